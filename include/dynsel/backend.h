@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Backends: how work is started, watched and waited for on one kind of resource.
+ *
+ * Programs that only use the library need this header for nothing but the type. To write a backend,
+ * put a `dynsel_backend` first into a structure of your own, fill in the operations, and give its
+ * address in your resources: the built-in backends use nothing else.
+ *
+ * Source: seed 002, "Backends"; seed 004.
+ */
+#ifndef DYNSEL_BACKEND_H
+#define DYNSEL_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <dynsel/error.h>
+#include <dynsel/resource.h>
+#include <dynsel/task.h>
+
+DYNSEL_BEGIN_DECLS
+
+/** One piece of work between the core and a backend. The core owns it; it stays where it is until
+ * `release`. */
+typedef struct dynsel_work {
+    const dynsel_resource *where; /**< as the user gave it: what the task function gets */
+    void *own; /**< as the backend knows it: the resource's handle, or what `adapt` made of it */
+    dynsel_task_fn function;
+    void *args;
+    dynsel_event done;  /**< set by the task function or by the backend; all zero before */
+    dynsel_error error; /**< error.status: what the task function returned; the rest counts only
+                           when it failed */
+} dynsel_work;
+
+typedef struct dynsel_backend_ops {
+    const char *name;
+
+    /** Work may go on after `start` has returned. Then `poll`, `wait` and `release` are needed, and
+     * so is CONFIG_DYNSEL_IN_FLIGHT. False: `start` returns when the work is done. */
+    bool outlives_submit;
+
+    /** When `poll` says complete, everything that the work wrote can be seen by the caller. False:
+     * only `wait` makes it so, and waiting for a piece of work does it for all earlier work on the
+     * same resource too. */
+    bool poll_synchronizes;
+
+    /** The resources that this backend offers when a policy is given none, in an order that stays
+     * the same. resources, capacity: where to put them. count: out, how many there are, even when
+     * that is more than fit. May be NULL: it offers none. Returns DYNSEL_OK also when there are
+     * none. May block; called from `*_init`. */
+    dynsel_status (*get_default_resources)(dynsel_backend *backend, dynsel_resource *resources,
+                                           size_t capacity, size_t *count);
+
+    /** A name for people, see dynsel_resource_name(). `handle` may be anything. May be NULL. */
+    const char *(*resource_name)(dynsel_backend *backend, const void *handle);
+
+    /** A policy begins to use a resource; called once for each entry of its table. A failure fails
+     * the policy's initialization. May be NULL. May block. */
+    dynsel_status (*attach)(dynsel_backend *backend, void *own);
+
+    /** The counterpart of a successful `attach`. No work of that policy is left. May be NULL. */
+    void (*detach)(dynsel_backend *backend, void *own);
+
+    /** Starts the work: calls dynsel_work_call(), at once or later in another thread. DYNSEL_OK: it
+     * was started, and it is complete exactly when work->done.native is NULL. Any other status:
+     * nothing was started, the task function was not and will not be called;
+     * DYNSEL_E_OUT_OF_SERVICE makes the policy choose again. Any thread, several at once. */
+    dynsel_status (*start)(dynsel_backend *backend, dynsel_work *work);
+
+    /** Looks, without waiting: DYNSEL_E_AGAIN while the work goes on, DYNSEL_OK when it completed,
+     * else why it failed (details through dynsel_fail()). Several threads at once, also beside
+     * `wait`. */
+    dynsel_status (*poll)(dynsel_backend *backend, const dynsel_work *work);
+
+    /** Blocks until the work is complete; returns as `poll` does, never DYNSEL_E_AGAIN. */
+    dynsel_status (*wait)(dynsel_backend *backend, const dynsel_work *work);
+
+    /** Gives back work->done.native; called exactly once for work that had one, when nobody polls
+     * or waits any more. */
+    void (*release)(dynsel_backend *backend, dynsel_work *work);
+} dynsel_backend_ops;
+
+struct dynsel_backend {
+    const dynsel_backend_ops *ops;
+};
+
+/**
+ * Runs work->function in the calling thread with the library's book-keeping around it: puts what it
+ * returned, with the details, into work->error. For the `start` operation of backends.
+ *
+ * Errors: none of its own. May block as the task function does. Cost: one indirect call.
+ */
+void dynsel_work_call(dynsel_work *work);
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Everything that is configured into this build of dynsel. Each of these headers can also be
+ * included alone. */
+#ifndef DYNSEL_DYNSEL_H
+#define DYNSEL_DYNSEL_H
+
+#include <dynsel/backend.h>
+#include <dynsel/config.h>
+#include <dynsel/error.h>
+#include <dynsel/policy.h>
+#include <dynsel/resource.h>
+#include <dynsel/selection.h>
+#include <dynsel/status.h>
+#include <dynsel/submission.h>
+#include <dynsel/task.h>
+
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+#include <dynsel/fixed_resource.h>
+#endif
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+#include <dynsel/round_robin.h>
+#endif
+#if CONFIG_DYNSEL_BACKEND_INLINE
+#include <dynsel/inline.h>
+#endif
+#if CONFIG_DYNSEL_BACKEND_OPENCL
+#include <dynsel/opencl.h>
+#endif
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The backend that runs work in the thread that submits it. Freestanding; the host as a resource
+ * like any other. */
+#ifndef DYNSEL_INLINE_H
+#define DYNSEL_INLINE_H
+
+#include <dynsel/backend.h>
+
+DYNSEL_BEGIN_DECLS
+
+/**
+ * One default resource, named "host". Any handle is allowed in a resource of this backend, and it
+ * only reaches the task function: give several with different handles to tell them apart. Work is
+ * complete when the submitting call returns; a task function that sets done->native to something
+ * else than NULL fails with DYNSEL_E_INVALID, because nobody would wait for it.
+ */
+extern dynsel_backend dynsel_inline_backend;
+
+DYNSEL_END_DECLS
+
+#endif

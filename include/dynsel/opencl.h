@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The OpenCL backend: every device of every platform that the ICD loader knows, as resources.
+ *
+ * Devices are found once, at the first use. A context and an in-order queue are made when a device
+ * gets its first work (or is asked for them), never for a device that is not used. Devices have a
+ * context each; the CPU devices of one platform share one. No platform, or a platform without
+ * devices, is not an error: there are simply no resources then.
+ *
+ * Selectors. A text chooses devices over all platforms:
+ *
+ *     gpu                          every GPU
+ *     platform=nvidia,index=1      the second device of the platforms that have "nvidia" in their
+ * name name=H200; type=cpu          those named so, and the CPUs 1                            the
+ * second device of the list
+ *
+ * It is a list of alternatives (`;`), each a list of terms that must all hold (`,`). A term is
+ * `platform=`, `vendor=`, `name=` (a part of the text, in upper or lower case), `type=` (cpu, gpu,
+ * accelerator, custom), `index=` (counts from 0 the devices that the alternative's other terms
+ * leave), or one word alone: a type, a number (an index), `all`, `emulator`, or a part of the
+ * device's name. Blanks around words do not count. The same physical device seen through two
+ * platforms counts once (the first platform that the rest of the selector allows); emulators are
+ * left out unless `emulator` is a term. An empty selector means `all`.
+ *
+ * Source: seed 002, "Backends".
+ */
+#ifndef DYNSEL_OPENCL_H
+#define DYNSEL_OPENCL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+#include <dynsel/backend.h>
+
+DYNSEL_BEGIN_DECLS
+
+/**
+ * Its default resources are the devices that the selector of dynsel_opencl_configure() chooses,
+ * else that of the environment variable DYNSEL_OPENCL, else all; in the order of the platforms and
+ * of their devices. A resource's handle is the library's own; use the functions below to get at
+ * OpenCL's objects.
+ */
+extern dynsel_backend dynsel_opencl_backend;
+
+/** All zero: the defaults. */
+typedef struct dynsel_opencl_options {
+    const char *selector; /**< borrowed until dynsel_opencl_close(); NULL: the environment's */
+    cl_command_queue_properties
+        queue_properties; /**< for the queues the library makes, such as
+                               CL_QUEUE_PROFILING_ENABLE; out of order is not allowed */
+} dynsel_opencl_options;
+
+/**
+ * Sets the defaults of the backend, before its first use.
+ *
+ * options: copied, the selector's text borrowed. NULL: all zero.
+ * Errors: DYNSEL_E_INVALID (a selector that does not parse: the text says where; out-of-order
+ * queues), DYNSEL_E_BUSY (the backend is in use already: dynsel_opencl_close() first). May block:
+ * no. Context: any thread. Cost: linear in the selector.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options);
+
+/**
+ * The devices that a selector chooses, as resources for dynsel_options.
+ *
+ * selector: NULL or "": as for the default resources.
+ * resources, capacity: out, in the order of platforms and devices, each device once.
+ * count: out, how many were chosen, also when it is more than fit.
+ * Errors: DYNSEL_E_INVALID (NULL pointers; a selector that does not parse: the text says where and
+ * what is allowed), DYNSEL_E_NO_RESOURCE (nothing fits; the text says how many devices there are),
+ * DYNSEL_E_FULL (more than `capacity`, or more devices than CONFIG_DYNSEL_OPENCL_MAX_DEVICES or
+ * platforms than CONFIG_DYNSEL_OPENCL_MAX_PLATFORMS). May block: yes, at the first use, while
+ * drivers are loaded. Context: any thread; not task functions.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_select(const char *selector, dynsel_resource *resources,
+                                                  size_t capacity, size_t *count);
+
+/** Why a device is among the chosen or not. */
+typedef enum dynsel_opencl_verdict {
+    DYNSEL_OPENCL_CHOSEN,
+    DYNSEL_OPENCL_NOT_SELECTED, /**< the selector does not fit */
+    DYNSEL_OPENCL_DUPLICATE,    /**< the same physical device is there through another platform */
+    DYNSEL_OPENCL_EMULATOR,     /**< an emulator, and the selector does not ask for it */
+    DYNSEL_OPENCL_UNAVAILABLE,  /**< the driver says that it is not available, or it has no compiler
+                                 */
+    DYNSEL_OPENCL_LOST          /**< it failed so that nothing more can be asked of it */
+} dynsel_opencl_verdict;
+
+/** One device as the drivers describe it. Texts live until dynsel_opencl_close(). */
+typedef struct dynsel_opencl_device_info {
+    const char *name; /**< without blanks around it */
+    const char *vendor;
+    const char *platform;
+    const char *driver_version;
+    const char *type; /**< "cpu", "gpu", "accelerator", "custom" */
+    cl_device_id device;
+    cl_uint compute_units;
+    uint64_t memory_bytes;
+    dynsel_opencl_verdict verdict;
+    const char *reason; /**< the verdict for people, one clause */
+} dynsel_opencl_device_info;
+
+typedef void (*dynsel_opencl_visitor)(const dynsel_opencl_device_info *info, void *context);
+
+/**
+ * Tells about every device of every platform, in order, with the verdict of a selector: for lists,
+ * and to see why a device is not among the chosen.
+ *
+ * selector: as in dynsel_opencl_select(). visitor: called in this thread, `info` dies when it
+ * returns. Errors: as dynsel_opencl_select(), without DYNSEL_E_NO_RESOURCE. May block: yes, at the
+ * first use.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
+                                                         dynsel_opencl_visitor visitor,
+                                                         void *context);
+
+/**
+ * OpenCL's objects behind a resource: made at the first call if need be.
+ *
+ * where: a resource of this backend.
+ * Returns: borrowed from the library (from the user, for a queue of the user's), valid until
+ * dynsel_opencl_close(). NULL with dynsel_last_error() set: DYNSEL_E_INVALID (not a resource of
+ * this backend), DYNSEL_E_OUT_OF_SERVICE (the device is lost, or could not be opened: function and
+ * code of the first failure). May block: the first call for a device, while its driver makes a
+ * context. Context: any thread; task functions. Cost: constant afterwards, no lock.
+ */
+cl_command_queue dynsel_opencl_queue(const dynsel_resource *where);
+cl_context dynsel_opencl_context(const dynsel_resource *where);
+cl_device_id dynsel_opencl_device(const dynsel_resource *where);
+
+/**
+ * Makes a queue of the user's usable as a resource: give it as `adapt` in dynsel_options, with
+ * resources of the form
+ * `{&dynsel_opencl_backend, queue}`. The task function then gets the queue itself as where->handle.
+ *
+ * queue: a cl_command_queue; retained until dynsel_opencl_close(). The same queue twice gives the
+ * same. Returns: NULL with dynsel_last_error() set: DYNSEL_E_INVALID (NULL, or what OpenCL says of
+ * it), DYNSEL_E_FULL (CONFIG_DYNSEL_OPENCL_MAX_DEVICES counts found devices and such queues
+ * together). May block: at the first use of the backend. Context: any thread.
+ */
+void *dynsel_opencl_adopt(void *queue);
+
+/**
+ * Turns what an OpenCL call returned into a status, with the details left for dynsel_last_error():
+ * for task functions, as in `return dynsel_opencl_check("clEnqueueNDRangeKernel",
+ * clEnqueueNDRangeKernel(..., &done->opencl));`
+ *
+ * function: static text. Returns: DYNSEL_OK for CL_SUCCESS, else DYNSEL_E_DEVICE. Context: any
+ * thread. Cost: constant.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_check(const char *function, cl_int code);
+
+/** The name of an OpenCL code, such as "CL_OUT_OF_RESOURCES"; "unknown OpenCL code" for others.
+ * Static text. */
+const char *dynsel_opencl_code_name(cl_int code);
+
+/**
+ * Releases every queue and context of the library, and forgets the devices; the next use looks for
+ * them again. What belongs to a lost device is left alone, because drivers hang there.
+ *
+ * Errors: DYNSEL_E_BUSY (a policy still uses a resource of this backend; nothing was changed).
+ * May block: yes, until the drivers are done. Context: any thread, not beside other calls of this
+ * backend.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_close(void);
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Policies: which resource the next piece of work gets.
+ *
+ * Every policy is a structure that begins with a `dynsel_policy`, which holds the table of
+ * resources. A zeroed policy (static storage, or `= {0}`) is one whose initialization is deferred.
+ * A policy knows its own address: it cannot be copied or moved, everybody holds a pointer to the
+ * one.
+ *
+ * With CONFIG_DYNSEL_CONTEXT_THREADS every function on an initialized policy may be called from
+ * several threads at once; initialization and deinitialization may not run beside anything else on
+ * the same policy.
+ *
+ * Source: seed 002, "Policy"; seed 004.
+ */
+#ifndef DYNSEL_POLICY_H
+#define DYNSEL_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/backend.h>
+#include <dynsel/error.h>
+#include <dynsel/resource.h>
+#include <dynsel/selection.h>
+#include <dynsel/task.h>
+#include <dynsel/word.h>
+
+DYNSEL_BEGIN_DECLS
+
+/** What a policy chooses from. All zero: the default resources of every backend in the build. */
+typedef struct dynsel_options {
+    const dynsel_resource *resources; /**< copied; NULL: the default resources */
+    size_t count;                     /**< how many `resources` there are */
+    /** Whose default resources. NULL: those of every backend in the build: first inline (so that
+     * index 0 is the host), then opencl. */
+    dynsel_backend *backend;
+    /** Turns the user's handle into the backend's own, once for each resource when the policy is
+     * initialized; the task function still gets the user's. NULL as result fails the
+     * initialization. NULL: the handle is used as it is. */
+    void *(*adapt)(void *handle);
+} dynsel_options;
+
+/** How a policy chooses. A custom policy fills in the same table as the built-in ones. */
+typedef struct dynsel_policy_ops {
+    const char *name;
+
+    /** Chooses a resource for `task`: fills in selection->index, which dynsel_policy_may_use() must
+     * allow. DYNSEL_E_AGAIN: none is free at the moment. Any other failure is returned to who
+     * submits. Never blocks. Called from several threads at once with
+     * CONFIG_DYNSEL_CONTEXT_THREADS. */
+    dynsel_status (*try_select)(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_selection *selection);
+} dynsel_policy_ops;
+
+/** Book-keeping for one resource of one policy; only the library looks inside. */
+typedef struct dynsel_lane {
+    void *own;          /* what the backend works with */
+    dynsel_word health; /* failures in a row, and whether it is out of service */
+#if CONFIG_DYNSEL_IN_FLIGHT
+    dynsel_word head; /* work in flight, oldest first, as slot numbers */
+    dynsel_word tail;
+    dynsel_word reaper;   /* one thread at a time takes finished work off the head */
+    void *unsynchronized; /* newest event that was only polled; its wait makes all earlier results
+                             visible */
+#endif
+} dynsel_lane;
+
+struct dynsel_policy {
+    const dynsel_policy_ops *ops;
+    const dynsel_policy *self; /* its own address once initialized */
+    uint32_t count;            /* resources in the table */
+    uint32_t outlives;         /* some backend's work may outlive a submit, so slots are needed */
+    dynsel_word impaired;      /* how many resources are out of service */
+    dynsel_word failed;        /* whether `failure` holds one */
+    dynsel_error failure;      /* the earliest failure of work without a handle */
+    dynsel_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
+    dynsel_lane lanes[CONFIG_DYNSEL_MAX_RESOURCES];
+};
+
+/**
+ * Fills the table of resources; the first half of every policy's own init function, and all that a
+ * custom policy needs.
+ *
+ * policy:  all zero; the caller's, must stay where it is until dynsel_policy_deinit().
+ * ops:     static; kept by reference.
+ * options: borrowed during the call; NULL is the same as all zero.
+ * Errors:  DYNSEL_E_INVALID (NULL policy or ops; a policy that is initialized already, copied or
+ * not zeroed; resources without a count or the other way round; a resource without a backend, or
+ * with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL (more
+ * than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
+ * DYNSEL_E_UNSUPPORTED (a backend whose work outlives a submit, without CONFIG_DYNSEL_IN_FLIGHT),
+ * and what the backends report. After an error the policy is zero again. May block: yes, where a
+ * backend looks for devices. Not from interrupts or task functions. Cost: linear in the resources.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops *ops,
+                                                const dynsel_options *options)
+    DYNSEL_TAGGED("dynsel_policy_init");
+
+/**
+ * Ends the use of a policy and zeroes its dynsel_policy, so that it can be initialized again.
+ *
+ * Errors: DYNSEL_E_INVALID (NULL, a copy), DYNSEL_E_UNINITIALIZED, DYNSEL_E_BUSY (work in flight,
+ * or submissions that were neither waited for nor released; their number is in the error text;
+ * nothing was changed). May block: no. Not beside other calls on this policy. Cost: linear in the
+ * resources and CONFIG_DYNSEL_MAX_IN_FLIGHT.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_policy_deinit(dynsel_policy *policy);
+
+/**
+ * The policy's resources, in the order of their indexes.
+ *
+ * count: out, may not be NULL; 0 on failure.
+ * Returns: borrowed, valid until dynsel_policy_deinit(); NULL with dynsel_last_error() set to
+ * DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED. Context: any thread. Cost: constant.
+ */
+const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t *count);
+
+/**
+ * Whether a policy may choose the resource at `index` for `task`: it is in service and the task has
+ * a form for it.
+ *
+ * policy, task: not NULL, initialized; index below the number of resources (asserted, not
+ * reported). Context: any thread. Cost: linear in the task's forms, no atomic read-modify-write.
+ * For try_select.
+ */
+bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dynsel_task *task);
+
+/**
+ * Whether the resource at `index` takes part in the selection. A resource goes out of service when
+ * its device is lost or after CONFIG_DYNSEL_MAX_FAILURES pieces of work in a row that ended in
+ * DYNSEL_E_DEVICE.
+ *
+ * Errors: DYNSEL_OK (in service), DYNSEL_E_OUT_OF_SERVICE, DYNSEL_E_INVALID (NULL, a copy, index
+ * past the table), DYNSEL_E_UNINITIALIZED. Context: any thread. Cost: constant.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_resource_in_service(const dynsel_policy *policy, size_t index);
+
+/**
+ * Puts a resource back into service, with no failures counted. A lost device refuses its next work
+ * and is out again.
+ *
+ * Errors: DYNSEL_E_INVALID (NULL, a copy, index past the table), DYNSEL_E_UNINITIALIZED. Context:
+ * any thread. Cost: constant.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index);
+
+DYNSEL_END_DECLS
+
+#endif

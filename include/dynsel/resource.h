@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A resource: one place where work can run, such as a command queue of a device or the calling
+ * thread itself. */
+#ifndef DYNSEL_RESOURCE_H
+#define DYNSEL_RESOURCE_H
+
+#include <dynsel/config.h>
+
+DYNSEL_BEGIN_DECLS
+
+typedef struct dynsel_backend dynsel_backend;
+
+typedef struct dynsel_resource {
+    dynsel_backend *backend; /**< starts work here and knows when it is done */
+    void *handle; /**< what the backend or the task function works with: a queue, a worker, your own
+                     type */
+} dynsel_resource;
+
+/**
+ * A name for people, such as "host" or "NVIDIA H200".
+ *
+ * Returns: text that lives as long as the resource; the backend's name when it names no single
+ * resources; "none" for NULL or a resource without a backend. Errors: none. Context: any thread.
+ * Cost: constant. For a handle that is not the backend's own the answer is the backend's name.
+ */
+const char *dynsel_resource_name(const dynsel_resource *resource);
+
+DYNSEL_END_DECLS
+
+#endif

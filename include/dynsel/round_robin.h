@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The policy that takes the resources in turn: equal work on equal devices.
+ *
+ * Source: seed 002, `round_robin_policy`.
+ */
+#ifndef DYNSEL_ROUND_ROBIN_H
+#define DYNSEL_ROUND_ROBIN_H
+
+#include <stddef.h>
+
+#include <dynsel/policy.h>
+
+DYNSEL_BEGIN_DECLS
+
+typedef struct dynsel_round_robin_policy {
+    dynsel_policy policy;
+    dynsel_word turn;
+    uint32_t wrap; /* the turn at which the counting starts anew: a multiple of the number of
+                      resources */
+} dynsel_round_robin_policy;
+
+/**
+ * Rotates through the table that `options` gives, beginning at `offset`.
+ *
+ * The rotation goes over the resources that the task may use (in service, and with a form for it),
+ * each as often as the others, and stays right however long it runs. Selecting costs one atomic
+ * read-modify-write, and a look at each resource when the task has several forms or a resource is
+ * out of service. The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4),
+ * options with resources (3, 5).
+ *
+ * Errors: those of dynsel_policy_init(), and DYNSEL_E_INVALID when `offset` is past the table.
+ * Ownership, context and blocking: as dynsel_policy_init().
+ */
+DYNSEL_CHECKED dynsel_status dynsel_round_robin_init(dynsel_round_robin_policy *policy,
+                                                     const dynsel_options *options, size_t offset)
+    DYNSEL_TAGGED("dynsel_round_robin_init");
+
+DYNSEL_END_DECLS
+
+#endif

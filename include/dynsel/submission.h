@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Submissions: work that a policy placed, and waiting for it.
+ *
+ * What a submitting call returns says only whether the work was accepted: whatever the task
+ * function returned comes from dynsel_wait() or dynsel_wait_group(), the same on every backend. A
+ * call that fails had no effect: the task function was not called and will not be.
+ *
+ * A submission that is asked for (not NULL) owes exactly one dynsel_wait() or
+ * dynsel_submission_release() and holds its slot in the table of submissions in flight until then.
+ * Without one (NULL) nobody will ask: the slot is free again when the work is complete, and a
+ * failure goes to the group.
+ *
+ * Source: seed 002, "Submission" and "Free Functions"; seed 004, "Using policy_base".
+ */
+#ifndef DYNSEL_SUBMISSION_H
+#define DYNSEL_SUBMISSION_H
+
+#include <stdint.h>
+
+#include <dynsel/error.h>
+#include <dynsel/selection.h>
+#include <dynsel/task.h>
+#include <dynsel/word.h>
+
+DYNSEL_BEGIN_DECLS
+
+/** A handle. The caller's memory, filled in by the submitting call; it may be copied, but only one
+ * copy collects. */
+typedef struct dynsel_submission {
+    dynsel_policy *policy;
+    dynsel_word
+        slot; /* where the work is kept; or that it was complete at once, or was collected */
+    uint32_t generation; /* tells this use of the slot from later ones */
+    dynsel_event done;   /* what the task function left, for work that was complete at once */
+    dynsel_error error;  /* how it ended, likewise */
+} dynsel_submission;
+
+/**
+ * Chooses a resource and starts the task there; waits for a free slot, or until the policy has a
+ * resource, if it must.
+ *
+ * policy: initialized. task: borrowed during the call; what task->args points to must outlive the
+ * work. submission: out, unchanged on failure; NULL: nobody will ask for this work. Errors:
+ * DYNSEL_E_INVALID (NULL, a copied policy, a task without any function), DYNSEL_E_UNINITIALIZED,
+ *         DYNSEL_E_FULL (every slot holds finished work that nobody has collected: waiting would
+ * not help; also inside a task function when no slot is free), DYNSEL_E_AGAIN (inside a task
+ * function: a custom policy has nothing free), DYNSEL_E_UNSUPPORTED (no resource that may be chosen
+ * has a form of the task), DYNSEL_E_OUT_OF_SERVICE (those that have one are out of service), and
+ * what a backend reports when it cannot start. May block: yes, without a bound, while
+ * CONFIG_DYNSEL_MAX_IN_FLIGHT pieces of work are running; and as long as the task function takes.
+ * Context: any thread, task functions; not interrupts. Cost: that of the policy, plus three
+ * indirect calls; with a backend whose work outlives the call, one claimed slot (looks at no more
+ * than CONFIG_DYNSEL_MAX_IN_FLIGHT of them). Lock-free but for what the task function and the
+ * backend do.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
+                                           dynsel_submission *submission);
+
+/**
+ * dynsel_submit() that waits neither for a slot nor for a resource.
+ *
+ * Errors: those of dynsel_submit(), but DYNSEL_E_FULL as soon as no slot is free, and
+ * DYNSEL_E_AGAIN when the policy has no resource at the moment. May block: only in the task
+ * function itself.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
+                                               dynsel_submission *submission);
+
+/**
+ * dynsel_submit(), then dynsel_wait().
+ *
+ * Returns: a failure to submit as dynsel_submit() does, else what the work ended with;
+ * DYNSEL_E_IN_TASK inside a task function, and then nothing was submitted. May block: yes.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task);
+
+/**
+ * Starts the task on the resource of a selection, and consumes the selection. The policy is not
+ * asked again.
+ *
+ * selection: of dynsel_select(); unchanged on failure, so that it can be tried again.
+ * Errors: those of dynsel_submit(), and DYNSEL_E_STALE for a selection that was consumed,
+ * DYNSEL_E_UNSUPPORTED when the task has no form for that resource, DYNSEL_E_OUT_OF_SERVICE when it
+ * is out of service.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_submit_selection(dynsel_selection *selection,
+                                                     const dynsel_task *task,
+                                                     dynsel_submission *submission);
+
+/** dynsel_submit_selection(), then dynsel_wait(); returns as dynsel_submit_and_wait() does. */
+DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection,
+                                                              const dynsel_task *task);
+
+/**
+ * Waits until the work is complete, and collects it: its slot is free afterwards. Results are
+ * visible to the caller.
+ *
+ * submission: of a submitting call. Threads that are already waiting for the same submission all
+ * get its status; every later wait, also through a copy, is DYNSEL_E_STALE (until the slot was
+ * reused half a million times). Returns: DYNSEL_OK or what the work ended with, details in
+ * dynsel_last_error(): the task function's own status, or DYNSEL_E_DEVICE. Of the call itself:
+ * DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task
+ * function; nothing was collected). May block: yes, without a bound. Context: any thread. Cost: one
+ * wait of the backend.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
+
+/**
+ * Gives up a submission without waiting; it becomes one that nobody asks for, and a failure goes to
+ * the group.
+ *
+ * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE. May block: no. Context: any
+ * thread, task functions.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submission);
+
+/**
+ * What the task function left in its `done`: the backend's own event and the value. The work may
+ * still be running.
+ *
+ * done: out. The event is borrowed until the submission is waited for or released; retain it to
+ * keep it longer. Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE. May block:
+ * no. Context: any thread. Cost: constant.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission,
+                                                      dynsel_event *done);
+
+/** The policy that placed the work; NULL for NULL. Context: any. Cost: constant. */
+dynsel_policy *dynsel_submission_policy(const dynsel_submission *submission);
+
+/** All work of one policy. A value: copy it as you like. */
+typedef struct dynsel_submission_group {
+    dynsel_policy *policy;
+} dynsel_submission_group;
+
+/** The group of a policy's submissions. Errors: none here, a wrong policy shows in
+ * dynsel_wait_group(). */
+dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy);
+
+/**
+ * Waits for all work that this policy had accepted before the call; not for other work on the same
+ * devices.
+ *
+ * Returns: DYNSEL_OK, or the earliest known failure of work that nobody asks for, which is cleared
+ * (details in dynsel_last_error()); work with a submission keeps its status for its owner. Of the
+ * call itself: DYNSEL_E_INVALID (NULL, a copied policy), DYNSEL_E_UNINITIALIZED, DYNSEL_E_IN_TASK.
+ * May block: yes, without a bound. Context: any thread. Cost: about one wait of the backend for
+ * each resource with work.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
+
+DYNSEL_END_DECLS
+
+#endif

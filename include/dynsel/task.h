@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A task: one piece of work, in one form or in several, for a policy to place.
+ *
+ * The simple case is one function: `dynsel_submit(&policy.policy, &DYNSEL_TASK(function, &args),
+ * NULL)`. Work that looks different on different backends brings a table of forms, which can be
+ * const and stand in ROM:
+ *
+ *     static const dynsel_task_form blur_forms[] = {
+ *         {&dynsel_inline_backend, blur_on_host},
+ *         {&dynsel_opencl_backend, blur_on_device},
+ *     };
+ *     dynsel_task blur = {.forms = blur_forms, .form_count = 2, .args = &image};
+ *
+ * A resource whose backend has no form is passed over by every policy.
+ */
+#ifndef DYNSEL_TASK_H
+#define DYNSEL_TASK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/resource.h>
+#include <dynsel/status.h>
+
+DYNSEL_BEGIN_DECLS
+
+/** How a task function says when its work will be done, and what came out. All zero when the
+ * function is called. */
+typedef struct dynsel_event {
+    union {
+        void *native; /**< NULL: the work is done when the function returns */
+        struct _cl_event
+            *opencl; /**< the same as a cl_event: hand `&done->opencl` to the last enqueue */
+    };
+    uintptr_t value; /**< a result for dynsel_submission_unwrap(); the library only carries it */
+} dynsel_event;
+
+/**
+ * Does the work on the chosen resource, or enqueues it there.
+ *
+ * where: the chosen entry of dynsel_get_resources(); lives as long as the policy is initialized.
+ * args:  the task's `args`. What it points to must stay until the work is complete.
+ * done:  to be filled in when the work goes on after the return. The event then belongs to the
+ * library, which releases it exactly once. Work that was enqueued is waited for even when the
+ * function returns a failure. Returns: DYNSEL_OK or any failure; it is what a wait for this work
+ * returns.
+ *
+ * Called in the thread that submits (backends say so where it is another one), with no lock of the
+ * library held. It may select and submit more work, but not wait: that is DYNSEL_E_IN_TASK. A
+ * submit inside it does not wait for a slot either: it is DYNSEL_E_FULL.
+ */
+typedef dynsel_status (*dynsel_task_fn)(const dynsel_resource *where, void *args,
+                                        dynsel_event *done);
+
+/** The form that a task has for the resources of one backend. */
+typedef struct dynsel_task_form {
+    const dynsel_backend *backend; /**< NULL: for every backend that stands in no earlier form */
+    dynsel_task_fn function;
+} dynsel_task_form;
+
+/** All zero but for what is needed. The structure may die when the submitting call has returned. */
+typedef struct dynsel_task {
+    dynsel_task_fn function; /**< for every resource that no form fits; NULL: pass those over */
+    const dynsel_task_form *forms; /**< looked at from the first on; borrowed during the call */
+    size_t form_count;
+    void *args;  /**< handed to the function; must outlive the work */
+    uint32_t id; /**< what kind of work this is, for policies that learn; 0: told by its function */
+} dynsel_task;
+
+/** The task that is one function for every resource. A compound literal: it lives until the
+ * enclosing block ends. */
+#define DYNSEL_TASK(function_, args_) ((dynsel_task){.function = (function_), .args = (args_)})
+
+/**
+ * The function that a task has for the resources of a backend.
+ *
+ * Returns: NULL when it has none there, or when `task` is NULL.
+ * Errors: none. Context: any. Cost: linear in form_count.
+ */
+dynsel_task_fn dynsel_task_function_for(const dynsel_task *task, const dynsel_backend *backend);
+
+DYNSEL_END_DECLS
+
+#endif

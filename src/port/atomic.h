@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations on a dynsel_word, with the memory order in the name: _relaxed for counting, _acquire
+ * and _release for handing data over. 32 bits and no other width: wider or narrower ones need a
+ * run-time library on small cores.
+ */
+#ifndef DYNSEL_PORT_ATOMIC_H
+#define DYNSEL_PORT_ATOMIC_H
+
+#include <dynsel/config.h>
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+#include "port/atomic_threads.h"
+#else
+#include "port/atomic_plain.h"
+#endif
+
+#endif

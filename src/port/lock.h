@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lock for slow paths, such as finding devices: waiters sleep. Nothing on the way of a submission
+ * takes it. */
+#ifndef DYNSEL_PORT_LOCK_H
+#define DYNSEL_PORT_LOCK_H
+
+#include <dynsel/config.h>
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+#include "port/lock_threads.h"
+#else
+#include "port/lock_plain.h"
+#endif
+
+#endif

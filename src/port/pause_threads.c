@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+
+#include "port/pause.h"
+
+#include <sched.h>
+#include <time.h>
+
+enum { ROUNDS_GIVING_WAY = 16, NS_PER_ROUND = 10000, LONGEST_NS = 100000 };
+
+void dynsel_pause(uint32_t round)
+{
+    if (round < ROUNDS_GIVING_WAY) {
+        (void)sched_yield();
+        return;
+    }
+    const uint32_t steps = round - ROUNDS_GIVING_WAY + 1;
+    const long ns = steps < LONGEST_NS / NS_PER_ROUND ? (long)steps * NS_PER_ROUND : LONGEST_NS;
+    (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+}

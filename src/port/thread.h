@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the library keeps for each thread; where there are no threads, for the one that runs. */
+#ifndef DYNSEL_PORT_THREAD_H
+#define DYNSEL_PORT_THREAD_H
+
+#include <stdint.h>
+
+#include <dynsel/error.h>
+
+typedef struct dynsel_thread {
+    dynsel_error last_error;
+    uint32_t task_depth;  /* task functions that this thread is in */
+    uint32_t slot_cursor; /* where this thread looks for a free slot first */
+} dynsel_thread;
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+#define DYNSEL_EACH_THREAD _Thread_local
+#else
+#define DYNSEL_EACH_THREAD
+#endif
+
+extern DYNSEL_EACH_THREAD dynsel_thread dynsel_thread_state;
+
+static inline dynsel_thread *dynsel_this_thread(void)
+{
+    return &dynsel_thread_state;
+}
+
+#endif
