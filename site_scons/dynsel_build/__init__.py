@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The build system of dynsel.
+
+Modules that know nothing of SCons, and can be used and tested without it:
+    errors      mistakes of the user, and nearest names
+    grammar     the lines of a defconfig or fragment
+    config      defconfig + fragments -> Configuration, or all mistakes at once
+    header      Configuration -> autoconf.h
+    explain     why=, diffconfig, unmet dependencies in words
+    save        Configuration -> the fewest lines that lead to it
+    menu        menuconfig, guiconfig, savedefconfig
+    lint        kconfig-lint
+    boards      boards/<name>/board.py
+    variants    BOARD=, CONF=, VARIANTS= -> what to build
+    cli         arguments, help text, commands
+    size        size tables and limits
+    runner      runs a test program, in bounded time, with a log
+
+Modules that put nodes into SCons' graph:
+    toolchain   environments and flags
+    build       component(), program(), test(): what SConscripts say
+    gates       clang-tidy, cppcheck, clang-format and the rest of `scons check`
+    install     install
+    report      the last lines of a check
+"""

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What SConscripts say: component(), program() and test(), for one variant.
+
+Objects are named explicitly (build/<variant>/obj/...), without SCons' variant_dir: so a source
+folder has no twin in the build folder, and include paths are just paths.
+"""
+
+import json
+import os
+
+from SCons.Script import Action, Value
+
+from . import report, runner, toolchain
+from .errors import UserMistake
+from .header import autoconf
+
+class VariantBuild:
+    """The nodes of one variant."""
+
+    def __init__(self, variant, config, board, base):
+        self.variant, self.config, self.board = variant, config, board
+        self.env = toolchain.variant_environment(base, variant, config, board)
+        self.library_env = self.env.Clone()
+        self.library_env.Append(CPPPATH=[self.env.Dir("#src")], CCFLAGS=["-fstack-usage"])
+        self.test_env = self.env.Clone()
+        self.test_env.Append(CPPPATH=[self.env.Dir("#src"), self.env.Dir("#tests")])
+        self.library_objects, self.programs, self.tests, self.user_libs = [], {}, [], []
+        self._compiled = []   # (environment, object, source) of all objects
+        self.archive = None
+        self.generated = self._generate()
+
+    # What SConscripts call
+
+    def component(self, name, sources, when=(), libs=()):
+        """A part of the library: its sources are compiled when all symbols in `when` are set.
+
+        libs: pkg-config modules that its sources include, and that each user links with.
+        """
+        if not self._wanted(when):
+            return
+        env = self._with_libraries(self.library_env, libs, name)
+        self.library_objects += [self._object(env, source) for source in sources]
+        self.user_libs += [lib for lib in libs if lib not in self.user_libs]
+
+    def program(self, name, sources, when=(), libs=()):
+        """build/<variant>/bin/<name>, linked with the library. Sees only the public headers."""
+        if not self._wanted(when):
+            return
+        target = f"#{self.variant.folder}/bin/{name}"
+        self.programs[name] = self._link(self.env, target, sources, libs)
+
+    def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
+             needs=(), once=False):
+        """A test program, and one node for each of its runs.
+
+        source    a C file (linked with the library and cmocka) or a Python script (unittest)
+        when      symbols that all have to be set, or with ! in front not set
+        extra     more C sources: fakes, or files shared between tests
+        libs      pkg-config modules
+        env       process environment of all runs; {build} is the variant's folder
+        runs      {name: process environment}: several runs of the same program
+        programs  names of program()s that it starts; they are in $DYNSEL_BIN
+        needs     files that a Python test depends on
+        once      of the build system and not of a variant: runs once in a build
+        """
+        missing = [p for p in programs if p not in self.programs]
+        if missing or not self._wanted(when):
+            return
+        name = os.path.splitext(self._path_in_tests(source))[0]
+        folder = "build" if once else self.variant.folder
+        if once and not report.first_time(name):
+            return
+        command, depends = self._test_command(source, name, extra, libs)
+        depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
+        group = report.Group(f"{folder}/tests/{name}")
+        for run, variables in (runs or {"": {}}).items():
+            settings = {**self._test_variables(), **(env or {}), **variables}
+            self.tests.append(self._run(group, folder, name, run, command, depends, settings))
+
+    # What SConstruct calls
+
+    def make_archive(self):
+        """libdynsel.a, when all components are known."""
+        target = f"#{self.variant.folder}/libdynsel.a"
+        self.archive = self.library_env.StaticLibrary(target, self.library_objects)
+        return self.archive
+
+    def compile_commands(self):
+        """compile_commands.json of this variant and no other."""
+        entries = [{
+            "directory": self.env.Dir("#").abspath,
+            "file": source.srcnode().path,
+            "output": obj.path,
+            "command": env.subst("$CCCOM", target=[obj], source=[source]),
+        } for env, obj, source in self._compiled]
+        text = json.dumps(entries, indent=1) + "\n"
+        return self._written("compile_commands.json", text)
+
+    def compiled(self):
+        """(environment, source) of each object, once per source."""
+        return {source.srcnode().path: (env, source) for env, _, source in self._compiled}.values()
+
+    # How
+
+    def _generate(self):
+        header = self._written("gen/dynsel/autoconf.h", autoconf(self.config))
+        return header + self._written(".config", _config_text(self.config))
+
+    def _written(self, name, text):
+        """A file with this text; written when the text changed, or when the file was tampered with."""
+        path = f"{self.variant.folder}/{name}"
+        node = self.env.Command(f"#{path}", Value(text), Action(_write, "  GEN   $TARGET"))
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                if f.read() != text:
+                    self.env.AlwaysBuild(node)
+        return node
+
+    def _wanted(self, when):
+        when = [when] if isinstance(when, str) else when
+        return all(not self.config[s[1:]] if s.startswith("!") else self.config[s] for s in when)
+
+    def _object(self, env, source):
+        source = self.env.File(source)
+        path = source.srcnode().path
+        for prefix in ("src/", self.variant.folder + "/"):
+            path = path[len(prefix):] if path.startswith(prefix) else path
+        stem = f"#{self.variant.folder}/obj/{os.path.splitext(path)[0]}"
+        nodes = env.Object(stem + ".o", source)
+        if "-fstack-usage" in env["CCFLAGS"]:
+            env.SideEffect(stem + ".su", nodes)
+            env.Clean(nodes, stem + ".su")
+        self._compiled.append((env, nodes[0], source))
+        return nodes[0]
+
+    def _link(self, env, target, sources, libs):
+        libs = [*libs, *(l for l in self.user_libs if l not in libs)]
+        env = self._with_libraries(env, libs, target)
+        objects = [self._object(env, s) for s in sources]
+        return env.Program(target, objects + [self.archive])
+
+    def _with_libraries(self, env, modules, user):
+        """An environment with the flags of these libraries; a missing one fails when it is built."""
+        if not modules:
+            return env
+        env = env.Clone()
+        for module in modules:
+            flags = toolchain.library_flags(module)
+            if flags is None:
+                _fail_on_build(env, module)
+            else:
+                env.MergeFlags(flags)
+        return env
+
+    def _path_in_tests(self, source):
+        return os.path.relpath(self.env.File(source).srcnode().path, "tests")
+
+    def _test_command(self, source, name, extra, libs):
+        """The command line of a test, and the nodes it depends on."""
+        if source.endswith(".py"):
+            script = self.env.File(source)
+            return ["/usr/bin/python3", "-B", script.abspath], [script]
+        target = f"#{self.variant.folder}/tests/{name}"
+        program = self._link(self.test_env, target, [source, *extra], libs)
+        return [*self.board.runner, program[0].abspath], [program]
+
+    def _test_variables(self):
+        folder = self.env.Dir(f"#{self.variant.folder}").abspath
+        top = self.env.Dir("#").abspath
+        variables = {
+            "DYNSEL_TOP": top, "DYNSEL_BUILD": folder, "DYNSEL_BIN": f"{folder}/bin",
+            "DYNSEL_CC": self.board.cc, "POCL_CACHE_DIR": f"{folder}/pocl-cache",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        if self.config["DYNSEL_SANITIZE"]:
+            variables.update(
+                ASAN_OPTIONS="detect_leaks=1:halt_on_error=1:strict_string_checks=1",
+                UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
+                LSAN_OPTIONS=f"suppressions={top}/tests/lsan.supp:print_suppressions=0")
+        return variables
+
+    def _run(self, group, folder, name, run, command, depends, variables):
+        """One run: <name>[@<run>].ok stands when it passed, <name>[@<run>].log says what it said."""
+        stem = f"{folder}/tests/{name}" + (f"@{run}" if run else "")
+        place = self.env.Dir(f"#{self.variant.folder}").abspath
+        settings = {k: str(v).replace("{build}", place) for k, v in variables.items()}
+        spec = runner.Run(stem, tuple(command), {**toolchain.shell_environment(), **settings})
+        identity = json.dumps([command, sorted(settings.items())])
+        action = Action(lambda target, source, env: group.record(stem, runner.run(spec)),
+                        f"  TEST  {stem}")
+        nodes = self.env.Command([f"#{stem}.ok", f"#{stem}.log"], [*depends, Value(identity)], action)
+        group.add(stem, nodes[0])
+        return nodes[0]
+
+
+def _write(target, source, env):
+    """Leaves a file alone that has the right text already, so that its time does not change."""
+    path, text = target[0].path, source[0].read()
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            if f.read() == text:
+                return
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def _config_text(config):
+    """The full .config, for reading and for tools that know the format. It is never read back."""
+    lines = [f"# Generated for the variant {config.variant_name}; output only, nothing reads it.\n"]
+    return "".join(lines + [s.config_string for s in config.symbols().values()])
+
+
+def _fail_on_build(env, module):
+    package = toolchain.LIBRARY_PACKAGES.get(module, module)
+    raise UserMistake(f"the library {module} is missing; {toolchain.install_hint(package)}")

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A board's defconfig and fragments become a configuration, or a list of all that is wrong.
+
+Kconfiglib decides what a configuration is; this module only gives it assignments and then compares
+each with the result, because Kconfiglib itself drops what does not fit without a word. A layer is
+one file. Layers are laid one after the other, and each is judged when it lies on top:
+
+- an assignment that does not take effect then, nor in the end, is a mistake;
+- one that took effect and is replaced by a later layer is worth a note;
+- one that took effect and is lost through a later layer (which switched off what it depends on) is
+  worth a note for a number or a text; a lost `=y` must be taken back with `=n` explicitly.
+"""
+
+import os
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import kconfiglib as kl
+
+from . import grammar
+from .errors import UserMistake, did_you_mean
+from .explain import active_range, prompt_condition, unmet_terms, value_text
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A defconfig or fragment: the path as shown in messages, and the text in it."""
+
+    path: str
+    text: str
+
+
+class Configuration:
+    """The values of all symbols for one board and its layers."""
+
+    def __init__(self, kconf, variant_name, assignments, notes):
+        self.kconf = kconf
+        self.variant_name = variant_name
+        self.assignments = assignments
+        self.notes = notes
+        self._symbols = {s.name: s for s in kconf.unique_defined_syms}
+
+    def symbols(self):
+        return self._symbols
+
+    def __getitem__(self, name):
+        """True or False, a number or a text. An unknown name is an error, never just n."""
+        if name not in self._symbols:
+            raise UserMistake(f"no option named {name}{did_you_mean(name, self._symbols)}")
+        sym = self._symbols[name]
+        if sym.orig_type == kl.BOOL:
+            return sym.tri_value == 2
+        if sym.orig_type == kl.STRING:
+            return sym.str_value
+        return int(sym.str_value, 0) if sym.str_value else None
+
+    def values(self):
+        """Symbol name -> value as text, for comparing configurations."""
+        return {name: sym.str_value for name, sym in self._symbols.items()}
+
+    def locations(self):
+        """Symbol name -> ' (file:line)' of the assignment that counts."""
+        return {a.name: f" ({a.where})" for a in self.assignments}
+
+
+def layers_of(top, board, fragments):
+    """The files of a variant, bottom first. Their existence is checked by `variants`."""
+    paths = [f"boards/{board}/defconfig"] + [f"configs/{f}.conf" for f in fragments]
+    return [read_layer(top, path) for path in paths]
+
+
+def read_layer(top, path):
+    data = (Path(top) / path).read_bytes()
+    try:
+        return Layer(path, data.decode("utf-8"))
+    except UnicodeDecodeError as e:
+        line = data.count(b"\n", 0, e.start) + 1
+        raise UserMistake(f"{path}:{line}: not UTF-8 text") from e
+
+
+def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig):
+    """The Configuration, or UserMistake with every mistake of every layer."""
+    kconf = parse_kconfig(top, board, kconfig_class)
+    assignments, mistakes = [], []
+    for layer in layers:
+        parsed, wrong = grammar.parse(layer.path, layer.text)
+        assignments.append(parsed)
+        mistakes += wrong
+    judge = _Judge(kconf)
+    for layer_assignments in assignments:
+        judge.lay(layer_assignments)
+    judge.conclude()
+    mistakes += judge.mistakes
+    if not judge.mistakes:
+        mistakes += _own_warnings(kconf)
+    if mistakes:
+        raise UserMistake(sorted(set(mistakes), key=_by_place))
+    return Configuration(kconf, variant_name, judge.effective, judge.notes)
+
+
+def _by_place(message):
+    """Messages in the order of file and line."""
+    path, _, rest = message.partition(":")
+    number = rest.partition(":")[0]
+    return path, int(number) if number.isdigit() else 0, message
+
+
+@contextmanager
+def _kconfig_environment(top, board):
+    """Kconfiglib takes its parameters from the process' environment."""
+    wanted = {"srctree": str(top), "BOARD": board, "KCONFIG_WARN_UNDEF": "y",
+              "KCONFIG_FUNCTIONS": "no_kconfig_functions", "CONFIG_": grammar.PREFIX}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def parse_kconfig(top, board, kconfig_class=kl.Kconfig):
+    """The menu itself, with no assignment. Whatever Kconfiglib warns about is a mistake."""
+    with _kconfig_environment(top, board):
+        try:
+            kconf = kconfig_class("Kconfig", warn_to_stderr=False)
+        except kl.KconfigError as e:
+            raise UserMistake(str(e).strip()) from e
+    if kconf.warnings:
+        raise UserMistake([_one_line(w) for w in kconf.warnings])
+    kconf.warn_assign_override = kconf.warn_assign_redun = False
+    return kconf
+
+
+def _own_warnings(kconf):
+    """What Kconfiglib finds wrong while values are computed (a select past a dependency, ...)."""
+    for sym in kconf.unique_defined_syms:
+        sym.str_value  # computing it is what makes it warn
+    return [_one_line(w) for w in kconf.warnings]
+
+
+def _one_line(warning):
+    return " ".join(warning.replace("warning: ", "", 1).split())
+
+
+class _Judge:
+    """Lays assignments on a Kconfig and says what became of each."""
+
+    def __init__(self, kconf):
+        self.kconf = kconf
+        self.mistakes, self.notes, self.effective = [], [], []
+        self._names = [s.name for s in kconf.unique_defined_syms]
+        self._failed = {}     # assignment -> message, given when its layer lay on top
+        self._current = {}    # symbol name -> the assignment that counts
+        self._chosen = {}     # choice -> the member's assignment that counts
+
+    def lay(self, assignments):
+        """One more layer."""
+        good = [a for a in assignments if self._apply(a, assignments)]
+        for a in good:
+            message = self._lost(a)
+            if message:
+                self._failed[a] = message
+
+    def conclude(self):
+        """After the last layer: compare every assignment that still counts with the result."""
+        for a in self._current.values():
+            message = self._lost(a)
+            if message and a in self._failed:
+                self.mistakes.append(f"{a.where}: {message}")
+            elif message:
+                self._lost_later(a, message)
+            else:
+                self.effective.append(a)
+        self.effective.sort(key=lambda a: self._names.index(a.name))
+
+    def _apply(self, a, layer):
+        """Gives Kconfiglib one assignment; False, with a message, when it cannot be one."""
+        sym = self.kconf.syms.get(a.name)
+        message = self._cannot_be_set(a, sym) or _wrong_type(sym, a)
+        if not message and sym.choice and a.value == "y":
+            message = self._choose(sym, a, layer)
+        if message:
+            self.mistakes.append(f"{a.where}: {message}")
+            return False
+        self._note_override(a)
+        self._current[a.name] = a
+        sym.set_value(_plain_value(sym, a.value))
+        return True
+
+    def _cannot_be_set(self, a, sym):
+        if sym is None or not sym.nodes:
+            return f"no option named {grammar.PREFIX}{a.name}{self._meant(a.name)}"
+        if not any(node.prompt for node in sym.nodes):
+            return (f"{grammar.PREFIX}{a.name} has no prompt: it follows from other options"
+                    " and cannot be set; delete the line")
+        return None
+
+    def _meant(self, name):
+        known = self._names
+        return did_you_mean(name, known) or did_you_mean("DYNSEL_" + name, known)
+
+    def _choose(self, sym, a, layer):
+        """Two members of one choice: a mistake inside a file, an override across files."""
+        old = self._chosen.get(sym.choice)
+        self._chosen[sym.choice] = a
+        if old is None or old.name == a.name:
+            return None
+        if old in layer:
+            return (f"{a} but line {old.line} already chose {grammar.PREFIX}{old.name} of the same"
+                    f" choice {sym.choice.name}; delete one of the two")
+        self.notes.append(f"{old.where}: {old} is overridden by {a.where} ({a})")
+        self._current.pop(old.name, None)
+        return None
+
+    def _note_override(self, a):
+        old = self._current.get(a.name)
+        if old is not None and old.value != a.value:
+            self.notes.append(f"{old.where}: {old} is overridden by {a.where} ({a})")
+
+    def _lost(self, a):
+        """Why an assignment has no effect as things stand, or None when it has."""
+        sym = self.kconf.syms[a.name]
+        wanted = _plain_value(sym, a.value)
+        if sym.orig_type in (kl.INT, kl.HEX) and not _in_range(sym, wanted) and sym.visibility:
+            low, high = active_range(sym)
+            return f"{a} is out of range; {low} to {high} is allowed"
+        if sym.str_value == wanted:
+            return None
+        lost = f"{a} did not take effect (is {value_text(sym)}): "
+        if sym.choice and a.value == "n" and sym.choice.selection is sym:
+            others = [grammar.PREFIX + s.name + "=y" for s in sym.choice.syms if s is not sym]
+            return lost + f"a choice always has one member; name the wanted one: {' or '.join(others)}"
+        where = {n: f" ({c.where})" for n, c in self._current.items()}
+        terms = unmet_terms(prompt_condition(sym), where)
+        return lost + (", ".join(terms) or self._forced(sym))
+
+    def _forced(self, sym):
+        """A visible symbol that is not what was asked for: something selects it."""
+        by = [kl.split_expr(s, kl.AND)[0].name for s in kl.split_expr(sym.rev_dep, kl.OR)
+              if kl.expr_value(s)]
+        return f"selected by {', '.join(by)}" if by else "another member of the choice was set"
+
+    def _lost_later(self, a, message):
+        if a.value == "y":
+            self.mistakes.append(f"{a.where}: {message}; if that is meant, say"
+                                 f" {grammar.PREFIX}{a.name}=n in the same file as that")
+        else:
+            self.notes.append(f"{a.where}: {message}")
+
+
+def _plain_value(sym, value):
+    """What Kconfiglib stores for a value as written."""
+    return grammar.unquote(value) if sym.orig_type == kl.STRING else value
+
+
+def _wrong_type(sym, a):
+    """Why this value cannot belong to a symbol of this type, or None."""
+    name = grammar.PREFIX + a.name
+    if sym.orig_type == kl.BOOL and a.value not in ("y", "n"):
+        return f"{a}: {name} is a bool; write {name}=y or {name}=n"
+    if sym.orig_type == kl.INT and not grammar.is_int(a.value):
+        return f"{a}: {name} is an int; write a decimal number without quotes or leading zero"
+    if sym.orig_type == kl.HEX and not grammar.is_hex(a.value):
+        return f"{a}: {name} is a hex number; write it as 0x1f, without quotes"
+    if sym.orig_type == kl.STRING and grammar.unquote(a.value) is None:
+        return f'{a}: {name} is a text; write it in double quotes: {name}="..."'
+    return None
+
+
+def _in_range(sym, value):
+    bounds = active_range(sym)
+    return not bounds or int(bounds[0], 0) <= int(value, 0) <= int(bounds[1], 0)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mistakes of the user, and how they are told: one line each, with the nearest right name."""
+
+
+class UserMistake(Exception):
+    """One or more lines that say what is wrong and what to do; ends the build with status 2."""
+
+    def __init__(self, lines):
+        self.lines = [lines] if isinstance(lines, str) else list(lines)
+        super().__init__("\n".join(self.lines))
+
+
+def nearest(name, known):
+    """The most similar of the known names, or None when nothing comes close."""
+    import difflib  # only when something is wrong already
+
+    folded = {}
+    for candidate in known:
+        folded.setdefault(candidate.upper(), candidate)
+    found = difflib.get_close_matches(name.upper(), list(folded), n=1, cutoff=0.55)
+    return folded[found[0]] if found else None
+
+
+def did_you_mean(name, known):
+    """'; did you mean X?' or nothing, to be put behind an error."""
+    best = nearest(name, known)
+    return f"; did you mean {best}?" if best else ""
+
+
+def unknown(kind, name, known, where=""):
+    """The one form in which an unknown board, fragment, variable or target is reported."""
+    listed = ", ".join(sorted(known)) or "none"
+    return f"{where}no {kind} named {name!r}{did_you_mean(name, known)} (there are: {listed})"

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The generated configuration header.
+
+Every bool is there as 0 or 1, so that `#if` with -Wundef -Werror finds a misspelt name. A number
+that has no value in this configuration is left out: using it there is a mistake, too.
+"""
+
+import hashlib
+
+import kconfiglib as kl
+
+from . import grammar
+
+
+def autoconf(configuration):
+    """The whole text of gen/dynsel/autoconf.h."""
+    lines = _value_lines(configuration)
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
+    return "\n".join([
+        f"/* Generated for the variant {configuration.variant_name}; change the configuration, not"
+        " this file. */",
+        "#ifndef DYNSEL_AUTOCONF_H",
+        "#define DYNSEL_AUTOCONF_H",
+        "",
+        *lines,
+        "",
+        "/* A hash over the values above. The tag is part of a symbol's name, so that headers and an",
+        "   archive of different configurations do not link. */",
+        f'#define DYNSEL_CONFIG_HASH_TEXT "{digest}"',
+        f"#define DYNSEL_CONFIG_HASH 0x{digest}u",
+        f"#define DYNSEL_CONFIG_TAG c{digest}",
+        "",
+        "#endif",
+        "",
+    ])
+
+
+def _value_lines(configuration):
+    return [line for sym in configuration.symbols().values() if (line := _define(sym))]
+
+
+def _define(sym):
+    name = grammar.PREFIX + sym.name
+    if sym.orig_type == kl.BOOL:
+        return f"#define {name} {1 if sym.tri_value else 0}"
+    if sym.orig_type == kl.STRING:
+        return f"#define {name} {grammar.quote(sym.str_value)}"
+    return f"#define {name} {sym.str_value}" if sym.str_value else None

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The last lines of `scons test` and `scons check`: what passed, what failed.
+
+Counted are test programs. One whose earlier pass still stands, because nothing that it depends on
+has changed, counts as passed; one that could not even be built counts as failed.
+"""
+
+import atexit
+import os
+import sys
+
+from SCons.Script import GetBuildFailures
+
+_groups = {}
+_once = set()
+
+
+class Group:
+    """The runs of one test program."""
+
+    def __init__(self, name):
+        self.name = name
+        self.nodes, self.results = {}, {}
+        _groups[name] = self
+
+    def add(self, stem, node):
+        self.nodes[stem] = node
+
+    def record(self, stem, status):
+        self.results[stem] = status
+        return status
+
+    def passed(self):
+        """Every run passed now, or before and nothing has changed since."""
+        return all(self.results.get(stem, 0 if self._stands(stem) else 1) == 0 for stem in self.nodes)
+
+    def _stands(self, stem):
+        from SCons.Node import up_to_date
+
+        return self.nodes[stem].get_state() == up_to_date and os.path.exists(stem + ".ok")
+
+
+def first_time(name):
+    """True for the first variant that declares a test that is run once for all."""
+    if name in _once:
+        return False
+    _once.add(name)
+    return True
+
+
+def at_exit(counted):
+    """Prints the summary when everything is over, whatever happened before."""
+    atexit.register(_summary, counted)
+
+
+def _summary(counted):
+    groups = [g for g in _groups.values() if counted is None or any(n in counted for n in g.nodes.values())]
+    failed = [g.name for g in groups if not g.passed()]
+    others = sorted({str(f.node) for f in GetBuildFailures()} - {n + ".ok" for n in failed})
+    for name in failed:
+        print(f"failed: {name}")
+    for name in others:
+        if not any(name.startswith(f) for f in failed):
+            print(f"failed: {name}")
+    if not failed and not others and not any(g.results for g in groups):
+        print("nothing has changed since these tests passed")
+    print(f"{len(groups) - len(failed)} passed, {len(failed)} failed")
+    sys.stdout.flush()

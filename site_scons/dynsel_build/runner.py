@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a test program: in bounded time, output into a log, a stamp when it passed."""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+
+SECONDS = 120
+TAIL = 40
+
+
+@dataclass(frozen=True)
+class Run:
+    """stem: path of log and stamp, without .log and .ok."""
+
+    stem: str
+    command: tuple
+    env: dict
+
+
+def run(spec):
+    """0 when it passed. The output is only shown when it did not."""
+    log = spec.stem + ".log"
+    os.makedirs(os.path.dirname(log), exist_ok=True)
+    with open(log, "wb") as out:
+        status = subprocess.run(["timeout", "-k", "5", str(SECONDS), *spec.command], env=spec.env,
+                                stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
+                                check=False).returncode
+    if status == 0:
+        with open(spec.stem + ".ok", "w", encoding="utf-8") as ok:
+            ok.write("passed\n")
+    else:
+        _show(spec, log, status)
+    return status
+
+
+def _show(spec, log, status):
+    """One write, so that the reports of parallel tests do not mix."""
+    with open(log, encoding="utf-8", errors="replace") as f:
+        lines = f.read().splitlines()
+    text = [f"FAILED  {spec.stem}: {_reason(status)}; the end of {log}:"]
+    text += ["    " + line for line in lines[-TAIL:]]
+    sys.stdout.write("\n".join(text) + "\n")
+    sys.stdout.flush()
+
+
+def _reason(status):
+    if status in (124, 137):
+        return f"not done after {SECONDS} s"
+    return f"killed by signal {status - 128 if status > 128 else -status}" if status > 128 or status < 0 \
+        else f"exit status {status}"

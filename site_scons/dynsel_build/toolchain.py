@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SCons environments: which programs run, in which process environment, with which flags."""
+
+import os
+import shutil
+import subprocess
+from functools import lru_cache
+
+from SCons.Script import Environment
+
+from .errors import UserMistake
+
+# What a build takes over from the shell. Anything else cannot change what is built.
+SHELL_VARIABLES = ("PATH", "HOME", "TERM", "LANG", "LC_ALL", "TMPDIR",
+                   "CCACHE_DIR", "CCACHE_DISABLE", "CCACHE_BASEDIR", "CCACHE_MAXSIZE")
+
+WARNINGS = (
+    "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wundef", "-Wswitch-enum", "-Walloca", "-Wvla",
+    "-Wmissing-prototypes", "-Wstrict-prototypes", "-Werror",
+)
+
+OPTIMIZATION = {
+    "DYNSEL_OPTIMIZE_SPEED": ["-O2"],
+    "DYNSEL_OPTIMIZE_SIZE": ["-Os"],
+    "DYNSEL_OPTIMIZE_DEBUG": ["-Og", "-g3"],
+}
+
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
+
+# pkg-config module -> Debian package
+LIBRARY_PACKAGES = {
+    "cmocka": "libcmocka-dev",
+    "libpng": "libpng-dev",
+    "OpenCL": "ocl-icd-opencl-dev",
+}
+
+
+def shell_environment():
+    return {name: os.environ[name] for name in SHELL_VARIABLES if name in os.environ}
+
+
+def base_environment(verbose):
+    """The one environment that all others are cloned from; making one takes SCons a while."""
+    env = Environment(tools=["cc", "link", "ar"], ENV=shell_environment())
+    env.Decider("MD5-timestamp")
+    if not verbose:
+        env["CCCOMSTR"] = "  CC    $TARGET"
+        env["LINKCOMSTR"] = "  LINK  $TARGET"
+        env["ARCOMSTR"] = "  AR    $TARGET"
+    env["RANLIBCOM"] = ""  # ar's flag s makes the index
+    return env
+
+
+def variant_environment(base, variant, config, board):
+    """Compiler and flags of one variant. There is nothing of a component in here."""
+    for tool in (board.cc, board.ar):
+        require_program(tool, board.packages)
+    common = list(board.cflags) + (SANITIZERS if config["DYNSEL_SANITIZE"] else [])
+    threads = ["-pthread"] if config["DYNSEL_CONTEXT_THREADS"] else []
+    gen = f"#{variant.folder}/gen"
+    return base.Clone(
+        CC=board.cc, LINK=board.cc, AR=board.ar,
+        CFLAGS=["-std=c11"],
+        CCFLAGS=[*WARNINGS, *_optimization(config), "-ffunction-sections", "-fdata-sections",
+                 *common, *threads],
+        LINKFLAGS=["-Wl,--gc-sections", *common, *threads, *board.linkflags],
+        CPPDEFINES=list(board.cppdefines),
+        CPPPATH=[base.Dir(gen), base.Dir("#include")],
+        ARFLAGS=["rcsD"],
+    )
+
+
+def _optimization(config):
+    for name, flags in OPTIMIZATION.items():
+        if config[name]:
+            return flags
+    raise UserMistake("DYNSEL_OPTIMIZE has a member that dynsel_build/toolchain.py does not know")
+
+
+def require_program(name, packages):
+    """A missing program is one line that says how to get it."""
+    if shutil.which(name) is None:
+        raise UserMistake(f"{name} is missing; {install_hint(packages.get(name, name))}")
+
+
+def install_hint(package):
+    return f"on Debian and Ubuntu: apt-get install {package}"
+
+
+@lru_cache(maxsize=None)
+def library_flags(module):
+    """pkg-config's answer for a library, or None when it is not installed."""
+    if shutil.which("pkg-config") is None:
+        raise UserMistake(f"pkg-config is missing; {install_hint('pkg-config')}")
+    answer = subprocess.run(["pkg-config", "--cflags", "--libs", module],
+                            capture_output=True, text=True, check=False)
+    return answer.stdout.strip() if answer.returncode == 0 else None

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is to be built: a board with fragments on top, named <board>[+<fragment>...]."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import boards
+from .errors import UserMistake, unknown
+
+DEFAULT_BOARD = "native"
+
+
+@dataclass(frozen=True)
+class Variant:
+    board: str
+    fragments: tuple = ()
+
+    @property
+    def name(self):
+        return "+".join((self.board,) + self.fragments)
+
+    @property
+    def folder(self):
+        return f"build/{self.name}"
+
+    def with_fragment(self, fragment):
+        """The same with one more fragment on top, or itself when it is in there already."""
+        if fragment in self.fragments:
+            return self
+        return Variant(self.board, self.fragments + (fragment,))
+
+    def arguments(self):
+        """What to type behind `scons` to get this variant."""
+        words = [f"BOARD={self.board}"] if self.board != DEFAULT_BOARD else []
+        words += [f"CONF={','.join(self.fragments)}"] if self.fragments else []
+        return " ".join(words)
+
+
+def fragment_names(top):
+    return sorted(p.stem for p in Path(top).glob("configs/*.conf"))
+
+
+def split(text):
+    """Words of a comma or blank separated list."""
+    return [word for word in re.split(r"[,\s]+", text) if word]
+
+
+def chosen(top, arguments):
+    """The variants that BOARD=, CONF= or VARIANTS= name, in that order, without repetition."""
+    if "VARIANTS" in arguments:
+        if "BOARD" in arguments or "CONF" in arguments:
+            raise UserMistake("VARIANTS= names boards and fragments itself; leave out BOARD= and CONF=")
+        found = [parse(top, name, "VARIANTS: ") for name in split(arguments["VARIANTS"])]
+    else:
+        fragments = split(arguments.get("CONF", ""))
+        found = [_checked(top, Variant(board, tuple(fragments)))
+                 for board in split(arguments.get("BOARD", DEFAULT_BOARD))]
+    if not found:
+        raise UserMistake("BOARD= and VARIANTS= need at least one name;"
+                          f" boards: {', '.join(boards.names(top))}")
+    return list(dict.fromkeys(found))
+
+
+def parse(top, name, where=""):
+    """The variant with this name, as in build/<name>/."""
+    board, *fragments = name.split("+")
+    return _checked(top, Variant(board, tuple(fragments)), where)
+
+
+def _checked(top, variant, where=""):
+    known_boards, known_fragments = boards.names(top), fragment_names(top)
+    wrong = []
+    if variant.board not in known_boards:
+        wrong.append(unknown("board", variant.board, known_boards, where))
+    for i, fragment in enumerate(variant.fragments):
+        if fragment not in known_fragments:
+            wrong.append(unknown("fragment", fragment, known_fragments, where))
+        elif fragment in variant.fragments[:i]:
+            wrong.append(f"{where}fragment {fragment} is named twice in {variant.name}")
+    if wrong:
+        raise UserMistake(wrong)
+    return variant
+
+
+def for_check(top, wanted, describe):
+    """The wanted variants and those that `scons check` adds, without repetition."""
+    found = list(wanted)
+    for variant in wanted:
+        board = describe(variant)
+        found += [variant.with_fragment(f) for f in board.check_on_top]
+        found += [parse(top, f"{variant.board}+{f}") for f in board.check_beside]
+    return list(dict.fromkeys(found))
