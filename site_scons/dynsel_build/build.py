@@ -11,6 +11,7 @@ import os
 from SCons.Script import Action, Value
 
 from . import report, runner, toolchain
+from .cli import config_text
 from .errors import UserMistake
 from .header import autoconf
 
@@ -104,7 +105,7 @@ class VariantBuild:
 
     def _generate(self):
         header = self._written("gen/dynsel/autoconf.h", autoconf(self.config))
-        return header + self._written(".config", _config_text(self.config))
+        return header + self._written(".config", config_text(self.config))
 
     def _written(self, name, text):
         """A file with this text; written when the text changed, or when the file was tampered with."""
@@ -202,12 +203,6 @@ def _write(target, source, env):
                 return
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
-
-
-def _config_text(config):
-    """The full .config, for reading and for tools that know the format. It is never read back."""
-    lines = [f"# Generated for the variant {config.variant_name}; output only, nothing reads it.\n"]
-    return "".join(lines + [s.config_string for s in config.symbols().values()])
 
 
 def _fail_on_build(env, module):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: which arguments there are, the help text, and the commands that build nothing."""
 
+from pathlib import Path
+
 from . import boards, config as configs, variants
 from .errors import UserMistake, unknown
 
@@ -67,3 +69,91 @@ class Session:
 
     def board(self, variant):
         return boards.describe(self.top, variant.board, self.load(variant))
+
+
+# Commands that build nothing. Each stands alone on the command line.
+
+def find_command(session):
+    """The function for a command among the targets, or None when there is something to build."""
+    if "why" in session.arguments:
+        return _why
+    names = [t for t in session.targets if t in COMMANDS or t.endswith("_defconfig")]
+    if not names:
+        return None
+    if len(session.targets) > 1:
+        raise UserMistake(f"{names[0]} stands alone; first run `scons {names[0]}`, then the rest")
+    if names[0] in COMMANDS:
+        return COMMANDS[names[0]]
+    return lambda s: _defconfig(s, names[0][: -len("_defconfig")])
+
+
+def _why(session):
+    from . import explain
+
+    for variant in session.chosen():
+        print("\n".join(explain.why(session.load(variant), session.arguments["why"])))
+
+
+def _diffconfig(session):
+    from . import explain
+
+    if not {"A", "B"} <= set(session.arguments):
+        raise UserMistake("diffconfig compares two variants: scons diffconfig A=native B=native+minimal")
+    a, b = (variants.parse(session.top, session.arguments[n], f"{n}: ") for n in "AB")
+    loaded = session.load_all([a, b])
+    print("\n".join(explain.diff(loaded[a], loaded[b])))
+
+
+def _defconfig(session, board):
+    """Linux' habit. Here there is no state to set: the board is named in each call."""
+    variant = variants.parse(session.top, board)
+    path = write_config(session, variant)
+    print(f"{board}: boards/{board}/defconfig is right; its values are in {path}")
+    print(f"build it with: {' '.join(['scons', variant.arguments()]).strip()}"
+          f"   change it with: {' '.join(['scons', variant.arguments(), 'menuconfig'])}")
+
+
+def write_config(session, variant):
+    """build/<variant>/.config, for reading."""
+    path = Path(session.top) / variant.folder / ".config"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(config_text(session.load(variant)), encoding="utf-8")
+    return f"{variant.folder}/.config"
+
+
+def config_text(config):
+    """The full .config, for reading and for tools that know the format. It is never read back."""
+    first = f"# Generated for the variant {config.variant_name}; output only, nothing reads it.\n"
+    return first + "".join(s.config_string for s in config.symbols().values())
+
+
+def _lint(session):
+    from . import lint
+
+    found = lint.lint(session.top)
+    if found:
+        raise UserMistake(found)
+    print("kconfig-lint: nothing to complain about")
+
+
+def _menu(which):
+    def command(session):
+        from . import menu
+
+        menu.open_menu(session, which)
+    return command
+
+
+def _savedefconfig(session):
+    from . import menu
+
+    menu.savedefconfig(session)
+
+
+COMMANDS = {
+    "menuconfig": _menu("menuconfig"),
+    "guiconfig": _menu("guiconfig"),
+    "savedefconfig": _savedefconfig,
+    "diffconfig": _diffconfig,
+    "kconfig-lint": _lint,
+}

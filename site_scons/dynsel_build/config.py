@@ -87,7 +87,7 @@ def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig):
         parsed, wrong = grammar.parse(layer.path, layer.text)
         assignments.append(parsed)
         mistakes += wrong
-    judge = _Judge(kconf)
+    judge = Judge(kconf)
     for layer_assignments in assignments:
         judge.lay(layer_assignments)
     judge.conclude()
@@ -147,7 +147,7 @@ def _one_line(warning):
     return " ".join(warning.replace("warning: ", "", 1).split())
 
 
-class _Judge:
+class Judge:
     """Lays assignments on a Kconfig and says what became of each."""
 
     def __init__(self, kconf):
@@ -170,13 +170,21 @@ class _Judge:
         """After the last layer: compare every assignment that still counts with the result."""
         for a in self._current.values():
             message = self._lost(a)
-            if message and a in self._failed:
-                self.mistakes.append(f"{a.where}: {message}")
-            elif message:
-                self._lost_later(a, message)
-            else:
+            if not message:
                 self.effective.append(a)
+            elif a in self._failed:
+                self.mistakes.append(f"{a.where}: {message}")
+            elif a.value == "y":
+                self.mistakes.append(f"{a.where}: {message}; if that is meant, say"
+                                     f" {grammar.PREFIX}{a.name}=n in the same file as that")
+            else:
+                self.notes.append(f"{a.where}: {message}")
         self.effective.sort(key=lambda a: self._names.index(a.name))
+
+    def lost_later(self):
+        """The =y that took effect and were lost through a later layer."""
+        return [a for a in self._current.values()
+                if a.value == "y" and a not in self._failed and self._lost(a)]
 
     def _apply(self, a, layer):
         """Gives Kconfiglib one assignment; False, with a message, when it cannot be one."""
@@ -201,8 +209,9 @@ class _Judge:
         return None
 
     def _meant(self, name):
-        known = self._names
-        return did_you_mean(name, known) or did_you_mean("DYNSEL_" + name, known)
+        known = [grammar.PREFIX + n for n in self._names]
+        full = name if name.startswith("DYNSEL_") else "DYNSEL_" + name
+        return did_you_mean(grammar.PREFIX + full, known)
 
     def _choose(self, sym, a, layer):
         """Two members of one choice: a mistake inside a file, an override across files."""
@@ -244,13 +253,6 @@ class _Judge:
         by = [kl.split_expr(s, kl.AND)[0].name for s in kl.split_expr(sym.rev_dep, kl.OR)
               if kl.expr_value(s)]
         return f"selected by {', '.join(by)}" if by else "another member of the choice was set"
-
-    def _lost_later(self, a, message):
-        if a.value == "y":
-            self.mistakes.append(f"{a.where}: {message}; if that is meant, say"
-                                 f" {grammar.PREFIX}{a.name}=n in the same file as that")
-        else:
-            self.notes.append(f"{a.where}: {message}")
 
 
 def _plain_value(sym, value):

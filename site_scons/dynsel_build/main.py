@@ -24,6 +24,10 @@ def run(top):
 def _run(top):
     session = cli.Session(top, ARGUMENTS, COMMAND_LINE_TARGETS)
     session.check_arguments(ARGLIST)
+    command = cli.find_command(session)
+    if command:
+        command(session)
+        Exit(0)
     SetOption("num_jobs", len(os.sched_getaffinity(0)))
     os.makedirs("build", exist_ok=True)
     SConsignFile("build/.sconsign")

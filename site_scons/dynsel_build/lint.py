@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kconfig-lint: what Kconfig accepts and a reader, or a later change, trips over."""
+
+import re
+from pathlib import Path
+
+import kconfiglib as kl
+
+from . import boards, config as configs, variants
+from .errors import UserMistake, did_you_mean
+from .save import Target, edited, minimal
+
+TOKEN = re.compile(r"\bCONFIG_(DYNSEL_[A-Z0-9_]*[A-Z0-9])\b(?!\*)")
+NAME = re.compile(r"\b(DYNSEL_[A-Z0-9_]+)\b")
+SUFFIXES = {".c", ".h", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
+FOLDERS = ("include", "src", "examples", "tests", "bench", "tools", "doc", "boards", "configs",
+           "site_scons")
+# Texts that are about wrong configurations on purpose.
+EXEMPT = ("tests/build/",)
+
+
+def files(top):
+    """Every text that may speak of an option."""
+    top = Path(top)
+    found = [p for p in (top / "SConstruct", top / "README.md", top / "bootstrap") if p.exists()]
+    for folder in FOLDERS:
+        found += [p for p in sorted((top / folder).rglob("*"))
+                  if p.suffix in SUFFIXES or p.name in ("SConscript", "defconfig")]
+    return [p for p in found if not str(p.relative_to(top)).startswith(EXEMPT)]
+
+
+def lint(top):
+    """All findings, as lines with a place."""
+    kconf = configs.parse_kconfig(top, variants.DEFAULT_BOARD)
+    texts = {str(p.relative_to(top)): p.read_text(encoding="utf-8") for p in files(top)}
+    return (_unknown_names(kconf, texts) + _unused(kconf, texts) + _ifdefs(texts)
+            + _symbols(kconf) + _choices(kconf) + _fragments(top) + _defconfigs(top)
+            + unlisted_sources(top))
+
+
+def _unknown_names(kconf, texts):
+    known = {s.name for s in kconf.unique_defined_syms} | {c.name for c in kconf.unique_choices}
+    found = []
+    for path, text in texts.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            found += [f"{path}:{number}: no option named {m}{did_you_mean(m, known)}"
+                      for m in TOKEN.findall(line) if m not in known]
+    return found
+
+
+def _ifdefs(texts):
+    """An option is 0 or 1: #ifdef is true for both."""
+    return [f"{path}:{number}: {line.strip()!r}: options are 0 or 1, so write #if CONFIG_..."
+            for path, text in texts.items() if path.endswith((".c", ".h"))
+            for number, line in enumerate(text.splitlines(), 1)
+            if re.match(r"\s*#\s*(ifdef|ifndef|if.*\bdefined\b).*\bCONFIG_DYNSEL_", line)]
+
+
+def _unused(kconf, texts):
+    """Symbols that neither a source, nor an SConscript, nor another symbol asks for."""
+    sources = "\n".join(t for p, t in texts.items() if not p.endswith((".md", ".conf", "defconfig")))
+    used = set(NAME.findall(sources.replace("CONFIG_DYNSEL", "DYNSEL")))
+    for sym in kconf.unique_defined_syms:
+        used |= {i.name for i in sym.referenced if isinstance(i, kl.Symbol) and i is not sym}
+        if any(node.selects for node in sym.nodes):
+            used.add(sym.name)  # its purpose is what it selects
+    for choice in kconf.unique_choices:
+        members = [s.name for s in choice.syms]
+        if sum(m in used for m in members) >= len(members) - 1:
+            used |= set(members)  # the one left is what the others are not
+    return [f"{_place(s)}: {s.name} is used nowhere" for s in kconf.unique_defined_syms
+            if s.name not in used]
+
+
+def _symbols(kconf):
+    found = []
+    for sym in kconf.unique_defined_syms:
+        prompted = any(n.prompt for n in sym.nodes)
+        if prompted and not any(n.help for n in sym.nodes):
+            found.append(f"{_place(sym)}: {sym.name} has a prompt and no help text")
+        if sym.orig_type in (kl.INT, kl.HEX) and not sym.ranges:
+            found.append(f"{_place(sym)}: {sym.name} is a number without a range")
+        if sym.orig_type in (kl.INT, kl.HEX, kl.STRING) and not sym.defaults:
+            found.append(f"{_place(sym)}: {sym.name} has no default")
+        found += [f"{_place(sym)}: {sym.name} selects {target.name}, which has a prompt; use depends on"
+                  for target, _, _ in _selects(sym) if any(n.prompt for n in target.nodes)]
+    return found
+
+
+def _selects(sym):
+    return [(target, condition, sym) for node in sym.nodes for target, condition in node.selects]
+
+
+def _choices(kconf):
+    found = []
+    for choice in kconf.unique_choices:
+        place = f"{choice.nodes[0].filename}:{choice.nodes[0].linenr}"
+        if not choice.name:
+            found.append(f"{place}: a choice without a name cannot get a default from a board")
+        if not any(n.help for n in choice.nodes):
+            found.append(f"{place}: choice {choice.name or ''} has no help text")
+    return found
+
+
+def _place(sym):
+    return f"{sym.nodes[0].filename}:{sym.nodes[0].linenr}"
+
+
+def _fragments(top):
+    """A fragment must be right on one board at least."""
+    found = []
+    for fragment in variants.fragment_names(top):
+        mistakes = [_mistakes(top, board, [fragment]) for board in boards.names(top)]
+        if all(mistakes):
+            found += mistakes[0]
+    return found
+
+
+def _mistakes(top, board, fragments):
+    try:
+        configs.load(top, board, configs.layers_of(top, board, fragments))
+    except UserMistake as e:
+        return e.lines
+    return []
+
+
+def _defconfigs(top):
+    """A defconfig must be right, and hold nothing that is the default anyway."""
+    found = []
+    for board in boards.names(top):
+        mistakes = _mistakes(top, board, [])
+        found += mistakes or _not_minimal(top, board)
+    return found
+
+
+def _not_minimal(top, board):
+    path = f"boards/{board}/defconfig"
+    target = Target(top, variants.Variant(board), path, [])
+    wanted = target.load(target.text()).values()
+    fewest = edited(target.text(), minimal(target, wanted))
+    if fewest == target.text():
+        return []
+    return [f"{path}: not minimal; `scons BOARD={board} savedefconfig` makes it so"]
+
+
+def unlisted_sources(top):
+    """A C file in src/ that its SConscript does not name would silently be left out."""
+    found = []
+    for source in sorted(Path(top).glob("src/**/*.c")):
+        script = source.parent / "SConscript"
+        if not script.exists() or f'"{source.name}"' not in script.read_text(encoding="utf-8"):
+            found.append(f"{source.relative_to(top)}: not listed in {script.relative_to(top)}")
+    return found

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""menuconfig, guiconfig and savedefconfig: Kconfiglib's menus on our layers.
+
+The menus were made to read and write one full .config. Here they start from the assignments of the
+layers alone, so that an option that nobody set keeps following its default, and what they save is
+the difference, in one layer.
+"""
+
+import errno
+import importlib
+import os
+import sys
+
+import kconfiglib as kl
+
+from . import config as configs, variants
+from .errors import UserMistake
+from .save import Target
+
+DEFCONFIG = "defconfig"
+
+
+def target_of(session):
+    """The file that is saved to, so that the very same command line builds what was saved."""
+    chosen = session.chosen()
+    if len(chosen) != 1:
+        raise UserMistake("one variant at a time can be configured, not "
+                          + " and ".join(v.name for v in chosen))
+    variant = chosen[0]
+    name = session.arguments.get("SAVE")
+    if name is None:
+        name = _obvious(variant)
+    if name == DEFCONFIG:
+        return Target(session.top, variants.Variant(variant.board),
+                      f"boards/{variant.board}/defconfig", [])
+    return _fragment_target(session, variant, name)
+
+
+def _obvious(variant):
+    """Where to save without SAVE=: into what plain `scons`, with the same CONF, builds next."""
+    if len(variant.fragments) > 1:
+        raise UserMistake(f"{variant.name} has several fragments; say which one to save to:"
+                          f" SAVE={variant.fragments[-1]}, SAVE=<new name> or SAVE={DEFCONFIG}")
+    return variant.fragments[0] if variant.fragments else DEFCONFIG
+
+
+def _fragment_target(session, variant, name):
+    if not name.replace("_", "").replace("-", "").isalnum():
+        raise UserMistake(f"SAVE={name}: a fragment's name has letters, digits, - and _ only")
+    if name in variant.fragments[:-1]:
+        raise UserMistake(f"SAVE={name}: only the last fragment of CONF can be saved to, because what"
+                          f" lies on top of {name} would hide it")
+    variant = variant.with_fragment(name)
+    below = configs.layers_of(session.top, variant.board, variant.fragments[:-1])
+    return Target(session.top, variant, f"configs/{name}.conf", below)
+
+
+def savedefconfig(session):
+    """The configuration of BOARD and CONF, as few lines as possible, into the target."""
+    target = target_of(session)
+    print(target.save(session.load(session.chosen()[0]).values()))
+
+
+def open_menu(session, which):
+    """menuconfig or guiconfig. The files must be right before: what is lost cannot be saved."""
+    target = target_of(session)
+    layers = configs.layers_of(session.top, target.variant.board, session.chosen()[0].fragments)
+    if target.path not in [layer.path for layer in layers]:
+        layers.append(configs.Layer(target.path, target.text()))
+    start = configs.load(session.top, target.variant.board, layers, target.variant.name, _MenuKconfig)
+    start.kconf.become_menu(target)
+    _run_menu(which, start.kconf, target)
+
+
+def _run_menu(which, kconf, target):
+    if which == "menuconfig" and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UserMistake("menuconfig needs a terminal; without one, edit "
+                          f"{target.path} and check it with: scons why=SYMBOL")
+    os.environ["KCONFIG_CONFIG"] = target.path
+    try:
+        module = importlib.import_module(which)
+    except ImportError as e:
+        package = "python3-tk" if which == "guiconfig" else "python3-kconfiglib"
+        raise UserMistake(f"{which} needs {e.name}; on Debian and Ubuntu: apt-get install {package}"
+                          ) from e
+    # Asked at the start, when every default counts as unsaved: only changes are worth a question.
+    module._needs_save = lambda: False
+    menu = getattr(module, which)
+    menu(kconf)
+    if kconf.said:
+        print(kconf.said)
+
+
+class _MenuKconfig(kl.Kconfig):
+    """A Kconfig whose reading and writing, as the menus call them, mean our layers."""
+
+    target = None
+    said = ""
+
+    def become_menu(self, target):
+        self.target = target
+
+    def load_config(self, filename=None, replace=True, verbose=None):
+        """At the start there is nothing to read: the layers are in. 'O' in the menu reads a file."""
+        if filename is None:
+            return f"Configuration of {self.target.variant.name}"
+        return super().load_config(filename, replace, verbose)
+
+    def write_config(self, filename=None, header=None, save_old=True, verbose=None):
+        """Saves the difference; trouble goes through the one error that the menus show."""
+        if filename is not None and os.path.normpath(filename) != self.target.path:
+            raise OSError(errno.EINVAL, f"this menu saves to {self.target.path}; to save elsewhere,"
+                          " leave and start it with SAVE=name", filename)
+        try:
+            self.said = self.target.save({s.name: s.str_value for s in self.unique_defined_syms})
+        except UserMistake as e:
+            raise OSError(errno.EINVAL, str(e), self.target.path) from e
+        return self.said.split(";")[0]
+
+    def write_min_config(self, filename, header=None):
+        """'D' in the menu: here each save is minimal."""
+        return self.write_config(filename, header)

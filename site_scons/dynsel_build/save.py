@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way back: the fewest lines of one file that lead to wanted values.
+
+The result is proved before it is written: the layers are loaded again with it, and must give
+exactly the wanted values without a lost assignment.
+"""
+
+from pathlib import Path
+
+import kconfiglib as kl
+
+from . import config as configs, grammar
+from .errors import UserMistake
+
+
+class Target:
+    """The file that is written, and the layers that lie below it when the variant is built."""
+
+    def __init__(self, top, variant, path, below):
+        self.top, self.variant, self.path, self.below = top, variant, path, list(below)
+
+    def text(self):
+        file = Path(self.top) / self.path
+        return file.read_text(encoding="utf-8") if file.exists() else ""
+
+    def load(self, text):
+        """The configuration with this text in the file."""
+        layers = self.below + [configs.Layer(self.path, text)]
+        return configs.load(self.top, self.variant.board, layers, self.variant.name)
+
+    def save(self, wanted):
+        """Writes the file so that the variant has the wanted values; returns what to tell the user.
+
+        wanted: symbol name -> value as text, of all symbols.
+        """
+        lines = minimal(self, wanted)
+        text = edited(self.text(), lines)
+        reached = self.load(text).values()
+        wrong = [n for n in wanted if reached[n] != wanted[n]]
+        if wrong:
+            raise UserMistake(f"cannot save to {self.path}: lines in it cannot express "
+                              + ", ".join(f"{n}={wanted[n]}" for n in wrong))
+        file = Path(self.top) / self.path
+        changed = not file.exists() or file.read_text(encoding="utf-8") != text
+        if changed:
+            file.write_text(text, encoding="utf-8")
+        count = f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
+        said = f"saved {self.path} ({count})" if changed else f"{self.path} has it already ({count})"
+        return f"{said}; build it with: {' '.join(['scons', self.variant.arguments()]).strip()}"
+
+
+def minimal(target, wanted):
+    """name -> value as written: the lines needed on top of target.below, in the menu's order.
+
+    Lines that a person wrote into a fragment stay while they are true: a fragment may say something
+    that happens to be this board's default. A defconfig holds differences from the defaults only.
+    """
+    stay = _still_true(target, wanted) if target.below else {}
+    found = {**stay, **_differences(target, wanted)}
+    found.update(_taken_back(target, found))
+    for name in [n for n in found if n not in stay]:
+        fewer = {n: v for n, v in found.items() if n != name}
+        if _leads_to(target, fewer, wanted):
+            found = fewer
+    order = list(wanted)
+    return dict(sorted(found.items(), key=lambda item: order.index(item[0])))
+
+
+def _still_true(target, wanted):
+    """The file's own assignments that say what is wanted anyway."""
+    assignments, _ = grammar.parse(target.path, target.text())
+    return {a.name: a.value for a in assignments
+            if wanted.get(a.name) in (a.value, grammar.unquote(a.value))}
+
+
+def _differences(target, wanted):
+    """Sets what differs until nothing differs; one value may open the way for the next."""
+    kconf = configs.load(target.top, target.variant.board, target.below).kconf
+    found = {}
+    for _ in kconf.unique_defined_syms:
+        before = len(found)
+        for sym in kconf.unique_defined_syms:
+            if sym.str_value != wanted[sym.name] and _can_be_set(sym, wanted[sym.name]):
+                sym.set_value(wanted[sym.name])
+                found[sym.name] = _as_written(sym, wanted[sym.name])
+        if len(found) == before:
+            break
+    return found
+
+
+def _can_be_set(sym, value):
+    """A choice is changed by naming its new member, not by switching off the old one."""
+    return bool(sym.visibility) and not (sym.choice and value == "n")
+
+
+def _as_written(sym, value):
+    return grammar.quote(value) if sym.orig_type == kl.STRING else value
+
+
+def _taken_back(target, found):
+    """=n for each =y below that is lost now; the loader demands that it is said."""
+    kconf = configs.parse_kconfig(target.top, target.variant.board)
+    judge = configs.Judge(kconf)
+    for layer in target.below + [configs.Layer(target.path, _lines(found))]:
+        judge.lay(grammar.parse(layer.path, layer.text)[0])
+    return {a.name: "n" for a in judge.lost_later()}
+
+
+def _leads_to(target, lines, wanted):
+    try:
+        return target.load(_lines(lines)).values() == wanted
+    except UserMistake:
+        return False  # a line that is needed to take another one back
+
+
+def _lines(assignments):
+    return "".join(f"{grammar.PREFIX}{n}={v}\n" for n, v in assignments.items())
+
+
+def edited(text, lines):
+    """The text with exactly these assignments; comments, empty lines and the order are kept."""
+    left, kept = dict(lines), []
+    for line in text.splitlines():
+        parsed, _ = grammar.parse("", line)
+        if not parsed:
+            kept.append(line)
+        elif parsed[0].name in left:
+            name = parsed[0].name
+            kept.append(f"{grammar.PREFIX}{name}={left.pop(name)}")
+    return "".join(line + "\n" for line in kept) + _lines(left)
