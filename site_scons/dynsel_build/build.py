@@ -7,8 +7,9 @@ folder has no twin in the build folder, and include paths are just paths.
 
 import json
 import os
+import subprocess
 
-from SCons.Script import Action, Value
+from SCons.Script import Action, Alias, AlwaysBuild, Value
 
 from . import report, runner, toolchain
 from .cli import config_text
@@ -77,6 +78,15 @@ class VariantBuild:
         for run, variables in (runs or {"": {}}).items():
             settings = {**self._test_variables(), **(env or {}), **variables}
             self.tests.append(self._run(group, folder, name, run, command, depends, settings))
+
+    def demo(self, program, arguments):
+        """`scons demo` runs this program; it may see the whole environment of the shell."""
+        if program in self.programs:
+            node = self.programs[program][0]
+            command = [*self.board.runner, node.path, *arguments]
+            run = Action(lambda target, source, env: subprocess.run(command, check=False).returncode,
+                         " ".join(command))
+            AlwaysBuild(Alias("demo", node, run))
 
     # What SConstruct calls
 

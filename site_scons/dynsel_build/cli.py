@@ -8,13 +8,13 @@ from .errors import UserMistake, unknown
 
 # name -> (the targets it belongs to, or None for all; what it says)
 ARGUMENTS = {
-    "BOARD": (None, "boards to build for, e.g. BOARD=native"),
-    "CONF": (None, "fragments from configs/, laid on each board in this order, e.g. CONF=debug,clang"),
-    "VARIANTS": (None, "variants by name, instead of BOARD and CONF, e.g. VARIANTS=native,native+clang"),
-    "VERBOSE": (None, "VERBOSE=1 shows whole command lines"),
-    "SAVE": (("menuconfig", "guiconfig", "savedefconfig"), "where to save: a fragment's name, or defconfig"),
-    "PREFIX": (("install",), "where to install, /usr/local unless given"),
-    "DESTDIR": (("install",), "put in front of PREFIX, for packaging"),
+    "BOARD": (None, "boards to build for (default native)"),
+    "CONF": (None, "fragments laid on each board, in this order (default none)"),
+    "VARIANTS": (None, "variants by name, instead of BOARD and CONF"),
+    "VERBOSE": (None, "1 shows whole command lines (default 0)"),
+    "SAVE": (("menuconfig", "guiconfig", "savedefconfig"), "a fragment's name, or defconfig"),
+    "PREFIX": (("install",), "where to install (default /usr/local)"),
+    "DESTDIR": (("install",), "put in front of PREFIX, for packaging (default empty)"),
     "A": (("diffconfig",), "the one variant to compare"),
     "B": (("diffconfig",), "the other variant to compare"),
     "why": (None, "why=SYMBOL: its value, where it comes from, what blocks it"),
@@ -69,6 +69,53 @@ class Session:
 
     def board(self, variant):
         return boards.describe(self.top, variant.board, self.load(variant))
+
+
+HELP = """\
+Usage: scons [target...] [VARIABLE=value...]
+
+A variant is a board with fragments on top, built in build/<board>[+<fragment>...]/:
+  scons                                build/native
+  scons BOARD=a,b CONF=debug,clang     build/a+debug+clang and build/b+debug+clang
+  scons VARIANTS=native,native+clang   build/native and build/native+clang
+Its configuration is boards/<board>/defconfig, then configs/<fragment>.conf in the order of CONF.
+
+Targets that build
+  (none), all     the library, the examples, compile_commands.json
+  test            build and run the tests
+  check           the same with more compilers and configurations, and all gates
+  demo            the main example
+  size            bytes per object; fails past the board's limits
+  install         archive, headers and dynsel.pc into PREFIX
+  -c              remove what the same line would build; alone: the variant's folder
+Targets that configure, each alone on the line
+  menuconfig, guiconfig   the menu; saves what differs into SAVE=<fragment> or SAVE=defconfig
+                          (unless given: CONF's only fragment, without CONF the defconfig)
+  savedefconfig           the same without a menu
+  <board>_defconfig       checks a board's defconfig, writes build/<board>/.config
+  why=SYMBOL              value, origin, what blocks it, help
+  diffconfig A=x B=y      what differs between two variants
+  kconfig-lint, format    checks the menu and its use; formats the sources
+
+Variables (now)
+{variables}
+Boards: {boards}    Fragments: {fragments}
+Taken from the shell: {shell}
+"""
+
+
+def help_text(session, shell_variables):
+    """`scons -h`."""
+    def line(name, text):
+        value = session.arguments.get(name)
+        return f"  {name:9} {text}" + (f"   [{value}]" if value is not None else "")
+
+    return HELP.format(
+        variables="\n".join(line(name, text) for name, (_, text) in ARGUMENTS.items()
+                            if name not in ("A", "B", "why")),
+        boards=" ".join(boards.names(session.top)),
+        fragments=" ".join(variants.fragment_names(session.top)),
+        shell=" ".join(shell_variables))
 
 
 # Commands that build nothing. Each stands alone on the command line.
@@ -136,6 +183,14 @@ def _lint(session):
     print("kconfig-lint: nothing to complain about")
 
 
+def _format(session):
+    from . import gates
+
+    trouble = gates.format_in_place(session.top)
+    if trouble:
+        raise UserMistake(trouble)
+
+
 def _menu(which):
     def command(session):
         from . import menu
@@ -156,4 +211,5 @@ COMMANDS = {
     "savedefconfig": _savedefconfig,
     "diffconfig": _diffconfig,
     "kconfig-lint": _lint,
+    "format": _format,
 }

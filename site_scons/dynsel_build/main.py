@@ -1,63 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a call of scons does, from the arguments to the nodes."""
 
+import fcntl
 import os
 import sys
 
-from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, Alias, Default, Exit, GetOption,
-                          SConscript, SConsignFile, SetOption)
+from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, Alias, AlwaysBuild, Default, Entry,
+                          Exit, GetOption, Help, SConscript, SConsignFile, SetOption)
+from SCons.Node.Alias import default_ans
 
-from . import cli, report, toolchain, variants
+from . import cli, install, report, size, toolchain, variants
 from .build import VariantBuild
-from .errors import UserMistake
+from .errors import UserMistake, did_you_mean
+from .gates import Gates
+
+_lock = None  # held until the process ends
 
 
 def run(top):
     """Reads the command line and declares what it asks for; mistakes end with status 2."""
     try:
-        _run(top)
+        _run(cli.Session(top, ARGUMENTS, COMMAND_LINE_TARGETS))
     except UserMistake as e:
+        sys.stdout.flush()
         print("\n".join(f"dynsel: {line}" for line in e.lines), file=sys.stderr)
         Exit(2)
 
 
-def _run(top):
-    session = cli.Session(top, ARGUMENTS, COMMAND_LINE_TARGETS)
+def _run(session):
     session.check_arguments(ARGLIST)
+    if GetOption("help"):
+        Help(cli.help_text(session, toolchain.SHELL_VARIABLES), append=False)
+        return
     command = cli.find_command(session)
     if command:
         command(session)
         Exit(0)
     SetOption("num_jobs", len(os.sched_getaffinity(0)))
-    os.makedirs("build", exist_ok=True)
-    SConsignFile("build/.sconsign")
-    wanted = session.chosen()
-    checking = "check" in session.targets
-    if checking:
-        wanted = variants.for_check(top, wanted, session.board)
-    loaded = session.load_all(wanted)
-    base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1")
-    for variant in wanted:
-        _declare(VariantBuild(variant, loaded[variant], session.board(variant), base), session)
-    if {"test", "check"} & set(session.targets):
+    _take_build_folder()
+    builds = _declare_all(session)
+    _check_targets(session)
+    if {"test", "check"} & set(session.targets) and not GetOption("clean"):
         _keep_going()
-        report.at_exit(None)
+        report.at_exit([node for build in builds for node in build.tests])
 
 
-def _declare(build, session):
+def _take_build_folder():
+    """One scons at a time in a tree: they share the record of what is up to date."""
+    global _lock
+    os.makedirs("build", exist_ok=True)
+    _lock = open("build/.lock", "w", encoding="utf-8")
+    try:
+        fcntl.flock(_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("waiting for another scons in this tree", flush=True)
+        fcntl.flock(_lock, fcntl.LOCK_EX)
+    SConsignFile("build/.sconsign")
+
+
+def _declare_all(session):
+    """The nodes of all variants that this call needs."""
+    chosen = session.chosen()
+    if "install" in session.targets and len(chosen) > 1:
+        raise UserMistake("install takes one variant, not " + " and ".join(v.name for v in chosen))
+    checking = "check" in session.targets
+    wanted = variants.for_check(session.top, chosen, session.board) if checking else chosen
+    loaded = session.load_all(wanted)
+    for note in dict.fromkeys(n for config in loaded.values() for n in config.notes):
+        print(f"note: {note}")
+    base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1")
+    gates = Gates(base, session.top)
+    builds = [VariantBuild(v, loaded[v], session.board(v), base) for v in wanted]
+    for build in builds:
+        _declare(build, session, gates)
+        if build.variant in chosen and session.targets:
+            Alias("check", [gates.tidy(build), gates.cppcheck(build)])
+    if session.targets:
+        Alias("check", [gates.formatted(), gates.kconfig_lint()])
+    return builds
+
+
+def _declare(build, session, gates):
     """All nodes of one variant."""
     exports = {"component": build.component, "program": build.program, "test": build.test,
-               "config": build.config}
+               "demo": build.demo, "config": build.config}
     SConscript("#src/SConscript", exports=exports)
     build.make_archive()
     SConscript("#examples/SConscript", exports=exports)
-    default = [build.archive, build.generated, list(build.programs.values()), build.compile_commands()]
-    Default(default)
-    Alias("all", default)
+    default = [build.archive, build.generated, list(build.programs.values())]
     if session.targets or GetOption("clean"):
         SConscript("#tests/SConscript", exports=exports)
-        Alias("test", build.tests)
-        Alias("check", build.tests + default)
+        _declare_targets(build, session, gates)
+    default.append(build.compile_commands())
+    Default(Alias("all", default))
+    Alias("check", default)
+    for name in ("all", "check"):
+        build.env.Clean(Alias(name), build.variant.folder)
+
+
+def _declare_targets(build, session, gates):
+    """What only named targets need; a plain `scons` saves the time."""
+    sizes = size.declare(build)
+    Alias("test", [build.tests, gates.no_heap(build), gates.headers(build)])
+    Alias("check", [Alias("test"), sizes])
+    AlwaysBuild(Alias("size", sizes, size.show(build)))
+    if "install" in session.targets:
+        prefix = session.arguments.get("PREFIX", "/usr/local")
+        Alias("install", install.declare(build, session.top, prefix,
+                                         session.arguments.get("DESTDIR", "")))
+
+
+def _check_targets(session):
+    """SCons itself finds an unknown target only when it gets there, and does not guess."""
+    names = set(default_ans) | set(cli.COMMANDS) | {"install"}
+    for target in session.targets:
+        if target in names:
+            continue
+        node = Entry(f"#{target}")
+        if not (node.has_builder() or node.exists() or node.get_state()):
+            raise UserMistake(f"no target named {target!r}{did_you_mean(target, names)}"
+                              f" (there are: {', '.join(sorted(names))}, and files in build/)")
 
 
 def _keep_going():

@@ -54,7 +54,8 @@ def at_exit(counted):
 
 
 def _summary(counted):
-    groups = [g for g in _groups.values() if counted is None or any(n in counted for n in g.nodes.values())]
+    wanted = set(counted)
+    groups = [g for g in _groups.values() if wanted.intersection(g.nodes.values())]
     failed = [g.name for g in groups if not g.passed()]
     others = sorted({str(f.node) for f in GetBuildFailures()} - {n + ".ok" for n in failed})
     for name in failed:

@@ -41,7 +41,7 @@ def shell_environment():
 
 def base_environment(verbose):
     """The one environment that all others are cloned from; making one takes SCons a while."""
-    env = Environment(tools=["cc", "link", "ar"], ENV=shell_environment())
+    env = Environment(tools=["cc", "link", "ar", "install"], ENV=shell_environment())
     env.Decider("MD5-timestamp")
     if not verbose:
         env["CCCOMSTR"] = "  CC    $TARGET"

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gates of `scons check` besides the tests: each one a node, with a stamp when it is clean.
+
+A node depends on the tool's command line, on the file, on the headers that the file includes and on
+the tool's own settings, so a second check looks only at what changed.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from SCons.Script import Action, Value
+
+from . import lint, toolchain
+
+LLVM = 14  # another major version formats and warns differently
+FORMATTED = ("include", "src", "examples", "tests", "bench")
+CPPCHECK = ["--quiet", "--error-exitcode=1", "--std=c11", "--inline-suppr",
+            "--enable=warning,performance,portability", "--suppress=missingIncludeSystem"]
+HEAP = ("malloc calloc realloc reallocarray free cfree aligned_alloc memalign posix_memalign valloc"
+        " pvalloc strdup strndup asprintf vasprintf open_memstream getline getdelim alloca sbrk brk"
+        " mmap _Znwm _Znam _ZdlPv _ZdaPv").split()
+
+
+def find_llvm_tool(name):
+    """The command for clang-format or clang-tidy of the pinned major version, or None."""
+    pinned = f"{name}-{LLVM}"
+    if shutil.which(pinned):
+        return pinned
+    if shutil.which(name):
+        said = subprocess.run([name, "--version"], capture_output=True, text=True, check=False).stdout
+        match = re.search(r"version (\d+)\.", said)
+        if match and int(match.group(1)) == LLVM:
+            return name
+    return None
+
+
+def missing(package):
+    return f"{package} is missing; {toolchain.install_hint(package)}"
+
+
+def c_files(top):
+    """Everything that clang-format looks after."""
+    return [str(p.relative_to(top)) for folder in FORMATTED
+            for p in sorted((Path(top) / folder).rglob("*")) if p.suffix in (".c", ".h")]
+
+
+def format_in_place(top):
+    """`scons format`."""
+    tool = find_llvm_tool("clang-format")
+    if not tool:
+        return missing(f"clang-format-{LLVM}")
+    subprocess.run([tool, "-i", "--style=file", *c_files(top)], cwd=top, check=True)
+    return None
+
+
+class Gates:
+    """Declares the gate nodes; `base` is an environment without a variant."""
+
+    def __init__(self, base, top):
+        self.base, self.top = base, top
+        self._tools = {}
+
+    def tidy(self, build):
+        """clang-tidy on each source of a variant: library, examples, tests."""
+        tool = find_llvm_tool("clang-tidy")
+        return [self._per_source(build, "tidy", "TIDY", env, source,
+                                 [tool, "--quiet", source.path, "--", "-std=c11", *_cpp_flags(env)],
+                                 self._needs(tool, f"clang-tidy-{LLVM}") + [env.File("#.clang-tidy")])
+                for env, source in build.compiled()]
+
+    def cppcheck(self, build):
+        """cppcheck on library and examples; tests are macros of cmocka, which it cannot see into."""
+        tool = shutil.which("cppcheck") and "cppcheck"
+        return [self._per_source(build, "cppcheck", "CHECK", env, source,
+                                 [tool, *CPPCHECK, *_cpp_flags(env), source.path],
+                                 self._needs(tool, "cppcheck"))
+                for env, source in build.compiled() if not source.path.startswith("tests/")]
+
+    def formatted(self):
+        """clang-format has nothing to change. Not per variant: a file has one format."""
+        tool = find_llvm_tool("clang-format")
+        needs = self._needs(tool, f"clang-format-{LLVM}") + [self.base.File("#.clang-format")]
+        return [self._node(self.base, f"build/gates/format/{path}", f"  FMT   {path}",
+                           [tool, "--style=file", "--dry-run", "--Werror", path],
+                           [self.base.File(f"#{path}")], needs, "`scons format` mends it")
+                for path in c_files(self.top)]
+
+    def kconfig_lint(self):
+        """The same as the command kconfig-lint, when something changed that it reads."""
+        def check(target, source, env):
+            return _finish(target[0].path, lint.lint(self.top))
+
+        top = Path(self.top)
+        paths = lint.files(top) + sorted(top.rglob("Kconfig*"))
+        sources = [self.base.File("#" + str(p.relative_to(top))) for p in paths
+                   if not str(p.relative_to(top)).startswith("build/")]
+        return self.base.Command("#build/gates/kconfig-lint.ok", sources,
+                                 Action(check, "  LINT  Kconfig and the sources"))
+
+    def no_heap(self, build):
+        """No object of the archive defines or needs an allocator."""
+        nm = build.board.nm
+
+        def check(target, source, env):
+            listing = subprocess.run([nm, "-A", source[0].path], capture_output=True, text=True,
+                                     check=True).stdout
+            found = [f"{line}: the library must not use a heap" for line in listing.splitlines()
+                     if line.split()[-1].split("@")[0] in HEAP]
+            return _finish(target[0].path, found)
+
+        stem = f"{build.variant.folder}/gates/no-heap"
+        return build.env.Command(f"#{stem}.ok", [build.archive, Value([nm, HEAP])],
+                                 Action(check, f"  HEAP  {build.archive[0].path}"))
+
+    def headers(self, build):
+        """Each public header can be included alone, twice, and in strict C11."""
+        nodes = []
+        for header in sorted((Path(self.top) / "include/dynsel").glob("*.h")):
+            name = f"dynsel/{header.name}"
+            command = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
+                       *_cpp_flags(build.env), "-fsyntax-only", "-include", name, "-include", name,
+                       "-x", "c", "/dev/null"]
+            nodes.append(self._node(
+                build.env, f"{build.variant.folder}/gates/headers/{header.stem}",
+                f"  ALONE {build.variant.name}: <{name}>", command,
+                [build.env.File(f"#include/{name}")], [], "each header must be usable alone"))
+        return nodes
+
+    # How
+
+    def _per_source(self, build, gate, label, env, source, command, needs):
+        stem = f"{build.variant.folder}/gates/{gate}/{source.srcnode().path}"
+        return self._node(env, stem, f"  {label:5} {source.path}", command, [source],
+                          needs + [build.generated])
+
+    def _node(self, env, stem, says, command, sources, needs, remedy=""):
+        def check(target, source, env):
+            answer = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    text=True, check=False)
+            said = answer.stdout.splitlines() if answer.returncode else []
+            if answer.returncode and (remedy or not said):
+                said.append(remedy or f"{command[0]} ended with status {answer.returncode}")
+            return _finish(target[0].path, said)
+
+        node = env.Command(f"#{stem}.ok", [*sources, Value(json.dumps(command))], Action(check, says))
+        env.Depends(node, needs)
+        return node
+
+    def _needs(self, tool, package):
+        """Nothing when the tool is there; else one node that says, once, how to get it."""
+        if tool:
+            return []
+        if package not in self._tools:
+            def fail(target, source, env):
+                return _finish(None, [missing(package)])
+
+            self._tools[package] = self.base.Command(f"#build/gates/{package}", [], Action(fail, None))
+        return list(self._tools[package])
+
+
+def _cpp_flags(env):
+    return env.subst("$_CPPDEFFLAGS $_CPPINCFLAGS").split()
+
+
+def _finish(stamp, complaints):
+    """Writes the stamp, or all complaints at once, so that parallel gates do not mix theirs."""
+    if complaints:
+        sys.stdout.write("".join(line + "\n" for line in complaints))
+        sys.stdout.flush()
+        return 1
+    Path(stamp).write_text("clean\n", encoding="utf-8")
+    return 0

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes per object and per variant, and limits that fail the build.
+
+Counted is what reaches the target: no debug information, no unwind tables. `stack` is the largest
+single frame of an object, from the compiler's -fstack-usage; a call chain needs the sum of its own.
+"""
+
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+COLUMNS = ("text", "rodata", "data", "bss", "stack")
+
+
+@dataclass
+class Row:
+    """The sizes of one object, and the function with its largest frame."""
+
+    name: str
+    bytes: dict = field(default_factory=lambda: dict.fromkeys(COLUMNS, 0))
+    frame: str = ""
+
+
+def measure(program, objects, prefix):
+    """A Row for each object file, by binutils' size and the .su files beside the objects."""
+    if not objects:
+        return []
+    listing = subprocess.run([program, "-A", "-d", *objects], capture_output=True, text=True,
+                             check=True).stdout
+    rows, row = [], None
+    for line in listing.splitlines():
+        heading = re.fullmatch(r"(\S+)\s+:", line)
+        section = re.match(r"(\.?\S+)\s+(\d+)\s+\d+$", line)
+        if heading:
+            row = Row(heading.group(1)[len(prefix):])
+            row.frame, row.bytes["stack"] = _largest_frame(heading.group(1))
+            rows.append(row)
+        elif section and row and _column(section.group(1)):
+            row.bytes[_column(section.group(1))] += int(section.group(2))
+    return rows
+
+
+def _column(section):
+    """Which column a section counts in; None when it never reaches the target."""
+    match = re.match(r"\.(text|rodata|data|tdata|bss|tbss)\b", section)
+    return {"tdata": "data", "tbss": "bss"}.get(match.group(1), match.group(1)) if match else None
+
+
+def _largest_frame(path):
+    """(function, bytes) from the .su file of an object."""
+    su = os.path.splitext(path)[0] + ".su"
+    best = ("", 0)
+    if os.path.exists(su):
+        with open(su, encoding="utf-8") as f:
+            for line in f:
+                place, size, _ = line.rsplit("\t", 2)
+                if int(size) > best[1]:
+                    best = (place.rsplit(":", 1)[-1], int(size))
+    return best
+
+
+def totals(rows):
+    """Sums, except for the stack, where the largest counts."""
+    sums = {c: sum(r.bytes[c] for r in rows) for c in COLUMNS}
+    sums["stack"] = max((r.bytes["stack"] for r in rows), default=0)
+    return sums
+
+
+def table(variant_name, rows, limits):
+    """The text of size.txt."""
+    width = max([len(r.name) for r in rows] + [6])
+    lines = [f"{variant_name}: libdynsel.a in bytes; stack is the largest single frame",
+             f"{'object':{width}}" + "".join(f"{c:>9}" for c in COLUMNS) + "  in"]
+    lines += [_line(r.name, width, r.bytes) + f"  {r.frame}" for r in rows]
+    lines.append(_line("total", width, totals(rows)))
+    if limits:
+        lines.append(_line("limit", width, limits))
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _line(name, width, values):
+    return f"{name:{width}}" + "".join(f"{values.get(c, '-'):>9}" for c in COLUMNS)
+
+
+def past_limits(rows, limits, before):
+    """What is too large and by how much, and what grew since the last size that was within limits."""
+    sums, found = totals(rows), []
+    for column, limit in limits.items():
+        if sums[column] <= limit:
+            continue
+        found.append(f"{column} is {sums[column]} bytes, {sums[column] - limit} past the limit of"
+                     f" {limit}: {_culprits(rows, column, before)}")
+    return found
+
+
+def _culprits(rows, column, before):
+    """The objects that grew since `before`, or the largest ones when nothing is known."""
+    grown = [(r.bytes[column] - before.get(r.name, {}).get(column, 0), r.name) for r in rows]
+    grown = sorted((g for g in grown if g[0] > 0), reverse=True)[:5]
+    if before and grown:
+        return "grew " + ", ".join(f"{name} by {n}" for n, name in grown)
+    largest = sorted(((r.bytes[column], r.name) for r in rows), reverse=True)[:5]
+    return "largest are " + ", ".join(f"{name} with {n}" for n, name in largest if n)
+
+
+def declare(build):
+    """The node of build/<variant>/size.txt; it fails past a limit of the board."""
+    from SCons.Script import Action, Value
+
+    folder, board = build.variant.folder, build.board
+    known = f"{folder}/size.within-limits.json"
+
+    def check(target, source, env):
+        objects = sorted(str(o) for o in build.library_objects)
+        rows = measure(board.size, objects, f"{folder}/obj/")
+        with open(target[0].path, "w", encoding="utf-8") as f:
+            f.write(table(build.variant.name, rows, board.limits))
+        found = past_limits(rows, board.limits, _read(known))
+        for line in found:
+            print(f"{build.variant.name}: {line} (the limit is in boards/{build.variant.board}/board.py)")
+        if not found:
+            _remember(known, rows)
+        return len(found)
+
+    node = build.env.Command(f"#{folder}/size.txt", [build.archive, Value(board.limits)],
+                             Action(check, "  SIZE  $TARGET"))
+    build.env.Clean(node, known)
+    return node
+
+
+def show(build):
+    """An action that prints the table, also when it was up to date."""
+    from SCons.Script import Action
+
+    def printing(target, source, env):
+        with open(f"{build.variant.folder}/size.txt", encoding="utf-8") as f:
+            print(f.read(), end="")
+
+    return Action(printing, None)
+
+
+def _read(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as f:
+        return json.load(f)
+
+
+def _remember(path, rows):
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({r.name: r.bytes for r in rows}, f, indent=1)
