@@ -128,6 +128,16 @@ const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t 
 bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dynsel_task *task);
 
 /**
+ * Fails because no resource may be used for `task`; what try_select returns then.
+ *
+ * policy, task: not NULL, initialized.
+ * Returns: DYNSEL_E_OUT_OF_SERVICE when a resource that the task has a form for is out of service,
+ * else DYNSEL_E_UNSUPPORTED. Context: any thread. Cost: linear in the resources.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_policy_refuse(const dynsel_policy *policy,
+                                                  const dynsel_task *task);
+
+/**
  * Whether the resource at `index` takes part in the selection. A resource goes out of service when
  * its device is lost or after CONFIG_DYNSEL_MAX_FAILURES pieces of work in a row that ended in
  * DYNSEL_E_DEVICE.

@@ -5,19 +5,39 @@
 
 #include <dynsel/error.h>
 
+#include "port/thread.h"
+
 #if CONFIG_DYNSEL_ERROR_TEXTS
 #define DYNSEL_TEXT(text) (text)
 #else
 #define DYNSEL_TEXT(text) NULL
 #endif
 
-/* Fails in the function that contains it; `detail` may hold one `{}` for `number`. */
-#define DYNSEL_FAIL_NUMBER(status_, detail_, number_)                                              \
+/* Fails on behalf of the public function that the user called; `detail` may hold one `{}` for
+ * `number`. */
+#define DYNSEL_FAIL_IN(function_, status_, detail_, number_)                                       \
     dynsel_fail(&(const dynsel_error){.status = (status_),                                         \
-                                      .function = DYNSEL_TEXT(__func__),                           \
+                                      .function = (function_),                                     \
                                       .detail = DYNSEL_TEXT(detail_),                              \
-                                      .number = (number_)})
+                                      .number = (uint32_t)(number_)})
+
+/* The same in the public function itself. */
+#define DYNSEL_FAIL_NUMBER(status_, detail_, number_)                                              \
+    DYNSEL_FAIL_IN(DYNSEL_TEXT(__func__), status_, detail_, number_)
 
 #define DYNSEL_FAIL(status_, detail_) DYNSEL_FAIL_NUMBER(status_, detail_, 0)
+
+/*
+ * The details of a failure that a backend, policy or task function has just returned: what it left
+ * with the thread since `failures_before`, or the bare status when it left nothing about it.
+ */
+static inline dynsel_error dynsel_details_of(dynsel_status status, uint32_t failures_before)
+{
+    const dynsel_thread *thread = dynsel_this_thread();
+    if (thread->failure_count != failures_before && thread->last_error.status == status) {
+        return thread->last_error;
+    }
+    return (dynsel_error){.status = status};
+}
 
 #endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/inline.h>
+
+#include "core/fail.h"
+
+static dynsel_status get_default_resources(dynsel_backend *backend, dynsel_resource *resources,
+                                           size_t capacity, size_t *count)
+{
+    if (capacity > 0) {
+        resources[0] = (dynsel_resource){.backend = backend};
+    }
+    *count = 1;
+    return DYNSEL_OK;
+}
+
+static const char *resource_name(dynsel_backend *backend, const void *handle)
+{
+    (void)backend;
+    (void)handle;
+    return "host";
+}
+
+static void refuse_event(dynsel_work *work)
+{
+    work->done.native = NULL;
+    if (work->error.status == DYNSEL_OK) {
+        work->error = (dynsel_error){
+            .status = DYNSEL_E_INVALID,
+            .function = DYNSEL_TEXT("the task function"),
+            .detail = DYNSEL_TEXT("it left an event with the inline backend, which waits for none"),
+        };
+    }
+}
+
+static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    dynsel_work_call(work);
+    if (work->done.native != NULL) {
+        refuse_event(work);
+    }
+    return DYNSEL_OK;
+}
+
+static const dynsel_backend_ops ops = {
+    .name = "inline",
+    .poll_synchronizes = true,
+    .get_default_resources = get_default_resources,
+    .resource_name = resource_name,
+    .start = start,
+};
+
+dynsel_backend dynsel_inline_backend = {.ops = &ops};

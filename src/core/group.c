@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All work of one policy: waiting for it, and the failure that nobody else would hear of. */
+#include "core/group.h"
+
+#include <dynsel/submission.h>
+
+#include "core/fail.h"
+#include "core/in_flight.h"
+#include "core/policy.h"
+
+enum { FAILURE_NONE, FAILURE_BEING_COPIED, FAILURE_KEPT };
+
+void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_error *error)
+{
+    uint32_t expected = FAILURE_NONE;
+    if (dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED)) {
+        policy->failure = *error;
+        dynsel_word_store_release(&policy->failed, FAILURE_KEPT);
+    }
+}
+
+static dynsel_status take_failure(dynsel_policy *policy)
+{
+    uint32_t expected = FAILURE_KEPT;
+    if (!dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED)) {
+        return DYNSEL_OK;
+    }
+    const dynsel_error error = policy->failure;
+    dynsel_word_store_release(&policy->failed, FAILURE_NONE);
+    return dynsel_fail(&error);
+}
+
+dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy)
+{
+    return (dynsel_submission_group){.policy = policy};
+}
+
+dynsel_status dynsel_wait_group(dynsel_submission_group group)
+{
+    dynsel_policy *policy = group.policy;
+    if (!dynsel_policy_is_usable(policy)) {
+        return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+    }
+    if (dynsel_this_thread()->task_depth != 0) {
+        return DYNSEL_FAIL(DYNSEL_E_IN_TASK,
+                           "the work that is waited for might wait for this function");
+    }
+    dynsel_in_flight_wait(policy);
+    return take_failure(policy);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/in_flight.h"
+
+#include "core/fail.h"
+#include "core/group.h"
+#include "core/lane.h"
+#include "core/policy.h"
+#include "core/slot.h"
+#include "core/submission.h"
+#include "port/pause.h"
+
+enum {
+    FIRST_IN_SLOT = DYNSEL_SUBMISSION_IN_SLOT - 1 /* slots count from 1 */
+};
+
+static dynsel_lane *lane_of(const dynsel_slot *slot)
+{
+    return &slot->policy->lanes[slot->lane];
+}
+
+static void reap_policy(dynsel_policy *policy)
+{
+    for (uint32_t i = 0; i < policy->count; i++) {
+        dynsel_lane_reap(&policy->lanes[i]);
+    }
+}
+
+/* A pinned slot is work that is out, so its policy stays. */
+void dynsel_in_flight_reap(void)
+{
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        if (dynsel_word_load_relaxed(&lane_of(slot)->head) == number) {
+            dynsel_lane_reap(lane_of(slot));
+        }
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+}
+
+static uint32_t count_uncollected(void)
+{
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        const uint32_t word = dynsel_word_load_relaxed(&dynsel_slot_at(number)->word);
+        count += dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED && (word & DYNSEL_SLOT_HANDLE) != 0
+                     ? 1
+                     : 0;
+    }
+    return count;
+}
+
+static dynsel_slot *refuse_full(const dynsel_request *request, uint32_t uncollected)
+{
+    (void)DYNSEL_FAIL_IN(
+        request->function, DYNSEL_E_FULL,
+        "no slot is free, {} hold finished work that nobody has collected: wait for submissions or "
+        "release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+        uncollected);
+    return NULL;
+}
+
+/* The own policy's finished work is the nearest; only when that is not enough, everybody's. */
+static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
+{
+    reap_policy(policy);
+    dynsel_slot *slot = dynsel_slot_claim();
+    if (slot == NULL) {
+        dynsel_in_flight_reap();
+        slot = dynsel_slot_claim();
+    }
+    return slot;
+}
+
+/* NULL when no slot can be had; the error is set then. */
+static dynsel_slot *claim(const dynsel_request *request)
+{
+    const bool may_wait = request->may_wait && dynsel_this_thread()->task_depth == 0;
+    dynsel_slot *slot = dynsel_slot_claim();
+    for (uint32_t round = 0; slot == NULL; round++) {
+        slot = claim_after_reaping(request->policy);
+        if (slot == NULL) {
+            const uint32_t uncollected = count_uncollected();
+            if (!may_wait || uncollected == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+                return refuse_full(request, uncollected);
+            }
+            dynsel_pause(round);
+        }
+    }
+    return slot;
+}
+
+/* Work that was complete when `start` returned needs no lane; its slot only keeps the result for
+ * the handle. */
+static void finish_at_once(dynsel_slot *slot, bool with_handle)
+{
+    dynsel_lane_note_result(slot->policy, slot->lane, slot->work.error.status);
+    if (with_handle) {
+        dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | DYNSEL_SLOT_HANDLE);
+        return;
+    }
+    if (slot->work.error.status != DYNSEL_OK) {
+        dynsel_group_note_failure(slot->policy, &slot->work.error);
+    }
+    dynsel_slot_unclaim(slot);
+}
+
+static void hand_over(const dynsel_slot *slot, dynsel_submission *submission)
+{
+    submission->policy = slot->policy;
+    submission->generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
+    dynsel_word_store_relaxed(&submission->slot, FIRST_IN_SLOT + dynsel_slot_number(slot));
+}
+
+dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission)
+{
+    dynsel_slot *slot = claim(request);
+    if (slot == NULL) {
+        return DYNSEL_E_FULL;
+    }
+    const dynsel_status status = dynsel_start(request, &slot->work, &slot->lane);
+    if (status != DYNSEL_OK) {
+        dynsel_slot_unclaim(slot);
+        return status;
+    }
+    slot->policy = request->policy;
+    const bool with_handle = submission != NULL;
+    if (with_handle) {
+        hand_over(slot, submission);
+    }
+    if (slot->work.done.native == NULL) {
+        finish_at_once(slot, with_handle);
+        return DYNSEL_OK;
+    }
+    dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED |
+                                  (with_handle ? DYNSEL_SLOT_HANDLE : 0u));
+    dynsel_lane_append(lane_of(slot), slot);
+    return DYNSEL_OK;
+}
+
+/* The slot of a submission, pinned; NULL with the error set when the submission was collected. */
+static dynsel_slot *pin_slot_of(const dynsel_submission *submission, const char *function)
+{
+    const uint32_t number = dynsel_word_load_relaxed(&submission->slot) - FIRST_IN_SLOT;
+    if (number <= CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (dynsel_slot_pin_handle(slot, submission->generation)) {
+            return slot;
+        }
+    }
+    (void)DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
+                         "the submission was waited for or released before", 0);
+    return NULL;
+}
+
+dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission)
+{
+    dynsel_slot *slot = pin_slot_of(submission, DYNSEL_TEXT("dynsel_wait"));
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    dynsel_slot_settle(slot);
+    dynsel_slot_synchronize(slot);
+    const dynsel_error error = slot->work.error;
+    (void)dynsel_slot_take_handle(slot); /* another thread that waited as well may have taken it */
+    dynsel_lane_reap(lane_of(slot));
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&error);
+}
+
+/* Results of work that was polled on behalf of this handle are made visible now: nobody will wait
+ * for it. */
+dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
+{
+    dynsel_slot *slot = pin_slot_of(submission, DYNSEL_TEXT("dynsel_submission_release"));
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    dynsel_slot_detach(slot);
+    dynsel_lane_reap(lane_of(slot));
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done)
+{
+    dynsel_slot *slot = pin_slot_of(submission, DYNSEL_TEXT("dynsel_submission_unwrap"));
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    *done = slot->work.done;
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return DYNSEL_OK;
+}
+
+/* The slot with this number, pinned, if it is work of this lane. */
+static dynsel_slot *pin_in_lane(const dynsel_lane *lane, uint32_t number)
+{
+    if (number == DYNSEL_NO_SLOT) {
+        return NULL;
+    }
+    dynsel_slot *slot = dynsel_slot_at(number);
+    if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+        return NULL;
+    }
+    if (lane_of(slot) == lane) {
+        return slot;
+    }
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return NULL;
+}
+
+static bool is_listed(const dynsel_slot *slot)
+{
+    return (dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_LISTED) != 0;
+}
+
+/* Waits for the newest work first: on an in-order resource the older work is done then too. */
+static void drain(dynsel_lane *lane)
+{
+    dynsel_slot *newest = pin_in_lane(lane, dynsel_word_load_acquire(&lane->tail));
+    if (newest == NULL) {
+        return;
+    }
+    dynsel_slot_settle(newest);
+    dynsel_lane_reap(lane);
+    for (uint32_t round = 0; is_listed(newest); round++) {
+        dynsel_slot *oldest = pin_in_lane(lane, dynsel_word_load_acquire(&lane->head));
+        if (oldest != NULL) {
+            dynsel_slot_settle(oldest);
+            dynsel_slot_drop(oldest, DYNSEL_SLOT_PIN);
+        }
+        dynsel_lane_reap(lane);
+        if (is_listed(newest)) {
+            dynsel_pause(round);
+        }
+    }
+    dynsel_slot_drop(newest, DYNSEL_SLOT_PIN);
+}
+
+void dynsel_in_flight_wait(dynsel_policy *policy)
+{
+    if (!dynsel_policy_outlives(policy)) {
+        return;
+    }
+    for (uint32_t i = 0; i < policy->count; i++) {
+        drain(&policy->lanes[i]);
+        dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);
+    }
+}
+
+static uint32_t count_held_by(const dynsel_policy *policy)
+{
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (dynsel_slot_pin(slot, DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) {
+            count += slot->policy == policy ? 1 : 0;
+            dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        }
+    }
+    return count;
+}
+
+uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
+{
+    if (!dynsel_policy_outlives(policy)) {
+        return 0;
+    }
+    reap_policy(policy);
+    const uint32_t held = count_held_by(policy);
+    for (uint32_t i = 0; held == 0 && i < policy->count; i++) {
+        dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);
+    }
+    return held;
+}

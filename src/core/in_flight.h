@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work that goes on after its submit. Where the table is configured out there is none, and these
+ * calls vanish. */
+#ifndef DYNSEL_CORE_IN_FLIGHT_H
+#define DYNSEL_CORE_IN_FLIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/submission.h>
+
+#include "core/start.h"
+
+#if CONFIG_DYNSEL_IN_FLIGHT
+
+/* Submits work of a policy whose work may outlive the call. */
+dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission);
+
+/* dynsel_wait(), dynsel_submission_release() and dynsel_submission_unwrap() for work that has a
+ * slot. */
+dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission);
+dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
+dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
+
+/* Takes finished work off every lane of every policy; never blocks. */
+void dynsel_in_flight_reap(void);
+
+/* Waits for all that the policy had accepted before the call. */
+void dynsel_in_flight_wait(dynsel_policy *policy);
+
+/* Takes finished work off the policy's lanes; returns how many slots it still holds. */
+uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
+
+#else
+
+static inline dynsel_status dynsel_in_flight_submit(const dynsel_request *request,
+                                                    dynsel_submission *submission)
+{
+    (void)request;
+    (void)submission;
+    return DYNSEL_E_UNSUPPORTED;
+}
+
+static inline dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission)
+{
+    (void)submission;
+    return DYNSEL_E_STALE;
+}
+
+static inline dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
+{
+    (void)submission;
+    return DYNSEL_E_STALE;
+}
+
+static inline dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission,
+                                                    dynsel_event *done)
+{
+    (void)submission;
+    (void)done;
+    return DYNSEL_E_STALE;
+}
+
+static inline void dynsel_in_flight_reap(void)
+{
+}
+
+static inline void dynsel_in_flight_wait(dynsel_policy *policy)
+{
+    (void)policy;
+}
+
+static inline uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
+{
+    (void)policy;
+    return 0;
+}
+
+#endif
+
+#endif

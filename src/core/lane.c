@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/lane.h"
+
+#include "port/assert.h"
+#include "port/pause.h"
+
+void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot)
+{
+    const uint32_t number = dynsel_slot_number(slot);
+    dynsel_word_store_relaxed(&slot->next, DYNSEL_NO_SLOT);
+    const uint32_t before = dynsel_word_exchange(&lane->tail, number);
+    if (before == DYNSEL_NO_SLOT) {
+        dynsel_word_store_release(&lane->head, number);
+    } else {
+        dynsel_word_store_release(&dynsel_slot_at(before)->next,
+                                  number); /* it stays listed until this is there */
+    }
+}
+
+/* Only the reaper. False: another thread is appending behind the head; it can be taken off next
+ * time. */
+static bool take_head(dynsel_lane *lane, dynsel_slot *head)
+{
+    const uint32_t number = dynsel_slot_number(head);
+    uint32_t next = dynsel_word_load_acquire(&head->next);
+    if (next == DYNSEL_NO_SLOT) {
+        uint32_t expected = number;
+        dynsel_word_store_release(
+            &lane->head, DYNSEL_NO_SLOT); /* before the tail: whoever appends next sets it */
+        if (dynsel_word_swap(&lane->tail, &expected, DYNSEL_NO_SLOT)) {
+            return true;
+        }
+        next = dynsel_word_load_acquire(&head->next);
+        if (next == DYNSEL_NO_SLOT) {
+            dynsel_word_store_release(&lane->head, number);
+            return false;
+        }
+    }
+    dynsel_word_store_release(&lane->head, next);
+    return true;
+}
+
+static void release_unsynchronized(dynsel_lane *lane, const dynsel_resource *resource)
+{
+    if (lane->unsynchronized != NULL) {
+        dynsel_work work = {
+            .where = resource, .own = lane->own, .done = {.native = lane->unsynchronized}};
+        lane->unsynchronized = NULL;
+        resource->backend->ops->release(resource->backend, &work);
+    }
+}
+
+/*
+ * Work that nobody asks for and that was only polled: its event is kept until the group is waited
+ * for, in place of the event before it, because waiting for the newest covers them all. Threads
+ * that pinned the slot may still be using the event; then it is waited for right here.
+ */
+static void keep_event(dynsel_lane *lane, dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if ((word & DYNSEL_SLOT_POLLED) == 0 || (word & DYNSEL_SLOT_HANDLE) != 0) {
+        return; /* a handle's owner synchronizes */
+    }
+    if ((word & DYNSEL_SLOT_PINS) != 0) {
+        dynsel_slot_synchronize(slot);
+        return;
+    }
+    release_unsynchronized(lane, slot->work.where);
+    lane->unsynchronized = slot->work.done.native;
+    slot->work.done.native = NULL;
+}
+
+static bool become_reaper(dynsel_lane *lane)
+{
+    uint32_t expected = 0;
+    return dynsel_word_swap(&lane->reaper, &expected, 1);
+}
+
+void dynsel_lane_reap(dynsel_lane *lane)
+{
+    if (dynsel_word_load_relaxed(&lane->head) == DYNSEL_NO_SLOT || !become_reaper(lane)) {
+        return;
+    }
+    uint32_t number = dynsel_word_load_acquire(&lane->head);
+    while (number != DYNSEL_NO_SLOT) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_poll(slot) || !take_head(lane, slot)) {
+            break;
+        }
+        keep_event(lane, slot);
+        dynsel_slot_drop(slot, DYNSEL_SLOT_LISTED);
+        number = dynsel_word_load_acquire(&lane->head);
+    }
+    dynsel_word_store_release(&lane->reaper, 0);
+}
+
+void dynsel_lane_synchronize(dynsel_lane *lane, const dynsel_resource *resource)
+{
+    for (uint32_t round = 0; !become_reaper(lane); round++) {
+        dynsel_pause(round);
+    }
+    if (lane->unsynchronized != NULL) {
+        const dynsel_work work = {
+            .where = resource, .own = lane->own, .done = {.native = lane->unsynchronized}};
+        (void)resource->backend->ops->wait(resource->backend,
+                                           &work); /* its failure was reported when it was polled */
+        release_unsynchronized(lane, resource);
+    }
+    dynsel_word_store_release(&lane->reaper, 0);
+}

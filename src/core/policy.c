@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a policy and its table of resources. */
+#include "core/policy.h"
+
+#include "backends/default_backends.h"
+#include "core/fail.h"
+#include "core/in_flight.h"
+
+static dynsel_status check_new(const dynsel_policy *policy, const dynsel_policy_ops *ops)
+{
+    if (policy == NULL || ops == NULL || ops->try_select == NULL) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                              "the policy, its operations or try_select are NULL", 0);
+    }
+    if (policy->self == policy) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+            "the policy is initialized already: call dynsel_policy_deinit() first", 0);
+    }
+    if (policy->self != NULL || policy->count != 0) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+            "the policy is a copy or not zeroed: set it to zero before its first use", 0);
+    }
+    return DYNSEL_OK;
+}
+
+static dynsel_status add_defaults_of(dynsel_policy *policy, dynsel_backend *backend)
+{
+    if (backend->ops == NULL || backend->ops->get_default_resources == NULL) {
+        return DYNSEL_OK;
+    }
+    size_t found = 0;
+    const size_t room = CONFIG_DYNSEL_MAX_RESOURCES - policy->count;
+    const dynsel_status status = backend->ops->get_default_resources(
+        backend, &policy->resources[policy->count], room, &found);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (found > room) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
+            "there are {} default resources: raise CONFIG_DYNSEL_MAX_RESOURCES or choose some",
+            policy->count + found);
+    }
+    policy->count += (uint32_t)found;
+    return DYNSEL_OK;
+}
+
+static dynsel_status take_defaults(dynsel_policy *policy, dynsel_backend *only)
+{
+    dynsel_backend *const one[] = {only, NULL};
+    dynsel_status status = DYNSEL_OK;
+    for (dynsel_backend *const *b = only != NULL ? one : dynsel_default_backends; *b != NULL; b++) {
+        status = add_defaults_of(policy, *b);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+    }
+    if (policy->count == 0) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_NO_RESOURCE,
+                              "the default set is empty: no device was found", 0);
+    }
+    return DYNSEL_OK;
+}
+
+static dynsel_status take_given(dynsel_policy *policy, const dynsel_options *options)
+{
+    if (options->resources == NULL || options->count == 0) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                              "options need both resources and count, or neither", 0);
+    }
+    if (options->count > CONFIG_DYNSEL_MAX_RESOURCES) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
+            "there are {} resources: raise CONFIG_DYNSEL_MAX_RESOURCES or give fewer",
+            options->count);
+    }
+    for (size_t i = 0; i < options->count; i++) {
+        policy->resources[i] = options->resources[i];
+    }
+    policy->count = (uint32_t)options->count;
+    return DYNSEL_OK;
+}
+
+static bool ops_are_complete(const dynsel_backend_ops *ops)
+{
+    if (ops == NULL || ops->name == NULL || ops->start == NULL) {
+        return false;
+    }
+    return !ops->outlives_submit ||
+           (ops->poll != NULL && ops->wait != NULL && ops->release != NULL);
+}
+
+static dynsel_status attach(dynsel_policy *policy, uint32_t index, void *(*adapt)(void *))
+{
+    const dynsel_resource *resource = &policy->resources[index];
+    if (resource->backend == NULL || !ops_are_complete(resource->backend->ops)) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                              "resource {} has no backend, or one that lacks operations", index);
+    }
+    const dynsel_backend_ops *ops = resource->backend->ops;
+    if (ops->outlives_submit && !CONFIG_DYNSEL_IN_FLIGHT) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_UNSUPPORTED,
+                              "work on resource {} outlives a submit: set CONFIG_DYNSEL_IN_FLIGHT",
+                              index);
+    }
+    void *own = resource->handle;
+    if (adapt != NULL) {
+        const uint32_t failures_before = dynsel_this_thread()->failure_count;
+        own = adapt(resource->handle);
+        if (own == NULL) {
+            return dynsel_this_thread()->failure_count != failures_before
+                       ? dynsel_last_error()->status
+                       : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                                        "adapt() refused the handle of resource {}", index);
+        }
+    }
+    policy->lanes[index].own = own;
+    policy->outlives |= ops->outlives_submit ? 1 : 0;
+    return ops->attach != NULL ? ops->attach(resource->backend, own) : DYNSEL_OK;
+}
+
+static void detach(dynsel_policy *policy, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        dynsel_backend *backend = policy->resources[i].backend;
+        if (backend->ops->detach != NULL) {
+            backend->ops->detach(backend, policy->lanes[i].own);
+        }
+    }
+}
+
+static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *))
+{
+    for (uint32_t i = 0; i < policy->count; i++) {
+        const dynsel_status status = attach(policy, i, adapt);
+        if (status != DYNSEL_OK) {
+            detach(policy, i);
+            return status;
+        }
+    }
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops *ops,
+                                 const dynsel_options *options)
+{
+    static const dynsel_options defaults;
+    const dynsel_options *chosen = options != NULL ? options : &defaults;
+    dynsel_status status = check_new(policy, ops);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    status = chosen->resources != NULL || chosen->count != 0
+                 ? take_given(policy, chosen)
+                 : take_defaults(policy, chosen->backend);
+    if (status == DYNSEL_OK) {
+        status = attach_all(policy, chosen->adapt);
+    }
+    if (status != DYNSEL_OK) {
+        *policy = (dynsel_policy){0};
+        return status;
+    }
+    policy->ops = ops;
+    policy->self = policy;
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
+                                    const dynsel_options *options, size_t offset)
+{
+    const dynsel_status status = dynsel_policy_init(policy, ops, options);
+    if (status != DYNSEL_OK || offset < policy->count) {
+        return status;
+    }
+    const uint32_t count = policy->count;
+    detach(policy, count);
+    *policy = (dynsel_policy){0};
+    return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                          "the offset is past the table: there are {} resources", count);
+}
+
+dynsel_status dynsel_policy_deinit(dynsel_policy *policy)
+{
+    if (!dynsel_policy_is_usable(policy)) {
+        return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+    }
+    const uint32_t out = dynsel_in_flight_retire(policy);
+    if (out != 0) {
+        return DYNSEL_FAIL_NUMBER(
+            DYNSEL_E_BUSY, "{} submissions are in flight or were neither waited for nor released",
+            out);
+    }
+    detach(policy, policy->count);
+    *policy = (dynsel_policy){0};
+    return DYNSEL_OK;
+}
+
+const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t *count)
+{
+    if (count == NULL) {
+        (void)DYNSEL_FAIL(DYNSEL_E_INVALID, "count is NULL");
+        return NULL;
+    }
+    *count = 0;
+    if (!dynsel_policy_is_usable(policy)) {
+        (void)dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+        return NULL;
+    }
+    *count = policy->count;
+    return policy->resources;
+}

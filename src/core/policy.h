@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the core and the built-in policies share about policies. */
+#ifndef DYNSEL_CORE_POLICY_H
+#define DYNSEL_CORE_POLICY_H
+
+#include <dynsel/policy.h>
+
+#include "core/task.h"
+#include "port/atomic.h"
+
+enum {
+    DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_lane.health, beside the number of failures in a row */
+};
+
+/* Why a policy cannot be used: DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED, on behalf of `function`.
+ */
+dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy, const char *function);
+
+static inline bool dynsel_policy_is_usable(const dynsel_policy *policy)
+{
+    return policy != NULL && policy->self == policy;
+}
+
+/* Whether slots are needed: constant where there is no table of submissions in flight. */
+static inline bool dynsel_policy_outlives(const dynsel_policy *policy)
+{
+    return CONFIG_DYNSEL_IN_FLIGHT && policy->outlives != 0;
+}
+
+static inline bool dynsel_policy_is_impaired(const dynsel_policy *policy)
+{
+    return dynsel_word_load_relaxed(&policy->impaired) != 0;
+}
+
+static inline bool dynsel_lane_in_service(const dynsel_lane *lane)
+{
+    return (dynsel_word_load_relaxed(&lane->health) & DYNSEL_HEALTH_OUT) == 0;
+}
+
+/* dynsel_policy_may_use() without a call in the simple case. */
+static inline bool dynsel_is_candidate(const dynsel_policy *policy, uint32_t index,
+                                       const dynsel_task *task)
+{
+    return dynsel_lane_in_service(&policy->lanes[index]) &&
+           dynsel_function_for(task, policy->resources[index].backend) != NULL;
+}
+
+/* dynsel_policy_init(), for policies that begin at a resource: `offset` must be in the table. */
+dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
+                                    const dynsel_options *options, size_t offset);
+
+/* Why none of the resources from `first` to before `end` may be used for `task`. */
+dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t first, uint32_t end,
+                                        const dynsel_task *task);
+
+/* Work on a resource ended so: counts failures of devices in a row. */
+void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index, dynsel_status status);
+
+/* Takes a resource out of service. */
+void dynsel_lane_retire(dynsel_policy *policy, uint32_t index);
+
+#endif

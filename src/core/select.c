@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/selection.h>
+
+#include "core/fail.h"
+#include "core/policy.h"
+#include "core/start.h"
+
+dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
+                            dynsel_selection *selection)
+{
+    if (!dynsel_policy_is_usable(policy)) {
+        return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+    }
+    if (!dynsel_task_is_valid(task) || selection == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the task has no function, or an argument is NULL");
+    }
+    const dynsel_request request = {
+        .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task};
+    dynsel_selection chosen;
+    const dynsel_status status = dynsel_choose(&request, &chosen);
+    if (status == DYNSEL_OK) {
+        *selection = chosen;
+    }
+    return status;
+}
+
+const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection)
+{
+    if (selection == NULL) {
+        (void)DYNSEL_FAIL(DYNSEL_E_INVALID, "the selection is NULL");
+        return NULL;
+    }
+    if (selection->policy == NULL) {
+        (void)DYNSEL_FAIL(DYNSEL_E_STALE, "the selection was consumed by a submit");
+        return NULL;
+    }
+    if (!dynsel_policy_is_usable(selection->policy) ||
+        selection->index >= selection->policy->count) {
+        (void)DYNSEL_FAIL(DYNSEL_E_INVALID, "the selection is not one that dynsel_select() made");
+        return NULL;
+    }
+    return &selection->policy->resources[selection->index];
+}
+
+dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection)
+{
+    return selection != NULL ? selection->policy : NULL;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/slot.h"
+
+#include "core/fail.h"
+#include "core/group.h"
+#include "core/policy.h"
+#include "port/assert.h"
+#include "port/pause.h"
+#include "port/thread.h"
+
+static dynsel_slot slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+dynsel_slot *dynsel_slot_at(uint32_t number)
+{
+    DYNSEL_ASSERT(number >= 1 && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT);
+    return &slots[number - 1];
+}
+
+uint32_t dynsel_slot_number(const dynsel_slot *slot)
+{
+    return (uint32_t)(slot - slots) + 1;
+}
+
+static bool try_claim(dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_relaxed(&slot->word);
+    return dynsel_slot_state(word) == DYNSEL_SLOT_FREE &&
+           dynsel_word_swap(&slot->word, &word, word | DYNSEL_SLOT_CLAIMED);
+}
+
+dynsel_slot *dynsel_slot_claim(void)
+{
+    dynsel_thread *thread = dynsel_this_thread();
+    for (uint32_t looked_at = 0; looked_at < CONFIG_DYNSEL_MAX_IN_FLIGHT; looked_at++) {
+        dynsel_slot *slot = &slots[thread->slot_cursor];
+        thread->slot_cursor =
+            thread->slot_cursor + 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT ? thread->slot_cursor + 1 : 0;
+        if (try_claim(slot)) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/* Only for who has the slot alone. */
+static void make_free(dynsel_slot *slot)
+{
+    const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word)) + 1;
+    dynsel_word_store_release(&slot->word,
+                              generation << DYNSEL_SLOT_GENERATION_SHIFT | DYNSEL_SLOT_FREE);
+}
+
+void dynsel_slot_unclaim(dynsel_slot *slot)
+{
+    make_free(slot);
+}
+
+void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
+{
+    const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
+    dynsel_word_store_release(&slot->word, generation << DYNSEL_SLOT_GENERATION_SHIFT | bits);
+}
+
+/* Waits out the moment in which more threads wait than can be counted. */
+static bool pin(dynsel_slot *slot, uint32_t needed,
+                bool (*fits)(uint32_t word, uint32_t generation), uint32_t generation)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (uint32_t round = 0;;) {
+        if (dynsel_slot_state(word) < DYNSEL_SLOT_RUNNING || (word & needed) == 0 ||
+            !fits(word, generation)) {
+            return false;
+        }
+        if ((word & DYNSEL_SLOT_PINS) == DYNSEL_SLOT_PINS) {
+            dynsel_pause(round++);
+            word = dynsel_word_load_acquire(&slot->word);
+        } else if (dynsel_word_swap(&slot->word, &word, word + DYNSEL_SLOT_PIN)) {
+            return true;
+        }
+    }
+}
+
+static bool any_generation(uint32_t word, uint32_t generation)
+{
+    (void)word;
+    (void)generation;
+    return true;
+}
+
+static bool same_generation(uint32_t word, uint32_t generation)
+{
+    return dynsel_slot_generation(word) == generation;
+}
+
+bool dynsel_slot_pin(dynsel_slot *slot, uint32_t needed)
+{
+    return pin(slot, needed, any_generation, 0);
+}
+
+bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation)
+{
+    return pin(slot, DYNSEL_SLOT_HANDLE, same_generation, generation);
+}
+
+static void release_event(dynsel_slot *slot)
+{
+    dynsel_backend *backend = slot->work.where->backend;
+    if (slot->work.done.native != NULL) {
+        backend->ops->release(backend, &slot->work);
+    }
+}
+
+void dynsel_slot_drop(dynsel_slot *slot, uint32_t what)
+{
+    enum { KEPT = DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED | DYNSEL_SLOT_PINS };
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    uint32_t left = 0;
+    bool last = false;
+    do {
+        DYNSEL_ASSERT((word & (what == DYNSEL_SLOT_PIN ? (uint32_t)DYNSEL_SLOT_PINS : what)) != 0);
+        left = word - what;
+        last = dynsel_slot_state(left) == DYNSEL_SLOT_FINISHED && (left & KEPT) == 0;
+        if (last) {
+            left = (left & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_CLAIMED;
+        }
+    } while (!dynsel_word_swap(&slot->word, &word, left));
+    if (last) {
+        release_event(slot);
+        make_free(slot);
+    }
+}
+
+bool dynsel_slot_take_handle(dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    while ((word & DYNSEL_SLOT_HANDLE) != 0) {
+        if (dynsel_word_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * The group hears of a failure from whoever sees both that the work has finished and that nobody
+ * asks for it: this function, or the one that completes the work.
+ */
+void dynsel_slot_detach(dynsel_slot *slot)
+{
+    bool told = false;
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    do {
+        if ((word & DYNSEL_SLOT_HANDLE) == 0) {
+            return;
+        }
+        if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED && !told) {
+            dynsel_slot_synchronize(slot);
+            if (slot->work.error.status != DYNSEL_OK) {
+                dynsel_group_note_failure(slot->policy, &slot->work.error);
+            }
+            told = true;
+        }
+    } while (!dynsel_word_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE));
+}
+
+/* One caller gets to write the result. */
+static bool begin_completion(dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    while (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING) {
+        if (dynsel_word_swap(&slot->word, &word,
+                             word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A failure that nobody asks for reaches the group before anybody can see that the work has
+ * finished. */
+static void end_completion(dynsel_slot *slot, uint32_t flags)
+{
+    bool told = slot->work.error.status == DYNSEL_OK;
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    do {
+        if (!told && (word & DYNSEL_SLOT_HANDLE) == 0) {
+            dynsel_group_note_failure(slot->policy, &slot->work.error);
+            told = true;
+        }
+    } while (!dynsel_word_swap(&slot->word, &word,
+                               (word + (DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING)) | flags));
+}
+
+static void complete(dynsel_slot *slot, const dynsel_error *error, uint32_t flags)
+{
+    if (!begin_completion(slot)) {
+        return;
+    }
+    if (slot->work.error.status == DYNSEL_OK) {
+        slot->work.error = *error; /* what the function itself returned comes first */
+    }
+    dynsel_lane_note_result(slot->policy, slot->lane, slot->work.error.status);
+    end_completion(slot, flags);
+}
+
+static bool is_finished(const dynsel_slot *slot)
+{
+    return dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_FINISHED;
+}
+
+/* DYNSEL_E_AGAIN while the work goes on. */
+static dynsel_error ask_backend(dynsel_slot *slot,
+                                dynsel_status (*ask)(dynsel_backend *, const dynsel_work *))
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    const dynsel_status status = ask(slot->work.where->backend, &slot->work);
+    if (status == DYNSEL_OK || status == DYNSEL_E_AGAIN) {
+        return (dynsel_error){.status = status};
+    }
+    return dynsel_details_of(status, failures_before);
+}
+
+bool dynsel_slot_poll(dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING) {
+        const dynsel_backend_ops *ops = slot->work.where->backend->ops;
+        const dynsel_error error = ask_backend(slot, ops->poll);
+        if (error.status == DYNSEL_E_AGAIN) {
+            return false;
+        }
+        complete(slot, &error, ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED);
+    }
+    return is_finished(slot);
+}
+
+void dynsel_slot_synchronize(dynsel_slot *slot)
+{
+    if ((dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_POLLED) != 0) {
+        (void)ask_backend(slot, slot->work.where->backend->ops->wait);
+    }
+}
+
+void dynsel_slot_settle(dynsel_slot *slot)
+{
+    if (dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING) {
+        const dynsel_error error = ask_backend(slot, slot->work.where->backend->ops->wait);
+        complete(slot, &error, 0);
+    }
+    for (uint32_t round = 0; !is_finished(slot); round++) {
+        dynsel_pause(round); /* another thread is writing the result */
+    }
+}

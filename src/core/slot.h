@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of submissions in flight, and what may happen to one slot of it.
+ *
+ * The truth of a slot is one 32-bit word, changed only by compare-and-swap:
+ *
+ *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> FREE, in its next generation
+ *
+ * Whoever turns RUNNING into COMPLETING writes the result and turns it into FINISHED. Beside the
+ * state the word holds who still needs the slot: the handle, the list of its lane, and the threads
+ * that look at it (pins). Whoever takes away the last of them from a finished slot releases the
+ * event and frees the slot.
+ */
+#ifndef DYNSEL_CORE_SLOT_H
+#define DYNSEL_CORE_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/backend.h>
+#include <dynsel/policy.h>
+
+#include "port/atomic.h"
+
+enum {
+    DYNSEL_SLOT_FREE = 0,
+    DYNSEL_SLOT_CLAIMED = 1,
+    DYNSEL_SLOT_RUNNING = 2,
+    DYNSEL_SLOT_COMPLETING = 3,
+    DYNSEL_SLOT_FINISHED = 4,
+    DYNSEL_SLOT_STATE = 7,       /* the bits of the state */
+    DYNSEL_SLOT_HANDLE = 1 << 3, /* a submission will ask for it */
+    DYNSEL_SLOT_LISTED = 1 << 4, /* it is in the list of its lane */
+    DYNSEL_SLOT_POLLED =
+        1 << 5, /* finished, but the backend has to wait once before results can be seen */
+    DYNSEL_SLOT_PIN = 1 << 6,
+    DYNSEL_SLOT_PINS = 63 << 6,
+    DYNSEL_SLOT_GENERATION_SHIFT = 12
+};
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+#define DYNSEL_SLOT_ALIGNMENT 64 /* a cache line, so that threads do not slow each other down */
+#else
+#define DYNSEL_SLOT_ALIGNMENT sizeof(void *)
+#endif
+
+typedef struct dynsel_slot {
+    _Alignas(DYNSEL_SLOT_ALIGNMENT) dynsel_word word;
+    dynsel_word next; /* in its lane's list: a slot's number, DYNSEL_NO_SLOT at the end */
+    dynsel_policy *policy;
+    uint32_t lane;
+    dynsel_work work;
+} dynsel_slot;
+
+_Static_assert(sizeof(dynsel_slot) <= 128,
+               "a slot outgrew two cache lines: shrink dynsel_work, or raise this limit and "
+               "the bytes in the help of DYNSEL_MAX_IN_FLIGHT");
+
+enum {
+    DYNSEL_NO_SLOT = 0 /* slots count from 1, so that zeroed memory is an empty list */
+};
+
+dynsel_slot *dynsel_slot_at(uint32_t number);
+uint32_t dynsel_slot_number(const dynsel_slot *slot);
+
+static inline uint32_t dynsel_slot_state(uint32_t word)
+{
+    return word & DYNSEL_SLOT_STATE;
+}
+
+static inline uint32_t dynsel_slot_generation(uint32_t word)
+{
+    return word >> DYNSEL_SLOT_GENERATION_SHIFT;
+}
+
+/* A slot that is the caller's alone, with its generation; NULL when none is free. Looks at each
+ * slot once at most. */
+dynsel_slot *dynsel_slot_claim(void);
+
+/* Gives back a slot that was claimed and not published. */
+void dynsel_slot_unclaim(dynsel_slot *slot);
+
+/* Makes a claimed slot known to others, in the state and with the flags of `bits`. */
+void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits);
+
+/* Keeps the slot from being freed, if `needed` (HANDLE or LISTED) is set in it. False: it is not,
+ * or not any more. */
+bool dynsel_slot_pin(dynsel_slot *slot, uint32_t needed);
+
+/* The same for a slot with a handle, in one generation only. */
+bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation);
+
+/* Takes away what kept the slot: a pin or LISTED, which must be there. Frees the slot when it was
+ * the last. */
+void dynsel_slot_drop(dynsel_slot *slot, uint32_t what);
+
+/* Takes away the handle of a slot that the caller has pinned. False: somebody else did before. */
+bool dynsel_slot_take_handle(dynsel_slot *slot);
+
+/* Gives up the handle of a slot that the caller has pinned: a failure goes to the group then. */
+void dynsel_slot_detach(dynsel_slot *slot);
+
+/* Looks once: true when the slot is finished now. The caller holds a pin or is the reaper of the
+ * slot's lane. */
+bool dynsel_slot_poll(dynsel_slot *slot);
+
+/* Waits until the slot is finished. The caller holds a pin. */
+void dynsel_slot_settle(dynsel_slot *slot);
+
+/*
+ * Makes the results of a finished slot visible, where it was only polled. The caller is the reaper,
+ * or holds a pin that it took while the slot had a handle: with any other pin the reaper may
+ * already have moved the event away.
+ */
+void dynsel_slot_synchronize(dynsel_slot *slot);
+
+#endif

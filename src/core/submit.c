@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/submission.h>
+
+#include "core/fail.h"
+#include "core/group.h"
+#include "core/in_flight.h"
+#include "core/policy.h"
+#include "core/start.h"
+#include "core/submission.h"
+
+static void hand_over(const dynsel_work *work, dynsel_policy *policy, dynsel_submission *submission)
+{
+    submission->policy = policy;
+    dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COMPLETE);
+    submission->generation = 0;
+    submission->done = work->done;
+    submission->error.status = work->error.status;
+    if (work->error.status != DYNSEL_OK) {
+        submission->error = work->error;
+    }
+}
+
+/* Where no work outlives a submit: nothing to keep, so no slot. */
+static dynsel_status submit_at_once(const dynsel_request *request, dynsel_submission *submission)
+{
+    dynsel_work work;
+    uint32_t index = 0;
+    const dynsel_status status = dynsel_start(request, &work, &index);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    dynsel_lane_note_result(request->policy, index, work.error.status);
+    if (submission != NULL) {
+        hand_over(&work, request->policy, submission);
+    } else if (work.error.status != DYNSEL_OK) {
+        dynsel_group_note_failure(request->policy, &work.error);
+    }
+    return DYNSEL_OK;
+}
+
+static dynsel_status submit(const dynsel_request *request, dynsel_submission *submission)
+{
+    if (!dynsel_policy_is_usable(request->policy)) {
+        return dynsel_policy_refuse_use(request->policy, request->function);
+    }
+    if (!dynsel_task_is_valid(request->task)) {
+        return DYNSEL_FAIL_IN(request->function, DYNSEL_E_INVALID,
+                              "the task is NULL or has no function", 0);
+    }
+    return dynsel_policy_outlives(request->policy) ? dynsel_in_flight_submit(request, submission)
+                                                   : submit_at_once(request, submission);
+}
+
+dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
+                            dynsel_submission *submission)
+{
+    const dynsel_request request = {
+        .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task, .may_wait = true};
+    return submit(&request, submission);
+}
+
+dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_submission *submission)
+{
+    const dynsel_request request = {
+        .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task};
+    return submit(&request, submission);
+}
+
+static dynsel_status submit_selection(const char *function, dynsel_selection *selection,
+                                      const dynsel_task *task, dynsel_submission *submission)
+{
+    if (selection == NULL) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the selection is NULL", 0);
+    }
+    if (selection->policy == NULL) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE, "the selection was consumed already", 0);
+    }
+    if (selection->policy->self == selection->policy &&
+        selection->index >= selection->policy->count) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                              "the selection is not one that dynsel_select() made", 0);
+    }
+    const dynsel_request request = {.function = function,
+                                    .policy = selection->policy,
+                                    .task = task,
+                                    .selection = selection,
+                                    .may_wait = true};
+    const dynsel_status status = submit(&request, submission);
+    if (status == DYNSEL_OK) {
+        selection->policy = NULL;
+    }
+    return status;
+}
+
+dynsel_status dynsel_submit_selection(dynsel_selection *selection, const dynsel_task *task,
+                                      dynsel_submission *submission)
+{
+    return submit_selection(DYNSEL_TEXT(__func__), selection, task, submission);
+}
+
+static dynsel_status refuse_in_task(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
+                          "submit without waiting, or wait outside of the task function", 0);
+}
+
+dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)
+{
+    if (dynsel_this_thread()->task_depth != 0) {
+        return refuse_in_task(DYNSEL_TEXT(__func__));
+    }
+    const dynsel_request request = {
+        .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task, .may_wait = true};
+    dynsel_submission submission;
+    const dynsel_status status = submit(&request, &submission);
+    return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
+}
+
+dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, const dynsel_task *task)
+{
+    if (dynsel_this_thread()->task_depth != 0) {
+        return refuse_in_task(DYNSEL_TEXT(__func__));
+    }
+    dynsel_submission submission;
+    const dynsel_status status =
+        submit_selection(DYNSEL_TEXT(__func__), selection, task, &submission);
+    return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
+}

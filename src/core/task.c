@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/task.h>
+
+dynsel_task_fn dynsel_task_function_for(const dynsel_task *task, const dynsel_backend *backend)
+{
+    if (task == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < task->form_count; i++) {
+        const dynsel_task_form *form = &task->forms[i];
+        if (form->backend == NULL || form->backend == backend) {
+            return form->function;
+        }
+    }
+    return task->function;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/fixed_resource.h>
+
+#include "core/fail.h"
+#include "core/policy.h"
+
+static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
+                                dynsel_selection *selection)
+{
+    const uint32_t index = ((const dynsel_fixed_resource_policy *)base)->index;
+    if (!dynsel_is_candidate(base, index, task)) {
+        return dynsel_policy_refuse_task(base, index, index + 1, task);
+    }
+    selection->index = index;
+    return DYNSEL_OK;
+}
+
+static const dynsel_policy_ops ops = {.name = "fixed_resource", .try_select = try_select};
+
+dynsel_status dynsel_fixed_resource_init(dynsel_fixed_resource_policy *policy,
+                                         const dynsel_options *options, size_t offset)
+{
+    const dynsel_status status =
+        dynsel_policy_init_at(policy == NULL ? NULL : &policy->policy, &ops, options, offset);
+    if (status == DYNSEL_OK) {
+        policy->index = (uint32_t)offset;
+    }
+    return status;
+}
