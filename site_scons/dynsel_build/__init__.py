@@ -17,6 +17,7 @@ Modules that know nothing of SCons, and can be used and tested without it:
     runner      runs a test program, in bounded time, with a log
 
 Modules that put nodes into SCons' graph:
+    nodes       small nodes that several modules need
     toolchain   environments and flags
     build       component(), program(), test(): what SConscripts say
     gates       clang-tidy, cppcheck, clang-format and the rest of `scons check`

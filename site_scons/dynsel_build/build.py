@@ -13,8 +13,8 @@ from SCons.Script import Action, Alias, AlwaysBuild, Value
 
 from . import report, runner, toolchain
 from .cli import config_text
-from .errors import UserMistake
 from .header import autoconf
+from .nodes import missing
 
 class VariantBuild:
     """The nodes of one variant."""
@@ -65,8 +65,7 @@ class VariantBuild:
         needs     files that a Python test depends on
         once      of the build system and not of a variant: runs once in a build
         """
-        missing = [p for p in programs if p not in self.programs]
-        if missing or not self._wanted(when):
+        if not self._wanted(when) or any(p not in self.programs for p in programs):
             return
         name = os.path.splitext(self._path_in_tests(source))[0]
         folder = "build" if once else self.variant.folder
@@ -105,19 +104,13 @@ class VariantBuild:
             "command": env.subst("$CCCOM", target=[obj], source=[source]),
         } for env, obj, source in self._compiled]
         text = json.dumps(entries, indent=1) + "\n"
-        return self._written("compile_commands.json", text)
+        return self.written("compile_commands.json", text)
 
     def compiled(self):
         """(environment, source) of each object, once per source."""
         return {source.srcnode().path: (env, source) for env, _, source in self._compiled}.values()
 
-    # How
-
-    def _generate(self):
-        header = self._written("gen/dynsel/autoconf.h", autoconf(self.config))
-        return header + self._written(".config", config_text(self.config))
-
-    def _written(self, name, text):
+    def written(self, name, text):
         """A file with this text; written when the text changed, or when the file was tampered with."""
         path = f"{self.variant.folder}/{name}"
         node = self.env.Command(f"#{path}", Value(text), Action(_write, "  GEN   $TARGET"))
@@ -126,6 +119,12 @@ class VariantBuild:
                 if f.read() != text:
                     self.env.AlwaysBuild(node)
         return node
+
+    # How
+
+    def _generate(self):
+        header = self.written("gen/dynsel/autoconf.h", autoconf(self.config))
+        return header + self.written(".config", config_text(self.config))
 
     def _wanted(self, when):
         when = [when] if isinstance(when, str) else when
@@ -141,6 +140,7 @@ class VariantBuild:
         if "-fstack-usage" in env["CCFLAGS"]:
             env.SideEffect(stem + ".su", nodes)
             env.Clean(nodes, stem + ".su")
+        env.Depends(nodes, env["MISSING"])
         self._compiled.append((env, nodes[0], source))
         return nodes[0]
 
@@ -158,7 +158,8 @@ class VariantBuild:
         for module in modules:
             flags = toolchain.library_flags(module)
             if flags is None:
-                _fail_on_build(env, module)
+                package = toolchain.LIBRARY_PACKAGES.get(module, module)
+                env["MISSING"] = env["MISSING"] + missing(env, package)
             else:
                 env.MergeFlags(flags)
         return env
@@ -213,8 +214,3 @@ def _write(target, source, env):
                 return
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
-
-
-def _fail_on_build(env, module):
-    package = toolchain.LIBRARY_PACKAGES.get(module, module)
-    raise UserMistake(f"the library {module} is missing; {toolchain.install_hint(package)}")

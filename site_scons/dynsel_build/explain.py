@@ -68,7 +68,9 @@ def find_symbol(configuration, name):
         if candidate in symbols:
             return symbols[candidate]
     full = bare if bare.startswith("DYNSEL_") else "DYNSEL_" + bare
-    raise UserMistake(f"why: no option named {name}{did_you_mean(full, symbols)}")
+    inside = [n for n in symbols if bare in n]
+    hint = f" (with {bare} in it: {', '.join(inside)})" if inside else did_you_mean(full, symbols)
+    raise UserMistake(f"why: no option named {name}{hint}")
 
 
 def why(configuration, name):
@@ -107,7 +109,9 @@ def _origin(configuration, sym):
         chosen = sym.choice.selection
         return "the choice " + _name_of(sym.choice) + (
             "" if chosen is sym else f", which is {_name_of(chosen) if chosen else 'not open'}")
-    return "the default" if any(kl.expr_value(c) for _, c in sym.defaults) else "nothing: no default"
+    if any(kl.expr_value(condition) for _, condition in sym.defaults):
+        return "the default"
+    return "nothing" if sym.visibility else "nothing: it cannot be set here"
 
 
 def _blockers(configuration, sym):

@@ -9,12 +9,12 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from SCons.Script import Action, Value
 
-from . import lint, toolchain
+from . import lint
+from .nodes import finish, missing, missing_line
 
 LLVM = 14  # another major version formats and warns differently
 FORMATTED = ("include", "src", "examples", "tests", "bench")
@@ -38,10 +38,6 @@ def find_llvm_tool(name):
     return None
 
 
-def missing(package):
-    return f"{package} is missing; {toolchain.install_hint(package)}"
-
-
 def c_files(top):
     """Everything that clang-format looks after."""
     return [str(p.relative_to(top)) for folder in FORMATTED
@@ -52,7 +48,7 @@ def format_in_place(top):
     """`scons format`."""
     tool = find_llvm_tool("clang-format")
     if not tool:
-        return missing(f"clang-format-{LLVM}")
+        return missing_line(f"clang-format-{LLVM}")
     subprocess.run([tool, "-i", "--style=file", *c_files(top)], cwd=top, check=True)
     return None
 
@@ -62,7 +58,6 @@ class Gates:
 
     def __init__(self, base, top):
         self.base, self.top = base, top
-        self._tools = {}
 
     def tidy(self, build):
         """clang-tidy on each source of a variant: library, examples, tests."""
@@ -81,10 +76,13 @@ class Gates:
                 for env, source in build.compiled() if not source.path.startswith("tests/")]
 
     def formatted(self):
-        """clang-format has nothing to change. Not per variant: a file has one format."""
+        """clang-format has nothing to change. Quick, so only complaints are shown.
+
+        Not per variant: a file has one format.
+        """
         tool = find_llvm_tool("clang-format")
         needs = self._needs(tool, f"clang-format-{LLVM}") + [self.base.File("#.clang-format")]
-        return [self._node(self.base, f"build/gates/format/{path}", f"  FMT   {path}",
+        return [self._node(self.base, f"build/gates/format/{path}", None,
                            [tool, "--style=file", "--dry-run", "--Werror", path],
                            [self.base.File(f"#{path}")], needs, "`scons format` mends it")
                 for path in c_files(self.top)]
@@ -92,7 +90,7 @@ class Gates:
     def kconfig_lint(self):
         """The same as the command kconfig-lint, when something changed that it reads."""
         def check(target, source, env):
-            return _finish(target[0].path, lint.lint(self.top))
+            return finish(target[0].path, lint.lint(self.top))
 
         top = Path(self.top)
         paths = lint.files(top) + sorted(top.rglob("Kconfig*"))
@@ -110,7 +108,7 @@ class Gates:
                                      check=True).stdout
             found = [f"{line}: the library must not use a heap" for line in listing.splitlines()
                      if line.split()[-1].split("@")[0] in HEAP]
-            return _finish(target[0].path, found)
+            return finish(target[0].path, found)
 
         stem = f"{build.variant.folder}/gates/no-heap"
         return build.env.Command(f"#{stem}.ok", [build.archive, Value([nm, HEAP])],
@@ -118,17 +116,24 @@ class Gates:
 
     def headers(self, build):
         """Each public header can be included alone, twice, and in strict C11."""
-        nodes = []
-        for header in sorted((Path(self.top) / "include/dynsel").glob("*.h")):
-            name = f"dynsel/{header.name}"
-            command = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
-                       *_cpp_flags(build.env), "-fsyntax-only", "-include", name, "-include", name,
-                       "-x", "c", "/dev/null"]
-            nodes.append(self._node(
-                build.env, f"{build.variant.folder}/gates/headers/{header.stem}",
-                f"  ALONE {build.variant.name}: <{name}>", command,
-                [build.env.File(f"#include/{name}")], [], "each header must be usable alone"))
-        return nodes
+        folder = f"{build.variant.folder}/gates/headers"
+        names = [f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob("*.h"))]
+        empty = build.written("gates/headers/empty.c", "typedef int not_an_empty_file;\n")
+        command = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
+                   *_cpp_flags(build.env), "-fsyntax-only", empty[0].path]
+
+        def check(target, source, env):
+            said = []
+            for name in names:
+                answer = _run([*command, "-include", name, "-include", name])
+                said += answer + [f"<{name}> must be usable alone"] if answer else []
+            return finish(target[0].path, said)
+
+        sources = [build.env.File(f"#include/{n}") for n in names]
+        node = build.env.Command(f"#{folder}/alone.ok", [*sources, empty, Value(json.dumps(command))],
+                                 Action(check, f"  ALONE {build.variant.name}: each public header"))
+        build.env.Depends(node, build.generated)
+        return node
 
     # How
 
@@ -139,38 +144,25 @@ class Gates:
 
     def _node(self, env, stem, says, command, sources, needs, remedy=""):
         def check(target, source, env):
-            answer = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                    text=True, check=False)
-            said = answer.stdout.splitlines() if answer.returncode else []
-            if answer.returncode and (remedy or not said):
-                said.append(remedy or f"{command[0]} ended with status {answer.returncode}")
-            return _finish(target[0].path, said)
+            said = _run(command)
+            return finish(target[0].path, said + [remedy] if said and remedy else said)
 
         node = env.Command(f"#{stem}.ok", [*sources, Value(json.dumps(command))], Action(check, says))
         env.Depends(node, needs)
         return node
 
     def _needs(self, tool, package):
-        """Nothing when the tool is there; else one node that says, once, how to get it."""
-        if tool:
-            return []
-        if package not in self._tools:
-            def fail(target, source, env):
-                return _finish(None, [missing(package)])
+        return [] if tool else list(missing(self.base, package))
 
-            self._tools[package] = self.base.Command(f"#build/gates/{package}", [], Action(fail, None))
-        return list(self._tools[package])
+
+def _run(command):
+    """What a failing command says, as lines; nothing when it is content."""
+    answer = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            check=False)
+    if answer.returncode == 0:
+        return []
+    return answer.stdout.splitlines() or [f"{command[0]} ended with status {answer.returncode}"]
 
 
 def _cpp_flags(env):
     return env.subst("$_CPPDEFFLAGS $_CPPINCFLAGS").split()
-
-
-def _finish(stamp, complaints):
-    """Writes the stamp, or all complaints at once, so that parallel gates do not mix theirs."""
-    if complaints:
-        sys.stdout.write("".join(line + "\n" for line in complaints))
-        sys.stdout.flush()
-        return 1
-    Path(stamp).write_text("clean\n", encoding="utf-8")
-    return 0

@@ -11,6 +11,7 @@ from .errors import UserMistake, did_you_mean
 from .save import Target, edited, minimal
 
 TOKEN = re.compile(r"\bCONFIG_(DYNSEL_[A-Z0-9_]*[A-Z0-9])\b(?!\*)")
+PLACEHOLDER = "DYNSEL_X"  # what documentation calls any option
 NAME = re.compile(r"\b(DYNSEL_[A-Z0-9_]+)\b")
 SUFFIXES = {".c", ".h", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
 FOLDERS = ("include", "src", "examples", "tests", "bench", "tools", "doc", "boards", "configs",
@@ -44,7 +45,7 @@ def _unknown_names(kconf, texts):
     for path, text in texts.items():
         for number, line in enumerate(text.splitlines(), 1):
             found += [f"{path}:{number}: no option named {m}{did_you_mean(m, known)}"
-                      for m in TOKEN.findall(line) if m not in known]
+                      for m in TOKEN.findall(line) if m not in known and m != PLACEHOLDER]
     return found
 
 

@@ -83,12 +83,21 @@ def _run_menu(which, kconf, target):
         package = "python3-tk" if which == "guiconfig" else "python3-kconfiglib"
         raise UserMistake(f"{which} needs {e.name}; on Debian and Ubuntu: apt-get install {package}"
                           ) from e
-    # Asked at the start, when every default counts as unsaved: only changes are worth a question.
-    module._needs_save = lambda: False
-    menu = getattr(module, which)
-    menu(kconf)
+    _teach(module)
+    getattr(module, which)(kconf)
     if kconf.said:
         print(kconf.said)
+
+
+def _teach(module):
+    """Two habits of the menus suit a full .config only, where each option has a line.
+
+    There, an option without a line is new and unsaved; here it follows its default, which needs
+    neither a mark in the menu nor a question when one leaves it.
+    """
+    plain = module._node_str
+    module._node_str = lambda node: plain(node).replace(" (NEW)", "")
+    module._needs_save = lambda: False
 
 
 class _MenuKconfig(kl.Kconfig):
@@ -99,6 +108,8 @@ class _MenuKconfig(kl.Kconfig):
 
     def become_menu(self, target):
         self.target = target
+        title = f"dynsel: {target.variant.name}, saved to {target.path}"
+        self.top_node.prompt = (title, self.y)
 
     def load_config(self, filename=None, replace=True, verbose=None):
         """At the start there is nothing to read: the layers are in. 'O' in the menu reads a file."""
@@ -115,7 +126,7 @@ class _MenuKconfig(kl.Kconfig):
             self.said = self.target.save({s.name: s.str_value for s in self.unique_defined_syms})
         except UserMistake as e:
             raise OSError(errno.EINVAL, str(e), self.target.path) from e
-        return self.said.split(";")[0]
+        return f"{self.target.variant.name} is configured"
 
     def write_min_config(self, filename, header=None):
         """'D' in the menu: here each save is minimal."""

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small nodes that several modules need: stamps, complaints, things that are not installed."""
+
+import sys
+from pathlib import Path
+
+from SCons.Script import Action
+
+from .toolchain import install_hint
+
+_missing = {}
+
+
+def finish(stamp, complaints):
+    """An action's end: a stamp, or all complaints in one write, so that parallel ones do not mix."""
+    if complaints:
+        sys.stdout.write("".join(line + "\n" for line in complaints))
+        sys.stdout.flush()
+        return 1
+    Path(stamp).write_text("clean\n", encoding="utf-8")
+    return 0
+
+
+def missing_line(package):
+    return f"{package} is missing; {install_hint(package)}"
+
+
+def missing(env, package):
+    """A node that fails with one line that names the Debian package, however many depend on it.
+
+    So a target that does not need the package is built without it.
+    """
+    if package not in _missing:
+        def fail(target, source, env):
+            return finish(None, [missing_line(package)])
+
+        _missing[package] = env.Command(f"#build/missing/{package}", [], Action(fail, None))
+    return _missing[package]
