@@ -7,20 +7,24 @@
  * context each; the CPU devices of one platform share one. No platform, or a platform without
  * devices, is not an error: there are simply no resources then.
  *
- * Selectors. A text chooses devices over all platforms:
+ * Selectors. A text chooses devices over all platforms, such as these:
  *
- *     gpu                          every GPU
- *     platform=nvidia,index=1      the second device of the platforms that have "nvidia" in their
- * name name=H200; type=cpu          those named so, and the CPUs 1                            the
- * second device of the list
+ * - `gpu`: every GPU;
+ * - `platform=nvidia,index=1`: the second device of the platforms that have "nvidia" in their name;
+ * - `name=H200; type=cpu`: those named so, and the CPUs;
+ * - `1`: the second device of all.
  *
- * It is a list of alternatives (`;`), each a list of terms that must all hold (`,`). A term is
- * `platform=`, `vendor=`, `name=` (a part of the text, in upper or lower case), `type=` (cpu, gpu,
- * accelerator, custom), `index=` (counts from 0 the devices that the alternative's other terms
- * leave), or one word alone: a type, a number (an index), `all`, `emulator`, or a part of the
- * device's name. Blanks around words do not count. The same physical device seen through two
- * platforms counts once (the first platform that the rest of the selector allows); emulators are
- * left out unless `emulator` is a term. An empty selector means `all`.
+ * It is a list of alternatives (`;`), each a list of terms that must all hold (`,`), with at most
+ * 32 terms together. A term is `platform=`, `vendor=`, `name=` (a part of the text, in upper or
+ * lower case), `type=` (cpu, gpu, accelerator, custom), `index=` (counts from 0 the devices that
+ * the alternative's other terms leave), or one word alone: a type, a number (an index), `all`,
+ * `emulator`, or a part of the device's name. Blanks around words do not count.
+ *
+ * The same physical device seen through two platforms counts once: on the first platform that the
+ * alternative allows. Emulators are left out, and are not counted by an index, unless the
+ * alternative has the term `emulator`, which holds for them alone: `all;emulator` is everything.
+ * Devices that are lost or not available are left out, but keep their place for an index. An empty
+ * selector means the default one, and `all` where none is set.
  *
  * Source: seed 002, "Backends".
  */
@@ -68,8 +72,9 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_configure(const dynsel_opencl_options
 /**
  * The devices that a selector chooses, as resources for dynsel_options.
  *
- * selector: NULL or "": as for the default resources.
- * resources, capacity: out, in the order of platforms and devices, each device once.
+ * selector: NULL or blank: as for the default resources.
+ * resources, capacity: out, in the order of platforms and devices, each device once. NULL only with
+ * 0, to have them counted.
  * count: out, how many were chosen, also when it is more than fit.
  * Errors: DYNSEL_E_INVALID (NULL pointers; a selector that does not parse: the text says where and
  * what is allowed), DYNSEL_E_NO_RESOURCE (nothing fits; the text says how many devices there are),
@@ -82,38 +87,40 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_select(const char *selector, dynsel_r
 
 /** Why a device is among the chosen or not. */
 typedef enum dynsel_opencl_verdict {
-    DYNSEL_OPENCL_CHOSEN,
+    DYNSEL_OPENCL_CHOSEN,       /**< with a word in `reason` where the driver has no compiler */
     DYNSEL_OPENCL_NOT_SELECTED, /**< the selector does not fit */
     DYNSEL_OPENCL_DUPLICATE,    /**< the same physical device is there through another platform */
     DYNSEL_OPENCL_EMULATOR,     /**< an emulator, and the selector does not ask for it */
-    DYNSEL_OPENCL_UNAVAILABLE,  /**< the driver says that it is not available, or it has no compiler
-                                 */
-    DYNSEL_OPENCL_LOST          /**< it failed so that nothing more can be asked of it */
+    DYNSEL_OPENCL_UNAVAILABLE,  /**< its driver says so, or it could not be opened */
+    DYNSEL_OPENCL_LOST,         /**< it failed so that nothing more can be asked of it */
+    DYNSEL_OPENCL_NO_DEVICE     /**< no device at all: a platform that has none, or does not list
+                                   them */
 } dynsel_opencl_verdict;
 
-/** One device as the drivers describe it. Texts live until dynsel_opencl_close(). */
+/** One device as the drivers describe it. No text is NULL; they live until dynsel_opencl_close().
+ */
 typedef struct dynsel_opencl_device_info {
     const char *name; /**< without blanks around it */
     const char *vendor;
     const char *platform;
     const char *driver_version;
-    const char *type; /**< "cpu", "gpu", "accelerator", "custom" */
-    cl_device_id device;
+    const char *type;    /**< "cpu", "gpu", "accelerator", "custom", "unknown"; "none" */
+    cl_device_id device; /**< NULL only for DYNSEL_OPENCL_NO_DEVICE */
     cl_uint compute_units;
     uint64_t memory_bytes;
     dynsel_opencl_verdict verdict;
-    const char *reason; /**< the verdict for people, one clause */
+    const char *reason; /**< the verdict for people, one clause; dies with this structure */
 } dynsel_opencl_device_info;
 
 typedef void (*dynsel_opencl_visitor)(const dynsel_opencl_device_info *info, void *context);
 
 /**
  * Tells about every device of every platform, in order, with the verdict of a selector: for lists,
- * and to see why a device is not among the chosen.
+ * and to see why a device is not among the chosen. A platform without devices is told about too.
  *
- * selector: as in dynsel_opencl_select(). visitor: called in this thread, `info` dies when it
- * returns. Errors: as dynsel_opencl_select(), without DYNSEL_E_NO_RESOURCE. May block: yes, at the
- * first use.
+ * selector: as in dynsel_opencl_select(). visitor: called in this thread with no lock held, `info`
+ * dies when it returns. Errors: as dynsel_opencl_select(), without DYNSEL_E_NO_RESOURCE; with
+ * DYNSEL_E_FULL those that fit were told about. May block: yes, at the first use.
  */
 DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
                                                          dynsel_opencl_visitor visitor,
@@ -126,8 +133,9 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
  * Returns: borrowed from the library (from the user, for a queue of the user's), valid until
  * dynsel_opencl_close(). NULL with dynsel_last_error() set: DYNSEL_E_INVALID (not a resource of
  * this backend), DYNSEL_E_OUT_OF_SERVICE (the device is lost, or could not be opened: function and
- * code of the first failure). May block: the first call for a device, while its driver makes a
- * context. Context: any thread; task functions. Cost: constant afterwards, no lock.
+ * code of the first failure; not from dynsel_opencl_device(), which opens nothing). May block: the
+ * first call for a device, while its driver makes a context. Context: any thread; task functions.
+ * Cost: constant afterwards, no lock.
  */
 cl_command_queue dynsel_opencl_queue(const dynsel_resource *where);
 cl_context dynsel_opencl_context(const dynsel_resource *where);
@@ -160,8 +168,9 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_check(const char *function, cl_int co
 const char *dynsel_opencl_code_name(cl_int code);
 
 /**
- * Releases every queue and context of the library, and forgets the devices; the next use looks for
- * them again. What belongs to a lost device is left alone, because drivers hang there.
+ * Releases every queue and context of the library, and forgets the devices and what was configured;
+ * the next use looks for them again. What belongs to a lost device is left alone, because drivers
+ * hang there.
  *
  * Errors: DYNSEL_E_BUSY (a policy still uses a resource of this backend; nothing was changed).
  * May block: yes, until the drivers are done. Context: any thread, not beside other calls of this

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues of the user's as resources. */
+#include <dynsel/opencl.h>
+
+#include "backends/opencl/codes.h"
+#include "backends/opencl/describe.h"
+#include "backends/opencl/discovery.h"
+#include "backends/opencl/table.h"
+#include "core/fail.h"
+#include "port/atomic.h"
+
+static dynsel_opencl_table *const table = &dynsel_opencl_known;
+
+static dynsel_status refuse(const char *function, cl_int code)
+{
+    (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_INVALID,
+        .code = code,
+        .function = DYNSEL_TEXT(function),
+        .subject = DYNSEL_TEXT("dynsel_opencl_adopt"),
+        .detail = DYNSEL_TEXT(dynsel_opencl_code_name(code)),
+    });
+}
+
+static cl_int read_queue(cl_command_queue queue, dynsel_opencl_entry *entry)
+{
+    cl_command_queue_properties properties = 0;
+    cl_int code =
+        clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &entry->context, NULL);
+    if (code == CL_SUCCESS) {
+        code = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &entry->device,
+                                     NULL);
+    }
+    if (code == CL_SUCCESS) {
+        code = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof(properties), &properties,
+                                     NULL);
+    }
+    entry->out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+    return code;
+}
+
+static dynsel_opencl_entry *add(cl_command_queue queue)
+{
+    const uint32_t known = dynsel_word_load_relaxed(&table->known);
+    if (known == CONFIG_DYNSEL_OPENCL_MAX_DEVICES) {
+        (void)dynsel_fail(&(const dynsel_error){
+            .status = DYNSEL_E_FULL,
+            .number = known,
+            .function = DYNSEL_TEXT("dynsel_opencl_adopt"),
+            .detail = DYNSEL_TEXT("there are {} devices and adopted queues already: raise "
+                                  "CONFIG_DYNSEL_OPENCL_MAX_DEVICES")});
+        return NULL;
+    }
+    dynsel_opencl_entry *const entry = &table->entries[known];
+    *entry = (dynsel_opencl_entry){.queue = queue, .adopted = true};
+    cl_int code = read_queue(queue, entry);
+    if (code != CL_SUCCESS) {
+        (void)refuse("clGetCommandQueueInfo", code);
+        return NULL;
+    }
+    code = clRetainCommandQueue(queue);
+    if (code != CL_SUCCESS) {
+        (void)refuse("clRetainCommandQueue", code);
+        return NULL;
+    }
+    dynsel_opencl_describe_device(entry);
+    dynsel_word_store_relaxed(&entry->state, DYNSEL_OPENCL_OPEN);
+    dynsel_word_store_release(&table->known, known + 1);
+    return entry;
+}
+
+static dynsel_opencl_entry *adopt_locked(cl_command_queue queue)
+{
+    /* Found devices come first in the table, so they have to be known before. */
+    if (!table->discovered && dynsel_opencl_discover("dynsel_opencl_adopt") != DYNSEL_OK &&
+        !table->discovered) {
+        return NULL;
+    }
+    dynsel_opencl_entry *const entry = dynsel_opencl_entry_of_queue(queue);
+    return entry != NULL ? entry : add(queue);
+}
+
+void *dynsel_opencl_adopt(void *queue)
+{
+    if (queue == NULL) {
+        (void)DYNSEL_FAIL(DYNSEL_E_INVALID, "the queue is NULL");
+        return NULL;
+    }
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    dynsel_opencl_entry *const entry = adopt_locked(queue);
+    dynsel_lock_release(&dynsel_opencl_lock);
+    return entry;
+}

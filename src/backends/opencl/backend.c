@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The backend's operations: starting work, watching it, waiting for it. */
+#include <dynsel/opencl.h>
+
+#include "backends/opencl/codes.h"
+#include "backends/opencl/device.h"
+#include "backends/opencl/select.h"
+#include "core/fail.h"
+#include "port/atomic.h"
+
+static const char *resource_name(dynsel_backend *backend, const void *handle)
+{
+    const dynsel_opencl_entry *entry = dynsel_opencl_entry_at(handle);
+    (void)backend;
+    if (entry == NULL) {
+        entry = dynsel_opencl_entry_of_queue(handle);
+    }
+    return entry != NULL ? entry->name : NULL;
+}
+
+static dynsel_status attach(dynsel_backend *backend, void *own)
+{
+    dynsel_opencl_entry *const entry = dynsel_opencl_entry_at(own);
+    (void)backend;
+    if (entry == NULL) {
+        return dynsel_fail(&(const dynsel_error){
+            .status = DYNSEL_E_INVALID,
+            .function = DYNSEL_TEXT("dynsel_opencl_backend"),
+            .detail = DYNSEL_TEXT("the handle is not the library's: take resources from "
+                                  "dynsel_opencl_select(), or give queues of your own with "
+                                  "adapt = dynsel_opencl_adopt")});
+    }
+    (void)dynsel_word_add_relaxed(&entry->users, 1);
+    return DYNSEL_OK;
+}
+
+static void detach(dynsel_backend *backend, void *own)
+{
+    dynsel_opencl_entry *const entry = own;
+    (void)backend;
+    (void)dynsel_word_add_relaxed(&entry->users, (uint32_t)-1);
+}
+
+/* What became of work on this device; the device is lost when the code says so. */
+static dynsel_error failure_of(dynsel_opencl_entry *entry, const char *function, cl_int code)
+{
+    if (dynsel_opencl_code_is_loss(code)) {
+        dynsel_opencl_lose(entry, function, code);
+    }
+    return (dynsel_error){
+        .status = DYNSEL_E_DEVICE,
+        .code = code,
+        .function = DYNSEL_TEXT(function),
+        .subject = DYNSEL_TEXT(entry->name),
+        .detail = DYNSEL_TEXT(dynsel_opencl_code_name(code)),
+    };
+}
+
+static dynsel_status fail(dynsel_opencl_entry *entry, const char *function, cl_int code)
+{
+    const dynsel_error error = failure_of(entry, function, code);
+    return dynsel_fail(&error);
+}
+
+static dynsel_status fail_lost(const dynsel_opencl_entry *entry)
+{
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_DEVICE,
+        .code = entry->failed_code,
+        .function = DYNSEL_TEXT(entry->failed_function),
+        .subject = DYNSEL_TEXT(entry->name),
+        .detail = DYNSEL_TEXT("the device was lost while this work was on it"),
+    });
+}
+
+/* Before anybody polls or waits: some drivers start nothing on their own. */
+static void flush(dynsel_opencl_entry *entry, dynsel_work *work)
+{
+    const cl_int code = clFlush(entry->queue);
+    if (code == CL_SUCCESS) {
+        return;
+    }
+    const dynsel_error error = failure_of(entry, "clFlush", code);
+    if (work->error.status == DYNSEL_OK) {
+        work->error = error;
+    }
+}
+
+static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
+{
+    dynsel_opencl_entry *const entry = work->own;
+    (void)backend;
+    const dynsel_status status = dynsel_opencl_open(entry);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    dynsel_work_call(work);
+    if (work->error.status == DYNSEL_E_DEVICE && dynsel_opencl_code_is_loss(work->error.code)) {
+        dynsel_opencl_lose(entry, "the task function", work->error.code);
+    }
+    if (work->done.opencl != NULL && !dynsel_opencl_is_lost(entry)) {
+        flush(entry, work);
+    }
+    return DYNSEL_OK;
+}
+
+/* An event's own status says why it failed, the wait only that it did. */
+static dynsel_status finish(dynsel_opencl_entry *entry, cl_event event)
+{
+    const cl_int code = clWaitForEvents(1, &event);
+    if (code == CL_SUCCESS) {
+        return DYNSEL_OK;
+    }
+    cl_int status = CL_COMPLETE;
+    if (!dynsel_opencl_code_is_loss(code) &&
+        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) ==
+            CL_SUCCESS &&
+        status < 0) {
+        return fail(entry, "event", status);
+    }
+    return fail(entry, "clWaitForEvents", code);
+}
+
+static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
+{
+    dynsel_opencl_entry *const entry = work->own;
+    (void)backend;
+    if (dynsel_opencl_is_lost(entry)) {
+        return fail_lost(entry);
+    }
+    cl_int status = CL_QUEUED;
+    const cl_int code = clGetEventInfo(work->done.opencl, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                       sizeof(status), &status, NULL);
+    if (code == CL_OUT_OF_HOST_MEMORY) {
+        return DYNSEL_E_AGAIN; /* says nothing about the work, which may still use its memory */
+    }
+    if (code != CL_SUCCESS) {
+        return fail(entry, "clGetEventInfo", code);
+    }
+    if (status < 0) {
+        return fail(entry, "event", status);
+    }
+    if (status > CL_COMPLETE) {
+        return DYNSEL_E_AGAIN;
+    }
+    /* Waiting for later work would not cover this one. It is complete, so this does not block. */
+    return entry->out_of_order ? finish(entry, work->done.opencl) : DYNSEL_OK;
+}
+
+static dynsel_status wait(dynsel_backend *backend, const dynsel_work *work)
+{
+    dynsel_opencl_entry *const entry = work->own;
+    (void)backend;
+    return dynsel_opencl_is_lost(entry) ? fail_lost(entry) : finish(entry, work->done.opencl);
+}
+
+/* Events of a lost device are given up: drivers hang there. */
+static void release(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    if (!dynsel_opencl_is_lost(work->own)) {
+        (void)clReleaseEvent(work->done.opencl);
+    }
+}
+
+static const dynsel_backend_ops ops = {
+    .name = "opencl",
+    .outlives_submit = true,
+    .poll_synchronizes = false,
+    .get_default_resources = dynsel_opencl_select_defaults,
+    .resource_name = resource_name,
+    .attach = attach,
+    .detach = detach,
+    .start = start,
+    .poll = poll,
+    .wait = wait,
+    .release = release,
+};
+
+dynsel_backend dynsel_opencl_backend = {&ops};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The backend's defaults, and its end. */
+#include <dynsel/opencl.h>
+
+#include <string.h>
+
+#include "backends/opencl/device.h"
+#include "backends/opencl/selector.h"
+#include "core/fail.h"
+#include "port/atomic.h"
+
+static dynsel_opencl_table *const table = &dynsel_opencl_known;
+
+dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options)
+{
+    static const dynsel_opencl_options defaults;
+    const dynsel_opencl_options *const wanted = options != NULL ? options : &defaults;
+    if ((wanted->queue_properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID,
+                           "the library's queues are in order: make your own queue and give "
+                           "dynsel_opencl_adopt() as `adapt`");
+    }
+    if (wanted->selector != NULL) {
+        dynsel_opencl_selector parsed;
+        const dynsel_status status = dynsel_opencl_parse(wanted->selector, __func__, NULL, &parsed);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+    }
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    const bool in_use = table->discovered;
+    if (!in_use) {
+        table->options = *wanted;
+    }
+    dynsel_lock_release(&dynsel_opencl_lock);
+    return in_use ? DYNSEL_FAIL(DYNSEL_E_BUSY,
+                                "the backend is in use already: dynsel_opencl_close() first")
+                  : DYNSEL_OK;
+}
+
+static uint32_t count_users(void)
+{
+    uint32_t users = 0;
+    const uint32_t known = dynsel_word_load_relaxed(&table->known);
+    for (uint32_t i = 0; i < known; i++) {
+        users += dynsel_word_load_acquire(&table->entries[i].users);
+    }
+    return users;
+}
+
+dynsel_status dynsel_opencl_close(void)
+{
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    const uint32_t users = count_users();
+    if (users == 0) {
+        dynsel_opencl_release_all(table);
+        memset(table, 0, sizeof(*table));
+    }
+    dynsel_lock_release(&dynsel_opencl_lock);
+    return users == 0 ? DYNSEL_OK
+                      : DYNSEL_FAIL_NUMBER(DYNSEL_E_BUSY,
+                                           "policies still use {} resources of this backend: "
+                                           "dynsel_policy_deinit() first",
+                                           users);
+}

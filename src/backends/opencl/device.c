@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/opencl/device.h"
+
+#include "backends/opencl/codes.h"
+#include "core/fail.h"
+#include "port/atomic.h"
+
+typedef dynsel_opencl_entry entry;
+
+static dynsel_opencl_table *const table = &dynsel_opencl_known;
+
+static bool is_cpu(const entry *device)
+{
+    return (device->type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+/* Which devices the context of `device` is for: itself, or all usable CPU devices of its platform,
+ * so that memory of the host has one owner among them. */
+static cl_uint gather(const entry *device, cl_device_id *devices)
+{
+    cl_uint count = 0;
+    for (uint32_t i = 0; i < table->found; i++) {
+        const entry *const other = &table->entries[i];
+        const uint32_t state = dynsel_word_load_relaxed(&other->state);
+        const bool shares = is_cpu(device) && is_cpu(other) &&
+                            other->platform == device->platform && other->available &&
+                            state != DYNSEL_OPENCL_DEAD;
+        if (other == device || shares) {
+            devices[count++] = other->device;
+        }
+    }
+    return count;
+}
+
+static cl_context new_context(const entry *device, cl_int *code)
+{
+    cl_device_id devices[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
+    const cl_uint count = gather(device, devices);
+    const cl_context_properties properties[] = {
+        CL_CONTEXT_PLATFORM, (cl_context_properties)table->platforms[device->platform].id, 0};
+    return clCreateContext(properties, count, devices, NULL, NULL, code);
+}
+
+static void fail_to_open(entry *device, const char *function, cl_int code)
+{
+    device->failed_function = function;
+    device->failed_code = code;
+    dynsel_word_store_release(&device->state, DYNSEL_OPENCL_FAILED);
+}
+
+static void open_locked(entry *device)
+{
+    cl_context *const shared =
+        is_cpu(device) ? &table->platforms[device->platform].cpu_context : NULL;
+    cl_context context = shared != NULL ? *shared : NULL;
+    const bool made = context == NULL;
+    cl_int code = CL_SUCCESS;
+    if (made) {
+        context = new_context(device, &code);
+        if (context == NULL || code != CL_SUCCESS) {
+            fail_to_open(device, "clCreateContext", code);
+            return;
+        }
+    }
+    const cl_command_queue queue =
+        clCreateCommandQueue(context, device->device, table->options.queue_properties, &code);
+    if (queue == NULL || code != CL_SUCCESS) {
+        if (made) {
+            (void)clReleaseContext(context);
+        }
+        fail_to_open(device, "clCreateCommandQueue", code);
+        return;
+    }
+    if (shared != NULL) {
+        *shared = context;
+    }
+    device->context = context;
+    device->queue = queue;
+    dynsel_word_store_release(&device->state, DYNSEL_OPENCL_OPEN);
+}
+
+static const char *why_not_open(const entry *device)
+{
+    if (device->failed_code == CL_INVALID_QUEUE_PROPERTIES) {
+        return "the device refuses the queue properties given to dynsel_opencl_configure()";
+    }
+    return dynsel_opencl_code_name(device->failed_code);
+}
+
+static dynsel_status refuse(const entry *device)
+{
+    const bool lost = dynsel_opencl_is_lost(device);
+    (void)lost; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_OUT_OF_SERVICE,
+        .code = device->failed_code,
+        .function = DYNSEL_TEXT(device->failed_function),
+        .subject = DYNSEL_TEXT(device->name),
+        .detail = DYNSEL_TEXT(lost ? "the device was lost, nothing more is asked of it until "
+                                     "dynsel_opencl_close()"
+                                   : why_not_open(device)),
+    });
+}
+
+dynsel_status dynsel_opencl_open(entry *device)
+{
+    uint32_t state = dynsel_word_load_acquire(&device->state);
+    if (state == DYNSEL_OPENCL_CLOSED) {
+        dynsel_lock_acquire(&dynsel_opencl_lock);
+        if (dynsel_word_load_relaxed(&device->state) == DYNSEL_OPENCL_CLOSED) {
+            open_locked(device);
+        }
+        state = dynsel_word_load_relaxed(&device->state);
+        dynsel_lock_release(&dynsel_opencl_lock);
+    }
+    return state == DYNSEL_OPENCL_OPEN ? DYNSEL_OK : refuse(device);
+}
+
+bool dynsel_opencl_is_lost(const entry *device)
+{
+    return dynsel_word_load_acquire(&device->state) == DYNSEL_OPENCL_DEAD;
+}
+
+static void lose_locked(entry *device, const char *function, cl_int code)
+{
+    device->failed_function = function;
+    device->failed_code = code;
+    dynsel_word_store_release(&device->state, DYNSEL_OPENCL_DEAD);
+    /* A CPU device of this platform that is opened later gets a context of its own. */
+    if (!device->adopted && table->platforms[device->platform].cpu_context == device->context) {
+        table->platforms[device->platform].cpu_context = NULL;
+    }
+}
+
+void dynsel_opencl_lose(entry *device, const char *function, cl_int code)
+{
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    const uint32_t known = dynsel_word_load_relaxed(&table->known);
+    for (uint32_t i = 0; i < known; i++) {
+        entry *const other = &table->entries[i];
+        if (dynsel_word_load_relaxed(&other->state) == DYNSEL_OPENCL_OPEN &&
+            other->context == device->context) {
+            lose_locked(other, function, code);
+        }
+    }
+    dynsel_lock_release(&dynsel_opencl_lock);
+}
+
+/* Queues before contexts, and each context once, by the first entry that has it. */
+static void release_context(const entry *device)
+{
+    cl_context *const shared = &table->platforms[device->platform].cpu_context;
+    if (is_cpu(device)) {
+        if (*shared != device->context) {
+            return;
+        }
+        *shared = NULL;
+    }
+    (void)clReleaseContext(device->context);
+}
+
+void dynsel_opencl_release_all(dynsel_opencl_table *all)
+{
+    const uint32_t known = dynsel_word_load_relaxed(&all->known);
+    for (uint32_t i = 0; i < known; i++) {
+        if (dynsel_word_load_relaxed(&all->entries[i].state) == DYNSEL_OPENCL_OPEN) {
+            (void)clReleaseCommandQueue(all->entries[i].queue);
+        }
+    }
+    for (uint32_t i = 0; i < all->found; i++) {
+        if (dynsel_word_load_relaxed(&all->entries[i].state) == DYNSEL_OPENCL_OPEN) {
+            release_context(&all->entries[i]);
+        }
+    }
+}

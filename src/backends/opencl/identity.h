@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DYNSEL_BACKENDS_OPENCL_IDENTITY_H
+#define DYNSEL_BACKENDS_OPENCL_IDENTITY_H
+
+#include "backends/opencl/table.h"
+
+/* Under the lock, once every device is described: finds out which are emulators, and which are the
+ * same physical device through different platforms. */
+void dynsel_opencl_identify(dynsel_opencl_table *table);
+
+#endif

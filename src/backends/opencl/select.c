@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing devices, and telling about the choice. */
+#include "backends/opencl/select.h"
+
+#include <stdlib.h>
+
+#include "backends/opencl/choose.h"
+#include "backends/opencl/describe.h"
+#include "backends/opencl/discovery.h"
+#include "core/fail.h"
+
+static dynsel_opencl_table *const table = &dynsel_opencl_known;
+
+static bool is_blank(const char *text)
+{
+    return text == NULL || dynsel_opencl_trim(dynsel_opencl_slice_of(text)).length == 0;
+}
+
+/* `text`, else what was configured, else the environment's, else all. */
+static dynsel_status parse(const char *text, const char *function, dynsel_opencl_selector *selector)
+{
+    const char *from = NULL;
+    if (is_blank(text)) {
+        text = table->options.selector;
+        from = "dynsel_opencl_options.selector";
+    }
+    if (is_blank(text)) {
+        text = getenv("DYNSEL_OPENCL");
+        from = "DYNSEL_OPENCL";
+    }
+    return dynsel_opencl_parse(text != NULL ? text : "", function, from, selector);
+}
+
+/* Finds the devices and asks the selector about each; DYNSEL_E_FULL when some of them are not in
+ * the table, and the choice is among the others then. */
+static dynsel_status choose(const char *text, const char *function, dynsel_opencl_choice *choice)
+{
+    dynsel_opencl_selector selector;
+    *choice = (dynsel_opencl_choice){0};
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    dynsel_status status = parse(text, function, &selector);
+    if (status == DYNSEL_OK) {
+        status = dynsel_opencl_discover(function);
+        dynsel_opencl_choose(table, &selector, choice);
+    }
+    dynsel_lock_release(&dynsel_opencl_lock);
+    return status;
+}
+
+static void hand_out(const dynsel_opencl_choice *choice, dynsel_resource *resources,
+                     size_t capacity)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_OPENCL_MAX_DEVICES && used < capacity; i++) {
+        if (choice->verdicts[i] == DYNSEL_OPENCL_CHOSEN) {
+            resources[used++] = (dynsel_resource){&dynsel_opencl_backend, &table->entries[i]};
+        }
+    }
+}
+
+dynsel_status dynsel_opencl_select_defaults(dynsel_backend *backend, dynsel_resource *resources,
+                                            size_t capacity, size_t *count)
+{
+    dynsel_opencl_choice choice;
+    const dynsel_status status = choose(NULL, "dynsel_opencl_backend", &choice);
+    (void)backend;
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    hand_out(&choice, resources, capacity);
+    *count = choice.count;
+    return DYNSEL_OK;
+}
+
+/* The most likely reason first. */
+static dynsel_status refuse_empty(const dynsel_opencl_choice *choice)
+{
+    const char *detail = "the selector fits none of the {} OpenCL devices; "
+                         "dynsel_opencl_visit_devices() tells why";
+    for (uint32_t i = 0; i < table->found; i++) {
+        if (choice->verdicts[i] == DYNSEL_OPENCL_EMULATOR) {
+            detail = "of the {} OpenCL devices the selector fits only emulators: add the term "
+                     "`emulator`";
+        } else if (choice->verdicts[i] != DYNSEL_OPENCL_NOT_SELECTED) {
+            detail = "of the {} OpenCL devices the selector fits only such as are lost or not "
+                     "available";
+            break;
+        }
+    }
+    if (table->platforms_there == 0) {
+        detail = "there is no OpenCL platform: install a driver, such as pocl-opencl-icd for CPUs";
+    } else if (table->found == 0) {
+        detail = "the OpenCL platforms have no device";
+    }
+    (void)detail; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return dynsel_fail(&(const dynsel_error){.status = DYNSEL_E_NO_RESOURCE,
+                                             .number = table->found,
+                                             .function = DYNSEL_TEXT("dynsel_opencl_select"),
+                                             .detail = DYNSEL_TEXT(detail)});
+}
+
+dynsel_status dynsel_opencl_select(const char *selector, dynsel_resource *resources,
+                                   size_t capacity, size_t *count)
+{
+    if (count == NULL || (resources == NULL && capacity > 0)) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "resources or count is NULL");
+    }
+    dynsel_opencl_choice choice;
+    *count = 0;
+    const dynsel_status status = choose(selector, __func__, &choice);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    hand_out(&choice, resources, capacity);
+    *count = choice.count;
+    if (choice.count == 0) {
+        return refuse_empty(&choice);
+    }
+    if (choice.count > capacity) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL, "{} devices are chosen: give more room",
+                                  choice.count);
+    }
+    return DYNSEL_OK;
+}
+
+/* The verdict for people, on one line. */
+typedef struct reason {
+    char text[2 * DYNSEL_OPENCL_NAME_BYTES];
+} reason;
+
+static void say(reason *why, const char *text)
+{
+    dynsel_opencl_append(why->text, sizeof(why->text), dynsel_opencl_slice_of(text));
+}
+
+static void say_failure(reason *why, const char *text, const char *function, cl_int code)
+{
+    say(why, text);
+    say(why, function);
+    say(why, ": ");
+    say(why, dynsel_opencl_code_name(code));
+}
+
+/* The platform through which the same physical device is chosen. */
+static const char *platform_of_twin(const dynsel_opencl_entry *entry,
+                                    const dynsel_opencl_choice *choice)
+{
+    for (uint32_t i = 0; i < table->found; i++) {
+        if ((entry->twins >> i & 1) != 0 && choice->verdicts[i] == DYNSEL_OPENCL_CHOSEN) {
+            return table->platforms[table->entries[i].platform].name;
+        }
+    }
+    return "another one"; /* chosen among the alternative's, but not by its index */
+}
+
+static void explain(reason *why, const dynsel_opencl_entry *entry,
+                    const dynsel_opencl_choice *choice)
+{
+    switch (choice->verdicts[entry - table->entries]) {
+    case DYNSEL_OPENCL_CHOSEN:
+        say(why, "the selector fits");
+        say(why, entry->has_compiler ? "" : "; it has no compiler, only binaries run");
+        break;
+    case DYNSEL_OPENCL_DUPLICATE:
+        say(why, "the same physical device counts through platform ");
+        say(why, platform_of_twin(entry, choice));
+        break;
+    case DYNSEL_OPENCL_EMULATOR:
+        say(why, "it is an emulator, and the selector has no term `emulator`");
+        break;
+    case DYNSEL_OPENCL_UNAVAILABLE:
+        if (entry->available) {
+            say_failure(why, "it could not be opened: ", entry->failed_function,
+                        entry->failed_code);
+        } else {
+            say(why, "its driver says that it is not available");
+        }
+        break;
+    case DYNSEL_OPENCL_LOST:
+        say_failure(why, "it was lost: ", entry->failed_function, entry->failed_code);
+        break;
+    case DYNSEL_OPENCL_NOT_SELECTED:
+    case DYNSEL_OPENCL_NO_DEVICE:
+        say(why, "the selector does not fit");
+        break;
+    }
+}
+
+static void visit_device(const dynsel_opencl_entry *entry, const dynsel_opencl_choice *choice,
+                         dynsel_opencl_visitor visitor, void *context)
+{
+    reason why = {""};
+    explain(&why, entry, choice);
+    const dynsel_opencl_device_info info = {
+        .name = entry->name,
+        .vendor = entry->vendor,
+        .platform = table->platforms[entry->platform].name,
+        .driver_version = entry->driver_version,
+        .type = dynsel_opencl_type_name(entry->type),
+        .device = entry->device,
+        .compute_units = entry->compute_units,
+        .memory_bytes = entry->memory_bytes,
+        .verdict = choice->verdicts[entry - table->entries],
+        .reason = why.text,
+    };
+    visitor(&info, context);
+}
+
+static void visit_empty_platform(const dynsel_opencl_platform *platform,
+                                 dynsel_opencl_visitor visitor, void *context)
+{
+    reason why = {""};
+    if (platform->code == CL_SUCCESS || platform->code == CL_DEVICE_NOT_FOUND) {
+        say(&why, "the platform has no device");
+    } else {
+        say_failure(&why, "the platform does not list its devices: ", "clGetDeviceIDs",
+                    platform->code);
+    }
+    const dynsel_opencl_device_info info = {
+        .name = "no device",
+        .vendor = "none",
+        .platform = platform->name,
+        .driver_version = "none",
+        .type = "none",
+        .verdict = DYNSEL_OPENCL_NO_DEVICE,
+        .reason = why.text,
+    };
+    visitor(&info, context);
+}
+
+dynsel_status dynsel_opencl_visit_devices(const char *selector, dynsel_opencl_visitor visitor,
+                                          void *context)
+{
+    if (visitor == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "visitor is NULL");
+    }
+    dynsel_opencl_choice choice;
+    const dynsel_status status = choose(selector, __func__, &choice);
+    if (status != DYNSEL_OK && status != DYNSEL_E_FULL) {
+        return status;
+    }
+    /* Without the lock, so that the visitor may call this backend; nothing changes before a close.
+     */
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < table->platform_count; i++) {
+        if (table->platforms[i].device_count == 0) {
+            visit_empty_platform(&table->platforms[i], visitor, context);
+        }
+        for (; next < table->found && table->entries[next].platform == i; next++) {
+            visit_device(&table->entries[next], &choice, visitor, context);
+        }
+    }
+    return status;
+}

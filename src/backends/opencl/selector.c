@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/opencl/selector.h"
+
+#include <dynsel/opencl.h>
+
+#include "core/fail.h"
+#include "port/atomic.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define ALLOWED                                                                                    \
+    "a term is platform=, vendor=, name= (a part of the text), type= (cpu, gpu, accelerator, "     \
+    "custom), index= (a number), or one word: a type, a number, all, emulator, or a part of the "  \
+    "device's name; `,` stands for and, `;` for or"
+
+/* What is wrong, and where. */
+typedef struct mistake {
+    const char *detail;
+    dynsel_opencl_slice word;
+    const char *meant; /* probably; NULL: no idea */
+} mistake;
+
+static const char *const keys[] = {"platform", "vendor", "name", "type", "index"};
+static const dynsel_opencl_term_kind key_kinds[] = {
+    DYNSEL_OPENCL_TERM_PLATFORM, DYNSEL_OPENCL_TERM_VENDOR, DYNSEL_OPENCL_TERM_NAME,
+    DYNSEL_OPENCL_TERM_TYPE, DYNSEL_OPENCL_TERM_INDEX};
+
+static const char *const types[] = {"cpu", "gpu", "accelerator", "custom"};
+static const cl_device_type type_bits[] = {CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
+                                           CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CUSTOM};
+
+/* The place of `word` in `list`; `count` when it is not there. */
+static size_t find(dynsel_opencl_slice word, const char *const *list, size_t count)
+{
+    size_t i = 0;
+    while (i < count && !dynsel_opencl_equals(word, list[i])) {
+        i++;
+    }
+    return i;
+}
+
+static bool set_mistake(mistake *wrong, const char *detail, dynsel_opencl_slice word,
+                        const char *meant)
+{
+    *wrong = (mistake){detail, word, meant};
+    return false;
+}
+
+/* False when it is no number; one that is too large is larger than any index. */
+static bool parse_number(dynsel_opencl_slice word, uint64_t *number)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < word.length; i++) {
+        if (word.begin[i] < '0' || word.begin[i] > '9') {
+            return false;
+        }
+        value = value * 10 + (uint64_t)(word.begin[i] - '0');
+        value = value > UINT32_MAX ? UINT32_MAX : value;
+    }
+    *number = value;
+    return word.length > 0;
+}
+
+static bool parse_value(dynsel_opencl_slice value, dynsel_opencl_term *term, mistake *wrong)
+{
+    term->text = value;
+    if (value.length == 0) {
+        return set_mistake(wrong, "nothing stands behind the `=` at character {}: " ALLOWED,
+                           (dynsel_opencl_slice){value.begin - 1, 1}, NULL);
+    }
+    if (term->kind == DYNSEL_OPENCL_TERM_INDEX && !parse_number(value, &term->number)) {
+        return set_mistake(wrong, "the index at character {} is no number: " ALLOWED, value, NULL);
+    }
+    if (term->kind == DYNSEL_OPENCL_TERM_TYPE) {
+        const size_t type = find(value, types, COUNT(types));
+        if (type == COUNT(types)) {
+            return set_mistake(wrong, "there is no such type, at character {}: " ALLOWED, value,
+                               dynsel_opencl_nearest(value, types, COUNT(types)));
+        }
+        term->number = type_bits[type];
+    }
+    return true;
+}
+
+static void parse_word(dynsel_opencl_slice word, dynsel_opencl_term *term)
+{
+    const size_t type = find(word, types, COUNT(types));
+    term->text = word;
+    if (type < COUNT(types)) {
+        term->kind = DYNSEL_OPENCL_TERM_TYPE;
+        term->number = type_bits[type];
+    } else if (parse_number(word, &term->number)) {
+        term->kind = DYNSEL_OPENCL_TERM_INDEX;
+    } else if (dynsel_opencl_equals(word, "all")) {
+        term->kind = DYNSEL_OPENCL_TERM_ALL;
+    } else if (dynsel_opencl_equals(word, "emulator")) {
+        term->kind = DYNSEL_OPENCL_TERM_EMULATOR;
+    } else {
+        term->kind = DYNSEL_OPENCL_TERM_NAME;
+    }
+}
+
+static bool parse_term(dynsel_opencl_slice text, dynsel_opencl_term *term, mistake *wrong)
+{
+    size_t equals = 0;
+    while (equals < text.length && text.begin[equals] != '=') {
+        equals++;
+    }
+    if (equals == text.length) {
+        parse_word(text, term);
+        return true;
+    }
+    const dynsel_opencl_slice key = dynsel_opencl_trim((dynsel_opencl_slice){text.begin, equals});
+    const size_t kind = find(key, keys, COUNT(keys));
+    if (kind == COUNT(keys)) {
+        return set_mistake(wrong, "there is no such key, at character {}: " ALLOWED, key,
+                           dynsel_opencl_nearest(key, keys, COUNT(keys)));
+    }
+    term->kind = key_kinds[kind];
+    return parse_value(dynsel_opencl_trim((dynsel_opencl_slice){text.begin + equals + 1,
+                                                                text.length - equals - 1}),
+                       term, wrong);
+}
+
+/* No device is of two types or at two places, so somebody meant "or". */
+static bool contradicts(const dynsel_opencl_selector *selector, const dynsel_opencl_term *term)
+{
+    for (uint32_t i = 0; i < selector->count; i++) {
+        const dynsel_opencl_term *const other = &selector->terms[i];
+        if (other->alternative == term->alternative && other->kind == term->kind &&
+            (term->kind == DYNSEL_OPENCL_TERM_TYPE || term->kind == DYNSEL_OPENCL_TERM_INDEX)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_term(dynsel_opencl_slice text, dynsel_opencl_selector *selector, mistake *wrong)
+{
+    dynsel_opencl_term term = {.alternative = selector->alternatives};
+    const dynsel_opencl_slice trimmed = dynsel_opencl_trim(text);
+    if (trimmed.length == 0) {
+        return set_mistake(wrong, "there is an empty term at character {}: " ALLOWED, trimmed,
+                           NULL);
+    }
+    if (!parse_term(trimmed, &term, wrong)) {
+        return false;
+    }
+    if (contradicts(selector, &term)) {
+        return set_mistake(wrong,
+                           "a second type or index in one alternative, at character {}: no device "
+                           "fits both, put `;` between alternatives",
+                           trimmed, NULL);
+    }
+    if (selector->count == DYNSEL_OPENCL_MAX_TERMS) {
+        return set_mistake(wrong, "more than 32 terms, from character {} on", trimmed, NULL);
+    }
+    selector->terms[selector->count++] = term;
+    return true;
+}
+
+static bool parse(const char *text, dynsel_opencl_selector *selector, mistake *wrong)
+{
+    const char *begin = text;
+    *selector = (dynsel_opencl_selector){0};
+    for (const char *end = text;; end++) {
+        if (*end != ',' && *end != ';' && *end != '\0') {
+            continue;
+        }
+        if (!add_term((dynsel_opencl_slice){begin, (size_t)(end - begin)}, selector, wrong)) {
+            return false;
+        }
+        if (*end != ',') {
+            selector->alternatives++;
+        }
+        if (*end == '\0') {
+            return true;
+        }
+        begin = end + 1;
+    }
+}
+
+#if CONFIG_DYNSEL_ERROR_TEXTS
+/* The wrong word as an error's subject, which must outlive the caller's text: it is overwritten by
+ * the fourth mistake after it. */
+static const char *tell(const mistake *wrong, const char *from)
+{
+    static char texts[4][96];
+    static dynsel_word turn;
+    char *const text = texts[dynsel_word_add_relaxed(&turn, 1) % COUNT(texts)];
+    const size_t bytes = sizeof(texts[0]);
+    text[0] = '\0';
+    if (from != NULL) {
+        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of(from));
+        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of(": "));
+    }
+    dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of("\""));
+    dynsel_opencl_append(text, bytes / 2, wrong->word);
+    dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of("\""));
+    if (wrong->meant != NULL) {
+        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of(", meaning \""));
+        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of(wrong->meant));
+        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of("\"?"));
+    }
+    return text;
+}
+#endif
+
+dynsel_status dynsel_opencl_parse(const char *text, const char *function, const char *from,
+                                  dynsel_opencl_selector *selector)
+{
+    mistake wrong = {0};
+    if (dynsel_opencl_trim(dynsel_opencl_slice_of(text)).length == 0) {
+        text = "all";
+    }
+    if (parse(text, selector, &wrong)) {
+        return DYNSEL_OK;
+    }
+    (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    (void)from;
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_INVALID,
+        .number = (uint32_t)(wrong.word.begin - text) + 1,
+        .function = DYNSEL_TEXT(function),
+        .subject = DYNSEL_TEXT(tell(&wrong, from)),
+        .detail = DYNSEL_TEXT(wrong.detail),
+    });
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/opencl/table.h"
+
+#include "port/atomic.h"
+
+dynsel_opencl_table dynsel_opencl_known;
+dynsel_lock dynsel_opencl_lock = DYNSEL_LOCK_INITIALIZER;
+
+dynsel_opencl_entry *dynsel_opencl_entry_at(const void *own)
+{
+    dynsel_opencl_entry *const entries = dynsel_opencl_known.entries;
+    /* As numbers: `own` may point anywhere, and unrelated pointers have no difference. */
+    const uintptr_t offset = (uintptr_t)own - (uintptr_t)entries;
+    const uintptr_t index = offset / sizeof(entries[0]);
+    if (offset % sizeof(entries[0]) != 0 ||
+        index >= dynsel_word_load_acquire(&dynsel_opencl_known.known)) {
+        return NULL;
+    }
+    return &entries[index];
+}
+
+dynsel_opencl_entry *dynsel_opencl_entry_of_queue(const void *queue)
+{
+    const uint32_t known = dynsel_word_load_acquire(&dynsel_opencl_known.known);
+    for (uint32_t i = 0; i < known; i++) {
+        dynsel_opencl_entry *const entry = &dynsel_opencl_known.entries[i];
+        if (entry->adopted && (const void *)entry->queue == queue) {
+            return entry;
+        }
+    }
+    return NULL;
+}
