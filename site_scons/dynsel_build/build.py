@@ -7,14 +7,13 @@ folder has no twin in the build folder, and include paths are just paths.
 
 import json
 import os
-import subprocess
 
-from SCons.Script import Action, Alias, AlwaysBuild, Value
+from SCons.Script import Value
 
 from . import report, runner, toolchain
 from .cli import config_text
 from .header import autoconf
-from .nodes import missing
+from .nodes import action, missing
 
 class VariantBuild:
     """The nodes of one variant."""
@@ -83,9 +82,8 @@ class VariantBuild:
         if program in self.programs:
             node = self.programs[program][0]
             command = [*self.board.runner, node.path, *arguments]
-            run = Action(lambda target, source, env: subprocess.run(command, check=False).returncode,
-                         " ".join(command))
-            AlwaysBuild(Alias("demo", node, run))
+            env = self.env.Clone(ENV=dict(os.environ))
+            env.AlwaysBuild(env.Alias("demo", node, " ".join(command)))
 
     # What SConstruct calls
 
@@ -113,7 +111,7 @@ class VariantBuild:
     def written(self, name, text):
         """A file with this text; written when the text changed, or when the file was tampered with."""
         path = f"{self.variant.folder}/{name}"
-        node = self.env.Command(f"#{path}", Value(text), Action(_write, "  GEN   $TARGET"))
+        node = self.env.Command(f"#{path}", Value(text), action(_write, "  GEN   $TARGET"))
         if os.path.exists(path):
             with open(path, encoding="utf-8") as f:
                 if f.read() != text:
@@ -198,9 +196,9 @@ class VariantBuild:
         settings = {k: str(v).replace("{build}", place) for k, v in variables.items()}
         spec = runner.Run(stem, tuple(command), {**toolchain.shell_environment(), **settings})
         identity = json.dumps([command, sorted(settings.items())])
-        action = Action(lambda target, source, env: group.record(stem, runner.run(spec)),
-                        f"  TEST  {stem}")
-        nodes = self.env.Command([f"#{stem}.ok", f"#{stem}.log"], [*depends, Value(identity)], action)
+        nodes = self.env.Command(
+            [f"#{stem}.ok", f"#{stem}.log"], [*depends, Value(identity)],
+            action(lambda target, source, env: group.record(stem, runner.run(spec)), f"  TEST  {stem}"))
         group.add(stem, nodes[0])
         return nodes[0]
 

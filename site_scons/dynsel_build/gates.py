@@ -11,10 +11,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from SCons.Script import Action, Value
+from SCons.Script import Value
 
-from . import lint
-from .nodes import finish, missing, missing_line
+from . import lint, size
+from .nodes import action, finish, missing, missing_line
 
 LLVM = 14  # another major version formats and warns differently
 FORMATTED = ("include", "src", "examples", "tests", "bench")
@@ -97,7 +97,7 @@ class Gates:
         sources = [self.base.File("#" + str(p.relative_to(top))) for p in paths
                    if not str(p.relative_to(top)).startswith("build/")]
         return self.base.Command("#build/gates/kconfig-lint.ok", sources,
-                                 Action(check, "  LINT  Kconfig and the sources"))
+                                 action(check, "  LINT  Kconfig and the sources"))
 
     def no_heap(self, build):
         """No object of the archive defines or needs an allocator."""
@@ -112,7 +112,7 @@ class Gates:
 
         stem = f"{build.variant.folder}/gates/no-heap"
         return build.env.Command(f"#{stem}.ok", [build.archive, Value([nm, HEAP])],
-                                 Action(check, f"  HEAP  {build.archive[0].path}"))
+                                 action(check, f"  HEAP  {build.archive[0].path}"))
 
     def headers(self, build):
         """Each public header can be included alone, twice, and in strict C11."""
@@ -131,9 +131,30 @@ class Gates:
 
         sources = [build.env.File(f"#include/{n}") for n in names]
         node = build.env.Command(f"#{folder}/alone.ok", [*sources, empty, Value(json.dumps(command))],
-                                 Action(check, f"  ALONE {build.variant.name}: each public header"))
+                                 action(check, f"  ALONE {build.variant.name}: each public header"))
         build.env.Depends(node, build.generated)
         return node
+
+    def size(self, build):
+        """build/<variant>/size.txt, within the limits of the board."""
+        objects = sorted(o.path for o in build.library_objects)
+        folder, board = build.variant.folder, build.board
+
+        def check(target, source, env):
+            found = size.update(folder, board.size, objects, build.variant, board.limits)
+            return finish(None, found) if found else 0
+
+        node = build.env.Command(f"#{folder}/size.txt", [build.archive, Value(board.limits)],
+                                 action(check, "  SIZE  $TARGET"))
+        build.env.Clean(node, f"{folder}/{size.WITHIN_LIMITS}")
+        return node
+
+    def show_size(self, build):
+        """Prints the table, also when it was up to date."""
+        def show(target, source, env):
+            print(Path(f"{build.variant.folder}/size.txt").read_text(encoding="utf-8"), end="")
+
+        return action(show, None)
 
     # How
 
@@ -147,7 +168,7 @@ class Gates:
             said = _run(command)
             return finish(target[0].path, said + [remedy] if said and remedy else said)
 
-        node = env.Command(f"#{stem}.ok", [*sources, Value(json.dumps(command))], Action(check, says))
+        node = env.Command(f"#{stem}.ok", [*sources, Value(json.dumps(command))], action(check, says))
         env.Depends(node, needs)
         return node
 

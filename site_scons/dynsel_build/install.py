@@ -4,9 +4,10 @@
 import os
 from pathlib import Path
 
-from SCons.Script import Action, Value
+from SCons.Script import Value
 
 from .errors import UserMistake
+from .nodes import action
 
 VERSION = "0.1.0"
 
@@ -19,7 +20,7 @@ def declare(build, top, prefix, destdir):
     root = os.path.abspath(root)
     headers = sorted((Path(top) / "include/dynsel").glob("*.h"))
     pc = build.env.Command(f"#{build.variant.folder}/dynsel.pc", Value(_pc(build, prefix)),
-                           Action(_write, "  GEN   $TARGET"))
+                           action(_write, "  GEN   $TARGET"))
     return [
         _install(build, f"{root}/lib", build.archive),
         _install(build, f"{root}/lib/pkgconfig", pc),

@@ -5,11 +5,11 @@ import fcntl
 import os
 import sys
 
-from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, Alias, AlwaysBuild, Default, Entry,
-                          Exit, GetOption, Help, SConscript, SConsignFile, SetOption)
+from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvironment, Entry, Exit,
+                          GetOption, Help, SConsignFile, SetOption)
 from SCons.Node.Alias import default_ans
 
-from . import cli, install, report, size, toolchain, variants
+from . import cli, install, report, toolchain, variants
 from .build import VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
@@ -19,6 +19,7 @@ _lock = None  # held until the process ends
 
 def run(top):
     """Reads the command line and declares what it asks for; mistakes end with status 2."""
+    DefaultEnvironment(tools=[])  # else SCons looks for every tool that it knows
     try:
         _run(cli.Session(top, ARGUMENTS, COMMAND_LINE_TARGETS))
     except UserMistake as e:
@@ -74,40 +75,41 @@ def _declare_all(session):
     for build in builds:
         _declare(build, session, gates)
         if build.variant in chosen and session.targets:
-            Alias("check", [gates.tidy(build), gates.cppcheck(build)])
+            base.Alias("check", [gates.tidy(build), gates.cppcheck(build)])
     if session.targets:
-        Alias("check", [gates.formatted(), gates.kconfig_lint()])
+        base.Alias("check", [gates.formatted(), gates.kconfig_lint()])
     return builds
 
 
 def _declare(build, session, gates):
     """All nodes of one variant."""
+    env = build.env
     exports = {"component": build.component, "program": build.program, "test": build.test,
                "demo": build.demo, "config": build.config}
-    SConscript("#src/SConscript", exports=exports)
+    env.SConscript("#src/SConscript", exports=exports)
     build.make_archive()
-    SConscript("#examples/SConscript", exports=exports)
+    env.SConscript("#examples/SConscript", exports=exports)
     default = [build.archive, build.generated, list(build.programs.values())]
     if session.targets or GetOption("clean"):
-        SConscript("#tests/SConscript", exports=exports)
+        env.SConscript("#tests/SConscript", exports=exports)
         _declare_targets(build, session, gates)
     default.append(build.compile_commands())
-    Default(Alias("all", default))
-    Alias("check", default)
+    env.Default(env.Alias("all", default))
+    env.Alias("check", default)
     for name in ("all", "check"):
-        build.env.Clean(Alias(name), build.variant.folder)
+        env.Clean(env.Alias(name), build.variant.folder)
 
 
 def _declare_targets(build, session, gates):
     """What only named targets need; a plain `scons` saves the time."""
-    sizes = size.declare(build)
-    Alias("test", [build.tests, gates.no_heap(build), gates.headers(build)])
-    Alias("check", [Alias("test"), sizes])
-    AlwaysBuild(Alias("size", sizes, size.show(build)))
+    env, size = build.env, gates.size(build)
+    env.Alias("test", [build.tests, gates.no_heap(build), gates.headers(build)])
+    env.Alias("check", [env.Alias("test"), size])
+    env.AlwaysBuild(env.Alias("size", size, gates.show_size(build)))
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
-        Alias("install", install.declare(build, session.top, prefix,
-                                         session.arguments.get("DESTDIR", "")))
+        destdir = session.arguments.get("DESTDIR", "")
+        env.Alias("install", install.declare(build, session.top, prefix, destdir))
 
 
 def _check_targets(session):

@@ -11,6 +11,27 @@ from .toolchain import install_hint
 _missing = {}
 
 
+class _Step:
+    """A function as an action. Its signature is its code: what else it depends on must be a node.
+
+    Left alone, SCons also hashes what a function's closure holds, and objects differ in each run.
+    """
+
+    def __init__(self, function):
+        self._function = function
+
+    def __call__(self, target, source, env):
+        return self._function(target, source, env)
+
+    def get_contents(self, target, source, env):
+        return self._function.__code__.co_code
+
+
+def action(function, says):
+    """An action that runs a function(target, source, env) and is announced with one line, or none."""
+    return Action(_Step(function), says)
+
+
 def finish(stamp, complaints):
     """An action's end: a stamp, or all complaints in one write, so that parallel ones do not mix."""
     if complaints:
@@ -34,5 +55,5 @@ def missing(env, package):
         def fail(target, source, env):
             return finish(None, [missing_line(package)])
 
-        _missing[package] = env.Command(f"#build/missing/{package}", [], Action(fail, None))
+        _missing[package] = env.Command(f"#build/missing/{package}", [], action(fail, None))
     return _missing[package]

@@ -11,6 +11,7 @@ import re
 import subprocess
 from dataclasses import dataclass, field
 
+WITHIN_LIMITS = "size.within-limits.json"  # the last sizes that were, to say later what grew
 COLUMNS = ("text", "rodata", "data", "bss", "stack")
 
 
@@ -105,40 +106,16 @@ def _culprits(rows, column, before):
     return "largest are " + ", ".join(f"{name} with {n}" for n, name in largest if n)
 
 
-def declare(build):
-    """The node of build/<variant>/size.txt; it fails past a limit of the board."""
-    from SCons.Script import Action, Value
-
-    folder, board = build.variant.folder, build.board
-    known = f"{folder}/size.within-limits.json"
-
-    def check(target, source, env):
-        objects = sorted(str(o) for o in build.library_objects)
-        rows = measure(board.size, objects, f"{folder}/obj/")
-        with open(target[0].path, "w", encoding="utf-8") as f:
-            f.write(table(build.variant.name, rows, board.limits))
-        found = past_limits(rows, board.limits, _read(known))
-        for line in found:
-            print(f"{build.variant.name}: {line} (the limit is in boards/{build.variant.board}/board.py)")
-        if not found:
-            _remember(known, rows)
-        return len(found)
-
-    node = build.env.Command(f"#{folder}/size.txt", [build.archive, Value(board.limits)],
-                             Action(check, "  SIZE  $TARGET"))
-    build.env.Clean(node, known)
-    return node
-
-
-def show(build):
-    """An action that prints the table, also when it was up to date."""
-    from SCons.Script import Action
-
-    def printing(target, source, env):
-        with open(f"{build.variant.folder}/size.txt", encoding="utf-8") as f:
-            print(f.read(), end="")
-
-    return Action(printing, None)
+def update(folder, program, objects, variant, limits):
+    """Writes <folder>/size.txt; returns what is past a limit, as lines."""
+    known = f"{folder}/{WITHIN_LIMITS}"
+    rows = measure(program, objects, f"{folder}/obj/")
+    with open(f"{folder}/size.txt", "w", encoding="utf-8") as f:
+        f.write(table(variant.name, rows, limits))
+    found = past_limits(rows, limits, _read(known))
+    if not found:
+        _remember(known, rows)
+    return [f"{variant.name}: {line} (limits are in boards/{variant.board}/board.py)" for line in found]
 
 
 def _read(path):

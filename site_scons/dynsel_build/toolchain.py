@@ -42,7 +42,7 @@ def shell_environment():
 def base_environment(verbose):
     """The one environment that all others are cloned from; making one takes SCons a while."""
     env = Environment(tools=["cc", "link", "ar", "install"], ENV=shell_environment())
-    env.Decider("MD5-timestamp")
+    env.Decider("content")
     if not verbose:
         env["CCCOMSTR"] = "  CC    $TARGET"
         env["LINKCOMSTR"] = "  LINK  $TARGET"
