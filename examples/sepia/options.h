@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The command line. */
+#ifndef SEPIA_OPTIONS_H
+#define SEPIA_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EXIT_USAGE 2 /* a wrong command line; failures are EXIT_FAILURE */
+
+typedef struct options {
+    const char *input;
+    char output[4096];
+    int policy; /**< see policies.h */
+    size_t offset;
+    uint32_t repeat;
+    uint32_t tile_width, tile_height; /**< 0: chosen to suit the picture */
+    bool list, quiet, help;
+    bool devices_given;  /**< with --device; else host and all OpenCL devices */
+    bool host, opencl;   /**< what --device asks for */
+    char selector[1024]; /**< for the OpenCL devices */
+} options;
+
+/** Returns 0 or EXIT_USAGE; stderr says what is wrong. */
+int options_parse(options *o, int argc, char **argv);
+
+void options_help(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Pictures in memory, and PNG files. The functions say on stderr what went wrong. */
+#ifndef SEPIA_PICTURE_H
+#define SEPIA_PICTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef struct picture {
+    uint32_t width, height;
+    bool alpha;      /**< the file has an alpha channel; in memory there always is one */
+    uint8_t *pixels; /**< RGBA, rows without gaps; malloc()ed */
+} picture;
+
+/** Reads any PNG and makes it 8-bit RGBA. False: `out` is untouched. */
+bool picture_read(picture *out, const char *path);
+
+/** A picture of the same size and kind, not yet filled in. */
+bool picture_like(picture *out, const picture *model);
+
+/** Writes an 8-bit RGB or RGBA PNG. `path` is only for messages. */
+bool picture_write(const picture *p, FILE *file, const char *path);
+
+void picture_free(picture *p);
+
+#endif

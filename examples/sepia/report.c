@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE
+
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define BAR_CELLS    10
+#define OTHERS       58 /* columns of a line without the name */
+#define LONGEST_NAME 48
+
+static int terminal_columns(void)
+{
+    struct winsize size;
+
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+        return size.ws_col;
+    }
+    return OTHERS + LONGEST_NAME;
+}
+
+static int name_width(const sepia_job *job)
+{
+    size_t width = strlen("Resource");
+    int room = terminal_columns() - OTHERS;
+
+    for (size_t i = 0; i < job->resource_count; i++) {
+        size_t length = strlen(dynsel_resource_name(&job->resources[i]));
+        width = length > width ? length : width;
+    }
+    if (width > LONGEST_NAME) {
+        width = LONGEST_NAME;
+    }
+    room = room < 16 ? 16 : room;
+    return (int)width < room ? (int)width : room;
+}
+
+/** Cuts a long name so that its end, where the model's number is, can still be seen. */
+static void fit(char *out, size_t size, const char *name, int width)
+{
+    size_t length = strlen(name);
+    size_t kept = (size_t)width;
+
+    if (length <= kept) {
+        snprintf(out, size, "%s", name);
+        return;
+    }
+    int head = (width - 2) * 2 / 3;
+    int tail = width - 2 - head;
+    snprintf(out, size, "%.*s..%s", head, name, name + length - (size_t)tail);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0.0 : 100.0 * (double)part / (double)whole;
+}
+
+static double milliseconds(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+/** Millions of pixels a second. */
+static double speed(uint64_t pixels, uint64_t ns)
+{
+    return ns == 0 ? 0.0 : (double)pixels * 1e3 / (double)ns;
+}
+
+static void print_bar(double load)
+{
+    char cells[BAR_CELLS + 1] = "..........";
+    int full = (int)(load * BAR_CELLS / 100.0 + 0.5);
+
+    memset(cells, '#', (size_t)(full < BAR_CELLS ? full : BAR_CELLS));
+    printf("  %s %3.0f %%\n", cells, load);
+}
+
+static void print_row(const char *index, int width, const char *name, const sepia_lane *lane,
+                      uint64_t tiles, uint64_t wall_ns)
+{
+    char fitted[LONGEST_NAME + 8];
+
+    fit(fitted, sizeof fitted, name, width);
+    printf("%3s  %-*s  %7llu  %5.1f %%", index, width, fitted, (unsigned long long)lane->tiles,
+           percent(lane->tiles, tiles));
+    if (lane->untimed) {
+        printf("  %9s  %8s  %s\n", "-", "-", "-");
+        return;
+    }
+    printf("  %9.2f  %8.0f", milliseconds(lane->busy_ns), speed(lane->pixels, lane->busy_ns));
+    print_bar(percent(lane->busy_ns, wall_ns));
+}
+
+static uint64_t all_tiles(const sepia_job *job)
+{
+    uint64_t tiles = job->redone.tiles;
+
+    for (size_t i = 0; i < job->resource_count; i++) {
+        tiles += job->lanes[i].tiles;
+    }
+    return tiles;
+}
+
+static void print_total(const sepia_job *job, int width, uint64_t tiles)
+{
+    uint64_t pixels = job->redone.pixels;
+
+    for (size_t i = 0; i < job->resource_count; i++) {
+        pixels += job->lanes[i].pixels;
+    }
+    printf("     %-*s  %7llu  100.0 %%  %9.2f  %8.0f\n", width, "total", (unsigned long long)tiles,
+           milliseconds(job->wall_ns), speed(pixels, job->wall_ns));
+}
+
+void report_table(const sepia_job *job)
+{
+    int width = name_width(job);
+    uint64_t tiles = all_tiles(job);
+    char index[24];
+
+    printf("%3s  %-*s  %7s  %7s  %9s  %8s  %s\n", "#", width, "Resource", "Tiles", "Share",
+           "Time ms", "Mpixel/s", "Busy");
+    for (size_t i = 0; i < job->resource_count; i++) {
+        snprintf(index, sizeof index, "%zu", i);
+        print_row(index, width, dynsel_resource_name(&job->resources[i]), &job->lanes[i], tiles,
+                  job->wall_ns);
+    }
+    if (job->redone.tiles > 0) {
+        print_row("", width, "host, for failed", &job->redone, tiles, job->wall_ns);
+    }
+    print_total(job, width, tiles);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "resources.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+
+static void add_host(resources *r)
+{
+    r->table[r->count++] = (dynsel_resource){.backend = &dynsel_inline_backend};
+}
+
+#if CONFIG_DYNSEL_BACKEND_OPENCL
+
+/* How wide the columns of the list are, and what stands in them. */
+typedef struct listing {
+    bool measuring; /* first the devices are only measured, then printed */
+    int name, platform;
+    unsigned index;
+    unsigned devices;
+    bool with_devices;
+} listing;
+
+/** NULL: the library's default, which the environment may set. */
+static const char *selector_of(const options *o)
+{
+    return o->devices_given ? o->selector : NULL;
+}
+
+static int fail_selector(dynsel_status status)
+{
+    char text[512];
+
+    dynsel_error_text(NULL, text, sizeof text);
+    if (status == DYNSEL_E_INVALID) {
+        say_error("the selector of the devices is wrong: %s (see sepia --help)", text);
+        return EXIT_USAGE;
+    }
+    say_error("no such device: %s; see sepia --list", text);
+    return EXIT_FAILURE;
+}
+
+static void count_unselected(const dynsel_opencl_device_info *info, void *context)
+{
+    *(unsigned *)context += info->verdict == DYNSEL_OPENCL_NOT_SELECTED ? 1 : 0;
+}
+
+/** Whether nothing is there at all, in contrast to nothing that the environment's selector fits. */
+static bool nothing_to_select(void)
+{
+    unsigned unselected = 0;
+
+    return dynsel_opencl_visit_devices(NULL, count_unselected, &unselected) == DYNSEL_OK &&
+           unselected == 0;
+}
+
+static int add_devices(resources *r, const options *o)
+{
+    size_t found = 0;
+    dynsel_status status = dynsel_opencl_select(selector_of(o), r->table + r->count,
+                                                CONFIG_DYNSEL_MAX_RESOURCES - r->count, &found);
+
+    if (status == DYNSEL_E_NO_RESOURCE && !o->devices_given && nothing_to_select()) {
+        r->note = "No OpenCL device was found: the host does all the work.";
+        return 0;
+    }
+    if (status != DYNSEL_OK) {
+        return fail_selector(status);
+    }
+    r->count += found;
+    return 0;
+}
+
+static int configure(void)
+{
+    dynsel_opencl_options with_times = {.queue_properties = CL_QUEUE_PROFILING_ENABLE};
+
+    if (dynsel_opencl_configure(&with_times) == DYNSEL_OK) {
+        return 0;
+    }
+    say_dynsel_error("the OpenCL backend cannot be configured");
+    return EXIT_FAILURE;
+}
+
+int resources_choose(resources *r, const options *o)
+{
+    *r = (resources){0};
+    if (o->host || !o->devices_given) {
+        add_host(r);
+    }
+    if (o->devices_given && !o->opencl) {
+        return 0;
+    }
+    int status = configure();
+    return status == 0 ? add_devices(r, o) : status;
+}
+
+static int wider(int width, const char *text)
+{
+    int length = (int)strlen(text);
+
+    return length > width ? length : width;
+}
+
+static void print_row(const listing *l, const char *index, const char *name, const char *type,
+                      const char *platform, const char *reason)
+{
+    printf("%3s  %-*s  %-11s  %-*s  %s\n", index, l->name, name, type, l->platform, platform,
+           reason);
+}
+
+static void list_device(const dynsel_opencl_device_info *info, void *context)
+{
+    listing *l = context;
+    char index[16] = "-";
+
+    l->devices++;
+    if (l->measuring) {
+        l->name = wider(l->name, info->name);
+        l->platform = wider(l->platform, info->platform);
+        return;
+    }
+    bool chosen = info->verdict == DYNSEL_OPENCL_CHOSEN && l->with_devices;
+    if (chosen) {
+        snprintf(index, sizeof index, "%u", l->index++);
+    }
+    const char *reason = info->reason;
+    if (info->verdict == DYNSEL_OPENCL_CHOSEN) {
+        reason = chosen ? "chosen" : "not chosen: --device asks for the host only";
+    }
+    print_row(l, index, info->name, info->type, info->platform, reason);
+}
+
+int resources_list(const options *o)
+{
+    bool host = o->host || !o->devices_given;
+    listing l = {.measuring = true,
+                 .with_devices = !o->devices_given || o->opencl,
+                 .name = 6,
+                 .platform = 8,
+                 .index = host ? 1 : 0};
+    const char *selector = l.with_devices ? selector_of(o) : NULL;
+
+    if (dynsel_opencl_visit_devices(selector, list_device, &l) != DYNSEL_OK) {
+        return fail_selector(dynsel_last_error()->status);
+    }
+    unsigned devices = l.devices;
+    l.measuring = false;
+    print_row(&l, "#", "Device", "Type", "Platform", "Verdict");
+    print_row(&l, host ? "0" : "-", "host", "cpu", "-", host ? "chosen" : "not chosen: --device");
+    if (dynsel_opencl_visit_devices(selector, list_device, &l) != DYNSEL_OK) {
+        return fail_selector(dynsel_last_error()->status);
+    }
+    if (devices == 0) {
+        printf("No OpenCL device was found.\n");
+    }
+    return 0;
+}
+
+bool resources_close(void)
+{
+    if (dynsel_opencl_close() == DYNSEL_OK) {
+        return true;
+    }
+    say_dynsel_error("the devices cannot be given back");
+    return false;
+}
+
+#else /* no OpenCL backend */
+
+#define NO_OPENCL "dynsel is built without its OpenCL backend"
+
+int resources_choose(resources *r, const options *o)
+{
+    *r = (resources){.note = o->devices_given ? NULL : NO_OPENCL ": the host does all the work."};
+    add_host(r);
+    if (o->opencl) {
+        say_error("no such device: " NO_OPENCL "; only --device host is there");
+        return EXIT_FAILURE;
+    }
+    return 0;
+}
+
+int resources_list(const options *o)
+{
+    (void)o;
+    printf("  #  Device\n  0  host\n" NO_OPENCL ".\n");
+    return 0;
+}
+
+bool resources_close(void)
+{
+    return true;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the parts of this program share: the job, its tiles, and how a pixel is toned. */
+#ifndef SEPIA_H
+#define SEPIA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/dynsel.h>
+
+/* Everything below has a fixed size, as on a device without a heap; only pictures are allocated. */
+#define SEPIA_MAX_TILES  4096
+#define SEPIA_MAX_SIDE   32768
+#define SEPIA_MAX_PIXELS (1u << 28)
+#define SEPIA_TILE       128 /* the side of a tile, when the user gives none */
+#define SEPIA_CHANNELS   4   /* red, green, blue, alpha: a byte each */
+
+/* Sepia in integers, so that every device computes the same: shares of red, green and blue in each
+ * channel of the result, times 65536. */
+#define SEPIA_SHIFT     16
+#define SEPIA_TO_RED    25756, 50397, 12386 /* 0.393 0.769 0.189 */
+#define SEPIA_TO_GREEN  22872, 44958, 11010 /* 0.349 0.686 0.168 */
+#define SEPIA_TO_BLUE   17826, 34996, 8585  /* 0.272 0.534 0.131 */
+#define SEPIA_TOLERANCE 1                   /* of 255, between any device and the reference */
+
+typedef enum sepia_state {
+    SEPIA_WAITING, /**< not given to any resource */
+    SEPIA_RUNNING, /**< enqueued on a device */
+    SEPIA_DONE,
+    SEPIA_FAILED
+} sepia_state;
+
+typedef struct sepia_job sepia_job;
+
+/** One piece of work: what the task functions get as `args`. */
+typedef struct sepia_tile {
+    sepia_job *job;
+    uint32_t x, y, width, height;
+    uint32_t lane; /**< index of the resource that got it */
+    sepia_state state;
+    bool timed;
+    uint64_t busy_ns;
+    struct _cl_event *first, *last; /**< of its commands on a device, retained */
+} sepia_tile;
+
+/** What one resource has done. */
+typedef struct sepia_lane {
+    uint64_t tiles, pixels, busy_ns, failures;
+    bool untimed; /**< the driver did not tell the times of some tile */
+} sepia_lane;
+
+struct sepia_job {
+    const uint8_t *source; /**< RGBA, rows without gaps; so is the result */
+    uint8_t *result;
+    uint32_t width, height;
+    uint32_t tile_width, tile_height;
+    const dynsel_resource *resources; /**< the policy's */
+    size_t resource_count;
+    sepia_lane lanes[CONFIG_DYNSEL_MAX_RESOURCES];
+    sepia_lane redone; /**< tiles that failed elsewhere, done again on the host */
+    uint64_t wall_ns;
+    uint32_t tile_count;
+    sepia_tile tiles[SEPIA_MAX_TILES];
+};
+
+/** Bytes from one row of the picture to the next. */
+static inline size_t sepia_stride(const sepia_job *job)
+{
+    return (size_t)job->width * SEPIA_CHANNELS;
+}
+
+/** Which resource of the job this is: task functions get an entry of the policy's own table. */
+static inline uint32_t sepia_lane_of(const sepia_job *job, const dynsel_resource *where)
+{
+    return (uint32_t)(where - job->resources);
+}
+
+uint64_t sepia_now_ns(void);
+
+#endif
