@@ -68,12 +68,12 @@ static bool is_right(reference_difference found)
 
 static void report(const options *o, const resources *r, reference_difference found)
 {
-    printf("%s: %u x %u pixels, %u tiles of %u x %u, %s", o->input, job.width, job.height,
-           job.tile_count, job.tile_width, job.tile_height, policies_name((size_t)o->policy));
+    printf("Picture  %s, %u x %u pixels\n", o->input, job.width, job.height);
+    printf("Tiles    %u of %u x %u", job.tile_count, job.tile_width, job.tile_height);
     if (o->repeat > 1) {
         printf(", %u times", o->repeat);
     }
-    printf("\n");
+    printf(", placed by %s\n", policies_name((size_t)o->policy));
     if (r->note != NULL) {
         printf("%s\n", r->note);
     }

@@ -9,8 +9,15 @@
 #include <unistd.h>
 
 #define BAR_CELLS    10
-#define OTHERS       58 /* columns of a line without the name */
+#define NARROW       48 /* columns of a line without name and bar, with 5 digits of tiles */
+#define WIDE         (NARROW + BAR_CELLS + 1)
 #define LONGEST_NAME 48
+
+/* How wide the columns are that depend on what stands in them. */
+typedef struct layout {
+    int name, tiles;
+    bool bar; /* there is room for it */
+} layout;
 
 static int terminal_columns(void)
 {
@@ -19,23 +26,31 @@ static int terminal_columns(void)
     if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
         return size.ws_col;
     }
-    return OTHERS + LONGEST_NAME;
+    return WIDE + LONGEST_NAME + 20;
 }
 
-static int name_width(const sepia_job *job)
+static int longest_name(const sepia_job *job)
 {
-    size_t width = strlen("Resource");
-    int room = terminal_columns() - OTHERS;
+    size_t width = strlen("host, for failed");
 
     for (size_t i = 0; i < job->resource_count; i++) {
         size_t length = strlen(dynsel_resource_name(&job->resources[i]));
         width = length > width ? length : width;
     }
-    if (width > LONGEST_NAME) {
-        width = LONGEST_NAME;
+    return width < LONGEST_NAME ? (int)width : LONGEST_NAME;
+}
+
+static layout layout_for(const sepia_job *job, uint64_t tiles)
+{
+    int digits = snprintf(NULL, 0, "%llu", (unsigned long long)tiles);
+    layout l = {.name = longest_name(job), .tiles = digits < 5 ? 5 : digits};
+    int room = terminal_columns() - (l.tiles - 5);
+
+    l.bar = room >= WIDE + l.name;
+    if (room < NARROW + l.name) {
+        l.name = room - NARROW < 16 ? 16 : room - NARROW;
     }
-    room = room < 16 ? 16 : room;
-    return (int)width < room ? (int)width : room;
+    return l;
 }
 
 /** Cuts a long name so that its end, where the model's number is, can still be seen. */
@@ -75,23 +90,28 @@ static void print_bar(double load)
     int full = (int)(load * BAR_CELLS / 100.0 + 0.5);
 
     memset(cells, '#', (size_t)(full < BAR_CELLS ? full : BAR_CELLS));
-    printf("  %s %3.0f %%\n", cells, load);
+    printf(" %s", cells);
 }
 
-static void print_row(const char *index, int width, const char *name, const sepia_lane *lane,
+static void print_row(const layout *l, const char *index, const char *name, const sepia_lane *lane,
                       uint64_t tiles, uint64_t wall_ns)
 {
     char fitted[LONGEST_NAME + 8];
+    double load = percent(lane->busy_ns, wall_ns);
 
-    fit(fitted, sizeof fitted, name, width);
-    printf("%3s  %-*s  %7llu  %5.1f %%", index, width, fitted, (unsigned long long)lane->tiles,
-           percent(lane->tiles, tiles));
+    fit(fitted, sizeof fitted, name, l->name);
+    printf("%2s  %-*s  %*llu  %5.1f %%", index, l->name, fitted, l->tiles,
+           (unsigned long long)lane->tiles, percent(lane->tiles, tiles));
     if (lane->untimed) {
-        printf("  %9s  %8s  %s\n", "-", "-", "-");
+        printf("  %9s  %8s  %5s\n", "-", "-", "-");
         return;
     }
-    printf("  %9.2f  %8.0f", milliseconds(lane->busy_ns), speed(lane->pixels, lane->busy_ns));
-    print_bar(percent(lane->busy_ns, wall_ns));
+    printf("  %9.2f  %8.0f  %3.0f %%", milliseconds(lane->busy_ns),
+           speed(lane->pixels, lane->busy_ns), load);
+    if (l->bar) {
+        print_bar(load);
+    }
+    printf("\n");
 }
 
 static uint64_t all_tiles(const sepia_job *job)
@@ -104,32 +124,32 @@ static uint64_t all_tiles(const sepia_job *job)
     return tiles;
 }
 
-static void print_total(const sepia_job *job, int width, uint64_t tiles)
+static void print_total(const sepia_job *job, const layout *l, uint64_t tiles)
 {
     uint64_t pixels = job->redone.pixels;
 
     for (size_t i = 0; i < job->resource_count; i++) {
         pixels += job->lanes[i].pixels;
     }
-    printf("     %-*s  %7llu  100.0 %%  %9.2f  %8.0f\n", width, "total", (unsigned long long)tiles,
-           milliseconds(job->wall_ns), speed(pixels, job->wall_ns));
+    printf("    %-*s  %*llu  100.0 %%  %9.2f  %8.0f\n", l->name, "total", l->tiles,
+           (unsigned long long)tiles, milliseconds(job->wall_ns), speed(pixels, job->wall_ns));
 }
 
 void report_table(const sepia_job *job)
 {
-    int width = name_width(job);
     uint64_t tiles = all_tiles(job);
+    layout l = layout_for(job, tiles);
     char index[24];
 
-    printf("%3s  %-*s  %7s  %7s  %9s  %8s  %s\n", "#", width, "Resource", "Tiles", "Share",
-           "Time ms", "Mpixel/s", "Busy");
+    printf("%2s  %-*s  %*s  %7s  %9s  %8s  %5s\n", "#", l.name, "Resource", l.tiles, "Tiles",
+           "Share", "Time ms", "Mpixel/s", "Busy");
     for (size_t i = 0; i < job->resource_count; i++) {
         snprintf(index, sizeof index, "%zu", i);
-        print_row(index, width, dynsel_resource_name(&job->resources[i]), &job->lanes[i], tiles,
+        print_row(&l, index, dynsel_resource_name(&job->resources[i]), &job->lanes[i], tiles,
                   job->wall_ns);
     }
     if (job->redone.tiles > 0) {
-        print_row("", width, "host, for failed", &job->redone, tiles, job->wall_ns);
+        print_row(&l, "", "host, for failed", &job->redone, tiles, job->wall_ns);
     }
-    print_total(job, width, tiles);
+    print_total(job, &l, tiles);
 }

@@ -29,16 +29,36 @@ static const char *selector_of(const options *o)
     return o->devices_given ? o->selector : NULL;
 }
 
-static int fail_selector(dynsel_status status)
+static void count_devices(const dynsel_opencl_device_info *info, void *context)
 {
+    *(unsigned *)context += info->device != NULL ? 1 : 0;
+}
+
+static unsigned number_of_devices(void)
+{
+    unsigned devices = 0;
+
+    return dynsel_opencl_visit_devices("all", count_devices, &devices) == DYNSEL_OK ? devices : 0;
+}
+
+static int fail_selector(const options *o, dynsel_status status)
+{
+    dynsel_error error = *dynsel_last_error();
+    const char *origin = o->devices_given ? "--device" : "environment variable DYNSEL_OPENCL";
     char text[512];
 
-    dynsel_error_text(NULL, text, sizeof text);
+    error.function = NULL; /* who uses this program does not know it */
+    dynsel_error_text(&error, text, sizeof text);
     if (status == DYNSEL_E_INVALID) {
-        say_error("the selector of the devices is wrong: %s (see sepia --help)", text);
+        say_error("%s: %s (see sepia --help)", origin, text);
         return EXIT_USAGE;
     }
-    say_error("no such device: %s; see sepia --list", text);
+    if (status == DYNSEL_E_NO_RESOURCE && number_of_devices() > 0) {
+        say_error("%s: it fits none of the OpenCL devices; sepia --list shows what is there",
+                  origin);
+        return EXIT_FAILURE;
+    }
+    say_error("%s: %s; see sepia --list", origin, text);
     return EXIT_FAILURE;
 }
 
@@ -67,7 +87,7 @@ static int add_devices(resources *r, const options *o)
         return 0;
     }
     if (status != DYNSEL_OK) {
-        return fail_selector(status);
+        return fail_selector(o, status);
     }
     r->count += found;
     return 0;
@@ -144,14 +164,15 @@ int resources_list(const options *o)
     const char *selector = l.with_devices ? selector_of(o) : NULL;
 
     if (dynsel_opencl_visit_devices(selector, list_device, &l) != DYNSEL_OK) {
-        return fail_selector(dynsel_last_error()->status);
+        return fail_selector(o, dynsel_last_error()->status);
     }
     unsigned devices = l.devices;
     l.measuring = false;
     print_row(&l, "#", "Device", "Type", "Platform", "Verdict");
-    print_row(&l, host ? "0" : "-", "host", "cpu", "-", host ? "chosen" : "not chosen: --device");
+    print_row(&l, host ? "0" : "-", "host", "cpu", "-",
+              host ? "chosen" : "not chosen: --device does not name it");
     if (dynsel_opencl_visit_devices(selector, list_device, &l) != DYNSEL_OK) {
-        return fail_selector(dynsel_last_error()->status);
+        return fail_selector(o, dynsel_last_error()->status);
     }
     if (devices == 0) {
         printf("No OpenCL device was found.\n");
@@ -177,7 +198,7 @@ int resources_choose(resources *r, const options *o)
     *r = (resources){.note = o->devices_given ? NULL : NO_OPENCL ": the host does all the work."};
     add_host(r);
     if (o->opencl) {
-        say_error("no such device: " NO_OPENCL "; only --device host is there");
+        say_error("--device: " NO_OPENCL "; only host is there");
         return EXIT_FAILURE;
     }
     return 0;
