@@ -7,11 +7,13 @@ folder has no twin in the build folder, and include paths are just paths.
 
 import json
 import os
+from pathlib import Path
 
 from SCons.Script import Value
 
 from . import report, runner, toolchain
 from .cli import config_text
+from .errors import UserMistake
 from .header import autoconf
 from .nodes import action, missing
 
@@ -26,7 +28,8 @@ class VariantBuild:
         self.test_env = self.env.Clone()
         self.test_env.Append(CPPPATH=[self.env.Dir("#src"), self.env.Dir("#tests")])
         self.library_objects, self.programs, self.tests, self.user_libs = [], {}, [], []
-        self._compiled = []   # (environment, object, source) of all objects
+        self._compiled = {}    # path of an object -> (environment, object, source)
+        self._library_envs = {}
         self.archive = None
         self.generated = self._generate()
 
@@ -39,7 +42,7 @@ class VariantBuild:
         """
         if not self._wanted(when):
             return
-        env = self._with_libraries(self.library_env, libs, name)
+        env = self._with_libraries(self.library_env, libs)
         self.library_objects += [self._object(env, source) for source in sources]
         self.user_libs += [lib for lib in libs if lib not in self.user_libs]
 
@@ -62,7 +65,7 @@ class VariantBuild:
         runs      {name: process environment}: several runs of the same program
         programs  names of program()s that it starts; they are in $DYNSEL_BIN
         needs     files that a Python test depends on
-        once      of the build system and not of a variant: runs once in a build
+        once      of the build system and not of a variant: runs once, whatever is built
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):
             return
@@ -72,6 +75,8 @@ class VariantBuild:
             return
         command, depends = self._test_command(source, name, extra, libs)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
+        if once:
+            depends += [self.env.File("#" + f) for f in _build_system(self.env.Dir("#").abspath)]
         group = report.Group(f"{folder}/tests/{name}")
         for run, variables in (runs or {"": {}}).items():
             settings = {**self._test_variables(), **(env or {}), **variables}
@@ -100,13 +105,13 @@ class VariantBuild:
             "file": source.srcnode().path,
             "output": obj.path,
             "command": env.subst("$CCCOM", target=[obj], source=[source]),
-        } for env, obj, source in self._compiled]
+        } for env, obj, source in self._compiled.values()]
         text = json.dumps(entries, indent=1) + "\n"
         return self.written("compile_commands.json", text)
 
     def compiled(self):
-        """(environment, source) of each object, once per source."""
-        return {source.srcnode().path: (env, source) for env, _, source in self._compiled}.values()
+        """(environment, source) of each object."""
+        return [(env, source) for env, _, source in self._compiled.values()]
 
     def written(self, name, text):
         """A file with this text; written when the text changed, or when the file was tampered with."""
@@ -129,38 +134,39 @@ class VariantBuild:
         return all(not self.config[s[1:]] if s.startswith("!") else self.config[s] for s in when)
 
     def _object(self, env, source):
+        """The object of a source; several tests may share one."""
         source = self.env.File(source)
         path = source.srcnode().path
         for prefix in ("src/", self.variant.folder + "/"):
             path = path[len(prefix):] if path.startswith(prefix) else path
         stem = f"#{self.variant.folder}/obj/{os.path.splitext(path)[0]}"
-        nodes = env.Object(stem + ".o", source)
-        if "-fstack-usage" in env["CCFLAGS"]:
-            env.SideEffect(stem + ".su", nodes)
-            env.Clean(nodes, stem + ".su")
-        env.Depends(nodes, env["MISSING"])
-        self._compiled.append((env, nodes[0], source))
-        return nodes[0]
+        if stem not in self._compiled:
+            nodes = env.Object(stem + ".o", source)
+            if "-fstack-usage" in env["CCFLAGS"]:
+                env.SideEffect(stem + ".su", nodes)
+                env.Clean(nodes, stem + ".su")
+            env.Depends(nodes, env["MISSING"])
+            self._compiled[stem] = (env, nodes[0], source)
+        first, node, _ = self._compiled[stem]
+        if first is not env:
+            raise UserMistake(f"{source.srcnode().path} is used with different flags: give each use of"
+                              " it the same libs")
+        return node
 
     def _link(self, env, target, sources, libs):
         libs = [*libs, *(l for l in self.user_libs if l not in libs)]
-        env = self._with_libraries(env, libs, target)
+        env = self._with_libraries(env, libs)
         objects = [self._object(env, s) for s in sources]
         return env.Program(target, objects + [self.archive])
 
-    def _with_libraries(self, env, modules, user):
-        """An environment with the flags of these libraries; a missing one fails when it is built."""
+    def _with_libraries(self, env, modules):
+        """An environment with the flags of these libraries, one for each combination."""
+        key = (id(env), *sorted(set(modules)))
         if not modules:
             return env
-        env = env.Clone()
-        for module in modules:
-            flags = toolchain.library_flags(module)
-            if flags is None:
-                package = toolchain.LIBRARY_PACKAGES.get(module, module)
-                env["MISSING"] = env["MISSING"] + missing(env, package)
-            else:
-                env.MergeFlags(flags)
-        return env
+        if key not in self._library_envs:
+            self._library_envs[key] = _library_environment(env, key[1:])
+        return self._library_envs[key]
 
     def _path_in_tests(self, source):
         return os.path.relpath(self.env.File(source).srcnode().path, "tests")
@@ -212,3 +218,24 @@ def _write(target, source, env):
                 return
     with open(path, "w", encoding="utf-8") as f:
         f.write(text)
+
+
+def _library_environment(env, modules):
+    """A library that is not installed makes its users fail when they are built, and nobody else."""
+    env = env.Clone()
+    for module in modules:
+        flags = toolchain.library_flags(module)
+        if flags is None:
+            env["MISSING"] = env["MISSING"] + missing(env, toolchain.LIBRARY_PACKAGES.get(module, module))
+        else:
+            env.MergeFlags(flags)
+    return env
+
+
+def _build_system(top):
+    """What a test of the build system depends on, as paths from the top folder."""
+    folders = ("boards", "configs", "site_scons", "tests/build")
+    found = [p for folder in folders for p in sorted((Path(top) / folder).rglob("*")) if p.is_file()]
+    found += sorted(Path(top).glob("src/**/Kconfig*"))
+    names = ["SConstruct", "Kconfig", ".clang-tidy", ".clang-format"]
+    return names + [str(p.relative_to(top)) for p in found]

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The build as its user sees it: calls of scons in a small tree, their words, files and statuses."""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import support
+from support import scons, snapshot, write
+
+RUNNING = ("  CC ", "  LINK ", "  AR ", "  GEN ", "  TEST ", "  TIDY ", "  CHECK ", "  HEAP ", "  SIZE ",
+           "  ALONE ", "  LINT ")
+
+
+class Case(unittest.TestCase):
+    """One tree for all tests of a class; each test leaves the sources as it found them."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.top = support.build_tree()
+        cls.addClassCleanup(shutil.rmtree, cls.top)
+
+    def good(self, *arguments):
+        status, said = scons(self.top, *arguments)
+        self.assertEqual(status, 0, said)
+        return said
+
+    def bad(self, *arguments):
+        status, said = scons(self.top, *arguments)
+        self.assertEqual(status, 2, said)
+        return said
+
+    def edit(self, name, old, new):
+        """Replaces text in a file of the tree until the test is over."""
+        path = self.top / name
+        before = path.read_text(encoding="utf-8") if path.exists() else None
+        self.addCleanup(path.unlink if before is None else lambda: write(path, before))
+        write(path, new if before is None else before.replace(old, new))
+        self.assertNotEqual(before, path.read_text(encoding="utf-8"))
+
+    def assert_nothing_done(self, said):
+        done = [line for line in said.splitlines() if line.startswith(RUNNING)]
+        self.assertEqual(done, [])
+
+
+class Words(Case):
+    """What is wrong on the command line ends with status 2 and builds nothing."""
+
+    def test_mistakes(self):
+        for arguments, message in (
+                (["BORAD=x"], "no variable named 'BORAD'; did you mean BOARD? (there are: "),
+                (["BOARD=natve"], "no board named 'natve'; did you mean native? (there are: native)"),
+                (["CONF=debgu"], "no fragment named 'debgu'; did you mean debug? (there are: clang,"),
+                (["chekc"], "no target named 'chekc'; did you mean check? (there are: all, check,"),
+                (["CONF=a", "CONF=b"], "CONF= is given twice"),
+                (["SAVE=x"], "SAVE= only means something with menuconfig"),
+                (["VERBOSE=yes"], "VERBOSE= is 0 or 1"),
+                (["menuconfig", "test"], "menuconfig stands alone"),
+                (["menuconfig"], "menuconfig needs a terminal"),
+                (["why=CASHE"], "why: no option named CASHE"),
+                (["nativ_defconfig"], "no board named 'nativ'; did you mean native?"),
+                (["diffconfig", "A=native"], "diffconfig compares two variants"),
+                (["install", "VARIANTS=native,native+debug"], "install takes one variant"),
+                (["install", "PREFIX=here"], "an absolute path is needed")):
+            with self.subTest(arguments):
+                self.assertIn(message, self.bad(*arguments))
+        self.assertFalse((self.top / "build" / "native" / "libdynsel.a").exists())
+
+    def test_wrong_configuration_builds_nothing_and_says_all(self):
+        self.edit("configs/bad.conf", "", "CONFIG_DYNSEL_MAX_RESOURCES=0\nCONFIG_DYNSEL_X = y\n")
+        said = self.bad("CONF=bad")
+        self.assertIn("dynsel: configs/bad.conf:1: CONFIG_DYNSEL_MAX_RESOURCES=0 is out of range;", said)
+        self.assertIn("dynsel: configs/bad.conf:2: blank around '='", said)
+        self.assertFalse((self.top / "build/native+bad").exists())
+
+    def test_help(self):
+        said = self.good("-h")
+        for text in ("scons VARIANTS=native,native+clang", "boards to build for", "Boards: native",
+                     "clang debug full minimal sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
+            self.assertIn(text, said)
+        self.assertLess(len(said.splitlines()), 50)
+
+    def test_questions(self):
+        said = self.good("why=max_resources", "CONF=minimal")
+        self.assertIn("DYNSEL_MAX_RESOURCES = 16   in native+minimal", said)
+        said = self.good("diffconfig", "A=native", "B=native+minimal")
+        self.assertRegex(said, r"DYNSEL_IN_FLIGHT +y +-> n\n")
+        said = self.good("native_defconfig")
+        self.assertIn("build it with: scons", said)
+        self.assertTrue((self.top / "build/native/.config").exists())
+
+
+class Building(Case):
+    def test_variants_stand_side_by_side(self):
+        self.good("VARIANTS=native,native+minimal+debug")
+        for variant in ("native", "native+minimal+debug"):
+            for name in ("libdynsel.a", "bin/hello", "gen/dynsel/autoconf.h", ".config", "compile_commands.json"):
+                self.assertTrue((self.top / "build" / variant / name).exists(), name)
+            commands = json.loads((self.top / "build" / variant / "compile_commands.json").read_text())
+            self.assertTrue(commands)
+            self.assertTrue(all(c["output"].startswith(f"build/{variant}/") for c in commands))
+            self.assertTrue(all(os.path.exists(self.top / c["file"]) for c in commands))
+        self.assertFalse((self.top / "build/native+minimal+debug/obj/rr.o").exists())
+
+    def test_nothing_is_generated_in_the_source_tree(self):
+        before = {p for p in self.top.rglob("*") if "build" not in p.relative_to(self.top).parts}
+        self.good("test", "CONF=debug")
+        after = {p for p in self.top.rglob("*") if "build" not in p.relative_to(self.top).parts}
+        self.assertEqual(before, after)
+
+    def test_a_comment_rebuilds_nothing(self):
+        self.good()
+        before = snapshot(self.top)
+        self.edit("boards/native/defconfig", "# Board", "# The board")
+        self.assert_nothing_done(self.good())
+        self.assertEqual(snapshot(self.top), before)
+
+    def test_a_value_recompiles_only_who_includes_it(self):
+        self.good()
+        self.edit("boards/native/defconfig", "\n", "\nCONFIG_DYNSEL_MAX_RESOURCES=5\n")
+        said = self.good()
+        self.assertIn("  CC    build/native/obj/one.o\n", said)
+        self.assertNotIn("obj/two.o", said)
+
+    def test_a_header_that_was_tampered_with_is_made_again(self):
+        self.good()
+        path = self.top / "build/native/gen/dynsel/autoconf.h"
+        right = path.read_text()
+        path.write_text(right.replace("MAX_RESOURCES 16", "MAX_RESOURCES 99"))
+        self.good()
+        self.assertEqual(path.read_text(), right)
+
+    def test_a_header_that_was_deleted_is_made_again(self):
+        self.good()
+        path = self.top / "build/native/gen/dynsel/autoconf.h"
+        path.unlink()
+        self.good()
+        self.assertTrue(path.exists())
+
+    def test_overridden_values_are_told(self):
+        self.edit("configs/two.conf", "", "CONFIG_DYNSEL_MAX_RESOURCES=2\n")
+        self.edit("configs/three.conf", "", "CONFIG_DYNSEL_MAX_RESOURCES=3\n")
+        self.assertIn("note: configs/two.conf:1: CONFIG_DYNSEL_MAX_RESOURCES=2 is overridden by"
+                      " configs/three.conf:1 (CONFIG_DYNSEL_MAX_RESOURCES=3)\n",
+                      self.good("-n", "CONF=two,three"))
+
+    def test_clean(self):
+        self.good("CONF=clang,debug")
+        self.good("-c", "CONF=clang,debug")
+        self.assertFalse((self.top / "build/native+clang+debug").exists())
+
+    def test_install_and_pkg_config(self):
+        root = self.top / "build/root"
+        self.good("install", f"DESTDIR={root}", "PREFIX=/opt/d", "CONF=minimal")
+        for name in ("lib/libdynsel.a", "lib/pkgconfig/dynsel.pc", "include/dynsel/one.h",
+                     "include/dynsel/autoconf.h"):
+            self.assertTrue((root / "opt/d" / name).exists(), name)
+        flags = subprocess.run(["pkg-config", "--define-variable=prefix=" + str(root / "opt/d"),
+                                "--cflags", "--libs", "dynsel"], text=True, capture_output=True, check=True,
+                               env={**os.environ, "PKG_CONFIG_PATH": str(root / "opt/d/lib/pkgconfig")})
+        subprocess.run(["gcc", str(self.top / "examples/hello.c"), "-o", str(root / "hello"),
+                        *flags.stdout.split()], check=True)
+        self.assertEqual(subprocess.run([root / "hello"], check=True, capture_output=True).stdout, b"16\n")
+
+    def test_verbose(self):
+        self.good("-c", "CONF=debug")
+        self.assertRegex(self.good("VERBOSE=1", "CONF=debug", "build/native+debug/obj/two.o"),
+                         r"gcc -o build/native\+debug/obj/two.o -c -std=c11 .*-Wconversion")
+
+
+class Testing(Case):
+    def test_counts_and_the_second_time(self):
+        said = self.good("test")
+        self.assertEqual(said.splitlines()[-1], "4 passed, 0 failed")
+        self.assertIn("  TEST  build/native/tests/test_good@a\n", said)
+        said = self.good("test")
+        self.assert_nothing_done(said)
+        self.assertEqual(said.splitlines()[-2:], ["nothing has changed since these tests passed",
+                                                  "4 passed, 0 failed"])
+        self.assertEqual(self.good("test", "CONF=minimal").splitlines()[-1], "3 passed, 0 failed")
+
+    def test_one_failure_hides_no_other(self):
+        self.edit("tests/test_other.c", "return 0", 'return puts("oh, no") > 0')
+        self.edit("tests/test_other.c", "int main", "#include <stdio.h>\nint main")
+        self.edit("tests/test_rr.c", "return 0", "return nonsense")
+        said = self.bad("test", "-j1")
+        self.assertIn("FAILED  build/native/tests/test_other: exit status 1;", said)
+        self.assertIn("    oh, no\n", said)
+        self.assertEqual(said.splitlines()[-1], "2 passed, 2 failed")
+        self.assertEqual(self.bad("test").splitlines()[-1], "2 passed, 2 failed")
+
+    def test_one_failing_run_fails_its_program_once(self):
+        self.edit("tests/test_good.c", "int main", "#include <stdlib.h>\nint main")
+        self.edit("tests/test_good.c", "one() == 0", 'getenv("ANSWER")[0] == \'2\'')
+        said = self.bad("test")
+        self.assertIn("FAILED  build/native/tests/test_good@b", said)
+        self.assertTrue((self.top / "build/native/tests/test_good@a.ok").exists())
+        self.assertEqual(said.splitlines()[-1], "3 passed, 1 failed")
+
+    def test_a_heap_in_the_archive(self):
+        self.edit("src/two.c", "return 2", "free(malloc(9)); return 2")
+        self.edit("src/two.c", "int two(void);", "#include <stdlib.h>\nint two(void);")
+        self.edit("src/SConscript", '"two.c"', '"two.c", "three.c"')
+        self.edit("src/three.c", "", "char *strdup(const char *);\nchar *strdup(const char *s)\n{\n"
+                                     "    return (char *)s;\n}\n")
+        said = self.bad("test", "CONF=debug")
+        for name in ("malloc", "free", "strdup"):
+            self.assertRegex(said, rf"two.o|three.o.* {name}: the library must not use a heap")
+
+    def test_a_public_header_that_needs_another(self):
+        self.edit("include/dynsel/one.h", "int one(void);", "int one(void);\nsize_t many(void);")
+        self.assertIn("<dynsel/one.h> must be usable alone", self.bad("test"))
+
+    def test_a_size_limit(self):
+        said = self.good("size")
+        self.assertRegex(said, r"object +text +rodata +data +bss +stack +in\none.o +\d+")
+        self.edit("boards/native/board.py", "        check_on_top", '        limits={"bss": 64},\n        check_on_top')
+        self.good("size")
+        self.edit("src/two.c", "int two(void)\n", "static char big[100];\nint two(void)\n")
+        self.edit("src/two.c", "return 2", "return ++big[1]")
+        said = self.bad("size")
+        self.assertIn("native: bss is 100 bytes, 36 past the limit of 64: grew two.o by 100"
+                      " (limits are in boards/native/board.py)\n", said)
+        self.assertIn("100", (self.top / "build/native/size.txt").read_text())
+
+
+class Checking(Case):
+    """`scons check`, with tools that are there and tools that are not."""
+
+    VARIANTS = ("native", "native+clang", "native+sanitize", "native+minimal", "native+full")
+
+    def test_all_gates_and_the_second_time(self):
+        shutil.rmtree(self.top / "build", ignore_errors=True)
+        self.edit("src/SConscript", 'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n',
+                  'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n' + self.uses_all_options())
+        said = self.good("check")
+        self.assertEqual(said.splitlines()[-1], "15 passed, 0 failed")
+        for variant in self.VARIANTS:
+            self.assertIn(f"  HEAP  build/{variant}/libdynsel.a\n", said)
+            self.assertIn(f"  TEST  build/{variant}/tests/test_other\n", said)
+        for line in ("  TIDY  src/one.c", "  TIDY  tests/test_good.c", "  CHECK src/one.c",
+                     "  LINT  Kconfig and the sources"):
+            self.assertIn(line + "\n", said)
+        self.assert_nothing_done(self.good("check"))
+        self.edit("src/one.c", "return", "int  unused = 1;\n    return")
+        said = self.bad("check")
+        self.assertIn("`scons format` mends it", said)
+        self.assertIn("failed: build/gates/format/src/one.c.ok\n", said)
+
+    def uses_all_options(self):
+        """The small tree asks for few of the options of the real menu; kconfig-lint wants all used."""
+        from dynsel_build import config as configs
+
+        kconf = configs.parse_kconfig(self.top, "native")
+        return "".join(f"# {s.name}\n" for s in kconf.unique_defined_syms)
+
+    def test_a_missing_tool_is_an_error_that_names_its_package(self):
+        folder = self.top / "build/few-tools"
+        folder.mkdir(parents=True)
+        for program in ("gcc", "ar", "nm", "size", "ld", "as", "timeout", "clang", "sh", "python3", "env",
+                        "pkg-config"):
+            os.symlink(shutil.which(program), folder / program)
+        status, said = scons(self.top, "check", env={"PATH": str(folder)}, program=shutil.which("scons"))
+        self.assertEqual(status, 2, said)
+        for package in ("clang-format-14", "clang-tidy-14", "cppcheck"):
+            self.assertEqual(said.count(f"{package} is missing; on Debian and Ubuntu: apt-get install"
+                                        f" {package}\n"), 1, said)
+        (folder / "gcc").unlink()
+        status, said = scons(self.top, env={"PATH": str(folder)}, program=shutil.which("scons"))
+        self.assertEqual(status, 2, said)
+        self.assertIn("gcc is missing; on Debian and Ubuntu: apt-get install gcc", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
