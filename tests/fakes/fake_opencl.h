@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An OpenCL without a driver, linked in the place of the loader: any set of platforms and devices,
+ * events that end when and how the test says, calls that fail, devices that die. It counts every
+ * call and every object, so that a test sees what was done too often, too early or not at all.
+ *
+ * One thread only.
+ */
+#ifndef FAKE_OPENCL_H
+#define FAKE_OPENCL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+typedef struct fake_device {
+    const char *name;
+    const char *vendor;
+    cl_device_type type;
+    cl_uint vendor_id;
+    uint8_t uuid; /* every byte of its UUID; 0: it has none */
+    uint8_t bus;  /* of its PCI address; 0: it has none */
+    bool not_available;
+    bool no_compiler;
+    bool no_profiling;
+} fake_device;
+
+typedef struct fake_platform {
+    const char *name;
+    cl_int code; /* what its clGetDeviceIDs answers; CL_SUCCESS: the devices */
+    cl_uint count;
+    const fake_device *devices;
+} fake_platform;
+
+/* Forgets all that was, and shows these platforms. code: of clGetPlatformIDs. */
+void fake_opencl_show(const fake_platform *platforms, cl_uint count, cl_int code);
+
+/* The call with this number, counted from here on, fails; 0: none. */
+void fake_opencl_fail_at(uint32_t call, cl_int code);
+
+/* Whether that call has come. */
+bool fake_opencl_has_failed(void);
+
+/* The function that failed so. */
+const char *fake_opencl_failed_function(void);
+
+/* From now on `function` answers `code` for this device; "event": its events end with it. Once the
+ * library has been told a code that means the loss of the device, every further call on the same
+ * context counts as a violation. NULL: everything works again. */
+void fake_opencl_break(const char *device, const char *function, cl_int code);
+
+/* What status new events have, such as CL_RUNNING: those are complete when somebody waits. */
+void fake_opencl_set_new_events(cl_int status);
+
+/* Gives all events that are not complete this status. */
+void fake_opencl_finish_events(cl_int status);
+
+/* How often `function` was called since fake_opencl_show(); NULL: all of them together. */
+uint32_t fake_opencl_calls(const char *function);
+
+/* How many queues were ever made for this device. */
+uint32_t fake_opencl_queues_of(const char *device);
+
+/* How many devices the last context was made for. */
+cl_uint fake_opencl_devices_of_last_context(void);
+
+/* Objects that are still held; those on contexts of lost devices do not count. */
+uint32_t fake_opencl_leaks(void);
+
+/* Objects that are still held on contexts of lost devices. */
+uint32_t fake_opencl_given_up(void);
+
+/* Calls on dead objects, on objects of lost devices, and looks at events of unflushed queues. */
+uint32_t fake_opencl_violations(void);
+
+#endif
