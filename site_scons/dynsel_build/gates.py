@@ -62,9 +62,11 @@ class Gates:
     def tidy(self, build):
         """clang-tidy on each source of a variant: library, examples, tests."""
         tool = find_llvm_tool("clang-tidy")
+        settings = [self.base.File(f"#{name}") for name in (".clang-tidy", "tests/.clang-tidy")
+                    if (Path(self.top) / name).exists()]
         return [self._per_source(build, "tidy", "TIDY", env, source,
                                  [tool, "--quiet", source.path, "--", "-std=c11", *_cpp_flags(env)],
-                                 self._needs(tool, f"clang-tidy-{LLVM}") + [env.File("#.clang-tidy")])
+                                 self._needs(tool, f"clang-tidy-{LLVM}") + settings)
                 for env, source in build.compiled()]
 
     def cppcheck(self, build):
