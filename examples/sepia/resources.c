@@ -44,9 +44,12 @@ static unsigned number_of_devices(void)
 static int fail_selector(const options *o, dynsel_status status)
 {
     dynsel_error error = *dynsel_last_error();
-    const char *origin = o->devices_given ? "--device" : "environment variable DYNSEL_OPENCL";
+    char origin[1100] = "the environment variable DYNSEL_OPENCL";
     char text[512];
 
+    if (o->devices_given) {
+        snprintf(origin, sizeof origin, "--device '%s'", o->selector);
+    }
     error.function = NULL; /* who uses this program does not know it */
     dynsel_error_text(&error, text, sizeof text);
     if (status == DYNSEL_E_INVALID) {
@@ -54,8 +57,7 @@ static int fail_selector(const options *o, dynsel_status status)
         return EXIT_USAGE;
     }
     if (status == DYNSEL_E_NO_RESOURCE && number_of_devices() > 0) {
-        say_error("%s: it fits none of the OpenCL devices; sepia --list shows what is there",
-                  origin);
+        say_error("%s: it fits none of the OpenCL devices; see sepia --list", origin);
         return EXIT_FAILURE;
     }
     say_error("%s: %s; see sepia --list", origin, text);

@@ -2,6 +2,7 @@
 /** Laid over OpenCL with LD_PRELOAD, so that devices fail as BROKEN says:
  *
  *     enqueue:N   each Nth tile's kernel cannot be enqueued
+ *     lost:N      the kernel of the Nth tile and all later ones finds its device lost
  *     event:N     each Nth tile's read is not done and its event ends with an error
  *     pixel:N     each Nth tile's read brings one wrong pixel
  *     build       programs do not build
@@ -33,6 +34,14 @@ static bool is_due(const char *kind)
     return ++calls % (unsigned)atoi(asked + length) == 0;
 }
 
+static bool is_lost(void)
+{
+    static bool lost;
+
+    lost = lost || is_due("lost:");
+    return lost;
+}
+
 static bool is_broken(cl_event event)
 {
     for (size_t i = 0; i < broken_count; i++) {
@@ -60,6 +69,9 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
 {
     if (event != NULL && is_due("enqueue:")) {
         return CL_OUT_OF_HOST_MEMORY;
+    }
+    if (event != NULL && is_lost()) {
+        return CL_OUT_OF_RESOURCES;
     }
     return NEXT(clEnqueueNDRangeKernel)(queue, kernel, dimensions, offset, global, local, count,
                                         list, event);

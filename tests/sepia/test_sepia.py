@@ -394,6 +394,12 @@ class BrokenDevices(Case):
         self.check_redone("event:5")
         self.check_redone("event:7", "-r", "3")
 
+    def test_a_lost_device(self):
+        done = self.check_redone("lost:4")
+        self.assertRegex(done.stderr, "lost|CL_OUT_OF_RESOURCES")
+        self.check_redone("lost:30", "-r", "3")
+        self.check_redone("lost:1", "-d", "all")
+
     def test_nothing_works(self):
         self.check_redone("enqueue:1")
         self.check_redone("event:1")
@@ -513,9 +519,9 @@ class BadInput(Case):
     def test_resources_that_are_not_there(self):
         self.picture()
         self.refuse(1, ["the highest index is 2"], "in.png", "-p", "round_robin:3", env=TWO)
-        self.refuse(1, ["--device: ", "--list"], "in.png", "-d", "name=nonsense", env=TWO)
-        self.refuse(1, ["--device: ", "--list"], "in.png", "-d", "host;gpu", env=self.nothing)
-        self.refuse(2, ["--device: ", "sepia --help"], "in.png", "-d", "platform=;;=,")
+        self.refuse(1, ["--device 'name=nonsense'", "--list"], "in.png", "-d", "name=nonsense", env=TWO)
+        self.refuse(1, ["--device 'gpu'", "--list"], "in.png", "-d", "host;gpu", env=self.nothing)
+        self.refuse(2, ["--device '", "sepia --help"], "in.png", "-d", "platform=;;=,")
         self.refuse(2, "did you mean 'round_robin'", "in.png", "-p", "round_robim")
 
     @unittest.skipIf(WITH_OPENCL, "dynsel is built with OpenCL")
