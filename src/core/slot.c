@@ -31,11 +31,12 @@ static bool try_claim(dynsel_slot *slot)
 dynsel_slot *dynsel_slot_claim(void)
 {
     dynsel_thread *thread = dynsel_this_thread();
+    uint32_t cursor = thread->slot_cursor;
     for (uint32_t looked_at = 0; looked_at < CONFIG_DYNSEL_MAX_IN_FLIGHT; looked_at++) {
-        dynsel_slot *slot = &slots[thread->slot_cursor];
-        thread->slot_cursor =
-            thread->slot_cursor + 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT ? thread->slot_cursor + 1 : 0;
+        dynsel_slot *slot = &slots[cursor];
+        cursor = cursor + 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT ? cursor + 1 : 0;
         if (try_claim(slot)) {
+            thread->slot_cursor = cursor;
             return slot;
         }
     }

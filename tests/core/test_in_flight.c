@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work that goes on after its submit: slots, handles, groups, and who releases the event. */
+#include <dynsel/dynsel.h>
+
+#include "fakes/manual_backend.h"
+#include "test.h"
+
+static manual_backend manual;
+static dynsel_round_robin_policy policy;
+
+static int set_up_with(bool poll_synchronizes)
+{
+    manual_backend_reset(&manual, poll_synchronizes);
+    const dynsel_resource resources[] = {manual_resource(&manual, 0), manual_resource(&manual, 1)};
+    const dynsel_options options = {.resources = resources, .count = 2};
+    return dynsel_round_robin_init(&policy, &options, 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return set_up_with(false);
+}
+
+static int set_up_synchronizing(void **state)
+{
+    (void)state;
+    return set_up_with(true);
+}
+
+/* Every test ends with everything given back. */
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_int_equal(atomic_load(&manual.queues[0].attached), 0);
+    assert_int_equal(atomic_load(&manual.queues[1].attached), 0);
+    manual_assert_clean(&manual);
+    return 0;
+}
+
+static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    done->native = manual_event_new(&manual, where);
+    done->value = 5;
+    return args != NULL ? *(const dynsel_status *)args : DYNSEL_OK;
+}
+
+static dynsel_submission_group group(void)
+{
+    return dynsel_get_submission_group(&policy.policy);
+}
+
+static void submit(dynsel_submission *submission)
+{
+    assert_status(DYNSEL_OK,
+                  dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), submission));
+}
+
+static void a_wait_waits_and_collects(void **state)
+{
+    (void)state;
+    dynsel_submission submission;
+    submit(&submission);
+    dynsel_submission copy = submission;
+    dynsel_event done;
+    assert_status(DYNSEL_OK, dynsel_submission_unwrap(&submission, &done));
+    assert_ptr_equal(done.native, &manual.events[0]);
+    assert_int_equal(done.value, 5);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_int_equal(atomic_load(&manual.waits), 1);
+    assert_int_equal(atomic_load(&manual.releases), 1);
+    assert_status(DYNSEL_E_STALE, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_wait(&copy));
+    assert_status(DYNSEL_E_STALE, dynsel_submission_release(&copy));
+    assert_status(DYNSEL_E_STALE, dynsel_submission_unwrap(&copy, &done));
+}
+
+static void a_stale_handle_stays_stale_when_its_slot_is_used_again(void **state)
+{
+    (void)state;
+    dynsel_submission old;
+    submit(&old);
+    assert_status(DYNSEL_OK, dynsel_wait(&old));
+    dynsel_submission many[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+    for (size_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        submit(&many[i]);
+    }
+    assert_status(DYNSEL_E_STALE, dynsel_wait(&old));
+    for (size_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&many[i]));
+    }
+}
+
+static void the_group_waits_once_for_each_resource(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        submit(NULL);
+    }
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+    assert_int_equal(atomic_load(&manual.starts), 20);
+    assert_in_range(atomic_load(&manual.waits), 2,
+                    4); /* the newest, and what makes polled results visible */
+    for (unsigned i = 0; i < 20; i++) {
+        assert_true(manual_is_synchronized(&manual, i));
+    }
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+}
+
+static void the_group_leaves_handles_to_their_owners(void **state)
+{
+    (void)state;
+    dynsel_submission failed;
+    dynsel_submission fine;
+    submit(&failed);
+    submit(&fine);
+    manual_fail(&manual, 0);
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+    assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy.policy));
+    assert_error_says("2 submissions");
+    assert_status(DYNSEL_OK, dynsel_wait(&fine));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&failed));
+    assert_int_equal(dynsel_last_error()->code, -5);
+}
+
+static void the_group_reports_the_failure_of_detached_work_once(void **state)
+{
+    (void)state;
+    submit(NULL);
+    submit(NULL);
+    manual_fail(&manual, 1);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(group()));
+    assert_int_equal(dynsel_last_error()->code, -5);
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+}
+
+static void results_that_were_only_polled_are_waited_for(void **state)
+{
+    (void)state;
+    dynsel_submission submission;
+    submit(&submission);
+    submit(NULL);
+    submit(NULL);
+    manual_complete(&manual, 0);
+    manual_complete(&manual, 1);
+    manual_complete(&manual, 2);
+    for (int i = 3; i < CONFIG_DYNSEL_MAX_IN_FLIGHT + 2; i++) {
+        submit(NULL); /* the table is full in between, so that finished work is reaped by polling */
+    }
+    assert_true(atomic_load(&manual.polls) >= 3);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_true(manual_is_synchronized(&manual, 0));
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+    for (unsigned i = 0; i < atomic_load(&manual.event_count); i++) {
+        assert_true(manual_is_synchronized(&manual, i));
+    }
+}
+
+static void one_piece_of_work_costs_one_wait_and_one_release(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(enqueue, NULL)));
+    }
+    assert_int_equal(atomic_load(&manual.waits), 10);
+    assert_int_equal(atomic_load(&manual.polls), 0);
+    assert_int_equal(atomic_load(&manual.releases), 10);
+}
+
+static void detached_work_that_finished_is_polled_once(void **state)
+{
+    (void)state;
+    const unsigned rounds = 10;
+    for (unsigned i = 0; i < rounds * CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        submit(NULL);
+        manual_complete(&manual, i);
+    }
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+    assert_true(atomic_load(&manual.polls) <= rounds * CONFIG_DYNSEL_MAX_IN_FLIGHT + 2 * rounds);
+    assert_in_range(atomic_load(&manual.waits), 0, 4);
+}
+
+static void a_full_table_is_refused_with_the_symbol_and_the_number(void **state)
+{
+    (void)state;
+    dynsel_submission many[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+    for (size_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        submit(&many[i]);
+    }
+    dynsel_submission more = {0};
+    const unsigned starts = atomic_load(&manual.starts);
+    assert_status(DYNSEL_E_FULL,
+                  dynsel_try_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), &more));
+    assert_error_says("CONFIG_DYNSEL_MAX_IN_FLIGHT");
+    assert_error_says("0 hold finished work");
+    for (unsigned i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        manual_complete(&manual, i);
+    }
+    assert_status(DYNSEL_E_FULL, dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), &more));
+    assert_error_says("dynsel_submit");
+    assert_int_equal(dynsel_last_error()->number, CONFIG_DYNSEL_MAX_IN_FLIGHT);
+    assert_status(DYNSEL_E_FULL,
+                  dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(enqueue, NULL)));
+    assert_int_equal(atomic_load(&manual.starts), starts);
+    assert_null(more.policy);
+    assert_status(DYNSEL_OK, dynsel_submission_release(&many[0]));
+    submit(&more);
+    assert_status(DYNSEL_OK, dynsel_wait(&more));
+    for (size_t i = 1; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&many[i]));
+    }
+}
+
+static void another_policys_finished_work_makes_room(void **state)
+{
+    (void)state;
+    dynsel_round_robin_policy other = {0};
+    const dynsel_resource resource = manual_resource(&manual, 2);
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&other, &options, 0));
+    for (unsigned i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&other.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
+        manual_complete(&manual, i);
+    }
+    assert_status(DYNSEL_OK, dynsel_try_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&other.policy)));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&other.policy));
+}
+
+static void releasing_running_work_detaches_it(void **state)
+{
+    (void)state;
+    dynsel_submission fails;
+    dynsel_submission fine;
+    submit(&fails);
+    submit(&fine);
+    assert_status(DYNSEL_OK, dynsel_submission_release(&fails));
+    assert_status(DYNSEL_OK, dynsel_submission_release(&fine));
+    assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy.policy));
+    manual_fail(&manual, 0);
+    manual_complete(&manual, 1);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(group()));
+}
+
+static void releasing_finished_work_tells_the_group(void **state)
+{
+    (void)state;
+    dynsel_submission fails;
+    submit(&fails);
+    manual_fail(&manual, 0);
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+    assert_status(DYNSEL_OK, dynsel_submission_release(&fails));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(group()));
+}
+
+static void a_function_that_fails_after_it_enqueued_is_waited_for(void **state)
+{
+    (void)state;
+    const dynsel_status own = (dynsel_status)(DYNSEL_E_USER - 1);
+    dynsel_submission submission;
+    atomic_store(&manual.wait_completes, false);
+    assert_status(
+        DYNSEL_OK,
+        dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, (void *)(uintptr_t)&own), &submission));
+    assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy.policy));
+    manual_fail(&manual, 0);
+    assert_status(own, dynsel_wait(&submission));
+}
+
+static dynsel_status complete_at_once(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    done->value = 9;
+    return *(const dynsel_status *)args;
+}
+
+static void work_that_is_complete_at_once_keeps_its_result_in_the_slot(void **state)
+{
+    (void)state;
+    dynsel_status own = (dynsel_status)(DYNSEL_E_USER - 1);
+    const dynsel_task task = DYNSEL_TASK(complete_at_once, &own);
+    dynsel_submission submission;
+    dynsel_event done;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
+    assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_submission_unwrap(&submission, &done));
+    assert_int_equal(done.value, 9);
+    dynsel_submission copy = submission;
+    assert_status(own, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_wait(&copy));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    assert_status(own, dynsel_wait_group(group()));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
+    assert_status(DYNSEL_OK, dynsel_submission_release(&submission));
+    assert_status(own, dynsel_wait_group(group()));
+}
+
+static dynsel_status submit_in_task(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    return dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL);
+}
+
+static void a_submit_inside_a_task_does_not_wait_for_a_slot(void **state)
+{
+    (void)state;
+    atomic_store(&manual.wait_completes, false);
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(submit_in_task, NULL)));
+    for (int i = 2; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        submit(NULL);
+    }
+    assert_status(DYNSEL_E_FULL,
+                  dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(submit_in_task, NULL)));
+    atomic_store(&manual.wait_completes, true);
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+}
+
+static void work_behind_unfinished_work_is_collected_too(void **state)
+{
+    (void)state;
+    dynsel_submission first;
+    dynsel_submission third;
+    submit(&first);
+    submit(NULL);
+    submit(&third);
+    atomic_store(&manual.wait_completes, false);
+    manual_complete(&manual, 2); /* out of order on queue 0 */
+    assert_status(DYNSEL_OK, dynsel_wait(&third));
+    assert_status(DYNSEL_E_STALE, dynsel_wait(&third));
+    manual_complete(&manual, 0);
+    manual_complete(&manual, 1);
+    assert_status(DYNSEL_OK, dynsel_wait_group(group()));
+    assert_status(DYNSEL_OK, dynsel_wait(&first));
+}
+
+static void initialization_undoes_what_it_attached(void **state)
+{
+    (void)state;
+    dynsel_round_robin_policy other = {0};
+    const dynsel_resource resources[] = {manual_resource(&manual, 2), manual_resource(&manual, 3)};
+    const dynsel_options options = {.resources = resources, .count = 2};
+    manual.queues[3].refuses_attach = true;
+    assert_status(DYNSEL_E_DEVICE, dynsel_round_robin_init(&other, &options, 0));
+    assert_int_equal(dynsel_last_error()->code, 77);
+    assert_int_equal(atomic_load(&manual.queues[2].attached), 0);
+    manual.queues[3].refuses_attach = false;
+    assert_status(DYNSEL_E_INVALID, dynsel_round_robin_init(&other, &options, 2));
+    assert_error_says("2 resources");
+    assert_int_equal(atomic_load(&manual.queues[2].attached), 0);
+    assert_int_equal(atomic_load(&manual.queues[3].attached), 0);
+}
+
+int main(void)
+{
+#define BOTH(name)                                                                                 \
+    cmocka_unit_test_setup_teardown(name, set_up, tear_down),                                      \
+        cmocka_unit_test_setup_teardown(name, set_up_synchronizing, tear_down)
+    const struct CMUnitTest tests[] = {
+        BOTH(a_wait_waits_and_collects),
+        BOTH(a_stale_handle_stays_stale_when_its_slot_is_used_again),
+        BOTH(the_group_waits_once_for_each_resource),
+        BOTH(the_group_leaves_handles_to_their_owners),
+        BOTH(the_group_reports_the_failure_of_detached_work_once),
+        BOTH(results_that_were_only_polled_are_waited_for),
+        BOTH(one_piece_of_work_costs_one_wait_and_one_release),
+        BOTH(detached_work_that_finished_is_polled_once),
+        BOTH(a_full_table_is_refused_with_the_symbol_and_the_number),
+        BOTH(another_policys_finished_work_makes_room),
+        BOTH(releasing_running_work_detaches_it),
+        BOTH(releasing_finished_work_tells_the_group),
+        BOTH(a_function_that_fails_after_it_enqueued_is_waited_for),
+        BOTH(work_that_is_complete_at_once_keeps_its_result_in_the_slot),
+        BOTH(a_submit_inside_a_task_does_not_wait_for_a_slot),
+        BOTH(work_behind_unfinished_work_is_collected_too),
+        BOTH(initialization_undoes_what_it_attached),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random programs of submits, completions, waits, releases and group waits, against a simple model
+ * of what each must return.
+ */
+#include <dynsel/dynsel.h>
+
+#include "fakes/manual_backend.h"
+#include "random.h"
+#include "test.h"
+
+enum { QUEUES = 3, PROGRAMS = 400, STEPS = 150, WORK = STEPS };
+
+typedef struct piece {
+    dynsel_submission submission;
+    bool owned;    /* a submission is owed a wait or a release */
+    bool fails;    /* how its event ends */
+    bool finished; /* its event has ended */
+    bool told;     /* its failure was taken by its owner, or by the group */
+} piece;
+
+typedef struct model {
+    piece pieces[WORK];
+    unsigned count;
+} model;
+
+static manual_backend manual;
+static dynsel_round_robin_policy policy;
+
+static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)args;
+    done->native = manual_event_new(&manual, where);
+    return DYNSEL_OK;
+}
+
+/* Slots that may not be free: owned ones, and those whose event or an older one of the queue has
+ * not ended. */
+static unsigned most_slots_in_use(const model *m)
+{
+    unsigned count = 0;
+    bool queue_runs[QUEUES] = {false};
+    for (unsigned i = 0; i < m->count; i++) {
+        queue_runs[i % QUEUES] |= !m->pieces[i].finished;
+        count += m->pieces[i].owned || queue_runs[i % QUEUES] ? 1 : 0;
+    }
+    return count;
+}
+
+/* What the library can know to be finished: it looks no further than the oldest work of a queue
+ * that runs. */
+static unsigned known_finished_and_owned(const model *m)
+{
+    unsigned count = 0;
+    bool queue_runs[QUEUES] = {false};
+    for (unsigned i = 0; i < m->count; i++) {
+        queue_runs[i % QUEUES] |= !m->pieces[i].finished;
+        count += m->pieces[i].owned && !queue_runs[i % QUEUES] ? 1 : 0;
+    }
+    return count;
+}
+
+static void step_submit(model *m, test_random *random)
+{
+    piece *p = &m->pieces[m->count];
+    const bool owned = test_random_below(random, 2) == 0;
+    const dynsel_status status = dynsel_try_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL),
+                                                   owned ? &p->submission : NULL);
+    if (most_slots_in_use(m) < CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+        assert_status(DYNSEL_OK, status);
+    }
+    if (status == DYNSEL_OK) {
+        p->owned = owned;
+        p->fails = test_random_below(random, 4) == 0;
+        m->count++;
+    } else {
+        assert_status(DYNSEL_E_FULL, status);
+        assert_int_equal(dynsel_last_error()->number, known_finished_and_owned(m));
+    }
+}
+
+static void end_event(model *m, unsigned i)
+{
+    if (m->pieces[i].finished) {
+        return;
+    }
+    m->pieces[i].finished = true;
+    if (m->pieces[i].fails) {
+        manual_fail(&manual, i);
+    } else {
+        manual_complete(&manual, i);
+    }
+}
+
+static dynsel_status expected_of(piece *p)
+{
+    p->told |= p->fails;
+    return p->fails ? DYNSEL_E_DEVICE : DYNSEL_OK;
+}
+
+static void step_wait(model *m, unsigned i)
+{
+    piece *p = &m->pieces[i];
+    if (p->owned) {
+        end_event(m, i);
+        p->owned = false;
+        assert_status(expected_of(p), dynsel_wait(&p->submission));
+    } else if (p->submission.policy != NULL) {
+        assert_status(DYNSEL_E_STALE, dynsel_wait(&p->submission));
+    }
+}
+
+static void step_release(model *m, unsigned i)
+{
+    piece *p = &m->pieces[i];
+    if (p->owned) {
+        p->owned = false;
+        assert_status(DYNSEL_OK, dynsel_submission_release(&p->submission));
+    } else if (p->submission.policy != NULL) {
+        assert_status(DYNSEL_E_STALE, dynsel_submission_release(&p->submission));
+    }
+}
+
+/* The group tells of one failure if there were several: the others were dropped in favour of the
+ * earliest. */
+static void step_group(model *m)
+{
+    bool failed = false;
+    for (unsigned i = 0; i < m->count; i++) {
+        end_event(m, i);
+        piece *p = &m->pieces[i];
+        if (!p->owned && p->fails && !p->told) {
+            failed = true;
+            p->told = true;
+        }
+    }
+    assert_status(failed ? DYNSEL_E_DEVICE : DYNSEL_OK,
+                  dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    for (unsigned i = 0; i < m->count; i++) {
+        assert_true(m->pieces[i].owned || m->pieces[i].fails || manual_is_synchronized(&manual, i));
+    }
+}
+
+static void step(model *m, test_random *random)
+{
+    const uint32_t what = test_random_below(random, 100);
+    const unsigned any = m->count == 0 ? 0 : test_random_below(random, m->count);
+    if (what < 55) {
+        step_submit(m, random);
+    } else if (m->count == 0) {
+        return;
+    } else if (what < 80) {
+        end_event(m, any);
+    } else if (what < 90) {
+        step_wait(m, any);
+    } else if (what < 97) {
+        step_release(m, any);
+    } else {
+        step_group(m);
+    }
+}
+
+static void run_program(test_random *random)
+{
+    static model m;
+    m = (model){.count = 0};
+    manual_backend_reset(&manual, test_random_below(random, 2) == 0);
+    atomic_store(&manual.wait_completes, false);
+    dynsel_resource resources[QUEUES];
+    for (unsigned i = 0; i < QUEUES; i++) {
+        resources[i] = manual_resource(&manual, i);
+    }
+    const dynsel_options options = {.resources = resources, .count = QUEUES};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &options, 0));
+    for (unsigned i = 0; i < STEPS && m.count < WORK; i++) {
+        step(&m, random);
+        for (unsigned q = 0; q < QUEUES; q++) {
+            assert_status(DYNSEL_OK, dynsel_resource_reinstate(&policy.policy,
+                                                               q)); /* the order stays simple */
+        }
+    }
+    step_group(&m);
+    for (unsigned i = 0; i < m.count; i++) {
+        step_wait(&m, i);
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    manual_assert_clean(&manual);
+}
+
+static void random_programs_agree_with_the_model(void **state)
+{
+    (void)state;
+    test_random random = {test_seed()};
+    for (int i = 0; i < PROGRAMS; i++) {
+        run_program(&random);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_agree_with_the_model),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

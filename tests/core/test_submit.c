@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Submitting over the inline backend: forms, results, handles, failures, nesting. */
+#include <dynsel/dynsel.h>
+
+#include "test.h"
+
+enum { OWN_STATUS = DYNSEL_E_USER - 3 };
+
+static dynsel_fixed_resource_policy policy;
+static const dynsel_resource hosts[] = {{&dynsel_inline_backend, (void *)"a"},
+                                        {&dynsel_inline_backend, (void *)"b"}};
+
+static int set_up(void **state)
+{
+    (void)state;
+    const dynsel_options options = {.resources = hosts, .count = 2};
+    return dynsel_fixed_resource_init(&policy, &options, 1);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return dynsel_policy_deinit(&policy.policy);
+}
+
+typedef struct call {
+    int count;
+    const dynsel_resource *where;
+    dynsel_status returns;
+    uintptr_t value;
+    void *native;
+} call;
+
+static dynsel_status note(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    call *c = args;
+    assert_null(done->native);
+    assert_int_equal(done->value, 0);
+    c->count++;
+    c->where = where;
+    done->value = c->value;
+    done->native = c->native;
+    return c->returns;
+}
+
+static dynsel_status fail_with_details(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK, .function = "sensor", .code = 42});
+}
+
+static void a_task_runs_once_on_the_chosen_resource(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    const dynsel_resource *resources = dynsel_get_resources(&policy.policy, &count);
+    call c = {0};
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), NULL));
+    assert_int_equal(c.count, 1);
+    assert_ptr_equal(c.where, &resources[1]);
+    assert_status(DYNSEL_OK, dynsel_try_submit(&policy.policy, &DYNSEL_TASK(note, &c), NULL));
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, &c)));
+    assert_int_equal(c.count, 3);
+}
+
+static void a_submission_is_collected_once(void **state)
+{
+    (void)state;
+    call c = {.value = 17};
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    assert_ptr_equal(dynsel_submission_policy(&submission), &policy.policy);
+    dynsel_event done = {0};
+    assert_status(DYNSEL_OK, dynsel_submission_unwrap(&submission, &done));
+    assert_int_equal(done.value, 17);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_submission_release(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_submission_unwrap(&submission, &done));
+}
+
+static void what_the_function_returns_comes_from_the_wait(void **state)
+{
+    (void)state;
+    call c = {.returns = (dynsel_status)OWN_STATUS};
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    assert_status((dynsel_status)OWN_STATUS, dynsel_wait(&submission));
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    assert_status((dynsel_status)OWN_STATUS,
+                  dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, &c)));
+    assert_int_equal(dynsel_last_error()->code, 0);
+}
+
+static void the_group_keeps_the_earliest_failure_of_detached_work(void **state)
+{
+    (void)state;
+    call second = {.returns = DYNSEL_E_TASK};
+    assert_status(DYNSEL_OK,
+                  dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_with_details, NULL), NULL));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &second), NULL));
+    assert_status(DYNSEL_E_TASK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    assert_int_equal(dynsel_last_error()->code, 42);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+}
+
+static void a_released_failure_goes_to_the_group(void **state)
+{
+    (void)state;
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_with_details, NULL),
+                                           &submission));
+    assert_status(DYNSEL_OK, dynsel_submission_release(&submission));
+    assert_status(DYNSEL_E_TASK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    assert_error_says("sensor");
+}
+
+static void details_are_not_taken_from_an_older_failure(void **state)
+{
+    (void)state;
+    (void)dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK, .code = 99});
+    call c = {.returns = DYNSEL_E_TASK};
+    assert_status(DYNSEL_E_TASK, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, &c)));
+    assert_int_equal(dynsel_last_error()->code, 0);
+}
+
+static void an_event_left_with_inline_is_a_failure(void **state)
+{
+    (void)state;
+    int something = 0;
+    call c = {.native = &something};
+    assert_status(DYNSEL_E_INVALID, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, &c)));
+    assert_error_says("event");
+    c.returns = DYNSEL_E_TASK;
+    assert_status(DYNSEL_E_TASK, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, &c)));
+}
+
+static void forms_are_looked_at_in_order(void **state)
+{
+    (void)state;
+    dynsel_backend other = {.ops = dynsel_inline_backend.ops};
+    call c = {0};
+    const dynsel_task_form only_other[] = {{&other, note}};
+    const dynsel_task_form both[] = {{&dynsel_inline_backend, note}, {NULL, fail_with_details}};
+    const dynsel_task_form any[] = {{&other, fail_with_details}, {NULL, note}};
+    const dynsel_task_form none_here[] = {{&dynsel_inline_backend, NULL}, {NULL, note}};
+    assert_status(DYNSEL_E_UNSUPPORTED,
+                  dynsel_submit(&policy.policy,
+                                &(dynsel_task){.forms = only_other, .form_count = 1, .args = &c},
+                                NULL));
+    assert_error_says("form");
+    assert_status(DYNSEL_E_UNSUPPORTED,
+                  dynsel_submit(&policy.policy,
+                                &(dynsel_task){.forms = none_here, .form_count = 2, .args = &c},
+                                NULL));
+    assert_int_equal(c.count, 0);
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_and_wait(
+                      &policy.policy, &(dynsel_task){.forms = both, .form_count = 2, .args = &c}));
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_and_wait(
+                      &policy.policy, &(dynsel_task){.forms = any, .form_count = 2, .args = &c}));
+    const dynsel_task fallback = {
+        .function = note, .forms = only_other, .form_count = 1, .args = &c};
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &fallback));
+    assert_int_equal(c.count, 3);
+    assert_null(dynsel_task_function_for(NULL, &other));
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    (void)state;
+    dynsel_submission never = {0};
+    dynsel_event done;
+    const dynsel_task empty = {0};
+    const dynsel_task no_table = {.form_count = 1};
+    const dynsel_task *const wrong[] = {NULL, &empty, &no_table};
+    for (size_t i = 0; i < 3; i++) {
+        dynsel_selection selection = {.policy = &policy.policy, .index = 0};
+        assert_status(DYNSEL_E_INVALID, dynsel_submit(&policy.policy, wrong[i], NULL));
+        assert_status(DYNSEL_E_INVALID, dynsel_try_submit(&policy.policy, wrong[i], NULL));
+        assert_status(DYNSEL_E_INVALID, dynsel_submit_and_wait(&policy.policy, wrong[i]));
+        assert_status(DYNSEL_E_INVALID, dynsel_submit_selection(&selection, wrong[i], NULL));
+        assert_status(DYNSEL_E_INVALID, dynsel_select(&policy.policy, wrong[i], &selection));
+        assert_ptr_equal(selection.policy, &policy.policy);
+    }
+    assert_status(DYNSEL_E_INVALID, dynsel_select(&policy.policy, &DYNSEL_TASK(note, NULL), NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_wait(NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_wait(&never));
+    assert_status(DYNSEL_E_INVALID, dynsel_submission_release(NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_submission_release(&never));
+    assert_status(DYNSEL_E_INVALID, dynsel_submission_unwrap(NULL, &done));
+    assert_status(DYNSEL_E_INVALID, dynsel_submission_unwrap(&never, &done));
+    assert_status(DYNSEL_E_INVALID, dynsel_submit_selection(NULL, &DYNSEL_TASK(note, NULL), NULL));
+    assert_null(dynsel_submission_policy(NULL));
+    assert_null(dynsel_selection_policy(NULL));
+    assert_null(dynsel_selection_unwrap(NULL));
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_INVALID);
+}
+
+static void a_selection_is_consumed_by_its_submit(void **state)
+{
+    (void)state;
+    call c = {0};
+    dynsel_selection selection;
+    size_t count = 0;
+    const dynsel_resource *resources = dynsel_get_resources(&policy.policy, &count);
+    assert_status(DYNSEL_OK, dynsel_select(&policy.policy, &DYNSEL_TASK(note, &c), &selection));
+    assert_ptr_equal(dynsel_selection_unwrap(&selection), &resources[1]);
+    assert_ptr_equal(dynsel_selection_policy(&selection), &policy.policy);
+    selection.index = 0; /* a program may overrule the choice */
+    assert_status(DYNSEL_OK, dynsel_submit_selection(&selection, &DYNSEL_TASK(note, &c), NULL));
+    assert_ptr_equal(c.where, &resources[0]);
+    assert_status(DYNSEL_E_STALE,
+                  dynsel_submit_selection(&selection, &DYNSEL_TASK(note, &c), NULL));
+    assert_status(DYNSEL_E_STALE,
+                  dynsel_submit_selection_and_wait(&selection, &DYNSEL_TASK(note, &c)));
+    assert_null(dynsel_selection_unwrap(&selection));
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_STALE);
+    assert_int_equal(c.count, 1);
+    selection = (dynsel_selection){.policy = &policy.policy, .index = 2};
+    assert_status(DYNSEL_E_INVALID,
+                  dynsel_submit_selection(&selection, &DYNSEL_TASK(note, &c), NULL));
+    assert_null(dynsel_selection_unwrap(&selection));
+    selection.index = 1;
+    c.returns = DYNSEL_E_TASK;
+    assert_status(DYNSEL_E_TASK,
+                  dynsel_submit_selection_and_wait(&selection, &DYNSEL_TASK(note, &c)));
+    assert_null(selection.policy);
+}
+
+static dynsel_status nest(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)done;
+    call *inner = args;
+    dynsel_submission submission;
+    dynsel_selection selection;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, inner), NULL));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, inner), &submission));
+    assert_status(DYNSEL_OK, dynsel_select(&policy.policy, &DYNSEL_TASK(note, inner), &selection));
+    assert_status(DYNSEL_E_IN_TASK, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_IN_TASK,
+                  dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, inner)));
+    assert_status(DYNSEL_E_IN_TASK,
+                  dynsel_submit_selection_and_wait(&selection, &DYNSEL_TASK(note, inner)));
+    assert_ptr_equal(selection.policy, &policy.policy);
+    assert_status(DYNSEL_E_IN_TASK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    assert_status(DYNSEL_OK, dynsel_submission_release(&submission));
+    return DYNSEL_OK;
+}
+
+static void a_task_may_submit_but_not_wait(void **state)
+{
+    (void)state;
+    call inner = {0};
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(nest, &inner)));
+    assert_int_equal(inner.count, 2);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_task_runs_once_on_the_chosen_resource),
+        TEST(a_submission_is_collected_once),
+        TEST(what_the_function_returns_comes_from_the_wait),
+        TEST(the_group_keeps_the_earliest_failure_of_detached_work),
+        TEST(a_released_failure_goes_to_the_group),
+        TEST(details_are_not_taken_from_an_older_failure),
+        TEST(an_event_left_with_inline_is_a_failure),
+        TEST(forms_are_looked_at_in_order),
+        TEST(wrong_arguments_are_refused),
+        TEST(a_selection_is_consumed_by_its_submit),
+        TEST(a_task_may_submit_but_not_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

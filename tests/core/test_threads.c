@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many threads on one policy: every piece of work runs once and ends once, and nothing is left
+ * over. */
+#include <dynsel/dynsel.h>
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "fakes/manual_backend.h"
+#include "test.h"
+
+enum { THREADS = 8, PER_THREAD = 3000 };
+
+static manual_backend manual;
+static dynsel_round_robin_policy policy;
+static atomic_uint runs;
+static atomic_uint wrong_statuses;
+static atomic_bool stop;
+
+static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)args;
+    atomic_fetch_add(&runs, 1);
+    done->native = manual_event_new(&manual, where);
+    return DYNSEL_OK;
+}
+
+static void expect(dynsel_status expected, dynsel_status actual)
+{
+    if (actual != expected) {
+        atomic_fetch_add(&wrong_statuses, 1);
+    }
+}
+
+/* The device: ends all work in order, a little later than it was given. */
+static void *complete_events(void *unused)
+{
+    (void)unused;
+    unsigned next = 0;
+    while (!atomic_load(&stop) || next < atomic_load(&manual.event_count)) {
+        if (next < atomic_load(&manual.event_count)) {
+            manual_state expected = MANUAL_RUNNING;
+            if (atomic_load(&manual.events[next].state) == MANUAL_UNUSED) {
+                continue; /* numbered, not yet made */
+            }
+            atomic_compare_exchange_strong(&manual.events[next].state, &expected, MANUAL_COMPLETE);
+            next++;
+        } else {
+            sched_yield();
+        }
+    }
+    return NULL;
+}
+
+static void *submit_and_collect(void *number)
+{
+    const unsigned self = *(const unsigned *)number;
+    for (unsigned i = 0; i < PER_THREAD; i++) {
+        dynsel_submission submission;
+        const dynsel_task task = DYNSEL_TASK(enqueue, NULL);
+        switch ((i + self) % 4) {
+        case 0:
+            expect(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+            break;
+        case 1:
+            expect(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &task));
+            break;
+        case 2:
+            expect(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
+            expect(DYNSEL_OK, dynsel_submission_release(&submission));
+            break;
+        default:
+            expect(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
+            if (i % 64 == 3) {
+                expect(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+            }
+            expect(DYNSEL_OK, dynsel_wait(&submission));
+            expect(DYNSEL_E_STALE, dynsel_wait(&submission));
+            break;
+        }
+    }
+    return NULL;
+}
+
+static void start_policy(bool poll_synchronizes)
+{
+    manual_backend_reset(&manual, poll_synchronizes);
+    atomic_store(&manual.wait_completes, false);
+    atomic_store(&runs, 0);
+    atomic_store(&stop, false);
+    dynsel_resource resources[MANUAL_QUEUES];
+    for (unsigned i = 0; i < MANUAL_QUEUES; i++) {
+        resources[i] = manual_resource(&manual, i);
+    }
+    const dynsel_options options = {.resources = resources, .count = MANUAL_QUEUES};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &options, 0));
+}
+
+static void storm(bool poll_synchronizes)
+{
+    start_policy(poll_synchronizes);
+    pthread_t device;
+    pthread_t threads[THREADS];
+    unsigned numbers[THREADS];
+    assert_int_equal(pthread_create(&device, NULL, complete_events, NULL), 0);
+    for (unsigned i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, submit_and_collect, &numbers[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    atomic_store(&stop, true);
+    pthread_join(device, NULL);
+    assert_int_equal(atomic_load(&wrong_statuses), 0);
+    assert_int_equal(atomic_load(&runs), THREADS * PER_THREAD);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    manual_assert_clean(&manual);
+}
+
+static void a_storm_of_threads_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    storm(true);
+    storm(false);
+}
+
+static dynsel_submission shared;
+static atomic_int collected;
+
+static void *wait_for_shared(void *unused)
+{
+    (void)unused;
+    const dynsel_status status = dynsel_wait(&shared);
+    atomic_fetch_add(&collected, status == DYNSEL_OK ? 1 : 0);
+    if (status != DYNSEL_OK) {
+        expect(DYNSEL_E_STALE, status);
+    }
+    return NULL;
+}
+
+static void threads_that_wait_for_the_same_work_all_come_back(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        start_policy(round % 2 == 0);
+        atomic_store(&collected, 0);
+        assert_status(DYNSEL_OK,
+                      dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), &shared));
+        pthread_t threads[THREADS];
+        for (unsigned i = 0; i < THREADS; i++) {
+            assert_int_equal(pthread_create(&threads[i], NULL, wait_for_shared, NULL), 0);
+        }
+        manual_complete(&manual, 0);
+        for (unsigned i = 0; i < THREADS; i++) {
+            pthread_join(threads[i], NULL);
+        }
+        assert_true(atomic_load(&collected) >= 1);
+        assert_int_equal(atomic_load(&wrong_statuses), 0);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+        manual_assert_clean(&manual);
+    }
+}
+
+static atomic_uint turns[CONFIG_DYNSEL_MAX_RESOURCES];
+
+static void *take_turns(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20000; i++) {
+        dynsel_selection selection;
+        expect(DYNSEL_OK, dynsel_select(&policy.policy, &DYNSEL_TASK(enqueue, NULL), &selection));
+        atomic_fetch_add(&turns[selection.index], 1);
+    }
+    return NULL;
+}
+
+static void no_turn_is_lost_or_doubled_between_threads(void **state)
+{
+    (void)state;
+    start_policy(true);
+    policy.turn.value = policy.wrap - 1000; /* the counting starts anew in between */
+    pthread_t threads[THREADS];
+    for (unsigned i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, take_turns, NULL), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    for (unsigned i = 0; i < MANUAL_QUEUES; i++) {
+        assert_int_equal(atomic_load(&turns[i]), THREADS * 20000 / MANUAL_QUEUES);
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_storm_of_threads_leaves_nothing_behind),
+        cmocka_unit_test(threads_that_wait_for_the_same_work_all_come_back),
+        cmocka_unit_test(no_turn_is_lost_or_doubled_between_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every test includes: the test runner (cmocka on hosts) and a few assertions that tell what
+ * went wrong.
+ */
+#ifndef DYNSEL_TESTS_TEST_H
+#define DYNSEL_TESTS_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dynsel/error.h>
+
+/* Compares two statuses and shows their names, and the details of the last failure. */
+#define assert_status(expected, actual)                                                            \
+    check_status((expected), (actual), #actual, __FILE__, __LINE__)
+
+/* The last failure of this thread mentions `part` in its text. */
+#define assert_error_says(part) check_error_says((part), __FILE__, __LINE__)
+
+static inline void check_status(dynsel_status expected, dynsel_status actual, const char *call,
+                                const char *file, int line)
+{
+    if (expected != actual) {
+        char text[512];
+        (void)dynsel_error_text(NULL, text, sizeof text);
+        print_error("%s is %s (%d), expected %s; last error: %s\n", call,
+                    dynsel_status_name(actual), (int)actual, dynsel_status_name(expected), text);
+        _fail(file, line);
+    }
+}
+
+static inline int text_contains(const char *text, const char *part)
+{
+    for (; *text != '\0'; text++) {
+        size_t i = 0;
+        while (part[i] != '\0' && text[i] == part[i]) {
+            i++;
+        }
+        if (part[i] == '\0') {
+            return 1;
+        }
+    }
+    return *part == '\0';
+}
+
+static inline void check_error_says(const char *part, const char *file, int line)
+{
+    char text[512];
+    (void)dynsel_error_text(NULL, text, sizeof text);
+    if (CONFIG_DYNSEL_ERROR_TEXTS && !text_contains(text, part)) {
+        print_error("the last error does not mention \"%s\": %s\n", part, text);
+        _fail(file, line);
+    }
+}
+
+#endif
