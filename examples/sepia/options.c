@@ -105,8 +105,8 @@ static int unknown_policy(const char *name, size_t length)
     }
     int shown = length < 40 ? (int)length : 40;
     return wrong("no policy is named '%.*s'%s%s%s; there are: %s", shown, name,
-                 nearest == NULL ? "" : ", did you mean '", nearest == NULL ? "" : nearest,
-                 nearest == NULL ? "" : "'?", known);
+                 nearest == NULL ? "" : " (did you mean '", nearest == NULL ? "" : nearest,
+                 nearest == NULL ? "" : "'?)", known);
 }
 
 static int parse_policy(options *o, const char *text)
