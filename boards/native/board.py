@@ -3,6 +3,8 @@
 
 from dynsel_build.boards import Board
 
+KIB = 1024
+
 
 def describe(config):
     """The toolchain and limits for a configuration; see dynsel_build/boards.py."""
@@ -10,6 +12,30 @@ def describe(config):
         cc="clang" if config["DYNSEL_COMPILER_CLANG"] else "gcc",
         packages={"gcc": "gcc", "clang": "clang", "ar": "binutils", "nm": "binutils",
                   "size": "binutils"},
+        limits=limits(config),
         check_on_top=("clang", "sanitize"),
         check_beside=("minimal", "full"),
     )
+
+
+def limits(config):
+    """Bytes of the archive on x86-64 with GCC; what else the sizes depend on is not limited.
+
+    `bss` is the formula for the library's RAM: what the help texts of the options promise.
+    """
+    measured = config["DYNSEL_COMPILER_GCC"] and not config["DYNSEL_SANITIZE"]
+    if not measured or config["DYNSEL_OPTIMIZE_DEBUG"]:
+        return {}
+    in_flight, opencl = config["DYNSEL_IN_FLIGHT"], config["DYNSEL_BACKEND_OPENCL"]
+    bss = 256
+    bss += 128 * config["DYNSEL_MAX_IN_FLIGHT"] if in_flight else 0
+    if opencl:
+        bss += 400 * config["DYNSEL_OPENCL_MAX_DEVICES"]
+        bss += 160 * config["DYNSEL_OPENCL_MAX_PLATFORMS"] + 2 * KIB
+    return {
+        "text": (10 + (4 if in_flight else 0) + (18 if opencl else 0)) * KIB,
+        "rodata": (4 + (8 if opencl else 0)) * KIB,
+        "data": (1 + (2 if opencl else 0)) * KIB,
+        "bss": bss,
+        "stack": 1280 if opencl else 256,
+    }
