@@ -74,6 +74,8 @@ class VariantBuild:
         if once and not report.first_time(name):
             return
         command, depends = self._test_command(source, name, extra, libs)
+        if not once:
+            depends += [self.archive, self.generated]
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         if once:
             depends += [self.env.File("#" + f) for f in _build_system(self.env.Dir("#").abspath)]

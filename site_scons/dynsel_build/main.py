@@ -41,7 +41,8 @@ def _run(session):
     _take_build_folder()
     builds = _declare_all(session)
     _check_targets(session)
-    if {"test", "check"} & set(session.targets) and not GetOption("clean"):
+    idle = any(GetOption(name) for name in ("clean", "no_exec", "question"))
+    if {"test", "check"} & set(session.targets) and not idle:
         _keep_going()
         report.at_exit([node for build in builds for node in build.tests])
 
