@@ -30,7 +30,7 @@ static void note_success(dynsel_word *health)
     }
 }
 
-void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index, dynsel_status status)
+void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index, dynsel_status status)
 {
     if (status == DYNSEL_OK) {
         note_success(&policy->lanes[index].health);

@@ -53,8 +53,17 @@ dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_o
 dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t first, uint32_t end,
                                         const dynsel_task *task);
 
+/* Work on a resource ended so, and it was a failure, or failures were counted before. */
+void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index, dynsel_status status);
+
 /* Work on a resource ended so: counts failures of devices in a row. */
-void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index, dynsel_status status);
+static inline void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index,
+                                           dynsel_status status)
+{
+    if (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->lanes[index].health) != 0) {
+        dynsel_lane_note_change(policy, index, status);
+    }
+}
 
 /* Takes a resource out of service. */
 void dynsel_lane_retire(dynsel_policy *policy, uint32_t index);

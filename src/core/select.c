@@ -16,10 +16,10 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
     }
     const dynsel_request request = {
         .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task};
-    dynsel_selection chosen;
-    const dynsel_status status = dynsel_choose(&request, &chosen);
+    uint32_t index = 0;
+    const dynsel_status status = dynsel_choose(&request, &index);
     if (status == DYNSEL_OK) {
-        *selection = chosen;
+        *selection = (dynsel_selection){.policy = policy, .index = index};
     }
     return status;
 }

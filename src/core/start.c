@@ -6,22 +6,14 @@
 #include "core/policy.h"
 #include "port/pause.h"
 
-/* Never leaves this file. */
-#define DYNSEL_CHOOSE_AGAIN ((dynsel_status)1)
-
-dynsel_status dynsel_choose(const dynsel_request *request, dynsel_selection *selection)
+dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index)
 {
-    dynsel_policy *policy = request->policy;
-    *selection = (dynsel_selection){.policy = policy};
-    const dynsel_status status = policy->ops->try_select(policy, request->task, selection);
-    if (status == DYNSEL_OK && selection->index >= policy->count) {
-        return DYNSEL_FAIL_IN(request->function, DYNSEL_E_INVALID,
-                              "the policy chose resource {}, which it has not", selection->index);
-    }
-    return status;
+    return DYNSEL_FAIL_IN(request->function, DYNSEL_E_INVALID,
+                          "the policy chose resource {}, which it has not", index);
 }
 
-static dynsel_status start_at(const dynsel_request *request, uint32_t index, dynsel_work *work)
+static inline dynsel_status start_at(const dynsel_request *request, uint32_t index,
+                                     dynsel_work *work)
 {
     dynsel_policy *policy = request->policy;
     const dynsel_resource *where = &policy->resources[index];
@@ -38,6 +30,17 @@ static dynsel_status start_at(const dynsel_request *request, uint32_t index, dyn
     return where->backend->ops->start(where->backend, work);
 }
 
+/* A resource that would not start the work is lost: it leaves the service. */
+static dynsel_status start_or_retire(const dynsel_request *request, uint32_t index,
+                                     dynsel_work *work)
+{
+    const dynsel_status status = start_at(request, index, work);
+    if (status == DYNSEL_E_OUT_OF_SERVICE) {
+        dynsel_lane_retire(request->policy, index);
+    }
+    return status;
+}
+
 static dynsel_status start_selected(const dynsel_request *request, dynsel_work *work,
                                     uint32_t *index)
 {
@@ -45,11 +48,7 @@ static dynsel_status start_selected(const dynsel_request *request, dynsel_work *
     if (!dynsel_lane_in_service(&request->policy->lanes[*index])) {
         return dynsel_policy_refuse_task(request->policy, *index, *index + 1, NULL);
     }
-    const dynsel_status status = start_at(request, *index, work);
-    if (status == DYNSEL_E_OUT_OF_SERVICE) {
-        dynsel_lane_retire(request->policy, *index);
-    }
-    return status;
+    return start_or_retire(request, *index, work);
 }
 
 static bool waits_for_resource(const dynsel_request *request, dynsel_status status)
@@ -57,30 +56,41 @@ static bool waits_for_resource(const dynsel_request *request, dynsel_status stat
     return status == DYNSEL_E_AGAIN && request->may_wait && dynsel_this_thread()->task_depth == 0;
 }
 
-/* `refusal` is why a resource chosen before would not start: it left the service, and the policy
- * should have passed it over. */
-static dynsel_status choose_and_start(const dynsel_request *request, dynsel_work *work,
-                                      uint32_t *index, dynsel_error *refusal)
+/*
+ * Chooses again after resources refused, each of which left the service, so this ends. `refusal` is
+ * the last reason; a policy that has nothing else to choose fails with it, and so does one that
+ * insists on what is out of service.
+ */
+static dynsel_status start_elsewhere(const dynsel_request *request, dynsel_work *work,
+                                     uint32_t *index)
 {
-    dynsel_selection selection;
-    dynsel_status status = dynsel_choose(request, &selection);
-    const bool chose = status == DYNSEL_OK;
-    if (refusal->status != DYNSEL_OK) {
-        if (status == DYNSEL_E_OUT_OF_SERVICE ||
-            (chose && !dynsel_lane_in_service(&request->policy->lanes[selection.index]))) {
-            return dynsel_fail(refusal);
+    dynsel_error refusal = *dynsel_last_error();
+    for (;;) {
+        dynsel_status status = dynsel_choose(request, index);
+        if (status == DYNSEL_OK && dynsel_lane_in_service(&request->policy->lanes[*index])) {
+            status = start_or_retire(request, *index, work);
+            if (status != DYNSEL_E_OUT_OF_SERVICE) {
+                return status;
+            }
+            refusal = *dynsel_last_error();
+        } else if (status == DYNSEL_OK || status == DYNSEL_E_OUT_OF_SERVICE) {
+            refusal.status = DYNSEL_E_OUT_OF_SERVICE;
+            return dynsel_fail(&refusal);
+        } else {
+            return status;
         }
     }
-    if (!chose) {
-        return status;
-    }
-    *index = selection.index;
-    status = start_at(request, selection.index, work);
-    if (status == DYNSEL_E_OUT_OF_SERVICE) {
-        *refusal = *dynsel_last_error();
-        refusal->status = status;
-        dynsel_lane_retire(request->policy, selection.index);
-        return DYNSEL_CHOOSE_AGAIN;
+}
+
+static dynsel_status start_once(const dynsel_request *request, dynsel_work *work, uint32_t *index)
+{
+    dynsel_status status = dynsel_choose(request, index);
+    if (status == DYNSEL_OK) {
+        status = start_at(request, *index, work);
+        if (status == DYNSEL_E_OUT_OF_SERVICE) {
+            dynsel_lane_retire(request->policy, *index);
+            return start_elsewhere(request, work, index);
+        }
     }
     return status;
 }
@@ -90,14 +100,11 @@ dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work, uin
     if (request->selection != NULL) {
         return start_selected(request, work, index);
     }
-    dynsel_error refusal = {.status = DYNSEL_OK};
-    for (uint32_t round = 0;;) {
-        const dynsel_status status = choose_and_start(request, work, index, &refusal);
-        if (waits_for_resource(request, status)) {
-            dynsel_in_flight_reap();
-            dynsel_pause(round++);
-        } else if (status != DYNSEL_CHOOSE_AGAIN) {
-            return status;
-        }
+    dynsel_status status = start_once(request, work, index);
+    for (uint32_t round = 0; waits_for_resource(request, status); round++) {
+        dynsel_in_flight_reap();
+        dynsel_pause(round);
+        status = start_once(request, work, index);
     }
+    return status;
 }

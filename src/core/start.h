@@ -22,7 +22,20 @@ typedef struct dynsel_request {
  * had no effect. */
 dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work, uint32_t *index);
 
+/* Fails because a custom policy's choice is not in its table. */
+dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index);
+
 /* One choice of the policy, checked. */
-dynsel_status dynsel_choose(const dynsel_request *request, dynsel_selection *selection);
+static inline dynsel_status dynsel_choose(const dynsel_request *request, uint32_t *index)
+{
+    dynsel_policy *policy = request->policy;
+    dynsel_selection selection = {.policy = policy};
+    const dynsel_status status = policy->ops->try_select(policy, request->task, &selection);
+    if (status == DYNSEL_OK && selection.index >= policy->count) {
+        return dynsel_refuse_choice(request, selection.index);
+    }
+    *index = selection.index;
+    return status;
+}
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/inline.h>
 
-#include "core/fail.h"
+#include "core/work.h"
 
 static dynsel_status get_default_resources(dynsel_backend *backend, dynsel_resource *resources,
                                            size_t capacity, size_t *count)
@@ -35,7 +35,7 @@ static void refuse_event(dynsel_work *work)
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
     (void)backend;
-    dynsel_work_call(work);
+    dynsel_call(work);
     if (work->done.native != NULL) {
         refuse_event(work);
     }
