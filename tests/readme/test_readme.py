@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the README says is so: its program is the example, its links lead somewhere, its commands work."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+README = (TOP / "README.md").read_text(encoding="utf-8")
+
+
+def run(command, folder, **variables):
+    return subprocess.run(command, shell=True, cwd=folder, env={**os.environ, **variables}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+
+
+def commands_after(words):
+    """The lines of the first indented block behind these words; `export` lines go before each other."""
+    block = re.search(r"\n\n((?:    .*\n)+)", README[README.index(words):]).group(1)
+    lines = [line.strip() for line in block.splitlines()]
+    exports = [line for line in lines if line.startswith("export ")]
+    return ["; ".join(exports + [line]) for line in lines if line not in exports]
+
+
+class Readme(unittest.TestCase):
+    def test_its_program_is_the_example(self):
+        program = re.search(r"```c\n(.*?)```", README, re.S).group(1)
+        example = (TOP / "examples/first/first.c").read_text(encoding="utf-8").split("\n", 1)[1]
+        self.assertEqual(program, example)
+
+    def test_its_links_lead_somewhere(self):
+        for target in re.findall(r"\]\(([^)]+)\)", README):
+            with self.subTest(target):
+                self.assertTrue((TOP / target).exists())
+
+    def test_bootstrap_does_nothing_where_all_is_there(self):
+        done = run("./bootstrap echo ready", TOP)
+        self.assertEqual((done.returncode, done.stdout), (0, "ready\n"))
+
+    def test_the_library_can_be_installed_and_used(self):
+        with tempfile.TemporaryDirectory() as home:
+            tree = Path(home, "dynsel")  # a copy: the tree itself is being built
+            shutil.copytree(TOP, tree, ignore=shutil.ignore_patterns("build", ".git"))
+            for command in commands_after("from a project of your own"):
+                done = run(command, tree, HOME=home)
+                self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}")
+            done = run("./first", tree, OCL_ICD_VENDORS=home)
+            self.assertEqual(done.stdout, "".join(f"task {i} runs on host\n" for i in range(4)))
+
+
+if __name__ == "__main__":
+    unittest.main()
