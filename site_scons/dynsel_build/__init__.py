@@ -10,6 +10,7 @@ Modules that know nothing of SCons, and can be used and tested without it:
     save        Configuration -> the fewest lines that lead to it
     menu        menuconfig, guiconfig, savedefconfig
     lint        kconfig-lint
+    matrix      every switch both ways
     boards      boards/<name>/board.py
     variants    BOARD=, CONF=, VARIANTS= -> what to build
     cli         arguments, help text, commands

@@ -51,8 +51,8 @@ class Session:
     def load(self, variant):
         """The configuration of a variant; read once."""
         if variant not in self._loaded:
-            layers = configs.layers_of(self.top, variant.board, variant.fragments)
-            self._loaded[variant] = configs.load(self.top, variant.board, layers, variant.name)
+            self._loaded[variant] = configs.load(self.top, variant.board, variant.layers(self.top),
+                                                 variant.name)
         return self._loaded[variant]
 
     def load_all(self, wanted):
@@ -78,6 +78,7 @@ A variant is a board with fragments on top, built in build/<board>[+<fragment>..
   scons                                build/native
   scons BOARD=a,b CONF=debug,clang     build/a+debug+clang and build/b+debug+clang
   scons VARIANTS=native,native+clang   build/native and build/native+clang
+  scons VARIANTS=native~ERROR_TEXTS=n  one option set, without a file
 Its configuration is boards/<board>/defconfig, then configs/<fragment>.conf in the order of CONF.
 
 Targets that build
@@ -85,6 +86,7 @@ Targets that build
   test            build and run the tests
   check           the same with more compilers and configurations, and all gates
   demo            the main example
+  matrix          test once more with each option of the menu the other way round
   size            bytes per object; fails past the board's limits
   install         archive, headers and dynsel.pc into PREFIX
   -c              remove what the same line would build; alone: the variant's folder

@@ -42,7 +42,7 @@ def _run(session):
     builds = _declare_all(session)
     _check_targets(session)
     idle = any(GetOption(name) for name in ("clean", "no_exec", "question"))
-    if {"test", "check"} & set(session.targets) and not idle:
+    if {"test", "check", "matrix"} & set(session.targets) and not idle:
         _keep_going()
         report.at_exit([node for build in builds for node in build.tests])
 
@@ -65,8 +65,7 @@ def _declare_all(session):
     chosen = session.chosen()
     if "install" in session.targets and len(chosen) > 1:
         raise UserMistake("install takes one variant, not " + " and ".join(v.name for v in chosen))
-    checking = "check" in session.targets
-    wanted = variants.for_check(session.top, chosen, session.board) if checking else chosen
+    wanted = _wanted(session, chosen)
     loaded = session.load_all(wanted)
     for note in dict.fromkeys(n for config in loaded.values() for n in config.notes):
         print(f"note: {note}")
@@ -80,6 +79,18 @@ def _declare_all(session):
     if session.targets:
         base.Alias("check", [gates.formatted(), gates.kconfig_lint()])
     return builds
+
+
+def _wanted(session, chosen):
+    """The chosen variants, or those that check and matrix make of them."""
+    wanted = list(chosen)
+    if "check" in session.targets:
+        wanted = variants.for_check(session.top, chosen, session.board)
+    if "matrix" in session.targets:
+        from . import matrix
+
+        wanted += [v for variant in chosen for v in matrix.flipped(session.top, variant)]
+    return list(dict.fromkeys(wanted))
 
 
 def _declare(build, session, gates):
@@ -106,6 +117,7 @@ def _declare_targets(build, session, gates):
     env, size = build.env, gates.size(build)
     env.Alias("test", [build.tests, gates.no_heap(build), gates.headers(build)])
     env.Alias("check", [env.Alias("test"), size])
+    env.Alias("matrix", [env.Alias("test"), build.archive])
     env.AlwaysBuild(env.Alias("size", size, gates.show_size(build)))
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")

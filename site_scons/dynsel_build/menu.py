@@ -27,6 +27,8 @@ def target_of(session):
         raise UserMistake("one variant at a time can be configured, not "
                           + " and ".join(v.name for v in chosen))
     variant = chosen[0]
+    if variant.settings:
+        raise UserMistake(f"{variant.name} has settings that belong to no file; leave them out")
     name = session.arguments.get("SAVE")
     if name is None:
         name = _obvious(variant)

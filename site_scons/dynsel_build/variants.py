@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be built: a board with fragments on top, named <board>[+<fragment>...]."""
+"""What is to be built: a board with fragments on top, named <board>[+<fragment>...][~<SYMBOL>=<value>...].
+
+The last form sets single options on top, for a try without a file: native~MAX_RESOURCES=4.
+"""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import boards
+from . import boards, config as configs
 from .errors import UserMistake, unknown
 
 DEFAULT_BOARD = "native"
@@ -15,10 +18,11 @@ DEFAULT_BOARD = "native"
 class Variant:
     board: str
     fragments: tuple = ()
+    settings: tuple = ()
 
     @property
     def name(self):
-        return "+".join((self.board,) + self.fragments)
+        return "~".join(("+".join((self.board,) + self.fragments),) + self.settings)
 
     @property
     def folder(self):
@@ -28,10 +32,20 @@ class Variant:
         """The same with one more fragment on top, or itself when it is in there already."""
         if fragment in self.fragments:
             return self
-        return Variant(self.board, self.fragments + (fragment,))
+        return Variant(self.board, self.fragments + (fragment,), self.settings)
+
+    def layers(self, top):
+        """The files of this variant, bottom first, and its settings as one more."""
+        layers = configs.layers_of(top, self.board, self.fragments)
+        if self.settings:
+            lines = "".join(f"CONFIG_DYNSEL_{setting}\n" for setting in self.settings)
+            layers.append(configs.Layer(self.name, lines))
+        return layers
 
     def arguments(self):
         """What to type behind `scons` to get this variant."""
+        if self.settings:
+            return f"VARIANTS={self.name}"
         words = [f"BOARD={self.board}"] if self.board != DEFAULT_BOARD else []
         words += [f"CONF={','.join(self.fragments)}"] if self.fragments else []
         return " ".join(words)
@@ -64,8 +78,9 @@ def chosen(top, arguments):
 
 def parse(top, name, where=""):
     """The variant with this name, as in build/<name>/."""
-    board, *fragments = name.split("+")
-    return _checked(top, Variant(board, tuple(fragments)), where)
+    files, *settings = name.split("~")
+    board, *fragments = files.split("+")
+    return _checked(top, Variant(board, tuple(fragments), tuple(settings)), where)
 
 
 def _checked(top, variant, where=""):
