@@ -7,6 +7,7 @@ folder has no twin in the build folder, and include paths are just paths.
 
 import json
 import os
+import sys
 from pathlib import Path
 
 from SCons.Script import Value
@@ -16,6 +17,7 @@ from .cli import config_text
 from .errors import UserMistake
 from .header import autoconf
 from .nodes import action, missing
+
 
 class VariantBuild:
     """The nodes of one variant."""
@@ -74,11 +76,8 @@ class VariantBuild:
         if once and not report.first_time(name):
             return
         command, depends = self._test_command(source, name, extra, libs)
-        if not once:
-            depends += [self.archive, self.generated]
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
-        if once:
-            depends += [self.env.File("#" + f) for f in _build_system(self.env.Dir("#").abspath)]
+        depends += self._build_system() if once else [self.archive, self.generated]
         group = report.Group(f"{folder}/tests/{name}")
         for run, variables in (runs or {"": {}}).items():
             settings = {**self._test_variables(), **(env or {}), **variables}
@@ -177,10 +176,19 @@ class VariantBuild:
         """The command line of a test, and the nodes it depends on."""
         if source.endswith(".py"):
             script = self.env.File(source)
-            return ["/usr/bin/python3", "-B", script.abspath], [script]
+            return [sys.executable, "-B", script.abspath], [script]
         target = f"#{self.variant.folder}/tests/{name}"
         program = self._link(self.test_env, target, [source, *extra], libs)
         return [*self.board.runner, program[0].abspath], [program]
+
+    def _build_system(self):
+        """What a test of the build system depends on."""
+        top = Path(self.env.Dir("#").abspath)
+        paths = [top / name for name in ("SConstruct", "Kconfig", ".clang-tidy", ".clang-format")]
+        paths += top.glob("src/**/Kconfig*")
+        for folder in ("boards", "configs", "site_scons", "tests/build"):
+            paths += (p for p in (top / folder).rglob("*") if p.is_file())
+        return [self.env.File(str(p)) for p in sorted(paths)]
 
     def _test_variables(self):
         folder = self.env.Dir(f"#{self.variant.folder}").abspath
@@ -232,12 +240,3 @@ def _library_environment(env, modules):
         else:
             env.MergeFlags(flags)
     return env
-
-
-def _build_system(top):
-    """What a test of the build system depends on, as paths from the top folder."""
-    folders = ("boards", "configs", "site_scons", "tests/build")
-    found = [p for folder in folders for p in sorted((Path(top) / folder).rglob("*")) if p.is_file()]
-    found += sorted(Path(top).glob("src/**/Kconfig*"))
-    names = ["SConstruct", "Kconfig", ".clang-tidy", ".clang-format"]
-    return names + [str(p.relative_to(top)) for p in found]

@@ -131,6 +131,9 @@ def _check_targets(session):
     for target in session.targets:
         if target in names:
             continue
+        if target == "demo":
+            raise UserMistake("the example that demo runs is not in "
+                              + " or ".join(v.name for v in session.chosen()))
         node = Entry(f"#{target}")
         if not (node.has_builder() or node.exists() or node.get_state()):
             raise UserMistake(f"no target named {target!r}{did_you_mean(target, names)}"

@@ -67,8 +67,8 @@ def chosen(top, arguments):
             raise UserMistake("VARIANTS= names boards and fragments itself; leave out BOARD= and CONF=")
         found = [parse(top, name, "VARIANTS: ") for name in split(arguments["VARIANTS"])]
     else:
-        fragments = split(arguments.get("CONF", ""))
-        found = [_checked(top, Variant(board, tuple(fragments)))
+        fragments, *settings = arguments.get("CONF", "").split("~")
+        found = [_checked(top, Variant(board, tuple(split(fragments)), tuple(settings)))
                  for board in split(arguments.get("BOARD", DEFAULT_BOARD))]
     if not found:
         raise UserMistake("BOARD= and VARIANTS= need at least one name;"

@@ -5,7 +5,7 @@ import shutil
 import unittest
 
 import support
-from dynsel_build import config as configs, explain, variants
+from dynsel_build import config as configs, explain, matrix, variants
 from dynsel_build.errors import UserMistake
 
 
@@ -213,6 +213,23 @@ class Names(Case):
             self.assertEqual(caught.exception.lines, [message])
         names = [v.name for v in variants.chosen(top, {"VARIANTS": "plain,radio+debug plain"})]
         self.assertEqual(names, ["plain", "radio+debug"])
+
+    def test_settings_without_a_file(self):
+        top = support.menu_tree(debug="")
+        self.addCleanup(shutil.rmtree, top)
+        for arguments in ({"BOARD": "plain", "CONF": "debug~CACHE=y~CACHE_LINES=3"},
+                          {"VARIANTS": "plain+debug~CACHE=y~CACHE_LINES=3"}):
+            (variant,) = variants.chosen(top, arguments)
+            self.assertEqual(variant.name, "plain+debug~CACHE=y~CACHE_LINES=3")
+            config = configs.load(top, variant.board, variant.layers(top), variant.name)
+            self.assertEqual(config["DYNSEL_CACHE_LINES"], 3)
+
+    def test_matrix(self):
+        top = support.menu_tree(board__radio="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_RADIO=y\n")
+        self.addCleanup(shutil.rmtree, top)
+        names = [v.name for v in matrix.flipped(top, variants.Variant("radio"))]
+        self.assertEqual(names, ["radio~CACHE=n~RADIO=n", "radio~RADIO=n", "radio~COLOUR_BLUE=y",
+                                 "radio~COLOUR_RADIO=y"])
 
     def test_why(self):
         config = self.load("radio", f="CONFIG_DYNSEL_CACHE_LINES=9\nCONFIG_DYNSEL_CACHE=y\n")
