@@ -176,7 +176,7 @@ class VariantBuild:
         """The command line of a test, and the nodes it depends on."""
         if source.endswith(".py"):
             script = self.env.File(source)
-            return [sys.executable, "-B", script.abspath], [script]
+            return [sys.executable, script.abspath], [script]
         target = f"#{self.variant.folder}/tests/{name}"
         program = self._link(self.test_env, target, [source, *extra], libs)
         return [*self.board.runner, program[0].abspath], [program]

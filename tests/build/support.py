@@ -141,7 +141,8 @@ def build_tree():
 
 def scons(top, *arguments, env=None, program="scons"):
     """(exit status, stdout and stderr together) of one call of scons."""
-    result = subprocess.run([program, "-Q", *arguments], cwd=top, env={**os.environ, **(env or {})},
+    around = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    result = subprocess.run([program, "-Q", *arguments], cwd=top, env={**around, **(env or {})},
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, check=False)
     return result.returncode, result.stdout

@@ -105,10 +105,14 @@ class Building(Case):
         self.assertFalse((self.top / "build/native+minimal+debug/obj/rr.o").exists())
 
     def test_nothing_is_generated_in_the_source_tree(self):
-        before = {p for p in self.top.rglob("*") if "build" not in p.relative_to(self.top).parts}
-        self.good("test", "CONF=debug")
-        after = {p for p in self.top.rglob("*") if "build" not in p.relative_to(self.top).parts}
-        self.assertEqual(before, after)
+        top = support.build_tree()
+        self.addCleanup(shutil.rmtree, top)
+        before = {p for p in top.rglob("*")}
+        status, said = scons(top, "test", "CONF=debug")
+        self.assertEqual(status, 0, said)
+        self.assertEqual({p for p in top.iterdir() if p not in before}, {top / "build"})
+        self.assertEqual({p for p in top.rglob("*") if p not in before and top / "build" not in p.parents},
+                         {top / "build"})
 
     def test_a_comment_rebuilds_nothing(self):
         self.good()
@@ -138,6 +142,10 @@ class Building(Case):
         path.unlink()
         self.good()
         self.assertTrue(path.exists())
+
+    def test_a_misspelt_option_in_a_source_stops_the_build(self):
+        self.edit("src/one.c", "int one(void);", "#if CONFIG_DYNSEL_MAX_RESORCES\n#endif\nint one(void);")
+        self.assertIn('"CONFIG_DYNSEL_MAX_RESORCES" is not defined', self.bad())
 
     def test_overridden_values_are_told(self):
         self.edit("configs/two.conf", "", "CONFIG_DYNSEL_MAX_RESOURCES=2\n")

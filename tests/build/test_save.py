@@ -44,6 +44,13 @@ class Saving(Case):
                          "CONFIG_DYNSEL_COLOUR_BLUE=y\n")
         self.assertEqual(self.load("plain", "mine")["DYNSEL_GREETING"], 'say "hi"')
 
+    def test_what_follows_by_itself_is_not_written(self):
+        early = ("config DYNSEL_EARLY\n\tbool \"Early\"\n\tdefault y if DYNSEL_CACHE\n\thelp\n"
+                 "\t  Follows what is defined below.\n")
+        self.tree(kconfig=early + support.KCONFIG)
+        self.save({"DYNSEL_CACHE": "y"}, BOARD="plain", SAVE="on")
+        self.assertEqual(self.read("configs/on.conf"), "CONFIG_DYNSEL_CACHE=y\n")
+
     def test_negative_values_are_written(self):
         self.tree(board__plain="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_CACHE_LINES=9\n")
         self.save({"DYNSEL_CACHE": "n"}, BOARD="plain", SAVE="off")
