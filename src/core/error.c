@@ -89,7 +89,7 @@ size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes)
 {
     line out = {.buffer = buffer, .bytes = buffer == NULL ? 0 : bytes};
     put_error(&out, error != NULL ? error : dynsel_last_error());
-    if (out.bytes > 0) {
+    if (buffer != NULL && bytes > 0) {
         buffer[out.length < out.bytes ? out.length : out.bytes - 1] = '\0';
     }
     return out.length;
@@ -102,11 +102,13 @@ const dynsel_error *dynsel_last_error(void)
 
 dynsel_status dynsel_fail(const dynsel_error *error)
 {
-    if (error == NULL) {
-        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the error is NULL");
-    }
+    static const dynsel_error no_error = {
+        .status = DYNSEL_E_INVALID,
+        .function = DYNSEL_TEXT("dynsel_fail"),
+        .detail = DYNSEL_TEXT("the error is NULL"),
+    };
     dynsel_thread *thread = dynsel_this_thread();
-    thread->last_error = *error;
+    thread->last_error = error != NULL ? *error : no_error;
     thread->failure_count++;
-    return error->status;
+    return thread->last_error.status;
 }

@@ -20,8 +20,10 @@ static const dynsel_policy_ops ops = {.name = "fixed_resource", .try_select = tr
 dynsel_status dynsel_fixed_resource_init(dynsel_fixed_resource_policy *policy,
                                          const dynsel_options *options, size_t offset)
 {
-    const dynsel_status status =
-        dynsel_policy_init_at(policy == NULL ? NULL : &policy->policy, &ops, options, offset);
+    if (policy == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
+    }
+    const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, offset);
     if (status == DYNSEL_OK) {
         policy->index = (uint32_t)offset;
     }

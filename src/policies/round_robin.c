@@ -70,8 +70,10 @@ static const dynsel_policy_ops ops = {.name = "round_robin", .try_select = try_s
 dynsel_status dynsel_round_robin_init(dynsel_round_robin_policy *policy,
                                       const dynsel_options *options, size_t offset)
 {
-    const dynsel_status status =
-        dynsel_policy_init_at(policy == NULL ? NULL : &policy->policy, &ops, options, offset);
+    if (policy == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
+    }
+    const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, offset);
     if (status == DYNSEL_OK) {
         policy->turn.value = (uint32_t)offset;
         policy->wrap = LONGEST_COUNT - LONGEST_COUNT % policy->policy.count;
