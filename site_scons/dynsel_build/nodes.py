@@ -12,9 +12,9 @@ _missing = {}
 
 
 class _Step:
-    """A function as an action. Its signature is its code: what else it depends on must be a node.
+    """A function as an action, with the same signature for all: what it depends on must be a node.
 
-    Left alone, SCons also hashes what a function's closure holds, and objects differ in each run.
+    A bare function's signature has in it what its closure holds, and objects differ in each run.
     """
 
     def __init__(self, function):
@@ -22,9 +22,6 @@ class _Step:
 
     def __call__(self, target, source, env):
         return self._function(target, source, env)
-
-    def get_contents(self, target, source, env):
-        return self._function.__code__.co_code
 
 
 def action(function, says):
