@@ -26,6 +26,10 @@
  * Devices that are lost or not available are left out, but keep their place for an index. An empty
  * selector means the default one, and `all` where none is set.
  *
+ * Several threads may submit to one device, as OpenCL allows. Where its driver does not bear that
+ * (PoCL 3.1's device `basic` deadlocks), let the task function enqueue and flush under a lock of
+ * its own, or submit from one thread.
+ *
  * Source: seed 002, "Backends".
  */
 #ifndef DYNSEL_OPENCL_H

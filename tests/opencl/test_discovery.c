@@ -334,5 +334,5 @@ int main(void)
         TEST(close_waits_for_its_users),
         TEST(codes_have_names),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(tests);
 }

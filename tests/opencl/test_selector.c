@@ -320,5 +320,5 @@ int main(void)
         TEST(visitor_hears_why),
         TEST(empty_choice_says_why),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN(tests);
 }

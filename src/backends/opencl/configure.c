@@ -53,7 +53,7 @@ dynsel_status dynsel_opencl_close(void)
     dynsel_lock_acquire(&dynsel_opencl_lock);
     const uint32_t users = count_users();
     if (users == 0) {
-        dynsel_opencl_release_all(table);
+        dynsel_opencl_release_all();
         memset(table, 0, sizeof(*table));
     }
     dynsel_lock_release(&dynsel_opencl_lock);

@@ -89,16 +89,17 @@ static const char *why_not_open(const entry *device)
 
 static dynsel_status refuse(const entry *device)
 {
-    const bool lost = dynsel_opencl_is_lost(device);
-    (void)lost; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    const char *const detail = dynsel_opencl_is_lost(device)
+                                   ? "the device was lost, nothing more is asked of it until "
+                                     "dynsel_opencl_close()"
+                                   : why_not_open(device);
+    (void)detail; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     return dynsel_fail(&(const dynsel_error){
         .status = DYNSEL_E_OUT_OF_SERVICE,
         .code = device->failed_code,
         .function = DYNSEL_TEXT(device->failed_function),
         .subject = DYNSEL_TEXT(device->name),
-        .detail = DYNSEL_TEXT(lost ? "the device was lost, nothing more is asked of it until "
-                                     "dynsel_opencl_close()"
-                                   : why_not_open(device)),
+        .detail = DYNSEL_TEXT(detail),
     });
 }
 
@@ -159,17 +160,17 @@ static void release_context(const entry *device)
     (void)clReleaseContext(device->context);
 }
 
-void dynsel_opencl_release_all(dynsel_opencl_table *all)
+void dynsel_opencl_release_all(void)
 {
-    const uint32_t known = dynsel_word_load_relaxed(&all->known);
+    const uint32_t known = dynsel_word_load_relaxed(&table->known);
     for (uint32_t i = 0; i < known; i++) {
-        if (dynsel_word_load_relaxed(&all->entries[i].state) == DYNSEL_OPENCL_OPEN) {
-            (void)clReleaseCommandQueue(all->entries[i].queue);
+        if (dynsel_word_load_relaxed(&table->entries[i].state) == DYNSEL_OPENCL_OPEN) {
+            (void)clReleaseCommandQueue(table->entries[i].queue);
         }
     }
-    for (uint32_t i = 0; i < all->found; i++) {
-        if (dynsel_word_load_relaxed(&all->entries[i].state) == DYNSEL_OPENCL_OPEN) {
-            release_context(&all->entries[i]);
+    for (uint32_t i = 0; i < table->found; i++) {
+        if (dynsel_word_load_relaxed(&table->entries[i].state) == DYNSEL_OPENCL_OPEN) {
+            release_context(&table->entries[i]);
         }
     }
 }

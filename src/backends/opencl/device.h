@@ -10,15 +10,15 @@
  *
  * Errors: DYNSEL_E_OUT_OF_SERVICE, with function and code of the first failure.
  */
-dynsel_status dynsel_opencl_open(dynsel_opencl_entry *entry);
+dynsel_status dynsel_opencl_open(dynsel_opencl_entry *device);
 
 /* Not under the lock: from now on nothing is called on this entry's context and queue, and on those
  * of the entries that share the context. function: static text. */
-void dynsel_opencl_lose(dynsel_opencl_entry *entry, const char *function, cl_int code);
+void dynsel_opencl_lose(dynsel_opencl_entry *device, const char *function, cl_int code);
 
-bool dynsel_opencl_is_lost(const dynsel_opencl_entry *entry);
+bool dynsel_opencl_is_lost(const dynsel_opencl_entry *device);
 
-/* Under the lock: gives back all that the table holds but what belongs to lost devices. */
-void dynsel_opencl_release_all(dynsel_opencl_table *table);
+/* Under the lock: gives back everything but what belongs to lost devices. */
+void dynsel_opencl_release_all(void);
 
 #endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work on devices that work, fail, and get lost. */
+#include "fixture.h"
+
+#define DEVICE(name_, type_, bus_)                                                                 \
+    {                                                                                              \
+        .name = (name_), .vendor = "V", .type = (type_), .vendor_id = 1, .bus = (bus_)             \
+    }
+
+static const fake_device gpus[] = {DEVICE("G0", CL_DEVICE_TYPE_GPU, 1),
+                                   DEVICE("G1", CL_DEVICE_TYPE_GPU, 2)};
+static const fake_device cpus[] = {DEVICE("C0", CL_DEVICE_TYPE_CPU, 0),
+                                   DEVICE("C1", CL_DEVICE_TYPE_CPU, 0)};
+static const fake_platform machine[] = {{.name = "G", .count = 2, .devices = gpus},
+                                        {.name = "C", .count = 2, .devices = cpus}};
+
+static const dynsel_options on_opencl = {.backend = &dynsel_opencl_backend};
+
+/* What the next work does, and what became of it. */
+typedef struct job {
+    dynsel_status fails_after; /* what the function returns once it has enqueued */
+    bool enqueues_nothing;
+    int calls;
+    const dynsel_resource *where;
+} job;
+
+static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    job *const j = args;
+    j->calls++;
+    j->where = where;
+    const cl_command_queue queue = dynsel_opencl_queue(where);
+    if (queue == NULL) {
+        return dynsel_last_error()->status;
+    }
+    if (j->enqueues_nothing) {
+        return DYNSEL_OK;
+    }
+    const cl_int code = clEnqueueMarkerWithWaitList(queue, 0, NULL, &done->opencl);
+    const dynsel_status status = dynsel_opencl_check("clEnqueueMarkerWithWaitList", code);
+    return status != DYNSEL_OK ? status : j->fails_after;
+}
+
+static dynsel_round_robin_policy policy;
+
+static int set_up_work(void **state)
+{
+    (void)set_up(state);
+    show(machine, COUNT(machine));
+    memset(&policy, 0, sizeof(policy));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &on_opencl, 0));
+    return 0;
+}
+
+static int tear_down_work(void **state)
+{
+    fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    return tear_down(state);
+}
+
+static dynsel_status submit(job *j, dynsel_submission *submission)
+{
+    return dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, j), submission);
+}
+
+static void assert_error(const char *function, cl_int code, const char *subject)
+{
+    const dynsel_error *const error = dynsel_last_error();
+    assert_string_equal(error->function, function);
+    assert_int_equal(error->code, code);
+    assert_string_equal(error->subject, subject);
+}
+
+/* To the call: one flush, one wait, one release beside the task's own enqueue. */
+static void one_submit_costs_four_calls(void **state)
+{
+    job j = {0};
+    dynsel_submission submission;
+    (void)state;
+    assert_non_null(dynsel_opencl_queue(&policy.policy.resources[0]));
+    fake_opencl_set_new_events(CL_RUNNING);
+    const uint32_t before = fake_opencl_calls(NULL);
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    assert_int_equal(fake_opencl_calls("clEnqueueMarkerWithWaitList"), 1);
+    assert_int_equal(fake_opencl_calls("clFlush"), 1);
+    assert_int_equal(fake_opencl_calls("clGetEventInfo"), 0);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_int_equal(fake_opencl_calls("clWaitForEvents") + fake_opencl_calls("clGetEventInfo"), 1);
+    assert_int_equal(fake_opencl_calls("clReleaseEvent"), 1);
+    assert_int_equal(fake_opencl_calls(NULL) - before, 4);
+}
+
+static void detached_work_costs_the_same(void **state)
+{
+    enum { TIMES = 8 };
+    job j = {0};
+    (void)state;
+    for (int i = 0; i < TIMES; i++) {
+        assert_status(DYNSEL_OK, submit(&j, NULL));
+    }
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    assert_int_equal(fake_opencl_calls("clEnqueueMarkerWithWaitList"), TIMES);
+    assert_int_equal(fake_opencl_calls("clFlush"), TIMES);
+    assert_int_equal(fake_opencl_calls("clReleaseEvent"), TIMES);
+    assert_true(fake_opencl_calls("clGetEventInfo") <= TIMES);
+    assert_true(fake_opencl_calls("clWaitForEvents") <= 2 * 4);
+}
+
+static void work_without_an_event_is_complete(void **state)
+{
+    job j = {.enqueues_nothing = true};
+    dynsel_submission submission;
+    (void)state;
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_int_equal(fake_opencl_calls("clFlush"), 0);
+    assert_int_equal(fake_opencl_calls("clWaitForEvents"), 0);
+}
+
+static void a_failed_event_is_a_failure(void **state)
+{
+    job j = {0};
+    dynsel_submission submission;
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    fake_opencl_finish_events(CL_OUT_OF_HOST_MEMORY);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+    assert_error("event", CL_OUT_OF_HOST_MEMORY, "G0"); /* not the wait's own code */
+    assert_contains(error_line(), "CL_OUT_OF_HOST_MEMORY");
+    fake_opencl_set_new_events(-14);
+    assert_status(DYNSEL_OK, submit(&j, NULL));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    assert_error("event", -14, "G1");
+    assert_int_equal(fake_opencl_calls("clReleaseEvent"), 2);
+    assert_non_null(dynsel_opencl_queue(&policy.policy.resources[0])); /* it is not lost */
+}
+
+static void a_function_may_fail_after_it_enqueued(void **state)
+{
+    job j = {.fails_after = DYNSEL_E_TASK};
+    dynsel_submission submission;
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    assert_int_equal(fake_opencl_calls("clFlush"), 1);
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&submission));
+    assert_int_equal(fake_opencl_calls("clWaitForEvents"), 1);
+    assert_int_equal(fake_opencl_calls("clReleaseEvent"), 1);
+}
+
+static void a_failing_flush_fails_the_work(void **state)
+{
+    job j = {0};
+    dynsel_submission submission;
+    (void)state;
+    fake_opencl_break("G0", "clFlush", CL_OUT_OF_HOST_MEMORY);
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+    assert_error("clFlush", CL_OUT_OF_HOST_MEMORY, "G0");
+    assert_int_equal(fake_opencl_calls("clReleaseEvent"), 1);
+}
+
+/* No memory to look says nothing about the work, which may still use the caller's. */
+static void a_failing_look_is_no_end(void **state)
+{
+    job j = {0};
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&j, NULL));
+    fake_opencl_break("G0", "clGetEventInfo", CL_OUT_OF_HOST_MEMORY);
+    assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy.policy));
+    fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+}
+
+/* How each way to lose G0 shows; the fake counts what is called on it afterwards. */
+typedef struct loss {
+    const char *broken; /* the function that tells, or "event" */
+    cl_int code;
+    const char *told; /* the function in the error */
+} loss;
+
+static void lose_g0(const loss *l)
+{
+    job j = {0};
+    dynsel_submission first;
+    dynsel_submission second;
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&j, &first)); /* on G0 */
+    fake_opencl_break("G0", l->broken, l->code);
+    for (int i = 0; i < 3; i++) { /* on the others */
+        assert_status(DYNSEL_OK, submit(&j, NULL));
+    }
+    assert_status(DYNSEL_OK, submit(&j, &second)); /* on G0 again */
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&second));
+    assert_string_equal(dynsel_last_error()->function, l->told);
+    assert_int_equal(dynsel_last_error()->code, l->code);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&first));
+    assert_int_equal(dynsel_last_error()->code, l->code);
+    assert_contains(error_line(), "the device was lost while this work was on it [G0]");
+}
+
+static void others_go_on(void)
+{
+    for (int i = 0; i < 9; i++) {
+        job j = {0};
+        dynsel_submission submission;
+        assert_status(DYNSEL_OK, submit(&j, &submission));
+        assert_status(DYNSEL_OK, dynsel_wait(&submission));
+        assert_string_not_equal(dynsel_resource_name(j.where), "G0");
+        assert_int_equal(j.calls, 1);
+    }
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&policy.policy, 0));
+    assert_status(DYNSEL_OK, dynsel_resource_in_service(&policy.policy, 1));
+}
+
+static void a_lost_device_is_left_alone(void **state)
+{
+    static const loss losses[] = {
+        {"clEnqueueMarkerWithWaitList", CL_OUT_OF_RESOURCES, "clEnqueueMarkerWithWaitList"},
+        {"clEnqueueMarkerWithWaitList", CL_INVALID_COMMAND_QUEUE, "clEnqueueMarkerWithWaitList"},
+        {"clFlush", CL_DEVICE_NOT_AVAILABLE, "clFlush"},
+        {"clWaitForEvents", CL_OUT_OF_RESOURCES, "clWaitForEvents"},
+        {"clWaitForEvents", -9999, "clWaitForEvents"},
+        {"event", CL_OUT_OF_RESOURCES, "event"},
+    };
+    for (size_t i = 0; i < COUNT(losses); i++) {
+        lose_g0(&losses[i]);
+        others_go_on();
+        const uint32_t given_up = fake_opencl_given_up();
+        assert_true(given_up >= 2); /* its context and queue at least */
+        assert_string_equal(chosen_by("all"), "G1|C0|C1");
+        assert_string_equal(chosen_by("name=G0"), "DYNSEL_E_NO_RESOURCE");
+        assert_null(dynsel_opencl_queue(&policy.policy.resources[0]));
+        assert_contains(error_line(), "the device was lost");
+        assert_status(DYNSEL_OK, dynsel_resource_reinstate(&policy.policy, 0));
+        others_go_on(); /* its first refusal puts it out again */
+        (void)tear_down_work(state);
+        assert_int_equal(fake_opencl_given_up(), given_up);
+        (void)set_up_work(state);
+    }
+}
+
+/* A look, not a wait, may be what finds out. */
+static void a_poll_may_lose_the_device(void **state)
+{
+    job j = {0};
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&j, NULL));
+    fake_opencl_finish_events(CL_INVALID_COMMAND_QUEUE);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy)); /* looks once */
+    assert_string_equal(chosen_by("all"), "G1|C0|C1");
+    assert_int_equal(fake_opencl_given_up(), 3);
+    memset(&policy, 0, sizeof(policy));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &on_opencl, 0));
+}
+
+static void fixed_resource_says_that_it_is_lost(void **state)
+{
+    dynsel_fixed_resource_policy fixed = {0};
+    job j = {0};
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&fixed, &on_opencl, 0));
+    fake_opencl_break("G0", "clFlush", CL_DEVICE_NOT_AVAILABLE);
+    assert_status(DYNSEL_E_DEVICE,
+                  dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, &j)));
+    assert_status(DYNSEL_E_OUT_OF_SERVICE,
+                  dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, &j)));
+    assert_contains(error_line(), "the device was lost");
+    assert_contains(error_line(), "[G0], code -2");
+    assert_int_equal(j.calls, 1);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&fixed.policy));
+}
+
+/* What shares a context shares its end; who opens later gets a new one. */
+static void cpus_are_lost_together(void **state)
+{
+    job j = {0};
+    const dynsel_options options = {.resources = &policy.policy.resources[2], .count = 1};
+    dynsel_fixed_resource_policy c0 = {0};
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&c0, &options, 0));
+    fake_opencl_break("C0", "clFlush", CL_OUT_OF_RESOURCES);
+    assert_status(DYNSEL_E_DEVICE, dynsel_submit_and_wait(&c0.policy, &DYNSEL_TASK(enqueue, &j)));
+    const cl_context fresh = dynsel_opencl_context(&policy.policy.resources[3]);
+    assert_non_null(fresh);
+    assert_int_equal(fake_opencl_devices_of_last_context(), 1);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&c0.policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_opencl_close());
+
+    (void)set_up_work(state); /* the same with both open */
+    assert_non_null(dynsel_opencl_queue(&policy.policy.resources[3]));
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&c0, &options, 0));
+    fake_opencl_break("C0", "clFlush", CL_OUT_OF_RESOURCES);
+    assert_status(DYNSEL_E_DEVICE, dynsel_submit_and_wait(&c0.policy, &DYNSEL_TASK(enqueue, &j)));
+    assert_null(dynsel_opencl_context(&policy.policy.resources[3]));
+    assert_string_equal(chosen_by("all"), "G0|G1");
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&c0.policy));
+}
+
+/* A queue that is not the library's. */
+static cl_command_queue make_queue(cl_command_queue_properties properties)
+{
+    cl_int code = CL_SUCCESS;
+    const dynsel_resource *const g1 = &policy.policy.resources[1];
+    const cl_command_queue queue = clCreateCommandQueue(
+        dynsel_opencl_context(g1), dynsel_opencl_device(g1), properties, &code);
+    assert_int_equal(code, CL_SUCCESS);
+    return queue;
+}
+
+static void adopted_queues_are_resources(void **state)
+{
+    (void)state;
+    const cl_command_queue queue = make_queue(0);
+    const dynsel_resource mine = {&dynsel_opencl_backend, queue};
+    const dynsel_options options = {.resources = &mine, .count = 1, .adapt = dynsel_opencl_adopt};
+    dynsel_fixed_resource_policy fixed = {0};
+    job j = {0};
+    assert_null(dynsel_opencl_queue(&mine)); /* not adopted yet */
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&fixed, &options, 0));
+    assert_string_equal(dynsel_resource_name(&mine), "G1");
+    assert_ptr_equal(dynsel_opencl_queue(&mine), queue);
+    assert_ptr_equal(dynsel_opencl_adopt(queue), dynsel_opencl_adopt(queue));
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, &j)));
+    assert_ptr_equal(j.where->handle, queue);
+    assert_string_equal(chosen_by("all"), "G0|G1|C0|C1"); /* no device of its own */
+    assert_status(DYNSEL_E_BUSY, dynsel_opencl_close());
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&fixed.policy));
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS); /* the library holds on to it */
+    assert_ptr_equal(dynsel_opencl_queue(&mine), queue);
+}
+
+/* There a later wait does not cover earlier work: a look that finds it complete has to wait. */
+static void out_of_order_queues_are_waited_for_each(void **state)
+{
+    (void)state;
+    const cl_command_queue queue = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    const dynsel_resource mine = {&dynsel_opencl_backend, queue};
+    const dynsel_options options = {.resources = &mine, .count = 1, .adapt = dynsel_opencl_adopt};
+    dynsel_fixed_resource_policy fixed = {0};
+    job j = {0};
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&fixed, &options, 0));
+    for (int i = 0; i < 3; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&fixed.policy, &DYNSEL_TASK(enqueue, &j), NULL));
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&fixed.policy)); /* only looks */
+    assert_true(fake_opencl_calls("clWaitForEvents") >= 3);
+    assert_int_equal(fake_opencl_calls("clReleaseEvent"), 3);
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+static void wrong_queues_are_refused(void **state)
+{
+    (void)state;
+    const cl_command_queue queue = make_queue(0);
+    assert_null(dynsel_opencl_adopt(NULL));
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_INVALID);
+    fake_opencl_fail_at(1, CL_INVALID_CONTEXT);
+    assert_null(dynsel_opencl_adopt(queue));
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_INVALID);
+    assert_contains(error_line(), "clGetCommandQueueInfo");
+    for (uint32_t i = 4; i < CONFIG_DYNSEL_OPENCL_MAX_DEVICES; i++) {
+        const cl_command_queue another = make_queue(0);
+        assert_non_null(dynsel_opencl_adopt(another));
+        assert_int_equal(clReleaseCommandQueue(another), CL_SUCCESS);
+    }
+    assert_null(dynsel_opencl_adopt(queue));
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_FULL);
+    assert_contains(error_line(), "raise CONFIG_DYNSEL_OPENCL_MAX_DEVICES");
+    assert_int_equal(clReleaseCommandQueue(queue), CL_SUCCESS);
+}
+
+/* One work may fail for the failure that was injected, and for no other. */
+static void expect_ok_or_injected(dynsel_status status)
+{
+    if (status == DYNSEL_OK) {
+        return;
+    }
+    assert_true(fake_opencl_has_failed());
+    if (status == DYNSEL_E_NO_RESOURCE) {
+        return; /* no device could be listed or described; nothing failed for good */
+    }
+    const dynsel_error *const error = dynsel_last_error();
+    assert_true(status == DYNSEL_E_DEVICE || status == DYNSEL_E_OUT_OF_SERVICE);
+    assert_true(error->code == CL_OUT_OF_HOST_MEMORY || error->code == CL_OUT_OF_RESOURCES ||
+                error->code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    assert_non_null(error->function);
+}
+
+static void use_everything(void)
+{
+    dynsel_round_robin_policy round = {0};
+    const dynsel_status status = dynsel_round_robin_init(&round, &on_opencl, 0);
+    expect_ok_or_injected(status);
+    if (status != DYNSEL_OK) {
+        return;
+    }
+    for (int i = 0; i < 4; i++) {
+        job kept = {0};
+        job lost = {0};
+        dynsel_submission submission;
+        const dynsel_status submitted =
+            dynsel_submit(&round.policy, &DYNSEL_TASK(enqueue, &kept), &submission);
+        expect_ok_or_injected(submitted);
+        assert_int_equal(kept.calls, submitted == DYNSEL_OK ? 1 : 0);
+        expect_ok_or_injected(dynsel_submit(&round.policy, &DYNSEL_TASK(enqueue, &lost), NULL));
+        if (submitted == DYNSEL_OK) {
+            expect_ok_or_injected(dynsel_wait(&submission));
+        }
+        expect_ok_or_injected(dynsel_wait_group(dynsel_get_submission_group(&round.policy)));
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&round.policy));
+}
+
+/* Whichever call fails: nothing leaks, nothing hangs, no status is made up. */
+static void fail_each_call(cl_int code)
+{
+    bool failed = true;
+    for (uint32_t call = 1; failed; call++) {
+        show(machine, COUNT(machine));
+        fake_opencl_set_new_events(CL_RUNNING);
+        fake_opencl_fail_at(call, code);
+        use_everything();
+        assert_status(DYNSEL_OK, dynsel_opencl_close());
+        failed = fake_opencl_has_failed();
+        if (fake_opencl_leaks() != 0 || fake_opencl_violations() != 0) {
+            fail_msg("call %u, %s: %u leaks, %u violations", (unsigned)call,
+                     fake_opencl_failed_function(), (unsigned)fake_opencl_leaks(),
+                     (unsigned)fake_opencl_violations());
+        }
+        assert_true(call < 1000);
+    }
+}
+
+static void each_call_may_fail(void **state)
+{
+    (void)state;
+    fail_each_call(CL_OUT_OF_HOST_MEMORY);
+    fail_each_call(CL_OUT_OF_RESOURCES);
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_work, tear_down_work)
+    const struct CMUnitTest tests[] = {
+        TEST(one_submit_costs_four_calls),
+        TEST(detached_work_costs_the_same),
+        TEST(work_without_an_event_is_complete),
+        TEST(a_failed_event_is_a_failure),
+        TEST(a_function_may_fail_after_it_enqueued),
+        TEST(a_failing_flush_fails_the_work),
+        TEST(a_failing_look_is_no_end),
+        TEST(a_lost_device_is_left_alone),
+        TEST(a_poll_may_lose_the_device),
+        TEST(fixed_resource_says_that_it_is_lost),
+        TEST(cpus_are_lost_together),
+        TEST(adopted_queues_are_resources),
+        TEST(out_of_order_queues_are_waited_for_each),
+        TEST(wrong_queues_are_refused),
+        cmocka_unit_test_setup_teardown(each_call_may_fail, set_up, tear_down),
+    };
+    return RUN(tests);
+}
