@@ -98,6 +98,9 @@ static bool tone(const options *o, const resources *r, dynsel_policy *policy, FI
     return true;
 }
 
+/* A device that was lost in the middle of its work may still write to them. */
+static bool keep_pictures;
+
 static bool stop_policy(dynsel_policy *policy)
 {
     bool in_service[CONFIG_DYNSEL_MAX_RESOURCES] = {false};
@@ -106,6 +109,9 @@ static bool stop_policy(dynsel_policy *policy)
         in_service[i] = dynsel_resource_in_service(policy, i) == DYNSEL_OK;
     }
     device_release(&job, in_service);
+    for (size_t i = 0; i < job.resource_count; i++) {
+        keep_pictures = keep_pictures || !in_service[i];
+    }
     if (dynsel_policy_deinit(policy) != DYNSEL_OK) {
         say_dynsel_error("the policy cannot be ended");
         return false;
@@ -136,8 +142,10 @@ static int run_or_list(const options *o)
     if (!resources_close() && status == 0) {
         status = EXIT_FAILURE;
     }
-    picture_free(&source);
-    picture_free(&result);
+    if (!keep_pictures) {
+        picture_free(&source);
+        picture_free(&result);
+    }
     return status;
 }
 
