@@ -203,6 +203,20 @@ static void cpus_of_a_platform_share_a_context(void **state)
     assert_int_equal(fake_opencl_calls("clCreateContext"), 3);
 }
 
+/* A context with one that is off would fail for all. */
+static void unavailable_cpus_share_nothing(void **state)
+{
+    static const fake_device devices[] = {
+        CPU("C0"),
+        {.name = "C1", .vendor = "V", .type = CL_DEVICE_TYPE_CPU, .not_available = true}};
+    static const fake_platform platform[] = {{.name = "C", .count = 2, .devices = devices}};
+    (void)state;
+    show(platform, 1);
+    const dynsel_resource c0 = resource("name=C0");
+    assert_non_null(dynsel_opencl_queue(&c0));
+    assert_int_equal(fake_opencl_devices_of_last_context(), 1);
+}
+
 static void a_device_that_does_not_open_stays_so(void **state)
 {
     (void)state;
@@ -328,6 +342,7 @@ int main(void)
         TEST(full_tables_name_their_symbol),
         TEST(opens_only_what_is_used),
         TEST(cpus_of_a_platform_share_a_context),
+        TEST(unavailable_cpus_share_nothing),
         TEST(a_device_that_does_not_open_stays_so),
         TEST(queue_properties_are_the_users),
         TEST(foreign_handles_are_refused),

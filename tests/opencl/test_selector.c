@@ -35,7 +35,7 @@ static const fake_device pocl[] = {
      .bus = 3},
 };
 static const fake_device others[] = {
-    {.name = "Oclgrind Simulator",
+    {.name = "Oclgrind 21",
      .vendor = "University of Bristol",
      .type = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU,
      .vendor_id = 9},
@@ -78,7 +78,7 @@ static void chooses(void **state)
         {"3", "pthread-AMD EPYC"},
         {"6", "QUALCOMM DSP"},
         {"7", "DYNSEL_E_NO_RESOURCE"},
-        {"index=99999999999999999999", "DYNSEL_E_NO_RESOURCE"},
+        {"index=18446744073709551617", "DYNSEL_E_NO_RESOURCE"}, /* 2^64 + 1 */
         {"platform=portable,index=2", "NVIDIA T4"},
         {"platform=portable,gpu,index=0", "NVIDIA T4"},
         {"cpu,1", "basic-AMD EPYC"},
@@ -90,10 +90,10 @@ static void chooses(void **state)
         {"0;0;h200,0", "NVIDIA H200"},
         {"1;0", "NVIDIA H200|NVIDIA H200"},
         {"name=oclgrind", "DYNSEL_E_NO_RESOURCE"},
-        {"emulator", "Oclgrind Simulator"},
-        {"emulator,gpu,index=0", "Oclgrind Simulator"},
+        {"emulator", "Oclgrind 21"},
+        {"emulator,gpu,index=0", "Oclgrind 21"},
         {"all;emulator", "NVIDIA H200|NVIDIA H200|NVIDIA T4|pthread-AMD EPYC|basic-AMD EPYC|"
-                         "Oclgrind Simulator|Alveo U50|QUALCOMM DSP"},
+                         "Oclgrind 21|Alveo U50|QUALCOMM DSP"},
         {"name=a=b", "DYNSEL_E_NO_RESOURCE"},
         {"nonsense", "DYNSEL_E_NO_RESOURCE"},
     };

@@ -150,6 +150,32 @@ static void a_function_may_fail_after_it_enqueued(void **state)
     assert_int_equal(fake_opencl_calls("clReleaseEvent"), 1);
 }
 
+/* What a task function learned of the loss, the library knows as well. */
+static dynsel_status enqueue_and_lose(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    const dynsel_status status = enqueue(where, args, done);
+    return status != DYNSEL_OK ? status
+                               : dynsel_opencl_check("clSetKernelArg", CL_OUT_OF_RESOURCES);
+}
+
+static void a_function_may_lose_the_device_after_it_enqueued(void **state)
+{
+    job j = {0};
+    dynsel_submission submission;
+    (void)state;
+    assert_status(DYNSEL_OK,
+                  dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue_and_lose, &j), &submission));
+    const uint32_t calls = fake_opencl_calls(NULL);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+    assert_string_equal(dynsel_last_error()->function, "clSetKernelArg");
+    assert_int_equal(fake_opencl_calls("clFlush"), 0);
+    assert_int_equal(fake_opencl_calls(NULL), calls);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_opencl_close());
+    assert_int_equal(fake_opencl_leaks(), 3); /* context, queue and event: given up on purpose */
+    (void)set_up_work(state);
+}
+
 static void a_failing_flush_fails_the_work(void **state)
 {
     job j = {0};
@@ -453,6 +479,7 @@ int main(void)
         TEST(work_without_an_event_is_complete),
         TEST(a_failed_event_is_a_failure),
         TEST(a_function_may_fail_after_it_enqueued),
+        TEST(a_function_may_lose_the_device_after_it_enqueued),
         TEST(a_failing_flush_fails_the_work),
         TEST(a_failing_look_is_no_end),
         TEST(a_lost_device_is_left_alone),

@@ -46,7 +46,8 @@ static bool set_mistake(mistake *wrong, const char *detail, dynsel_opencl_slice 
     return false;
 }
 
-/* False when it is no number; one that is too large is larger than any index. */
+/* False when the word, which is not empty, is no number; one that is too large is larger than any
+ * index. */
 static bool parse_number(dynsel_opencl_slice word, uint64_t *number)
 {
     uint64_t value = 0;
@@ -58,7 +59,7 @@ static bool parse_number(dynsel_opencl_slice word, uint64_t *number)
         value = value > UINT32_MAX ? UINT32_MAX : value;
     }
     *number = value;
-    return word.length > 0;
+    return true;
 }
 
 static bool parse_value(dynsel_opencl_slice value, dynsel_opencl_term *term, mistake *wrong)
