@@ -2,24 +2,33 @@
 /* Resources that fail: out of service, passed over, and back again. */
 #include <dynsel/dynsel.h>
 
+#include "core/room.h"
 #include "fakes/manual_backend.h"
 #include "test.h"
 
 static manual_backend manual;
 static dynsel_round_robin_policy round_robin;
 static dynsel_fixed_resource_policy fixed;
-static dynsel_resource resources[3];
+
+enum {
+    COUNT = RESOURCES_UP_TO(3),
+    LAST = COUNT - 1,
+    FIXED = COUNT < 2 ? 0 : 1,
+    LIMIT = CONFIG_DYNSEL_MAX_FAILURES > 0 ? CONFIG_DYNSEL_MAX_FAILURES : 1 /* 0: no limit */
+};
+
+static dynsel_resource resources[COUNT];
 
 static int set_up(void **state)
 {
     (void)state;
     manual_backend_reset(&manual, false);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < COUNT; i++) {
         resources[i] = manual_resource(&manual, i);
     }
-    const dynsel_options options = {.resources = resources, .count = 3};
+    const dynsel_options options = {.resources = resources, .count = COUNT};
     const dynsel_status status = dynsel_round_robin_init(&round_robin, &options, 0);
-    return status != DYNSEL_OK ? status : dynsel_fixed_resource_init(&fixed, &options, 1);
+    return status != DYNSEL_OK ? status : dynsel_fixed_resource_init(&fixed, &options, FIXED);
 }
 
 static int tear_down(void **state)
@@ -64,6 +73,7 @@ static void fail_on(uint32_t index, dynsel_status status)
 static void a_resource_that_refuses_is_left_for_another(void **state)
 {
     (void)state;
+    NEEDS(COUNT >= 2);
     atomic_store(&manual.queues[0].refuses, true);
     const dynsel_resource *where = NULL;
     assert_status(DYNSEL_OK,
@@ -80,7 +90,7 @@ static void a_resource_that_refuses_is_left_for_another(void **state)
 static void when_all_refuse_the_first_reason_is_told(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < COUNT; i++) {
         atomic_store(&manual.queues[i].refuses, true);
     }
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
@@ -95,30 +105,31 @@ static void when_all_refuse_the_first_reason_is_told(void **state)
 static void fixed_resource_never_evades(void **state)
 {
     (void)state;
-    atomic_store(&manual.queues[1].refuses, true);
+    atomic_store(&manual.queues[FIXED].refuses, true);
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
                   dynsel_submit(&fixed.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
     assert_int_equal(dynsel_last_error()->code, -6);
-    atomic_store(&manual.queues[1].refuses, false);
+    atomic_store(&manual.queues[FIXED].refuses, false);
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
                   dynsel_submit(&fixed.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
     assert_error_says("fixed_resource");
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&fixed.policy, 1));
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&fixed.policy, FIXED));
     assert_status(DYNSEL_OK, dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, NULL)));
 }
 
 static void failures_in_a_row_take_a_resource_out_of_service(void **state)
 {
     (void)state;
-    for (int i = 0; i < CONFIG_DYNSEL_MAX_FAILURES; i++) {
-        assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, 2));
-        fail_on(2, DYNSEL_E_DEVICE);
+    NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0);
+    for (int i = 0; i < LIMIT; i++) {
+        assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, LAST));
+        fail_on(LAST, DYNSEL_E_DEVICE);
     }
-    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&round_robin.policy, 2));
-    dynsel_selection selection = {.policy = &round_robin.policy, .index = 2};
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&round_robin.policy, LAST));
+    dynsel_selection selection = {.policy = &round_robin.policy, .index = LAST};
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
                   dynsel_submit_selection(&selection, &DYNSEL_TASK(enqueue, NULL), NULL));
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&round_robin.policy, 2));
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&round_robin.policy, LAST));
     assert_status(DYNSEL_OK,
                   dynsel_submit_selection_and_wait(&selection, &DYNSEL_TASK(enqueue, NULL)));
 }
@@ -126,51 +137,133 @@ static void failures_in_a_row_take_a_resource_out_of_service(void **state)
 static void a_success_in_between_starts_the_count_anew(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3 * CONFIG_DYNSEL_MAX_FAILURES; i++) {
-        fail_on(2, i % CONFIG_DYNSEL_MAX_FAILURES == 0 ? DYNSEL_OK : DYNSEL_E_DEVICE);
-        assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, 2));
+    for (int i = 0; i < 3 * LIMIT; i++) {
+        fail_on(LAST, i % LIMIT == 0 ? DYNSEL_OK : DYNSEL_E_DEVICE);
+        assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, LAST));
     }
 }
 
 static void the_applications_own_failures_do_not_count(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3 * CONFIG_DYNSEL_MAX_FAILURES; i++) {
-        fail_on(2, i % 2 == 0 ? DYNSEL_E_TASK : (dynsel_status)(DYNSEL_E_USER - 1));
+    for (int i = 0; i < 3 * LIMIT; i++) {
+        fail_on(LAST, i % 2 == 0 ? DYNSEL_E_TASK : (dynsel_status)(DYNSEL_E_USER - 1));
     }
-    assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, 2));
+    assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, LAST));
 }
 
 static void a_failed_event_counts_as_a_failure_of_the_device(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < CONFIG_DYNSEL_MAX_FAILURES; i++) {
+    NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0);
+    for (unsigned i = 0; i < LIMIT; i++) {
         assert_status(DYNSEL_OK, dynsel_submit(&fixed.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
         manual_fail(&manual, i);
         assert_status(DYNSEL_E_DEVICE,
                       dynsel_wait_group(dynsel_get_submission_group(&fixed.policy)));
     }
-    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&fixed.policy, 1));
-    assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, 1));
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&fixed.policy, FIXED));
+    assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, FIXED));
 }
 
 static void an_index_past_the_table_is_refused(void **state)
 {
     (void)state;
-    assert_status(DYNSEL_E_INVALID, dynsel_resource_in_service(&fixed.policy, 3));
-    assert_error_says("3 resources");
+    assert_status(DYNSEL_E_INVALID, dynsel_resource_in_service(&fixed.policy, COUNT));
+    assert_int_equal(dynsel_last_error()->number, COUNT);
     assert_status(DYNSEL_E_INVALID, dynsel_resource_reinstate(&fixed.policy, SIZE_MAX));
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&fixed.policy, 2));
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&fixed.policy, LAST));
 }
 
 static void try_submit_says_again_where_the_backend_is_full(void **state)
 {
     (void)state;
-    atomic_store(&manual.queues[1].is_full, true);
+    atomic_store(&manual.queues[FIXED].is_full, true);
     assert_status(DYNSEL_E_AGAIN,
                   dynsel_try_submit(&fixed.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
-    atomic_store(&manual.queues[1].is_full, false);
+    atomic_store(&manual.queues[FIXED].is_full, false);
     assert_status(DYNSEL_OK, dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, NULL)));
+}
+
+static void without_a_limit_failures_take_nothing_out_of_service(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_FAILURES == 0);
+    for (int i = 0; i < 2000; i++) {
+        fail_on(LAST, DYNSEL_E_DEVICE);
+    }
+    assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, LAST));
+}
+
+static void fail_until_out(uint32_t index)
+{
+    for (int i = 0; i < LIMIT; i++) {
+        fail_on(index, DYNSEL_E_DEVICE);
+    }
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&round_robin.policy, index));
+}
+
+static void a_late_success_does_not_bring_a_resource_back(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0 && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2);
+    dynsel_submission late;
+    dynsel_selection selection = {.policy = &round_robin.policy, .index = LAST};
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_selection(&selection, &DYNSEL_TASK(enqueue, NULL), &late));
+    fail_until_out(LAST);
+    assert_status(DYNSEL_OK, dynsel_wait(&late));
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&round_robin.policy, LAST));
+}
+
+static void reinstating_what_is_in_service_changes_nothing(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0 && COUNT >= 2);
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&round_robin.policy, 0));
+    fail_until_out(LAST);
+    for (int i = 0; i < 10; i++) {
+        assert_int_not_equal(chosen_by(&round_robin.policy), LAST);
+    }
+}
+
+static void a_resource_that_refuses_a_selection_leaves_the_service(void **state)
+{
+    (void)state;
+    atomic_store(&manual.queues[LAST].refuses, true);
+    dynsel_selection selection = {.policy = &round_robin.policy, .index = LAST};
+    assert_status(DYNSEL_E_OUT_OF_SERVICE,
+                  dynsel_submit_selection(&selection, &DYNSEL_TASK(enqueue, NULL), NULL));
+    assert_ptr_equal(selection.policy, &round_robin.policy);
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&round_robin.policy, LAST));
+}
+
+static dynsel_status enqueue_and_return(const dynsel_resource *where, void *args,
+                                        dynsel_event *done)
+{
+    (void)enqueue(where, NULL, done);
+    return *(const dynsel_status *)args;
+}
+
+/* What the work ended with counts: the function's own status before that of its event. */
+static void what_the_function_returned_decides_whether_the_device_failed(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0);
+    dynsel_status own = DYNSEL_E_TASK;
+    const dynsel_task task = DYNSEL_TASK(enqueue_and_return, &own);
+    const dynsel_submission_group group = dynsel_get_submission_group(&fixed.policy);
+    for (unsigned i = 0; i < 2 * LIMIT; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&fixed.policy, &task, NULL));
+        manual_fail(&manual, i);
+        assert_status(own, dynsel_wait_group(group));
+    }
+    assert_status(DYNSEL_OK, dynsel_resource_in_service(&fixed.policy, FIXED));
+    own = DYNSEL_E_DEVICE;
+    for (unsigned i = 0; i < LIMIT; i++) {
+        assert_status(own, dynsel_submit_and_wait(&fixed.policy, &task));
+    }
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&fixed.policy, FIXED));
 }
 
 static int selections_until_free;
@@ -189,7 +282,7 @@ static void submit_waits_for_a_resource_and_try_submit_does_not(void **state)
     (void)state;
     static const dynsel_policy_ops ops = {.name = "busy", .try_select = have_nothing_at_first};
     dynsel_policy busy = {0};
-    const dynsel_options options = {.resources = resources, .count = 3};
+    const dynsel_options options = {.resources = resources, .count = COUNT};
     assert_status(DYNSEL_OK, dynsel_policy_init(&busy, &ops, &options));
     selections_until_free = 25;
     assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&busy, &DYNSEL_TASK(enqueue, NULL), NULL));
@@ -197,6 +290,51 @@ static void submit_waits_for_a_resource_and_try_submit_does_not(void **state)
     assert_status(DYNSEL_OK, dynsel_submit_and_wait(&busy, &DYNSEL_TASK(enqueue, NULL)));
     assert_int_equal(selections_until_free, -1);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&busy));
+}
+
+static dynsel_status submit_to(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)done;
+    return dynsel_submit(args, &DYNSEL_TASK(enqueue, NULL), NULL);
+}
+
+static void a_submit_inside_a_task_does_not_wait_for_a_resource(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2);
+    static const dynsel_policy_ops ops = {.name = "busy", .try_select = have_nothing_at_first};
+    dynsel_policy busy = {0};
+    const dynsel_options options = {.resources = resources, .count = COUNT};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&busy, &ops, &options));
+    selections_until_free = 2;
+    assert_status(DYNSEL_E_AGAIN,
+                  dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(submit_to, &busy)));
+    assert_int_equal(selections_until_free, 1);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&busy));
+}
+
+/* The first resource, then nothing. */
+static dynsel_status only_once(dynsel_policy *policy, const dynsel_task *task,
+                               dynsel_selection *selection)
+{
+    (void)policy;
+    (void)task;
+    selection->index = 0;
+    return selections_until_free++ == 0 ? DYNSEL_OK : DYNSEL_E_AGAIN;
+}
+
+static void after_a_refusal_the_policys_own_answer_counts(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "only once", .try_select = only_once};
+    dynsel_policy once = {0};
+    const dynsel_options options = {.resources = resources, .count = COUNT};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&once, &ops, &options));
+    atomic_store(&manual.queues[0].refuses, true);
+    selections_until_free = 0;
+    assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&once, &DYNSEL_TASK(enqueue, NULL), NULL));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&once));
 }
 
 static dynsel_status always_the_first(dynsel_policy *policy, const dynsel_task *task,
@@ -213,7 +351,7 @@ static void a_custom_policy_that_insists_on_a_lost_resource_gets_the_reason(void
     (void)state;
     static const dynsel_policy_ops ops = {.name = "stubborn", .try_select = always_the_first};
     dynsel_policy stubborn = {0};
-    const dynsel_options options = {.resources = resources, .count = 3};
+    const dynsel_options options = {.resources = resources, .count = COUNT};
     assert_status(DYNSEL_OK, dynsel_policy_init(&stubborn, &ops, &options));
     atomic_store(&manual.queues[0].refuses, true);
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
@@ -233,6 +371,13 @@ int main(void)
         TEST(a_success_in_between_starts_the_count_anew),
         TEST(the_applications_own_failures_do_not_count),
         TEST(a_failed_event_counts_as_a_failure_of_the_device),
+        TEST(without_a_limit_failures_take_nothing_out_of_service),
+        TEST(a_late_success_does_not_bring_a_resource_back),
+        TEST(reinstating_what_is_in_service_changes_nothing),
+        TEST(a_resource_that_refuses_a_selection_leaves_the_service),
+        TEST(what_the_function_returned_decides_whether_the_device_failed),
+        TEST(a_submit_inside_a_task_does_not_wait_for_a_resource),
+        TEST(after_a_refusal_the_policys_own_answer_counts),
         TEST(an_index_past_the_table_is_refused),
         TEST(try_submit_says_again_where_the_backend_is_full),
         TEST(submit_waits_for_a_resource_and_try_submit_does_not),
