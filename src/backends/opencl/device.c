@@ -3,7 +3,6 @@
 
 #include "backends/opencl/codes.h"
 #include "core/fail.h"
-#include "port/atomic.h"
 
 typedef dynsel_opencl_entry entry;
 
@@ -103,23 +102,15 @@ static dynsel_status refuse(const entry *device)
     });
 }
 
-dynsel_status dynsel_opencl_open(entry *device)
+dynsel_status dynsel_opencl_open_now(entry *device)
 {
-    uint32_t state = dynsel_word_load_acquire(&device->state);
-    if (state == DYNSEL_OPENCL_CLOSED) {
-        dynsel_lock_acquire(&dynsel_opencl_lock);
-        if (dynsel_word_load_relaxed(&device->state) == DYNSEL_OPENCL_CLOSED) {
-            open_locked(device);
-        }
-        state = dynsel_word_load_relaxed(&device->state);
-        dynsel_lock_release(&dynsel_opencl_lock);
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    if (dynsel_word_load_relaxed(&device->state) == DYNSEL_OPENCL_CLOSED) {
+        open_locked(device);
     }
+    const uint32_t state = dynsel_word_load_relaxed(&device->state);
+    dynsel_lock_release(&dynsel_opencl_lock);
     return state == DYNSEL_OPENCL_OPEN ? DYNSEL_OK : refuse(device);
-}
-
-bool dynsel_opencl_is_lost(const entry *device)
-{
-    return dynsel_word_load_acquire(&device->state) == DYNSEL_OPENCL_DEAD;
 }
 
 static void lose_locked(entry *device, const char *function, cl_int code)
