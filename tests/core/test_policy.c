@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/room.h"
 #include "test.h"
 
 static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
@@ -25,14 +26,16 @@ static dynsel_status choose_index_99(dynsel_policy *policy, const dynsel_task *t
 
 static const dynsel_policy_ops choosing_99 = {.name = "99", .try_select = choose_index_99};
 
+enum { COUNT = RESOURCES_UP_TO(2), LAST = COUNT - 1 };
+
 static const dynsel_resource two_hosts[] = {
     {&dynsel_inline_backend, (void *)"first"},
     {&dynsel_inline_backend, (void *)"second"},
 };
 
-static dynsel_options given(size_t count)
+static dynsel_options given(void)
 {
-    return (dynsel_options){.resources = two_hosts, .count = count};
+    return (dynsel_options){.resources = two_hosts, .count = COUNT};
 }
 
 static void assert_is_zero(const dynsel_policy *policy)
@@ -72,15 +75,139 @@ static void given_resources_are_copied(void **state)
 {
     (void)state;
     dynsel_resource mine[2] = {two_hosts[0], two_hosts[1]};
-    const dynsel_options options = {.resources = mine, .count = 2};
+    const dynsel_options options = {.resources = mine, .count = COUNT};
     dynsel_fixed_resource_policy policy = {0};
-    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 1));
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, LAST));
     memset(mine, 0, sizeof mine);
     size_t count = 0;
     const dynsel_resource *resources = dynsel_get_resources(&policy.policy, &count);
-    assert_int_equal(count, 2);
-    assert_string_equal((const char *)resources[1].handle, "second");
+    assert_int_equal(count, COUNT);
+    assert_ptr_equal(resources[LAST].handle, two_hosts[LAST].handle);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+}
+
+static dynsel_status start_nothing(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    (void)work;
+    return DYNSEL_E_OUT_OF_SERVICE;
+}
+
+static dynsel_status look(dynsel_backend *backend, const dynsel_work *work)
+{
+    (void)backend;
+    (void)work;
+    return DYNSEL_OK;
+}
+
+static void give_back(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    work->done.native = NULL;
+}
+
+static void a_backend_that_lacks_operations_is_refused(void **state)
+{
+    (void)state;
+    static const dynsel_backend_ops incomplete[] = {
+        {.name = "no start"},
+        {.start = start_nothing},
+        {.name = "no poll",
+         .outlives_submit = true,
+         .start = start_nothing,
+         .wait = look,
+         .release = give_back},
+        {.name = "no wait",
+         .outlives_submit = true,
+         .start = start_nothing,
+         .poll = look,
+         .release = give_back},
+        {.name = "no release",
+         .outlives_submit = true,
+         .start = start_nothing,
+         .poll = look,
+         .wait = look},
+    };
+    enum { INCOMPLETE = sizeof incomplete / sizeof incomplete[0] };
+    dynsel_backend without_operations = {NULL};
+    dynsel_backend backends[INCOMPLETE];
+    dynsel_resource wrong[INCOMPLETE + 2] = {{NULL, NULL}, {&without_operations, NULL}};
+    for (size_t i = 0; i < INCOMPLETE; i++) {
+        backends[i].ops = &incomplete[i];
+        wrong[2 + i] = (dynsel_resource){&backends[i], NULL};
+    }
+    for (size_t i = 0; i < INCOMPLETE + 2; i++) {
+        dynsel_resource resources[2] = {two_hosts[0], two_hosts[1]};
+        resources[LAST] = wrong[i];
+        const dynsel_options options = {.resources = resources, .count = COUNT};
+        dynsel_fixed_resource_policy policy = {0};
+        assert_status(DYNSEL_E_INVALID, dynsel_fixed_resource_init(&policy, &options, 0));
+        assert_int_equal(dynsel_last_error()->number, LAST);
+        assert_is_zero(&policy.policy);
+    }
+}
+
+static void work_that_outlives_its_submit_needs_the_table_of_it(void **state)
+{
+    (void)state;
+    static const dynsel_backend_ops ops = {.name = "outlives",
+                                           .outlives_submit = true,
+                                           .start = start_nothing,
+                                           .poll = look,
+                                           .wait = look,
+                                           .release = give_back};
+    dynsel_backend backend = {&ops};
+    const dynsel_resource resource = {&backend, NULL};
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    dynsel_fixed_resource_policy policy = {0};
+    const dynsel_status status = dynsel_fixed_resource_init(&policy, &options, 0);
+    if (CONFIG_DYNSEL_IN_FLIGHT) {
+        assert_status(DYNSEL_OK, status);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    } else {
+        assert_status(DYNSEL_E_UNSUPPORTED, status);
+        assert_error_says("CONFIG_DYNSEL_IN_FLIGHT");
+        assert_is_zero(&policy.policy);
+    }
+}
+
+/* A backend that says that it offers so many resources, or fails. */
+static size_t offered;
+static dynsel_status offer_status;
+
+static dynsel_status offer(dynsel_backend *backend, dynsel_resource *resources, size_t capacity,
+                           size_t *count)
+{
+    for (size_t i = 0; i < offered && i < capacity; i++) {
+        resources[i] = (dynsel_resource){.backend = backend};
+    }
+    *count = offered;
+    return offer_status;
+}
+
+static void default_resources_are_all_taken_or_refused(void **state)
+{
+    (void)state;
+    static const dynsel_backend_ops ops = {
+        .name = "offers", .get_default_resources = offer, .start = start_nothing};
+    dynsel_backend backend = {&ops};
+    const dynsel_options options = {.backend = &backend};
+    dynsel_fixed_resource_policy policy = {0};
+    size_t count = 0;
+    offered = CONFIG_DYNSEL_MAX_RESOURCES;
+    offer_status = DYNSEL_OK;
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
+    assert_non_null(dynsel_get_resources(&policy.policy, &count));
+    assert_int_equal(count, CONFIG_DYNSEL_MAX_RESOURCES);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    offered++;
+    assert_status(DYNSEL_E_FULL, dynsel_fixed_resource_init(&policy, &options, 0));
+    assert_error_says("CONFIG_DYNSEL_MAX_RESOURCES");
+    assert_int_equal(dynsel_last_error()->number, CONFIG_DYNSEL_MAX_RESOURCES + 1);
+    offered = 1;
+    offer_status = DYNSEL_E_DEVICE;
+    assert_status(DYNSEL_E_DEVICE, dynsel_fixed_resource_init(&policy, &options, 0));
+    assert_is_zero(&policy.policy);
 }
 
 static void wrong_options_are_refused_and_leave_the_policy_zero(void **state)
@@ -90,13 +217,8 @@ static void wrong_options_are_refused_and_leave_the_policy_zero(void **state)
     for (size_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES + 1; i++) {
         many[i] = two_hosts[0];
     }
-    static const dynsel_backend_ops no_start = {.name = "no start"};
-    static const dynsel_backend_ops no_poll = {.name = "no poll", .outlives_submit = true};
-    dynsel_backend bad[] = {{NULL}, {&no_start}, {&no_poll}};
-    dynsel_resource wrong[][2] = {{two_hosts[0], {NULL, NULL}},
-                                  {two_hosts[0], {&bad[0], NULL}},
-                                  {two_hosts[0], {&bad[1], NULL}},
-                                  {two_hosts[0], {&bad[2], NULL}}};
+    static const dynsel_backend_ops no_defaults = {.name = "none", .start = start_nothing};
+    dynsel_backend offers_nothing = {&no_defaults};
     const struct {
         dynsel_options options;
         dynsel_status status;
@@ -107,11 +229,7 @@ static void wrong_options_are_refused_and_leave_the_policy_zero(void **state)
         {{.resources = many, .count = CONFIG_DYNSEL_MAX_RESOURCES + 1},
          DYNSEL_E_FULL,
          "CONFIG_DYNSEL_MAX_RESOURCES"},
-        {{.resources = wrong[0], .count = 2}, DYNSEL_E_INVALID, "resource 1"},
-        {{.resources = wrong[1], .count = 2}, DYNSEL_E_INVALID, "resource 1"},
-        {{.resources = wrong[2], .count = 2}, DYNSEL_E_INVALID, "resource 1"},
-        {{.resources = wrong[3], .count = 2}, DYNSEL_E_INVALID, "resource 1"},
-        {{.backend = &bad[1]}, DYNSEL_E_NO_RESOURCE, "no device"},
+        {{.backend = &offers_nothing}, DYNSEL_E_NO_RESOURCE, "no device"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         dynsel_fixed_resource_policy policy = {0};
@@ -142,7 +260,7 @@ static void *refuse_with_details(void *handle)
 static void an_adapter_that_refuses_fails_the_initialization(void **state)
 {
     (void)state;
-    dynsel_options options = given(2);
+    dynsel_options options = given();
     dynsel_fixed_resource_policy policy = {0};
     options.adapt = refuse;
     assert_status(DYNSEL_E_INVALID, dynsel_fixed_resource_init(&policy, &options, 0));
@@ -164,20 +282,24 @@ static void a_policy_must_be_zeroed_and_its_operations_there(void **state)
     memset(&policy, 0x5a, sizeof policy);
     assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&policy, &choosing_99, NULL));
     assert_error_says("zero");
+    dynsel_policy used = {.count = 1};
+    assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&used, &choosing_99, NULL));
+    dynsel_policy moved = {.self = &policy};
+    assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&moved, &choosing_99, NULL));
 }
 
 static void initializing_twice_is_refused_and_changes_nothing(void **state)
 {
     (void)state;
-    const dynsel_options options = given(2);
+    const dynsel_options options = given();
     dynsel_fixed_resource_policy policy = {0};
-    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 1));
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, LAST));
     assert_status(DYNSEL_E_INVALID, dynsel_fixed_resource_init(&policy, &options, 0));
     assert_error_says("deinit");
     dynsel_selection selection;
     assert_status(DYNSEL_OK,
                   dynsel_select(&policy.policy, &DYNSEL_TASK(nothing, NULL), &selection));
-    assert_int_equal(selection.index, 1);
+    assert_int_equal(selection.index, LAST);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
@@ -216,11 +338,13 @@ static void a_policy_that_is_not_initialized_is_refused_everywhere(void **state)
 static void a_copied_policy_is_refused_everywhere(void **state)
 {
     (void)state;
-    const dynsel_options options = given(2);
+    const dynsel_options options = given();
     dynsel_fixed_resource_policy policy = {0};
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
     dynsel_fixed_resource_policy copy = policy;
     assert_all_refuse(&copy.policy, DYNSEL_E_INVALID);
+    assert_null(dynsel_selection_unwrap(&(dynsel_selection){.policy = &copy.policy}));
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_INVALID);
     assert_status(DYNSEL_E_INVALID, dynsel_fixed_resource_init(&copy, &options, 0));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
@@ -228,7 +352,7 @@ static void a_copied_policy_is_refused_everywhere(void **state)
 static void a_wrong_index_from_a_custom_policy_is_refused(void **state)
 {
     (void)state;
-    const dynsel_options options = given(2);
+    const dynsel_options options = given();
     dynsel_policy policy = {0};
     assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &choosing_99, &options));
     dynsel_selection selection;
@@ -239,10 +363,80 @@ static void a_wrong_index_from_a_custom_policy_is_refused(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
+static dynsel_status choose_the_end(dynsel_policy *policy, const dynsel_task *task,
+                                    dynsel_selection *selection)
+{
+    (void)policy;
+    (void)task;
+    selection->index = COUNT;
+    return DYNSEL_OK;
+}
+
+/* Leaves an index behind, as one does that looks for the first free resource. */
+static dynsel_status find_nothing(dynsel_policy *policy, const dynsel_task *task,
+                                  dynsel_selection *selection)
+{
+    selection->index = COUNT;
+    return task->id == 0 ? DYNSEL_E_AGAIN : dynsel_policy_refuse(policy, task);
+}
+
+static void the_first_index_past_the_table_is_refused_too(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "the end", .try_select = choose_the_end};
+    const dynsel_options options = given();
+    dynsel_policy policy = {0};
+    dynsel_selection selection = {0};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &ops, &options));
+    assert_status(DYNSEL_E_INVALID,
+                  dynsel_select(&policy, &DYNSEL_TASK(nothing, NULL), &selection));
+    assert_null(selection.policy);
+    selection = (dynsel_selection){.policy = &policy, .index = COUNT};
+    assert_null(dynsel_selection_unwrap(&selection));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
+static void what_a_custom_policy_fails_with_is_returned(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "nothing", .try_select = find_nothing};
+    const dynsel_options options = given();
+    dynsel_backend other = {dynsel_inline_backend.ops};
+    const dynsel_task_form forms[] = {{&other, nothing}};
+    const dynsel_task elsewhere = {.forms = forms, .form_count = 1, .id = 1};
+    dynsel_policy policy = {0};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &ops, &options));
+    assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&policy, &DYNSEL_TASK(nothing, NULL), NULL));
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_submit(&policy, &elsewhere, NULL));
+    assert_error_says("nothing");
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
+/* The resource that the refusal is about need not be the first. */
+static void a_refusal_tells_apart_what_is_missing(void **state)
+{
+    (void)state;
+    NEEDS(COUNT >= 2);
+    dynsel_backend other = {dynsel_inline_backend.ops};
+    const dynsel_resource resources[] = {{&dynsel_inline_backend, NULL}, {&other, NULL}};
+    const dynsel_options options = {.resources = resources, .count = 2};
+    const dynsel_task_form forms[] = {{&other, nothing}};
+    const dynsel_task task = {.forms = forms, .form_count = 1};
+    dynsel_policy policy = {0};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &choosing_99, &options));
+    assert_false(dynsel_policy_may_use(&policy, 0, &task));
+    assert_true(dynsel_policy_may_use(&policy, 1, &task));
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_policy_refuse(&policy, &task));
+    const dynsel_task_form none[] = {{NULL, NULL}};
+    assert_status(DYNSEL_E_UNSUPPORTED,
+                  dynsel_policy_refuse(&policy, &(dynsel_task){.forms = none, .form_count = 1}));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
 static void resources_need_a_place_for_their_count(void **state)
 {
     (void)state;
-    const dynsel_options options = given(2);
+    const dynsel_options options = given();
     dynsel_fixed_resource_policy policy = {0};
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
     assert_null(dynsel_get_resources(&policy.policy, NULL));
@@ -273,6 +467,12 @@ int main(void)
         cmocka_unit_test(a_policy_that_is_not_initialized_is_refused_everywhere),
         cmocka_unit_test(a_copied_policy_is_refused_everywhere),
         cmocka_unit_test(a_wrong_index_from_a_custom_policy_is_refused),
+        cmocka_unit_test(a_backend_that_lacks_operations_is_refused),
+        cmocka_unit_test(work_that_outlives_its_submit_needs_the_table_of_it),
+        cmocka_unit_test(default_resources_are_all_taken_or_refused),
+        cmocka_unit_test(the_first_index_past_the_table_is_refused_too),
+        cmocka_unit_test(what_a_custom_policy_fails_with_is_returned),
+        cmocka_unit_test(a_refusal_tells_apart_what_is_missing),
         cmocka_unit_test(resources_need_a_place_for_their_count),
         cmocka_unit_test(resources_have_names),
     };

@@ -42,6 +42,9 @@ static void an_error_becomes_one_line(void **state)
     const dynsel_error bare = {.status = (dynsel_status)-1234, .code = INT32_MIN};
     (void)dynsel_error_text(&bare, text, sizeof text);
     assert_string_equal(text, "the application's own status -1234, code -2147483648");
+    const dynsel_error first = {.status = DYNSEL_E_USER};
+    (void)dynsel_error_text(&first, text, sizeof text);
+    assert_string_equal(text, "the application's own status -1000");
 }
 
 static void a_line_that_does_not_fit_is_cut_off_and_ended(void **state)

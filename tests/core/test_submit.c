@@ -2,9 +2,10 @@
 /* Submitting over the inline backend: forms, results, handles, failures, nesting. */
 #include <dynsel/dynsel.h>
 
+#include "core/room.h"
 #include "test.h"
 
-enum { OWN_STATUS = DYNSEL_E_USER - 3 };
+enum { OWN_STATUS = DYNSEL_E_USER - 3, COUNT = RESOURCES_UP_TO(2), LAST = COUNT - 1 };
 
 static dynsel_fixed_resource_policy policy;
 static const dynsel_resource hosts[] = {{&dynsel_inline_backend, (void *)"a"},
@@ -13,8 +14,8 @@ static const dynsel_resource hosts[] = {{&dynsel_inline_backend, (void *)"a"},
 static int set_up(void **state)
 {
     (void)state;
-    const dynsel_options options = {.resources = hosts, .count = 2};
-    return dynsel_fixed_resource_init(&policy, &options, 1);
+    const dynsel_options options = {.resources = hosts, .count = COUNT};
+    return dynsel_fixed_resource_init(&policy, &options, LAST);
 }
 
 static int tear_down(void **state)
@@ -59,7 +60,7 @@ static void a_task_runs_once_on_the_chosen_resource(void **state)
     call c = {0};
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), NULL));
     assert_int_equal(c.count, 1);
-    assert_ptr_equal(c.where, &resources[1]);
+    assert_ptr_equal(c.where, &resources[LAST]);
     assert_status(DYNSEL_OK, dynsel_try_submit(&policy.policy, &DYNSEL_TASK(note, &c), NULL));
     assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, &c)));
     assert_int_equal(c.count, 3);
@@ -79,6 +80,67 @@ static void a_submission_is_collected_once(void **state)
     assert_status(DYNSEL_E_STALE, dynsel_wait(&submission));
     assert_status(DYNSEL_E_STALE, dynsel_submission_release(&submission));
     assert_status(DYNSEL_E_STALE, dynsel_submission_unwrap(&submission, &done));
+}
+
+static void a_failure_is_collected_once(void **state)
+{
+    (void)state;
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_with_details, NULL),
+                                           &submission));
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_submission_release(&submission));
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+}
+
+/* Nothing is kept in flight, so no table can be full. */
+static void work_that_is_complete_at_once_needs_no_slot(void **state)
+{
+    (void)state;
+    call c = {0};
+    dynsel_submission submission;
+    for (int i = 0; i < 5000; i++) {
+        assert_status(DYNSEL_OK,
+                      dynsel_try_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    }
+    assert_int_equal(c.count, 5000);
+}
+
+static void a_success_is_no_failure_of_the_group(void **state)
+{
+    (void)state;
+    const dynsel_submission_group group = dynsel_get_submission_group(&policy.policy);
+    call c = {0};
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), NULL));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    assert_status(DYNSEL_OK, dynsel_submission_release(&submission));
+    assert_status(DYNSEL_OK,
+                  dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_with_details, NULL), NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_wait(NULL)); /* not what the group tells of */
+    assert_status(DYNSEL_E_TASK, dynsel_wait_group(group));
+    assert_int_equal(dynsel_last_error()->code, 42);
+}
+
+static dynsel_status fail_after_another_failure(const dynsel_resource *where, void *args,
+                                                dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    (void)dynsel_fail(&(dynsel_error){.status = DYNSEL_E_BUSY, .code = 7});
+    return DYNSEL_E_TASK;
+}
+
+static void details_are_not_taken_from_a_failure_with_another_status(void **state)
+{
+    (void)state;
+    assert_status(
+        DYNSEL_E_TASK,
+        dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(fail_after_another_failure, NULL)));
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_TASK);
+    assert_int_equal(dynsel_last_error()->code, 0);
 }
 
 static void what_the_function_returns_comes_from_the_wait(void **state)
@@ -135,6 +197,12 @@ static void an_event_left_with_inline_is_a_failure(void **state)
     assert_error_says("event");
     c.returns = DYNSEL_E_TASK;
     assert_status(DYNSEL_E_TASK, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, &c)));
+    dynsel_submission submission;
+    dynsel_event done;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    assert_status(DYNSEL_OK, dynsel_submission_unwrap(&submission, &done));
+    assert_null(done.native);
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&submission));
 }
 
 static void forms_are_looked_at_in_order(void **state)
@@ -165,7 +233,15 @@ static void forms_are_looked_at_in_order(void **state)
     const dynsel_task fallback = {
         .function = note, .forms = only_other, .form_count = 1, .args = &c};
     assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &fallback));
-    assert_int_equal(c.count, 3);
+    const dynsel_task form_first = {
+        .function = fail_with_details, .forms = both, .form_count = 1, .args = &c};
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &form_first));
+    assert_int_equal(c.count, 4);
+    dynsel_selection here = {.policy = &policy.policy, .index = LAST};
+    assert_status(
+        DYNSEL_E_UNSUPPORTED,
+        dynsel_submit_selection(&here, &(dynsel_task){.forms = only_other, .form_count = 1}, NULL));
+    assert_ptr_equal(here.policy, &policy.policy);
     assert_null(dynsel_task_function_for(NULL, &other));
 }
 
@@ -193,6 +269,10 @@ static void wrong_arguments_are_refused(void **state)
     assert_status(DYNSEL_E_INVALID, dynsel_submission_release(&never));
     assert_status(DYNSEL_E_INVALID, dynsel_submission_unwrap(NULL, &done));
     assert_status(DYNSEL_E_INVALID, dynsel_submission_unwrap(&never, &done));
+    dynsel_submission fine;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &(call){0}), &fine));
+    assert_status(DYNSEL_E_INVALID, dynsel_submission_unwrap(&fine, NULL));
+    assert_status(DYNSEL_OK, dynsel_wait(&fine));
     assert_status(DYNSEL_E_INVALID, dynsel_submit_selection(NULL, &DYNSEL_TASK(note, NULL), NULL));
     assert_null(dynsel_submission_policy(NULL));
     assert_null(dynsel_selection_policy(NULL));
@@ -208,7 +288,7 @@ static void a_selection_is_consumed_by_its_submit(void **state)
     size_t count = 0;
     const dynsel_resource *resources = dynsel_get_resources(&policy.policy, &count);
     assert_status(DYNSEL_OK, dynsel_select(&policy.policy, &DYNSEL_TASK(note, &c), &selection));
-    assert_ptr_equal(dynsel_selection_unwrap(&selection), &resources[1]);
+    assert_ptr_equal(dynsel_selection_unwrap(&selection), &resources[LAST]);
     assert_ptr_equal(dynsel_selection_policy(&selection), &policy.policy);
     selection.index = 0; /* a program may overrule the choice */
     assert_status(DYNSEL_OK, dynsel_submit_selection(&selection, &DYNSEL_TASK(note, &c), NULL));
@@ -220,15 +300,29 @@ static void a_selection_is_consumed_by_its_submit(void **state)
     assert_null(dynsel_selection_unwrap(&selection));
     assert_int_equal(dynsel_last_error()->status, DYNSEL_E_STALE);
     assert_int_equal(c.count, 1);
-    selection = (dynsel_selection){.policy = &policy.policy, .index = 2};
+    selection = (dynsel_selection){.policy = &policy.policy, .index = COUNT};
     assert_status(DYNSEL_E_INVALID,
                   dynsel_submit_selection(&selection, &DYNSEL_TASK(note, &c), NULL));
     assert_null(dynsel_selection_unwrap(&selection));
-    selection.index = 1;
+    selection.index = LAST;
     c.returns = DYNSEL_E_TASK;
     assert_status(DYNSEL_E_TASK,
                   dynsel_submit_selection_and_wait(&selection, &DYNSEL_TASK(note, &c)));
     assert_null(selection.policy);
+}
+
+static void a_selection_does_not_outlive_its_policy(void **state)
+{
+    (void)state;
+    const dynsel_options options = {.resources = hosts, .count = COUNT};
+    dynsel_fixed_resource_policy ended = {0};
+    dynsel_selection selection;
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&ended, &options, LAST));
+    assert_status(DYNSEL_OK, dynsel_select(&ended.policy, &DYNSEL_TASK(note, NULL), &selection));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&ended.policy));
+    assert_status(DYNSEL_E_UNINITIALIZED,
+                  dynsel_submit_selection(&selection, &DYNSEL_TASK(note, NULL), NULL));
+    assert_null(dynsel_selection_unwrap(&selection));
 }
 
 static dynsel_status nest(const dynsel_resource *where, void *args, dynsel_event *done)
@@ -267,14 +361,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_task_runs_once_on_the_chosen_resource),
         TEST(a_submission_is_collected_once),
+        TEST(a_failure_is_collected_once),
+        TEST(work_that_is_complete_at_once_needs_no_slot),
+        TEST(a_success_is_no_failure_of_the_group),
         TEST(what_the_function_returns_comes_from_the_wait),
         TEST(the_group_keeps_the_earliest_failure_of_detached_work),
         TEST(a_released_failure_goes_to_the_group),
         TEST(details_are_not_taken_from_an_older_failure),
+        TEST(details_are_not_taken_from_a_failure_with_another_status),
         TEST(an_event_left_with_inline_is_a_failure),
         TEST(forms_are_looked_at_in_order),
         TEST(wrong_arguments_are_refused),
         TEST(a_selection_is_consumed_by_its_submit),
+        TEST(a_selection_does_not_outlive_its_policy),
         TEST(a_task_may_submit_but_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
