@@ -75,9 +75,10 @@ def open_menu(session, which):
 
 
 def _run_menu(which, kconf, target):
-    if which == "menuconfig" and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UserMistake("menuconfig needs a terminal; without one, edit "
-                          f"{target.path} and check it with: scons why=SYMBOL")
+    if which == "menuconfig" and not _can_draw():
+        raise UserMistake(f"menuconfig needs a terminal on which it can draw (TERM is"
+                          f" {os.environ.get('TERM', 'not set')}); without one, edit {target.path}"
+                          " and check it with: scons why=SYMBOL")
     os.environ["KCONFIG_CONFIG"] = target.path
     try:
         module = importlib.import_module(which)
@@ -89,6 +90,19 @@ def _run_menu(which, kconf, target):
     getattr(module, which)(kconf)
     if kconf.said:
         print(kconf.said)
+
+
+def _can_draw():
+    """A terminal at both ends, of a kind that curses knows and that can place its cursor."""
+    import curses
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    try:
+        curses.setupterm()
+    except curses.error:
+        return False
+    return curses.tigetstr("cup") is not None
 
 
 def _teach(module):

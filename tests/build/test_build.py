@@ -154,6 +154,19 @@ class Building(Case):
                       " configs/three.conf:1 (CONFIG_DYNSEL_MAX_RESOURCES=3)\n",
                       self.good("-n", "CONF=two,three"))
 
+    def test_another_board(self):
+        self.addCleanup(shutil.rmtree, self.top / "boards/other")  # after its files, as cleanups run backwards
+        for name in ("Kconfig.board", "board.py"):
+            text = (self.top / "boards/native" / name).read_text(encoding="utf-8")
+            self.edit(f"boards/other/{name}", "", text.replace("native", "other").replace("NATIVE", "OTHER"))
+        self.edit("boards/other/defconfig", "", "CONFIG_DYNSEL_MAX_RESOURCES=4\n")
+        self.good("BOARD=native,other", "CONF=debug")
+        for name, number in (("native", b"16\n"), ("other", b"4\n")):
+            said = subprocess.run([self.top / f"build/{name}+debug/bin/hello"], check=True, capture_output=True)
+            self.assertEqual(said.stdout, number)
+        self.assertIn("build it with: scons BOARD=other", self.good("other_defconfig"))
+        self.assertIn("DYNSEL_MAX_RESOURCES  16 -> 4\n", self.good("diffconfig", "A=native", "B=other"))
+
     def test_clean(self):
         self.good("CONF=clang,debug")
         self.good("-c", "CONF=clang,debug")

@@ -17,12 +17,12 @@ SECONDS = 20
 class Terminal:
     """A program in a terminal of its own."""
 
-    def __init__(self, top, *arguments):
+    def __init__(self, top, *arguments, term="xterm"):
         self.seen = ""
         self.process, self.fd = pty.fork()
         if self.process == 0:
             os.chdir(top)
-            os.environ.update(TERM="xterm", LANG="C.UTF-8", LINES="30", COLUMNS="100")
+            os.environ.update(TERM=term, LANG="C.UTF-8", LINES="30", COLUMNS="100")
             os.execvp("scons", ["scons", "-Q", *arguments])
 
     def expect(self, text):
@@ -112,6 +112,12 @@ class Menuconfig(unittest.TestCase):
         terminal.expect("No changes to save")
         self.assertEqual(terminal.status(), 0)
         self.assertEqual(support.snapshot(self.top, "configs"), before)
+
+    def test_a_terminal_that_cannot_draw(self):
+        for term in ("dumb", "no-such-terminal"):
+            terminal = Terminal(self.top, "menuconfig", term=term)
+            terminal.expect(f"menuconfig needs a terminal on which it can draw (TERM is {term})")
+            self.assertEqual(terminal.status(), 2)
 
     def test_wrong_files_must_be_mended_first(self):
         support.write(self.top / "configs/wrong.conf", "CONFIG_DYNSEL_MAX_RESOURCES=0\n")
