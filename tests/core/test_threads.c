@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Many threads on one policy: every piece of work runs once and ends once, and nothing is left
  * over. */
+#define _POSIX_C_SOURCE 200809L /* nanosleep() */
+
 #include <dynsel/dynsel.h>
 
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
+#include "core/room.h"
 #include "fakes/manual_backend.h"
 #include "test.h"
 
-enum { THREADS = 8, PER_THREAD = 3000 };
+enum {
+    THREADS = 8,
+    PER_THREAD = 3000,
+    QUEUES = RESOURCES_UP_TO(MANUAL_QUEUES),
+    SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT
+};
 
 static manual_backend manual;
 static dynsel_round_robin_policy policy;
+static dynsel_round_robin_policy other; /* shares the table of submissions with `policy` */
 static atomic_uint runs;
 static atomic_uint wrong_statuses;
 static atomic_bool stop;
@@ -52,27 +62,40 @@ static void *complete_events(void *unused)
     return NULL;
 }
 
+/* A small table can be full of finished work that other threads are about to collect. */
+static void submit_in_the_end(dynsel_policy *to, dynsel_submission *submission)
+{
+    const dynsel_task task = DYNSEL_TASK(enqueue, NULL);
+    dynsel_status status = dynsel_submit(to, &task, submission);
+    while (status == DYNSEL_E_FULL) {
+        sched_yield();
+        status = dynsel_submit(to, &task, submission);
+    }
+    expect(DYNSEL_OK, status);
+}
+
 static void *submit_and_collect(void *number)
 {
     const unsigned self = *(const unsigned *)number;
+    dynsel_policy *own = self % 3 == 2 ? &other.policy : &policy.policy;
     for (unsigned i = 0; i < PER_THREAD; i++) {
         dynsel_submission submission;
-        const dynsel_task task = DYNSEL_TASK(enqueue, NULL);
         switch ((i + self) % 4) {
         case 0:
-            expect(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+            submit_in_the_end(own, NULL);
             break;
         case 1:
-            expect(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &task));
+            submit_in_the_end(own, &submission);
+            expect(DYNSEL_OK, dynsel_wait(&submission));
             break;
         case 2:
-            expect(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
+            submit_in_the_end(own, &submission);
             expect(DYNSEL_OK, dynsel_submission_release(&submission));
             break;
         default:
-            expect(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
+            submit_in_the_end(own, &submission);
             if (i % 64 == 3) {
-                expect(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+                expect(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(own)));
             }
             expect(DYNSEL_OK, dynsel_wait(&submission));
             expect(DYNSEL_E_STALE, dynsel_wait(&submission));
@@ -88,21 +111,34 @@ static void start_policy(bool poll_synchronizes)
     atomic_store(&manual.wait_completes, false);
     atomic_store(&runs, 0);
     atomic_store(&stop, false);
-    dynsel_resource resources[MANUAL_QUEUES];
-    for (unsigned i = 0; i < MANUAL_QUEUES; i++) {
+    dynsel_resource resources[QUEUES];
+    for (unsigned i = 0; i < QUEUES; i++) {
         resources[i] = manual_resource(&manual, i);
     }
-    const dynsel_options options = {.resources = resources, .count = MANUAL_QUEUES};
+    const dynsel_options options = {.resources = resources, .count = QUEUES};
     assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &options, 0));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&other, &options, 0));
 }
 
-static void storm(bool poll_synchronizes)
+static void end_policy(void)
 {
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&other.policy));
+    manual_assert_clean(&manual);
+}
+
+/* held: slots that finished work occupies all the time. */
+static void storm(bool poll_synchronizes, unsigned held)
+{
+    static dynsel_submission kept[SLOTS];
     start_policy(poll_synchronizes);
     pthread_t device;
     pthread_t threads[THREADS];
     unsigned numbers[THREADS];
     assert_int_equal(pthread_create(&device, NULL, complete_events, NULL), 0);
+    for (unsigned i = 0; i < held; i++) {
+        submit_in_the_end(&policy.policy, &kept[i]);
+    }
     for (unsigned i = 0; i < THREADS; i++) {
         numbers[i] = i;
         assert_int_equal(pthread_create(&threads[i], NULL, submit_and_collect, &numbers[i]), 0);
@@ -110,30 +146,44 @@ static void storm(bool poll_synchronizes)
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
     }
+    for (unsigned i = 0; i < held; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&kept[i]));
+    }
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&other.policy)));
     atomic_store(&stop, true);
     pthread_join(device, NULL);
     assert_int_equal(atomic_load(&wrong_statuses), 0);
-    assert_int_equal(atomic_load(&runs), THREADS * PER_THREAD);
-    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
-    manual_assert_clean(&manual);
+    assert_int_equal(atomic_load(&runs), THREADS * PER_THREAD + held);
+    end_policy();
 }
 
 static void a_storm_of_threads_leaves_nothing_behind(void **state)
 {
     (void)state;
-    storm(true);
-    storm(false);
+    storm(true, 0);
+    storm(false, 0);
+}
+
+static void a_storm_over_the_last_slots_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    for (unsigned left = 1; left <= 3 && left <= SLOTS; left++) {
+        storm(true, SLOTS - left);
+        storm(false, SLOTS - left);
+    }
 }
 
 static dynsel_submission shared;
-static atomic_int collected;
+static atomic_uint collected;
+static atomic_uint returned;
 
 static void *wait_for_shared(void *unused)
 {
     (void)unused;
     const dynsel_status status = dynsel_wait(&shared);
     atomic_fetch_add(&collected, status == DYNSEL_OK ? 1 : 0);
+    atomic_fetch_add(&returned, 1);
     if (status != DYNSEL_OK) {
         expect(DYNSEL_E_STALE, status);
     }
@@ -158,17 +208,45 @@ static void threads_that_wait_for_the_same_work_all_come_back(void **state)
         }
         assert_true(atomic_load(&collected) >= 1);
         assert_int_equal(atomic_load(&wrong_statuses), 0);
-        assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
-        manual_assert_clean(&manual);
+        end_policy();
     }
 }
+
+/* More than a slot can count, so that some of them have to wait before they can wait. */
+static void more_threads_wait_for_the_same_work_than_a_slot_counts(void **state)
+{
+    (void)state;
+    enum { MANY = 70, COUNTED = 63 };
+    start_policy(true);
+    atomic_store(&collected, 0);
+    atomic_store(&returned, 0);
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), &shared));
+    pthread_t threads[MANY];
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_for_shared, NULL), 0);
+    }
+    while (atomic_load(&manual.waits) + atomic_load(&returned) < COUNTED) {
+        sched_yield();
+    }
+    (void)nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    assert_int_equal(atomic_load(&returned), 0);
+    manual_complete(&manual, 0);
+    for (unsigned i = 0; i < MANY; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_true(atomic_load(&collected) >= COUNTED);
+    assert_int_equal(atomic_load(&wrong_statuses), 0);
+    end_policy();
+}
+
+enum { TURNS = 5000 * QUEUES };
 
 static atomic_uint turns[CONFIG_DYNSEL_MAX_RESOURCES];
 
 static void *take_turns(void *unused)
 {
     (void)unused;
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < TURNS; i++) {
         dynsel_selection selection;
         expect(DYNSEL_OK, dynsel_select(&policy.policy, &DYNSEL_TASK(enqueue, NULL), &selection));
         atomic_fetch_add(&turns[selection.index], 1);
@@ -180,7 +258,7 @@ static void no_turn_is_lost_or_doubled_between_threads(void **state)
 {
     (void)state;
     start_policy(true);
-    policy.turn.value = policy.wrap - 1000; /* the counting starts anew in between */
+    policy.turn.value = policy.wrap - 250 * QUEUES; /* the counting starts anew in between */
     pthread_t threads[THREADS];
     for (unsigned i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, take_turns, NULL), 0);
@@ -188,16 +266,18 @@ static void no_turn_is_lost_or_doubled_between_threads(void **state)
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
     }
-    for (unsigned i = 0; i < MANUAL_QUEUES; i++) {
-        assert_int_equal(atomic_load(&turns[i]), THREADS * 20000 / MANUAL_QUEUES);
+    for (unsigned i = 0; i < QUEUES; i++) {
+        assert_int_equal(atomic_load(&turns[i]), THREADS * TURNS / QUEUES);
     }
-    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    end_policy();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_storm_of_threads_leaves_nothing_behind),
+        cmocka_unit_test(a_storm_over_the_last_slots_leaves_nothing_behind),
+        cmocka_unit_test(more_threads_wait_for_the_same_work_than_a_slot_counts),
         cmocka_unit_test(threads_that_wait_for_the_same_work_all_come_back),
         cmocka_unit_test(no_turn_is_lost_or_doubled_between_threads),
     };
