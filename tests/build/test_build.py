@@ -185,6 +185,15 @@ class Building(Case):
                         *flags.stdout.split()], check=True)
         self.assertEqual(subprocess.run([root / "hello"], check=True, capture_output=True).stdout, b"16\n")
 
+    def test_a_missing_library_stops_only_who_needs_it(self):
+        self.edit("examples/SConscript", '["hello.c"]', '["hello.c"], libs=["libpng"]')
+        none = {"PKG_CONFIG_LIBDIR": "/nowhere"}
+        status, said = scons(self.top, "build/native/libdynsel.a", env=none)
+        self.assertEqual(status, 0, said)
+        status, said = scons(self.top, env=none)
+        self.assertEqual(status, 2, said)
+        self.assertIn("libpng-dev is missing; on Debian and Ubuntu: apt-get install libpng-dev\n", said)
+
     def test_verbose(self):
         self.good("-c", "CONF=debug")
         self.assertRegex(self.good("VERBOSE=1", "CONF=debug", "build/native+debug/obj/two.o"),
