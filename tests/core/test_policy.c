@@ -171,6 +171,21 @@ static void work_that_outlives_its_submit_needs_the_table_of_it(void **state)
     }
 }
 
+static void a_refusal_without_details_keeps_its_status(void **state)
+{
+    (void)state;
+    static const dynsel_backend_ops ops = {.name = "lost", .start = start_nothing};
+    dynsel_backend backend = {&ops};
+    const dynsel_resource resource = {&backend, NULL};
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    dynsel_fixed_resource_policy policy = {0};
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
+    (void)dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK}); /* of something else, before */
+    assert_status(DYNSEL_E_OUT_OF_SERVICE,
+                  dynsel_submit(&policy.policy, &DYNSEL_TASK(nothing, NULL), NULL));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+}
+
 /* A backend that says that it offers so many resources, or fails. */
 static size_t offered;
 static dynsel_status offer_status;
@@ -284,6 +299,7 @@ static void a_policy_must_be_zeroed_and_its_operations_there(void **state)
     assert_error_says("zero");
     dynsel_policy used = {.count = 1};
     assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&used, &choosing_99, NULL));
+    assert_error_says("zero");
     dynsel_policy moved = {.self = &policy};
     assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&moved, &choosing_99, NULL));
 }
@@ -469,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_wrong_index_from_a_custom_policy_is_refused),
         cmocka_unit_test(a_backend_that_lacks_operations_is_refused),
         cmocka_unit_test(work_that_outlives_its_submit_needs_the_table_of_it),
+        cmocka_unit_test(a_refusal_without_details_keeps_its_status),
         cmocka_unit_test(default_resources_are_all_taken_or_refused),
         cmocka_unit_test(the_first_index_past_the_table_is_refused_too),
         cmocka_unit_test(what_a_custom_policy_fails_with_is_returned),
