@@ -41,26 +41,43 @@ static unsigned number_of_devices(void)
     return dynsel_opencl_visit_devices("all", count_devices, &devices) == DYNSEL_OK ? devices : 0;
 }
 
+/** Where the choice comes from that `o` and the environment made. */
+static void describe_choice(const options *o, char *origin, size_t size)
+{
+    const char *variable = getenv("DYNSEL_OPENCL");
+
+    if (o->devices_given) {
+        snprintf(origin, size, "--device '%s'", o->selector);
+    } else if (variable != NULL && variable[strspn(variable, " \t")] != '\0') {
+        snprintf(origin, size, "the environment variable DYNSEL_OPENCL");
+    } else {
+        snprintf(origin, size, "the OpenCL devices");
+    }
+}
+
 static int fail_selector(const options *o, dynsel_status status)
 {
     dynsel_error error = *dynsel_last_error();
-    char origin[1100] = "the environment variable DYNSEL_OPENCL";
+    char origin[1100];
     char text[512];
 
-    if (o->devices_given) {
-        snprintf(origin, sizeof origin, "--device '%s'", o->selector);
-    }
+    describe_choice(o, origin, sizeof origin);
     error.function = NULL; /* who uses this program does not know it */
     dynsel_error_text(&error, text, sizeof text);
     if (status == DYNSEL_E_INVALID) {
         say_error("%s: %s (see sepia --help)", origin, text);
         return EXIT_USAGE;
     }
-    if (status == DYNSEL_E_NO_RESOURCE && number_of_devices() > 0) {
+    bool all_known = number_of_devices() > 0;
+    if (status == DYNSEL_E_NO_RESOURCE && all_known) {
         say_error("%s: it fits none of the OpenCL devices; see sepia --list", origin);
-        return EXIT_FAILURE;
+    } else if (status == DYNSEL_E_FULL && all_known) {
+        say_error("%s: too many for %d resources; choose fewer with --device, or raise "
+                  "CONFIG_DYNSEL_MAX_RESOURCES",
+                  origin, CONFIG_DYNSEL_MAX_RESOURCES);
+    } else {
+        say_error("%s: %s; see sepia --list", origin, text);
     }
-    say_error("%s: %s; see sepia --list", origin, text);
     return EXIT_FAILURE;
 }
 

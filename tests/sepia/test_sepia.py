@@ -19,12 +19,21 @@ SEPIA = os.path.join(os.environ["DYNSEL_BIN"], "sepia")
 HERE = os.path.dirname(os.path.abspath(__file__))
 PHOTO = os.path.join(HERE, "../../examples/sepia/photo.png")
 SHARES = ((0.393, 0.769, 0.189), (0.349, 0.686, 0.168), (0.272, 0.534, 0.131))
-LIST = subprocess.run([SEPIA, "--list", "-d", "host"], capture_output=True, text=True, check=False)
-HELP = subprocess.run([SEPIA, "--help"], capture_output=True, text=True, check=False).stdout
-WITH_OPENCL = "without its OpenCL backend" not in LIST.stdout
-WITH_BOTH_POLICIES = "round_robin (default) or fixed_resource" in HELP
-NEEDS_ALL = unittest.skipUnless(WITH_OPENCL and WITH_BOTH_POLICIES,
-                                "dynsel is built without OpenCL or with one policy only")
+with open(os.path.join(os.environ["DYNSEL_BUILD"], "gen/dynsel/autoconf.h"), encoding="utf-8") as header:
+    CONFIG = dict(re.findall(r"^#define CONFIG_DYNSEL_(\w+) (.*)$", header.read(), re.MULTILINE))
+
+
+def configured(name):
+    return int(CONFIG.get(name, 0))
+
+
+WITH_OPENCL = configured("BACKEND_OPENCL")
+WITH_TEXTS = configured("ERROR_TEXTS")
+POLICIES = [p for p in ("round_robin", "fixed_resource") if configured("POLICY_" + p.upper())]
+# The pictures of these tests go to the host and two devices.
+ROOM = configured("MAX_RESOURCES") >= 3 and configured("OPENCL_MAX_DEVICES") >= 2
+NEEDS_ALL = unittest.skipUnless(WITH_OPENCL and len(POLICIES) == 2 and ROOM,
+                                "needs OpenCL, both policies, and room for host and two devices")
 TWO = {"POCL_DEVICES": "pthread basic"}
 ONE = {"POCL_DEVICES": "pthread"}
 
@@ -208,7 +217,7 @@ class Options(Case):
         self.assertEqual(os.stat(self.path("out.png")).st_mode & 0o777, 0o600)
 
     def test_quiet_prints_nothing(self):
-        for env in (TWO, self.nothing):
+        for env in (TWO, self.nothing) if ROOM else (self.nothing,):
             done = self.sepia("--quiet", self.picture(), env=env)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
@@ -385,10 +394,14 @@ class BrokenDevices(Case):
         self.assertEqual(sum(tiles.values()), 48 * (3 if "-r" in arguments else 1))
         return done
 
+    def assert_tells(self, done, code, *texts):
+        """The cause, as far as this configuration has texts."""
+        for text in texts if WITH_TEXTS else (code,):
+            self.assertIn(text, done.stderr)
+
     def test_a_kernel_that_cannot_be_enqueued(self):
         done = self.check_redone("enqueue:5")
-        self.assertIn("clEnqueueNDRangeKernel", done.stderr)
-        self.assertIn("CL_OUT_OF_HOST_MEMORY", done.stderr)
+        self.assert_tells(done, "-6", "clEnqueueNDRangeKernel", "CL_OUT_OF_HOST_MEMORY")
 
     def test_events_that_end_with_an_error(self):
         self.check_redone("event:5")
@@ -396,7 +409,7 @@ class BrokenDevices(Case):
 
     def test_a_lost_device(self):
         done = self.check_redone("lost:4")
-        self.assertRegex(done.stderr, "lost|CL_OUT_OF_RESOURCES")
+        self.assert_tells(done, "-5", "lost" if "lost" in done.stderr else "CL_OUT_OF_RESOURCES")
         self.check_redone("lost:30", "-r", "3")
         self.check_redone("lost:1", "-d", "all")
 
@@ -415,7 +428,7 @@ class BrokenDevices(Case):
         self.picture()
         done = self.sepia("in.png", env=self.broken("build"))
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("CL_BUILD_PROGRAM_FAILURE", done.stderr)
+        self.assert_tells(done, "-11", "CL_BUILD_PROGRAM_FAILURE")
         self.assertIn("--device", done.stderr)
         self.assertEqual(sorted(os.listdir(self.folder)), ["in.png", "none"])
 
@@ -496,24 +509,26 @@ class BadInput(Case):
                 (("in.png", "-o", "-"), "--output"),
                 (("in.png", "-d", ""), "--device"),
                 (("in.png", "-d", "x" * 2000), "--device"),
-                (("in.png", "-p", "fixd"), "did you mean 'fixed_resource'"),
+                (("in.png", "-p", POLICIES[0][:-2]), f"did you mean '{POLICIES[0]}'"),
                 (("in.png", "-p", ""), "there are: "),
                 (("in.png", "-p", "y" * 3000), "there are: "),
-                (("in.png", "-p", "fixed_resource:"), "after ':'"),
-                (("in.png", "-p", "fixed_resource:x"), "after ':'"),
-                (("in.png", "-p", "fixed_resource:-1"), "after ':'"),
-                (("in.png", "-p", "fixed_resource:99999999999999999999"), "after ':'")):
+                (("in.png", "-p", "y" * 3000), ", ".join(POLICIES))):
             self.refuse(2, [says, "sepia --help"], *arguments)
+        for policy in POLICIES:
+            for index in ("", "x", "-1", "99999999999999999999", configured("MAX_RESOURCES")):
+                self.refuse(2, ["after ':'", "sepia --help"], "in.png", "-p", f"{policy}:{index}")
         for number in ("0", "-1", "4294967297", "99999999999999999999", "x", "", "3x", "x3",
                        "1x2x3", "0x10", "1.5", "1e3", " 8", "8 "):
             self.refuse(2, "--tile", "in.png", "-t", number)
         for number in ("0", "-3", "100001", "99999999999999999999", "many", "", "1x1", "+1"):
             self.refuse(2, "--repeat", "in.png", "-r", number)
 
+    @unittest.skipIf(configured("MAX_RESOURCES") == 1, "each index but 0 is wrong usage here")
     def test_an_index_past_the_resources(self):
         self.picture()
-        self.refuse(1, ["the highest index is 0", "--list"], "in.png", "-p", "fixed_resource:1",
-                    "-d", "host")
+        for policy in POLICIES:
+            self.refuse(1, ["the highest index is 0", "--list"], "in.png", "-p", f"{policy}:1",
+                        "-d", "host")
 
     @NEEDS_ALL
     def test_resources_that_are_not_there(self):
@@ -523,6 +538,14 @@ class BadInput(Case):
         self.refuse(1, ["--device 'gpu'", "--list"], "in.png", "-d", "host;gpu", env=self.nothing)
         self.refuse(2, ["--device '", "sepia --help"], "in.png", "-d", "platform=;;=,")
         self.refuse(2, "did you mean 'round_robin'", "in.png", "-p", "round_robim")
+
+    @unittest.skipUnless(WITH_OPENCL and not ROOM, "there is room for host and two devices")
+    def test_more_devices_than_the_table_holds(self):
+        self.picture()
+        self.refuse(1, ["the OpenCL devices: ", "raise CONFIG_DYNSEL_" if WITH_TEXTS else "full"],
+                    "in.png", env=TWO)
+        self.refuse(1, "--device 'all'", "in.png", "-d", "host;all", env=TWO)
+        self.tone("in.png", "-d", "host", env=TWO)
 
     @unittest.skipIf(WITH_OPENCL, "dynsel is built with OpenCL")
     def test_a_device_where_there_is_no_backend(self):
