@@ -63,7 +63,12 @@ static void without_options_the_host_comes_first(void **state)
 {
     (void)state;
     dynsel_fixed_resource_policy policy = {0};
-    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, NULL, 0));
+    const dynsel_status status = dynsel_fixed_resource_init(&policy, NULL, 0);
+    if (status == DYNSEL_E_FULL) { /* more devices on this machine than room in this build */
+        assert_error_says("raise CONFIG_DYNSEL_");
+        skip();
+    }
+    assert_status(DYNSEL_OK, status);
     size_t count = 0;
     const dynsel_resource *resources = dynsel_get_resources(&policy.policy, &count);
     assert_true(count >= 1);

@@ -132,7 +132,8 @@ static void a_failed_event_is_a_failure(void **state)
     fake_opencl_set_new_events(-14);
     assert_status(DYNSEL_OK, submit(&j, NULL));
     assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
-    assert_error("event", -14, "G1");
+    /* Where one failure is the limit, the turn goes on among the other three. */
+    assert_error("event", -14, CONFIG_DYNSEL_MAX_FAILURES == 1 ? "C0" : "G1");
     assert_int_equal(fake_opencl_calls("clReleaseEvent"), 2);
     assert_non_null(dynsel_opencl_queue(&policy.policy.resources[0])); /* it is not lost */
 }
@@ -295,8 +296,10 @@ static void fixed_resource_says_that_it_is_lost(void **state)
                   dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, &j)));
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
                   dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, &j)));
-    assert_contains(error_line(), "the device was lost");
-    assert_contains(error_line(), "[G0], code -2");
+    if (CONFIG_DYNSEL_MAX_FAILURES != 1) { /* else the first failure was the last that is tried */
+        assert_contains(error_line(), "the device was lost");
+        assert_contains(error_line(), "[G0], code -2");
+    }
     assert_int_equal(j.calls, 1);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&fixed.policy));
 }
