@@ -27,8 +27,8 @@ def limits(config):
     if not measured or config["DYNSEL_OPTIMIZE_DEBUG"]:
         return {}
     in_flight, opencl = config["DYNSEL_IN_FLIGHT"], config["DYNSEL_BACKEND_OPENCL"]
-    bss = 256
-    bss += 128 * config["DYNSEL_MAX_IN_FLIGHT"] if in_flight else 0
+    bss = 384
+    bss += 192 * config["DYNSEL_MAX_IN_FLIGHT"] if in_flight else 0
     if opencl:
         bss += 400 * config["DYNSEL_OPENCL_MAX_DEVICES"]
         bss += 160 * config["DYNSEL_OPENCL_MAX_PLATFORMS"] + 2 * KIB

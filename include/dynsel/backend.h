@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include <dynsel/error.h>
+#include <dynsel/execution_info.h>
 #include <dynsel/resource.h>
 #include <dynsel/task.h>
 
@@ -27,17 +28,32 @@ typedef struct dynsel_work {
     void *own; /**< as the backend knows it: the resource's handle, or what `adapt` made of it */
     dynsel_task_fn function;
     void *args;
-    dynsel_event done;  /**< set by the task function or by the backend; all zero before */
+    uint32_t token;    /**< for dynsel_complete(), where work goes on after `start`; else 0 */
+    uint8_t wants;     /**< dynsel_execution_info bits that are to be reported: measure only then */
+    bool began;        /**< set by a backend that wrote into ready_ns when the work really began */
+    uint64_t ready_ns; /**< when the work was accepted, if DYNSEL_TASK_TIME is wanted */
+    uint64_t ended_ns; /**< when it was complete; 0: not known (yet) */
+    dynsel_event done; /**< set by the task function or by the backend; all zero before */
     dynsel_error error; /**< error.status: what the task function returned; the rest counts only
-                           when it failed */
+                             when it failed */
 } dynsel_work;
 
 typedef struct dynsel_backend_ops {
     const char *name;
 
+    /** dynsel_execution_info bits that policies can have from this backend: 0 for one that only
+     * starts and waits. Submission and completion are reported by the core; time too for work that
+     * is complete when `start` returns, else from the `end_ns` of dynsel_complete(). */
+    uint32_t reports;
+
     /** Work may go on after `start` has returned. Then `poll`, `wait` and `release` are needed, and
      * so is CONFIG_DYNSEL_IN_FLIGHT. False: `start` returns when the work is done. */
     bool outlives_submit;
+
+    /** The end of work that `start` accepted is always told with dynsel_complete(), so that `poll`
+     * and `wait` are not needed (when they are there, they have the last word on how it ended).
+     * False: the work is complete when done.native is NULL after `start`. */
+    bool marks_completion;
 
     /** When `poll` says complete, everything that the work wrote can be seen by the caller. False:
      * only `wait` makes it so, and waiting for a piece of work does it for all earlier work on the
@@ -62,9 +78,10 @@ typedef struct dynsel_backend_ops {
     void (*detach)(dynsel_backend *backend, void *own);
 
     /** Starts the work: calls dynsel_work_call(), at once or later in another thread. DYNSEL_OK: it
-     * was started, and it is complete exactly when work->done.native is NULL. Any other status:
-     * nothing was started, the task function was not and will not be called;
-     * DYNSEL_E_OUT_OF_SERVICE makes the policy choose again. Any thread, several at once. */
+     * was started, and it is complete exactly when work->done.native is NULL (unless
+     * marks_completion). Any other status: nothing was started, the task function was not and will
+     * not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose again. Any thread, several at
+     * once. */
     dynsel_status (*start)(dynsel_backend *backend, dynsel_work *work);
 
     /** Looks, without waiting: DYNSEL_E_AGAIN while the work goes on, DYNSEL_OK when it completed,
@@ -91,6 +108,26 @@ struct dynsel_backend {
  * Errors: none of its own. May block as the task function does. Cost: one indirect call.
  */
 void dynsel_work_call(dynsel_work *work);
+
+/**
+ * Marks work as complete: the one function that interrupts and drivers' callbacks may call.
+ *
+ * token: work->token; may come during `start` already, and too late. end_ns: the clock of
+ * dynsel_now_ns() when the work ended; 0: unknown. status: how it ended, DYNSEL_OK or a failure;
+ * only the status travels, without details. Returns: DYNSEL_OK, or DYNSEL_E_STALE when that work
+ * was complete already: nothing was changed then. Leaves no last error. Without
+ * CONFIG_DYNSEL_IN_FLIGHT always DYNSEL_E_STALE. May block: no. Context: any, interrupts and
+ * callbacks of drivers as well. Cost: three compare-and-swaps; wakes threads that sleep. Policies
+ * hear of it when a call of the library looks.
+ */
+dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end_ns);
+
+/**
+ * The library's clock: nanoseconds that never go back, from an arbitrary start, never 0.
+ *
+ * Context: any, interrupts too. Cost: one look at the clock.
+ */
+uint64_t dynsel_now_ns(void);
 
 DYNSEL_END_DECLS
 

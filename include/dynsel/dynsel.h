@@ -7,6 +7,7 @@
 #include <dynsel/backend.h>
 #include <dynsel/config.h>
 #include <dynsel/error.h>
+#include <dynsel/execution_info.h>
 #include <dynsel/policy.h>
 #include <dynsel/resource.h>
 #include <dynsel/selection.h>
@@ -16,6 +17,9 @@
 
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
 #include <dynsel/fixed_resource.h>
+#endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+#include <dynsel/dynamic_load.h>
 #endif
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
 #include <dynsel/round_robin.h>

@@ -46,12 +46,25 @@ typedef struct dynsel_options {
 typedef struct dynsel_policy_ops {
     const char *name;
 
+    /** dynsel_execution_info bits that the policy cannot do without. A backend that does not report
+     * them is left out of the default resources, and refused among given ones. */
+    uint32_t needs;
+
     /** Chooses a resource for `task`: fills in selection->index, which dynsel_policy_may_use() must
-     * allow. DYNSEL_E_AGAIN: none is free at the moment. Any other failure is returned to who
-     * submits. Never blocks. Called from several threads at once with
-     * CONFIG_DYNSEL_CONTEXT_THREADS. */
+     * allow, and what else it likes: reason, notes, and fewer bits in `wants` than `needs` has.
+     * When selection->claims is set it may count the submission at once, and then sets
+     * DYNSEL_TASK_SUBMISSION in selection->reported: it will not be told again. DYNSEL_E_AGAIN:
+     * none is free at the moment. Any other failure is returned to who submits. Never blocks.
+     * Called from several threads at once with CONFIG_DYNSEL_CONTEXT_THREADS. */
     dynsel_status (*try_select)(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_selection *selection);
+
+    /** Hears what selection->wants asked for: DYNSEL_TASK_SUBMISSION first, then DYNSEL_TASK_TIME
+     * with its value if the work succeeded and was timed, at last DYNSEL_TASK_COMPLETION; or
+     * DYNSEL_TASK_WITHDRAWN after a submission that was refused. `selection` is as try_select left
+     * it. Never blocks. Several threads at once. Needed when `needs` is not 0. */
+    void (*report)(dynsel_policy *policy, const dynsel_selection *selection,
+                   dynsel_execution_info info, uint64_t value);
 } dynsel_policy_ops;
 
 /** Book-keeping for one resource of one policy; only the library looks inside. */
@@ -62,6 +75,7 @@ typedef struct dynsel_lane {
     dynsel_word head; /* work in flight, oldest first, as slot numbers */
     dynsel_word tail;
     dynsel_word reaper;   /* one thread at a time takes finished work off the head */
+    uint64_t last_end_ns; /* when the work taken off last was complete; 0: nobody saw */
     void *unsynchronized; /* newest event that was only polled; its wait makes all earlier results
                              visible */
 #endif

@@ -8,8 +8,10 @@
 #ifndef DYNSEL_SELECTION_H
 #define DYNSEL_SELECTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include <dynsel/execution_info.h>
 #include <dynsel/resource.h>
 #include <dynsel/status.h>
 #include <dynsel/task.h>
@@ -18,10 +20,38 @@ DYNSEL_BEGIN_DECLS
 
 typedef struct dynsel_policy dynsel_policy;
 
+/* X(name, text): why a policy chose the resource that it chose. */
+#define DYNSEL_REASON_LIST(X)                                                                      \
+    X(DYNSEL_REASON_UNKNOWN, "the policy gave no reason")                                          \
+    X(DYNSEL_REASON_FIXED, "the policy always chooses this resource")                              \
+    X(DYNSEL_REASON_ONLY_CANDIDATE, "no other resource may be used for this task")                 \
+    X(DYNSEL_REASON_TURN, "it was this resource's turn")                                           \
+    X(DYNSEL_REASON_LEAST_LOADED, "it had the least unfinished work")                              \
+    X(DYNSEL_REASON_PROFILING, "its time for this task was not known")                             \
+    X(DYNSEL_REASON_EXPLORING, "it got another try")                                               \
+    X(DYNSEL_REASON_BEST_KNOWN, "it is the fastest known for this task")                           \
+    X(DYNSEL_REASON_UNTRACKED, "the table of tuned tasks is full: the least loaded")
+
+typedef enum dynsel_reason {
+#define DYNSEL_REASON_ENUMERATOR(name, text) name,
+    DYNSEL_REASON_LIST(DYNSEL_REASON_ENUMERATOR)
+#undef DYNSEL_REASON_ENUMERATOR
+} dynsel_reason;
+
+/** The reason for people, one clause; static text. Any value is allowed. Context: any. Cost:
+ * constant. */
+const char *dynsel_reason_text(dynsel_reason reason);
+
 /** One choice. A bare selection claims nothing and owes nothing: it may be dropped. */
 typedef struct dynsel_selection {
     dynsel_policy *policy; /**< who chose; NULL once the selection is consumed */
     uint32_t index;        /**< of the resource in dynsel_get_resources() */
+    uint8_t reason;        /**< a dynsel_reason */
+    uint8_t wants;    /**< dynsel_execution_info bits that the policy wants to hear of this piece of
+                         work */
+    uint8_t reported; /**< those that it has heard of */
+    uint8_t claims;   /**< chosen inside a submit, so the work will follow at once */
+    uint32_t notes[2]; /**< the policy's own, handed back with each report */
 } dynsel_selection;
 
 /**
@@ -49,6 +79,36 @@ const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection
 /** The policy that chose; NULL for NULL and for a consumed selection. Context: any. Cost: constant.
  */
 dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection);
+
+/**
+ * Whether the policy wants to hear `info` of this piece of work. Programs that run work themselves
+ * ask before they measure.
+ *
+ * Returns: false for NULL and for a consumed selection. Context: any. Cost: constant.
+ */
+bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_info info);
+
+/**
+ * Reports on work that the program itself ran on the resource of a bare selection, without
+ * submitting it to dynsel.
+ *
+ * info: DYNSEL_TASK_SUBMISSION, then DYNSEL_TASK_COMPLETION, each once; what the policy does not
+ * want to hear is ignored, and a submission that it does not want to hear need not be reported.
+ * Errors: DYNSEL_E_INVALID (NULL; a policy that is not the one that chose any more; out of order or
+ * twice; DYNSEL_TASK_TIME, which has a value), DYNSEL_E_STALE (the selection was consumed by a
+ * submit). Nothing was reported then. May block: no. Context: any thread; one selection by one
+ * thread at a time. Cost: that of the policy.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_report(dynsel_selection *selection, dynsel_execution_info info);
+
+/**
+ * The same for information that has a value.
+ *
+ * info: DYNSEL_TASK_TIME, once, after the submission and not after the completion. value:
+ * nanoseconds. Errors: as dynsel_report(), and DYNSEL_E_INVALID for information without a value.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_report_value(dynsel_selection *selection,
+                                                 dynsel_execution_info info, uint64_t value);
 
 DYNSEL_END_DECLS
 

@@ -5,6 +5,7 @@
 #include "core/group.h"
 #include "core/lane.h"
 #include "core/policy.h"
+#include "core/report.h"
 #include "core/slot.h"
 #include "core/submission.h"
 #include "port/pause.h"
@@ -15,13 +16,20 @@ enum {
 
 static dynsel_lane *lane_of(const dynsel_slot *slot)
 {
-    return &slot->policy->lanes[slot->lane];
+    return &slot->selection.policy->lanes[slot->selection.index];
 }
 
 static void reap_policy(dynsel_policy *policy)
 {
     for (uint32_t i = 0; i < policy->count; i++) {
         dynsel_lane_reap(&policy->lanes[i]);
+    }
+}
+
+void dynsel_in_flight_look(dynsel_policy *policy)
+{
+    if (policy->ops->needs != 0 && dynsel_policy_outlives(policy)) {
+        reap_policy(policy);
     }
 }
 
@@ -96,44 +104,48 @@ static dynsel_slot *claim(const dynsel_request *request)
  * the handle. */
 static void finish_at_once(dynsel_slot *slot, bool with_handle)
 {
-    dynsel_lane_note_result(slot->policy, slot->lane, slot->work.error.status);
+    const dynsel_status status = slot->work.error.status;
+    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, status);
+    dynsel_tell_end(&slot->selection, status, dynsel_time_at_once(&slot->work));
     if (with_handle) {
         dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | DYNSEL_SLOT_HANDLE);
         return;
     }
-    if (slot->work.error.status != DYNSEL_OK) {
-        dynsel_group_note_failure(slot->policy, &slot->work.error);
+    if (status != DYNSEL_OK) {
+        dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
     }
     dynsel_slot_unclaim(slot);
 }
 
 static void hand_over(const dynsel_slot *slot, dynsel_submission *submission)
 {
-    submission->policy = slot->policy;
+    submission->policy = slot->selection.policy;
     submission->generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
     dynsel_word_store_relaxed(&submission->slot, FIRST_IN_SLOT + dynsel_slot_number(slot));
 }
 
 dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission)
 {
+    dynsel_in_flight_look(request->policy);
     dynsel_slot *slot = claim(request);
     if (slot == NULL) {
         return DYNSEL_E_FULL;
     }
-    const dynsel_status status = dynsel_start(request, &slot->work, &slot->lane);
+    slot->work.token = dynsel_slot_token(slot);
+    const dynsel_status status = dynsel_start(request, &slot->work, &slot->selection);
     if (status != DYNSEL_OK) {
         dynsel_slot_unclaim(slot);
         return status;
     }
-    slot->policy = request->policy;
     const bool with_handle = submission != NULL;
     if (with_handle) {
         hand_over(slot, submission);
     }
-    if (slot->work.done.native == NULL) {
+    if (slot->work.done.native == NULL && !slot->work.where->backend->ops->marks_completion) {
         finish_at_once(slot, with_handle);
         return DYNSEL_OK;
     }
+    slot->queued = !dynsel_lane_is_empty(lane_of(slot));
     dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED |
                                   (with_handle ? DYNSEL_SLOT_HANDLE : 0u));
     dynsel_lane_append(lane_of(slot), slot);
@@ -257,7 +269,7 @@ static uint32_t count_held_by(const dynsel_policy *policy)
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (dynsel_slot_pin(slot, DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) {
-            count += slot->policy == policy ? 1 : 0;
+            count += slot->selection.policy == policy ? 1 : 0;
             dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
         }
     }

@@ -22,6 +22,10 @@ dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
 
+/* Takes finished work off the policy's lanes, if the policy wants to hear of it before it chooses.
+ */
+void dynsel_in_flight_look(dynsel_policy *policy);
+
 /* Takes finished work off every lane of every policy; never blocks. */
 void dynsel_in_flight_reap(void);
 
@@ -59,6 +63,11 @@ static inline dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *sub
     (void)submission;
     (void)done;
     return DYNSEL_E_STALE;
+}
+
+static inline void dynsel_in_flight_look(dynsel_policy *policy)
+{
+    (void)policy;
 }
 
 static inline void dynsel_in_flight_reap(void)

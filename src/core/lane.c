@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/lane.h"
 
-#include "port/assert.h"
+#include "core/report.h"
 #include "port/pause.h"
+
+bool dynsel_lane_is_empty(const dynsel_lane *lane)
+{
+    return dynsel_word_load_relaxed(&lane->tail) == DYNSEL_NO_SLOT;
+}
 
 void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot)
 {
@@ -70,6 +75,30 @@ static void keep_event(dynsel_lane *lane, dynsel_slot *slot)
     slot->work.done.native = NULL;
 }
 
+/*
+ * What the work itself took: from when it could begin, or from the end of the work before it on the
+ * same resource. Work behind other work whose end nobody saw cannot be timed.
+ */
+static uint64_t time_of(const dynsel_lane *lane, const dynsel_slot *slot)
+{
+    const dynsel_work *work = &slot->work;
+    if (work->ended_ns == 0 || (slot->queued && !work->began && lane->last_end_ns == 0)) {
+        return 0;
+    }
+    const uint64_t begin =
+        lane->last_end_ns > work->ready_ns && !work->began ? lane->last_end_ns : work->ready_ns;
+    return work->ended_ns > begin ? work->ended_ns - begin : 1;
+}
+
+/* Only the reaper, so reports of a lane come one after the other. */
+static void tell_end(dynsel_lane *lane, const dynsel_slot *slot)
+{
+    if (slot->selection.wants != 0) {
+        dynsel_tell_end(&slot->selection, slot->work.error.status, time_of(lane, slot));
+    }
+    lane->last_end_ns = slot->work.ended_ns;
+}
+
 static bool become_reaper(dynsel_lane *lane)
 {
     uint32_t expected = 0;
@@ -87,6 +116,7 @@ void dynsel_lane_reap(dynsel_lane *lane)
         if (!dynsel_slot_poll(slot) || !take_head(lane, slot)) {
             break;
         }
+        tell_end(lane, slot);
         keep_event(lane, slot);
         dynsel_slot_drop(slot, DYNSEL_SLOT_LISTED);
         number = dynsel_word_load_acquire(&lane->head);

@@ -10,6 +10,8 @@
 
 #include "core/slot.h"
 
+bool dynsel_lane_is_empty(const dynsel_lane *lane);
+
 /* Appends a slot that is published as LISTED. */
 void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot);
 

@@ -8,9 +8,11 @@
 
 static dynsel_status check_new(const dynsel_policy *policy, const dynsel_policy_ops *ops)
 {
-    if (policy == NULL || ops == NULL || ops->try_select == NULL) {
+    if (policy == NULL || ops == NULL || ops->try_select == NULL ||
+        (ops->needs != 0 && ops->report == NULL)) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
-                              "the policy, its operations or try_select are NULL", 0);
+                              "the policy or its operations are NULL, or lack try_select or report",
+                              0);
     }
     if (policy->self == policy) {
         return DYNSEL_FAIL_IN(
@@ -25,15 +27,21 @@ static dynsel_status check_new(const dynsel_policy *policy, const dynsel_policy_
     return DYNSEL_OK;
 }
 
+static bool can_report(const dynsel_backend_ops *ops, uint32_t needs)
+{
+    return (needs & ~ops->reports) == 0;
+}
+
 static dynsel_status add_defaults_of(dynsel_policy *policy, dynsel_backend *backend)
 {
-    if (backend->ops == NULL || backend->ops->get_default_resources == NULL) {
+    const dynsel_backend_ops *ops = backend->ops;
+    if (ops == NULL || ops->get_default_resources == NULL || !can_report(ops, policy->ops->needs)) {
         return DYNSEL_OK;
     }
     size_t found = 0;
     const size_t room = CONFIG_DYNSEL_MAX_RESOURCES - policy->count;
-    const dynsel_status status = backend->ops->get_default_resources(
-        backend, &policy->resources[policy->count], room, &found);
+    const dynsel_status status =
+        ops->get_default_resources(backend, &policy->resources[policy->count], room, &found);
     if (status != DYNSEL_OK) {
         return status;
     }
@@ -88,7 +96,7 @@ static bool ops_are_complete(const dynsel_backend_ops *ops)
     if (ops == NULL || ops->name == NULL || ops->start == NULL) {
         return false;
     }
-    return !ops->outlives_submit ||
+    return !ops->outlives_submit || ops->marks_completion ||
            (ops->poll != NULL && ops->wait != NULL && ops->release != NULL);
 }
 
@@ -103,6 +111,11 @@ static dynsel_status attach(dynsel_policy *policy, uint32_t index, void *(*adapt
     if (ops->outlives_submit && !CONFIG_DYNSEL_IN_FLIGHT) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_UNSUPPORTED,
                               "work on resource {} outlives a submit: set CONFIG_DYNSEL_IN_FLIGHT",
+                              index);
+    }
+    if (!can_report(ops, policy->ops->needs)) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_UNSUPPORTED,
+                              "the backend of resource {} does not report what the policy needs",
                               index);
     }
     void *own = resource->handle;
@@ -152,6 +165,7 @@ dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops 
     if (status != DYNSEL_OK) {
         return status;
     }
+    policy->ops = ops;
     status = chosen->resources != NULL || chosen->count != 0
                  ? take_given(policy, chosen)
                  : take_defaults(policy, chosen->backend);
@@ -162,7 +176,6 @@ dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops 
         *policy = (dynsel_policy){0};
         return status;
     }
-    policy->ops = ops;
     policy->self = policy;
     return DYNSEL_OK;
 }

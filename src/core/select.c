@@ -2,6 +2,7 @@
 #include <dynsel/selection.h>
 
 #include "core/fail.h"
+#include "core/in_flight.h"
 #include "core/policy.h"
 #include "core/start.h"
 
@@ -16,10 +17,11 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
     }
     const dynsel_request request = {
         .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task};
-    uint32_t index = 0;
-    const dynsel_status status = dynsel_choose(&request, &index);
+    dynsel_in_flight_look(policy);
+    dynsel_selection chosen;
+    const dynsel_status status = dynsel_choose(&request, &chosen, false);
     if (status == DYNSEL_OK) {
-        *selection = (dynsel_selection){.policy = policy, .index = index};
+        *selection = chosen;
     }
     return status;
 }
@@ -45,4 +47,15 @@ const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection
 dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection)
 {
     return selection != NULL ? selection->policy : NULL;
+}
+
+const char *dynsel_reason_text(dynsel_reason reason)
+{
+    static const char *const texts[] = {
+#define REASON_TEXT(name, text) text,
+        DYNSEL_REASON_LIST(REASON_TEXT)
+#undef REASON_TEXT
+    };
+    const unsigned number = (unsigned)reason;
+    return number < sizeof texts / sizeof texts[0] ? texts[number] : "unknown reason";
 }

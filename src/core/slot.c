@@ -7,6 +7,7 @@
 #include "port/assert.h"
 #include "port/pause.h"
 #include "port/thread.h"
+#include "port/wake.h"
 
 static dynsel_slot slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 
@@ -56,10 +57,10 @@ void dynsel_slot_unclaim(dynsel_slot *slot)
     make_free(slot);
 }
 
+/* An addition, because the slot may be marked at the same time. */
 void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
 {
-    const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
-    dynsel_word_store_release(&slot->word, generation << DYNSEL_SLOT_GENERATION_SHIFT | bits);
+    (void)dynsel_word_add_synchronized(&slot->word, bits - DYNSEL_SLOT_CLAIMED);
 }
 
 /* Waits out the moment in which more threads wait than can be counted. */
@@ -103,10 +104,48 @@ bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation)
     return pin(slot, DYNSEL_SLOT_HANDLE, same_generation, generation);
 }
 
+uint32_t dynsel_slot_token(const dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_relaxed(&slot->word);
+    return dynsel_slot_generation(word) << DYNSEL_SLOT_GENERATION_SHIFT | (uint32_t)(slot - slots);
+}
+
+/* Only in its own generation, only while the work goes on, and only once. */
+static bool begin_marking(dynsel_slot *slot, uint32_t generation)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (;;) {
+        const uint32_t state = dynsel_slot_state(word);
+        if (dynsel_slot_generation(word) != generation ||
+            (state != DYNSEL_SLOT_CLAIMED && state != DYNSEL_SLOT_RUNNING) ||
+            (word & (DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED)) != 0) {
+            return false;
+        }
+        if (dynsel_word_swap(&slot->word, &word, word | DYNSEL_SLOT_MARKING)) {
+            return true;
+        }
+    }
+}
+
+dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end_ns)
+{
+    const uint32_t index = token & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1);
+    if (index >= CONFIG_DYNSEL_MAX_IN_FLIGHT ||
+        !begin_marking(&slots[index], dynsel_slot_generation(token))) {
+        return DYNSEL_E_STALE;
+    }
+    slots[index].marked = status;
+    slots[index].work.ended_ns = end_ns;
+    (void)dynsel_word_add_synchronized(&slots[index].word,
+                                       DYNSEL_SLOT_MARKED - DYNSEL_SLOT_MARKING);
+    dynsel_wake_all();
+    return DYNSEL_OK;
+}
+
 static void release_event(dynsel_slot *slot)
 {
     dynsel_backend *backend = slot->work.where->backend;
-    if (slot->work.done.native != NULL) {
+    if (slot->work.done.native != NULL && backend->ops->release != NULL) {
         backend->ops->release(backend, &slot->work);
     }
 }
@@ -122,7 +161,7 @@ void dynsel_slot_drop(dynsel_slot *slot, uint32_t what)
         left = word - what;
         last = dynsel_slot_state(left) == DYNSEL_SLOT_FINISHED && (left & KEPT) == 0;
         if (last) {
-            left = (left & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_CLAIMED;
+            left = (left & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING;
         }
     } while (!dynsel_word_swap(&slot->word, &word, left));
     if (last) {
@@ -157,20 +196,23 @@ void dynsel_slot_detach(dynsel_slot *slot)
         if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED && !told) {
             dynsel_slot_synchronize(slot);
             if (slot->work.error.status != DYNSEL_OK) {
-                dynsel_group_note_failure(slot->policy, &slot->work.error);
+                dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
             }
             told = true;
         }
     } while (!dynsel_word_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE));
 }
 
-/* One caller gets to write the result. */
+/* One caller gets to write the result, and not while the slot is being marked. */
 static bool begin_completion(dynsel_slot *slot)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
-    while (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING) {
-        if (dynsel_word_swap(&slot->word, &word,
-                             word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING))) {
+    for (uint32_t round = 0; dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING;) {
+        if ((word & DYNSEL_SLOT_MARKING) != 0) {
+            dynsel_pause(round++);
+            word = dynsel_word_load_acquire(&slot->word);
+        } else if (dynsel_word_swap(&slot->word, &word,
+                                    word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING))) {
             return true;
         }
     }
@@ -185,14 +227,15 @@ static void end_completion(dynsel_slot *slot, uint32_t flags)
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     do {
         if (!told && (word & DYNSEL_SLOT_HANDLE) == 0) {
-            dynsel_group_note_failure(slot->policy, &slot->work.error);
+            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
             told = true;
         }
     } while (!dynsel_word_swap(&slot->word, &word,
                                (word + (DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING)) | flags));
 }
 
-static void complete(dynsel_slot *slot, const dynsel_error *error, uint32_t flags)
+/* end_ns: when the caller saw the end, if it saw it at once; what was marked is better. */
+static void complete(dynsel_slot *slot, const dynsel_error *error, uint32_t flags, uint64_t end_ns)
 {
     if (!begin_completion(slot)) {
         return;
@@ -200,7 +243,10 @@ static void complete(dynsel_slot *slot, const dynsel_error *error, uint32_t flag
     if (slot->work.error.status == DYNSEL_OK) {
         slot->work.error = *error; /* what the function itself returned comes first */
     }
-    dynsel_lane_note_result(slot->policy, slot->lane, slot->work.error.status);
+    if (slot->work.ended_ns == 0) {
+        slot->work.ended_ns = end_ns;
+    }
+    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
     end_completion(slot, flags);
 }
 
@@ -221,16 +267,30 @@ static dynsel_error ask_backend(dynsel_slot *slot,
     return dynsel_details_of(status, failures_before);
 }
 
+/* DYNSEL_E_AGAIN while the work goes on. */
+static dynsel_error look(dynsel_slot *slot, uint32_t word)
+{
+    const dynsel_backend_ops *ops = slot->work.where->backend->ops;
+    if (ops->marks_completion && (word & DYNSEL_SLOT_MARKED) == 0) {
+        return (dynsel_error){.status = DYNSEL_E_AGAIN};
+    }
+    if (ops->poll == NULL) {
+        return (dynsel_error){.status = slot->marked};
+    }
+    return ask_backend(slot, ops->poll);
+}
+
 bool dynsel_slot_poll(dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
     if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING) {
-        const dynsel_backend_ops *ops = slot->work.where->backend->ops;
-        const dynsel_error error = ask_backend(slot, ops->poll);
+        const dynsel_error error = look(slot, word);
         if (error.status == DYNSEL_E_AGAIN) {
             return false;
         }
-        complete(slot, &error, ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED);
+        const dynsel_backend_ops *ops = slot->work.where->backend->ops;
+        complete(slot, &error, ops->poll == NULL || ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED,
+                 0);
     }
     return is_finished(slot);
 }
@@ -242,13 +302,32 @@ void dynsel_slot_synchronize(dynsel_slot *slot)
     }
 }
 
+/* Work whose end was not marked before the backend stopped waiting has only just ended. */
+static void wait_for_backend(dynsel_slot *slot)
+{
+    const dynsel_error error = ask_backend(slot, slot->work.where->backend->ops->wait);
+    const bool timed = (slot->work.wants & DYNSEL_TASK_TIME) != 0;
+    complete(slot, &error, 0, timed ? dynsel_now_ns() : 0);
+}
+
 void dynsel_slot_settle(dynsel_slot *slot)
 {
-    if (dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING) {
-        const dynsel_error error = ask_backend(slot, slot->work.where->backend->ops->wait);
-        complete(slot, &error, 0);
+    enum {
+        LONGEST_SLEEP_NS = 10000000 /* in case a device forgets to wake */
+    };
+    const bool waits = slot->work.where->backend->ops->wait != NULL;
+    if (waits && dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING) {
+        wait_for_backend(slot);
     }
-    for (uint32_t round = 0; !is_finished(slot); round++) {
-        dynsel_pause(round); /* another thread is writing the result */
+    for (uint32_t round = 0;; round++) {
+        const uint32_t ticket = dynsel_wake_ticket();
+        if (waits ? is_finished(slot) : dynsel_slot_poll(slot)) {
+            return;
+        }
+        if (waits) {
+            dynsel_pause(round); /* another thread is writing the result */
+        } else {
+            dynsel_wake_sleep(ticket, LONGEST_SLEEP_NS);
+        }
     }
 }

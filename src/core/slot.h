@@ -4,12 +4,14 @@
  *
  * The truth of a slot is one 32-bit word, changed only by compare-and-swap:
  *
- *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> FREE, in its next generation
+ *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> LEAVING -> FREE, in its next
+ * generation
  *
  * Whoever turns RUNNING into COMPLETING writes the result and turns it into FINISHED. Beside the
  * state the word holds who still needs the slot: the handle, the list of its lane, and the threads
  * that look at it (pins). Whoever takes away the last of them from a finished slot releases the
- * event and frees the slot.
+ * event and frees the slot. An interrupt or a callback may mark a slot as ended while it is claimed
+ * or running; whoever looks next completes it.
  */
 #ifndef DYNSEL_CORE_SLOT_H
 #define DYNSEL_CORE_SLOT_H
@@ -28,14 +30,17 @@ enum {
     DYNSEL_SLOT_RUNNING = 2,
     DYNSEL_SLOT_COMPLETING = 3,
     DYNSEL_SLOT_FINISHED = 4,
+    DYNSEL_SLOT_LEAVING = 5,
     DYNSEL_SLOT_STATE = 7,       /* the bits of the state */
     DYNSEL_SLOT_HANDLE = 1 << 3, /* a submission will ask for it */
     DYNSEL_SLOT_LISTED = 1 << 4, /* it is in the list of its lane */
     DYNSEL_SLOT_POLLED =
         1 << 5, /* finished, but the backend has to wait once before results can be seen */
     DYNSEL_SLOT_PIN = 1 << 6,
-    DYNSEL_SLOT_PINS = 63 << 6,
-    DYNSEL_SLOT_GENERATION_SHIFT = 12
+    DYNSEL_SLOT_PINS = 31 << 6,
+    DYNSEL_SLOT_MARKING = 1 << 11, /* somebody is writing how and when the work ended */
+    DYNSEL_SLOT_MARKED = 1 << 12,  /* it is written */
+    DYNSEL_SLOT_GENERATION_SHIFT = 13
 };
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS
@@ -47,13 +52,14 @@ enum {
 typedef struct dynsel_slot {
     _Alignas(DYNSEL_SLOT_ALIGNMENT) dynsel_word word;
     dynsel_word next; /* in its lane's list: a slot's number, DYNSEL_NO_SLOT at the end */
-    dynsel_policy *policy;
-    uint32_t lane;
+    dynsel_selection selection;
+    dynsel_status marked; /* how the work ended, as it was marked */
+    bool queued;          /* it was put behind other work of its lane */
     dynsel_work work;
 } dynsel_slot;
 
-_Static_assert(sizeof(dynsel_slot) <= 128,
-               "a slot outgrew two cache lines: shrink dynsel_work, or raise this limit and "
+_Static_assert(sizeof(dynsel_slot) <= 192,
+               "a slot outgrew three cache lines: shrink dynsel_work, or raise this limit and "
                "the bytes in the help of DYNSEL_MAX_IN_FLIGHT");
 
 enum {
@@ -79,6 +85,9 @@ dynsel_slot *dynsel_slot_claim(void);
 
 /* Gives back a slot that was claimed and not published. */
 void dynsel_slot_unclaim(dynsel_slot *slot);
+
+/* What dynsel_complete() needs to find a claimed slot again. */
+uint32_t dynsel_slot_token(const dynsel_slot *slot);
 
 /* Makes a claimed slot known to others, in the state and with the flags of `bits`. */
 void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits);

@@ -4,6 +4,7 @@
 #include "core/fail.h"
 #include "core/in_flight.h"
 #include "core/policy.h"
+#include "core/report.h"
 #include "port/pause.h"
 
 dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index)
@@ -12,43 +13,69 @@ dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index
                           "the policy chose resource {}, which it has not", index);
 }
 
-static inline dynsel_status start_at(const dynsel_request *request, uint32_t index,
-                                     dynsel_work *work)
+static void fill_in(dynsel_work *work, const dynsel_request *request, dynsel_task_fn function,
+                    const dynsel_selection *selection)
 {
     dynsel_policy *policy = request->policy;
-    const dynsel_resource *where = &policy->resources[index];
-    const dynsel_task_fn function = dynsel_function_for(request->task, where->backend);
-    if (function == NULL) {
-        return dynsel_policy_refuse_task(policy, index, index + 1, request->task);
-    }
-    work->where = where;
-    work->own = policy->lanes[index].own;
+    work->where = &policy->resources[selection->index];
+    work->own = policy->lanes[selection->index].own;
     work->function = function;
     work->args = request->task->args;
+    work->wants = selection->wants;
+    work->began = false;
+    work->ended_ns = 0;
     work->done = (dynsel_event){.native = NULL};
     work->error.status = DYNSEL_OK;
-    return where->backend->ops->start(where->backend, work);
+    if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
+        work->ready_ns = dynsel_now_ns();
+    }
+}
+
+static inline dynsel_status start_at(const dynsel_request *request, dynsel_selection *selection,
+                                     dynsel_work *work)
+{
+    dynsel_backend *backend = request->policy->resources[selection->index].backend;
+    const dynsel_task_fn function = dynsel_function_for(request->task, backend);
+    dynsel_status status = DYNSEL_E_UNSUPPORTED;
+    if (function != NULL) {
+        dynsel_tell_submission(selection);
+        fill_in(work, request, function, selection);
+        status = backend->ops->start(backend, work);
+        if (status == DYNSEL_OK) {
+            return DYNSEL_OK;
+        }
+    }
+    dynsel_tell_withdrawal(selection);
+    if (function == NULL) {
+        return dynsel_policy_refuse_task(request->policy, selection->index, selection->index + 1,
+                                         request->task);
+    }
+    return status;
 }
 
 /* A resource that would not start the work is lost: it leaves the service. */
-static dynsel_status start_or_retire(const dynsel_request *request, uint32_t index,
+static dynsel_status start_or_retire(const dynsel_request *request, dynsel_selection *selection,
                                      dynsel_work *work)
 {
-    const dynsel_status status = start_at(request, index, work);
+    const dynsel_status status = start_at(request, selection, work);
     if (status == DYNSEL_E_OUT_OF_SERVICE) {
-        dynsel_lane_retire(request->policy, index);
+        dynsel_lane_retire(request->policy, selection->index);
     }
     return status;
 }
 
 static dynsel_status start_selected(const dynsel_request *request, dynsel_work *work,
-                                    uint32_t *index)
+                                    dynsel_selection *chosen)
 {
-    *index = request->selection->index;
-    if (!dynsel_lane_in_service(&request->policy->lanes[*index])) {
-        return dynsel_policy_refuse_task(request->policy, *index, *index + 1, NULL);
+    *chosen = *request->selection;
+    if (chosen->reported != 0) {
+        return DYNSEL_FAIL_IN(request->function, DYNSEL_E_INVALID,
+                              "the program reported on this selection itself", 0);
     }
-    return start_or_retire(request, *index, work);
+    if (!dynsel_lane_in_service(&request->policy->lanes[chosen->index])) {
+        return dynsel_policy_refuse_task(request->policy, chosen->index, chosen->index + 1, NULL);
+    }
+    return start_or_retire(request, chosen, work);
 }
 
 static bool waits_for_resource(const dynsel_request *request, dynsel_status status)
@@ -62,18 +89,21 @@ static bool waits_for_resource(const dynsel_request *request, dynsel_status stat
  * insists on what is out of service.
  */
 static dynsel_status start_elsewhere(const dynsel_request *request, dynsel_work *work,
-                                     uint32_t *index)
+                                     dynsel_selection *chosen)
 {
     dynsel_error refusal = *dynsel_last_error();
     for (;;) {
-        dynsel_status status = dynsel_choose(request, index);
-        if (status == DYNSEL_OK && dynsel_lane_in_service(&request->policy->lanes[*index])) {
-            status = start_or_retire(request, *index, work);
+        dynsel_status status = dynsel_choose(request, chosen, true);
+        if (status == DYNSEL_OK && dynsel_lane_in_service(&request->policy->lanes[chosen->index])) {
+            status = start_or_retire(request, chosen, work);
             if (status != DYNSEL_E_OUT_OF_SERVICE) {
                 return status;
             }
             refusal = *dynsel_last_error();
         } else if (status == DYNSEL_OK || status == DYNSEL_E_OUT_OF_SERVICE) {
+            if (status == DYNSEL_OK) {
+                dynsel_tell_withdrawal(chosen);
+            }
             refusal.status = DYNSEL_E_OUT_OF_SERVICE;
             return dynsel_fail(&refusal);
         } else {
@@ -82,29 +112,31 @@ static dynsel_status start_elsewhere(const dynsel_request *request, dynsel_work 
     }
 }
 
-static dynsel_status start_once(const dynsel_request *request, dynsel_work *work, uint32_t *index)
+static dynsel_status start_once(const dynsel_request *request, dynsel_work *work,
+                                dynsel_selection *chosen)
 {
-    dynsel_status status = dynsel_choose(request, index);
+    dynsel_status status = dynsel_choose(request, chosen, true);
     if (status == DYNSEL_OK) {
-        status = start_at(request, *index, work);
+        status = start_at(request, chosen, work);
         if (status == DYNSEL_E_OUT_OF_SERVICE) {
-            dynsel_lane_retire(request->policy, *index);
-            return start_elsewhere(request, work, index);
+            dynsel_lane_retire(request->policy, chosen->index);
+            return start_elsewhere(request, work, chosen);
         }
     }
     return status;
 }
 
-dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work, uint32_t *index)
+dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
+                           dynsel_selection *chosen)
 {
     if (request->selection != NULL) {
-        return start_selected(request, work, index);
+        return start_selected(request, work, chosen);
     }
-    dynsel_status status = start_once(request, work, index);
+    dynsel_status status = start_once(request, work, chosen);
     for (uint32_t round = 0; waits_for_resource(request, status); round++) {
         dynsel_in_flight_reap();
         dynsel_pause(round);
-        status = start_once(request, work, index);
+        status = start_once(request, work, chosen);
     }
     return status;
 }

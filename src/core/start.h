@@ -18,24 +18,38 @@ typedef struct dynsel_request {
     bool may_wait;
 } dynsel_request;
 
-/* Chooses a resource, unless a selection is given, and starts the work there. index: out. A failure
- * had no effect. */
-dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work, uint32_t *index);
+/*
+ * Chooses a resource, unless a selection is given, and starts the work there. chosen: out.
+ * work->token is the caller's. A failure had no effect.
+ */
+dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
+                           dynsel_selection *chosen);
 
 /* Fails because a custom policy's choice is not in its table. */
 dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index);
 
-/* One choice of the policy, checked. */
-static inline dynsel_status dynsel_choose(const dynsel_request *request, uint32_t *index)
+/* One choice of the policy, checked. claims: the work follows at once. */
+static inline dynsel_status dynsel_choose(const dynsel_request *request,
+                                          dynsel_selection *selection, bool claims)
 {
     dynsel_policy *policy = request->policy;
-    dynsel_selection selection = {.policy = policy};
-    const dynsel_status status = policy->ops->try_select(policy, request->task, &selection);
-    if (status == DYNSEL_OK && selection.index >= policy->count) {
-        return dynsel_refuse_choice(request, selection.index);
+    *selection = (dynsel_selection){
+        .policy = policy, .wants = (uint8_t)policy->ops->needs, .claims = claims ? 1 : 0};
+    const dynsel_status status = policy->ops->try_select(policy, request->task, selection);
+    if (status == DYNSEL_OK && selection->index >= policy->count) {
+        return dynsel_refuse_choice(request, selection->index);
     }
-    *index = selection.index;
     return status;
+}
+
+/* How long work took that was complete when `start` returned; 0 unless that is wanted. */
+static inline uint64_t dynsel_time_at_once(dynsel_work *work)
+{
+    if ((work->wants & DYNSEL_TASK_TIME) == 0) {
+        return 0;
+    }
+    work->ended_ns = dynsel_now_ns();
+    return work->ended_ns > work->ready_ns ? work->ended_ns - work->ready_ns : 1;
 }
 
 #endif

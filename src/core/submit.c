@@ -5,6 +5,7 @@
 #include "core/group.h"
 #include "core/in_flight.h"
 #include "core/policy.h"
+#include "core/report.h"
 #include "core/start.h"
 #include "core/submission.h"
 
@@ -24,12 +25,16 @@ static void hand_over(const dynsel_work *work, dynsel_policy *policy, dynsel_sub
 static dynsel_status submit_at_once(const dynsel_request *request, dynsel_submission *submission)
 {
     dynsel_work work;
-    uint32_t index = 0;
-    const dynsel_status status = dynsel_start(request, &work, &index);
+    work.token = 0;
+    dynsel_selection chosen;
+    const dynsel_status status = dynsel_start(request, &work, &chosen);
     if (status != DYNSEL_OK) {
         return status;
     }
-    dynsel_lane_note_result(request->policy, index, work.error.status);
+    dynsel_lane_note_result(request->policy, chosen.index, work.error.status);
+    if (chosen.wants != 0) {
+        dynsel_tell_end(&chosen, work.error.status, dynsel_time_at_once(&work));
+    }
     if (submission != NULL) {
         hand_over(&work, request->policy, submission);
     } else if (work.error.status != DYNSEL_OK) {

@@ -12,6 +12,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
         return dynsel_policy_refuse_task(base, index, index + 1, task);
     }
     selection->index = index;
+    selection->reason = DYNSEL_REASON_FIXED;
     return DYNSEL_OK;
 }
 

@@ -52,6 +52,7 @@ static dynsel_status select_among_candidates(dynsel_policy *base, const dynsel_t
     }
     const uint32_t turn = take_turn((dynsel_round_robin_policy *)base);
     selection->index = nth_candidate(base, task, turn % count);
+    selection->reason = count == 1 ? DYNSEL_REASON_ONLY_CANDIDATE : DYNSEL_REASON_TURN;
     return DYNSEL_OK;
 }
 
@@ -62,6 +63,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
         return select_among_candidates(base, task, selection);
     }
     selection->index = take_turn((dynsel_round_robin_policy *)base) % base->count;
+    selection->reason = DYNSEL_REASON_TURN;
     return DYNSEL_OK;
 }
 

@@ -35,6 +35,11 @@ static inline uint32_t dynsel_word_add_relaxed(dynsel_word *word, uint32_t value
     return before;
 }
 
+static inline uint32_t dynsel_word_add_synchronized(dynsel_word *word, uint32_t value)
+{
+    return dynsel_word_add_relaxed(word, value);
+}
+
 static inline uint32_t dynsel_word_exchange(dynsel_word *word, uint32_t value)
 {
     const uint32_t before = word->value;

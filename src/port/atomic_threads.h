@@ -38,6 +38,12 @@ static inline uint32_t dynsel_word_add_relaxed(dynsel_word *word, uint32_t value
     return __atomic_fetch_add(&word->value, value, __ATOMIC_RELAXED);
 }
 
+/* In one order with all other synchronized additions, whichever words they are on. */
+static inline uint32_t dynsel_word_add_synchronized(dynsel_word *word, uint32_t value)
+{
+    return __atomic_fetch_add(&word->value, value, __ATOMIC_SEQ_CST);
+}
+
 static inline uint32_t dynsel_word_exchange(dynsel_word *word, uint32_t value)
 {
     return __atomic_exchange_n(&word->value, value, __ATOMIC_ACQ_REL);

@@ -123,9 +123,9 @@ static void release(dynsel_backend *backend, dynsel_work *work)
 
 #define MANUAL_OPS(synchronizes)                                                                   \
     {                                                                                              \
-        .name = "manual", .outlives_submit = true, .poll_synchronizes = (synchronizes),            \
-        .attach = attach, .detach = detach, .start = start, .poll = poll, .wait = wait,            \
-        .release = release                                                                         \
+        .name = "manual", .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,              \
+        .outlives_submit = true, .poll_synchronizes = (synchronizes), .attach = attach,            \
+        .detach = detach, .start = start, .poll = poll, .wait = wait, .release = release           \
     }
 
 static const dynsel_backend_ops synchronizing_ops = MANUAL_OPS(true);

@@ -86,6 +86,22 @@ static void flush(dynsel_opencl_entry *entry, dynsel_work *work)
     }
 }
 
+/* In a thread of the driver's, which may call nothing of OpenCL's: the mark says when, poll and
+ * wait say how. */
+static void CL_CALLBACK note_end(cl_event event, cl_int status, void *token)
+{
+    (void)event;
+    (void)status;
+    (void)dynsel_complete((uint32_t)(uintptr_t)token, DYNSEL_OK, dynsel_now_ns());
+}
+
+/* Without its callback the work is complete all the same, only not timed. */
+static void time_end(const dynsel_work *work)
+{
+    void *const token = (void *)(uintptr_t)work->token; // NOLINT(performance-no-int-to-ptr)
+    (void)clSetEventCallback(work->done.opencl, CL_COMPLETE, note_end, token);
+}
+
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
     dynsel_opencl_entry *const entry = work->own;
@@ -99,6 +115,9 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
         dynsel_opencl_lose(entry, "the task function", work->error.code);
     }
     if (work->done.opencl != NULL && !dynsel_opencl_is_lost(entry)) {
+        if ((work->wants & DYNSEL_TASK_TIME) != 0) {
+            time_end(work);
+        }
         flush(entry, work);
     }
     return DYNSEL_OK;
@@ -165,6 +184,7 @@ static void release(dynsel_backend *backend, dynsel_work *work)
 
 static const dynsel_backend_ops ops = {
     .name = "opencl",
+    .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
     .outlives_submit = true,
     .poll_synchronizes = false,
     .get_default_resources = dynsel_opencl_select_defaults,

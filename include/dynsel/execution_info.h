@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Execution info: what policies learn about the work that they placed.
+ *
+ * Source: seed 002, "Execution Info"; seed 004, "Execution Information".
+ */
+#ifndef DYNSEL_EXECUTION_INFO_H
+#define DYNSEL_EXECUTION_INFO_H
+
+#include <dynsel/config.h>
+
+/** Bits, so that a policy can need, and a backend can report, several. */
+typedef enum dynsel_execution_info {
+    DYNSEL_TASK_SUBMISSION = 1, /**< the work was accepted; no value */
+    DYNSEL_TASK_COMPLETION = 2, /**< the work is complete, also when it failed; no value */
+    DYNSEL_TASK_TIME = 4, /**< nanoseconds that the work itself took, waiting in line left out; not
+                             of failed work */
+    DYNSEL_TASK_WITHDRAWN =
+        8 /**< a reported submission did not take place: the resource refused it; no value */
+} dynsel_execution_info;
+
+#endif

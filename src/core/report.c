@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reports of programs about work that they ran themselves. */
+#include "core/report.h"
+
+#include "core/fail.h"
+#include "core/policy.h"
+
+bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_info info)
+{
+    return selection != NULL && selection->policy != NULL &&
+           (selection->wants & (unsigned)info) != 0;
+}
+
+static dynsel_status check_selection(const dynsel_selection *selection, const char *function)
+{
+    if (selection == NULL) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the selection is NULL", 0);
+    }
+    if (selection->policy == NULL) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE, "the selection was consumed by a submit",
+                              0);
+    }
+    if (!dynsel_policy_is_usable(selection->policy) ||
+        selection->index >= selection->policy->count) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                              "the selection is not one that dynsel_select() made", 0);
+    }
+    return DYNSEL_OK;
+}
+
+/* A wanted submission comes first, everything once, and nothing after the completion. */
+static bool in_order(const dynsel_selection *selection, dynsel_execution_info info)
+{
+    const unsigned before = selection->reported;
+    if ((before & (unsigned)info) != 0 || (before & DYNSEL_TASK_COMPLETION) != 0) {
+        return false;
+    }
+    if (info == DYNSEL_TASK_SUBMISSION) {
+        return before == 0;
+    }
+    return (selection->wants & ~before & DYNSEL_TASK_SUBMISSION) == 0;
+}
+
+static dynsel_status report(dynsel_selection *selection, dynsel_execution_info info, uint64_t value,
+                            const char *function)
+{
+    const dynsel_status status = check_selection(selection, function);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (!in_order(selection, info)) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                              "out of order: submission, then time, then completion, each once", 0);
+    }
+    if ((selection->wants & (unsigned)info) != 0) {
+        dynsel_tell(selection, info, value);
+    }
+    selection->reported |= (uint8_t)info;
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_report(dynsel_selection *selection, dynsel_execution_info info)
+{
+    if (info != DYNSEL_TASK_SUBMISSION && info != DYNSEL_TASK_COMPLETION) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "only submission and completion have no value");
+    }
+    return report(selection, info, 0, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_report_value(dynsel_selection *selection, dynsel_execution_info info,
+                                  uint64_t value)
+{
+    if (info != DYNSEL_TASK_TIME) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "only the time has a value");
+    }
+    return report(selection, info, value, DYNSEL_TEXT(__func__));
+}

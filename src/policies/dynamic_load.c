@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/dynamic_load.h>
+
+#include "core/fail.h"
+#include "core/policy.h"
+#include "port/assert.h"
+
+typedef struct choice {
+    uint32_t index;
+    uint32_t load;
+    uint32_t candidates;
+} choice;
+
+static choice least_loaded(const dynsel_dynamic_load_policy *policy, const dynsel_task *task)
+{
+    choice least = {.load = UINT32_MAX};
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        if (dynsel_is_candidate(&policy->policy, i, task)) {
+            const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i]);
+            if (load < least.load) {
+                least.index = i;
+                least.load = load;
+            }
+            least.candidates++;
+        }
+    }
+    return least;
+}
+
+/* A load that changed since it was looked at may not be the least any more: then choose again. */
+static choice claim_least_loaded(dynsel_dynamic_load_policy *policy, const dynsel_task *task)
+{
+    for (;;) {
+        const choice least = least_loaded(policy, task);
+        uint32_t expected = least.load;
+        if (least.candidates == 0 ||
+            dynsel_word_swap(&policy->loads[least.index], &expected, expected + 1)) {
+            return least;
+        }
+    }
+}
+
+static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
+                                dynsel_selection *selection)
+{
+    dynsel_dynamic_load_policy *policy = (dynsel_dynamic_load_policy *)base;
+    const choice chosen =
+        selection->claims ? claim_least_loaded(policy, task) : least_loaded(policy, task);
+    if (chosen.candidates == 0) {
+        return dynsel_policy_refuse(base, task);
+    }
+    selection->index = chosen.index;
+    selection->reason =
+        chosen.candidates == 1 ? DYNSEL_REASON_ONLY_CANDIDATE : DYNSEL_REASON_LEAST_LOADED;
+    selection->reported |= selection->claims ? DYNSEL_TASK_SUBMISSION : 0;
+    return DYNSEL_OK;
+}
+
+static void report(dynsel_policy *base, const dynsel_selection *selection,
+                   dynsel_execution_info info, uint64_t value)
+{
+    (void)value;
+    dynsel_word *load = &((dynsel_dynamic_load_policy *)base)->loads[selection->index];
+    if (info == DYNSEL_TASK_SUBMISSION) {
+        (void)dynsel_word_add_relaxed(load, 1);
+    } else {
+        const uint32_t before = dynsel_word_add_relaxed(load, (uint32_t)-1);
+        DYNSEL_ASSERT(before != 0);
+        (void)before;
+    }
+}
+
+static const dynsel_policy_ops ops = {
+    .name = "dynamic_load",
+    .needs = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,
+    .try_select = try_select,
+    .report = report,
+};
+
+dynsel_status dynsel_dynamic_load_init(dynsel_dynamic_load_policy *policy,
+                                       const dynsel_options *options)
+{
+    if (policy == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
+    }
+    const dynsel_status status = dynsel_policy_init(&policy->policy, &ops, options);
+    if (status == DYNSEL_OK) {
+        for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+            policy->loads[i].value = 0;
+        }
+    }
+    return status;
+}

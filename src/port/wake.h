@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sleeping until anything has been marked complete. Take a ticket, look at what you wait for, and
+ * sleep with the ticket: a wake in between is not missed.
+ */
+#ifndef DYNSEL_PORT_WAKE_H
+#define DYNSEL_PORT_WAKE_H
+
+#include <stdint.h>
+
+uint32_t dynsel_wake_ticket(void);
+
+/* Returns at the first wake since the ticket was taken, after about `longest_ns`, or for no reason.
+ */
+void dynsel_wake_sleep(uint32_t ticket, uint64_t longest_ns);
+
+/* Wakes all that sleep. From any thread; where there are no threads, from interrupts too. */
+void dynsel_wake_all(void);
+
+#endif
