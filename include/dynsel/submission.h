@@ -68,6 +68,16 @@ DYNSEL_CHECKED dynsel_status dynsel_try_submit(dynsel_policy *policy, const dyns
                                                dynsel_submission *submission);
 
 /**
+ * dynsel_submit() that gives up after a time.
+ *
+ * timeout_ns: nanoseconds from now on, for waiting; the task function itself is not bounded.
+ * Errors: those of dynsel_submit(), and DYNSEL_E_TIMEOUT when neither a slot nor a resource was
+ * free in time.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
+                                               dynsel_submission *submission, uint64_t timeout_ns);
+
+/**
  * dynsel_submit(), then dynsel_wait().
  *
  * Returns: a failure to submit as dynsel_submit() does, else what the work ended with;
@@ -107,6 +117,17 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
 DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
 
 /**
+ * dynsel_wait() that gives up after a time; then the submission is as it was, and can be waited for
+ * again.
+ *
+ * timeout_ns: nanoseconds from now on; 0 looks once.
+ * Errors: those of dynsel_wait(), and DYNSEL_E_TIMEOUT. May block: as long as `timeout_ns`, and
+ * what one sleep of the port takes longer (100 us). Cost: looks again and again where the backend
+ * has no marks.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns);
+
+/**
  * Gives up a submission without waiting; it becomes one that nobody asks for, and a failure goes to
  * the group.
  *
@@ -129,14 +150,19 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_unwrap(const dynsel_submission *s
 /** The policy that placed the work; NULL for NULL. Context: any. Cost: constant. */
 dynsel_policy *dynsel_submission_policy(const dynsel_submission *submission);
 
-/** All work of one policy. A value: copy it as you like. */
+/** All work of one policy, or of one backend. A value: copy it as you like. */
 typedef struct dynsel_submission_group {
     dynsel_policy *policy;
+    dynsel_backend *backend;
 } dynsel_submission_group;
 
 /** The group of a policy's submissions. Errors: none here, a wrong policy shows in
- * dynsel_wait_group(). */
+ *  dynsel_wait_group(). */
 dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy);
+
+/** The group of everything that runs on a backend, whichever policies placed it. Waiting for it
+ * tells of no failures: they stay with the policies and the submissions. */
+dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *backend);
 
 /**
  * Waits for all work that this policy had accepted before the call; not for other work on the same
@@ -149,6 +175,17 @@ dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy);
  * each resource with work.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
+
+/**
+ * Looks once at the oldest work of every resource of every policy, frees the slots of what is
+ * finished, and tells the policies. Every submit and wait does so where it must; call it where
+ * reports or failures should be heard of earlier, as from a super-loop.
+ *
+ * Errors: none. May block: no. Context: any thread, task functions; not interrupts.
+ * Cost: a look at CONFIG_DYNSEL_MAX_IN_FLIGHT slots, and one poll for each resource with work and
+ * for each finished piece.
+ */
+void dynsel_progress(void);
 
 DYNSEL_END_DECLS
 

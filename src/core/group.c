@@ -35,16 +35,30 @@ dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy)
     return (dynsel_submission_group){.policy = policy};
 }
 
+dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *backend)
+{
+    return (dynsel_submission_group){.backend = backend};
+}
+
 dynsel_status dynsel_wait_group(dynsel_submission_group group)
 {
     dynsel_policy *policy = group.policy;
-    if (!dynsel_policy_is_usable(policy)) {
+    if (group.backend == NULL && !dynsel_policy_is_usable(policy)) {
         return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
     }
     if (dynsel_this_thread()->task_depth != 0) {
         return DYNSEL_FAIL(DYNSEL_E_IN_TASK,
                            "the work that is waited for might wait for this function");
     }
+    if (group.backend != NULL) {
+        dynsel_in_flight_wait_backend(group.backend);
+        return DYNSEL_OK; /* failures belong to the policies */
+    }
     dynsel_in_flight_wait(policy);
     return take_failure(policy);
+}
+
+void dynsel_progress(void)
+{
+    dynsel_in_flight_reap();
 }

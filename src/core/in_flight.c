@@ -60,14 +60,13 @@ static uint32_t count_uncollected(void)
     return count;
 }
 
-static dynsel_slot *refuse_full(const dynsel_request *request, uint32_t uncollected)
+static dynsel_status refuse_full(const dynsel_request *request, uint32_t uncollected)
 {
-    (void)DYNSEL_FAIL_IN(
+    return DYNSEL_FAIL_IN(
         request->function, DYNSEL_E_FULL,
-        "no slot is free, {} hold finished work that nobody has collected: wait for submissions or "
-        "release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+        "no slot is free, {} hold finished work that nobody has collected: wait for submissions "
+        "or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
         uncollected);
-    return NULL;
 }
 
 /* The own policy's finished work is the nearest; only when that is not enough, everybody's. */
@@ -82,22 +81,35 @@ static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
     return slot;
 }
 
-/* NULL when no slot can be had; the error is set then. */
-static dynsel_slot *claim(const dynsel_request *request)
+/* Whether waiting for a slot makes sense: DYNSEL_OK, or why not. */
+static dynsel_status may_wait_for_slot(const dynsel_request *request)
 {
-    const bool may_wait = request->may_wait && dynsel_this_thread()->task_depth == 0;
-    dynsel_slot *slot = dynsel_slot_claim();
-    for (uint32_t round = 0; slot == NULL; round++) {
-        slot = claim_after_reaping(request->policy);
-        if (slot == NULL) {
-            const uint32_t uncollected = count_uncollected();
-            if (!may_wait || uncollected == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
-                return refuse_full(request, uncollected);
+    const uint32_t uncollected = count_uncollected();
+    if (request->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0 ||
+        uncollected == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+        return refuse_full(request, uncollected);
+    }
+    if (dynsel_deadline_passed(request->deadline_ns)) {
+        return DYNSEL_FAIL_IN(request->function, DYNSEL_E_TIMEOUT, "no slot was free in time", 0);
+    }
+    return DYNSEL_OK;
+}
+
+/* slot: out, only on DYNSEL_OK. */
+static dynsel_status claim(const dynsel_request *request, dynsel_slot **slot)
+{
+    *slot = dynsel_slot_claim();
+    for (uint32_t round = 0; *slot == NULL; round++) {
+        *slot = claim_after_reaping(request->policy);
+        if (*slot == NULL) {
+            const dynsel_status status = may_wait_for_slot(request);
+            if (status != DYNSEL_OK) {
+                return status;
             }
             dynsel_pause(round);
         }
     }
-    return slot;
+    return DYNSEL_OK;
 }
 
 /* Work that was complete when `start` returned needs no lane; its slot only keeps the result for
@@ -127,12 +139,13 @@ static void hand_over(const dynsel_slot *slot, dynsel_submission *submission)
 dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission)
 {
     dynsel_in_flight_look(request->policy);
-    dynsel_slot *slot = claim(request);
-    if (slot == NULL) {
-        return DYNSEL_E_FULL;
+    dynsel_slot *slot = NULL;
+    dynsel_status status = claim(request, &slot);
+    if (status != DYNSEL_OK) {
+        return status;
     }
     slot->work.token = dynsel_slot_token(slot);
-    const dynsel_status status = dynsel_start(request, &slot->work, &slot->selection);
+    status = dynsel_start(request, &slot->work, &slot->selection);
     if (status != DYNSEL_OK) {
         dynsel_slot_unclaim(slot);
         return status;
@@ -167,13 +180,17 @@ static dynsel_slot *pin_slot_of(const dynsel_submission *submission, const char 
     return NULL;
 }
 
-dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission)
+dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, const char *function,
+                                       uint64_t deadline_ns)
 {
-    dynsel_slot *slot = pin_slot_of(submission, DYNSEL_TEXT("dynsel_wait"));
+    dynsel_slot *slot = pin_slot_of(submission, function);
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
-    dynsel_slot_settle(slot);
+    if (!dynsel_slot_settle_until(slot, deadline_ns)) {
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT, "the work was not complete in time", 0);
+    }
     dynsel_slot_synchronize(slot);
     const dynsel_error error = slot->work.error;
     (void)dynsel_slot_take_handle(slot); /* another thread that waited as well may have taken it */
@@ -260,6 +277,22 @@ void dynsel_in_flight_wait(dynsel_policy *policy)
     for (uint32_t i = 0; i < policy->count; i++) {
         drain(&policy->lanes[i]);
         dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);
+    }
+}
+
+void dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+{
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        if (slot->work.where->backend == backend) {
+            dynsel_slot_settle(slot);
+            dynsel_lane_reap(lane_of(slot));
+            dynsel_lane_synchronize(lane_of(slot), slot->work.where);
+        }
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     }
 }
 

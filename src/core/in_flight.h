@@ -18,7 +18,8 @@ dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_subm
 
 /* dynsel_wait(), dynsel_submission_release() and dynsel_submission_unwrap() for work that has a
  * slot. */
-dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission);
+dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, const char *function,
+                                       uint64_t deadline_ns);
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
 
@@ -31,6 +32,10 @@ void dynsel_in_flight_reap(void);
 
 /* Waits for all that the policy had accepted before the call. */
 void dynsel_in_flight_wait(dynsel_policy *policy);
+
+/* Waits for all work of a backend, whichever policies placed it, that was accepted before the call.
+ */
+void dynsel_in_flight_wait_backend(const dynsel_backend *backend);
 
 /* Takes finished work off the policy's lanes; returns how many slots it still holds. */
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
@@ -45,9 +50,12 @@ static inline dynsel_status dynsel_in_flight_submit(const dynsel_request *reques
     return DYNSEL_E_UNSUPPORTED;
 }
 
-static inline dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission)
+static inline dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission,
+                                                     const char *function, uint64_t deadline_ns)
 {
     (void)submission;
+    (void)function;
+    (void)deadline_ns;
     return DYNSEL_E_STALE;
 }
 
@@ -77,6 +85,11 @@ static inline void dynsel_in_flight_reap(void)
 static inline void dynsel_in_flight_wait(dynsel_policy *policy)
 {
     (void)policy;
+}
+
+static inline void dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+{
+    (void)backend;
 }
 
 static inline uint32_t dynsel_in_flight_retire(dynsel_policy *policy)

@@ -4,6 +4,7 @@
 #include "core/fail.h"
 #include "core/group.h"
 #include "core/policy.h"
+#include "core/start.h"
 #include "port/assert.h"
 #include "port/pause.h"
 #include "port/thread.h"
@@ -310,11 +311,12 @@ static void wait_for_backend(dynsel_slot *slot)
     complete(slot, &error, 0, timed ? dynsel_now_ns() : 0);
 }
 
+enum {
+    LONGEST_SLEEP_NS = 10000000 /* in case a device forgets to wake */
+};
+
 void dynsel_slot_settle(dynsel_slot *slot)
 {
-    enum {
-        LONGEST_SLEEP_NS = 10000000 /* in case a device forgets to wake */
-    };
     const bool waits = slot->work.where->backend->ops->wait != NULL;
     if (waits && dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING) {
         wait_for_backend(slot);
@@ -328,6 +330,32 @@ void dynsel_slot_settle(dynsel_slot *slot)
             dynsel_pause(round); /* another thread is writing the result */
         } else {
             dynsel_wake_sleep(ticket, LONGEST_SLEEP_NS);
+        }
+    }
+}
+
+/* A backend's own wait has no bound, so this one looks again and again, less and less often. */
+bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns)
+{
+    if (deadline_ns == DYNSEL_WAIT_FOREVER) {
+        dynsel_slot_settle(slot);
+        return true;
+    }
+    const bool marks = slot->work.where->backend->ops->marks_completion;
+    for (uint32_t round = 0;; round++) {
+        const uint32_t ticket = dynsel_wake_ticket();
+        if (dynsel_slot_poll(slot)) {
+            return true;
+        }
+        const uint64_t now = dynsel_now_ns();
+        if (now >= deadline_ns) {
+            return false;
+        }
+        if (marks) {
+            const uint64_t left = deadline_ns - now;
+            dynsel_wake_sleep(ticket, left < LONGEST_SLEEP_NS ? left : LONGEST_SLEEP_NS);
+        } else {
+            dynsel_pause(round);
         }
     }
 }

@@ -116,6 +116,9 @@ bool dynsel_slot_poll(dynsel_slot *slot);
 /* Waits until the slot is finished. The caller holds a pin. */
 void dynsel_slot_settle(dynsel_slot *slot);
 
+/* The same with a bound: false when the slot is not finished at the deadline (see core/start.h). */
+bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns);
+
 /*
  * Makes the results of a finished slot visible, where it was only polled. The caller is the reaper,
  * or holds a pin that it took while the slot had a handle: with any other pin the reaper may

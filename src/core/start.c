@@ -80,7 +80,8 @@ static dynsel_status start_selected(const dynsel_request *request, dynsel_work *
 
 static bool waits_for_resource(const dynsel_request *request, dynsel_status status)
 {
-    return status == DYNSEL_E_AGAIN && request->may_wait && dynsel_this_thread()->task_depth == 0;
+    return status == DYNSEL_E_AGAIN && request->deadline_ns != DYNSEL_DO_NOT_WAIT &&
+           dynsel_this_thread()->task_depth == 0;
 }
 
 /*
@@ -134,6 +135,10 @@ dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
     }
     dynsel_status status = start_once(request, work, chosen);
     for (uint32_t round = 0; waits_for_resource(request, status); round++) {
+        if (dynsel_deadline_passed(request->deadline_ns)) {
+            return DYNSEL_FAIL_IN(request->function, DYNSEL_E_TIMEOUT,
+                                  "the policy had no resource free in time", 0);
+        }
         dynsel_in_flight_reap();
         dynsel_pause(round);
         status = start_once(request, work, chosen);

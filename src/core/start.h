@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <dynsel/backend.h>
 #include <dynsel/policy.h>
 #include <dynsel/selection.h>
 
@@ -15,8 +16,24 @@ typedef struct dynsel_request {
     dynsel_policy *policy;
     const dynsel_task *task;
     const dynsel_selection *selection; /* NULL: the policy chooses */
-    bool may_wait;
+    uint64_t deadline_ns;              /* until when to wait for a slot or a resource */
 } dynsel_request;
+
+/* Deadlines that are not a time. */
+#define DYNSEL_DO_NOT_WAIT  ((uint64_t)0)
+#define DYNSEL_WAIT_FOREVER UINT64_MAX
+
+/* The deadline of a call that may take that long from now on. */
+static inline uint64_t dynsel_deadline_after(uint64_t timeout_ns)
+{
+    const uint64_t now = dynsel_now_ns();
+    return timeout_ns < DYNSEL_WAIT_FOREVER - now ? now + timeout_ns : DYNSEL_WAIT_FOREVER;
+}
+
+static inline bool dynsel_deadline_passed(uint64_t deadline_ns)
+{
+    return deadline_ns != DYNSEL_WAIT_FOREVER && dynsel_now_ns() >= deadline_ns;
+}
 
 /*
  * Chooses a resource, unless a selection is given, and starts the work there. chosen: out.

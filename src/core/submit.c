@@ -59,8 +59,10 @@ static dynsel_status submit(const dynsel_request *request, dynsel_submission *su
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission)
 {
-    const dynsel_request request = {
-        .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task, .may_wait = true};
+    const dynsel_request request = {.function = DYNSEL_TEXT(__func__),
+                                    .policy = policy,
+                                    .task = task,
+                                    .deadline_ns = DYNSEL_WAIT_FOREVER};
     return submit(&request, submission);
 }
 
@@ -69,6 +71,16 @@ dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
 {
     const dynsel_request request = {
         .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task};
+    return submit(&request, submission);
+}
+
+dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_submission *submission, uint64_t timeout_ns)
+{
+    const dynsel_request request = {.function = DYNSEL_TEXT(__func__),
+                                    .policy = policy,
+                                    .task = task,
+                                    .deadline_ns = dynsel_deadline_after(timeout_ns)};
     return submit(&request, submission);
 }
 
@@ -90,7 +102,7 @@ static dynsel_status submit_selection(const char *function, dynsel_selection *se
                                     .policy = selection->policy,
                                     .task = task,
                                     .selection = selection,
-                                    .may_wait = true};
+                                    .deadline_ns = DYNSEL_WAIT_FOREVER};
     const dynsel_status status = submit(&request, submission);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
@@ -115,8 +127,10 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
     if (dynsel_this_thread()->task_depth != 0) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
     }
-    const dynsel_request request = {
-        .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task, .may_wait = true};
+    const dynsel_request request = {.function = DYNSEL_TEXT(__func__),
+                                    .policy = policy,
+                                    .task = task,
+                                    .deadline_ns = DYNSEL_WAIT_FOREVER};
     dynsel_submission submission;
     const dynsel_status status = submit(&request, &submission);
     return status == DYNSEL_OK ? dynsel_wait(&submission) : status;

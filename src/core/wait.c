@@ -37,12 +37,12 @@ static dynsel_status take_result(dynsel_submission *submission, const char *func
                : refuse_stale(function);
 }
 
-dynsel_status dynsel_wait(dynsel_submission *submission)
+static dynsel_status wait_until(dynsel_submission *submission, const char *function,
+                                uint64_t deadline_ns)
 {
-    const char *const function = DYNSEL_TEXT(__func__);
     if (dynsel_this_thread()->task_depth != 0) {
-        return DYNSEL_FAIL(DYNSEL_E_IN_TASK,
-                           "the work that is waited for might wait for this function");
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
+                              "the work that is waited for might wait for this function", 0);
     }
     uint32_t slot = DYNSEL_SUBMISSION_NONE;
     dynsel_status status = look_at(submission, function, &slot);
@@ -50,13 +50,23 @@ dynsel_status dynsel_wait(dynsel_submission *submission)
         return status;
     }
     if (slot >= DYNSEL_SUBMISSION_IN_SLOT) {
-        return dynsel_in_flight_collect(submission);
+        return dynsel_in_flight_collect(submission, function, deadline_ns);
     }
     status = take_result(submission, function);
     if (status == DYNSEL_OK && submission->error.status != DYNSEL_OK) {
         return dynsel_fail(&submission->error);
     }
     return status;
+}
+
+dynsel_status dynsel_wait(dynsel_submission *submission)
+{
+    return wait_until(submission, DYNSEL_TEXT(__func__), DYNSEL_WAIT_FOREVER);
+}
+
+dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns)
+{
+    return wait_until(submission, DYNSEL_TEXT(__func__), dynsel_deadline_after(timeout_ns));
 }
 
 dynsel_status dynsel_submission_release(dynsel_submission *submission)

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting with a bound, looking without waiting, and the group of a backend. */
+#include <dynsel/dynsel.h>
+
+#include "fakes/manual_backend.h"
+#include "test.h"
+
+enum { SHORT_NS = 1000000, SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT };
+
+static manual_backend manual;
+static dynsel_fixed_resource_policy policy;
+
+static int set_up(void **state)
+{
+    (void)state;
+    manual_backend_reset(&manual, false);
+    atomic_store(&manual.wait_completes, false);
+    const dynsel_resource resource = manual_resource(&manual, 0);
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    return dynsel_fixed_resource_init(&policy, &options, 0);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    manual_assert_clean(&manual);
+    return 0;
+}
+
+static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)args;
+    done->native = manual_event_new(&manual, where);
+    return DYNSEL_OK;
+}
+
+static const dynsel_task task = {.function = enqueue};
+
+static void finish_all(void)
+{
+    for (unsigned i = 0; i < atomic_load(&manual.event_count); i++) {
+        if (atomic_load(&manual.events[i].state) == MANUAL_RUNNING) {
+            manual_complete(&manual, i);
+        }
+    }
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+}
+
+static void a_wait_that_took_too_long_can_be_repeated(void **state)
+{
+    (void)state;
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, 0));
+    const uint64_t before = dynsel_now_ns();
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, SHORT_NS));
+    assert_true(dynsel_now_ns() - before >= SHORT_NS);
+    manual_complete(&manual, 0);
+    assert_status(DYNSEL_OK, dynsel_wait_for(&submission, 0));
+    assert_true(manual_is_synchronized(&manual, 0));
+    assert_status(DYNSEL_E_STALE, dynsel_wait_for(&submission, SHORT_NS));
+}
+
+static void a_bounded_wait_tells_of_failures_and_wrong_arguments(void **state)
+{
+    (void)state;
+    dynsel_submission submission;
+    dynsel_submission never = {0};
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
+    manual_fail(&manual, 0);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait_for(&submission, UINT64_MAX));
+    assert_status(DYNSEL_E_INVALID, dynsel_wait_for(NULL, 1));
+    assert_status(DYNSEL_E_INVALID, dynsel_wait_for(&never, 1));
+    assert_status(DYNSEL_E_INVALID, dynsel_submit_for(NULL, &task, NULL, 1));
+    assert_status(DYNSEL_E_INVALID, dynsel_submit_for(&policy.policy, NULL, NULL, 1));
+}
+
+static void a_submit_waits_for_a_slot_only_so_long(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < SLOTS; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_for(&policy.policy, &task, NULL, 0));
+    }
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_submit_for(&policy.policy, &task, NULL, SHORT_NS));
+    assert_error_says("slot");
+    assert_int_equal(atomic_load(&manual.starts), SLOTS);
+    manual_complete(&manual, 0);
+    assert_status(DYNSEL_OK, dynsel_submit_for(&policy.policy, &task, NULL, 0));
+    finish_all();
+}
+
+static void a_submit_waits_for_a_resource_only_so_long(void **state)
+{
+    (void)state;
+    atomic_store(&manual.queues[0].is_full, true);
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_submit_for(&policy.policy, &task, NULL, SHORT_NS));
+    assert_error_says("resource");
+    atomic_store(&manual.queues[0].is_full, false);
+    assert_status(DYNSEL_OK, dynsel_submit_for(&policy.policy, &task, NULL, SHORT_NS));
+    finish_all();
+}
+
+static void progress_takes_finished_work_off_without_waiting(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    dynsel_progress();
+    assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy.policy));
+    manual_complete(&manual, 0);
+    dynsel_progress();
+    const dynsel_resource resource = manual_resource(&manual, 0);
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
+}
+
+static void the_group_of_a_backend_covers_every_policy(void **state)
+{
+    (void)state;
+    dynsel_fixed_resource_policy other = {0};
+    const dynsel_resource resource = manual_resource(&manual, 1);
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&other, &options, 0));
+    atomic_store(&manual.wait_completes, true);
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    assert_status(DYNSEL_OK, dynsel_submit(&other.policy, &task, &submission));
+    const dynsel_submission_group group = dynsel_get_backend_submission_group(&manual.backend);
+    assert_status(DYNSEL_OK, dynsel_wait_group(group));
+    assert_int_equal(atomic_load(&manual.events[1].state), MANUAL_COMPLETE);
+    assert_int_not_equal(atomic_load(&manual.events[0].state), MANUAL_RUNNING);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_status(DYNSEL_OK, dynsel_wait_group(group));
+    assert_status(DYNSEL_E_INVALID, dynsel_wait_group(dynsel_get_backend_submission_group(NULL)));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&other.policy));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_wait_that_took_too_long_can_be_repeated),
+        TEST(a_bounded_wait_tells_of_failures_and_wrong_arguments),
+        TEST(a_submit_waits_for_a_slot_only_so_long),
+        TEST(a_submit_waits_for_a_resource_only_so_long),
+        TEST(progress_takes_finished_work_off_without_waiting),
+        TEST(the_group_of_a_backend_covers_every_policy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
