@@ -32,7 +32,7 @@ class Session:
 
     def check_arguments(self, pairs):
         """Unknown, doubled and useless arguments are mistakes: scons alone would ignore them."""
-        wrong = [unknown("variable", name, ARGUMENTS) for name in self.arguments if name not in ARGUMENTS]
+        wrong = [self._unknown(name, value) for name, value in pairs if name not in ARGUMENTS]
         names = [name for name, _ in pairs]
         wrong += [f"{n}= is given twice; join the values with commas" for n in sorted(set(names))
                   if names.count(n) > 1]
@@ -44,6 +44,14 @@ class Session:
             wrong.append("VERBOSE= is 0 or 1")
         if wrong:
             raise UserMistake(wrong)
+
+    def _unknown(self, name, value):
+        """No such variable; an option of the menu is the likeliest mistake."""
+        bare = name.upper().removeprefix("CONFIG_").removeprefix("DYNSEL_")
+        if f"DYNSEL_{bare}" in configs.parse_kconfig(self.top, variants.DEFAULT_BOARD).syms:
+            return (f"{name} is an option, not a variable; put it into a fragment, or for a try:"
+                    f" VARIANTS={variants.DEFAULT_BOARD}~{bare}={value}")
+        return unknown("variable", name, ARGUMENTS)
 
     def chosen(self):
         return variants.chosen(self.top, self.arguments)
@@ -125,6 +133,8 @@ def help_text(session, shell_variables):
 def find_command(session):
     """The function for a command among the targets, or None when there is something to build."""
     if "why" in session.arguments:
+        if session.targets or not session.arguments["why"]:
+            raise UserMistake("why= takes one option and stands alone: scons why=MAX_RESOURCES")
         return _why
     names = [t for t in session.targets if t in COMMANDS or t.endswith("_defconfig")]
     if not names:

@@ -11,6 +11,7 @@ one file. Layers are laid one after the other, and each is judged when it lies o
   worth a note for a number or a text; a lost `=y` must be taken back with `=n` explicitly.
 """
 
+import codecs
 import os
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -71,7 +72,12 @@ def layers_of(top, board, fragments):
 
 
 def read_layer(top, path):
-    data = (Path(top) / path).read_bytes()
+    try:
+        data = (Path(top) / path).read_bytes()
+    except OSError as e:
+        raise UserMistake(f"{path}: cannot be read: {e.strerror}") from e
+    if data.startswith(codecs.BOM_UTF8):
+        raise UserMistake(f"{path}:1: a byte order mark; save the file as UTF-8 without one")
     try:
         return Layer(path, data.decode("utf-8"))
     except UnicodeDecodeError as e:

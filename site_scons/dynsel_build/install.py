@@ -39,6 +39,7 @@ def _write(target, source, env):
 
 def _pc(build, prefix):
     """The archive is static, so what it needs is needed by each user: Requires, not .private."""
+    prefix = prefix.replace(" ", "\\ ")
     threads = " -pthread" if build.config["DYNSEL_CONTEXT_THREADS"] else ""
     return (f"prefix={prefix}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n"
             f"Name: dynsel\nDescription: Picks a device for each piece of work, without a heap"

@@ -26,7 +26,7 @@ def files(top):
     found = [p for p in (top / "SConstruct", top / "README.md", top / "bootstrap") if p.exists()]
     for folder in FOLDERS:
         found += [p for p in sorted((top / folder).rglob("*"))
-                  if p.suffix in SUFFIXES or p.name in ("SConscript", "defconfig")]
+                  if (p.suffix in SUFFIXES or p.name in ("SConscript", "defconfig")) and p.is_file()]
     return [p for p in found if not str(p.relative_to(top)).startswith(EXEMPT)]
 
 

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import unittest
@@ -62,11 +63,25 @@ class Words(Case):
                 (["why=CASHE"], "why: no option named CASHE"),
                 (["nativ_defconfig"], "no board named 'nativ'; did you mean native?"),
                 (["diffconfig", "A=native"], "diffconfig compares two variants"),
+                (["why="], "why= takes one option and stands alone"),
+                (["why=IN_FLIGHT", "test"], "why= takes one option and stands alone"),
+                (["CONFIG_DYNSEL_MAX_RESOURCES=3"], "CONFIG_DYNSEL_MAX_RESOURCES is an option, not a"
+                 " variable; put it into a fragment, or for a try: VARIANTS=native~MAX_RESOURCES=3"),
+                (["in_flight=n"], "in_flight is an option"),
                 (["install", "VARIANTS=native,native+debug"], "install takes one variant"),
                 (["install", "PREFIX=here"], "an absolute path is needed")):
             with self.subTest(arguments):
                 self.assertIn(message, self.bad(*arguments))
         self.assertFalse((self.top / "build" / "native" / "libdynsel.a").exists())
+
+    def test_a_fragment_that_is_no_text(self):
+        folder = self.top / "configs/folder.conf"
+        folder.mkdir()
+        self.addCleanup(folder.rmdir)
+        said = self.bad("CONF=folder")
+        self.assertIn("dynsel: configs/folder.conf: cannot be read: Is a directory\n", said)
+        self.assertNotIn("Error", said)
+        self.good("all", "-n")  # stops nobody who does not use it
 
     def test_wrong_configuration_builds_nothing_and_says_all(self):
         self.edit("configs/bad.conf", "", "CONFIG_DYNSEL_MAX_RESOURCES=0\nCONFIG_DYNSEL_X = y\n")
@@ -184,6 +199,15 @@ class Building(Case):
         subprocess.run(["gcc", str(self.top / "examples/hello.c"), "-o", str(root / "hello"),
                         *flags.stdout.split()], check=True)
         self.assertEqual(subprocess.run([root / "hello"], check=True, capture_output=True).stdout, b"16\n")
+
+    def test_install_into_a_folder_with_a_blank_in_its_name(self):
+        root = self.top / "build/a root"
+        self.good("install", f"PREFIX={root}", "CONF=minimal")
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "dynsel"], text=True, check=True,
+                               capture_output=True, env={
+                                   **os.environ, "PKG_CONFIG_PATH": str(root / "lib/pkgconfig")})
+        subprocess.run(["gcc", str(self.top / "examples/hello.c"), "-o", str(root / "hello"),
+                        *shlex.split(flags.stdout)], check=True)
 
     def test_a_missing_library_stops_only_who_needs_it(self):
         self.edit("examples/SConscript", '["hello.c"]', '["hello.c"], libs=["libpng"]')

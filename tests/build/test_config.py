@@ -117,6 +117,8 @@ class Mistakes(Case):
                     '1: unfinished or badly quoted text "a"b"; inside, write \\" and \\\\')
         self.expect("CONFIG_DYNSEL_CACHE=y\r\n",
                     "1: the line ends in CR LF; convert the file to Unix line ends")
+        self.expect("\ufeffCONFIG_DYNSEL_CACHE=y\n",
+                    "1: a byte order mark; save the file as UTF-8 without one")
         for comment in ("#CONFIG_DYNSEL_CACHE is not set", "# CONFIG_DYNSEL_CACHE  is not set",
                         "# CONFIG_DYNSEL_CACHE is not set.", "# CONFIG_DYNSEL_CACHE=y"):
             self.expect(comment + "\n", f"1: {comment!r} is neither a comment nor an assignment;"
