@@ -13,7 +13,7 @@ def describe(config):
         packages={"gcc": "gcc", "clang": "clang", "ar": "binutils", "nm": "binutils",
                   "size": "binutils"},
         limits=limits(config),
-        check_on_top=("clang", "sanitize"),
+        check_on_top=("clang", "sanitize", "tsan"),
         check_beside=("minimal", "full"),
     )
 
@@ -23,7 +23,8 @@ def limits(config):
 
     `bss` is the formula for the library's RAM: what the help texts of the options promise.
     """
-    measured = config["DYNSEL_COMPILER_GCC"] and not config["DYNSEL_SANITIZE"]
+    measured = config["DYNSEL_COMPILER_GCC"] and not (config["DYNSEL_SANITIZE"]
+                                                  or config["DYNSEL_SANITIZE_THREAD"])
     if not measured or config["DYNSEL_OPTIMIZE_DEBUG"]:
         return {}
     in_flight, opencl = config["DYNSEL_IN_FLIGHT"], config["DYNSEL_BACKEND_OPENCL"]

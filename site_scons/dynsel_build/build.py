@@ -203,6 +203,8 @@ class VariantBuild:
                 ASAN_OPTIONS="detect_leaks=1:halt_on_error=1:strict_string_checks=1",
                 UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
                 LSAN_OPTIONS=f"suppressions={top}/tests/lsan.supp:print_suppressions=0")
+        if self.config["DYNSEL_SANITIZE_THREAD"]:
+            variables.update(TSAN_OPTIONS=f"halt_on_error=1:suppressions={top}/tests/tsan.supp")
         return variables
 
     def _run(self, group, folder, name, run, command, depends, variables):

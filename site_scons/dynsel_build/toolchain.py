@@ -26,6 +26,7 @@ OPTIMIZATION = {
 }
 
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
+THREAD_SANITIZER = ["-fsanitize=thread", "-fno-omit-frame-pointer", "-g"]
 
 # pkg-config module -> Debian package
 LIBRARY_PACKAGES = {
@@ -55,7 +56,7 @@ def variant_environment(base, variant, config, board):
     """Compiler and flags of one variant. There is nothing of a component in here."""
     for tool in (board.cc, board.ar):
         require_program(tool, board.packages)
-    common = list(board.cflags) + (SANITIZERS if config["DYNSEL_SANITIZE"] else [])
+    common = [*board.cflags, *_sanitizers(config)]
     threads = ["-pthread"] if config["DYNSEL_CONTEXT_THREADS"] else []
     gen = f"#{variant.folder}/gen"
     return base.Clone(
@@ -69,6 +70,11 @@ def variant_environment(base, variant, config, board):
         ARFLAGS=["rcsD"],
         MISSING=[],  # nodes that fail because something is not installed
     )
+
+
+def _sanitizers(config):
+    return ((SANITIZERS if config["DYNSEL_SANITIZE"] else [])
+            + (THREAD_SANITIZER if config["DYNSEL_SANITIZE_THREAD"] else []))
 
 
 def _optimization(config):
