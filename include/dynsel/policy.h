@@ -29,6 +29,8 @@
 
 DYNSEL_BEGIN_DECLS
 
+typedef struct dynsel_submission dynsel_submission;
+
 /** What a policy chooses from. All zero: the default resources of every backend in the build. */
 typedef struct dynsel_options {
     const dynsel_resource *resources; /**< copied; NULL: the default resources */
@@ -59,6 +61,18 @@ typedef struct dynsel_policy_ops {
     dynsel_status (*try_select)(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_selection *selection);
 
+    /** Optional: the policy's own way of dynsel_submit(), dynsel_try_submit() and
+     * dynsel_submit_and_wait(), called instead of the library's, which makes a selection with
+     * try_select and starts the work there. They place work with dynsel_submit_selection(), on a
+     * selection of try_select or on one that they fill in themselves (policy, index, and wants with
+     *  the bits of `needs`). One of these or try_select is enough; what is missing is made of what
+     * is there, or DYNSEL_E_UNSUPPORTED. */
+    dynsel_status (*submit)(dynsel_policy *policy, const dynsel_task *task,
+                            dynsel_submission *submission);
+    dynsel_status (*try_submit)(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_submission *submission);
+    dynsel_status (*submit_and_wait)(dynsel_policy *policy, const dynsel_task *task);
+
     /** Hears what selection->wants asked for: DYNSEL_TASK_SUBMISSION first, then DYNSEL_TASK_TIME
      * with its value if the work succeeded and was timed, at last DYNSEL_TASK_COMPLETION; or
      * DYNSEL_TASK_WITHDRAWN after a submission that was refused. `selection` is as try_select left
@@ -81,6 +95,16 @@ typedef struct dynsel_lane {
 #endif
 } dynsel_lane;
 
+#if CONFIG_DYNSEL_STATISTICS
+/** What one thread counted for one resource; only the library looks inside. */
+typedef struct dynsel_counts {
+    dynsel_word submitted;
+    dynsel_word completed;
+    dynsel_word failed;
+    dynsel_word unused;
+} dynsel_counts;
+#endif
+
 struct dynsel_policy {
     const dynsel_policy_ops *ops;
     const dynsel_policy *self; /* its own address once initialized */
@@ -91,6 +115,9 @@ struct dynsel_policy {
     dynsel_error failure;      /* the earliest failure of work without a handle */
     dynsel_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
     dynsel_lane lanes[CONFIG_DYNSEL_MAX_RESOURCES];
+#if CONFIG_DYNSEL_STATISTICS
+    dynsel_counts counts[CONFIG_DYNSEL_COUNTING_THREADS][CONFIG_DYNSEL_MAX_RESOURCES];
+#endif
 };
 
 /**

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include <dynsel/error.h>
+#include <dynsel/policy.h>
 #include <dynsel/selection.h>
 #include <dynsel/task.h>
 #include <dynsel/word.h>
@@ -27,14 +28,16 @@ DYNSEL_BEGIN_DECLS
 
 /** A handle. The caller's memory, filled in by the submitting call; it may be copied, but only one
  * copy collects. */
-typedef struct dynsel_submission {
+struct dynsel_submission {
     dynsel_policy *policy;
     dynsel_word
-        slot; /* where the work is kept; or that it was complete at once, or was collected */
-    uint32_t generation; /* tells this use of the slot from later ones */
-    dynsel_event done;   /* what the task function left, for work that was complete at once */
-    dynsel_error error;  /* how it ended, likewise */
-} dynsel_submission;
+        slot;       /* where the work is kept; or that it was complete at once, or was collected */
+    uint32_t index; /* of the chosen resource */
+    dynsel_reason reason; /* why it was chosen */
+    uint32_t generation;  /* tells this use of the slot from later ones */
+    dynsel_event done;    /* what the task function left, for work that was complete at once */
+    dynsel_error error;   /* how it ended, likewise */
+};
 
 /**
  * Chooses a resource and starts the task there; waits for a free slot, or until the policy has a
@@ -146,6 +149,17 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submis
  */
 DYNSEL_CHECKED dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission,
                                                       dynsel_event *done);
+
+/**
+ * Where the work was placed: one of dynsel_get_resources().
+ *
+ * Returns: borrowed from the policy; NULL for NULL, for what was never submitted, and when the
+ * policy is not initialized any more. Context: any thread. Cost: constant.
+ */
+const dynsel_resource *dynsel_submission_resource(const dynsel_submission *submission);
+
+/** Why it was placed there; DYNSEL_REASON_UNKNOWN for NULL. Context: any thread. Cost: constant. */
+dynsel_reason dynsel_submission_reason(const dynsel_submission *submission);
 
 /** The policy that placed the work; NULL for NULL. Context: any. Cost: constant. */
 dynsel_policy *dynsel_submission_policy(const dynsel_submission *submission);

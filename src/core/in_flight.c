@@ -3,6 +3,7 @@
 
 #include "core/fail.h"
 #include "core/group.h"
+#include "core/in_flight_marks.h"
 #include "core/lane.h"
 #include "core/policy.h"
 #include "core/report.h"
@@ -102,8 +103,10 @@ static dynsel_status claim(const dynsel_request *request, dynsel_slot **slot)
     for (uint32_t round = 0; *slot == NULL; round++) {
         *slot = claim_after_reaping(request->policy);
         if (*slot == NULL) {
+            dynsel_in_flight_note_use();
             const dynsel_status status = may_wait_for_slot(request);
             if (status != DYNSEL_OK) {
+                dynsel_in_flight_note_refusal();
                 return status;
             }
             dynsel_pause(round);
@@ -132,6 +135,8 @@ static void finish_at_once(dynsel_slot *slot, bool with_handle)
 static void hand_over(const dynsel_slot *slot, dynsel_submission *submission)
 {
     submission->policy = slot->selection.policy;
+    submission->index = slot->selection.index;
+    submission->reason = (dynsel_reason)slot->selection.reason;
     submission->generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
     dynsel_word_store_relaxed(&submission->slot, FIRST_IN_SLOT + dynsel_slot_number(slot));
 }

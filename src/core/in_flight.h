@@ -7,11 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <dynsel/statistics.h>
 #include <dynsel/submission.h>
 
 #include "core/start.h"
 
 #if CONFIG_DYNSEL_IN_FLIGHT
+
+/* For statistics and checks. */
+dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void);
+bool dynsel_in_flight_table_is_whole(void);
+bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index);
 
 /* Submits work of a policy whose work may outlive the call. */
 dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission);
@@ -41,6 +47,23 @@ void dynsel_in_flight_wait_backend(const dynsel_backend *backend);
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
 
 #else
+
+static inline dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
+{
+    return (dynsel_in_flight_statistics){0};
+}
+
+static inline bool dynsel_in_flight_table_is_whole(void)
+{
+    return true;
+}
+
+static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+    return true;
+}
 
 static inline dynsel_status dynsel_in_flight_submit(const dynsel_request *request,
                                                     dynsel_submission *submission)

@@ -6,13 +6,19 @@
 #include "core/fail.h"
 #include "core/in_flight.h"
 
+static bool has_a_way(const dynsel_policy_ops *ops)
+{
+    return ops->try_select != NULL || ops->submit != NULL || ops->try_submit != NULL ||
+           ops->submit_and_wait != NULL;
+}
+
 static dynsel_status check_new(const dynsel_policy *policy, const dynsel_policy_ops *ops)
 {
-    if (policy == NULL || ops == NULL || ops->try_select == NULL ||
+    if (policy == NULL || ops == NULL || !has_a_way(ops) ||
         (ops->needs != 0 && ops->report == NULL)) {
-        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
-                              "the policy or its operations are NULL, or lack try_select or report",
-                              0);
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+            "the policy or its operations are NULL, or lack a way to submit, or report", 0);
     }
     if (policy->self == policy) {
         return DYNSEL_FAIL_IN(

@@ -5,6 +5,7 @@
 
 #include <dynsel/policy.h>
 
+#include "core/count.h"
 #include "core/task.h"
 #include "port/atomic.h"
 
@@ -60,6 +61,7 @@ void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index, dynsel_statu
 static inline void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index,
                                            dynsel_status status)
 {
+    dynsel_count_end(policy, index, status);
     if (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->lanes[index].health) != 0) {
         dynsel_lane_note_change(policy, index, status);
     }

@@ -17,6 +17,9 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
     }
     const dynsel_request request = {
         .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task};
+    if (policy->ops->try_select == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "the policy only submits, it does not select");
+    }
     dynsel_in_flight_look(policy);
     dynsel_selection chosen;
     const dynsel_status status = dynsel_choose(&request, &chosen, false);

@@ -42,6 +42,7 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
         fill_in(work, request, function, selection);
         status = backend->ops->start(backend, work);
         if (status == DYNSEL_OK) {
+            dynsel_count_submission(request->policy, selection->index);
             return DYNSEL_OK;
         }
     }

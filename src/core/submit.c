@@ -8,10 +8,14 @@
 #include "core/report.h"
 #include "core/start.h"
 #include "core/submission.h"
+#include "port/pause.h"
 
-static void hand_over(const dynsel_work *work, dynsel_policy *policy, dynsel_submission *submission)
+static void hand_over(const dynsel_work *work, const dynsel_selection *chosen,
+                      dynsel_submission *submission)
 {
-    submission->policy = policy;
+    submission->policy = chosen->policy;
+    submission->index = chosen->index;
+    submission->reason = (dynsel_reason)chosen->reason;
     dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COMPLETE);
     submission->generation = 0;
     submission->done = work->done;
@@ -36,11 +40,57 @@ static dynsel_status submit_at_once(const dynsel_request *request, dynsel_submis
         dynsel_tell_end(&chosen, work.error.status, dynsel_time_at_once(&work));
     }
     if (submission != NULL) {
-        hand_over(&work, request->policy, submission);
+        hand_over(&work, &chosen, submission);
     } else if (work.error.status != DYNSEL_OK) {
         dynsel_group_note_failure(request->policy, &work.error);
     }
     return DYNSEL_OK;
+}
+
+static dynsel_status refuse_way(const dynsel_request *request)
+{
+    return DYNSEL_FAIL_IN(request->function, DYNSEL_E_UNSUPPORTED,
+                          "the policy has no such way of submitting", 0);
+}
+
+static dynsel_status submit_with_own_try(const dynsel_request *request,
+                                         dynsel_submission *submission)
+{
+    const dynsel_policy_ops *ops = request->policy->ops;
+    for (uint32_t round = 0;; round++) {
+        const dynsel_status status = ops->try_submit(request->policy, request->task, submission);
+        if (status != DYNSEL_E_AGAIN || request->deadline_ns == DYNSEL_DO_NOT_WAIT ||
+            dynsel_this_thread()->task_depth != 0) {
+            return status;
+        }
+        if (dynsel_deadline_passed(request->deadline_ns)) {
+            return DYNSEL_FAIL_IN(request->function, DYNSEL_E_TIMEOUT,
+                                  "the policy had no resource free in time", 0);
+        }
+        dynsel_in_flight_reap();
+        dynsel_pause(round);
+    }
+}
+
+/* A policy with entries of its own. */
+static dynsel_status submit_its_own_way(const dynsel_request *request,
+                                        dynsel_submission *submission)
+{
+    const dynsel_policy_ops *ops = request->policy->ops;
+    if (ops->submit != NULL && request->deadline_ns == DYNSEL_WAIT_FOREVER) {
+        return ops->submit(request->policy, request->task, submission);
+    }
+    return ops->try_submit != NULL ? submit_with_own_try(request, submission) : refuse_way(request);
+}
+
+/* Whether try_select serves this request: it must be there, and no entry of the policy's own comes
+ * first. */
+static bool selects(const dynsel_request *request)
+{
+    const dynsel_policy_ops *ops = request->policy->ops;
+    const bool own =
+        request->deadline_ns == DYNSEL_WAIT_FOREVER ? ops->submit != NULL : ops->try_submit != NULL;
+    return request->selection != NULL || (ops->try_select != NULL && !own);
 }
 
 static dynsel_status submit(const dynsel_request *request, dynsel_submission *submission)
@@ -51,6 +101,9 @@ static dynsel_status submit(const dynsel_request *request, dynsel_submission *su
     if (!dynsel_task_is_valid(request->task)) {
         return DYNSEL_FAIL_IN(request->function, DYNSEL_E_INVALID,
                               "the task is NULL or has no function", 0);
+    }
+    if (!selects(request)) {
+        return submit_its_own_way(request, submission);
     }
     return dynsel_policy_outlives(request->policy) ? dynsel_in_flight_submit(request, submission)
                                                    : submit_at_once(request, submission);
@@ -126,6 +179,9 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
 {
     if (dynsel_this_thread()->task_depth != 0) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
+    }
+    if (dynsel_policy_is_usable(policy) && policy->ops->submit_and_wait != NULL) {
+        return policy->ops->submit_and_wait(policy, task);
     }
     const dynsel_request request = {.function = DYNSEL_TEXT(__func__),
                                     .policy = policy,

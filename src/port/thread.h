@@ -9,9 +9,10 @@
 
 typedef struct dynsel_thread {
     dynsel_error last_error;
-    uint32_t failure_count; /* of last_error: tells whether it is new */
-    uint32_t task_depth;    /* task functions that this thread is in */
-    uint32_t slot_cursor;   /* where this thread looks for a free slot first */
+    uint32_t failure_count;  /* of last_error: tells whether it is new */
+    uint32_t counting_place; /* where this thread counts; 0: not yet known */
+    uint32_t task_depth;     /* task functions that this thread is in */
+    uint32_t slot_cursor;    /* where this thread looks for a free slot first */
 } dynsel_thread;
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What happened so far: counts for each resource of a policy and for the table of submissions in
+ * flight, and a check of the library's own books. Counts wrap at 2^32.
+ *
+ * With CONFIG_DYNSEL_STATISTICS every thread counts for itself, so counting costs no shared
+ * read-modify-write.
+ */
+#ifndef DYNSEL_STATISTICS_H
+#define DYNSEL_STATISTICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/policy.h>
+
+DYNSEL_BEGIN_DECLS
+
+typedef struct dynsel_resource_statistics {
+    uint32_t submitted; /**< pieces of work that were started here */
+    uint32_t completed; /**< of those, complete and known to be, failed ones too */
+    uint32_t failed;    /**< of those, failed */
+} dynsel_resource_statistics;
+
+typedef struct dynsel_in_flight_statistics {
+    uint32_t capacity; /**< CONFIG_DYNSEL_MAX_IN_FLIGHT; 0 without CONFIG_DYNSEL_IN_FLIGHT */
+    uint32_t in_use;   /**< slots that are not free now */
+    uint32_t
+        most_in_use; /**< most slots that were still in use when finished work had been taken off */
+    uint32_t refusals; /**< submits that found no slot: DYNSEL_E_FULL and DYNSEL_E_TIMEOUT */
+} dynsel_in_flight_statistics;
+
+/**
+ * The counts of one resource of a policy since its initialization.
+ *
+ * counts: out; not NULL.
+ * Errors: DYNSEL_E_INVALID (NULL, a copied policy, index past the table), DYNSEL_E_UNINITIALIZED,
+ * DYNSEL_E_UNSUPPORTED (without CONFIG_DYNSEL_STATISTICS). May block: no. Context: any thread;
+ * counts of work that is ending just now may be one behind. Cost: a look at each thread's counts.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_get_statistics(const dynsel_policy *policy, size_t index,
+                                                   dynsel_resource_statistics *counts);
+
+/** The table of submissions in flight, over all policies. Context: any thread. Cost: a look at each
+ * slot. */
+dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void);
+
+/**
+ * Whether the library's books are in order: every slot in a state that exists, every list of work
+ * whole. For tests, for asserting in a super-loop, and for believing a bug report.
+ *
+ * policy: also looks at this policy's lists and counts; NULL: only at the table of slots.
+ * Returns: false when something is wrong, which is a mistake of the library or memory that was
+ * written over. Context: while no other thread calls the library. Cost: a look at each slot.
+ */
+bool dynsel_invariants_hold(const dynsel_policy *policy);
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at the table of submissions in flight as a whole. */
+#include "core/in_flight.h"
+#include "core/in_flight_marks.h"
+#include "core/slot.h"
+
+static dynsel_word most_in_use;
+static dynsel_word refusals;
+
+static uint32_t count_in_use(void)
+{
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        const uint32_t word = dynsel_word_load_relaxed(&dynsel_slot_at(number)->word);
+        count += dynsel_slot_state(word) != DYNSEL_SLOT_FREE ? 1 : 0;
+    }
+    return count;
+}
+
+void dynsel_in_flight_note_use(void)
+{
+    const uint32_t in_use = count_in_use();
+    uint32_t most = dynsel_word_load_relaxed(&most_in_use);
+    while (most < in_use && !dynsel_word_swap(&most_in_use, &most, in_use)) {
+    }
+}
+
+void dynsel_in_flight_note_refusal(void)
+{
+    (void)dynsel_word_add_relaxed(&refusals, 1);
+}
+
+dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
+{
+    return (dynsel_in_flight_statistics){
+        .capacity = CONFIG_DYNSEL_MAX_IN_FLIGHT,
+        .in_use = count_in_use(),
+        .most_in_use = dynsel_word_load_relaxed(&most_in_use),
+        .refusals = dynsel_word_load_relaxed(&refusals),
+    };
+}
+
+/* With nobody inside the library nothing is pinned, and a slot is free, running or finished. */
+static bool slot_is_whole(uint32_t word)
+{
+    const uint32_t kept = word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED);
+    if ((word & (DYNSEL_SLOT_PINS | DYNSEL_SLOT_MARKING)) != 0) {
+        return false;
+    }
+    switch (dynsel_slot_state(word)) {
+    case DYNSEL_SLOT_FREE:
+        return kept == 0;
+    case DYNSEL_SLOT_RUNNING:
+        return (kept & DYNSEL_SLOT_LISTED) != 0;
+    case DYNSEL_SLOT_FINISHED:
+        return kept != 0;
+    default:
+        return false;
+    }
+}
+
+bool dynsel_in_flight_table_is_whole(void)
+{
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        if (!slot_is_whole(dynsel_word_load_acquire(&dynsel_slot_at(number)->word))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
+{
+    const dynsel_lane *lane = &policy->lanes[index];
+    uint32_t number = dynsel_word_load_acquire(&lane->head);
+    uint32_t last = DYNSEL_NO_SLOT;
+    for (uint32_t steps = 0; number != DYNSEL_NO_SLOT; steps++) {
+        if (number > CONFIG_DYNSEL_MAX_IN_FLIGHT || steps == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+            return false;
+        }
+        const dynsel_slot *slot = dynsel_slot_at(number);
+        if ((dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
+            slot->selection.policy != policy || slot->selection.index != index) {
+            return false;
+        }
+        last = number;
+        number = dynsel_word_load_acquire(&slot->next);
+    }
+    return last == dynsel_word_load_acquire(&lane->tail) &&
+           dynsel_word_load_acquire(&lane->reaper) == 0;
+}

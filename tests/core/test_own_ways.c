@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Policies that define submit, try_submit or submit_and_wait themselves. */
+#include <dynsel/dynsel.h>
+
+#include "test.h"
+
+static int runs;
+static int own_calls;
+static int busy_rounds;
+
+static dynsel_status run(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    runs++;
+    return DYNSEL_OK;
+}
+
+static const dynsel_task task = {.function = run};
+
+static dynsel_status choose_first(dynsel_policy *policy, const dynsel_task *of,
+                                  dynsel_selection *selection)
+{
+    (void)policy;
+    (void)of;
+    selection->index = 0;
+    return DYNSEL_OK;
+}
+
+static dynsel_status own_submit(dynsel_policy *policy, const dynsel_task *of,
+                                dynsel_submission *submission)
+{
+    own_calls++;
+    dynsel_selection selection = {.policy = policy, .index = 0};
+    return dynsel_submit_selection(&selection, of, submission);
+}
+
+static dynsel_status own_try_submit(dynsel_policy *policy, const dynsel_task *of,
+                                    dynsel_submission *submission)
+{
+    own_calls++;
+    if (busy_rounds > 0) {
+        busy_rounds--;
+        return DYNSEL_E_AGAIN;
+    }
+    dynsel_selection selection = {.policy = policy, .index = 0};
+    return dynsel_submit_selection(&selection, of, submission);
+}
+
+static dynsel_status own_submit_and_wait(dynsel_policy *policy, const dynsel_task *of)
+{
+    own_calls++;
+    dynsel_selection selection = {.policy = policy, .index = 0};
+    return dynsel_submit_selection_and_wait(&selection, of);
+}
+
+static dynsel_policy policy;
+
+static void start(const dynsel_policy_ops *ops)
+{
+    const dynsel_options options = {.backend = &dynsel_inline_backend};
+    policy = (dynsel_policy){0};
+    runs = 0;
+    own_calls = 0;
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, ops, &options));
+}
+
+static void stop(int expected_runs, int expected_own_calls)
+{
+    assert_int_equal(runs, expected_runs);
+    assert_int_equal(own_calls, expected_own_calls);
+    assert_true(dynsel_invariants_hold(&policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
+static void own_entries_come_before_select(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "all",
+                                          .try_select = choose_first,
+                                          .submit = own_submit,
+                                          .try_submit = own_try_submit,
+                                          .submit_and_wait = own_submit_and_wait};
+    start(&ops);
+    assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, NULL));
+    assert_status(DYNSEL_OK, dynsel_try_submit(&policy, &task, NULL));
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy, &task));
+    dynsel_selection selection;
+    assert_status(DYNSEL_OK, dynsel_select(&policy, &task, &selection));
+    assert_status(DYNSEL_OK, dynsel_submit_selection(&selection, &task, NULL));
+    stop(4, 3);
+}
+
+static void submit_alone_is_enough_for_what_can_be_made_of_it(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "submits", .submit = own_submit};
+    start(&ops);
+    dynsel_selection selection;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, NULL));
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy, &task));
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_try_submit(&policy, &task, NULL));
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_submit_for(&policy, &task, NULL, 1));
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_select(&policy, &task, &selection));
+    stop(2, 2);
+}
+
+static void try_submit_alone_is_repeated_where_waiting_is_allowed(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "tries", .try_submit = own_try_submit};
+    start(&ops);
+    busy_rounds = 3;
+    assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&policy, &task, NULL));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, NULL));
+    busy_rounds = 1000000;
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_submit_for(&policy, &task, NULL, 1000));
+    busy_rounds = 0;
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy, &task));
+    assert_int_equal(runs, 2);
+    stop(2, own_calls);
+}
+
+static void submit_and_wait_alone_only_does_that(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "waits", .submit_and_wait = own_submit_and_wait};
+    start(&ops);
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy, &task));
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_submit(&policy, &task, NULL));
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_try_submit(&policy, &task, NULL));
+    stop(1, 1);
+}
+
+static void a_policy_without_any_way_is_refused(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops none = {.name = "none"};
+    static const dynsel_policy_ops deaf = {
+        .name = "deaf", .needs = DYNSEL_TASK_TIME, .try_select = choose_first};
+    dynsel_policy other = {0};
+    assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&other, &none, NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&other, &deaf, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(own_entries_come_before_select),
+        cmocka_unit_test(submit_alone_is_enough_for_what_can_be_made_of_it),
+        cmocka_unit_test(try_submit_alone_is_repeated_where_waiting_is_allowed),
+        cmocka_unit_test(submit_and_wait_alone_only_does_that),
+        cmocka_unit_test(a_policy_without_any_way_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

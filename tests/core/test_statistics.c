@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts add up, the marks of the table are right, and the check of the books finds what is wrong.
+ */
+#include <dynsel/dynsel.h>
+
+#include "fakes/manual_backend.h"
+#include "test.h"
+
+enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT };
+
+static manual_backend manual;
+static dynsel_fixed_resource_policy policy;
+
+static int set_up(void **state)
+{
+    (void)state;
+    manual_backend_reset(&manual, false);
+    const dynsel_resource resource = manual_resource(&manual, 0);
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    return dynsel_fixed_resource_init(&policy, &options, 0);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_true(dynsel_invariants_hold(NULL));
+    manual_assert_clean(&manual);
+    return 0;
+}
+
+static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    done->native = manual_event_new(&manual, where);
+    return args != NULL ? DYNSEL_E_TASK : DYNSEL_OK;
+}
+
+static const dynsel_task task = {.function = enqueue};
+
+static dynsel_status wait_group(void)
+{
+    return dynsel_wait_group(dynsel_get_submission_group(&policy.policy));
+}
+
+static void counts_add_up(void **state)
+{
+    (void)state;
+    dynsel_resource_statistics counts;
+    if (!CONFIG_DYNSEL_STATISTICS) {
+        assert_status(DYNSEL_E_UNSUPPORTED, dynsel_get_statistics(&policy.policy, 0, &counts));
+        assert_error_says("CONFIG_DYNSEL_STATISTICS");
+        return;
+    }
+    int fails = 1;
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &task));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, &fails), NULL));
+    assert_status(DYNSEL_OK, dynsel_get_statistics(&policy.policy, 0, &counts));
+    assert_int_equal(counts.submitted, 2);
+    assert_int_equal(counts.completed, 1);
+    assert_int_equal(counts.failed, 0);
+    assert_status(DYNSEL_E_TASK, wait_group());
+    assert_status(DYNSEL_OK, dynsel_get_statistics(&policy.policy, 0, &counts));
+    assert_int_equal(counts.completed, 2);
+    assert_int_equal(counts.failed, 1);
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    (void)state;
+    dynsel_resource_statistics counts;
+    dynsel_policy zero = {0};
+    assert_status(DYNSEL_E_INVALID, dynsel_get_statistics(NULL, 0, &counts));
+    assert_status(DYNSEL_E_INVALID, dynsel_get_statistics(&policy.policy, 0, NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_get_statistics(&policy.policy, 1, &counts));
+    assert_status(DYNSEL_E_UNINITIALIZED, dynsel_get_statistics(&zero, 0, &counts));
+    assert_false(dynsel_invariants_hold(&zero));
+}
+
+static void the_table_tells_how_full_it_got(void **state)
+{
+    (void)state;
+    const dynsel_in_flight_statistics before = dynsel_get_in_flight_statistics();
+    assert_int_equal(before.capacity, SLOTS);
+    assert_int_equal(before.in_use, 0);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    }
+    assert_status(DYNSEL_E_FULL, dynsel_try_submit(&policy.policy, &task, NULL));
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_submit_for(&policy.policy, &task, NULL, 1000));
+    const dynsel_in_flight_statistics full = dynsel_get_in_flight_statistics();
+    assert_int_equal(full.in_use, SLOTS);
+    assert_int_equal(full.most_in_use, SLOTS);
+    assert_int_equal(full.refusals - before.refusals, 2);
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    assert_status(DYNSEL_OK, wait_group());
+    assert_int_equal(dynsel_get_in_flight_statistics().in_use, 0);
+}
+
+static void damage_is_found(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    dynsel_lane *lane = &policy.policy.lanes[0];
+    const uint32_t tail = lane->tail.value;
+    lane->tail.value = 0;
+    assert_false(dynsel_invariants_hold(&policy.policy));
+    lane->tail.value = tail;
+    lane->reaper.value = 1;
+    assert_false(dynsel_invariants_hold(&policy.policy));
+    lane->reaper.value = 0;
+    const uint32_t head = lane->head.value;
+    lane->head.value = SLOTS + 1;
+    assert_false(dynsel_invariants_hold(&policy.policy));
+    lane->head.value = head;
+    policy.policy.impaired.value = 1;
+    assert_false(dynsel_invariants_hold(&policy.policy));
+    policy.policy.impaired.value = 0;
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    assert_status(DYNSEL_OK, wait_group());
+}
+
+static void a_submission_tells_where_and_why(void **state)
+{
+    (void)state;
+    dynsel_submission submission;
+    size_t count = 0;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
+    assert_ptr_equal(dynsel_submission_resource(&submission),
+                     dynsel_get_resources(&policy.policy, &count));
+    assert_int_equal(dynsel_submission_reason(&submission), DYNSEL_REASON_FIXED);
+    assert_string_equal(dynsel_reason_text(dynsel_submission_reason(&submission)),
+                        "the policy always chooses this resource");
+    assert_string_equal(dynsel_reason_text((dynsel_reason)99), "unknown reason");
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_null(dynsel_submission_resource(NULL));
+    assert_int_equal(dynsel_submission_reason(NULL), DYNSEL_REASON_UNKNOWN);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(counts_add_up),
+        TEST(wrong_arguments_are_refused),
+        TEST(the_table_tells_how_full_it_got),
+        TEST(damage_is_found),
+        TEST(a_submission_tells_where_and_why),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
