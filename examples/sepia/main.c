@@ -152,6 +152,8 @@ static int run_or_list(const options *o)
 int main(int argc, char **argv)
 {
     static options o;
+
+    say_prepare();
     int status = options_parse(&o, argc, argv);
 
     if (status != 0) {

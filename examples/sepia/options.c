@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "policies.h"
 #include "say.h"
@@ -148,15 +149,40 @@ static int parse_repeat(options *o, const char *text)
     return 0;
 }
 
+static size_t trimmed(const char *text, size_t length)
+{
+    while (length > 0 && strchr(" \t", text[length - 1]) != NULL) {
+        length--;
+    }
+    return length;
+}
+
+static bool is_host(const char *text, size_t length)
+{
+    return trimmed(text, length) == strlen("host") &&
+           strncasecmp(text, "host", strlen("host")) == 0;
+}
+
+/** Whether the host is one of several terms that are joined by ','. */
+static bool joins_host(const char *text, size_t length)
+{
+    for (size_t start = 0, end = 0; start < length; start = end + 1) {
+        start += strspn(text + start, " \t");
+        end = start + strcspn(text + start, ",;");
+        if (is_host(text + start, end - start) && (start > 0 || end < length)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /** One alternative of --device: the host, or a part of the OpenCL selector. */
 static bool add_alternative(options *o, const char *text, size_t length)
 {
     size_t used = strlen(o->selector);
 
-    while (length > 0 && strchr(" \t", text[length - 1]) != NULL) {
-        length--;
-    }
-    if (length == strlen("host") && strncmp(text, "host", length) == 0) {
+    length = trimmed(text, length);
+    if (is_host(text, length)) {
         o->host = true;
         return true;
     }
@@ -173,6 +199,9 @@ static int parse_device(options *o, const char *text)
     for (const char *rest = text; *rest != '\0';) {
         rest += strspn(rest, "; \t");
         size_t length = strcspn(rest, ";");
+        if (joins_host(rest, length)) {
+            return wrong("--device '%s': host stands alone; put ';' around it", text);
+        }
         if (length > INT16_MAX || !add_alternative(o, rest, length)) {
             return wrong("--device: all selectors together are longer than %zu characters",
                          sizeof o->selector - 1);

@@ -36,7 +36,7 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
     struct sigaction action = {.sa_handler = on_signal};
     struct sigaction before;
 
@@ -45,6 +45,7 @@ static void catch_signals(void)
             sigaction(numbers[i], &action, NULL);
         }
     }
+    signal(SIGXFSZ, SIG_IGN); /* a picture over the limit is a failure to write, told as such */
 }
 
 static FILE *refused(const char *path, const char *why)

@@ -3,17 +3,21 @@
 
 #include "say.h"
 
+#include <ctype.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "sepia.h"
 
 #define BAR_CELLS   30
+#define COLUMNS     80 /* where the terminal does not tell */
 #define INTERVAL_NS 50000000u
 
 static struct {
@@ -32,16 +36,31 @@ uint64_t sepia_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+void say_prepare(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            /* As useless as when it is closed; its number is the lowest that is free. */
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
+
 void say_error(const char *format, ...)
 {
+    static char line[8192]; /* a name of a file may take 4096 */
     va_list arguments;
 
-    say_progress_erase();
-    fputs("sepia: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    for (char *c = line; *c != '\0'; c++) {
+        if (iscntrl((unsigned char)*c)) {
+            *c = '?'; /* one line, whatever is in a name */
+        }
+    }
+    say_progress_erase();
+    fprintf(stderr, "sepia: %s\n", line);
 }
 
 void say_dynsel_error(const char *what)
@@ -67,18 +86,35 @@ void say_progress_begin(const char *what, const char *unit, uint64_t total)
     bar.drawn_ns = sepia_now_ns();
 }
 
+/** How many characters fit into one line of the terminal without reaching its end. */
+static size_t line_length(void)
+{
+    struct winsize size;
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col - 1u
+                                                                           : COLUMNS - 1;
+}
+
 static void draw(uint64_t done)
 {
-    char cells[BAR_CELLS + 1];
-    size_t full = (size_t)(done * BAR_CELLS / bar.total);
+    char numbers[96], line[160];
+    size_t room = line_length();
+    int used = snprintf(numbers, sizeof numbers, "%3u %%  %llu of %llu %s",
+                        (unsigned)(done * 100 / bar.total), (unsigned long long)done,
+                        (unsigned long long)bar.total, bar.unit);
+    size_t start = (size_t)snprintf(line, sizeof line, "%-9s [", bar.what);
+    size_t fixed = start + strlen("] ") + (size_t)used;
 
-    memset(cells, '.', BAR_CELLS);
-    memset(cells, '#', full);
-    cells[BAR_CELLS] = '\0';
+    if (fixed < room) {
+        size_t cells = room - fixed < BAR_CELLS ? room - fixed : BAR_CELLS;
+        memset(line + start, '.', cells);
+        memset(line + start, '#', (size_t)(done * cells / bar.total));
+        snprintf(line + start + cells, sizeof line - start - cells, "] %s", numbers);
+    } else {
+        snprintf(line, sizeof line, "%s", numbers);
+    }
     bar_visible = 1;
-    fprintf(stderr, "\r%-9s [%s] %3u %%  %llu of %llu %s\033[K", bar.what, cells,
-            (unsigned)(done * 100 / bar.total), (unsigned long long)done,
-            (unsigned long long)bar.total, bar.unit);
+    fprintf(stderr, "\r%.*s\033[K", (int)room, line);
     fflush(stderr);
 }
 

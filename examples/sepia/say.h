@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** To be called first: standard streams that are closed must not share their numbers with files
+ * that are opened later, or complaints would go into a picture. */
+void say_prepare(void);
+
 /** One line: `sepia: ...`. Erases the progress bar first. */
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

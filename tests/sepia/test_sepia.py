@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The example sepia, as a user calls it: pictures, options, mistakes, devices that fail."""
 
+import fcntl
 import os
 import pty
 import random
 import re
+import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -228,6 +232,10 @@ class Options(Case):
         self.assertEqual(tiles_by_resource(said), {"host": 60})
         self.compare(result, [[toned(p) for p in row] for row in rows])
 
+    def test_host_in_any_case(self):
+        said, _ = self.tone("-d", " HOST ", self.picture())
+        self.assertEqual(list(tiles_by_resource(said)), ["host"])
+
     def test_tiles_of_any_size(self):
         rows = noise(37, 23)
         self.put("in.png", png.encode(rows))
@@ -256,8 +264,22 @@ class Options(Case):
         self.assertEqual(done.returncode, 1)
 
     def test_progress_is_drawn_and_erased(self):
+        drawn = self.progress(0)
+        self.assertRegex(drawn, rb"\rToning +\[#*\.*\] +\d+ %  \d+ of 819200 tiles")
+        self.assertTrue(drawn.endswith(b"\r\x1b[K"), drawn[-80:])
+
+    def test_progress_fits_into_the_terminal(self):
+        for columns in (100, 60, 40, 20):
+            drawn = self.progress(columns)
+            lines = drawn.replace(b"\x1b[K", b"").split(b"\r")
+            self.assertLess(max(len(line) for line in lines), columns, drawn[:200])
+            self.assertIn(b"%", drawn)
+
+    def progress(self, columns):
+        """What is drawn on a terminal that is so wide; 0: it does not say."""
         self.picture(width=64, height=64)
         main, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         with subprocess.Popen([SEPIA, "-d", "host", "-t", "1", "-r", "200", "-o", "out.png", "in.png"],
                               cwd=self.folder, stdout=subprocess.DEVNULL, stderr=side,
                               env=self.environment({"TERM": "xterm"})) as process:
@@ -273,8 +295,7 @@ class Options(Case):
                 drawn += some
         os.close(main)
         self.assertEqual(process.returncode, 0)
-        self.assertRegex(drawn, rb"\rToning +\[#*\.*\] +\d+ %  \d+ of 819200 tiles")
-        self.assertTrue(drawn.endswith(b"\r\x1b[K"), drawn[-80:])
+        return drawn
 
 
 @NEEDS_ALL
@@ -419,6 +440,16 @@ class BrokenDevices(Case):
         self.check_redone("event:1", "-p", "fixed_resource:1")
         self.check_redone("enqueue:1", "-d", "all")
 
+    def test_complaints_do_not_go_into_the_picture_where_stderr_is_closed(self):
+        rows = noise(61, 47)
+        self.put("in.png", png.encode(rows))
+        done = subprocess.run(["sh", "-c", '"$0" "$@" 2>&-', SEPIA, "-t", "8", "-o", "out.png", "in.png"],
+                              cwd=self.folder, stdout=subprocess.DEVNULL, check=False,
+                              env=self.environment(self.broken("enqueue:5")))
+        self.assertEqual(done.returncode, 0)
+        with open(self.path("out.png"), "rb") as f:
+            self.compare(png.decode(f.read())[1], [[toned(p) for p in row] for row in rows])
+
     def test_a_wrong_result_is_not_written(self):
         self.picture(width=61, height=47)
         self.refuse(1, ["a wrong result", "differs by 128 of 255"], "-t", "8", "-o", "out.png",
@@ -479,6 +510,16 @@ class BadInput(Case):
                              ("x" * 300, "--output")):
             self.refuse(1, [output, says], "-d", "host", "-o", output, "in.png")
 
+    def test_output_over_the_limit_of_files(self):
+        self.picture(width=200, height=200)
+        before = sorted(os.listdir(self.folder))
+        done = subprocess.run([SEPIA, "-d", "host", "in.png"], cwd=self.folder, capture_output=True,
+                              text=True, env=self.environment({}), check=False, preexec_fn=lambda:
+                              resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        self.assertRegex(done.stderr, r"\Asepia: in-sepia.png: cannot be written: [^\n]+\n\Z")
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_output_that_is_read_only(self):
         self.picture()
@@ -509,6 +550,10 @@ class BadInput(Case):
                 (("in.png", "-o", "-"), "--output"),
                 (("in.png", "-d", ""), "--device"),
                 (("in.png", "-d", "x" * 2000), "--device"),
+                (("in.png", "-d", "host,cpu"), "host stands alone; put ';' around it"),
+                (("in.png", "-d", "all; host ,cpu; all"), "host stands alone"),
+                (("in.png", "-d", "all;cpu , HOST"), "host stands alone"),
+                (("in.png", "-o", "a", "-p", "two\nlines\x1b"), "'two?lines?'"),
                 (("in.png", "-p", POLICIES[0][:-2]), f"did you mean '{POLICIES[0]}'"),
                 (("in.png", "-p", ""), "there are: "),
                 (("in.png", "-p", "y" * 3000), "there are: "),
@@ -558,7 +603,7 @@ class Interrupted(Case):
 
     def test_signals(self):
         self.picture(width=64, height=64)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             with subprocess.Popen([SEPIA, "-d", "host", "-t", "1", "-r", "100000", "-o", "out.png",
                                    "in.png"], cwd=self.folder, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, env=self.environment({})) as process:
