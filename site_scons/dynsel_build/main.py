@@ -23,9 +23,18 @@ def run(top):
     try:
         _run(cli.Session(top, ARGUMENTS, COMMAND_LINE_TARGETS))
     except UserMistake as e:
-        sys.stdout.flush()
-        print("\n".join(f"dynsel: {line}" for line in e.lines), file=sys.stderr)
-        Exit(2)
+        _refuse(e.lines)
+    except OSError as e:
+        if e.filename is None:
+            raise
+        _refuse([f"{e.filename}: {e.strerror}; who calls scons must be allowed to read this tree and"
+                 " to write build/"])
+
+
+def _refuse(lines):
+    sys.stdout.flush()
+    print("\n".join(f"dynsel: {line}" for line in lines), file=sys.stderr)
+    Exit(2)
 
 
 def _run(session):

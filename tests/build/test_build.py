@@ -83,6 +83,20 @@ class Words(Case):
         self.assertNotIn("Error", said)
         self.good("all", "-n")  # stops nobody who does not use it
 
+    def test_files_that_cannot_be_written(self):
+        link = self.top / "configs/away.conf"
+        link.symlink_to("/nowhere/away.conf")
+        self.addCleanup(link.unlink)
+        said = self.bad("savedefconfig", "CONF=minimal", "SAVE=away")
+        self.assertRegex(said, r"\Adynsel: /nowhere/away.conf: No such file [^\n]+\n\Z"
+                         r"|\Adynsel: \S*configs/away.conf: [^\n]*No such file[^\n]+\n\Z")
+        build = self.top / "build"
+        build.mkdir(exist_ok=True)
+        build.rename(self.top / "aside")
+        self.addCleanup(lambda: (build.unlink(), (self.top / "aside").rename(build)))
+        build.write_text("in the way", encoding="utf-8")
+        self.assertRegex(self.bad(), r"\Adynsel: build: File exists; [^\n]+\n\Z")
+
     def test_wrong_configuration_builds_nothing_and_says_all(self):
         self.edit("configs/bad.conf", "", "CONFIG_DYNSEL_MAX_RESOURCES=0\nCONFIG_DYNSEL_X = y\n")
         said = self.bad("CONF=bad")
