@@ -14,7 +14,7 @@ uint32_t dynsel_wake_ticket(void);
  */
 void dynsel_wake_sleep(uint32_t ticket, uint64_t longest_ns);
 
-/* Wakes all that sleep. From any thread; where there are no threads, from interrupts too. */
+/* Wakes all that sleep. From any thread, interrupts, and handlers of signals. */
 void dynsel_wake_all(void);
 
 #endif
