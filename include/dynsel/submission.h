@@ -141,7 +141,7 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submis
 
 /**
  * What the task function left in its `done`: the backend's own event and the value. The work may
- * still be running.
+ * still be running; all zero while it is, where its end is marked (workers, interrupts).
  *
  * done: out. The event is borrowed until the submission is waited for or released; retain it to
  * keep it longer. Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE. May block:

@@ -159,7 +159,7 @@ dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_subm
     if (with_handle) {
         hand_over(slot, submission);
     }
-    if (slot->work.done.native == NULL && !slot->work.where->backend->ops->marks_completion) {
+    if (!slot->work.where->backend->ops->marks_completion && slot->work.done.native == NULL) {
         finish_at_once(slot, with_handle);
         return DYNSEL_OK;
     }
@@ -218,13 +218,22 @@ dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
     return DYNSEL_OK;
 }
 
+/* Where the end is marked, the task function may be writing its event in another thread until
+ * then. */
+static bool has_left_event(const dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    return !slot->work.where->backend->ops->marks_completion || (word & DYNSEL_SLOT_MARKED) != 0 ||
+           dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED;
+}
+
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done)
 {
     dynsel_slot *slot = pin_slot_of(submission, DYNSEL_TEXT("dynsel_submission_unwrap"));
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
-    *done = slot->work.done;
+    *done = has_left_event(slot) ? slot->work.done : (dynsel_event){.native = NULL};
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return DYNSEL_OK;
 }
