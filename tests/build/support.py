@@ -132,7 +132,7 @@ def build_tree():
         shutil.copy(TOP / name, top / name)
     for folder in ("site_scons", "boards", "configs"):
         shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in TOP.glob("src/**/Kconfig*"):
+    for path in [*TOP.glob("src/**/Kconfig*"), *TOP.glob("tests/*.supp")]:
         write(top / path.relative_to(TOP), path.read_text(encoding="utf-8"))
     for name, text in SOURCES.items():
         write(top / name, text)
