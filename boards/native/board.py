@@ -28,15 +28,18 @@ def limits(config):
     if not measured or config["DYNSEL_OPTIMIZE_DEBUG"]:
         return {}
     in_flight, opencl = config["DYNSEL_IN_FLIGHT"], config["DYNSEL_BACKEND_OPENCL"]
+    threads = config["DYNSEL_BACKEND_THREADS"]
     bss = 384
     bss += 192 * config["DYNSEL_MAX_IN_FLIGHT"] if in_flight else 0
+    if threads:
+        bss += 128 + config["DYNSEL_THREADS_WORKERS"] * (192 + 8 * config["DYNSEL_THREADS_QUEUE"])
     if opencl:
         bss += 400 * config["DYNSEL_OPENCL_MAX_DEVICES"]
         bss += 160 * config["DYNSEL_OPENCL_MAX_PLATFORMS"] + 2 * KIB
     return {
-        "text": (10 + (4 if in_flight else 0) + (18 if opencl else 0)) * KIB,
-        "rodata": (4 + (8 if opencl else 0)) * KIB,
+        "text": (10 + (4 if in_flight else 0) + (3 if threads else 0) + (18 if opencl else 0)) * KIB,
+        "rodata": (4 + (1 if threads else 0) + (8 if opencl else 0)) * KIB,
         "data": (1 + (2 if opencl else 0)) * KIB,
         "bss": bss,
-        "stack": 1280 if opencl else 256,
+        "stack": 1280 if opencl else 256 + (256 if threads else 0),
     }

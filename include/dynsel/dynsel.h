@@ -27,6 +27,9 @@
 #if CONFIG_DYNSEL_BACKEND_INLINE
 #include <dynsel/inline.h>
 #endif
+#if CONFIG_DYNSEL_BACKEND_THREADS
+#include <dynsel/threads.h>
+#endif
 #if CONFIG_DYNSEL_BACKEND_OPENCL
 #include <dynsel/opencl.h>
 #endif

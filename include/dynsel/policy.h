@@ -36,7 +36,8 @@ typedef struct dynsel_options {
     const dynsel_resource *resources; /**< copied; NULL: the default resources */
     size_t count;                     /**< how many `resources` there are */
     /** Whose default resources. NULL: those of every backend in the build: first inline (so that
-     * index 0 is the host), then opencl. */
+     * index 0 is the host), then the workers of threads if the program has called
+     * dynsel_threads_start(), then opencl. */
     dynsel_backend *backend;
     /** Turns the user's handle into the backend's own, once for each resource when the policy is
      * initialized; the task function still gets the user's. NULL as result fails the

@@ -3,9 +3,16 @@
 
 #include <dynsel/dynsel.h>
 
+#if CONFIG_DYNSEL_BACKEND_THREADS
+#include "backends/threads/pool.h"
+#endif
+
 dynsel_backend *const dynsel_default_backends[] = {
 #if CONFIG_DYNSEL_BACKEND_INLINE
     &dynsel_inline_backend,
+#endif
+#if CONFIG_DYNSEL_BACKEND_THREADS
+    &dynsel_threads_if_started,
 #endif
 #if CONFIG_DYNSEL_BACKEND_OPENCL
     &dynsel_opencl_backend,

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The backend that runs work on threads of the library's own: a fixed number of workers, each with
+ * a queue of fixed length. The host's other processors as resources like any other.
+ *
+ * A task function runs in the worker and not in the thread that submits, so what it touches must
+ * bear that; inside it the rules of every task function hold (waiting is DYNSEL_E_IN_TASK, a submit
+ * does not wait). One worker runs its work in the order in which it was given, one piece at a time.
+ * A worker without work sleeps.
+ *
+ * Source: seed 002, "Backends".
+ */
+#ifndef DYNSEL_THREADS_H
+#define DYNSEL_THREADS_H
+
+#include <stddef.h>
+
+#include <dynsel/backend.h>
+
+DYNSEL_BEGIN_DECLS
+
+/**
+ * Its default resources are the workers, "worker 0" and on, started at the first use if need be:
+ * `{.backend = &dynsel_threads_backend}` in dynsel_options. Because they run functions in other
+ * threads, a policy without options has them only in programs that called dynsel_threads_start().
+ *
+ * Where a worker's queue is full, the resource refuses work with DYNSEL_E_AGAIN: dynsel_submit()
+ * waits and chooses again, dynsel_try_submit() and dynsel_submit_selection() return it. A task
+ * function that sets done->native to something else than NULL fails with DYNSEL_E_INVALID, because
+ * nobody would wait for it. Reports submission, completion and time; the time is the task
+ * function's own. Work takes a mutex of its worker for some tens of instructions when it is given,
+ * and when it is taken.
+ */
+extern dynsel_backend dynsel_threads_backend;
+
+/**
+ * Starts the workers, before their first use, and makes them part of the default resources of every
+ * policy that is initialized from then on, after the host and before OpenCL devices.
+ *
+ * workers: how many; 0: one for each processor that is online, at most
+ * CONFIG_DYNSEL_THREADS_WORKERS.
+ * Errors: DYNSEL_E_FULL (more than CONFIG_DYNSEL_THREADS_WORKERS), DYNSEL_E_BUSY (they run already,
+ * in another number: dynsel_threads_stop() first), DYNSEL_E_DEVICE (the system gives no more
+ * threads; the code is its error number, and none was started). With the same number again, or 0:
+ * DYNSEL_OK. May block: yes, while threads are made. Context: any thread; not task functions. Cost:
+ * linear in the workers; the C library maps a stack of its default size for each.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_threads_start(size_t workers);
+
+/**
+ * Ends the workers after all that they were given, and waits until they are gone. The next use
+ * starts them afresh.
+ *
+ * Errors: DYNSEL_E_BUSY (a policy still uses a worker; nothing was changed). DYNSEL_OK when none
+ * runs. May block: yes, until the threads are gone. Context: any thread; not task functions.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_threads_stop(void);
+
+/**
+ * The workers, as resources for dynsel_options; starts them if need be.
+ *
+ * resources, capacity: out; NULL only with 0, to have them counted.
+ * count: out, how many workers run, also when that is more than fit; 0 on other failures.
+ * Errors: DYNSEL_E_INVALID (NULL pointers), DYNSEL_E_FULL (more than `capacity`, which is not 0),
+ * DYNSEL_E_DEVICE (as dynsel_threads_start()). May block: at the first use. Context: any thread;
+ * not task functions. Cost: linear in the workers. A resource stays good until
+ * dynsel_threads_stop(), and after a new start with at least as many workers.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_threads_resources(dynsel_resource *resources, size_t capacity,
+                                                      size_t *count);
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+
+#include "backends/threads/worker.h"
+
+#include <signal.h>
+
+#include "core/work.h"
+
+/* The library does not wait for events of others here. */
+static void refuse_event(dynsel_work *work)
+{
+    work->done.native = NULL;
+    if (work->error.status == DYNSEL_OK) {
+        work->error = (dynsel_error){
+            .status = DYNSEL_E_INVALID,
+            .function = DYNSEL_TEXT("the task function"),
+            .detail = DYNSEL_TEXT("it left an event with a worker, which waits for none"),
+        };
+    }
+}
+
+/* Once it is marked complete, the work belongs to others. */
+static void run(dynsel_work *work)
+{
+    const uint32_t token = work->token;
+    const bool timed = (work->wants & DYNSEL_TASK_TIME) != 0;
+    if (timed) {
+        work->ready_ns = dynsel_now_ns();
+        work->began = true;
+    }
+    dynsel_call(work);
+    const uint64_t end_ns = timed ? dynsel_now_ns() : 0;
+    if (work->done.native != NULL) {
+        refuse_event(work);
+    }
+    (void)dynsel_complete(token, DYNSEL_OK, end_ns);
+}
+
+/* Sleeps until there is work; NULL when the worker is to end. */
+static dynsel_work *take(dynsel_worker *worker)
+{
+    dynsel_work *work = NULL;
+    (void)pthread_mutex_lock(&worker->lock);
+    while (worker->waiting == 0 && !worker->ends) {
+        worker->sleeps = true;
+        (void)pthread_cond_wait(&worker->changed, &worker->lock);
+        worker->sleeps = false;
+    }
+    if (worker->waiting > 0) {
+        work = worker->queue[worker->oldest];
+        worker->oldest = (worker->oldest + 1) % CONFIG_DYNSEL_THREADS_QUEUE;
+        worker->waiting--;
+    }
+    (void)pthread_mutex_unlock(&worker->lock);
+    return work;
+}
+
+static void *live(void *argument)
+{
+    dynsel_worker *worker = argument;
+    for (dynsel_work *work = take(worker); work != NULL; work = take(worker)) {
+        run(work);
+    }
+    return NULL;
+}
+
+bool dynsel_worker_give(dynsel_worker *worker, dynsel_work *work)
+{
+    (void)pthread_mutex_lock(&worker->lock);
+    const bool fits = worker->waiting < CONFIG_DYNSEL_THREADS_QUEUE;
+    const bool sleeps = worker->sleeps;
+    if (fits) {
+        worker->queue[(worker->oldest + worker->waiting) % CONFIG_DYNSEL_THREADS_QUEUE] = work;
+        worker->waiting++;
+    }
+    (void)pthread_mutex_unlock(&worker->lock);
+    if (fits && sleeps) {
+        (void)pthread_cond_signal(&worker->changed);
+    }
+    return fits;
+}
+
+/* The program's signals are for its own threads: a worker inherits that all are blocked. */
+static int create(dynsel_worker *worker)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int code = pthread_create(&worker->thread, NULL, live, worker);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+static void destroy(dynsel_worker *worker)
+{
+    (void)pthread_cond_destroy(&worker->changed);
+    (void)pthread_mutex_destroy(&worker->lock);
+}
+
+int dynsel_worker_start(dynsel_worker *worker)
+{
+    worker->oldest = 0;
+    worker->waiting = 0;
+    worker->sleeps = false;
+    worker->ends = false;
+    int code = pthread_mutex_init(&worker->lock, NULL);
+    if (code != 0) {
+        return code;
+    }
+    code = pthread_cond_init(&worker->changed, NULL);
+    if (code != 0) {
+        (void)pthread_mutex_destroy(&worker->lock);
+        return code;
+    }
+    code = create(worker);
+    if (code != 0) {
+        destroy(worker);
+    }
+    return code;
+}
+
+void dynsel_worker_stop(dynsel_worker *worker)
+{
+    (void)pthread_mutex_lock(&worker->lock);
+    worker->ends = true;
+    (void)pthread_cond_signal(&worker->changed);
+    (void)pthread_mutex_unlock(&worker->lock);
+    (void)pthread_join(worker->thread, NULL);
+    destroy(worker);
+}

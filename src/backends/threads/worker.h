@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread with a queue of fixed length. */
+#ifndef DYNSEL_BACKENDS_THREADS_WORKER_H
+#define DYNSEL_BACKENDS_THREADS_WORKER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/backend.h>
+
+enum { DYNSEL_WORKER_NAME_BYTES = sizeof "worker 63" };
+
+typedef struct dynsel_worker {
+    _Alignas(64) pthread_mutex_t lock; /* of all below but thread and name */
+    pthread_cond_t changed;            /* signalled when the worker sleeps and should not */
+    uint32_t oldest;                   /* where in the queue */
+    uint32_t waiting;                  /* how many are in the queue */
+    bool sleeps;
+    bool ends; /* when the queue is empty */
+    pthread_t thread;
+    char name[DYNSEL_WORKER_NAME_BYTES];
+    dynsel_work *queue[CONFIG_DYNSEL_THREADS_QUEUE];
+} dynsel_worker;
+
+/* Starts the thread; 0 or an error number. */
+int dynsel_worker_start(dynsel_worker *worker);
+
+/* Ends it after all work that it was given, and waits for that. */
+void dynsel_worker_stop(dynsel_worker *worker);
+
+/* Gives it work, from any thread. False: the queue is full. */
+bool dynsel_worker_give(dynsel_worker *worker, dynsel_work *work);
+
+#endif

@@ -1,0 +1,741 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workers: order, queues that are full, failures, stopping and starting, and every policy. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <dynsel/dynsel.h>
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/room.h"
+#include "test.h"
+
+enum {
+    SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT,
+    QUEUE = CONFIG_DYNSEL_THREADS_QUEUE,
+    WORKERS = RESOURCES_UP_TO(CONFIG_DYNSEL_THREADS_WORKERS),
+    MOST_RUNS = 20000
+};
+
+static dynsel_policy policy; /* chooses what `next` says */
+static atomic_uint next;
+static atomic_uint runs;
+static atomic_uint mistakes;
+static pthread_t ran_in[MOST_RUNS]; /* by the number of the piece of work */
+static unsigned order[MOST_RUNS];
+static sem_t entered;
+static sem_t door;
+static uint64_t last_time;
+static atomic_uint times;
+
+static dynsel_status choose_next(dynsel_policy *base, const dynsel_task *task,
+                                 dynsel_selection *selection)
+{
+    const unsigned first = atomic_load(&next);
+    for (unsigned i = 0; i < base->count; i++) {
+        selection->index = (first + i) % base->count;
+        if (dynsel_policy_may_use(base, selection->index, task)) {
+            return DYNSEL_OK;
+        }
+    }
+    return dynsel_policy_refuse(base, task);
+}
+
+static void hear_time(dynsel_policy *base, const dynsel_selection *selection,
+                      dynsel_execution_info info, uint64_t value)
+{
+    (void)base;
+    (void)selection;
+    (void)info;
+    last_time = value;
+    atomic_fetch_add(&times, 1);
+}
+
+static const dynsel_policy_ops choosing = {.name = "choosing", .try_select = choose_next};
+static const dynsel_policy_ops timing = {
+    .name = "timing", .needs = DYNSEL_TASK_TIME, .try_select = choose_next, .report = hear_time};
+
+static dynsel_status note_run(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    const unsigned number = (unsigned)(uintptr_t)args;
+    (void)where;
+    ran_in[number] = pthread_self();
+    order[atomic_fetch_add(&runs, 1)] = number;
+    done->value = number + 1;
+    return DYNSEL_OK;
+}
+
+static dynsel_status count_run(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    atomic_fetch_add(&runs, 1);
+    return DYNSEL_OK;
+}
+
+static dynsel_status stand_at_door(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    (void)sem_post(&entered);
+    while (sem_wait(&door) != 0) {
+    }
+    atomic_fetch_add(&runs, 1);
+    return DYNSEL_OK;
+}
+
+static void await_entered(void)
+{
+    while (sem_wait(&entered) != 0) {
+    }
+}
+
+static void open_door(void)
+{
+    assert_int_equal(sem_post(&door), 0);
+}
+
+static void sleep_ms(long ms)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static dynsel_task numbered(unsigned number)
+{
+    return (dynsel_task){.function = note_run, .args = (void *)(uintptr_t)number};
+}
+
+static dynsel_status submit(dynsel_task_fn function, dynsel_submission *submission)
+{
+    return dynsel_submit(&policy, &DYNSEL_TASK(function, NULL), submission);
+}
+
+static dynsel_status wait_group(void)
+{
+    return dynsel_wait_group(dynsel_get_submission_group(&policy));
+}
+
+/* The first `workers` workers behind `policy`, all other started too. */
+static void init(unsigned workers)
+{
+    dynsel_resource resources[WORKERS];
+    size_t count = 0;
+    atomic_store(&runs, 0);
+    atomic_store(&next, 0);
+    atomic_store(&mistakes, 0);
+    assert_status(DYNSEL_OK, dynsel_threads_start(WORKERS));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(resources, WORKERS, &count));
+    assert_int_equal(count, WORKERS);
+    policy = (dynsel_policy){0};
+    const dynsel_options options = {.resources = resources, .count = workers};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &choosing, &options));
+}
+
+static void finish(void)
+{
+    assert_int_equal(atomic_load(&mistakes), 0);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+}
+
+static void test_workers_are_resources(void **state)
+{
+    dynsel_resource resources[WORKERS];
+    size_t count = 99;
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_threads_start(WORKERS));
+    assert_status(DYNSEL_E_INVALID, dynsel_threads_resources(resources, WORKERS, NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_threads_resources(NULL, 1, &count));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(NULL, 0, &count));
+    assert_int_equal(count, WORKERS);
+    if (WORKERS > 1) {
+        assert_status(DYNSEL_E_FULL, dynsel_threads_resources(resources, WORKERS - 1, &count));
+        assert_int_equal(count, WORKERS);
+    }
+    assert_status(DYNSEL_OK, dynsel_threads_resources(resources, WORKERS, &count));
+    for (unsigned i = 0; i < WORKERS; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "worker %u", i);
+        assert_string_equal(dynsel_resource_name(&resources[i]), name);
+    }
+    assert_string_equal(
+        dynsel_resource_name(&(dynsel_resource){&dynsel_threads_backend, resources}), "threads");
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+}
+
+static void test_only_workers_that_run_can_be_used(void **state)
+{
+    dynsel_resource resources[WORKERS];
+    size_t count = 0;
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_threads_start(WORKERS));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(resources, WORKERS, &count));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    assert_status(DYNSEL_OK, dynsel_threads_start(1));
+    policy = (dynsel_policy){0};
+    dynsel_resource wrong = {&dynsel_threads_backend, &count};
+    const dynsel_options given = {.resources = &wrong, .count = 1};
+    assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&policy, &choosing, &given));
+    assert_error_says("dynsel_threads_resources()");
+    if (WORKERS > 1) {
+        wrong = resources[WORKERS - 1];
+        assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&policy, &choosing, &given));
+    }
+    wrong = resources[0];
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &choosing, &given));
+    finish();
+}
+
+/* How many of the resources that a policy gets by default are workers, and that they follow the
+ * host. */
+static unsigned default_workers(dynsel_backend *backend)
+{
+    unsigned workers = 0;
+    size_t count = 0;
+    policy = (dynsel_policy){0};
+    assert_status(DYNSEL_OK,
+                  dynsel_policy_init(&policy, &choosing, &(dynsel_options){.backend = backend}));
+    const dynsel_resource *resources = dynsel_get_resources(&policy, &count);
+    for (size_t i = 0; i < count; i++) {
+        workers += resources[i].backend == &dynsel_threads_backend ? 1 : 0;
+    }
+    if (workers > 0) {
+        const size_t first = backend == NULL ? CONFIG_DYNSEL_BACKEND_INLINE : 0;
+        assert_string_equal(dynsel_resource_name(&resources[first]), "worker 0");
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    return workers;
+}
+
+static void test_default_resources_have_workers_that_were_started(void **state)
+{
+    NEEDS(CONFIG_DYNSEL_BACKEND_INLINE);
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES > WORKERS);
+    (void)state;
+    assert_int_equal(default_workers(NULL), 0);
+    assert_true(default_workers(&dynsel_threads_backend) > 0); /* starts them, for itself */
+    assert_int_equal(default_workers(NULL), 0);
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    assert_status(DYNSEL_OK, dynsel_threads_start(WORKERS));
+    assert_int_equal(default_workers(NULL), WORKERS);
+    assert_int_equal(default_workers(&dynsel_threads_backend), WORKERS);
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    assert_int_equal(default_workers(NULL), 0);
+}
+
+static void test_one_worker_keeps_the_order(void **state)
+{
+    enum { COUNT = 500 };
+    (void)state;
+    init(1);
+    for (unsigned i = 0; i < COUNT; i++) {
+        const dynsel_task task = numbered(i);
+        assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, NULL));
+    }
+    assert_status(DYNSEL_OK, wait_group());
+    assert_int_equal(atomic_load(&runs), COUNT);
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_int_equal(order[i], i);
+        assert_true(pthread_equal(ran_in[i], ran_in[0]));
+        assert_false(pthread_equal(ran_in[i], pthread_self()));
+    }
+    finish();
+}
+
+/* All must be inside at once before the first may leave. */
+static void test_workers_run_beside_each_other(void **state)
+{
+    NEEDS(SLOTS >= WORKERS);
+    (void)state;
+    init(WORKERS);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        atomic_store(&next, i);
+        assert_status(DYNSEL_OK, submit(stand_at_door, NULL));
+    }
+    for (unsigned i = 0; i < WORKERS; i++) {
+        await_entered();
+    }
+    for (unsigned i = 0; i < WORKERS; i++) {
+        open_door();
+    }
+    assert_status(DYNSEL_OK, wait_group());
+    assert_int_equal(atomic_load(&runs), WORKERS);
+    finish();
+}
+
+/* One piece of work stands at the door, and the queue behind it is full. */
+static void fill_worker(void)
+{
+    init(1);
+    assert_status(DYNSEL_OK, submit(stand_at_door, NULL));
+    await_entered();
+    for (unsigned i = 0; i < QUEUE; i++) {
+        assert_status(DYNSEL_OK, dynsel_try_submit(&policy, &DYNSEL_TASK(count_run, NULL), NULL));
+    }
+}
+
+static void test_a_full_queue_refuses(void **state)
+{
+    NEEDS(SLOTS >= QUEUE + 2);
+    dynsel_submission submission = {.policy = NULL};
+    dynsel_selection selection;
+    const dynsel_task task = DYNSEL_TASK(count_run, NULL);
+    (void)state;
+    fill_worker();
+    assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&policy, &task, &submission));
+    assert_error_says("CONFIG_DYNSEL_THREADS_QUEUE");
+    assert_error_says("worker 0");
+    assert_null(submission.policy);
+    assert_status(DYNSEL_OK, dynsel_select(&policy, &task, &selection));
+    assert_status(DYNSEL_E_AGAIN, dynsel_submit_selection(&selection, &task, NULL));
+    open_door();
+    assert_status(DYNSEL_OK, wait_group());
+    assert_status(DYNSEL_OK, dynsel_submit_selection(&selection, &task, &submission));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_int_equal(atomic_load(&runs), QUEUE + 2);
+    finish();
+}
+
+static void *open_later(void *unused)
+{
+    sleep_ms(5);
+    (void)sem_post(&door);
+    return unused;
+}
+
+static void test_submit_waits_for_room_in_the_queue(void **state)
+{
+    NEEDS(SLOTS >= QUEUE + 2);
+    pthread_t opener;
+    dynsel_submission submission;
+    (void)state;
+    fill_worker();
+    assert_int_equal(pthread_create(&opener, NULL, open_later, NULL), 0);
+    assert_status(DYNSEL_OK, submit(count_run, &submission));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_int_equal(pthread_join(opener, NULL), 0);
+    assert_int_equal(atomic_load(&runs), QUEUE + 2);
+    finish();
+}
+
+static dynsel_status fail_with_details(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    return dynsel_fail(&(dynsel_error){
+        .status = DYNSEL_E_TASK, .function = "read_sensor", .code = 42, .detail = "no sensor"});
+}
+
+static dynsel_status leave_event(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)args;
+    done->native = where->handle;
+    return DYNSEL_OK;
+}
+
+static dynsel_status leave_event_and_fail(const dynsel_resource *where, void *args,
+                                          dynsel_event *done)
+{
+    (void)leave_event(where, args, done);
+    return DYNSEL_E_USER - 7;
+}
+
+static void check_details(void)
+{
+    assert_int_equal(dynsel_last_error()->code, 42);
+    assert_error_says("read_sensor");
+    assert_error_says("no sensor");
+}
+
+static void test_failures_reach_who_waits(void **state)
+{
+    dynsel_submission submission;
+    (void)state;
+    init(1);
+    assert_status(DYNSEL_OK, submit(fail_with_details, &submission));
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&submission));
+    check_details();
+    (void)dynsel_fail(&(dynsel_error){.status = DYNSEL_E_USER});
+    assert_status(DYNSEL_OK, submit(fail_with_details, NULL));
+    assert_status(DYNSEL_E_TASK, wait_group());
+    check_details();
+    assert_status(DYNSEL_OK, wait_group());
+    assert_status(DYNSEL_OK, submit(fail_with_details, &submission));
+    assert_status(DYNSEL_OK, dynsel_submission_release(&submission));
+    assert_status(DYNSEL_E_TASK, wait_group());
+    assert_status(DYNSEL_E_INVALID,
+                  dynsel_submit_and_wait(&policy, &DYNSEL_TASK(leave_event, NULL)));
+    assert_error_says("waits for none");
+    assert_status(DYNSEL_E_USER - 7,
+                  dynsel_submit_and_wait(&policy, &DYNSEL_TASK(leave_event_and_fail, NULL)));
+    finish();
+}
+
+static void test_handles(void **state)
+{
+    NEEDS(SLOTS >= 2);
+    dynsel_submission submission;
+    dynsel_submission behind;
+    dynsel_event done = {.value = 99};
+    const dynsel_task task = numbered(5);
+    (void)state;
+    init(1);
+    assert_status(DYNSEL_OK, submit(stand_at_door, &submission));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, &behind));
+    await_entered();
+    assert_status(DYNSEL_OK, dynsel_submission_unwrap(&behind, &done));
+    assert_int_equal(done.value, 0);
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&behind, 2000000));
+    open_door();
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_wait(&submission));
+    while (done.value == 0) {
+        assert_status(DYNSEL_OK, dynsel_submission_unwrap(&behind, &done));
+    }
+    assert_int_equal(done.value, 6);
+    assert_status(DYNSEL_OK, dynsel_wait(&behind));
+    finish();
+}
+
+static dynsel_status nest(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)done;
+    const dynsel_task inner = DYNSEL_TASK(count_run, NULL);
+    if (dynsel_wait_group(*(dynsel_submission_group *)args) != DYNSEL_E_IN_TASK ||
+        dynsel_submit_and_wait(&policy, &inner) != DYNSEL_E_IN_TASK) {
+        atomic_fetch_add(&mistakes, 1);
+    }
+    return dynsel_submit(&policy, &inner, NULL);
+}
+
+static void test_inside_a_task_function(void **state)
+{
+    NEEDS(SLOTS >= 2);
+    dynsel_submission_group group = dynsel_get_submission_group(&policy);
+    (void)state;
+    init(1);
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy, &DYNSEL_TASK(nest, &group)));
+    assert_status(DYNSEL_OK, wait_group());
+    assert_int_equal(atomic_load(&runs), 1);
+    finish();
+}
+
+static void test_stop_with_work_in_flight(void **state)
+{
+    NEEDS(SLOTS >= 2);
+    (void)state;
+    init(1);
+    assert_status(DYNSEL_OK, submit(stand_at_door, NULL));
+    assert_status(DYNSEL_OK, submit(count_run, NULL));
+    await_entered();
+    assert_status(DYNSEL_E_BUSY, dynsel_threads_stop());
+    assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy));
+    open_door();
+    assert_status(DYNSEL_OK, wait_group());
+    assert_int_equal(atomic_load(&runs), 2);
+    assert_status(DYNSEL_E_BUSY, dynsel_threads_stop());
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+}
+
+/* As a policy would give it: work that no slot holds, still waiting when the workers end. */
+static void test_stop_finishes_what_was_accepted(void **state)
+{
+    enum { COUNT = QUEUE < 8 ? QUEUE : 8 };
+    dynsel_work works[COUNT];
+    dynsel_resource resource[WORKERS];
+    size_t count = 0;
+    pthread_t opener;
+    (void)state;
+    atomic_store(&runs, 0);
+    assert_status(DYNSEL_OK, dynsel_threads_start(1));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(resource, WORKERS, &count));
+    for (unsigned i = 0; i < COUNT; i++) {
+        works[i] = (dynsel_work){.where = resource,
+                                 .own = resource[0].handle,
+                                 .function = i == 0 ? stand_at_door : count_run,
+                                 .token = UINT32_MAX};
+        const dynsel_backend_ops *ops = dynsel_threads_backend.ops;
+        assert_status(DYNSEL_OK, ops->start(&dynsel_threads_backend, &works[i]));
+    }
+    await_entered();
+    assert_int_equal(pthread_create(&opener, NULL, open_later, NULL), 0);
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    assert_int_equal(atomic_load(&runs), COUNT);
+    assert_int_equal(pthread_join(opener, NULL), 0);
+}
+
+static void test_starting(void **state)
+{
+    size_t count = 0;
+    (void)state;
+    assert_status(DYNSEL_E_FULL, dynsel_threads_start(CONFIG_DYNSEL_THREADS_WORKERS + 1));
+    assert_error_says("CONFIG_DYNSEL_THREADS_WORKERS");
+    assert_status(DYNSEL_OK, dynsel_threads_start(0));
+    assert_status(DYNSEL_OK, dynsel_threads_start(0));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(NULL, 0, &count));
+    assert_in_range(count, 1, CONFIG_DYNSEL_THREADS_WORKERS);
+    assert_status(DYNSEL_OK, dynsel_threads_start(count));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    assert_status(DYNSEL_OK, dynsel_threads_start(CONFIG_DYNSEL_THREADS_WORKERS));
+    if (CONFIG_DYNSEL_THREADS_WORKERS > 1) {
+        assert_status(DYNSEL_E_BUSY, dynsel_threads_start(1));
+        assert_error_says("dynsel_threads_stop()");
+    }
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+}
+
+static void test_starting_again_and_again(void **state)
+{
+    enum { TIMES = 100, EACH = 20 };
+    (void)state;
+    for (unsigned i = 0; i < TIMES; i++) {
+        init(WORKERS);
+        for (unsigned k = 0; k < EACH; k++) {
+            atomic_store(&next, k);
+            assert_status(DYNSEL_OK, submit(count_run, NULL));
+        }
+        assert_status(DYNSEL_OK, wait_group());
+        assert_int_equal(atomic_load(&runs), EACH);
+        finish();
+    }
+}
+
+/* Work of another policy that was in the worker first does not count. */
+static uint64_t time_behind_another_policy(long wait_ms)
+{
+    static dynsel_policy timed;
+    const dynsel_options same = {.resources = policy.resources, .count = 1};
+    timed = (dynsel_policy){0};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&timed, &timing, &same));
+    assert_status(DYNSEL_OK, submit(stand_at_door, NULL));
+    await_entered();
+    const unsigned before = atomic_load(&times);
+    assert_status(DYNSEL_OK, dynsel_submit(&timed, &DYNSEL_TASK(count_run, NULL), NULL));
+    sleep_ms(wait_ms);
+    open_door();
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&timed)));
+    assert_int_equal(atomic_load(&times) - before, 1);
+    assert_status(DYNSEL_OK, dynsel_submit(&timed, &DYNSEL_TASK(fail_with_details, NULL), NULL));
+    assert_status(DYNSEL_E_TASK, dynsel_wait_group(dynsel_get_submission_group(&timed)));
+    assert_int_equal(atomic_load(&times) - before, 1);
+    assert_status(DYNSEL_OK, wait_group());
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&timed));
+    return last_time;
+}
+
+/* Tried again, because a busy machine may hold up the function itself that long. */
+static void test_time_is_that_of_the_function(void **state)
+{
+    NEEDS(SLOTS >= 2);
+    enum { WAIT_MS = 20, TRIES = 10 };
+    uint64_t shortest = UINT64_MAX;
+    (void)state;
+    init(1);
+    for (unsigned i = 0; i < TRIES && shortest >= WAIT_MS * 1000000u; i++) {
+        shortest = time_behind_another_policy(WAIT_MS);
+    }
+    assert_in_range(shortest, 1, WAIT_MS * 1000000u - 1);
+    finish();
+}
+
+#if CONFIG_DYNSEL_BACKEND_INLINE
+
+static void test_work_with_one_form_goes_where_it_has_one(void **state)
+{
+    static const dynsel_task_form only_workers[] = {{&dynsel_threads_backend, count_run}};
+    dynsel_resource resources[2] = {{&dynsel_inline_backend, NULL}};
+    const dynsel_task task = {.forms = only_workers, .form_count = 1};
+    size_t count = 0;
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    init(1);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    assert_status(DYNSEL_OK, dynsel_threads_start(1));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(&resources[1], 1, &count));
+    const dynsel_options options = {.resources = resources, .count = 2};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &choosing, &options));
+    for (unsigned i = 0; i < 2; i++) {
+        atomic_store(&next, i);
+        assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy, &task));
+        assert_int_equal(atomic_load(&runs), i + 1);
+    }
+    const dynsel_options host = {.resources = resources, .count = 1};
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &choosing, &host));
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_submit(&policy, &task, NULL));
+    finish();
+}
+
+/* Every policy of the library, over the host and workers. */
+static union {
+    dynsel_policy policy;
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+    dynsel_fixed_resource_policy fixed_resource;
+#endif
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+    dynsel_round_robin_policy round_robin;
+#endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+    dynsel_dynamic_load_policy dynamic_load;
+#endif
+} any;
+
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+static dynsel_status init_fixed(const dynsel_options *options)
+{
+    return dynsel_fixed_resource_init(&any.fixed_resource, options, 1);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+static dynsel_status init_round_robin(const dynsel_options *options)
+{
+    return dynsel_round_robin_init(&any.round_robin, options, 0);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+static dynsel_status init_dynamic_load(const dynsel_options *options)
+{
+    return dynsel_dynamic_load_init(&any.dynamic_load, options);
+}
+#endif
+
+static dynsel_status (*const inits[])(const dynsel_options *) = {
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+    init_fixed,
+#endif
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+    init_round_robin,
+#endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+    init_dynamic_load,
+#endif
+    NULL,
+};
+
+enum { MIXED = RESOURCES_UP_TO(WORKERS + 1) };
+
+static void init_mixed(dynsel_status (*init_it)(const dynsel_options *))
+{
+    dynsel_resource resources[MIXED] = {{&dynsel_inline_backend, NULL}};
+    size_t count = 0;
+    assert_status(DYNSEL_OK, dynsel_threads_start(MIXED - 1));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(&resources[1], MIXED - 1, &count));
+    memset(&any, 0, sizeof any);
+    atomic_store(&runs, 0);
+    assert_status(DYNSEL_OK, init_it(&(dynsel_options){.resources = resources, .count = MIXED}));
+}
+
+static void test_every_policy_over_host_and_workers(void **state)
+{
+    NEEDS(MIXED >= 2);
+    enum { COUNT = 1000 };
+    (void)state;
+    for (unsigned i = 0; inits[i] != NULL; i++) {
+        init_mixed(inits[i]);
+        for (unsigned k = 0; k < COUNT; k++) {
+            const dynsel_task task = DYNSEL_TASK(count_run, NULL);
+            const bool detached = k % 3 != 0;
+            assert_status(DYNSEL_OK, detached ? dynsel_submit(&any.policy, &task, NULL)
+                                              : dynsel_submit_and_wait(&any.policy, &task));
+        }
+        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&any.policy)));
+        assert_int_equal(atomic_load(&runs), COUNT);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&any.policy));
+        assert_status(DYNSEL_OK, dynsel_threads_stop());
+    }
+}
+
+enum { THREADS = 8, PER_THREAD = 2000 };
+
+static void expect(dynsel_status expected, dynsel_status actual)
+{
+    if (actual != expected) {
+        atomic_fetch_add(&mistakes, 1);
+    }
+}
+
+static void *submit_many(void *unused)
+{
+    for (unsigned k = 0; k < PER_THREAD; k++) {
+        const dynsel_task task = DYNSEL_TASK(k % 10 == 3 ? fail_with_details : count_run, NULL);
+        dynsel_submission submission;
+        if (k % 10 != 3 && k % 2 == 0) {
+            expect(DYNSEL_OK, dynsel_submit(&any.policy, &task, NULL));
+        } else {
+            expect(DYNSEL_OK, dynsel_submit(&any.policy, &task, &submission));
+            expect(k % 10 == 3 ? DYNSEL_E_TASK : DYNSEL_OK, dynsel_wait(&submission));
+        }
+    }
+    return unused;
+}
+
+static void test_eight_threads_submit(void **state)
+{
+    NEEDS(MIXED >= 2 && CONFIG_DYNSEL_MAX_IN_FLIGHT > THREADS);
+    (void)state;
+    for (unsigned i = 0; inits[i] != NULL; i++) {
+        pthread_t threads[THREADS];
+        atomic_store(&mistakes, 0);
+        init_mixed(inits[i]);
+        for (unsigned k = 0; k < THREADS; k++) {
+            assert_int_equal(pthread_create(&threads[k], NULL, submit_many, NULL), 0);
+        }
+        for (unsigned k = 0; k < THREADS; k++) {
+            assert_int_equal(pthread_join(threads[k], NULL), 0);
+        }
+        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&any.policy)));
+        assert_int_equal(atomic_load(&runs), THREADS * PER_THREAD / 10 * 9);
+        assert_int_equal(atomic_load(&mistakes), 0);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&any.policy));
+        assert_status(DYNSEL_OK, dynsel_threads_stop());
+    }
+}
+
+#endif
+
+static int make_semaphores(void **state)
+{
+    (void)state;
+    return sem_init(&entered, 0, 0) != 0 || sem_init(&door, 0, 0) != 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_workers_are_resources),
+        cmocka_unit_test(test_only_workers_that_run_can_be_used),
+        cmocka_unit_test(test_default_resources_have_workers_that_were_started),
+        cmocka_unit_test(test_one_worker_keeps_the_order),
+        cmocka_unit_test(test_workers_run_beside_each_other),
+        cmocka_unit_test(test_a_full_queue_refuses),
+        cmocka_unit_test(test_submit_waits_for_room_in_the_queue),
+        cmocka_unit_test(test_failures_reach_who_waits),
+        cmocka_unit_test(test_handles),
+        cmocka_unit_test(test_inside_a_task_function),
+        cmocka_unit_test(test_stop_with_work_in_flight),
+        cmocka_unit_test(test_stop_finishes_what_was_accepted),
+        cmocka_unit_test(test_starting),
+        cmocka_unit_test(test_starting_again_and_again),
+        cmocka_unit_test(test_time_is_that_of_the_function),
+#if CONFIG_DYNSEL_BACKEND_INLINE
+        cmocka_unit_test(test_work_with_one_form_goes_where_it_has_one),
+        cmocka_unit_test(test_every_policy_over_host_and_workers),
+        cmocka_unit_test(test_eight_threads_submit),
+#endif
+    };
+    return cmocka_run_group_tests(tests, make_semaphores, NULL);
+}
