@@ -29,7 +29,10 @@ class VariantBuild:
         self.library_env.Append(CPPPATH=[self.env.Dir("#src")], CCFLAGS=["-fstack-usage"])
         self.test_env = self.env.Clone()
         self.test_env.Append(CPPPATH=[self.env.Dir("#src"), self.env.Dir("#tests")])
+        self.shared_env = self.env.Clone()
+        self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
         self.library_objects, self.programs, self.tests, self.user_libs = [], {}, [], []
+        self.outside = {}      # command -> nodes: a program, and what it loads
         self._compiled = {}    # path of an object -> (environment, object, source)
         self._library_envs = {}
         self.archive = None
@@ -82,6 +85,18 @@ class VariantBuild:
         for run, variables in (runs or {"": {}}).items():
             settings = {**self._test_variables(), **(env or {}), **variables}
             self.tests.append(self._run(group, folder, name, run, command, depends, settings))
+
+    def on_demand(self, command, name, sources, loads=None):
+        """build/<variant>/<command>/<name>: built by check, run only by `scons <command>`.
+
+        loads: sources of one shared object that the program gets loaded at run time.
+        """
+        folder = f"#{self.variant.folder}/{command}"
+        nodes = self._link(self.env, f"{folder}/{name}", sources, [])
+        if loads:
+            objects = [self._object(self.shared_env, source) for source in loads]
+            nodes += self.shared_env.Program(f"{folder}/{name}.so", objects)
+        self.outside[command] = nodes
 
     def demo(self, program, arguments):
         """`scons demo` runs this program; it may see the whole environment of the shell."""

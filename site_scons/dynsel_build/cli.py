@@ -15,6 +15,7 @@ ARGUMENTS = {
     "SAVE": (("menuconfig", "guiconfig", "savedefconfig"), "a fragment's name, or defconfig"),
     "PREFIX": (("install",), "where to install (default /usr/local)"),
     "DESTDIR": (("install",), "put in front of PREFIX, for packaging (default empty)"),
+    "ARGS": (("bench", "soak"), "arguments of the program that runs, such as --help"),
     "A": (("diffconfig",), "the one variant to compare"),
     "B": (("diffconfig",), "the other variant to compare"),
     "why": (None, "why=SYMBOL: its value, where it comes from, what blocks it"),
@@ -94,6 +95,8 @@ Targets that build
   test            build and run the tests
   check           the same with more compilers and configurations, and all gates
   demo            the main example
+  bench           what a submit costs; fast, with statistics off and on
+  soak            ten million submits from several threads, counted
   matrix          test once more with each option of the menu the other way round
   size            bytes per object; fails past the board's limits
   install         archive, headers and dynsel.pc into PREFIX

@@ -4,12 +4,13 @@
 import fcntl
 import os
 import sys
+from functools import partial
 
 from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvironment, Entry, Exit,
                           GetOption, Help, SConsignFile, SetOption)
 from SCons.Node.Alias import default_ans
 
-from . import cli, install, report, toolchain, variants
+from . import bench, cli, install, report, toolchain, variants
 from .build import VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
@@ -87,6 +88,7 @@ def _declare_all(session):
             base.Alias("check", [gates.tidy(build), gates.cppcheck(build)])
     if session.targets:
         base.Alias("check", [gates.formatted(), gates.kconfig_lint()])
+        bench.declare(base, session, builds)
     return builds
 
 
@@ -99,6 +101,8 @@ def _wanted(session, chosen):
         from . import matrix
 
         wanted += [v for variant in chosen for v in matrix.flipped(session.top, variant)]
+    if "bench" in session.targets:
+        wanted = bench.variants_for(chosen) + [v for v in wanted if session.targets != ["bench"]]
     return list(dict.fromkeys(wanted))
 
 
@@ -106,13 +110,15 @@ def _declare(build, session, gates):
     """All nodes of one variant."""
     env = build.env
     exports = {"component": build.component, "program": build.program, "test": build.test,
-               "demo": build.demo, "config": build.config}
+               "demo": build.demo, "config": build.config,
+               "bench": partial(build.on_demand, "bench"), "soak": partial(build.on_demand, "soak")}
     env.SConscript("#src/SConscript", exports=exports)
     build.make_archive()
     env.SConscript("#examples/SConscript", exports=exports)
     default = [build.archive, build.generated, list(build.programs.values())]
     if session.targets or GetOption("clean"):
-        env.SConscript("#tests/SConscript", exports=exports)
+        env.SConscript(["#tests/SConscript", "#bench/SConscript", "#soak/SConscript"], exports=exports,
+                       must_exist=False)
         _declare_targets(build, session, gates)
     default.append(build.compile_commands())
     env.Default(env.Alias("all", default))
@@ -125,7 +131,7 @@ def _declare_targets(build, session, gates):
     """What only named targets need; a plain `scons` saves the time."""
     env, size = build.env, gates.size(build)
     env.Alias("test", [build.tests, gates.no_heap(build), gates.headers(build)])
-    env.Alias("check", [env.Alias("test"), size])
+    env.Alias("check", [env.Alias("test"), size, list(build.outside.values())])
     env.Alias("matrix", [env.Alias("test"), build.archive])
     env.AlwaysBuild(env.Alias("size", size, gates.show_size(build)))
     if "install" in session.targets:
@@ -136,7 +142,7 @@ def _declare_targets(build, session, gates):
 
 def _check_targets(session):
     """SCons itself finds an unknown target only when it gets there, and does not guess."""
-    names = set(default_ans) | set(cli.COMMANDS) | {"install"}
+    names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak"}
     for target in session.targets:
         if target in names:
             continue

@@ -53,8 +53,11 @@ class Words(Case):
         for arguments, message in (
                 (["BORAD=x"], "no variable named 'BORAD'; did you mean BOARD? (there are: "),
                 (["BOARD=natve"], "no board named 'natve'; did you mean native? (there are: native)"),
-                (["CONF=debgu"], "no fragment named 'debgu'; did you mean debug? (there are: clang,"),
-                (["chekc"], "no target named 'chekc'; did you mean check? (there are: all, check,"),
+                (["CONF=debgu"], "no fragment named 'debgu'; did you mean debug? (there are: bench,"),
+                (["chekc"], "no target named 'chekc'; did you mean check? (there are: all, bench,"),
+                (["bench"], "there is nothing to bench in native+bench~STATISTICS=n or native+bench~"),
+                (["soak"], "there is nothing to soak in native"),
+                (["ARGS=--help"], "ARGS= only means something with bench or soak"),
                 (["CONF=a", "CONF=b"], "CONF= is given twice"),
                 (["SAVE=x"], "SAVE= only means something with menuconfig"),
                 (["VERBOSE=yes"], "VERBOSE= is 0 or 1"),
@@ -304,7 +307,7 @@ class Checking(Case):
         self.edit("src/SConscript", 'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n',
                   'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n' + self.uses_all_options())
         said = self.good("check")
-        self.assertEqual(said.splitlines()[-1], "15 passed, 0 failed")
+        self.assertEqual(said.splitlines()[-1], "18 passed, 0 failed")
         for variant in self.VARIANTS:
             self.assertIn(f"  HEAP  build/{variant}/libdynsel.a\n", said)
             self.assertIn(f"  TEST  build/{variant}/tests/test_other\n", said)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Timing loops in one thread or in several at once. */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include <stdint.h>
+
+enum { MEASURE_MAX_THREADS = 2, MEASURE_MAX_SAMPLES = 64 };
+
+/* A loop that does one thing `times` times. */
+typedef struct measure_loop {
+    void (*run)(void *context, unsigned thread, uint32_t times);
+    void *context;
+} measure_loop;
+
+typedef struct measure_sample {
+    double ns;      /* that one thread needed for one turn of the loop, mean over the threads */
+    double overlap; /* share of the whole time in which all threads were in the loop; 0 to 1 */
+} measure_sample;
+
+uint64_t measure_now_ns(void);
+
+/* Starts the threads together and lets each do the loop. */
+measure_sample measure_once(measure_loop loop, unsigned threads, uint32_t times);
+
+/* The middle of `count` values, 1 to MEASURE_MAX_SAMPLES; they are sorted. */
+double measure_median(double *values, unsigned count);
+
+#endif

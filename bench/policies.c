@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policies.h"
+
+#include <dynsel/dynsel.h>
+
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+static dynsel_fixed_resource_policy fixed;
+
+static dynsel_status init_fixed(const dynsel_options *options)
+{
+    return dynsel_fixed_resource_init(&fixed, options, 1);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+static dynsel_round_robin_policy round_robin;
+
+static dynsel_status init_round_robin(const dynsel_options *options)
+{
+    return dynsel_round_robin_init(&round_robin, options, 0);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+static dynsel_dynamic_load_policy dynamic_load;
+
+static dynsel_status init_dynamic_load(const dynsel_options *options)
+{
+    return dynsel_dynamic_load_init(&dynamic_load, options);
+}
+#endif
+
+const bench_policy bench_policies[] = {
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+    {"fixed_resource", FLOOR_NOTHING_SHARED, &fixed.policy, init_fixed},
+#endif
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+    {"round_robin", FLOOR_ONE_COUNTER, &round_robin.policy, init_round_robin},
+#endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+    {"dynamic_load", FLOOR_LOADS, &dynamic_load.policy, init_dynamic_load},
+#endif
+    {NULL, FLOOR_NOTHING_SHARED, NULL, NULL},
+};

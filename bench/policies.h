@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The configured policies, to be measured one after the other. */
+#ifndef BENCH_POLICIES_H
+#define BENCH_POLICIES_H
+
+#include <stddef.h>
+
+#include <dynsel/policy.h>
+
+#include "floor.h"
+
+typedef struct bench_policy {
+    const char *name;
+    floor_kind floor;
+    dynsel_policy *policy; /* zeroed before `init` */
+    dynsel_status (*init)(const dynsel_options *options);
+} bench_policy;
+
+/* Ends with an entry without a name. */
+extern const bench_policy bench_policies[];
+
+#endif
