@@ -4,7 +4,8 @@
  *
  * Programs that only use the library need this header for nothing but the type. To write a backend,
  * put a `dynsel_backend` first into a structure of your own, fill in the operations, and give its
- * address in your resources: the built-in backends use nothing else.
+ * address in your resources: the built-in backends use nothing else. doc/backends.md shows the
+ * shortest, for resources of any type with their own poll and wait (the seed's generic backend).
  *
  * Source: seed 002, "Backends"; seed 004.
  */
@@ -80,8 +81,8 @@ typedef struct dynsel_backend_ops {
     /** Starts the work: calls dynsel_work_call(), at once or later in another thread. DYNSEL_OK: it
      * was started, and it is complete exactly when work->done.native is NULL (unless
      * marks_completion). Any other status: nothing was started, the task function was not and will
-     * not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose again. Any thread, several at
-     * once. */
+     * not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose again, DYNSEL_E_AGAIN (full at
+     * the moment) too where the submit may wait. Any thread, several at once. */
     dynsel_status (*start)(dynsel_backend *backend, dynsel_work *work);
 
     /** Looks, without waiting: DYNSEL_E_AGAIN while the work goes on, DYNSEL_OK when it completed,

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The backend in doc/backends.md is the one that test_own_resources.c runs; its links lead somewhere."""
+
+import os
+import re
+import unittest
+from pathlib import Path
+
+TOP = Path(os.environ["DYNSEL_TOP"])
+DOC = (TOP / "doc/backends.md").read_text(encoding="utf-8")
+TEST = (TOP / "tests/backends/test_own_resources.c").read_text(encoding="utf-8")
+
+
+class Doc(unittest.TestCase):
+    def test_its_backend_is_the_tested_one(self):
+        shown = re.search(r"```c\n(.*?)```", DOC, re.S).group(1)
+        tested = re.search(r"/\* ---- the backend ---- \*/\n(.*?)/\* ---- until here ---- \*/", TEST, re.S)
+        self.assertEqual(shown, tested.group(1))
+
+    def test_its_links_lead_somewhere(self):
+        for target in re.findall(r"\]\(([^)]+)\)", DOC):
+            with self.subTest(target):
+                self.assertTrue((TOP / "doc" / target).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
