@@ -11,6 +11,7 @@
 #include <dynsel/policy.h>
 #include <dynsel/resource.h>
 #include <dynsel/selection.h>
+#include <dynsel/statistics.h>
 #include <dynsel/status.h>
 #include <dynsel/submission.h>
 #include <dynsel/task.h>
@@ -23,6 +24,9 @@
 #endif
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
 #include <dynsel/round_robin.h>
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+#include <dynsel/auto_tune.h>
 #endif
 #if CONFIG_DYNSEL_BACKEND_INLINE
 #include <dynsel/inline.h>

@@ -65,7 +65,12 @@ typedef struct dynsel_task {
     const dynsel_task_form *forms; /**< looked at from the first on; borrowed during the call */
     size_t form_count;
     void *args;  /**< handed to the function; must outlive the work */
-    uint32_t id; /**< what kind of work this is, for policies that learn; 0: told by its function */
+    uint32_t id; /**< what kind of work this is, for policies that learn; 0: told by its function
+                    (of several forms, the first) */
+    /** What else tells this kind of work from others, such as the size of its data: work with other
+     * key words, or with another number of them, is learned apart. Borrowed during the call. */
+    const uint32_t *key_words;
+    size_t key_word_count; /**< at most CONFIG_DYNSEL_MAX_KEY_WORDS, for the policies that learn */
 } dynsel_task;
 
 /** The task that is one function for every resource. A compound literal: it lives until the

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The policy that measures where each kind of task is fastest, and sends it there: for unequal
+ * devices.
+ *
+ * A kind of task is told by dynsel_task.id (0: by its function) and its key words. For each kind
+ * every resource that may be used gets two turns, the first of which does not count because it may
+ * compile; then the fastest gets the work. What is learned is kept in a table inside the policy.
+ *
+ * Source: seed 002, `auto_tune_policy`.
+ */
+#ifndef DYNSEL_AUTO_TUNE_H
+#define DYNSEL_AUTO_TUNE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/policy.h>
+
+#if !CONFIG_DYNSEL_POLICY_AUTO_TUNE
+#error "this build of dynsel is without auto_tune: set CONFIG_DYNSEL_POLICY_AUTO_TUNE"
+#endif
+
+DYNSEL_BEGIN_DECLS
+
+/** As resample interval: what was learned stays, but for what later runs show. */
+#define DYNSEL_NEVER_RESAMPLE 0u
+
+/** What is known of one kind of task on one resource; only the library looks inside. */
+typedef struct dynsel_tuned_resource {
+    uint64_t times[3]; /* the newest, in turn; with 0 percent exploration their sum is the first */
+    uint32_t runs;     /* this round; with 0 percent exploration how many were counted */
+    uint16_t unfinished; /* runs that were counted when they began, and are out */
+    uint8_t turns;       /* choices of this round while its time was not known */
+    uint8_t samples;     /* up to 3 how many times are known, then 3 to 5 in turn */
+} dynsel_tuned_resource;
+
+/** What is known of one kind of task; only the library looks inside. */
+typedef struct dynsel_tuned_task {
+    dynsel_word tag;  /* 0: this entry is free */
+    dynsel_word word; /* what to do, the best resource, the round; 0: not filled in yet */
+    uint32_t id;
+    uint32_t key_word_count;
+    dynsel_task_fn function;
+    uint32_t key_words[CONFIG_DYNSEL_MAX_KEY_WORDS > 0 ? CONFIG_DYNSEL_MAX_KEY_WORDS : 1];
+    dynsel_word started[2]; /* when this round began */
+    dynsel_word lock;       /* of all that follows, but for ticks */
+    uint32_t runs;          /* on all resources in this round */
+    uint64_t bar;           /* when the best takes longer than this, another may be better */
+    uint64_t best_time;     /* of the best when it was settled */
+    uint8_t best;
+    uint8_t explored; /* the last that got another try */
+    uint8_t wait;     /* timed runs until the next try */
+    uint8_t pause;    /* as a power of two, how long that wait is the next time */
+    bool tuned;       /* whether this round has come to a result */
+    dynsel_word ticks;
+    dynsel_tuned_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
+} dynsel_tuned_task;
+
+typedef struct dynsel_auto_tune_policy {
+    dynsel_policy policy;
+    uint64_t resample_interval_ns;
+    dynsel_word untracked;
+    dynsel_word loads[CONFIG_DYNSEL_MAX_RESOURCES]; /* unfinished work that was counted */
+    dynsel_tuned_task tasks[CONFIG_DYNSEL_MAX_TUNED_TASKS];
+} dynsel_auto_tune_policy;
+
+/**
+ * For each kind of task, goes twice round the resources of the table that `options` gives that it
+ * may use, and then selects the one that was fastest.
+ *
+ * resample_interval_ns: once it is over, the next selection of a kind of task begins that again
+ * with nothing known. DYNSEL_NEVER_RESAMPLE is the seed's default.
+ *
+ * While some times are not in yet, the best so far is selected, and while none is, the resource
+ * with the least unfinished work. Then CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0: the
+ * resource whose counted runs took the least time on average, as in the seed. More: what counts is
+ * the median of the last three times; others get another try now and then, as long as all that was
+ * spent on others than the best stays below this share of what the best needs; another takes over
+ * when it is 3 percent faster or more. A resource whose first runs fail gets two more turns in a
+ * round, then it is left out of it. Times below 1 ns and over 2^46 ns (19 hours) count as those.
+ *
+ * Tasks that do not fit into the table of CONFIG_DYNSEL_MAX_TUNED_TASKS kinds (a kind is looked for
+ * in 32 entries at most, none is ever given up) go where the least work is unfinished.
+ *
+ * Needs DYNSEL_TASK_SUBMISSION, _COMPLETION and _TIME, but of each selection only what
+ * dynsel_selection_needs() says. Once it is known which is the best, it times one run in 16, and
+ * selecting costs no atomic read-modify-write and no lock; with a resample interval, a look at the
+ * clock. Timed runs, and all runs before, take a spin lock of their kind of task for about a
+ * hundred instructions for each resource. Unlike with other policies, a task with more than
+ * CONFIG_DYNSEL_MAX_KEY_WORDS key words is DYNSEL_E_INVALID. The seed's constructors are: a zeroed
+ * policy (1), options NULL or {0} (2, 4), options with resources (3, 5).
+ *
+ * Errors: those of dynsel_policy_init(). Ownership, context and blocking: as dynsel_policy_init().
+ * Cost: linear in the size of the table.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy,
+                                                   const dynsel_options *options,
+                                                   uint64_t resample_interval_ns)
+    DYNSEL_TAGGED("dynsel_auto_tune_init");
+
+/**
+ * How many selections had to do without the table because it was full.
+ *
+ * Returns: 0 for NULL; wraps after 2^32. Context: any thread. Cost: constant.
+ */
+uint32_t dynsel_auto_tune_untracked(const dynsel_auto_tune_policy *policy);
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/auto_tune.h>
+
+#include <string.h>
+
+#include "core/fail.h"
+#include "policies/auto_tune_parts.h"
+
+/* Keeps what is rare out of the straight way, so that it needs no registers to be saved. */
+#define NOT_INLINE __attribute__((noinline))
+
+enum { NEEDS = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME };
+
+_Static_assert(CONFIG_DYNSEL_MAX_TUNED_TASKS < DYNSEL_NOTE_ENTRY, "notes hold an entry's number");
+_Static_assert(CONFIG_DYNSEL_MAX_RESOURCES <= DYNSEL_TUNED_BEST + 1, "its word holds the best");
+
+/* The entry that the selection is about; NULL: it had none. */
+static dynsel_tuned_task *entry_of(dynsel_auto_tune_policy *policy,
+                                   const dynsel_selection *selection)
+{
+    const uint32_t number = selection->notes[0] & DYNSEL_NOTE_ENTRY;
+    return number != 0 && number <= CONFIG_DYNSEL_MAX_TUNED_TASKS ? &policy->tasks[number - 1]
+                                                                  : NULL;
+}
+
+static bool is_of_this_round(const dynsel_tuned_task *entry, const dynsel_selection *selection)
+{
+    return selection->notes[1] == dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
+}
+
+static void count_begun(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry, uint32_t index)
+{
+    (void)dynsel_word_add_relaxed(&policy->loads[index], 1);
+    if (entry != NULL && entry->resources[index].unfinished != UINT16_MAX) {
+        entry->resources[index].unfinished++;
+    }
+}
+
+static void count_ended(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry, uint32_t index)
+{
+    (void)dynsel_word_add_relaxed(&policy->loads[index], 0u - 1u);
+    if (entry != NULL && entry->resources[index].unfinished != 0) {
+        entry->resources[index].unfinished--;
+    }
+}
+
+/* A run that did not take place had no turn. */
+static void give_back_turn(dynsel_tuned_task *entry, const dynsel_selection *selection)
+{
+    dynsel_tuned_resource *times = &entry->resources[selection->index];
+    if ((selection->notes[0] & DYNSEL_NOTE_TURN) != 0 && times->turns != 0) {
+        times->turns--;
+    }
+    if (DYNSEL_TUNED_EXPLORES && times->runs != 0 && entry->runs != 0) {
+        times->runs--;
+        entry->runs--;
+    }
+}
+
+static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                          const dynsel_selection *selection, dynsel_execution_info info,
+                          uint64_t value)
+{
+    switch (info) {
+    case DYNSEL_TASK_SUBMISSION:
+        count_begun(policy, entry, selection->index);
+        break;
+    case DYNSEL_TASK_WITHDRAWN:
+        if (entry != NULL && is_of_this_round(entry, selection)) {
+            give_back_turn(entry, selection);
+        }
+        count_ended(policy, entry, selection->index);
+        break;
+    case DYNSEL_TASK_COMPLETION:
+        count_ended(policy, entry, selection->index);
+        break;
+    case DYNSEL_TASK_TIME:
+        if (entry != NULL && is_of_this_round(entry, selection)) {
+            dynsel_tuned_learn(entry, selection, value);
+        }
+        break;
+    }
+}
+
+/* Once settled one time more or less does not matter, so nobody waits to report it. */
+static void report(dynsel_policy *base, const dynsel_selection *selection,
+                   dynsel_execution_info info, uint64_t value)
+{
+    dynsel_auto_tune_policy *policy = (dynsel_auto_tune_policy *)base;
+    dynsel_tuned_task *entry = entry_of(policy, selection);
+    if (entry == NULL) {
+        report_locked(policy, NULL, selection, info, value);
+        return;
+    }
+    if ((selection->notes[0] & DYNSEL_NOTE_TICK) == 0) {
+        dynsel_tuned_lock(entry);
+    } else if (!dynsel_tuned_try_lock(entry)) {
+        return;
+    }
+    report_locked(policy, entry, selection, info, value);
+    dynsel_tuned_unlock(entry);
+}
+
+uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                                   uint32_t *candidates)
+{
+    uint32_t index = 0;
+    uint32_t least = UINT32_MAX;
+    *candidates = 0;
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        if (dynsel_is_candidate(&policy->policy, i, task)) {
+            const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i]);
+            if (load < least) {
+                least = load;
+                index = i;
+            }
+            (*candidates)++;
+        }
+    }
+    return index;
+}
+
+/* Inside a submit the choice counts at once, so that what is chosen beside it spreads. */
+static void claim(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                  dynsel_selection *selection)
+{
+    if (selection->claims && (selection->wants & DYNSEL_TASK_SUBMISSION) != 0) {
+        count_begun(policy, entry, selection->index);
+        selection->reported |= DYNSEL_TASK_SUBMISSION;
+    }
+}
+
+static dynsel_status select_untracked(dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                                      dynsel_reason reason, dynsel_selection *selection)
+{
+    uint32_t candidates = 0;
+    selection->index = dynsel_tuned_least_loaded(policy, task, &candidates);
+    if (candidates == 0) {
+        return dynsel_policy_refuse(&policy->policy, task);
+    }
+    selection->reason = (uint8_t)reason;
+    selection->wants &= (uint8_t)~DYNSEL_TASK_TIME;
+    claim(policy, NULL, selection);
+    return DYNSEL_OK;
+}
+
+static bool is_over(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry)
+{
+    return policy->resample_interval_ns != DYNSEL_NEVER_RESAMPLE &&
+           dynsel_tuned_is_over(policy, entry);
+}
+
+static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                                    const dynsel_task *task, dynsel_selection *selection)
+{
+    dynsel_tuned_lock(entry);
+    const uint32_t round = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
+    if (is_over(policy, entry)) {
+        dynsel_tuned_begin(policy, entry, round + 1);
+    }
+    selection->notes[0] = (uint32_t)(entry - policy->tasks) + 1;
+    selection->notes[1] = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
+    const dynsel_status status = dynsel_tuned_choose(policy, entry, task, selection);
+    if (status == DYNSEL_OK) {
+        claim(policy, entry, selection);
+    }
+    dynsel_tuned_unlock(entry);
+    return status;
+}
+
+NOT_INLINE static void want_time(const dynsel_auto_tune_policy *policy,
+                                 const dynsel_tuned_task *entry, uint32_t word,
+                                 dynsel_selection *selection)
+{
+    selection->wants = DYNSEL_TASK_TIME;
+    selection->notes[0] = ((uint32_t)(entry - policy->tasks) + 1) | DYNSEL_NOTE_TICK;
+    selection->notes[1] = dynsel_tuned_round(word);
+}
+
+/* Runs counted by several threads at once may count as one: the share that is timed need not be
+ * exact. */
+static inline void select_settled(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                                  uint32_t word, dynsel_selection *selection)
+{
+    selection->index = dynsel_tuned_best(word);
+    selection->wants = 0;
+    if (dynsel_tuned_state(word) == DYNSEL_TUNED_ONLY) {
+        selection->reason = DYNSEL_REASON_ONLY_CANDIDATE;
+        return;
+    }
+    selection->reason = DYNSEL_REASON_BEST_KNOWN;
+    const uint32_t ticks = dynsel_word_load_relaxed(&entry->ticks) + 1;
+    dynsel_word_store_relaxed(&entry->ticks, ticks);
+    if (ticks % DYNSEL_TUNED_TIMED_ONE_IN == 0) {
+        want_time(policy, entry, word, selection);
+    }
+}
+
+NOT_INLINE static dynsel_status refuse_key(const dynsel_auto_tune_policy *policy,
+                                           const dynsel_task *task)
+{
+    return task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS
+               ? DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->policy.ops->name), DYNSEL_E_INVALID,
+                                "the task has {} key words, CONFIG_DYNSEL_MAX_KEY_WORDS is less",
+                                task->key_word_count)
+               : DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->policy.ops->name), DYNSEL_E_INVALID,
+                                "the task's key words are NULL", 0);
+}
+
+/* Whatever the state of affairs is. */
+NOT_INLINE static dynsel_status select_anyhow(dynsel_auto_tune_policy *policy,
+                                              const dynsel_task *task, dynsel_selection *selection)
+{
+    dynsel_reason reason = DYNSEL_REASON_UNKNOWN;
+    dynsel_tuned_task *entry = dynsel_tuned_find(policy, task, &reason);
+    if (entry == NULL) {
+        return select_untracked(policy, task, reason, selection);
+    }
+    const uint32_t word = dynsel_word_load_acquire(&entry->word);
+    if (dynsel_tuned_state(word) >= DYNSEL_TUNED_SETTLED &&
+        dynsel_is_candidate(&policy->policy, dynsel_tuned_best(word), task) &&
+        !is_over(policy, entry)) {
+        select_settled(policy, entry, word, selection);
+        return DYNSEL_OK;
+    }
+    return select_closely(policy, entry, task, selection);
+}
+
+/* The straight way is that of a settled kind of task with one form, which stands where it is looked
+ * for first. */
+static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
+                                dynsel_selection *selection)
+{
+    dynsel_auto_tune_policy *policy = (dynsel_auto_tune_policy *)base;
+    if (task->key_word_count != 0 &&
+        (task->key_words == NULL || task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS)) {
+        return refuse_key(policy, task);
+    }
+    const dynsel_task_fn function = dynsel_tuned_function(task);
+    dynsel_tuned_task *entry =
+        &policy->tasks[dynsel_tuned_first(dynsel_tuned_hash(task, function))];
+    const uint32_t word = dynsel_word_load_acquire(&entry->word);
+    if (dynsel_tuned_state(word) >= DYNSEL_TUNED_SETTLED && task->form_count == 0 &&
+        dynsel_lane_in_service(&base->lanes[dynsel_tuned_best(word)]) &&
+        dynsel_tuned_is_of_kind(entry, task, function) &&
+        policy->resample_interval_ns == DYNSEL_NEVER_RESAMPLE) {
+        select_settled(policy, entry, word, selection);
+        return DYNSEL_OK;
+    }
+    return select_anyhow(policy, task, selection);
+}
+
+static const dynsel_policy_ops ops = {
+    .name = "auto_tune", .needs = NEEDS, .try_select = try_select, .report = report};
+
+dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynsel_options *options,
+                                    uint64_t resample_interval_ns)
+{
+    if (policy == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
+    }
+    const dynsel_status status = dynsel_policy_init(&policy->policy, &ops, options);
+    if (status == DYNSEL_OK) {
+        policy->resample_interval_ns = resample_interval_ns;
+        policy->untracked.value = 0;
+        (void)memset(policy->loads, 0, sizeof policy->loads);
+        (void)memset(policy->tasks, 0, sizeof policy->tasks);
+    }
+    return status;
+}
+
+uint32_t dynsel_auto_tune_untracked(const dynsel_auto_tune_policy *policy)
+{
+    return policy != NULL ? dynsel_word_load_relaxed(&policy->untracked) : 0;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The choice for a kind of task that is not settled, or whose best cannot be had. All under the
+ * lock of its entry.
+ */
+#include "core/fail.h"
+#include "policies/auto_tune_parts.h"
+
+enum {
+    WARM_UPS = 1,
+    FIRST_TURNS = 2,
+    MOST_TURNS = DYNSEL_TUNED_EXPLORES ? 4 : 2, /* in a row for a resource whose runs fail */
+    MARGIN_SHIFT = 5,
+    LONGEST_PAUSE = 5,   /* as a power of two: 32 timed runs, 512 of all */
+    CONFIRMED_SHARE = 2, /* as a power of two: who has lost for certain gets a quarter */
+    SHARE_SHIFT = 10,
+    FIRST_PAUSE = 1,
+    DOUBTFUL = 3 /* times, from which on the estimate withstands one that is wrong */
+};
+
+static const uint64_t LONGEST_TIME = (uint64_t)1 << DYNSEL_TUNED_LONGEST_SHIFT;
+
+/* What a close look found. */
+typedef struct sight {
+    dynsel_auto_tune_policy *policy;
+    dynsel_tuned_task *entry;
+    const dynsel_task *task;
+    uint32_t candidates;
+    uint32_t any;    /* the last candidate */
+    uint32_t turn;   /* whose turn it is */
+    uint32_t best;   /* the fastest known candidate */
+    bool is_waiting; /* some time is not known yet, but will be */
+} sight;
+
+static bool is_candidate(const sight *s, uint32_t index)
+{
+    return dynsel_is_candidate(&s->policy->policy, index, s->task);
+}
+
+static uint64_t estimate(const sight *s, uint32_t index)
+{
+    return dynsel_tuned_estimate(&s->entry->resources[index]);
+}
+
+/* Whether `time` is so much less that it is worth a change. Before the first result anything is. */
+static bool is_less(const sight *s, uint64_t time, uint64_t than)
+{
+    if (time == UINT64_MAX) {
+        return false;
+    }
+    if (DYNSEL_TUNED_EXPLORES && s->entry->tuned) {
+        time += time >> MARGIN_SHIFT;
+    }
+    return time < than;
+}
+
+/* It has turns left while its time is not known: two, then one at a time when a run brought none.
+ */
+static bool needs_turn(const dynsel_tuned_resource *times)
+{
+    return times->turns < FIRST_TURNS ||
+           (times->samples == 0 && times->unfinished == 0 && times->turns < MOST_TURNS);
+}
+
+/* The turn is theirs who had the fewest, from the lowest index on: twice round, unless resources
+ * come and go. */
+static void look_at(sight *s, uint32_t index, uint64_t *least)
+{
+    const dynsel_tuned_resource *times = &s->entry->resources[index];
+    s->candidates++;
+    s->any = index;
+    if (needs_turn(times) &&
+        (s->turn == DYNSEL_TUNED_NOBODY || times->turns < s->entry->resources[s->turn].turns)) {
+        s->turn = index;
+    }
+    s->is_waiting |= times->samples == 0 && times->unfinished != 0;
+    const uint64_t time = estimate(s, index);
+    if (time < *least) {
+        *least = time;
+        s->best = index;
+    }
+}
+
+static uint64_t defence(const sight *s, uint32_t index)
+{
+    return dynsel_tuned_defence(&s->entry->resources[index]);
+}
+
+/* A best that has become much slower begins afresh: it may be bad luck, and others may have become
+ * faster since they were tried. */
+static void doubt_best(sight *s)
+{
+    dynsel_tuned_task *entry = s->entry;
+    if (!DYNSEL_TUNED_EXPLORES || !entry->tuned || entry->resources[entry->best].samples == 0 ||
+        defence(s, entry->best) <= entry->best_time + entry->best_time / 2) {
+        return;
+    }
+    dynsel_tuned_doubt(&entry->resources[entry->best]);
+    entry->best_time = LONGEST_TIME;
+    entry->wait = 1;
+    entry->pause = FIRST_PAUSE;
+}
+
+/* The best keeps its place unless the fastest is worth a change. */
+static void defend_best(sight *s, uint64_t least)
+{
+    const uint32_t before = s->entry->best;
+    if (s->best == DYNSEL_TUNED_NOBODY || s->best == before) {
+        return;
+    }
+    if (before != DYNSEL_TUNED_NOBODY && is_candidate(s, before)) {
+        const uint64_t time = defence(s, before);
+        if (time != UINT64_MAX && !is_less(s, least, time)) {
+            s->best = before;
+            return;
+        }
+    }
+    s->entry->best = (uint8_t)s->best;
+}
+
+static void look(sight *s)
+{
+    uint64_t least = UINT64_MAX;
+    s->turn = DYNSEL_TUNED_NOBODY;
+    s->best = DYNSEL_TUNED_NOBODY;
+    doubt_best(s);
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        if (is_candidate(s, i)) {
+            look_at(s, i, &least);
+        }
+    }
+    defend_best(s, least);
+}
+
+/* What was spent, by what is known now, on others than the best, and what may be. */
+static uint64_t spent(const sight *s, uint64_t best_time)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        const dynsel_tuned_resource *times = &s->entry->resources[i];
+        const uint64_t price = dynsel_tuned_price(times);
+        if (price != UINT64_MAX && price > best_time) {
+            sum += times->runs * (price - best_time);
+        }
+    }
+    return sum;
+}
+
+static uint64_t allowance(const sight *s, uint64_t best_time)
+{
+    return ((s->entry->runs * best_time) >> SHARE_SHIFT) * DYNSEL_TUNED_SHARE;
+}
+
+static bool is_affordable(const sight *s, const dynsel_tuned_resource *times, uint64_t best_time)
+{
+    const uint64_t price = dynsel_tuned_price(times);
+    const uint64_t extra = price > best_time ? price - best_time : 0;
+    const uint32_t shift = times->samples < DOUBTFUL ? 0 : CONFIRMED_SHARE;
+    return spent(s, best_time) + extra <= allowance(s, best_time) >> shift;
+}
+
+static bool deserves_try(const sight *s, uint32_t index, uint64_t best_time)
+{
+    const dynsel_tuned_resource *times = &s->entry->resources[index];
+    if (index == s->best || times->samples == 0 || times->unfinished != 0 ||
+        times->turns >= MOST_TURNS || !is_candidate(s, index)) {
+        return false;
+    }
+    return is_less(s, dynsel_tuned_hope(times), best_time) ||
+           (s->entry->wait == 0 && is_affordable(s, times, best_time));
+}
+
+static uint32_t who_gets_a_try(sight *s)
+{
+    const uint32_t count = s->policy->policy.count;
+    const uint64_t best_time = defence(s, s->best);
+    for (uint32_t k = 1; k <= count; k++) {
+        const uint32_t index = (s->entry->explored + k) % count;
+        if (deserves_try(s, index, best_time)) {
+            return index;
+        }
+    }
+    return DYNSEL_TUNED_NOBODY;
+}
+
+/* Another try for one that is not the best. */
+static bool explore(sight *s, dynsel_selection *selection)
+{
+    if (!DYNSEL_TUNED_EXPLORES) {
+        return false;
+    }
+    const uint32_t index = who_gets_a_try(s);
+    dynsel_tuned_task *entry = s->entry;
+    if (entry->wait == 0) {
+        entry->wait = (uint8_t)(1u << entry->pause);
+        entry->pause = (uint8_t)(entry->pause < LONGEST_PAUSE ? entry->pause + 1 : LONGEST_PAUSE);
+    }
+    if (index == DYNSEL_TUNED_NOBODY) {
+        return false;
+    }
+    entry->explored = (uint8_t)index;
+    entry->resources[index].turns++;
+    selection->index = index;
+    selection->reason = DYNSEL_REASON_EXPLORING;
+    selection->notes[0] |= DYNSEL_NOTE_TURN;
+    return true;
+}
+
+/* The lowest time of another, beyond which it is worth a change. Those out of service count too, so
+ * that one that comes back is seen. */
+static uint64_t bar(const sight *s)
+{
+    uint64_t low = UINT64_MAX;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        const uint64_t time = i != s->best ? estimate(s, i) : UINT64_MAX;
+        low = time < low ? time : low;
+    }
+    return low == UINT64_MAX || !DYNSEL_TUNED_EXPLORES ? low : low + (low >> MARGIN_SHIFT);
+}
+
+/* From now on nothing but the word is looked at, if all is known and the best has shown it. */
+static void settle(sight *s)
+{
+    dynsel_tuned_task *entry = s->entry;
+    const dynsel_tuned_resource *times = &entry->resources[s->best];
+    const bool is_confirmed =
+        !DYNSEL_TUNED_EXPLORES ||
+        (times->samples >= DOUBTFUL && dynsel_tuned_hope(times) / 2 <= defence(s, s->best));
+    const bool is_settled = !s->is_waiting && is_confirmed;
+    if (is_settled) {
+        entry->tuned = true;
+        entry->best_time = defence(s, s->best);
+        entry->bar = bar(s);
+    }
+    dynsel_tuned_publish(entry, is_settled ? DYNSEL_TUNED_SETTLED : DYNSEL_TUNED_OPEN);
+}
+
+static void take_turn(sight *s, dynsel_selection *selection)
+{
+    dynsel_tuned_resource *times = &s->entry->resources[s->turn];
+    selection->notes[0] |= DYNSEL_NOTE_TURN;
+    selection->notes[0] |= times->turns < WARM_UPS ? DYNSEL_NOTE_WARM_UP : 0u;
+    selection->index = s->turn;
+    selection->reason = DYNSEL_REASON_PROFILING;
+    times->turns++;
+}
+
+static void choose(sight *s, dynsel_selection *selection)
+{
+    if (s->turn != DYNSEL_TUNED_NOBODY) {
+        take_turn(s, selection);
+    } else if (s->best == DYNSEL_TUNED_NOBODY) {
+        selection->index = dynsel_tuned_least_loaded(s->policy, s->task, &s->candidates);
+        selection->reason = DYNSEL_REASON_PROFILING;
+    } else {
+        if (!explore(s, selection)) {
+            selection->index = s->best;
+            selection->reason = DYNSEL_REASON_BEST_KNOWN;
+        }
+        settle(s);
+    }
+    if (DYNSEL_TUNED_EXPLORES) {
+        dynsel_tuned_count_runs(s->entry, selection->index, 1);
+    }
+}
+
+/* Nothing is to be learned where there is no choice. That need not be looked at again if it is so
+ * because the task has no other form, and not because others are out of service. */
+static void choose_only(sight *s, dynsel_selection *selection)
+{
+    selection->index = s->any;
+    selection->reason = DYNSEL_REASON_ONLY_CANDIDATE;
+    selection->wants = 0;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        const dynsel_backend *backend = s->policy->policy.resources[i].backend;
+        if (i != s->any && dynsel_function_for(s->task, backend) != NULL) {
+            return;
+        }
+    }
+    if (s->entry->best == DYNSEL_TUNED_NOBODY) {
+        s->entry->best = (uint8_t)s->any;
+        dynsel_tuned_publish(s->entry, DYNSEL_TUNED_ONLY);
+    }
+}
+
+dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                                  const dynsel_task *task, dynsel_selection *selection)
+{
+    sight s = {.policy = policy, .entry = entry, .task = task};
+    look(&s);
+    if (s.candidates == 0) {
+        return dynsel_policy_refuse(&policy->policy, task);
+    }
+    if (s.candidates == 1) {
+        choose_only(&s, selection);
+    } else {
+        choose(&s, selection);
+    }
+    return DYNSEL_OK;
+}

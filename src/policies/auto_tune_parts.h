@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of auto_tune: the table of kinds of task (auto_tune_table.c), what is known of one kind
+ * (auto_tune_times.c), and the choice for it (auto_tune_choice.c).
+ *
+ * All that selecting needs once a kind of task is settled is one word of its entry, which is read
+ * without a lock:
+ *
+ *     bits 0 and 1   0: not filled in yet; what else is a DYNSEL_TUNED_*
+ *     bits 2 to 7    the best resource
+ *     bits 8 to 31   the round, which counts how often the measuring began again
+ *
+ * Everything else of an entry is changed under its lock.
+ */
+#ifndef DYNSEL_POLICIES_AUTO_TUNE_PARTS_H
+#define DYNSEL_POLICIES_AUTO_TUNE_PARTS_H
+
+#include <dynsel/auto_tune.h>
+
+#include "core/policy.h"
+#include "port/atomic.h"
+
+enum {
+    DYNSEL_TUNED_OPEN = 1,    /* each selection looks closely */
+    DYNSEL_TUNED_SETTLED = 2, /* the best is known */
+    DYNSEL_TUNED_ONLY = 3,    /* there is no other */
+    DYNSEL_TUNED_STATE = 3,
+    DYNSEL_TUNED_BEST_SHIFT = 2,
+    DYNSEL_TUNED_BEST = 63,
+    DYNSEL_TUNED_ROUND_SHIFT = 8,
+    DYNSEL_TUNED_TIMED_ONE_IN = 16,
+    DYNSEL_TUNED_LONGEST_SHIFT = 46, /* of times, so that runs times time fits into 64 bits */
+    DYNSEL_TUNED_NOBODY = 255        /* no resource */
+};
+
+/* dynsel_selection.notes[0]: 1 + the number of the entry, and what kind of run it is; notes[1]: the
+ * round. */
+enum {
+    DYNSEL_NOTE_ENTRY = 0xffff,
+    DYNSEL_NOTE_WARM_UP = 1 << 16, /* the first on its resource, which may compile */
+    DYNSEL_NOTE_TURN = 1 << 17,    /* it had a turn because its time was not known */
+    DYNSEL_NOTE_TICK = 1 << 18     /* one timed run of many on the best */
+};
+
+enum {
+    DYNSEL_TUNED_EXPLORES = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT > 0,
+    /* In 1024ths, and a sixteenth less than asked for, because what is compared with it is
+       uncertain. */
+    DYNSEL_TUNED_SHARE = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT * 960 / 100
+};
+
+static inline uint32_t dynsel_tuned_state(uint32_t word)
+{
+    return word & DYNSEL_TUNED_STATE;
+}
+
+static inline uint32_t dynsel_tuned_best(uint32_t word)
+{
+    return (word >> DYNSEL_TUNED_BEST_SHIFT) & DYNSEL_TUNED_BEST;
+}
+
+static inline uint32_t dynsel_tuned_round(uint32_t word)
+{
+    return word >> DYNSEL_TUNED_ROUND_SHIFT;
+}
+
+/* The function that tells a task without an id from others. */
+static inline dynsel_task_fn dynsel_tuned_function(const dynsel_task *task)
+{
+    if (task->id != 0) {
+        return NULL;
+    }
+    return task->form_count != 0 && task->forms[0].function != NULL ? task->forms[0].function
+                                                                    : task->function;
+}
+
+static inline uint32_t dynsel_tuned_hash(const dynsel_task *task, dynsel_task_fn function)
+{
+    const uintptr_t address = (uintptr_t)function;
+    uint32_t hash = task->id ^ (uint32_t)address ^ (uint32_t)(address >> 16 >> 16);
+    for (size_t i = 0; i < task->key_word_count; i++) {
+        hash = (hash ^ (hash >> 15)) * 0x85ebca6bu ^ task->key_words[i];
+    }
+    return hash * 0x9e3779b1u;
+}
+
+/* Where an entry with this hash is looked for first. */
+static inline uint32_t dynsel_tuned_first(uint32_t hash)
+{
+    return (uint32_t)(((uint64_t)hash * CONFIG_DYNSEL_MAX_TUNED_TASKS) >> 32);
+}
+
+/* For entries that are filled in. */
+static inline bool dynsel_tuned_is_of_kind(const dynsel_tuned_task *entry, const dynsel_task *task,
+                                           dynsel_task_fn function)
+{
+    if (entry->id != task->id || entry->function != function ||
+        entry->key_word_count != task->key_word_count) {
+        return false;
+    }
+    for (size_t i = 0; i < task->key_word_count; i++) {
+        if (entry->key_words[i] != task->key_words[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The entry of a task's kind, which is made if need be. NULL: there is none; reason: out, why. */
+dynsel_tuned_task *dynsel_tuned_find(dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                                     dynsel_reason *reason);
+
+/* Forgets all times and begins a round. For who holds the lock, or fills the entry in. */
+void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                        uint32_t round);
+
+/* Whether the round has lasted for the resample interval. */
+bool dynsel_tuned_is_over(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry);
+
+void dynsel_tuned_lock(dynsel_tuned_task *entry);
+bool dynsel_tuned_try_lock(dynsel_tuned_task *entry);
+void dynsel_tuned_unlock(dynsel_tuned_task *entry);
+
+/* Publishes the entry with what `state` and its best say. */
+void dynsel_tuned_publish(dynsel_tuned_task *entry, uint32_t state);
+
+/* What a resource needs for this kind of task; UINT64_MAX: not known. */
+uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times);
+
+/* The same in favour of the resource: where times lie far apart, the lowest of them. */
+uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times);
+
+/* What a resource defends its place as the best with: the price, or the mean. */
+uint64_t dynsel_tuned_defence(const dynsel_tuned_resource *times);
+
+/* What one more run may bring: the newest time, or while there are few, the lowest. */
+uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times);
+
+/* Notes how long a run took. */
+void dynsel_tuned_learn(dynsel_tuned_task *entry, const dynsel_selection *selection,
+                        uint64_t time_ns);
+
+/* Counts runs on a resource. */
+void dynsel_tuned_count_runs(dynsel_tuned_task *entry, uint32_t index, uint32_t runs);
+
+/* Forgets the times of a resource, in the hope of better ones: it gets two runs. */
+void dynsel_tuned_doubt(dynsel_tuned_resource *times);
+
+/* Chooses for a kind of task that looks closely: fills in the selection but for what is claimed. */
+dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                                  const dynsel_task *task, dynsel_selection *selection);
+
+/* The resource with the least counted unfinished work among those that the task may use;
+ * candidates: out, how many those are. */
+uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                                   uint32_t *candidates);
+
+#endif

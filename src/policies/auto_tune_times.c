@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of one kind of task.
+ *
+ * With exploration the estimate is the median of the last three times, so that neither a spike nor
+ * a lucky run decides alone; of two the lower, because times are far more often too long than too
+ * short. Without exploration it is the mean, as in the seed.
+ */
+#include "policies/auto_tune_parts.h"
+#include "port/pause.h"
+
+enum {
+    WINDOW = 3,
+    MOST_RUNS = 1 << 16, /* beyond it, all counts are halved */
+    FIRST_PAUSE = 1      /* as a power of two */
+};
+
+void dynsel_tuned_lock(dynsel_tuned_task *entry)
+{
+    for (uint32_t round = 0; !dynsel_tuned_try_lock(entry); round++) {
+        dynsel_pause(round);
+    }
+}
+
+bool dynsel_tuned_try_lock(dynsel_tuned_task *entry)
+{
+    uint32_t is_free = 0;
+    return dynsel_word_swap(&entry->lock, &is_free, 1);
+}
+
+void dynsel_tuned_unlock(dynsel_tuned_task *entry)
+{
+    dynsel_word_store_release(&entry->lock, 0);
+}
+
+static void publish(dynsel_tuned_task *entry, uint32_t round, uint32_t state)
+{
+    const uint32_t best = entry->best == DYNSEL_TUNED_NOBODY ? 0 : entry->best;
+    dynsel_word_store_release(&entry->word, round << DYNSEL_TUNED_ROUND_SHIFT |
+                                                best << DYNSEL_TUNED_BEST_SHIFT | state);
+}
+
+void dynsel_tuned_publish(dynsel_tuned_task *entry, uint32_t state)
+{
+    publish(entry, dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word)), state);
+}
+
+static void note_the_time(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry)
+{
+    if (policy->resample_interval_ns != DYNSEL_NEVER_RESAMPLE) {
+        const uint64_t now = dynsel_now_ns();
+        dynsel_word_store_relaxed(&entry->started[0], (uint32_t)now);
+        dynsel_word_store_relaxed(&entry->started[1], (uint32_t)(now >> 32));
+    }
+}
+
+void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                        uint32_t round)
+{
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        const uint16_t unfinished = entry->resources[i].unfinished;
+        entry->resources[i] = (dynsel_tuned_resource){.unfinished = unfinished};
+        for (uint32_t k = 0; k < WINDOW && DYNSEL_TUNED_EXPLORES; k++) {
+            entry->resources[i].times[k] = UINT64_MAX;
+        }
+    }
+    entry->best = DYNSEL_TUNED_NOBODY;
+    entry->tuned = false;
+    entry->wait = 1;
+    entry->pause = FIRST_PAUSE;
+    entry->runs = 0;
+    note_the_time(policy, entry);
+    publish(entry, round, DYNSEL_TUNED_OPEN);
+}
+
+/* Without the lock the two halves may be of different rounds: who acts on it asks again with it. */
+bool dynsel_tuned_is_over(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry)
+{
+    const uint64_t started = dynsel_word_load_relaxed(&entry->started[0]) |
+                             (uint64_t)dynsel_word_load_relaxed(&entry->started[1]) << 32;
+    return dynsel_now_ns() - started >= policy->resample_interval_ns;
+}
+
+static uint64_t lower(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t lowest(const uint64_t *times)
+{
+    return lower(lower(times[0], times[1]), times[2]);
+}
+
+static uint64_t median(const uint64_t *times)
+{
+    const uint64_t low = lower(times[0], times[1]);
+    const uint64_t high = times[0] < times[1] ? times[1] : times[0];
+    return times[2] < low ? low : lower(high, times[2]);
+}
+
+uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times)
+{
+    if (times->samples == 0) {
+        return UINT64_MAX;
+    }
+    if (!DYNSEL_TUNED_EXPLORES) {
+        return times->times[0] / times->runs;
+    }
+    if (times->samples < WINDOW) {
+        return times->samples == 1 ? times->times[0] : lower(times->times[0], times->times[1]);
+    }
+    return median(times->times);
+}
+
+uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times)
+{
+    const uint64_t low = lowest(times->times);
+    if (times->samples < WINDOW) {
+        return low;
+    }
+    const uint64_t middle = median(times->times);
+    return middle / 2 <= low ? middle : low;
+}
+
+uint64_t dynsel_tuned_defence(const dynsel_tuned_resource *times)
+{
+    return DYNSEL_TUNED_EXPLORES && times->samples != 0 ? dynsel_tuned_price(times)
+                                                        : dynsel_tuned_estimate(times);
+}
+
+uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times)
+{
+    return times->samples < WINDOW ? lowest(times->times)
+                                   : times->times[(times->samples + 2u) % WINDOW];
+}
+
+static void halve_counts(dynsel_tuned_task *entry)
+{
+    entry->runs = 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+        entry->resources[i].runs /= 2;
+        entry->runs += entry->resources[i].runs;
+    }
+}
+
+void dynsel_tuned_count_runs(dynsel_tuned_task *entry, uint32_t index, uint32_t runs)
+{
+    entry->resources[index].runs += runs;
+    entry->runs += runs;
+    if (entry->runs > MOST_RUNS) {
+        halve_counts(entry);
+    }
+}
+
+void dynsel_tuned_doubt(dynsel_tuned_resource *times)
+{
+    times->times[0] = 0;
+    times->times[1] = 0;
+    times->times[2] = UINT64_MAX;
+    times->samples = 0;
+}
+
+/* A first run may have compiled, so it is no sample, but it bounds what the work itself needs. */
+static void learn_warm_up(dynsel_tuned_resource *times, uint64_t time_ns)
+{
+    for (uint32_t i = times->samples; times->samples < 2 && i < WINDOW; i++) {
+        times->times[i] = time_ns;
+    }
+}
+
+static void learn_in_window(dynsel_tuned_resource *times, uint64_t time_ns)
+{
+    times->times[times->samples % WINDOW] = time_ns;
+    times->samples = (uint8_t)(times->samples < 2 * WINDOW - 1 ? times->samples + 1 : WINDOW);
+    times->turns = 2;
+}
+
+static void learn_mean(dynsel_tuned_resource *times, uint64_t time_ns)
+{
+    if (times->runs == MOST_RUNS) {
+        times->runs /= 2;
+        times->times[0] /= 2;
+    }
+    times->times[0] += time_ns;
+    times->runs++;
+    times->samples = 1;
+}
+
+/* Whether the time of a run is a reason to look closely again. */
+static bool is_remarkable(const dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns)
+{
+    const uint64_t estimate = dynsel_tuned_defence(&entry->resources[index]);
+    return index != entry->best || estimate > entry->bar ||
+           (DYNSEL_TUNED_EXPLORES && (entry->wait == 0 || time_ns / 2 > estimate));
+}
+
+void dynsel_tuned_learn(dynsel_tuned_task *entry, const dynsel_selection *selection,
+                        uint64_t time_ns)
+{
+    dynsel_tuned_resource *times = &entry->resources[selection->index];
+    const bool is_tick = (selection->notes[0] & DYNSEL_NOTE_TICK) != 0;
+    const uint64_t longest = (uint64_t)1 << DYNSEL_TUNED_LONGEST_SHIFT;
+    time_ns = time_ns == 0 ? 1 : lower(time_ns, longest);
+    if ((selection->notes[0] & DYNSEL_NOTE_WARM_UP) != 0) {
+        if (DYNSEL_TUNED_EXPLORES) {
+            learn_warm_up(times, time_ns);
+        }
+    } else if (!DYNSEL_TUNED_EXPLORES) {
+        learn_mean(times, time_ns);
+    } else {
+        learn_in_window(times, time_ns);
+        if (is_tick) {
+            dynsel_tuned_count_runs(entry, selection->index, DYNSEL_TUNED_TIMED_ONE_IN);
+            entry->wait = (uint8_t)(entry->wait != 0 ? entry->wait - 1 : 0);
+        }
+    }
+    const uint32_t word = dynsel_word_load_relaxed(&entry->word);
+    if (dynsel_tuned_state(word) == DYNSEL_TUNED_SETTLED &&
+        is_remarkable(entry, selection->index, time_ns)) {
+        dynsel_tuned_publish(entry, DYNSEL_TUNED_OPEN);
+    }
+}
