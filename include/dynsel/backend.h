@@ -29,12 +29,13 @@ typedef struct dynsel_work {
     void *own; /**< as the backend knows it: the resource's handle, or what `adapt` made of it */
     dynsel_task_fn function;
     void *args;
-    uint32_t token;    /**< for dynsel_complete(), where work goes on after `start`; else 0 */
-    uint8_t wants;     /**< dynsel_execution_info bits that are to be reported: measure only then */
-    bool began;        /**< set by a backend that wrote into ready_ns when the work really began */
-    uint64_t ready_ns; /**< when the work was accepted, if DYNSEL_TASK_TIME is wanted */
-    uint64_t ended_ns; /**< when it was complete; 0: not known (yet) */
-    dynsel_event done; /**< set by the task function or by the backend; all zero before */
+    uint32_t token; /**< for dynsel_complete(), where work goes on after `start`; else 0 */
+    uint8_t wants;  /**< dynsel_execution_info bits that are to be reported: measure only then */
+    bool began;     /**< set by a backend that wrote into ready_ns when the work really began */
+    uint32_t lane_tail; /**< the library's own */
+    uint64_t ready_ns;  /**< when the work was accepted, if DYNSEL_TASK_TIME is wanted */
+    uint64_t ended_ns;  /**< when it was complete; 0: not known (yet) */
+    dynsel_event done;  /**< set by the task function or by the backend; all zero before */
     dynsel_error error; /**< error.status: what the task function returned; the rest counts only
                              when it failed */
 } dynsel_work;

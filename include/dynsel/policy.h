@@ -133,7 +133,7 @@ struct dynsel_policy {
  * with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL (more
  * than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
  * DYNSEL_E_UNSUPPORTED (a backend whose work outlives a submit, without CONFIG_DYNSEL_IN_FLIGHT),
- * and what the backends report. After an error the policy is zero again. May block: yes, where a
+ * and what the backends report. A policy that was zero is zero again after an error. May block: yes, where a
  * backend looks for devices. Not from interrupts or task functions. Cost: linear in the resources.
  */
 DYNSEL_CHECKED dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops *ops,

@@ -18,16 +18,21 @@ typedef struct dynsel_round_robin_policy {
     dynsel_word turn;
     uint32_t wrap; /* the turn at which the counting starts anew: a multiple of the number of
                       resources */
+    dynsel_word
+        partial_turns[CONFIG_DYNSEL_MAX_RESOURCES]; /* by the first resource that may be used */
 } dynsel_round_robin_policy;
 
 /**
  * Rotates through the table that `options` gives, beginning at `offset`.
  *
  * The rotation goes over the resources that the task may use (in service, and with a form for it),
- * each as often as the others, and stays right however long it runs. Selecting costs one atomic
- * read-modify-write, and a look at each resource when the task has several forms or a resource is
- * out of service. The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4),
- * options with resources (3, 5).
+ * each as often as the others, and stays right however long it runs. Tasks that may use all
+ * resources take turns with each other; tasks that may use only some take turns with those that
+ * have the same first resource. Selecting costs one atomic read-modify-write, and a look at each
+ * resource when the task has several forms or a resource is out of service.
+ *
+ * The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4), options with
+ * resources (3, 5).
  *
  * Errors: those of dynsel_policy_init(), and DYNSEL_E_INVALID when `offset` is past the table.
  * Ownership, context and blocking: as dynsel_policy_init().

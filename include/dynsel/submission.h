@@ -110,8 +110,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  * visible to the caller.
  *
  * submission: of a submitting call. Threads that are already waiting for the same submission all
- * get its status; every later wait, also through a copy, is DYNSEL_E_STALE (until the slot was
- * reused half a million times). Returns: DYNSEL_OK or what the work ended with, details in
+ * get its status; every later wait is DYNSEL_E_STALE, through a copy as well where the work had a slot (until
+ * that was reused half a million times). Returns: DYNSEL_OK or what the work ended with, details in
  * dynsel_last_error(): the task function's own status, or DYNSEL_E_DEVICE. Of the call itself:
  * DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task
  * function; nothing was collected). May block: yes, without a bound. Context: any thread. Cost: one

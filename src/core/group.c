@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/in_flight.h"
 #include "core/policy.h"
+#include "port/pause.h"
 
 enum { FAILURE_NONE, FAILURE_BEING_COPIED, FAILURE_KEPT };
 
@@ -19,11 +20,17 @@ void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_error *error)
     }
 }
 
+/* A failure that another thread is just writing down counts. */
 static dynsel_status take_failure(dynsel_policy *policy)
 {
     uint32_t expected = FAILURE_KEPT;
-    if (!dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED)) {
-        return DYNSEL_OK;
+    for (uint32_t round = 0; !dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED);
+         round++) {
+        if (expected == FAILURE_NONE) {
+            return DYNSEL_OK;
+        }
+        expected = FAILURE_KEPT;
+        dynsel_pause(round);
     }
     const dynsel_error error = policy->failure;
     dynsel_word_store_release(&policy->failed, FAILURE_NONE);

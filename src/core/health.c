@@ -15,13 +15,21 @@ void dynsel_lane_retire(dynsel_policy *policy, uint32_t index)
     }
 }
 
+#if CONFIG_DYNSEL_MAX_FAILURES > 0
 static void note_failure(dynsel_policy *policy, uint32_t index)
 {
     const uint32_t failures = dynsel_word_add_relaxed(&policy->lanes[index].health, 1) + 1;
-    if (CONFIG_DYNSEL_MAX_FAILURES > 0 && failures >= CONFIG_DYNSEL_MAX_FAILURES) {
+    if (failures >= CONFIG_DYNSEL_MAX_FAILURES) {
         dynsel_lane_retire(policy, index);
     }
 }
+#else
+static void note_failure(dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+}
+#endif
 
 static void note_success(dynsel_word *health)
 {

@@ -23,7 +23,7 @@ static dynsel_lane *lane_of(const dynsel_slot *slot)
 static void reap_policy(dynsel_policy *policy)
 {
     for (uint32_t i = 0; i < policy->count; i++) {
-        dynsel_lane_reap(&policy->lanes[i]);
+        dynsel_lane_reap(&policy->lanes[i], NULL);
     }
 }
 
@@ -43,7 +43,7 @@ void dynsel_in_flight_reap(void)
             continue;
         }
         if (dynsel_word_load_relaxed(&lane_of(slot)->head) == number) {
-            dynsel_lane_reap(lane_of(slot));
+            dynsel_lane_reap(lane_of(slot), slot);
         }
         dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     }
@@ -54,9 +54,10 @@ static uint32_t count_uncollected(void)
     uint32_t count = 0;
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
         const uint32_t word = dynsel_word_load_relaxed(&dynsel_slot_at(number)->word);
-        count += dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED && (word & DYNSEL_SLOT_HANDLE) != 0
-                     ? 1
-                     : 0;
+        const bool being_collected = (word & DYNSEL_SLOT_PINS) != 0;
+        if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED && !being_collected) {
+            count += (word & DYNSEL_SLOT_HANDLE) != 0 ? 1 : 0;
+        }
     }
     return count;
 }
@@ -170,6 +171,12 @@ dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_subm
     return DYNSEL_OK;
 }
 
+static dynsel_status refuse_stale(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
+                          "the submission was waited for or released before", 0);
+}
+
 /* The slot of a submission, pinned; NULL with the error set when the submission was collected. */
 static dynsel_slot *pin_slot_of(const dynsel_submission *submission, const char *function)
 {
@@ -180,8 +187,7 @@ static dynsel_slot *pin_slot_of(const dynsel_submission *submission, const char 
             return slot;
         }
     }
-    (void)DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
-                         "the submission was waited for or released before", 0);
+    (void)refuse_stale(function);
     return NULL;
 }
 
@@ -199,7 +205,7 @@ dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, cons
     dynsel_slot_synchronize(slot);
     const dynsel_error error = slot->work.error;
     (void)dynsel_slot_take_handle(slot); /* another thread that waited as well may have taken it */
-    dynsel_lane_reap(lane_of(slot));
+    dynsel_lane_reap(lane_of(slot), slot);
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&error);
 }
@@ -212,10 +218,10 @@ dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
-    dynsel_slot_detach(slot);
-    dynsel_lane_reap(lane_of(slot));
+    const bool detached = dynsel_slot_detach(slot);
+    dynsel_lane_reap(lane_of(slot), slot);
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
-    return DYNSEL_OK;
+    return detached ? DYNSEL_OK : refuse_stale(DYNSEL_TEXT("dynsel_submission_release"));
 }
 
 /* Where the end is marked, the task function may be writing its event in another thread until
@@ -238,14 +244,10 @@ dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynse
     return DYNSEL_OK;
 }
 
-/* The slot with this number, pinned, if it is work of this lane. */
-static dynsel_slot *pin_in_lane(const dynsel_lane *lane, uint32_t number)
+/* The slot, pinned, if it is work of this lane (any more). */
+static dynsel_slot *pin_in_lane(const dynsel_lane *lane, dynsel_slot *slot)
 {
-    if (number == DYNSEL_NO_SLOT) {
-        return NULL;
-    }
-    dynsel_slot *slot = dynsel_slot_at(number);
-    if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+    if (slot == NULL || !dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
         return NULL;
     }
     if (lane_of(slot) == lane) {
@@ -253,6 +255,18 @@ static dynsel_slot *pin_in_lane(const dynsel_lane *lane, uint32_t number)
     }
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return NULL;
+}
+
+static dynsel_slot *first_of(const dynsel_lane *lane)
+{
+    const uint32_t head = dynsel_word_load_acquire(&lane->head);
+    return head == DYNSEL_NO_SLOT ? NULL : dynsel_slot_at(head);
+}
+
+static dynsel_slot *last_of(const dynsel_lane *lane)
+{
+    const uint32_t tail = dynsel_word_load_acquire(&lane->tail);
+    return tail == DYNSEL_NO_SLOT ? NULL : dynsel_lane_last(tail);
 }
 
 static bool is_listed(const dynsel_slot *slot)
@@ -263,19 +277,19 @@ static bool is_listed(const dynsel_slot *slot)
 /* Waits for the newest work first: on an in-order resource the older work is done then too. */
 static void drain(dynsel_lane *lane)
 {
-    dynsel_slot *newest = pin_in_lane(lane, dynsel_word_load_acquire(&lane->tail));
+    dynsel_slot *newest = pin_in_lane(lane, last_of(lane));
     if (newest == NULL) {
         return;
     }
     dynsel_slot_settle(newest);
-    dynsel_lane_reap(lane);
+    dynsel_lane_reap(lane, newest);
     for (uint32_t round = 0; is_listed(newest); round++) {
-        dynsel_slot *oldest = pin_in_lane(lane, dynsel_word_load_acquire(&lane->head));
+        dynsel_slot *oldest = pin_in_lane(lane, first_of(lane));
         if (oldest != NULL) {
             dynsel_slot_settle(oldest);
             dynsel_slot_drop(oldest, DYNSEL_SLOT_PIN);
         }
-        dynsel_lane_reap(lane);
+        dynsel_lane_reap(lane, newest);
         if (is_listed(newest)) {
             dynsel_pause(round);
         }
@@ -303,22 +317,51 @@ void dynsel_in_flight_wait_backend(const dynsel_backend *backend)
         }
         if (slot->work.where->backend == backend) {
             dynsel_slot_settle(slot);
-            dynsel_lane_reap(lane_of(slot));
+            dynsel_lane_reap(lane_of(slot), slot);
             dynsel_lane_synchronize(lane_of(slot), slot->work.where);
         }
         dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     }
 }
 
+/* Other threads may look at a slot of a policy that has nothing to do with them; for a moment. */
+static void wait_for_others(const dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (uint32_t round = 0; (word & DYNSEL_SLOT_PINS) != DYNSEL_SLOT_PIN; round++) {
+        dynsel_pause(round);
+        word = dynsel_word_load_acquire(&slot->word);
+    }
+}
+
+/* Whether the slot is held for work of this policy. If not, nobody looks at the policy through it
+ * any more afterwards. */
+static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
+{
+    for (uint32_t round = 0;
+         dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_LEAVING; round++) {
+        dynsel_pause(round);
+    }
+    if (!dynsel_slot_pin(slot, 0)) {
+        return false;
+    }
+    bool held = false;
+    if (slot->selection.policy == policy) {
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        held = (word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) != 0;
+        if (!held) {
+            wait_for_others(slot);
+        }
+    }
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return held;
+}
+
 static uint32_t count_held_by(const dynsel_policy *policy)
 {
     uint32_t count = 0;
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
-        dynsel_slot *slot = dynsel_slot_at(number);
-        if (dynsel_slot_pin(slot, DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) {
-            count += slot->selection.policy == policy ? 1 : 0;
-            dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
-        }
+        count += is_held_by(dynsel_slot_at(number), policy) ? 1 : 0;
     }
     return count;
 }
@@ -328,7 +371,9 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
     if (!dynsel_policy_outlives(policy)) {
         return 0;
     }
-    reap_policy(policy);
+    for (uint32_t i = 0; i < policy->count; i++) {
+        dynsel_lane_reap_after_others(&policy->lanes[i]);
+    }
     const uint32_t held = count_held_by(policy);
     for (uint32_t i = 0; held == 0 && i < policy->count; i++) {
         dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);

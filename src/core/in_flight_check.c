@@ -2,7 +2,7 @@
 /* Looking at the table of submissions in flight as a whole. */
 #include "core/in_flight.h"
 #include "core/in_flight_marks.h"
-#include "core/slot.h"
+#include "core/lane.h"
 
 static dynsel_word most_in_use;
 static dynsel_word refusals;
@@ -86,6 +86,8 @@ bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
         last = number;
         number = dynsel_word_load_acquire(&slot->next);
     }
-    return last == dynsel_word_load_acquire(&lane->tail) &&
-           dynsel_word_load_acquire(&lane->reaper) == 0;
+    const uint32_t tail = dynsel_word_load_acquire(&lane->tail);
+    const uint32_t end =
+        tail == DYNSEL_NO_SLOT ? DYNSEL_NO_SLOT : dynsel_slot_number(dynsel_lane_last(tail));
+    return last == end && dynsel_word_load_acquire(&lane->reaper) == 0;
 }

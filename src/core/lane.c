@@ -13,12 +13,13 @@ void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot)
 {
     const uint32_t number = dynsel_slot_number(slot);
     dynsel_word_store_relaxed(&slot->next, DYNSEL_NO_SLOT);
-    const uint32_t before = dynsel_word_exchange(&lane->tail, number);
+    const uint32_t before = dynsel_word_exchange(&lane->tail, dynsel_slot_token(slot) + 1);
+    slot->overtaken = before != slot->work.lane_tail;
     if (before == DYNSEL_NO_SLOT) {
         dynsel_word_store_release(&lane->head, number);
     } else {
-        dynsel_word_store_release(&dynsel_slot_at(before)->next,
-                                  number); /* it stays listed until this is there */
+        dynsel_slot *last = dynsel_lane_last(before); /* it stays listed until this is there */
+        dynsel_word_store_release(&last->next, number);
     }
 }
 
@@ -26,18 +27,17 @@ void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot)
  * time. */
 static bool take_head(dynsel_lane *lane, dynsel_slot *head)
 {
-    const uint32_t number = dynsel_slot_number(head);
     uint32_t next = dynsel_word_load_acquire(&head->next);
     if (next == DYNSEL_NO_SLOT) {
-        uint32_t expected = number;
-        dynsel_word_store_release(
-            &lane->head, DYNSEL_NO_SLOT); /* before the tail: whoever appends next sets it */
+        uint32_t expected = dynsel_slot_token(head) + 1;
+        /* before the tail: whoever appends next sets it */
+        dynsel_word_store_release(&lane->head, DYNSEL_NO_SLOT);
         if (dynsel_word_swap(&lane->tail, &expected, DYNSEL_NO_SLOT)) {
             return true;
         }
         next = dynsel_word_load_acquire(&head->next);
         if (next == DYNSEL_NO_SLOT) {
-            dynsel_word_store_release(&lane->head, number);
+            dynsel_word_store_release(&lane->head, dynsel_slot_number(head));
             return false;
         }
     }
@@ -55,20 +55,34 @@ static void release_unsynchronized(dynsel_lane *lane, const dynsel_resource *res
     }
 }
 
+static void wait_for_unsynchronized(const dynsel_lane *lane, const dynsel_resource *resource)
+{
+    if (lane->unsynchronized != NULL) {
+        const dynsel_work work = {
+            .where = resource, .own = lane->own, .done = {.native = lane->unsynchronized}};
+        /* its failure was reported when it was polled */
+        (void)resource->backend->ops->wait(resource->backend, &work);
+    }
+}
+
 /*
  * Work that nobody asks for and that was only polled: its event is kept until the group is waited
  * for, in place of the event before it, because waiting for the newest covers them all. Threads
- * that pinned the slot may still be using the event; then it is waited for right here.
+ * that pinned the slot, other than this one, may still be using the event; then it is waited for
+ * right here.
  */
-static void keep_event(dynsel_lane *lane, dynsel_slot *slot)
+static void keep_event(dynsel_lane *lane, dynsel_slot *slot, uint32_t own_pins)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
     if ((word & DYNSEL_SLOT_POLLED) == 0 || (word & DYNSEL_SLOT_HANDLE) != 0) {
         return; /* a handle's owner synchronizes */
     }
-    if ((word & DYNSEL_SLOT_PINS) != 0) {
+    if ((word & DYNSEL_SLOT_PINS) != own_pins) {
         dynsel_slot_synchronize(slot);
         return;
+    }
+    if (slot->overtaken) {
+        wait_for_unsynchronized(lane, slot->work.where);
     }
     release_unsynchronized(lane, slot->work.where);
     lane->unsynchronized = slot->work.done.native;
@@ -105,11 +119,15 @@ static bool become_reaper(dynsel_lane *lane)
     return dynsel_word_swap(&lane->reaper, &expected, 1);
 }
 
-void dynsel_lane_reap(dynsel_lane *lane)
+static void wait_to_be_reaper(dynsel_lane *lane)
 {
-    if (dynsel_word_load_relaxed(&lane->head) == DYNSEL_NO_SLOT || !become_reaper(lane)) {
-        return;
+    for (uint32_t round = 0; !become_reaper(lane); round++) {
+        dynsel_pause(round);
     }
+}
+
+static void take_off_finished(dynsel_lane *lane, const dynsel_slot *pinned)
+{
     uint32_t number = dynsel_word_load_acquire(&lane->head);
     while (number != DYNSEL_NO_SLOT) {
         dynsel_slot *slot = dynsel_slot_at(number);
@@ -117,24 +135,32 @@ void dynsel_lane_reap(dynsel_lane *lane)
             break;
         }
         tell_end(lane, slot);
-        keep_event(lane, slot);
+        keep_event(lane, slot, slot == pinned ? DYNSEL_SLOT_PIN : 0);
         dynsel_slot_drop(slot, DYNSEL_SLOT_LISTED);
         number = dynsel_word_load_acquire(&lane->head);
     }
+}
+
+void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned)
+{
+    if (dynsel_word_load_relaxed(&lane->head) != DYNSEL_NO_SLOT && become_reaper(lane)) {
+        take_off_finished(lane, pinned);
+        dynsel_word_store_release(&lane->reaper, 0);
+    }
+}
+
+void dynsel_lane_reap_after_others(dynsel_lane *lane)
+{
+    wait_to_be_reaper(lane);
+    take_off_finished(lane, NULL);
     dynsel_word_store_release(&lane->reaper, 0);
 }
 
 void dynsel_lane_synchronize(dynsel_lane *lane, const dynsel_resource *resource)
 {
-    for (uint32_t round = 0; !become_reaper(lane); round++) {
-        dynsel_pause(round);
-    }
-    if (lane->unsynchronized != NULL) {
-        const dynsel_work work = {
-            .where = resource, .own = lane->own, .done = {.native = lane->unsynchronized}};
-        (void)resource->backend->ops->wait(resource->backend,
-                                           &work); /* its failure was reported when it was polled */
-        release_unsynchronized(lane, resource);
-    }
+    wait_to_be_reaper(lane);
+    take_off_finished(lane, NULL);
+    wait_for_unsynchronized(lane, resource);
+    release_unsynchronized(lane, resource);
     dynsel_word_store_release(&lane->reaper, 0);
 }

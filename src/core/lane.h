@@ -12,13 +12,24 @@
 
 bool dynsel_lane_is_empty(const dynsel_lane *lane);
 
+/* The slot that a lane's tail stands for: token + 1, so that a slot that was used again in between
+ * shows. */
+static inline dynsel_slot *dynsel_lane_last(uint32_t tail)
+{
+    return dynsel_slot_at(((tail - 1) & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1)) + 1);
+}
+
 /* Appends a slot that is published as LISTED. */
 void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot);
 
-/* Takes finished work off the head, unless another thread is doing so. Never blocks. */
-void dynsel_lane_reap(dynsel_lane *lane);
+/* Takes finished work off the head, unless another thread is doing so. Never blocks. pinned: the
+ * slot that the caller itself holds a pin of; or NULL. */
+void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned);
 
-/* Makes the results of all work that was taken off the head visible to the caller. */
+/* The same, after any thread that is doing so. */
+void dynsel_lane_reap_after_others(dynsel_lane *lane);
+
+/* The same again; and makes the results of all work that was taken off visible to the caller. */
 void dynsel_lane_synchronize(dynsel_lane *lane, const dynsel_resource *resource);
 
 #endif

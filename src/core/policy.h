@@ -38,6 +38,17 @@ static inline bool dynsel_lane_in_service(const dynsel_lane *lane)
     return (dynsel_word_load_relaxed(&lane->health) & DYNSEL_HEALTH_OUT) == 0;
 }
 
+/* What was appended to the lane last; tells whether something came in between. */
+static inline uint32_t dynsel_lane_tail(const dynsel_lane *lane)
+{
+#if CONFIG_DYNSEL_IN_FLIGHT
+    return dynsel_word_load_relaxed(&lane->tail);
+#else
+    (void)lane;
+    return 0;
+#endif
+}
+
 /* dynsel_policy_may_use() without a call in the simple case. */
 static inline bool dynsel_is_candidate(const dynsel_policy *policy, uint32_t index,
                                        const dynsel_task *task)

@@ -2,6 +2,7 @@
 /* Why a policy cannot be used, or cannot place a task. */
 #include "core/fail.h"
 #include "core/policy.h"
+#include "port/assert.h"
 
 dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy, const char *function)
 {
@@ -42,5 +43,6 @@ dynsel_status dynsel_policy_refuse(const dynsel_policy *policy, const dynsel_tas
 
 bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dynsel_task *task)
 {
+    DYNSEL_ASSERT(dynsel_policy_is_usable(policy) && index < policy->count && task != NULL);
     return dynsel_is_candidate(policy, index, task);
 }

@@ -5,7 +5,7 @@
 
 const char *dynsel_resource_name(const dynsel_resource *resource)
 {
-    if (resource == NULL || resource->backend == NULL) {
+    if (resource == NULL || resource->backend == NULL || resource->backend->ops == NULL) {
         return "none";
     }
     const dynsel_backend_ops *ops = resource->backend->ops;

@@ -53,9 +53,20 @@ static void make_free(dynsel_slot *slot)
                               generation << DYNSEL_SLOT_GENERATION_SHIFT | DYNSEL_SLOT_FREE);
 }
 
+/* A mark that came too early or too late is waited out, so that it does not reach the next use. */
 void dynsel_slot_unclaim(dynsel_slot *slot)
 {
-    make_free(slot);
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (uint32_t round = 0;;) {
+        if ((word & DYNSEL_SLOT_MARKING) != 0) {
+            dynsel_pause(round++);
+            word = dynsel_word_load_acquire(&slot->word);
+        } else if (dynsel_word_swap(&slot->word, &word,
+                                    (word & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING)) {
+            make_free(slot);
+            return;
+        }
+    }
 }
 
 /* An addition, because the slot may be marked at the same time. */
@@ -70,8 +81,9 @@ static bool pin(dynsel_slot *slot, uint32_t needed,
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     for (uint32_t round = 0;;) {
-        if (dynsel_slot_state(word) < DYNSEL_SLOT_RUNNING || (word & needed) == 0 ||
-            !fits(word, generation)) {
+        const uint32_t state = dynsel_slot_state(word);
+        if (state < DYNSEL_SLOT_RUNNING || state > DYNSEL_SLOT_FINISHED ||
+            (needed != 0 && (word & needed) == 0) || !fits(word, generation)) {
             return false;
         }
         if ((word & DYNSEL_SLOT_PINS) == DYNSEL_SLOT_PINS) {
@@ -186,22 +198,21 @@ bool dynsel_slot_take_handle(dynsel_slot *slot)
  * The group hears of a failure from whoever sees both that the work has finished and that nobody
  * asks for it: this function, or the one that completes the work.
  */
-void dynsel_slot_detach(dynsel_slot *slot)
+bool dynsel_slot_detach(dynsel_slot *slot)
 {
-    bool told = false;
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     do {
         if ((word & DYNSEL_SLOT_HANDLE) == 0) {
-            return;
-        }
-        if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED && !told) {
-            dynsel_slot_synchronize(slot);
-            if (slot->work.error.status != DYNSEL_OK) {
-                dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
-            }
-            told = true;
+            return false;
         }
     } while (!dynsel_word_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE));
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
+        dynsel_slot_synchronize(slot);
+        if (slot->work.error.status != DYNSEL_OK) {
+            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+        }
+    }
+    return true;
 }
 
 /* One caller gets to write the result, and not while the slot is being marked. */

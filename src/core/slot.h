@@ -54,6 +54,7 @@ typedef struct dynsel_slot {
     dynsel_word next; /* in its lane's list: a slot's number, DYNSEL_NO_SLOT at the end */
     dynsel_selection selection;
     dynsel_status marked; /* how the work ended, as it was marked */
+    bool overtaken;       /* other work was appended between its start and its own append */
     bool queued;          /* it was put behind other work of its lane */
     dynsel_work work;
 } dynsel_slot;
@@ -92,8 +93,8 @@ uint32_t dynsel_slot_token(const dynsel_slot *slot);
 /* Makes a claimed slot known to others, in the state and with the flags of `bits`. */
 void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits);
 
-/* Keeps the slot from being freed, if `needed` (HANDLE or LISTED) is set in it. False: it is not,
- * or not any more. */
+/* Keeps the slot from being freed, if `needed` (HANDLE or LISTED; 0: nothing) is set in it. False:
+ * it is not, or not any more. */
 bool dynsel_slot_pin(dynsel_slot *slot, uint32_t needed);
 
 /* The same for a slot with a handle, in one generation only. */
@@ -106,8 +107,9 @@ void dynsel_slot_drop(dynsel_slot *slot, uint32_t what);
 /* Takes away the handle of a slot that the caller has pinned. False: somebody else did before. */
 bool dynsel_slot_take_handle(dynsel_slot *slot);
 
-/* Gives up the handle of a slot that the caller has pinned: a failure goes to the group then. */
-void dynsel_slot_detach(dynsel_slot *slot);
+/* Gives up the handle of a slot that the caller has pinned: a failure goes to the group then.
+ * False: somebody else had it. */
+bool dynsel_slot_detach(dynsel_slot *slot);
 
 /* Looks once: true when the slot is finished now. The caller holds a pin or is the reaper of the
  * slot's lane. */

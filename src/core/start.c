@@ -22,12 +22,26 @@ static void fill_in(dynsel_work *work, const dynsel_request *request, dynsel_tas
     work->function = function;
     work->args = request->task->args;
     work->wants = selection->wants;
+    work->lane_tail = dynsel_lane_tail(&policy->lanes[selection->index]);
     work->began = false;
     work->ended_ns = 0;
     work->done = (dynsel_event){.native = NULL};
     work->error.status = DYNSEL_OK;
     if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
         work->ready_ns = dynsel_now_ns();
+    }
+}
+
+/* Nobody would wait for it, and the backend would not know how. */
+static void refuse_event(dynsel_work *work)
+{
+    work->done.native = NULL;
+    if (work->error.status == DYNSEL_OK) {
+        work->error = (dynsel_error){
+            .status = DYNSEL_E_INVALID,
+            .function = DYNSEL_TEXT("the task function"),
+            .detail = DYNSEL_TEXT("it left an event with a backend that waits for none"),
+        };
     }
 }
 
@@ -42,6 +56,9 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
         fill_in(work, request, function, selection);
         status = backend->ops->start(backend, work);
         if (status == DYNSEL_OK) {
+            if (work->done.native != NULL && !backend->ops->outlives_submit) {
+                refuse_event(work);
+            }
             dynsel_count_submission(request->policy, selection->index);
             return DYNSEL_OK;
         }
@@ -85,56 +102,76 @@ static bool waits_for_resource(const dynsel_request *request, dynsel_status stat
            dynsel_this_thread()->task_depth == 0;
 }
 
+/* The last resource refused: what it said, as the error of the call. */
+static dynsel_status fail_as_refused(const dynsel_error *refusal)
+{
+    dynsel_error error = *refusal;
+    error.status = DYNSEL_E_OUT_OF_SERVICE;
+    return dynsel_fail(&error);
+}
+
 /*
- * Chooses again after resources refused, each of which left the service, so this ends. `refusal` is
- * the last reason; a policy that has nothing else to choose fails with it, and so does one that
- * insists on what is out of service.
+ * Chooses again after a resource refused and left the service, at most as often as there are
+ * resources: a policy may insist on what is out of service.
  */
 static dynsel_status start_elsewhere(const dynsel_request *request, dynsel_work *work,
-                                     dynsel_selection *chosen)
+                                     dynsel_selection *chosen, dynsel_error refusal)
 {
-    dynsel_error refusal = *dynsel_last_error();
-    for (;;) {
+    for (uint32_t refused = 1; refused <= request->policy->count; refused++) {
         dynsel_status status = dynsel_choose(request, chosen, true);
-        if (status == DYNSEL_OK && dynsel_lane_in_service(&request->policy->lanes[chosen->index])) {
-            status = start_or_retire(request, chosen, work);
-            if (status != DYNSEL_E_OUT_OF_SERVICE) {
-                return status;
-            }
-            refusal = *dynsel_last_error();
-        } else if (status == DYNSEL_OK || status == DYNSEL_E_OUT_OF_SERVICE) {
-            if (status == DYNSEL_OK) {
-                dynsel_tell_withdrawal(chosen);
-            }
-            refusal.status = DYNSEL_E_OUT_OF_SERVICE;
-            return dynsel_fail(&refusal);
-        } else {
+        if (status == DYNSEL_E_OUT_OF_SERVICE) {
+            return fail_as_refused(&refusal);
+        }
+        if (status != DYNSEL_OK) {
             return status;
         }
+        const uint32_t failures_before = dynsel_this_thread()->failure_count;
+        status = start_or_retire(request, chosen, work);
+        if (status != DYNSEL_E_OUT_OF_SERVICE) {
+            return status;
+        }
+        refusal = dynsel_details_of(status, failures_before);
     }
+    return fail_as_refused(&refusal);
 }
 
 static dynsel_status start_once(const dynsel_request *request, dynsel_work *work,
                                 dynsel_selection *chosen)
 {
     dynsel_status status = dynsel_choose(request, chosen, true);
-    if (status == DYNSEL_OK) {
-        status = start_at(request, chosen, work);
-        if (status == DYNSEL_E_OUT_OF_SERVICE) {
-            dynsel_lane_retire(request->policy, chosen->index);
-            return start_elsewhere(request, work, chosen);
-        }
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    status = start_at(request, chosen, work);
+    if (status == DYNSEL_E_OUT_OF_SERVICE) {
+        dynsel_lane_retire(request->policy, chosen->index);
+        return start_elsewhere(request, work, chosen, dynsel_details_of(status, failures_before));
     }
     return status;
+}
+
+static dynsel_status start_as_asked(const dynsel_request *request, dynsel_work *work,
+                                    dynsel_selection *chosen)
+{
+    return request->selection != NULL ? start_selected(request, work, chosen)
+                                      : start_once(request, work, chosen);
+}
+
+/* Policies and backends may return a bare status; the caller gets to know that they did. */
+static dynsel_status pass_on(const dynsel_request *request, dynsel_status status,
+                             uint32_t failures_before)
+{
+    return dynsel_this_thread()->failure_count != failures_before
+               ? status
+               : DYNSEL_FAIL_IN(request->function, status, "the policy or the backend refused", 0);
 }
 
 dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
                            dynsel_selection *chosen)
 {
-    if (request->selection != NULL) {
-        return start_selected(request, work, chosen);
-    }
-    dynsel_status status = start_once(request, work, chosen);
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    dynsel_status status = start_as_asked(request, work, chosen);
     for (uint32_t round = 0; waits_for_resource(request, status); round++) {
         if (dynsel_deadline_passed(request->deadline_ns)) {
             return DYNSEL_FAIL_IN(request->function, DYNSEL_E_TIMEOUT,
@@ -142,7 +179,7 @@ dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
         }
         dynsel_in_flight_reap();
         dynsel_pause(round);
-        status = start_once(request, work, chosen);
+        status = start_as_asked(request, work, chosen);
     }
-    return status;
+    return status == DYNSEL_OK ? DYNSEL_OK : pass_on(request, status, failures_before);
 }

@@ -9,51 +9,80 @@ enum {
         1u << 30 /* far below the word's end, so that threads that are late do not reach it */
 };
 
-/* Exactly one caller draws the turn `wrap`; it is a multiple of the number of resources, so no turn
- * is lost or doubled. */
-static uint32_t take_turn(dynsel_round_robin_policy *policy)
+/* The turn at which counting starts anew: a multiple, so no turn is lost or doubled. */
+static uint32_t wrap_of(uint32_t count)
 {
-    const uint32_t turn = dynsel_word_add_relaxed(&policy->turn, 1);
-    if (turn == policy->wrap) {
-        (void)dynsel_word_add_relaxed(&policy->turn, 0u - policy->wrap);
-    }
-    return turn;
+    return LONGEST_COUNT - LONGEST_COUNT % count;
 }
 
-static uint32_t count_candidates(const dynsel_policy *base, const dynsel_task *task)
+/* Exactly one caller draws the turn `wrap`. */
+static uint32_t take_turn(dynsel_word *turn, uint32_t wrap)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < base->count; i++) {
-        count += dynsel_is_candidate(base, i, task) ? 1 : 0;
+    const uint32_t mine = dynsel_word_add_relaxed(turn, 1);
+    if (mine == wrap) {
+        (void)dynsel_word_add_relaxed(turn, 0u - wrap);
     }
-    return count;
+    return mine;
 }
 
-static uint32_t nth_candidate(const dynsel_policy *base, const dynsel_task *task, uint32_t nth)
+typedef struct candidates {
+    uint32_t first;
+    uint32_t count;
+} candidates;
+
+static candidates find_candidates(const dynsel_policy *base, const dynsel_task *task)
 {
-    uint32_t last = 0;
+    candidates found = {.count = 0};
     for (uint32_t i = 0; i < base->count; i++) {
         if (dynsel_is_candidate(base, i, task)) {
-            last = i;
-            if (nth-- == 0) {
-                break;
-            }
+            found.first = found.count == 0 ? i : found.first;
+            found.count++;
         }
     }
-    return last; /* a resource may have gone out of service since they were counted */
+    return found;
+}
+
+/* Tasks that may use everything take turns together; others with those that have the same first
+ * candidate. */
+static uint32_t take_turn_among(dynsel_round_robin_policy *policy, candidates among)
+{
+    if (among.count == 1) {
+        return 0;
+    }
+    if (among.count == policy->policy.count) {
+        return take_turn(&policy->turn, policy->wrap) % among.count;
+    }
+    return take_turn(&policy->partial_turns[among.first], wrap_of(among.count)) % among.count;
+}
+
+/* False: a resource has gone out of service since they were counted. */
+static bool find_nth(const dynsel_policy *base, const dynsel_task *task, uint32_t nth,
+                     uint32_t *index)
+{
+    for (uint32_t i = 0; i < base->count; i++) {
+        if (dynsel_is_candidate(base, i, task) && nth-- == 0) {
+            *index = i;
+            return true;
+        }
+    }
+    return false;
 }
 
 static dynsel_status select_among_candidates(dynsel_policy *base, const dynsel_task *task,
                                              dynsel_selection *selection)
 {
-    const uint32_t count = count_candidates(base, task);
-    if (count == 0) {
-        return dynsel_policy_refuse_task(base, 0, base->count, task);
+    for (;;) {
+        const candidates among = find_candidates(base, task);
+        if (among.count == 0) {
+            return dynsel_policy_refuse(base, task);
+        }
+        const uint32_t turn = take_turn_among((dynsel_round_robin_policy *)base, among);
+        if (find_nth(base, task, turn, &selection->index)) {
+            selection->reason =
+                among.count == 1 ? DYNSEL_REASON_ONLY_CANDIDATE : DYNSEL_REASON_TURN;
+            return DYNSEL_OK;
+        }
     }
-    const uint32_t turn = take_turn((dynsel_round_robin_policy *)base);
-    selection->index = nth_candidate(base, task, turn % count);
-    selection->reason = count == 1 ? DYNSEL_REASON_ONLY_CANDIDATE : DYNSEL_REASON_TURN;
-    return DYNSEL_OK;
 }
 
 static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
@@ -62,7 +91,8 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     if (task->form_count != 0 || dynsel_policy_is_impaired(base)) {
         return select_among_candidates(base, task, selection);
     }
-    selection->index = take_turn((dynsel_round_robin_policy *)base) % base->count;
+    dynsel_round_robin_policy *policy = (dynsel_round_robin_policy *)base;
+    selection->index = take_turn(&policy->turn, policy->wrap) % base->count;
     selection->reason = DYNSEL_REASON_TURN;
     return DYNSEL_OK;
 }
@@ -78,7 +108,10 @@ dynsel_status dynsel_round_robin_init(dynsel_round_robin_policy *policy,
     const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, offset);
     if (status == DYNSEL_OK) {
         policy->turn.value = (uint32_t)offset;
-        policy->wrap = LONGEST_COUNT - LONGEST_COUNT % policy->policy.count;
+        policy->wrap = wrap_of(policy->policy.count);
+        for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+            policy->partial_turns[i].value = 0;
+        }
     }
     return status;
 }

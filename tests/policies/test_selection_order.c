@@ -104,6 +104,7 @@ typedef struct model {
     bool is_left[CONFIG_DYNSEL_MAX_RESOURCES];
     bool is_out[CONFIG_DYNSEL_MAX_RESOURCES];
     uint32_t turn;
+    uint32_t partial_turns[CONFIG_DYNSEL_MAX_RESOURCES];
 } model;
 
 enum { ANYWHERE, LEFT_ONLY, RIGHT_ONLY };
@@ -113,7 +114,8 @@ static bool model_may_use(const model *m, uint32_t index, uint32_t kind)
     return !m->is_out[index] && (kind == ANYWHERE || (kind == LEFT_ONLY) == m->is_left[index]);
 }
 
-/* The next index, or -1 when there is none. */
+/* The next index, or -1 when there is none. All take turns together, some with those of the same
+ * first. */
 static int model_round_robin(model *m, uint32_t kind)
 {
     uint32_t candidates[CONFIG_DYNSEL_MAX_RESOURCES];
@@ -123,7 +125,11 @@ static int model_round_robin(model *m, uint32_t kind)
             candidates[count++] = i;
         }
     }
-    return count == 0 ? -1 : (int)candidates[m->turn++ % count];
+    if (count <= 1) {
+        return count == 0 ? -1 : (int)candidates[0];
+    }
+    uint32_t *turn = count == m->count ? &m->turn : &m->partial_turns[candidates[0]];
+    return (int)candidates[(*turn)++ % count];
 }
 
 static dynsel_status model_refusal(const model *m, uint32_t first, uint32_t end, uint32_t kind)
@@ -227,6 +233,48 @@ static void choices_agree_with_a_second_implementation(void **state)
     }
 }
 
+static void count_choices(dynsel_policy *policy, const dynsel_task *task, unsigned *counts)
+{
+    dynsel_selection selection;
+    assert_status(DYNSEL_OK, dynsel_select(policy, task, &selection));
+    counts[selection.index]++;
+}
+
+/* Two kinds of work that come by turns each reach all of their resources. */
+static void kinds_that_alternate_do_not_starve_each_other(void **state)
+{
+    (void)state;
+    enum {
+        ROUNDS = 100,
+        COUNT = CONFIG_DYNSEL_MAX_RESOURCES < 4 ? CONFIG_DYNSEL_MAX_RESOURCES : 4
+    };
+    left.ops = dynsel_inline_backend.ops;
+    right.ops = dynsel_inline_backend.ops;
+    dynsel_resource resources[COUNT];
+    for (unsigned i = 0; i < COUNT; i++) {
+        resources[i] = (dynsel_resource){i < COUNT / 2 ? &left : &right, NULL};
+    }
+    const dynsel_options options = {.resources = resources, .count = COUNT};
+    const dynsel_task_form forms[] = {{&left, nothing}, {&right, nothing}};
+    const dynsel_task kinds[] = {{.forms = &forms[0], .form_count = 1},
+                                 {.forms = &forms[1], .form_count = 1},
+                                 {.forms = forms, .form_count = 2}};
+    dynsel_round_robin_policy policy = {0};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &options, 0));
+    unsigned counts[3][COUNT] = {{0}};
+    for (int i = 0; i < ROUNDS * COUNT; i++) {
+        for (unsigned kind = COUNT == 1 ? 1 : 0; kind < 3; kind++) {
+            count_choices(&policy.policy, &kinds[kind], counts[kind]);
+        }
+    }
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_int_equal(counts[2][i], ROUNDS);
+        assert_int_equal(counts[0][i], i < COUNT / 2 ? ROUNDS * COUNT / (COUNT / 2) : 0);
+        assert_int_equal(counts[1][i], i >= COUNT / 2 ? ROUNDS * COUNT / (COUNT - COUNT / 2) : 0);
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +282,7 @@ int main(void)
         cmocka_unit_test(an_offset_past_the_table_is_refused),
         cmocka_unit_test(round_robin_begins_at_its_offset_and_rotates),
         cmocka_unit_test(the_rotation_stays_right_when_the_counting_starts_anew),
+        cmocka_unit_test(kinds_that_alternate_do_not_starve_each_other),
         cmocka_unit_test(choices_agree_with_a_second_implementation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

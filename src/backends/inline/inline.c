@@ -20,25 +20,10 @@ static const char *resource_name(dynsel_backend *backend, const void *handle)
     return "host";
 }
 
-static void refuse_event(dynsel_work *work)
-{
-    work->done.native = NULL;
-    if (work->error.status == DYNSEL_OK) {
-        work->error = (dynsel_error){
-            .status = DYNSEL_E_INVALID,
-            .function = DYNSEL_TEXT("the task function"),
-            .detail = DYNSEL_TEXT("it left an event with the inline backend, which waits for none"),
-        };
-    }
-}
-
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
     (void)backend;
     dynsel_call(work);
-    if (work->done.native != NULL) {
-        refuse_event(work);
-    }
     return DYNSEL_OK;
 }
 
