@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The constructors of the seed and what they refuse, for each policy in the build. */
+#include <dynsel/dynsel.h>
+
+#include <string.h>
+
+#include "core/room.h"
+#include "test.h"
+
+enum { COUNT = RESOURCES_UP_TO(3), LAST = COUNT - 1 };
+
+static union {
+    dynsel_policy policy;
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+    dynsel_fixed_resource_policy fixed_resource;
+#endif
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+    dynsel_round_robin_policy round_robin;
+#endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+    dynsel_dynamic_load_policy dynamic_load;
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    dynsel_auto_tune_policy auto_tune;
+#endif
+} any;
+
+/* `is_there` is false for "no policy at all", which no constructor takes. */
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+static dynsel_status init_fixed_resource(bool is_there, const dynsel_options *options,
+                                         size_t offset)
+{
+    return dynsel_fixed_resource_init(is_there ? &any.fixed_resource : NULL, options, offset);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+static dynsel_status init_round_robin(bool is_there, const dynsel_options *options, size_t offset)
+{
+    return dynsel_round_robin_init(is_there ? &any.round_robin : NULL, options, offset);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+static dynsel_status init_dynamic_load(bool is_there, const dynsel_options *options, size_t offset)
+{
+    (void)offset;
+    return dynsel_dynamic_load_init(is_there ? &any.dynamic_load : NULL, options);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+static dynsel_status init_auto_tune(bool is_there, const dynsel_options *options, size_t offset)
+{
+    (void)offset;
+    return dynsel_auto_tune_init(is_there ? &any.auto_tune : NULL, options, DYNSEL_NEVER_RESAMPLE);
+}
+#endif
+
+typedef struct kind {
+    dynsel_status (*init)(bool is_there, const dynsel_options *options, size_t offset);
+    bool has_offset;
+    unsigned needs; /* as the seed's table says */
+} kind;
+
+static const kind kinds[] = {
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+    {init_fixed_resource, true, 0},
+#endif
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+    {init_round_robin, true, 0},
+#endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+    {init_dynamic_load, false, DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION},
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    {init_auto_tune, false, DYNSEL_TASK_TIME},
+#endif
+    {NULL, false, 0},
+};
+
+static const dynsel_resource hosts[] = {{&dynsel_inline_backend, (void *)"a"},
+                                        {&dynsel_inline_backend, (void *)"b"},
+                                        {&dynsel_inline_backend, (void *)"c"}};
+static const dynsel_options given = {.resources = hosts, .count = COUNT};
+
+static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    return DYNSEL_OK;
+}
+
+static const dynsel_task task = {.function = nothing};
+
+static dynsel_selection choose(void)
+{
+    dynsel_selection selection = {0};
+    assert_status(DYNSEL_OK, dynsel_select(&any.policy, &task, &selection));
+    return selection;
+}
+
+static void end(void)
+{
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&any.policy));
+}
+
+static void assert_uninitialized(void)
+{
+    dynsel_selection selection;
+    size_t count = 1;
+    assert_null(dynsel_get_resources(&any.policy, &count));
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_UNINITIALIZED);
+    assert_status(DYNSEL_E_UNINITIALIZED, dynsel_select(&any.policy, &task, &selection));
+    assert_status(DYNSEL_E_UNINITIALIZED, dynsel_submit(&any.policy, &task, NULL));
+    assert_status(DYNSEL_E_UNINITIALIZED, dynsel_try_submit(&any.policy, &task, NULL));
+    assert_status(DYNSEL_E_UNINITIALIZED, dynsel_submit_and_wait(&any.policy, &task));
+}
+
+static void a_zeroed_policy_waits_for_its_initialization(void **state)
+{
+    (void)state;
+    for (const kind *k = kinds; k->init != NULL; k++) {
+        memset(&any, 0, sizeof any);
+        assert_uninitialized();
+        assert_status(DYNSEL_OK, k->init(true, &given, 0));
+        assert_int_equal(choose().index, 0);
+        assert_status(DYNSEL_OK, dynsel_submit_and_wait(&any.policy, &task));
+        end();
+        assert_uninitialized();
+    }
+}
+
+static void without_resources_the_default_ones_are_chosen_from(void **state)
+{
+    (void)state;
+    static const dynsel_options none;
+    const dynsel_options *const without[] = {NULL, &none};
+    for (const kind *k = kinds; k->init != NULL; k++) {
+        for (int i = 0; i < 2; i++) {
+            size_t count = 0;
+            memset(&any, 0, sizeof any);
+            assert_status(DYNSEL_OK, k->init(true, without[i], 0));
+            const dynsel_resource *resources = dynsel_get_resources(&any.policy, &count);
+            assert_true(count >= 1);
+            assert_ptr_equal(resources[0].backend, &dynsel_inline_backend);
+            const dynsel_selection selection = choose();
+            assert_ptr_equal(dynsel_selection_unwrap(&selection), &resources[selection.index]);
+            end();
+        }
+    }
+}
+
+static void given_resources_are_chosen_from(void **state)
+{
+    (void)state;
+    for (const kind *k = kinds; k->init != NULL; k++) {
+        size_t count = 0;
+        memset(&any, 0, sizeof any);
+        assert_status(DYNSEL_OK, k->init(true, &given, LAST));
+        const dynsel_resource *resources = dynsel_get_resources(&any.policy, &count);
+        assert_int_equal(count, COUNT);
+        assert_memory_equal(resources, hosts, sizeof hosts[0] * COUNT);
+        assert_int_equal(choose().index, k->has_offset ? LAST : 0);
+        end();
+    }
+}
+
+static void wrong_arguments_are_refused(void **state)
+{
+    (void)state;
+    dynsel_resource many[CONFIG_DYNSEL_MAX_RESOURCES + 1];
+    for (size_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES + 1; i++) {
+        many[i] = hosts[0];
+    }
+    const dynsel_options too_many = {.resources = many, .count = CONFIG_DYNSEL_MAX_RESOURCES + 1};
+    const dynsel_options no_count = {.resources = hosts};
+    for (const kind *k = kinds; k->init != NULL; k++) {
+        memset(&any, 0, sizeof any);
+        assert_status(DYNSEL_E_INVALID, k->init(false, &given, 0));
+        assert_status(DYNSEL_E_FULL, k->init(true, &too_many, 0));
+        assert_status(DYNSEL_E_INVALID, k->init(true, &no_count, 0));
+        assert_status(k->has_offset ? DYNSEL_E_INVALID : DYNSEL_OK, k->init(true, &given, COUNT));
+        if (k->has_offset) {
+            assert_uninitialized();
+            assert_status(DYNSEL_OK, k->init(true, &given, 0));
+        }
+        end();
+    }
+}
+
+static void a_second_initialization_is_refused(void **state)
+{
+    (void)state;
+    const dynsel_options fewer = {.resources = hosts, .count = 1};
+    for (const kind *k = kinds; k->init != NULL; k++) {
+        size_t count = 0;
+        memset(&any, 0, sizeof any);
+        assert_status(DYNSEL_OK, k->init(true, &given, LAST));
+        assert_status(DYNSEL_E_INVALID, k->init(true, &fewer, 0));
+        assert_non_null(dynsel_get_resources(&any.policy, &count));
+        assert_int_equal(count, COUNT);
+        assert_int_equal(choose().index, k->has_offset ? LAST : 0);
+        end();
+    }
+}
+
+static void each_needs_what_the_seed_says(void **state)
+{
+    (void)state;
+    NEEDS(COUNT >= 2); /* auto_tune has nothing to learn from one */
+    for (const kind *k = kinds; k->init != NULL; k++) {
+        memset(&any, 0, sizeof any);
+        assert_status(DYNSEL_OK, k->init(true, &given, 0));
+        const dynsel_selection selection = choose();
+        static const dynsel_execution_info infos[] = {DYNSEL_TASK_SUBMISSION,
+                                                      DYNSEL_TASK_COMPLETION, DYNSEL_TASK_TIME};
+        for (int i = 0; i < 3; i++) {
+            const bool needed = dynsel_selection_needs(&selection, infos[i]);
+            /* auto_tune may ask for more, so that a burst can be spread */
+            assert_true(needed || (k->needs & infos[i]) == 0);
+            assert_true(!needed || k->needs == DYNSEL_TASK_TIME || (k->needs & infos[i]) != 0);
+        }
+        end();
+    }
+}
+
+/* What was learned or counted before the deinitialization is not there after the next init. */
+static void nothing_is_left_of_an_earlier_life(void **state)
+{
+    (void)state;
+    NEEDS(COUNT >= 2);
+    for (const kind *k = kinds; k->init != NULL; k++) {
+        memset(&any, 0, sizeof any);
+        assert_status(DYNSEL_OK, k->init(true, &given, 0));
+        for (int i = 0; i < 50; i++) {
+            dynsel_selection selection = choose();
+            if (dynsel_selection_needs(&selection, DYNSEL_TASK_SUBMISSION)) {
+                assert_status(DYNSEL_OK, dynsel_report(&selection, DYNSEL_TASK_SUBMISSION));
+            }
+        }
+        end();
+        assert_status(DYNSEL_OK, k->init(true, &given, 0));
+        const dynsel_selection selection = choose();
+        assert_int_equal(selection.index, 0);
+        assert_true(k->needs != DYNSEL_TASK_TIME || selection.reason == DYNSEL_REASON_PROFILING);
+        end();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_zeroed_policy_waits_for_its_initialization),
+        cmocka_unit_test(without_resources_the_default_ones_are_chosen_from),
+        cmocka_unit_test(given_resources_are_chosen_from),
+        cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(a_second_initialization_is_refused),
+        cmocka_unit_test(each_needs_what_the_seed_says),
+        cmocka_unit_test(nothing_is_left_of_an_earlier_life),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
