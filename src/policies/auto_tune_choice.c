@@ -14,7 +14,6 @@ enum {
     LONGEST_PAUSE = 5,   /* as a power of two: 32 timed runs, 512 of all */
     CONFIRMED_SHARE = 2, /* as a power of two: who has lost for certain gets a quarter */
     SHARE_SHIFT = 10,
-    FIRST_PAUSE = 1,
     DOUBTFUL = 3 /* times, from which on the estimate withstands one that is wrong */
 };
 
@@ -86,6 +85,15 @@ static uint64_t defence(const sight *s, uint32_t index)
     return dynsel_tuned_defence(&s->entry->resources[index]);
 }
 
+/* What was spent on the best while it was the best is not held against it afterwards. */
+static void forgive_runs(dynsel_tuned_task *entry, uint32_t index)
+{
+    if (DYNSEL_TUNED_EXPLORES && entry->tuned) {
+        entry->runs -= entry->resources[index].runs;
+        entry->resources[index].runs = 0;
+    }
+}
+
 /* A best that has become much slower begins afresh: it may be bad luck, and others may have become
  * faster since they were tried. */
 static void doubt_best(sight *s)
@@ -95,10 +103,11 @@ static void doubt_best(sight *s)
         defence(s, entry->best) <= entry->best_time + entry->best_time / 2) {
         return;
     }
+    forgive_runs(entry, entry->best);
     dynsel_tuned_doubt(&entry->resources[entry->best]);
     entry->best_time = LONGEST_TIME;
     entry->wait = 1;
-    entry->pause = FIRST_PAUSE;
+    entry->pause = DYNSEL_TUNED_FIRST_PAUSE;
 }
 
 /* The best keeps its place unless the fastest is worth a change. */
@@ -114,6 +123,7 @@ static void defend_best(sight *s, uint64_t least)
             s->best = before;
             return;
         }
+        forgive_runs(s->entry, before);
     }
     s->entry->best = (uint8_t)s->best;
 }

@@ -30,6 +30,7 @@ enum {
     DYNSEL_TUNED_ROUND_SHIFT = 8,
     DYNSEL_TUNED_TIMED_ONE_IN = 16,
     DYNSEL_TUNED_LONGEST_SHIFT = 46, /* of times, so that runs times time fits into 64 bits */
+    DYNSEL_TUNED_FIRST_PAUSE = 1,    /* between tries of others, as a power of two of timed runs */
     DYNSEL_TUNED_NOBODY = 255        /* no resource */
 };
 
@@ -130,7 +131,8 @@ uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times);
 /* The same in favour of the resource: where times lie far apart, the lowest of them. */
 uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times);
 
-/* What a resource defends its place as the best with: the price, or the mean. */
+/* What a resource defends its place as the best with: the estimate, or the price once there are
+ * enough times. */
 uint64_t dynsel_tuned_defence(const dynsel_tuned_resource *times);
 
 /* What one more run may bring: the newest time, or while there are few, the lowest. */

@@ -28,8 +28,8 @@ typedef enum found { IT, BUSY, ANOTHER } found;
 
 /* Claims the entry if it is free. BUSY: another thread is filling it in, maybe for this very kind.
  */
-static found look_at(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                     const dynsel_task *task, dynsel_task_fn function, uint32_t tag)
+static found look_at_entry(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                           const dynsel_task *task, dynsel_task_fn function, uint32_t tag)
 {
     uint32_t seen = dynsel_word_load_relaxed(&entry->tag);
     if (seen == FREE && dynsel_word_swap(&entry->tag, &seen, tag)) {
@@ -53,7 +53,7 @@ dynsel_tuned_task *dynsel_tuned_find(dynsel_auto_tune_policy *policy, const dyns
     uint32_t at = dynsel_tuned_first(hash);
     for (uint32_t probe = 0; probe < MOST_PROBES; probe++) {
         dynsel_tuned_task *entry = &policy->tasks[at];
-        const found what = look_at(policy, entry, task, function, hash | 1u);
+        const found what = look_at_entry(policy, entry, task, function, hash | 1u);
         if (what == IT) {
             return entry;
         }

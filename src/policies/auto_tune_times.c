@@ -12,7 +12,6 @@
 enum {
     WINDOW = 3,
     MOST_RUNS = 1 << 16, /* beyond it, all counts are halved */
-    FIRST_PAUSE = 1      /* as a power of two */
 };
 
 void dynsel_tuned_lock(dynsel_tuned_task *entry)
@@ -67,7 +66,7 @@ void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task
     entry->best = DYNSEL_TUNED_NOBODY;
     entry->tuned = false;
     entry->wait = 1;
-    entry->pause = FIRST_PAUSE;
+    entry->pause = DYNSEL_TUNED_FIRST_PAUSE;
     entry->runs = 0;
     note_the_time(policy, entry);
     publish(entry, round, DYNSEL_TUNED_OPEN);
@@ -124,8 +123,8 @@ uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times)
 
 uint64_t dynsel_tuned_defence(const dynsel_tuned_resource *times)
 {
-    return DYNSEL_TUNED_EXPLORES && times->samples != 0 ? dynsel_tuned_price(times)
-                                                        : dynsel_tuned_estimate(times);
+    return DYNSEL_TUNED_EXPLORES && times->samples >= WINDOW ? dynsel_tuned_price(times)
+                                                             : dynsel_tuned_estimate(times);
 }
 
 uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times)
