@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * auto_tune, compiled into the test with the exploration that the test asks for: define
+ * COPY_EXPLORE_PERCENT first. The archive's own is not linked then.
+ */
+#ifndef DYNSEL_TESTS_AUTO_TUNE_COPY_H
+#define DYNSEL_TESTS_AUTO_TUNE_COPY_H
+
+#include <dynsel/config.h>
+
+#undef CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT
+#define CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT COPY_EXPLORE_PERCENT
+
+#include "policies/auto_tune.c"
+#include "policies/auto_tune_choice.c"
+#include "policies/auto_tune_table.c"
+#include "policies/auto_tune_times.c"
+
+#endif

@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What auto_tune chooses, whatever the configured exploration is: the order of the first turns,
+ * what tells kinds of task apart, failures, resources that come and go, late reports, full tables.
+ */
+#include <dynsel/dynsel.h>
+
+#include "policies/auto_tune_world.h"
+
+#include "core/policy.h"
+#include "core/room.h"
+
+static world w;
+
+uint64_t dynsel_now_ns(void)
+{
+    return w.now_ns;
+}
+
+enum {
+    EXPLORES = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT > 0,
+    SETTLED_AFTER = 8 /* more runs than that after the first turns */
+};
+
+static const dynsel_task task = {.function = world_nothing, .id = 7};
+
+static void begin(uint32_t count, uint64_t resample_interval_ns)
+{
+    w = (world){.count = count, .now_ns = 1};
+    for (uint32_t i = 0; i < count; i++) {
+        w.devices[i].ns = 1000 + 100 * i;
+    }
+    world_open(count, resample_interval_ns);
+}
+
+static void live(const dynsel_task *what, uint32_t runs)
+{
+    for (uint32_t i = 0; i < runs; i++) {
+        (void)world_run(&w, what);
+    }
+}
+
+static void the_first_choices_go_twice_round_and_then_to_the_best(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= RESOURCES_UP_TO(16); count++) {
+        for (uint32_t best = 0; best < count; best++) {
+            begin(count, DYNSEL_NEVER_RESAMPLE);
+            w.devices[best].ns = 500;
+            for (uint32_t i = 0; i < 2 * count; i++) {
+                assert_int_equal(world_run(&w, &task), i % count);
+                assert_int_equal(w.last.reason, count == 1 ? DYNSEL_REASON_ONLY_CANDIDATE
+                                                           : DYNSEL_REASON_PROFILING);
+            }
+            for (uint32_t i = 0; i < 10; i++) {
+                assert_int_equal(world_run(&w, &task), best);
+                assert_int_equal(w.last.reason, count == 1 ? DYNSEL_REASON_ONLY_CANDIDATE
+                                                           : DYNSEL_REASON_BEST_KNOWN);
+            }
+            world_close();
+        }
+    }
+}
+
+/* The turn of the selection says which is first, not the order of the reports. */
+static void first_runs_do_not_count_however_late_they_are_reported(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    dynsel_selection turns[4];
+    for (int i = 0; i < 4; i++) {
+        turns[i] = world_choose(&task);
+        assert_int_equal(turns[i].index, i % 2);
+        world_tell(&turns[i], DYNSEL_TASK_SUBMISSION, 0);
+    }
+    static const uint64_t times[] = {40, 50, 70, 60};
+    for (int i = 3; i >= 0; i--) {
+        world_tell(&turns[i], DYNSEL_TASK_TIME, times[i]);
+        world_tell(&turns[i], DYNSEL_TASK_COMPLETION, 0);
+    }
+    w.devices[0].ns = 70;
+    w.devices[1].ns = 60;
+    live(&task, 40);
+    assert_int_equal(w.best, 1);
+    assert_true(w.runs[1] >= 35);
+    world_close();
+}
+
+static void a_burst_spreads_until_something_is_known(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
+    begin(3, DYNSEL_NEVER_RESAMPLE);
+    uint32_t counts[3] = {0};
+    dynsel_selection turns[60];
+    for (int i = 0; i < 60; i++) {
+        turns[i] = world_choose(&task);
+        assert_int_equal(turns[i].reason, DYNSEL_REASON_PROFILING);
+        world_tell(&turns[i], DYNSEL_TASK_SUBMISSION, 0);
+        counts[turns[i].index]++;
+    }
+    assert_true(counts[0] == 20 && counts[1] == 20 && counts[2] == 20);
+    world_tell(&turns[1], DYNSEL_TASK_TIME, 10); /* a first run */
+    assert_int_equal(world_choose(&task).reason, DYNSEL_REASON_PROFILING);
+    world_tell(&turns[4], DYNSEL_TASK_TIME, 1000);
+    dynsel_selection so_far = world_choose(&task);
+    assert_true(so_far.index == 1 && so_far.reason == DYNSEL_REASON_BEST_KNOWN);
+    world_tell(&turns[5], DYNSEL_TASK_TIME, 900);
+    so_far = world_choose(&task);
+    assert_true(so_far.index == 2 && so_far.reason == DYNSEL_REASON_BEST_KNOWN);
+    world_close();
+}
+
+static void choices_inside_submits_count_at_once(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    for (uint32_t i = 0; i < 20; i++) {
+        dynsel_selection selection = {
+            .policy = &tuner.policy, .wants = (uint8_t)tuner.policy.ops->needs, .claims = 1};
+        assert_status(DYNSEL_OK, tuner.policy.ops->try_select(&tuner.policy, &task, &selection));
+        assert_int_equal(selection.index, i % 2);
+        assert_int_equal(selection.reported, DYNSEL_TASK_SUBMISSION);
+    }
+    world_close();
+}
+
+static void settled_work_is_timed_once_in_sixteen(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    w.devices[1].ns = 1000000; /* too dear to be tried again */
+    live(&task, 4 + SETTLED_AFTER);
+    w.timed = 0;
+    for (uint32_t i = 0; i < 1600; i++) {
+        (void)world_run(&w, &task);
+        assert_int_equal(w.last.wants & ~(unsigned)DYNSEL_TASK_TIME,
+                         w.last.wants == DYNSEL_TASK_TIME || w.last.wants == 0
+                             ? 0
+                             : DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION);
+    }
+    assert_in_range(w.timed, 100, 110);
+    assert_int_equal(w.runs[1], 2);
+    world_close();
+}
+
+static dynsel_status another(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    return world_nothing(where, args, done);
+}
+
+/* A kind that was not seen yet begins with the first resource. */
+static void assert_new(const dynsel_task *what, bool is_new)
+{
+    const dynsel_selection selection = world_choose(what);
+    assert_int_equal(selection.index, is_new ? 0 : 1);
+    assert_int_equal(selection.reason, DYNSEL_REASON_PROFILING);
+}
+
+static void kinds_are_told_apart_by_id_or_function(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 16);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    const dynsel_task_form forms[] = {{&world_backend, another}};
+    assert_new(&(dynsel_task){.function = world_nothing, .id = 1}, true);
+    assert_new(&(dynsel_task){.function = world_nothing, .id = 2}, true);
+    assert_new(&(dynsel_task){.function = another, .id = 1}, false);
+    assert_new(&(dynsel_task){.function = world_nothing}, true);
+    assert_new(&(dynsel_task){.function = another}, true);
+    assert_new(&(dynsel_task){.function = world_nothing}, false);
+    assert_new(&(dynsel_task){.forms = forms, .form_count = 1}, false);
+    assert_new(&(dynsel_task){.forms = forms, .form_count = 1, .id = 2}, false);
+    world_close();
+}
+
+#if CONFIG_DYNSEL_MAX_KEY_WORDS >= 2
+static void kinds_are_told_apart_by_key_words(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 16);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    uint32_t words[] = {1, 2};
+    dynsel_task keyed = {.function = world_nothing, .id = 1, .key_words = words};
+    assert_new(&keyed, true);
+    keyed.key_word_count = 1;
+    assert_new(&keyed, true);
+    keyed.key_word_count = 2;
+    assert_new(&keyed, true);
+    words[1] = 3;
+    assert_new(&keyed, true);
+    words[0] = 3;
+    words[1] = 1;
+    assert_new(&keyed, true);
+    words[0] = 1;
+    words[1] = 2;
+    assert_new(&keyed, false);
+    keyed.id = 0;
+    assert_new(&keyed, true);
+    keyed.key_word_count = 0;
+    keyed.id = 1;
+    assert_new(&keyed, false);
+    world_close();
+}
+#endif
+
+static void bad_key_words_are_refused(void **state)
+{
+    (void)state;
+    begin(1, DYNSEL_NEVER_RESAMPLE);
+    const uint32_t words[CONFIG_DYNSEL_MAX_KEY_WORDS + 1] = {0};
+    dynsel_selection selection;
+    dynsel_task keyed = {.function = world_nothing,
+                         .key_words = words,
+                         .key_word_count = CONFIG_DYNSEL_MAX_KEY_WORDS + 1};
+    assert_status(DYNSEL_E_INVALID, dynsel_select(&tuner.policy, &keyed, &selection));
+    assert_error_says("CONFIG_DYNSEL_MAX_KEY_WORDS");
+    assert_status(DYNSEL_E_INVALID, dynsel_submit(&tuner.policy, &keyed, NULL));
+    keyed.key_word_count = SIZE_MAX;
+    assert_status(DYNSEL_E_INVALID, dynsel_select(&tuner.policy, &keyed, &selection));
+    keyed.key_word_count = CONFIG_DYNSEL_MAX_KEY_WORDS;
+    assert_status(DYNSEL_OK, dynsel_select(&tuner.policy, &keyed, &selection));
+    if (CONFIG_DYNSEL_MAX_KEY_WORDS > 0) {
+        keyed.key_words = NULL;
+        assert_status(DYNSEL_E_INVALID, dynsel_select(&tuner.policy, &keyed, &selection));
+    }
+    world_close();
+}
+
+static void what_does_not_fit_runs_where_the_least_is_unfinished(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS <= 32);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    for (uint32_t id = 1; id <= CONFIG_DYNSEL_MAX_TUNED_TASKS; id++) {
+        assert_new(&(dynsel_task){.function = world_nothing, .id = id * 77777}, true);
+    }
+    assert_int_equal(dynsel_auto_tune_untracked(&tuner), 0);
+    dynsel_selection selections[6];
+    for (uint32_t i = 0; i < 6; i++) {
+        selections[i] = world_choose(&(dynsel_task){.function = world_nothing, .id = 3 + i});
+        assert_int_equal(selections[i].reason, DYNSEL_REASON_UNTRACKED);
+        assert_int_equal(selections[i].index, i % 2);
+        assert_false(dynsel_selection_needs(&selections[i], DYNSEL_TASK_TIME));
+        world_tell(&selections[i], DYNSEL_TASK_SUBMISSION, 0);
+    }
+    assert_int_equal(dynsel_auto_tune_untracked(&tuner), 6);
+    for (uint32_t i = 1; i < 6; i += 2) {
+        world_tell(&selections[i], DYNSEL_TASK_COMPLETION, 0);
+    }
+    assert_int_equal(world_choose(&(dynsel_task){.function = world_nothing, .id = 3}).index, 1);
+    assert_new(&(dynsel_task){.function = world_nothing, .id = 77777}, false);
+    assert_int_equal(dynsel_auto_tune_untracked(NULL), 0);
+    world_close();
+}
+
+/* Many kinds at once, in any order, against a count of turns for each. */
+static void kinds_do_not_disturb_each_other(void **state)
+{
+    (void)state;
+    test_random random = {test_seed()};
+    enum { KINDS = 4 * CONFIG_DYNSEL_MAX_TUNED_TASKS };
+    for (int life = 0; life < 20; life++) {
+        const uint32_t count = 1 + test_random_below(&random, RESOURCES_UP_TO(5));
+        const uint32_t first = test_random_next(&random);
+        static uint8_t turns[KINDS];
+        static bool is_untracked[KINDS];
+        uint32_t tracked = 0;
+        uint32_t untracked = 0;
+        memset(turns, 0, sizeof turns);
+        memset(is_untracked, 0, sizeof is_untracked);
+        begin(count, DYNSEL_NEVER_RESAMPLE);
+        for (uint32_t i = 0; i < 6 * KINDS; i++) {
+            const uint32_t kind = test_random_below(&random, KINDS);
+            const dynsel_selection selection = world_choose(
+                &(dynsel_task){.function = world_nothing, .id = (first + kind * 257) | 1u << 31});
+            if (selection.reason == DYNSEL_REASON_UNTRACKED) {
+                assert_true(turns[kind] == 0 || is_untracked[kind]);
+                is_untracked[kind] = true;
+                untracked++;
+            } else {
+                tracked += turns[kind] == 0 ? 1 : 0;
+                assert_false(is_untracked[kind]);
+                if (turns[kind] < 2 * count) {
+                    assert_int_equal(selection.index, turns[kind] % count);
+                }
+            }
+            turns[kind] = (uint8_t)(turns[kind] < UINT8_MAX ? turns[kind] + 1 : UINT8_MAX);
+        }
+        assert_true(tracked <= CONFIG_DYNSEL_MAX_TUNED_TASKS);
+        assert_true(tracked == CONFIG_DYNSEL_MAX_TUNED_TASKS || CONFIG_DYNSEL_MAX_TUNED_TASKS > 32);
+        assert_int_equal(dynsel_auto_tune_untracked(&tuner), untracked);
+        world_close();
+    }
+}
+
+static void runs_that_fail_are_passed_over_and_never_count(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
+    begin(3, DYNSEL_NEVER_RESAMPLE);
+    w.devices[0].fails = true;
+    w.devices[0].ns = 1;
+    live(&task, 2000);
+    assert_int_equal(w.best, 1);
+    assert_int_equal(w.runs[0], EXPLORES ? 4 : 2);
+    assert_true(w.timed < 400);
+    world_close();
+}
+
+/* One that fails only now and then is known at last. */
+static void a_turn_that_failed_is_repeated(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && EXPLORES);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    w.devices[0].ns = 10;
+    for (uint32_t i = 0; i < 60; i++) {
+        w.devices[0].fails = w.runs[0] < 3;
+        (void)world_run(&w, &task);
+    }
+    assert_int_equal(w.best, 0);
+    assert_true(w.runs[0] > 50);
+    world_close();
+}
+
+static void when_all_fail_the_work_still_runs(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    w.devices[0].fails = true;
+    w.devices[1].fails = true;
+    live(&task, 100);
+    assert_int_equal(w.runs[0] + w.runs[1], 100);
+    w.devices[0].fails = false;
+    live(&task, 100);
+    assert_int_equal(w.best, 0);
+    world_close();
+}
+
+static void the_next_best_takes_over_from_one_out_of_service(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
+    begin(3, DYNSEL_NEVER_RESAMPLE);
+    live(&task, 6 + SETTLED_AFTER);
+    assert_int_equal(w.best, 0);
+    dynsel_lane_retire(&tuner.policy, 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        const uint32_t index = world_run(&w, &task);
+        assert_true(index == 1 || (EXPLORES && index == 2 && i > 0));
+    }
+    dynsel_lane_retire(&tuner.policy, 1);
+    assert_int_equal(world_run(&w, &task), 2);
+    assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_CANDIDATE);
+    dynsel_lane_retire(&tuner.policy, 2);
+    dynsel_selection selection;
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_select(&tuner.policy, &task, &selection));
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_status(DYNSEL_OK, dynsel_resource_reinstate(&tuner.policy, i));
+    }
+    live(&task, 40);
+    assert_int_equal(w.best, 0);
+    world_close();
+}
+
+/* Who comes back in the middle of the first turns takes those that it missed. */
+static void turns_go_on_while_resources_come_and_go(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 4);
+    static const uint32_t with_two[] = {0, 1, 3, 0};
+    static const uint32_t with_all[] = {2, 1, 2, 3};
+    begin(4, DYNSEL_NEVER_RESAMPLE);
+    dynsel_lane_retire(&tuner.policy, 2);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(world_run(&w, &task), with_two[i]);
+    }
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&tuner.policy, 2));
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(world_run(&w, &task), with_all[i]);
+    }
+    assert_int_equal(world_run(&w, &task), 0);
+    assert_int_equal(w.last.reason, DYNSEL_REASON_BEST_KNOWN);
+    world_close();
+}
+
+static dynsel_backend other_backend = {.ops = &world_ops};
+
+static void only_resources_with_a_form_take_part(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 4 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 4);
+    begin(4, DYNSEL_NEVER_RESAMPLE);
+    tuner.policy.resources[1].backend = &other_backend;
+    tuner.policy.resources[3].backend = &other_backend;
+    const dynsel_task_form forms[] = {{&other_backend, world_nothing}};
+    const dynsel_task some = {.forms = forms, .form_count = 1, .id = 9};
+    static const uint32_t expected[] = {1, 3, 1, 3, 1, 1};
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(world_run(&w, &some), expected[i]);
+    }
+    tuner.policy.resources[3].backend = &world_backend;
+    const dynsel_task only = {.forms = forms, .form_count = 1, .id = 10};
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(world_run(&w, &only), 1);
+        assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_CANDIDATE);
+        assert_int_equal(w.last.wants, 0);
+    }
+    dynsel_lane_retire(&tuner.policy, 1);
+    dynsel_selection selection;
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_select(&tuner.policy, &only, &selection));
+    tuner.policy.resources[1].backend = &world_backend;
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_select(&tuner.policy, &only, &selection));
+    tuner.policy.resources[1].backend = &other_backend;
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&tuner.policy, 1));
+    assert_int_equal(world_run(&w, &only), 1);
+    tuner.policy.resources[1].backend = &world_backend; /* as deinitialization knows it */
+    world_close();
+}
+
+/* That the others are out of service is no reason to stop looking. */
+static void the_only_one_left_is_not_the_only_one_for_ever(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    dynsel_lane_retire(&tuner.policy, 0);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(world_run(&w, &task), 1);
+        assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_CANDIDATE);
+    }
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&tuner.policy, 0));
+    static const uint32_t expected[] = {0, 1, 0, 1, 0};
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(world_run(&w, &task), expected[i]);
+    }
+    world_close();
+}
+
+static void resampling_begins_with_fresh_numbers(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    static const uint64_t starts[] = {1, UINT32_MAX - 700, ((uint64_t)7 << 32) - 3};
+    for (size_t k = 0; k < 3; k++) {
+        begin(2, 1000000);
+        w.now_ns = starts[k];
+        live(&task, 30);
+        assert_int_equal(w.best, 0);
+        w.devices[0].ns = 2000;
+        w.now_ns = starts[k] + 999999;
+        assert_int_equal(world_choose(&task).reason, DYNSEL_REASON_BEST_KNOWN);
+        w.now_ns = starts[k] + 1000000;
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(world_run(&w, &task), i % 2);
+            assert_int_equal(w.last.reason, DYNSEL_REASON_PROFILING);
+        }
+        live(&task, 10);
+        assert_int_equal(w.best, 1);
+        world_close();
+    }
+}
+
+static void nothing_is_resampled_by_default(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    live(&task, 4);
+    w.now_ns += (uint64_t)1 << 62;
+    w.reasons[DYNSEL_REASON_PROFILING] = 0;
+    live(&task, 100);
+    assert_int_equal(w.reasons[DYNSEL_REASON_PROFILING], 0);
+    world_close();
+}
+
+static void late_reports_of_an_old_round_are_dropped(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, 1000000);
+    dynsel_selection old[4];
+    for (int i = 0; i < 4; i++) {
+        old[i] = world_choose(&task);
+        world_tell(&old[i], DYNSEL_TASK_SUBMISSION, 0);
+    }
+    w.now_ns += 1000000;
+    w.devices[0].ns = 3000;
+    live(&task, 4);
+    for (int i = 0; i < 4; i++) {
+        world_tell(&old[i], DYNSEL_TASK_TIME, i % 2 == 0 ? 1 : 100000);
+        world_tell(&old[i], DYNSEL_TASK_COMPLETION, 0);
+    }
+    live(&task, 1);
+    assert_int_equal(w.last.index, 1);
+    assert_int_equal(w.last.reason, DYNSEL_REASON_BEST_KNOWN);
+    live(&task, 30);
+    assert_int_equal(w.best, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(tuner.loads[i].value, 0);
+    }
+    world_close();
+}
+
+static uint32_t refusals;
+
+static dynsel_status start_at_last(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    if (refusals != 0) {
+        refusals--;
+        return DYNSEL_E_AGAIN;
+    }
+    dynsel_work_call(work);
+    return DYNSEL_OK;
+}
+
+static uint32_t placed[64];
+static uint32_t placed_count;
+
+static dynsel_status work_for_a_while(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)args;
+    (void)done;
+    const uint32_t index = (uint32_t)((const dynsel_resource *)where->handle - world_resources);
+    placed[placed_count++] = index;
+    w.now_ns += w.devices[index].ns;
+    return w.devices[index].fails ? DYNSEL_E_TASK : DYNSEL_OK;
+}
+
+/* A run that did not take place had no turn, neither the first nor the second. */
+static void a_refused_run_gives_its_turn_back(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    dynsel_backend_ops ops = world_ops;
+    ops.start = start_at_last;
+    world_backend.ops = &ops;
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    const dynsel_task real = {.function = work_for_a_while, .id = 4};
+    static const uint32_t expected[] = {0, 1, 0, 1, 0, 0};
+    placed_count = 0;
+    for (uint32_t i = 0; i < 6; i++) {
+        refusals = 1;
+        assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&tuner.policy, &real, NULL));
+        refusals = 7; /* dynsel_submit() waits for the resource */
+        assert_status(DYNSEL_OK, dynsel_submit(&tuner.policy, &real, NULL));
+        assert_int_equal(placed[i], expected[i]);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(tuner.loads[i].value, 0);
+    }
+    world_close();
+    world_backend.ops = &world_ops;
+}
+
+static void submitted_work_is_tuned(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
+    begin(3, DYNSEL_NEVER_RESAMPLE);
+    w.devices[0].fails = true;
+    const dynsel_task real = {.function = work_for_a_while};
+    placed_count = 0;
+    for (uint32_t i = 0; i < 40; i++) {
+        dynsel_submission submission;
+        assert_status(DYNSEL_OK, dynsel_submit(&tuner.policy, &real, &submission));
+        assert_status(placed[placed_count - 1] == 0 ? DYNSEL_E_TASK : DYNSEL_OK,
+                      dynsel_wait(&submission));
+    }
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(placed[i], i % 3);
+    }
+    for (uint32_t i = 8; i < 20; i++) {
+        assert_int_equal(placed[i], 1);
+    }
+    world_close();
+}
+
+static void a_policy_forgets_when_it_is_initialized_again(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    dynsel_selection lost = world_choose(&task);
+    world_tell(&lost, DYNSEL_TASK_SUBMISSION, 0);
+    live(&task, 30);
+    world_close();
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    assert_int_equal(tuner.loads[0].value, 0);
+    static const uint32_t expected[] = {0, 1, 0, 1, 0};
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(world_run(&w, &task), expected[i]);
+    }
+    world_close();
+}
+
+static void initialization_refuses_what_every_policy_refuses(void **state)
+{
+    (void)state;
+    static dynsel_auto_tune_policy policy;
+    dynsel_selection selection;
+    assert_status(DYNSEL_E_INVALID, dynsel_auto_tune_init(NULL, NULL, 0));
+    assert_status(DYNSEL_E_UNINITIALIZED, dynsel_select(&policy.policy, &task, &selection));
+    const dynsel_options options = {.count = 1};
+    assert_status(DYNSEL_E_INVALID, dynsel_auto_tune_init(&policy, &options, 0));
+    assert_status(DYNSEL_E_UNINITIALIZED, dynsel_policy_deinit(&policy.policy));
+    begin(1, DYNSEL_NEVER_RESAMPLE);
+    assert_status(DYNSEL_E_INVALID, dynsel_auto_tune_init(&tuner, NULL, 0));
+    assert_int_equal(tuner.policy.ops->needs,
+                     DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME);
+    world_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_choices_go_twice_round_and_then_to_the_best),
+        cmocka_unit_test(first_runs_do_not_count_however_late_they_are_reported),
+        cmocka_unit_test(a_burst_spreads_until_something_is_known),
+        cmocka_unit_test(choices_inside_submits_count_at_once),
+        cmocka_unit_test(settled_work_is_timed_once_in_sixteen),
+        cmocka_unit_test(kinds_are_told_apart_by_id_or_function),
+#if CONFIG_DYNSEL_MAX_KEY_WORDS >= 2
+        cmocka_unit_test(kinds_are_told_apart_by_key_words),
+#endif
+        cmocka_unit_test(bad_key_words_are_refused),
+        cmocka_unit_test(what_does_not_fit_runs_where_the_least_is_unfinished),
+        cmocka_unit_test(kinds_do_not_disturb_each_other),
+        cmocka_unit_test(runs_that_fail_are_passed_over_and_never_count),
+        cmocka_unit_test(a_turn_that_failed_is_repeated),
+        cmocka_unit_test(when_all_fail_the_work_still_runs),
+        cmocka_unit_test(the_next_best_takes_over_from_one_out_of_service),
+        cmocka_unit_test(turns_go_on_while_resources_come_and_go),
+        cmocka_unit_test(only_resources_with_a_form_take_part),
+        cmocka_unit_test(the_only_one_left_is_not_the_only_one_for_ever),
+        cmocka_unit_test(resampling_begins_with_fresh_numbers),
+        cmocka_unit_test(nothing_is_resampled_by_default),
+        cmocka_unit_test(late_reports_of_an_old_round_are_dropped),
+        cmocka_unit_test(a_refused_run_gives_its_turn_back),
+        cmocka_unit_test(submitted_work_is_tuned),
+        cmocka_unit_test(a_policy_forgets_when_it_is_initialized_again),
+        cmocka_unit_test(initialization_refuses_what_every_policy_refuses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

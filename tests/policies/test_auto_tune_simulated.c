@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What auto_tune does with devices that misbehave, at 5 percent exploration: many simulated lives
+ * of one kind of task each, on a clock that the simulation moves.
+ */
+#define COPY_EXPLORE_PERCENT 5
+#include "policies/auto_tune_copy.h"
+#include "policies/auto_tune_world.h"
+
+#include "core/room.h"
+
+static world w;
+static uint64_t seed;
+
+uint64_t dynsel_now_ns(void)
+{
+    return w.now_ns + 1;
+}
+
+static const dynsel_task task = {.function = world_nothing, .id = 7};
+
+static void begin_life(uint32_t number, world_device first, world_device second)
+{
+    w = (world){.random = {seed + number * 7919u}, .count = 2, .devices = {first, second}};
+    w.now_ns = 1;
+    world_open(2, DYNSEL_NEVER_RESAMPLE);
+}
+
+static void live(uint32_t runs)
+{
+    for (uint32_t i = 0; i < runs; i++) {
+        (void)world_run(&w, &task);
+    }
+}
+
+/* In tenths of a percent of what the best device alone would have needed. */
+static uint32_t regret(uint32_t runs, uint64_t best_ns)
+{
+    const uint64_t least = runs * best_ns;
+    return w.needed_ns < least ? 0 : (uint32_t)((w.needed_ns - least) * 1000 / least);
+}
+
+static void spikes_do_not_dethrone_or_hide_the_best(void **state)
+{
+    (void)state;
+    enum { LIVES = 2000, RUNS = 12000 };
+    uint32_t wrong = 0;
+    uint32_t changes = 0;
+    uint64_t regrets = 0;
+    for (uint32_t k = 0; k < LIVES; k++) {
+        const world_device good = {
+            .ns = 1000, .jitter_percent = 5, .spike_percent = 5, .spike_factor = 400};
+        world_device bad = good;
+        bad.ns = 2000;
+        begin_life(k, k % 2 == 0 ? good : bad, k % 2 == 0 ? bad : good);
+        w.best = k % 2;
+        live(RUNS);
+        wrong += w.best != k % 2 ? 1 : 0;
+        changes += w.changes;
+        regrets += regret(RUNS, 1000);
+        world_close();
+    }
+    printf(
+        "5 %% spikes of 400x, 1000 against 2000 ns, %d lives of %d runs: %u end wrong, %u changes "
+        "of the best, mean regret %u/1000\n",
+        LIVES, RUNS, wrong, changes, (uint32_t)(regrets / LIVES));
+    assert_true(wrong <= LIVES / 100);
+    assert_true(changes <= LIVES / 25);
+    assert_true(regrets / LIVES < 15);
+}
+
+static void a_device_that_slows_down_loses_its_place(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < 500; k++) {
+        begin_life(k, (world_device){.ns = 1000, .jitter_percent = 5},
+                   (world_device){.ns = 2000, .jitter_percent = 5});
+        live(1000);
+        assert_int_equal(w.best, 0);
+        w.devices[0].ns = 10000;
+        live(40);
+        assert_int_equal(w.best, 1);
+        w.devices[0].ns = 500; /* and gets it back when it is fast again */
+        live(40000);
+        assert_int_equal(w.best, 0);
+        world_close();
+    }
+}
+
+static void a_lucky_first_run_does_not_win(void **state)
+{
+    (void)state;
+    begin_life(0, (world_device){.ns = 100000}, (world_device){.ns = 10000});
+    for (uint32_t run = 0; run < 104; run++) {
+        w.devices[0].ns = run == 0 ? 1000 : 100000;
+        (void)world_run(&w, &task);
+        assert_true(w.last.reason != DYNSEL_REASON_BEST_KNOWN || w.last.index == 1);
+    }
+    assert_true(w.runs[0] <= 4);
+    world_close();
+}
+
+/* The one time that counts was luck: two more show it. */
+static void a_lucky_counted_run_does_not_win_for_long(void **state)
+{
+    (void)state;
+    begin_life(0, (world_device){.ns = 100000}, (world_device){.ns = 10000});
+    for (uint32_t run = 0; run < 100; run++) {
+        w.devices[0].ns = run == 2 ? 1000 : 100000;
+        (void)world_run(&w, &task);
+    }
+    assert_int_equal(w.best, 1);
+    assert_true(w.runs[0] <= 5);
+    world_close();
+}
+
+static void microseconds_are_told_apart(void **state)
+{
+    (void)state;
+    static const uint64_t pairs[][2] = {{900000, 9000}, {1990000, 1010000}, {20, 10}, {2, 1}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        begin_life(0, (world_device){.ns = pairs[i][0]}, (world_device){.ns = pairs[i][1]});
+        live(100);
+        assert_int_equal(w.best, 1);
+        assert_in_range(w.runs[1], 94, 98);
+        world_close();
+    }
+}
+
+static void two_equal_devices_do_not_fight(void **state)
+{
+    (void)state;
+    enum { RUNS = 32000 };
+    uint32_t changes = 0;
+    uint32_t tries = 0;
+    for (uint32_t k = 0; k < 200; k++) {
+        begin_life(k, (world_device){.ns = 1000, .jitter_percent = 2},
+                   (world_device){.ns = 1020, .jitter_percent = 2});
+        live(RUNS);
+        changes += w.changes;
+        tries += w.reasons[DYNSEL_REASON_EXPLORING] + w.reasons[DYNSEL_REASON_PROFILING];
+        world_close();
+    }
+    printf("1000 against 1020 ns with 2 %% jitter, 200 lives of %d runs: %u changes, %u tries\n",
+           RUNS, changes, tries);
+    assert_true(changes < 200);
+    assert_true(tries < 200 * (RUNS / 512 + 20));
+}
+
+/* Design: whatever n >= 2 * sum(t_i - t_best) / (0.05 * t_best). Returns whether a life kept to it.
+ */
+static bool keeps_bound(uint32_t runs, double factor, uint32_t jitter_percent)
+{
+    uint64_t best = UINT64_MAX;
+    uint64_t sum = 0;
+    w.count = 2 + test_random_below(&w.random, RESOURCES_UP_TO(8) - 1);
+    for (uint32_t i = 0; i < w.count; i++) {
+        const uint64_t scale = (uint64_t)10000 << test_random_below(&w.random, 9);
+        w.devices[i] = (world_device){.ns = scale + test_random_below(&w.random, (uint32_t)scale),
+                                      .jitter_percent = jitter_percent};
+        best = w.devices[i].ns < best ? w.devices[i].ns : best;
+    }
+    for (uint32_t i = 0; i < w.count; i++) {
+        sum += w.devices[i].ns - best;
+    }
+    const double from = factor * 2.0 * (double)sum / (0.05 * (double)best);
+    world_open(w.count, DYNSEL_NEVER_RESAMPLE);
+    bool is_kept = true;
+    for (uint32_t n = 1; n <= runs; n++) {
+        (void)world_run(&w, &task);
+        if ((double)n >= from && (double)w.needed_ns > 1.05 * (double)n * (double)best + 1.0) {
+            is_kept = false;
+        }
+    }
+    world_close();
+    return is_kept;
+}
+
+static void a_whole_life_stays_within_five_percent(void **state)
+{
+    (void)state;
+    uint32_t broken = 0;
+    for (uint32_t k = 0; k < 10000; k++) {
+        w = (world){.random = {seed + k * 104729u}, .now_ns = 1};
+        broken += keeps_bound(1 + test_random_below(&w.random, 3000), 1, 0) ? 0 : 1;
+    }
+    assert_int_equal(broken, 0);
+}
+
+/* With jitter the first counted times may already be in the wrong order, and the bound leaves no
+ * room for that where it begins. */
+static void a_whole_life_with_jitter_stays_within_five_percent_a_little_later(void **state)
+{
+    (void)state;
+    uint32_t broken_at_once = 0;
+    uint32_t broken = 0;
+    for (uint32_t k = 0; k < 2000; k++) {
+        w = (world){.random = {seed + k * 104729u}, .now_ns = 1};
+        broken_at_once += keeps_bound(3000, 1, 2) ? 0 : 1;
+        w = (world){.random = {seed + k * 104729u}, .now_ns = 1};
+        broken += keeps_bound(3000, 2, 2) ? 0 : 1;
+    }
+    printf("2 %% jitter, 2000 lives: %u broke the bound, %u from twice as many runs on\n",
+           broken_at_once, broken);
+    assert_true(broken_at_once < 100);
+    assert_true(broken < 10);
+}
+
+/* A thousand kinds of task with a few runs each pay for two turns of each resource, and no more. */
+static void short_lives_pay_for_their_first_turns_only(void **state)
+{
+    (void)state;
+    uint64_t needed = 0;
+    uint64_t expected = 0;
+    for (uint32_t k = 0; k < 1000; k++) {
+        const uint32_t runs = 5 + k % 60;
+        begin_life(k, (world_device){.ns = 3000 + k}, (world_device){.ns = 1000});
+        live(runs);
+        needed += w.needed_ns;
+        expected += 2 * (4000 + k) + (uint64_t)(runs - 4) * 1000;
+        world_close();
+    }
+    assert_int_equal(needed, expected);
+}
+
+static void counts_of_very_long_lives_are_halved(void **state)
+{
+    (void)state;
+    begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = 50000});
+    live(400000);
+    const uint32_t so_far = w.runs[1];
+    live(1000000);
+    assert_int_equal(w.best, 0);
+    assert_in_range(w.runs[1] - so_far, 1000000 / 100 / 49 / 2, 1000000 / 20 / 49);
+    assert_true(regret(1400000, 1000) < 50);
+    world_close();
+}
+
+static void absurd_times_do_no_harm(void **state)
+{
+    (void)state;
+    static const uint64_t times[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, (uint64_t)1 << 46};
+    test_random random = {seed};
+    world_open(2, DYNSEL_NEVER_RESAMPLE);
+    for (uint32_t i = 0; i < 200000; i++) {
+        dynsel_selection selection = world_choose(&task);
+        world_tell(&selection, DYNSEL_TASK_SUBMISSION, 0);
+        world_tell(&selection, DYNSEL_TASK_TIME, times[test_random_below(&random, 5)]);
+        world_tell(&selection, DYNSEL_TASK_COMPLETION, 0);
+    }
+    world_close();
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    seed = test_seed();
+    return 0;
+}
+
+int main(void)
+{
+#if CONFIG_DYNSEL_MAX_RESOURCES < 2
+    return 0;
+#endif
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spikes_do_not_dethrone_or_hide_the_best),
+        cmocka_unit_test(a_device_that_slows_down_loses_its_place),
+        cmocka_unit_test(a_lucky_first_run_does_not_win),
+        cmocka_unit_test(a_lucky_counted_run_does_not_win_for_long),
+        cmocka_unit_test(microseconds_are_told_apart),
+        cmocka_unit_test(two_equal_devices_do_not_fight),
+        cmocka_unit_test(a_whole_life_stays_within_five_percent),
+        cmocka_unit_test(a_whole_life_with_jitter_stays_within_five_percent_a_little_later),
+        cmocka_unit_test(short_lives_pay_for_their_first_turns_only),
+        cmocka_unit_test(counts_of_very_long_lives_are_halved),
+        cmocka_unit_test(absurd_times_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}

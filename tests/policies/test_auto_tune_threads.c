@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * auto_tune from several threads at once: every run is counted once, each kind of task has one
+ * entry, and the best is found all the same. For ThreadSanitizer too.
+ */
+#define _POSIX_C_SOURCE 200809L /* pthread_barrier_t */
+
+#include <dynsel/dynsel.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "policies/auto_tune_world.h"
+
+#include "core/room.h"
+
+enum { THREADS = 8, ROUNDS = 50000, KINDS = CONFIG_DYNSEL_MAX_TUNED_TASKS < 5 ? 1 : 5 };
+
+static _Thread_local uint64_t own_now_ns = 1; /* each thread runs its work in a time of its own */
+
+uint64_t dynsel_now_ns(void)
+{
+    return own_now_ns;
+}
+
+static atomic_uint runs[CONFIG_DYNSEL_MAX_RESOURCES];
+static atomic_uint untracked;
+static pthread_barrier_t start_line;
+
+/* What kind is fast where. */
+static uint64_t time_of(uint32_t kind, uint32_t index)
+{
+    return index == kind % 3 ? 1000 : 1500 + 700 * index;
+}
+
+static dynsel_status work(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    const uint32_t index = (uint32_t)((const dynsel_resource *)where->handle - world_resources);
+    (void)done;
+    (void)atomic_fetch_add(&runs[index], 1);
+    own_now_ns += time_of(*(const uint32_t *)args, index);
+    return own_now_ns % 97 == 0 ? DYNSEL_E_TASK : DYNSEL_OK;
+}
+
+static dynsel_task task_of(uint32_t *kind)
+{
+    return (dynsel_task){.function = work, .args = kind, .id = 100 + *kind};
+}
+
+static void run_in_threads(void *(*body)(void *))
+{
+    pthread_t threads[THREADS];
+    uint32_t numbers[THREADS];
+    assert_int_equal(pthread_barrier_init(&start_line, NULL, THREADS), 0);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, body, &numbers[i]), 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    (void)pthread_barrier_destroy(&start_line);
+}
+
+static void *submit_all_kinds(void *argument)
+{
+    test_random random = {*(const uint32_t *)argument};
+    (void)pthread_barrier_wait(&start_line);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        uint32_t kind = test_random_below(&random, KINDS);
+        const dynsel_task task = task_of(&kind);
+        if (dynsel_submit(&tuner.policy, &task, NULL) != DYNSEL_OK) {
+            return NULL; /* the counts will tell */
+        }
+    }
+    return NULL;
+}
+
+static void assert_nothing_is_unfinished(void)
+{
+    for (uint32_t i = 0; i < tuner.policy.count; i++) {
+        assert_int_equal(tuner.loads[i].value, 0);
+        for (uint32_t k = 0; k < CONFIG_DYNSEL_MAX_TUNED_TASKS; k++) {
+            assert_int_equal(tuner.tasks[k].resources[i].unfinished, 0);
+        }
+    }
+}
+
+static void assert_one_entry_each(void)
+{
+    uint32_t entries = 0;
+    for (uint32_t k = 0; k < CONFIG_DYNSEL_MAX_TUNED_TASKS; k++) {
+        for (uint32_t other = 0; other < k && tuner.tasks[k].tag.value != 0; other++) {
+            assert_true(tuner.tasks[k].id != tuner.tasks[other].id);
+        }
+        entries += tuner.tasks[k].tag.value != 0 ? 1 : 0;
+    }
+    assert_int_equal(entries, KINDS);
+}
+
+static void take_failures(void)
+{
+    const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&tuner.policy));
+    assert_true(status == DYNSEL_OK || status == DYNSEL_E_TASK);
+}
+
+static void every_run_counts_once(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
+    world_open(3, DYNSEL_NEVER_RESAMPLE);
+    run_in_threads(submit_all_kinds);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        sum += atomic_load(&runs[i]);
+    }
+    assert_int_equal(sum, THREADS * ROUNDS);
+    assert_nothing_is_unfinished();
+    assert_one_entry_each();
+    for (uint32_t kind = 0; kind < KINDS; kind++) {
+        const dynsel_task task = task_of(&kind);
+        dynsel_selection selection = world_choose(&task);
+        for (int i = 0; i < 9 && selection.reason != DYNSEL_REASON_BEST_KNOWN; i++) {
+            selection = world_choose(&task);
+        }
+        assert_int_equal(selection.index, kind % 3);
+    }
+    take_failures();
+    world_close();
+}
+
+/* Clocks that disagree begin new rounds all the time: nothing but the counts can be said. */
+static void rounds_that_begin_anew_lose_no_count(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
+    world_open(3, 50000);
+    run_in_threads(submit_all_kinds);
+    assert_nothing_is_unfinished();
+    assert_one_entry_each();
+    take_failures();
+    world_close();
+}
+
+static void *select_too_many_kinds(void *argument)
+{
+    (void)argument;
+    (void)pthread_barrier_wait(&start_line);
+    for (uint32_t id = 1; id <= 4 * CONFIG_DYNSEL_MAX_TUNED_TASKS; id++) {
+        dynsel_selection selection;
+        if (dynsel_select(&tuner.policy, &(dynsel_task){.function = work, .id = id}, &selection) ==
+                DYNSEL_OK &&
+            selection.reason == DYNSEL_REASON_UNTRACKED) {
+            (void)atomic_fetch_add(&untracked, 1);
+        }
+    }
+    return NULL;
+}
+
+static void a_table_that_fills_up_holds_each_kind_once(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    for (int life = 0; life < 200; life++) {
+        atomic_store(&untracked, 0);
+        world_open(2, DYNSEL_NEVER_RESAMPLE);
+        run_in_threads(select_too_many_kinds);
+        assert_int_equal(dynsel_auto_tune_untracked(&tuner), atomic_load(&untracked));
+        for (uint32_t k = 0; k < CONFIG_DYNSEL_MAX_TUNED_TASKS; k++) {
+            for (uint32_t other = 0; other < k && tuner.tasks[k].tag.value != 0; other++) {
+                assert_true(tuner.tasks[k].id != tuner.tasks[other].id);
+            }
+            assert_true(CONFIG_DYNSEL_MAX_TUNED_TASKS > 32 || tuner.tasks[k].tag.value != 0);
+        }
+        world_close();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_run_counts_once),
+        cmocka_unit_test(rounds_that_begin_anew_lose_no_count),
+        cmocka_unit_test(a_table_that_fills_up_holds_each_kind_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
