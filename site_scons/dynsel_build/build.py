@@ -29,6 +29,8 @@ class VariantBuild:
         self.library_env.Append(CPPPATH=[self.env.Dir("#src")], CCFLAGS=["-fstack-usage"])
         self.test_env = self.env.Clone()
         self.test_env.Append(CPPPATH=[self.env.Dir("#src"), self.env.Dir("#tests")])
+        self.stepped_env = self.test_env.Clone()
+        self.stepped_env.Prepend(CPPPATH=[self.env.Dir("#tests/stepping")])
         self.shared_env = self.env.Clone()
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
         self.library_objects, self.programs, self.tests, self.user_libs = [], {}, [], []
@@ -59,7 +61,7 @@ class VariantBuild:
         self.programs[name] = self._link(self.env, target, sources, libs)
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
-             needs=(), once=False):
+             needs=(), once=False, stepped=()):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -70,6 +72,8 @@ class VariantBuild:
         runs      {name: process environment}: several runs of the same program
         programs  names of program()s that it starts; they are in $DYNSEL_BIN
         needs     files that a Python test depends on
+        stepped   sources of the library, compiled for this test with tests/stepping in front of src,
+                  so that they stop before each atomic operation
         once      of the build system and not of a variant: runs once, whatever is built
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):
@@ -78,7 +82,8 @@ class VariantBuild:
         folder = "build" if once else self.variant.folder
         if once and not report.first_time(name):
             return
-        command, depends = self._test_command(source, name, extra, libs)
+        objects = [self._stepped_object(s) for s in stepped]
+        command, depends = self._test_command(source, name, extra, libs, objects)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
         group = report.Group(f"{folder}/tests/{name}")
@@ -169,11 +174,17 @@ class VariantBuild:
                               " it the same libs")
         return node
 
-    def _link(self, env, target, sources, libs):
+    def _stepped_object(self, source):
+        """The object of a library source that a test steps through; it hides the archive's own."""
+        source = self.env.File(source)
+        stem = os.path.splitext(source.srcnode().path)[0].removeprefix("src/")
+        return self.stepped_env.Object(f"#{self.variant.folder}/obj/stepped/{stem}.o", source)
+
+    def _link(self, env, target, sources, libs, more=()):
         libs = [*libs, *(l for l in self.user_libs if l not in libs)]
         env = self._with_libraries(env, libs)
         objects = [self._object(env, s) for s in sources]
-        return env.Program(target, objects + [self.archive])
+        return env.Program(target, [*objects, *more, self.archive])
 
     def _with_libraries(self, env, modules):
         """An environment with the flags of these libraries, one for each combination."""
@@ -187,13 +198,13 @@ class VariantBuild:
     def _path_in_tests(self, source):
         return os.path.relpath(self.env.File(source).srcnode().path, "tests")
 
-    def _test_command(self, source, name, extra, libs):
+    def _test_command(self, source, name, extra, libs, objects):
         """The command line of a test, and the nodes it depends on."""
         if source.endswith(".py"):
             script = self.env.File(source)
             return [sys.executable, script.abspath], [script]
         target = f"#{self.variant.folder}/tests/{name}"
-        program = self._link(self.test_env, target, [source, *extra], libs)
+        program = self._link(self.test_env, target, [source, *extra], libs, objects)
         return [*self.board.runner, program[0].abspath], [program]
 
     def _build_system(self):

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two threads over one slot, in every order of their atomic operations: src/core is compiled for
+ * this test so that another thread may run before each of them.
+ */
+#include <dynsel/dynsel.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/slot.h"
+#include "stepping/step.h"
+#include "test.h"
+
+enum { EVENTS = 8, HANDLES = 2, OPERATIONS = 3, MOST_RESULTS = 8 };
+
+typedef struct event {
+    uint32_t state; /* of the device; an event_state */
+    uint32_t token;
+    uint32_t releases;
+    bool fails;
+} event;
+
+typedef enum event_state { RUNNING, ENDED } event_state;
+
+typedef struct handle {
+    dynsel_submission submission;
+    unsigned submitted;
+    unsigned collected; /* waits that gave the status of the work */
+    unsigned released;
+    event *of;
+} handle;
+
+/* All that the threads change, beside the table of slots. */
+static struct world {
+    dynsel_policy policy;
+    handle handles[HANDLES];
+    event events[EVENTS];
+    unsigned event_count;
+    unsigned refused; /* submits, because the table was full */
+    unsigned told_submissions;
+    unsigned told_ends;
+    unsigned group_failures;
+    unsigned mistakes;
+    const char *mistake;
+    bool next_fails;
+} world;
+
+static void expect(bool good, const char *what)
+{
+    if (!good) {
+        world.mistakes++;
+        world.mistake = what;
+    }
+}
+
+/* The policy: one resource, and it wants to hear of everything. */
+
+static dynsel_status try_select(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_selection *selection)
+{
+    selection->index = 0;
+    return dynsel_policy_may_use(policy, 0, task) ? DYNSEL_OK : dynsel_policy_refuse(policy, task);
+}
+
+static void report(dynsel_policy *policy, const dynsel_selection *selection,
+                   dynsel_execution_info info, uint64_t value)
+{
+    (void)policy;
+    (void)selection;
+    (void)value;
+    world.told_submissions += info == DYNSEL_TASK_SUBMISSION ? 1 : 0;
+    world.told_submissions -= info == DYNSEL_TASK_WITHDRAWN ? 1 : 0;
+    world.told_ends += info == DYNSEL_TASK_COMPLETION ? 1 : 0;
+}
+
+static const dynsel_policy_ops policy_ops = {
+    .name = "counting",
+    .needs = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,
+    .try_select = try_select,
+    .report = report,
+};
+
+/* The backend: a device whose work ends when an operation of the scenario says so, or when it is
+ * waited for. */
+
+static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    dynsel_work_call(work);
+    ((event *)work->done.native)->token = work->token;
+    return DYNSEL_OK;
+}
+
+static dynsel_status end_of(const event *which)
+{
+    expect(which->releases == 0, "an event was used after its release");
+    return which->fails ? dynsel_fail(&(dynsel_error){.status = DYNSEL_E_DEVICE}) : DYNSEL_OK;
+}
+
+static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
+{
+    const event *which = work->done.native;
+    (void)backend;
+    step_before(STEP_READS);
+    expect(which->releases == 0, "an event was polled after its release");
+    return which->state == RUNNING ? DYNSEL_E_AGAIN : end_of(which);
+}
+
+static dynsel_status wait(dynsel_backend *backend, const dynsel_work *work)
+{
+    event *which = work->done.native;
+    (void)backend;
+    step_before(STEP_WRITES);
+    which->state = ENDED;
+    return end_of(which);
+}
+
+static void release(dynsel_backend *backend, dynsel_work *work)
+{
+    event *which = work->done.native;
+    (void)backend;
+    step_before(STEP_WRITES);
+    which->releases++;
+    expect(which->state == ENDED, "an event was released before its end");
+}
+
+#define BACKEND_OPS                                                                                \
+    .name = "stepping", .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,                \
+    .outlives_submit = true, .start = start, .release = release
+
+typedef enum backend_kind { SYNCHRONIZING, POLLING, MARKING, BACKENDS } backend_kind;
+
+static const dynsel_backend_ops backend_ops[BACKENDS] = {
+    [SYNCHRONIZING] = {BACKEND_OPS, .poll = poll, .wait = wait, .poll_synchronizes = true},
+    [POLLING] = {BACKEND_OPS, .poll = poll, .wait = wait},
+    [MARKING] = {BACKEND_OPS, .marks_completion = true},
+};
+
+static dynsel_backend backend;
+
+static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    event *made = &world.events[world.event_count++];
+    made->fails = world.next_fails;
+    done->native = made;
+    if (args != NULL) {
+        ((handle *)args)->of = made;
+    }
+    return DYNSEL_OK;
+}
+
+/* What a thread can do. `which` is a handle or an event. */
+
+static void submit(unsigned which)
+{
+    const dynsel_status status =
+        dynsel_try_submit(&world.policy, &DYNSEL_TASK(enqueue, NULL), NULL);
+    (void)which;
+    world.refused += status == DYNSEL_E_FULL ? 1 : 0;
+    expect(status == DYNSEL_OK || status == DYNSEL_E_FULL, "submit");
+}
+
+static void submit_with_handle(unsigned which)
+{
+    handle *own = &world.handles[which];
+    const dynsel_status status =
+        dynsel_try_submit(&world.policy, &DYNSEL_TASK(enqueue, own), &own->submission);
+    own->submitted += status == DYNSEL_OK ? 1 : 0;
+    world.refused += status == DYNSEL_E_FULL ? 1 : 0;
+    expect(status == DYNSEL_OK || status == DYNSEL_E_FULL, "submit with a handle");
+}
+
+static void wait_for(unsigned which)
+{
+    handle *own = &world.handles[which];
+    if (own->submitted == 0) {
+        return;
+    }
+    const dynsel_status status = dynsel_wait(&own->submission);
+    const dynsel_status wanted = own->of->fails ? DYNSEL_E_DEVICE : DYNSEL_OK;
+    own->collected += status == wanted ? 1 : 0;
+    expect(status == wanted || status == DYNSEL_E_STALE, "wait");
+}
+
+static void let_go(unsigned which)
+{
+    handle *own = &world.handles[which];
+    if (own->submitted == 0) {
+        return;
+    }
+    const dynsel_status status = dynsel_submission_release(&own->submission);
+    own->released += status == DYNSEL_OK ? 1 : 0;
+    expect(status == DYNSEL_OK || status == DYNSEL_E_STALE, "release");
+}
+
+static void unwrap(unsigned which)
+{
+    handle *own = &world.handles[which];
+    dynsel_event done = {.native = NULL};
+    if (own->submitted != 0) {
+        const dynsel_status status = dynsel_submission_unwrap(&own->submission, &done);
+        expect((status == DYNSEL_OK && done.native == own->of) || status == DYNSEL_E_STALE ||
+                   status == DYNSEL_E_INVALID || (status == DYNSEL_OK && done.native == NULL),
+               "unwrap");
+    }
+}
+
+static void end(unsigned which)
+{
+    event *ended = &world.events[which];
+    step_before(STEP_WRITES);
+    if (which < world.event_count && ended->state == RUNNING) {
+        ended->state = ENDED;
+    }
+}
+
+/* As a callback of a driver does. */
+static void mark(unsigned which)
+{
+    end(which);
+    if (which < world.event_count) {
+        const dynsel_status status = world.events[which].fails ? DYNSEL_E_DEVICE : DYNSEL_OK;
+        (void)dynsel_complete(world.events[which].token, status, 1);
+    }
+}
+
+static void mark_all(unsigned which)
+{
+    (void)which;
+    for (unsigned i = 0; i < world.event_count; i++) {
+        mark(i);
+    }
+}
+
+static void wait_for_group(unsigned which)
+{
+    const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&world.policy));
+    (void)which;
+    world.group_failures += status == DYNSEL_E_DEVICE ? 1 : 0;
+    expect(status == DYNSEL_OK || status == DYNSEL_E_DEVICE, "group wait");
+}
+
+static void progress(unsigned which)
+{
+    (void)which;
+    (void)dynsel_progress();
+}
+
+typedef struct operation {
+    void (*run)(unsigned which);
+    unsigned which;
+} operation;
+
+typedef struct program {
+    const char *name;
+    operation before[2]; /* done before the threads begin */
+    operation threads[STEP_THREADS][OPERATIONS];
+} program;
+
+#define WAIT(n)                                                                                    \
+    {                                                                                              \
+        wait_for, n                                                                                \
+    }
+#define RELEASE(n)                                                                                 \
+    {                                                                                              \
+        let_go, n                                                                                  \
+    }
+#define UNWRAP(n)                                                                                  \
+    {                                                                                              \
+        unwrap, n                                                                                  \
+    }
+#define END(n)                                                                                     \
+    {                                                                                              \
+        end, n                                                                                     \
+    }
+#define MARK(n)                                                                                    \
+    {                                                                                              \
+        mark, n                                                                                    \
+    }
+#define MARK_ALL                                                                                   \
+    {                                                                                              \
+        mark_all, 0                                                                                \
+    }
+#define HANDLE(n)                                                                                  \
+    {                                                                                              \
+        submit_with_handle, n                                                                      \
+    }
+#define SUBMIT                                                                                     \
+    {                                                                                              \
+        submit, 0                                                                                  \
+    }
+#define GROUP                                                                                      \
+    {                                                                                              \
+        wait_for_group, 0                                                                          \
+    }
+#define PROGRESS                                                                                   \
+    {                                                                                              \
+        progress, 0                                                                                \
+    }
+
+static const program programs[] = {
+    {"both wait", {HANDLE(0)}, {{MARK(0), WAIT(0), WAIT(0)}, {WAIT(0), SUBMIT, PROGRESS}}},
+    {"wait and release",
+     {HANDLE(0)},
+     {{WAIT(0), UNWRAP(0), SUBMIT}, {MARK(0), RELEASE(0), WAIT(0)}}},
+    {"both release",
+     {HANDLE(0)},
+     {{RELEASE(0), MARK(0), PROGRESS}, {RELEASE(0), UNWRAP(0), SUBMIT}}},
+    {"reap beside release",
+     {HANDLE(0)},
+     {{MARK(0), PROGRESS, PROGRESS}, {RELEASE(0), PROGRESS, SUBMIT}}},
+    {"two marks", {HANDLE(0)}, {{MARK(0), UNWRAP(0), RELEASE(0)}, {MARK(0), PROGRESS, WAIT(0)}}},
+    {"mark beside wait",
+     {HANDLE(0)},
+     {{END(0), MARK(0), MARK(0)}, {WAIT(0), HANDLE(0), RELEASE(0)}}},
+    {"submit beside end", {SUBMIT}, {{MARK(0), PROGRESS, PROGRESS}, {SUBMIT, SUBMIT, MARK_ALL}}},
+    {"over the last slot", {SUBMIT}, {{HANDLE(0), MARK_ALL, WAIT(0)}, {MARK(0), SUBMIT}}},
+    {"append beside reap", {SUBMIT}, {{MARK(0), SUBMIT, MARK(1)}, {PROGRESS, PROGRESS, PROGRESS}}},
+    {"both append", {{NULL, 0}}, {{SUBMIT, MARK(0)}, {SUBMIT, PROGRESS}}},
+    {"group beside submit", {SUBMIT}, {{SUBMIT, MARK(1)}, {MARK(0), PROGRESS, GROUP}}},
+    {"group beside wait", {HANDLE(0)}, {{MARK(0), GROUP, SUBMIT}, {MARK(0), WAIT(0)}}},
+    {"group beside release", {HANDLE(0)}, {{MARK(0), GROUP}, {RELEASE(0), UNWRAP(0), PROGRESS}}},
+    {"two groups", {SUBMIT}, {{MARK(0), GROUP}, {MARK(0), GROUP}}},
+    {"two handles", {HANDLE(0), HANDLE(1)}, {{MARK(0), WAIT(0)}, {MARK_ALL, RELEASE(1)}}},
+};
+
+enum { PROGRAMS = sizeof programs / sizeof programs[0] };
+
+static const program *chosen;
+
+static void do_operation(operation what)
+{
+    if (what.run != NULL) {
+        what.run(what.which);
+    }
+}
+
+static void run_thread(unsigned thread)
+{
+    for (unsigned i = 0; i < OPERATIONS; i++) {
+        do_operation(chosen->threads[thread][i]);
+    }
+}
+
+/* How often the slots went from free to free. */
+static unsigned count_generations(void)
+{
+    unsigned generations = 0;
+    for (uint32_t i = 1; i <= STEP_SLOTS; i++) {
+        generations += dynsel_slot_generation(dynsel_slot_at(i)->word.value);
+    }
+    return generations;
+}
+
+static unsigned generations_before;
+
+static void must(bool good, const char *what)
+{
+    if (!good) {
+        print_error("%s: %s, after %s\n", chosen->name, what, step_path());
+        abort(); /* cmocka could not go on: the library's state is somewhere in between */
+    }
+}
+
+/* Ends what still runs, and collects what nobody has collected. */
+static void clean_up(void)
+{
+    mark_all(0);
+    wait_for_group(0);
+    for (unsigned i = 0; i < HANDLES; i++) {
+        wait_for(i);
+    }
+    wait_for_group(0);
+}
+
+static void check_handles(void)
+{
+    for (unsigned i = 0; i < HANDLES; i++) {
+        const handle *own = &world.handles[i];
+        must(own->submitted == 0 || own->collected + own->released > 0, "a handle's end got lost");
+        must(own->released <= own->submitted, "a handle was released twice");
+    }
+}
+
+static void check_events(void)
+{
+    bool failed = false;
+    unsigned collected = 0;
+    for (unsigned i = 0; i < world.event_count; i++) {
+        must(world.events[i].releases == 1, "an event was not released exactly once");
+        failed = failed || world.events[i].fails;
+    }
+    for (unsigned i = 0; i < HANDLES; i++) {
+        collected += world.handles[i].collected;
+    }
+    must(!failed || world.group_failures + collected > 0, "nobody was told of the failure");
+    must(failed || world.group_failures == 0, "a failure that was none");
+}
+
+static void check_end(void)
+{
+    clean_up();
+    must(world.mistakes == 0, world.mistake != NULL ? world.mistake : "a mistake");
+    for (uint32_t i = 1; i <= STEP_SLOTS; i++) {
+        const uint32_t word = dynsel_slot_at(i)->word.value;
+        must((word & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1)) == DYNSEL_SLOT_FREE,
+             "a slot was not freed");
+    }
+    must(count_generations() - generations_before == world.event_count,
+         "a slot's generation did not go on by one for each piece of work");
+    must(world.told_submissions == world.event_count && world.told_ends == world.event_count,
+         "the policy did not hear of each piece of work once");
+    check_handles();
+    check_events();
+    must(dynsel_policy_deinit(&world.policy) == DYNSEL_OK, "the policy is still in use");
+}
+
+static void set_up(backend_kind kind, bool fails)
+{
+    const dynsel_resource resource = {.backend = &backend, .handle = &backend};
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    backend.ops = &backend_ops[kind];
+    memset(&world, 0, sizeof world);
+    assert_status(DYNSEL_OK, dynsel_policy_init(&world.policy, &policy_ops, &options));
+    generations_before = count_generations();
+    for (unsigned i = 0; i < 2; i++) {
+        world.next_fails = fails;
+        do_operation(chosen->before[i]);
+        world.next_fails = false;
+    }
+}
+
+static step_result step_program(backend_kind kind, bool fails)
+{
+    void *const memory[] = {&world, dynsel_slot_at(1)};
+    const size_t bytes[] = {sizeof world, STEP_SLOTS * sizeof(dynsel_slot)};
+    const step_scenario scenario = {run_thread, check_end, memory, bytes, 2};
+    set_up(kind, fails);
+    const step_result result = step_through(&scenario);
+    clean_up();
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&world.policy));
+    return result;
+}
+
+static void step_all(backend_kind kind)
+{
+    double orders = 0;
+    unsigned long states = 0;
+    for (unsigned i = 0; i < PROGRAMS; i++) {
+        for (int fails = 0; fails < (kind == POLLING ? 2 : 1); fails++) {
+            chosen = &programs[i];
+            const step_result result = step_program(kind, fails != 0);
+            print_message("%-22s %s %9.3g interleavings, %7lu states, %5lu ends, %3u steps, %u "
+                          "overslept\n",
+                          chosen->name, fails != 0 ? "fails" : "     ", result.orders,
+                          result.states, result.ends, result.longest, result.overslept);
+            orders += result.orders;
+            states += result.states;
+        }
+    }
+    print_message("%.4g interleavings, %lu states\n", orders, states);
+}
+
+static void work_that_synchronizes_when_it_is_polled(void **state)
+{
+    (void)state;
+    step_all(SYNCHRONIZING);
+}
+
+static void work_that_only_a_wait_synchronizes(void **state)
+{
+    (void)state;
+    step_all(POLLING);
+}
+
+static void work_that_is_marked(void **state)
+{
+    (void)state;
+    step_all(MARKING);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_that_synchronizes_when_it_is_polled),
+        cmocka_unit_test(work_that_only_a_wait_synchronizes),
+        cmocka_unit_test(work_that_is_marked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
