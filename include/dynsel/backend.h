@@ -52,6 +52,10 @@ typedef struct dynsel_backend_ops {
      * so is CONFIG_DYNSEL_IN_FLIGHT. False: `start` returns when the work is done. */
     bool outlives_submit;
 
+    /** `start` does nothing but dynsel_work_call(), so the core may call the task function itself.
+     */
+    bool only_calls;
+
     /** The end of work that `start` accepted is always told with dynsel_complete(), so that `poll`
      * and `wait` are not needed (when they are there, they have the last word on how it ended).
      * False: the work is complete when done.native is NULL after `start`. */

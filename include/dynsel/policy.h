@@ -110,7 +110,7 @@ struct dynsel_policy {
     const dynsel_policy_ops *ops;
     const dynsel_policy *self; /* its own address once initialized */
     uint32_t count;            /* resources in the table */
-    uint32_t outlives;         /* some backend's work may outlive a submit, so slots are needed */
+    uint32_t ways;             /* how work is submitted: see src/core/policy.h */
     dynsel_word impaired;      /* how many resources are out of service */
     dynsel_word failed;        /* whether `failure` holds one */
     dynsel_error failure;      /* the earliest failure of work without a handle */
@@ -133,8 +133,9 @@ struct dynsel_policy {
  * with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL (more
  * than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
  * DYNSEL_E_UNSUPPORTED (a backend whose work outlives a submit, without CONFIG_DYNSEL_IN_FLIGHT),
- * and what the backends report. A policy that was zero is zero again after an error. May block: yes, where a
- * backend looks for devices. Not from interrupts or task functions. Cost: linear in the resources.
+ * and what the backends report. A policy that was zero is zero again after an error. May block:
+ * yes, where a backend looks for devices. Not from interrupts or task functions. Cost: linear in
+ * the resources.
  */
 DYNSEL_CHECKED dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops *ops,
                                                 const dynsel_options *options)

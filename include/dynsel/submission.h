@@ -101,6 +101,17 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection(dynsel_selection *selection
                                                      const dynsel_task *task,
                                                      dynsel_submission *submission);
 
+/**
+ * dynsel_submit_selection() that waits neither for a slot nor for the resource.
+ *
+ * Errors: those of dynsel_submit_selection(), but DYNSEL_E_FULL as soon as no slot is free, and
+ * DYNSEL_E_AGAIN when the resource takes no more work at the moment. May block: only in the task
+ * function itself.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_try_submit_selection(dynsel_selection *selection,
+                                                         const dynsel_task *task,
+                                                         dynsel_submission *submission);
+
 /** dynsel_submit_selection(), then dynsel_wait(); returns as dynsel_submit_and_wait() does. */
 DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection,
                                                               const dynsel_task *task);
@@ -110,12 +121,12 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  * visible to the caller.
  *
  * submission: of a submitting call. Threads that are already waiting for the same submission all
- * get its status; every later wait is DYNSEL_E_STALE, through a copy as well where the work had a slot (until
- * that was reused half a million times). Returns: DYNSEL_OK or what the work ended with, details in
- * dynsel_last_error(): the task function's own status, or DYNSEL_E_DEVICE. Of the call itself:
- * DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task
- * function; nothing was collected). May block: yes, without a bound. Context: any thread. Cost: one
- * wait of the backend.
+ * get its status; every later wait is DYNSEL_E_STALE, through a copy as well where the work had a
+ * slot (until that was reused half a million times). Returns: DYNSEL_OK or what the work ended
+ * with, details in dynsel_last_error(): the task function's own status, or DYNSEL_E_DEVICE. Of the
+ * call itself: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside
+ * a task function; nothing was collected). May block: yes, without a bound. Context: any thread.
+ * Cost: one wait of the backend.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
 

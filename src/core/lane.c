@@ -96,7 +96,8 @@ static void keep_event(dynsel_lane *lane, dynsel_slot *slot, uint32_t own_pins)
 static uint64_t time_of(const dynsel_lane *lane, const dynsel_slot *slot)
 {
     const dynsel_work *work = &slot->work;
-    if (work->ended_ns == 0 || (slot->queued && !work->began && lane->last_end_ns == 0)) {
+    const bool timed = (work->wants & DYNSEL_TASK_TIME) != 0;
+    if (!timed || work->ended_ns == 0 || (slot->queued && !work->began && lane->last_end_ns == 0)) {
         return 0;
     }
     const uint64_t begin =
@@ -110,7 +111,7 @@ static void tell_end(dynsel_lane *lane, const dynsel_slot *slot)
     if (slot->selection.wants != 0) {
         dynsel_tell_end(&slot->selection, slot->work.error.status, time_of(lane, slot));
     }
-    lane->last_end_ns = slot->work.ended_ns;
+    lane->last_end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? slot->work.ended_ns : 0;
 }
 
 static bool become_reaper(dynsel_lane *lane)

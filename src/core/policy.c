@@ -12,6 +12,11 @@ static bool has_a_way(const dynsel_policy_ops *ops)
            ops->submit_and_wait != NULL;
 }
 
+static bool has_own_ways(const dynsel_policy_ops *ops)
+{
+    return ops->try_select == NULL || ops->submit != NULL || ops->try_submit != NULL;
+}
+
 static dynsel_status check_new(const dynsel_policy *policy, const dynsel_policy_ops *ops)
 {
     if (policy == NULL || ops == NULL || !has_a_way(ops) ||
@@ -136,7 +141,8 @@ static dynsel_status attach(dynsel_policy *policy, uint32_t index, void *(*adapt
         }
     }
     policy->lanes[index].own = own;
-    policy->outlives |= ops->outlives_submit ? 1 : 0;
+    policy->ways |= ops->outlives_submit ? DYNSEL_WAY_WITH_SLOTS : 0;
+    policy->ways |= ops->only_calls ? 0 : DYNSEL_WAY_THROUGH_BACKENDS;
     return ops->attach != NULL ? ops->attach(resource->backend, own) : DYNSEL_OK;
 }
 
@@ -182,6 +188,7 @@ dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops 
         *policy = (dynsel_policy){0};
         return status;
     }
+    policy->ways |= has_own_ways(ops) ? DYNSEL_WAY_OF_ITS_OWN : 0;
     policy->self = policy;
     return DYNSEL_OK;
 }

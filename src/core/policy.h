@@ -8,6 +8,14 @@
 #include "core/count.h"
 #include "core/task.h"
 #include "port/atomic.h"
+#include "port/likely.h"
+
+enum {
+    DYNSEL_WAY_WITH_SLOTS = 1, /* in dynsel_policy.ways: some backend's work may outlive a submit */
+    DYNSEL_WAY_THROUGH_BACKENDS = 4, /* some backend does more than call the task function */
+    DYNSEL_WAY_OF_ITS_OWN =
+        2 /* the policy has a submit, try_submit or submit_and_wait, or no try_select */
+};
 
 enum {
     DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_lane.health, beside the number of failures in a row */
@@ -15,7 +23,8 @@ enum {
 
 /* Why a policy cannot be used: DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED, on behalf of `function`.
  */
-dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy, const char *function);
+DYNSEL_RARE dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy,
+                                                   const char *function);
 
 static inline bool dynsel_policy_is_usable(const dynsel_policy *policy)
 {
@@ -25,7 +34,7 @@ static inline bool dynsel_policy_is_usable(const dynsel_policy *policy)
 /* Whether slots are needed: constant where there is no table of submissions in flight. */
 static inline bool dynsel_policy_outlives(const dynsel_policy *policy)
 {
-    return CONFIG_DYNSEL_IN_FLIGHT && policy->outlives != 0;
+    return CONFIG_DYNSEL_IN_FLIGHT && (policy->ways & DYNSEL_WAY_WITH_SLOTS) != 0;
 }
 
 static inline bool dynsel_policy_is_impaired(const dynsel_policy *policy)
@@ -62,11 +71,12 @@ dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_o
                                     const dynsel_options *options, size_t offset);
 
 /* Why none of the resources from `first` to before `end` may be used for `task`. */
-dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t first, uint32_t end,
-                                        const dynsel_task *task);
+DYNSEL_RARE dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t first,
+                                                    uint32_t end, const dynsel_task *task);
 
 /* Work on a resource ended so, and it was a failure, or failures were counted before. */
-void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index, dynsel_status status);
+DYNSEL_RARE void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index,
+                                         dynsel_status status);
 
 /* Work on a resource ended so: counts failures of devices in a row. */
 static inline void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index,

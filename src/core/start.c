@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/start.h"
 
+#include "core/at_once.h"
 #include "core/fail.h"
 #include "core/in_flight.h"
 #include "core/policy.h"
@@ -13,8 +14,8 @@ dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index
                           "the policy chose resource {}, which it has not", index);
 }
 
-static void fill_in(dynsel_work *work, const dynsel_request *request, dynsel_task_fn function,
-                    const dynsel_selection *selection)
+static inline void fill_in(dynsel_work *work, const dynsel_request *request,
+                           dynsel_task_fn function, const dynsel_selection *selection)
 {
     dynsel_policy *policy = request->policy;
     work->where = &policy->resources[selection->index];
@@ -22,27 +23,38 @@ static void fill_in(dynsel_work *work, const dynsel_request *request, dynsel_tas
     work->function = function;
     work->args = request->task->args;
     work->wants = selection->wants;
-    work->lane_tail = dynsel_lane_tail(&policy->lanes[selection->index]);
-    work->began = false;
-    work->ended_ns = 0;
     work->done = (dynsel_event){.native = NULL};
     work->error.status = DYNSEL_OK;
+    if (dynsel_policy_outlives(policy)) {
+        work->lane_tail = dynsel_lane_tail(&policy->lanes[selection->index]);
+    }
     if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
+        work->began = false;
+        work->ended_ns = 0;
         work->ready_ns = dynsel_now_ns();
     }
 }
 
 /* Nobody would wait for it, and the backend would not know how. */
-static void refuse_event(dynsel_work *work)
+DYNSEL_RARE static void refuse_event(dynsel_work *work)
 {
     work->done.native = NULL;
     if (work->error.status == DYNSEL_OK) {
-        work->error = (dynsel_error){
-            .status = DYNSEL_E_INVALID,
-            .function = DYNSEL_TEXT("the task function"),
-            .detail = DYNSEL_TEXT("it left an event with a backend that waits for none"),
-        };
+        work->error = dynsel_event_refused();
     }
+}
+
+/* Nothing was started: the submission that was told is taken back. */
+DYNSEL_RARE static dynsel_status withdraw(const dynsel_request *request,
+                                          const dynsel_selection *selection,
+                                          dynsel_task_fn function, dynsel_status status)
+{
+    dynsel_tell_withdrawal(selection);
+    if (function == NULL) {
+        return dynsel_policy_refuse_task(request->policy, selection->index, selection->index + 1,
+                                         request->task);
+    }
+    return status;
 }
 
 static inline dynsel_status start_at(const dynsel_request *request, dynsel_selection *selection,
@@ -51,11 +63,11 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
     dynsel_backend *backend = request->policy->resources[selection->index].backend;
     const dynsel_task_fn function = dynsel_function_for(request->task, backend);
     dynsel_status status = DYNSEL_E_UNSUPPORTED;
-    if (function != NULL) {
+    if (DYNSEL_LIKELY(function != NULL)) {
         dynsel_tell_submission(selection);
         fill_in(work, request, function, selection);
         status = backend->ops->start(backend, work);
-        if (status == DYNSEL_OK) {
+        if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
             if (work->done.native != NULL && !backend->ops->outlives_submit) {
                 refuse_event(work);
             }
@@ -63,12 +75,7 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
             return DYNSEL_OK;
         }
     }
-    dynsel_tell_withdrawal(selection);
-    if (function == NULL) {
-        return dynsel_policy_refuse_task(request->policy, selection->index, selection->index + 1,
-                                         request->task);
-    }
-    return status;
+    return withdraw(request, selection, function, status);
 }
 
 /* A resource that would not start the work is lost: it leaves the service. */
@@ -135,43 +142,57 @@ static dynsel_status start_elsewhere(const dynsel_request *request, dynsel_work 
     return fail_as_refused(&refusal);
 }
 
-static dynsel_status start_once(const dynsel_request *request, dynsel_work *work,
-                                dynsel_selection *chosen)
+/* What to do when the first choice of a policy was not the last word. */
+typedef struct attempt {
+    dynsel_status status;
+    bool chose;               /* the failure is that of the chosen resource */
+    uint32_t failures_before; /* to tell its details from older ones */
+} attempt;
+
+static inline attempt choose_and_start(const dynsel_request *request, dynsel_work *work,
+                                       dynsel_selection *chosen)
 {
-    dynsel_status status = dynsel_choose(request, chosen, true);
-    if (status != DYNSEL_OK) {
-        return status;
+    attempt made = {.failures_before = dynsel_this_thread()->failure_count};
+    made.status = dynsel_choose(request, chosen, true);
+    if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
+        made.chose = true;
+        made.status = start_at(request, chosen, work);
     }
-    const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    status = start_at(request, chosen, work);
-    if (status == DYNSEL_E_OUT_OF_SERVICE) {
-        dynsel_lane_retire(request->policy, chosen->index);
-        return start_elsewhere(request, work, chosen, dynsel_details_of(status, failures_before));
+    return made;
+}
+
+DYNSEL_RARE static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
+                                         dynsel_selection *chosen, attempt made)
+{
+    if (!made.chose || made.status != DYNSEL_E_OUT_OF_SERVICE) {
+        return made.status;
     }
-    return status;
+    dynsel_lane_retire(request->policy, chosen->index);
+    return start_elsewhere(request, work, chosen,
+                           dynsel_details_of(made.status, made.failures_before));
+}
+
+dynsel_status dynsel_pass_on(const dynsel_request *request, dynsel_status status,
+                             uint32_t failures_before)
+{
+    return status == DYNSEL_OK || dynsel_this_thread()->failure_count != failures_before
+               ? status
+               : DYNSEL_FAIL_IN(request->function, status, "the policy or the backend refused", 0);
 }
 
 static dynsel_status start_as_asked(const dynsel_request *request, dynsel_work *work,
                                     dynsel_selection *chosen)
 {
-    return request->selection != NULL ? start_selected(request, work, chosen)
-                                      : start_once(request, work, chosen);
+    if (request->selection != NULL) {
+        return start_selected(request, work, chosen);
+    }
+    const attempt made = choose_and_start(request, work, chosen);
+    return made.status == DYNSEL_OK ? DYNSEL_OK : recover(request, work, chosen, made);
 }
 
-/* Policies and backends may return a bare status; the caller gets to know that they did. */
-static dynsel_status pass_on(const dynsel_request *request, dynsel_status status,
-                             uint32_t failures_before)
+DYNSEL_RARE static dynsel_status wait_and_start(const dynsel_request *request, dynsel_work *work,
+                                                dynsel_selection *chosen, dynsel_status status)
 {
-    return dynsel_this_thread()->failure_count != failures_before
-               ? status
-               : DYNSEL_FAIL_IN(request->function, status, "the policy or the backend refused", 0);
-}
-
-dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
-                           dynsel_selection *chosen)
-{
-    const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    dynsel_status status = start_as_asked(request, work, chosen);
     for (uint32_t round = 0; waits_for_resource(request, status); round++) {
         if (dynsel_deadline_passed(request->deadline_ns)) {
             return DYNSEL_FAIL_IN(request->function, DYNSEL_E_TIMEOUT,
@@ -181,5 +202,28 @@ dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
         dynsel_pause(round);
         status = start_as_asked(request, work, chosen);
     }
-    return status == DYNSEL_OK ? DYNSEL_OK : pass_on(request, status, failures_before);
+    return status;
+}
+
+/* Everything but the way that ends well at once. */
+DYNSEL_RARE static dynsel_status start_slowly(const dynsel_request *request, dynsel_work *work,
+                                              dynsel_selection *chosen, attempt made)
+{
+    const dynsel_status status = request->selection != NULL ? start_selected(request, work, chosen)
+                                                            : recover(request, work, chosen, made);
+    return dynsel_pass_on(request, wait_and_start(request, work, chosen, status),
+                          made.failures_before);
+}
+
+dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
+                           dynsel_selection *chosen)
+{
+    attempt made = {.failures_before = dynsel_this_thread()->failure_count};
+    if (DYNSEL_LIKELY(request->selection == NULL)) {
+        made = choose_and_start(request, work, chosen);
+        if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
+            return DYNSEL_OK;
+        }
+    }
+    return start_slowly(request, work, chosen, made);
 }

@@ -10,6 +10,8 @@
 #include <dynsel/policy.h>
 #include <dynsel/selection.h>
 
+#include "port/likely.h"
+
 /* What one submitting call was asked for. */
 typedef struct dynsel_request {
     const char *function; /* the public function, for error texts */
@@ -43,7 +45,11 @@ dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
                            dynsel_selection *chosen);
 
 /* Fails because a custom policy's choice is not in its table. */
-dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index);
+DYNSEL_RARE dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index);
+
+/* Policies and backends may return a bare status; the caller gets to know that they did. */
+dynsel_status dynsel_pass_on(const dynsel_request *request, dynsel_status status,
+                             uint32_t failures_before);
 
 /* One choice of the policy, checked. claims: the work follows at once. */
 static inline dynsel_status dynsel_choose(const dynsel_request *request,

@@ -1,29 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/submission.h>
 
+#include "core/at_once.h"
 #include "core/fail.h"
-#include "core/group.h"
 #include "core/in_flight.h"
 #include "core/policy.h"
 #include "core/report.h"
 #include "core/start.h"
 #include "core/submission.h"
 #include "port/pause.h"
-
-static void hand_over(const dynsel_work *work, const dynsel_selection *chosen,
-                      dynsel_submission *submission)
-{
-    submission->policy = chosen->policy;
-    submission->index = chosen->index;
-    submission->reason = (dynsel_reason)chosen->reason;
-    dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COMPLETE);
-    submission->generation = 0;
-    submission->done = work->done;
-    submission->error.status = work->error.status;
-    if (work->error.status != DYNSEL_OK) {
-        submission->error = work->error;
-    }
-}
 
 /* Where no work outlives a submit: nothing to keep, so no slot. */
 static dynsel_status submit_at_once(const dynsel_request *request, dynsel_submission *submission)
@@ -39,11 +24,9 @@ static dynsel_status submit_at_once(const dynsel_request *request, dynsel_submis
     if (chosen.wants != 0) {
         dynsel_tell_end(&chosen, work.error.status, dynsel_time_at_once(&work));
     }
-    if (submission != NULL) {
-        hand_over(&work, &chosen, submission);
-    } else if (work.error.status != DYNSEL_OK) {
-        dynsel_group_note_failure(request->policy, &work.error);
-    }
+    const dynsel_error error =
+        work.error.status != DYNSEL_OK ? work.error : (dynsel_error){.status = DYNSEL_OK};
+    dynsel_deliver(submission, &chosen, &work.done, &error);
     return DYNSEL_OK;
 }
 
@@ -73,8 +56,8 @@ static dynsel_status submit_with_own_try(const dynsel_request *request,
 }
 
 /* A policy with entries of its own. */
-static dynsel_status submit_its_own_way(const dynsel_request *request,
-                                        dynsel_submission *submission)
+DYNSEL_RARE static dynsel_status submit_its_own_way(const dynsel_request *request,
+                                                    dynsel_submission *submission)
 {
     const dynsel_policy_ops *ops = request->policy->ops;
     if (ops->submit != NULL && request->deadline_ns == DYNSEL_WAIT_FOREVER) {
@@ -93,6 +76,16 @@ static bool selects(const dynsel_request *request)
     return request->selection != NULL || (ops->try_select != NULL && !own);
 }
 
+/* Everything but the shortest way. */
+static dynsel_status submit_its_way(const dynsel_request *request, dynsel_submission *submission)
+{
+    if ((request->policy->ways & DYNSEL_WAY_OF_ITS_OWN) != 0 && !selects(request)) {
+        return submit_its_own_way(request, submission);
+    }
+    return dynsel_policy_outlives(request->policy) ? dynsel_in_flight_submit(request, submission)
+                                                   : submit_at_once(request, submission);
+}
+
 static dynsel_status submit(const dynsel_request *request, dynsel_submission *submission)
 {
     if (!dynsel_policy_is_usable(request->policy)) {
@@ -102,11 +95,13 @@ static dynsel_status submit(const dynsel_request *request, dynsel_submission *su
         return DYNSEL_FAIL_IN(request->function, DYNSEL_E_INVALID,
                               "the task is NULL or has no function", 0);
     }
-    if (!selects(request)) {
-        return submit_its_own_way(request, submission);
+    if (request->policy->ways == 0 && request->selection == NULL) {
+        const dynsel_status status = dynsel_submit_in_caller(request, submission);
+        if (status != DYNSEL_E_AGAIN || request->deadline_ns == DYNSEL_DO_NOT_WAIT) {
+            return status;
+        }
     }
-    return dynsel_policy_outlives(request->policy) ? dynsel_in_flight_submit(request, submission)
-                                                   : submit_at_once(request, submission);
+    return submit_its_way(request, submission);
 }
 
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
@@ -138,7 +133,8 @@ dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
 }
 
 static dynsel_status submit_selection(const char *function, dynsel_selection *selection,
-                                      const dynsel_task *task, dynsel_submission *submission)
+                                      const dynsel_task *task, dynsel_submission *submission,
+                                      uint64_t deadline_ns)
 {
     if (selection == NULL) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the selection is NULL", 0);
@@ -155,7 +151,7 @@ static dynsel_status submit_selection(const char *function, dynsel_selection *se
                                     .policy = selection->policy,
                                     .task = task,
                                     .selection = selection,
-                                    .deadline_ns = DYNSEL_WAIT_FOREVER};
+                                    .deadline_ns = deadline_ns};
     const dynsel_status status = submit(&request, submission);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
@@ -166,7 +162,14 @@ static dynsel_status submit_selection(const char *function, dynsel_selection *se
 dynsel_status dynsel_submit_selection(dynsel_selection *selection, const dynsel_task *task,
                                       dynsel_submission *submission)
 {
-    return submit_selection(DYNSEL_TEXT(__func__), selection, task, submission);
+    return submit_selection(DYNSEL_TEXT(__func__), selection, task, submission,
+                            DYNSEL_WAIT_FOREVER);
+}
+
+dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dynsel_task *task,
+                                          dynsel_submission *submission)
+{
+    return submit_selection(DYNSEL_TEXT(__func__), selection, task, submission, DYNSEL_DO_NOT_WAIT);
 }
 
 static dynsel_status refuse_in_task(const char *function)
@@ -199,6 +202,6 @@ dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, cons
     }
     dynsel_submission submission;
     const dynsel_status status =
-        submit_selection(DYNSEL_TEXT(__func__), selection, task, &submission);
+        submit_selection(DYNSEL_TEXT(__func__), selection, task, &submission, DYNSEL_WAIT_FOREVER);
     return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
 }

@@ -294,7 +294,7 @@ static void test_a_full_queue_refuses(void **state)
     assert_error_says("worker 0");
     assert_null(submission.policy);
     assert_status(DYNSEL_OK, dynsel_select(&policy, &task, &selection));
-    assert_status(DYNSEL_E_AGAIN, dynsel_submit_selection(&selection, &task, NULL));
+    assert_status(DYNSEL_E_AGAIN, dynsel_try_submit_selection(&selection, &task, NULL));
     open_door();
     assert_status(DYNSEL_OK, wait_group());
     assert_status(DYNSEL_OK, dynsel_submit_selection(&selection, &task, &submission));

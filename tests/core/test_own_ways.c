@@ -45,7 +45,7 @@ static dynsel_status own_try_submit(dynsel_policy *policy, const dynsel_task *of
         return DYNSEL_E_AGAIN;
     }
     dynsel_selection selection = {.policy = policy, .index = 0};
-    return dynsel_submit_selection(&selection, of, submission);
+    return dynsel_try_submit_selection(&selection, of, submission);
 }
 
 static dynsel_status own_submit_and_wait(dynsel_policy *policy, const dynsel_task *of)

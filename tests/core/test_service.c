@@ -181,6 +181,11 @@ static void try_submit_says_again_where_the_backend_is_full(void **state)
     atomic_store(&manual.queues[FIXED].is_full, true);
     assert_status(DYNSEL_E_AGAIN,
                   dynsel_try_submit(&fixed.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
+    dynsel_selection selection;
+    assert_status(DYNSEL_OK, dynsel_select(&fixed.policy, &DYNSEL_TASK(enqueue, NULL), &selection));
+    assert_status(DYNSEL_E_AGAIN,
+                  dynsel_try_submit_selection(&selection, &DYNSEL_TASK(enqueue, NULL), NULL));
+    assert_ptr_equal(selection.policy, &fixed.policy);
     atomic_store(&manual.queues[FIXED].is_full, false);
     assert_status(DYNSEL_OK, dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, NULL)));
 }

@@ -30,6 +30,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 static const dynsel_backend_ops ops = {
     .name = "inline",
     .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
+    .only_calls = true,
     .poll_synchronizes = true,
     .get_default_resources = get_default_resources,
     .resource_name = resource_name,
