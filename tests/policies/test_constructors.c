@@ -152,6 +152,44 @@ static void without_resources_the_default_ones_are_chosen_from(void **state)
     }
 }
 
+static dynsel_status offer(dynsel_backend *backend, dynsel_resource *resources, size_t capacity,
+                           size_t *count)
+{
+    for (size_t i = 0; i < COUNT && i < capacity; i++) {
+        resources[i] = (dynsel_resource){.backend = backend};
+    }
+    *count = COUNT;
+    return DYNSEL_OK;
+}
+
+static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    dynsel_work_call(work);
+    return DYNSEL_OK;
+}
+
+static void an_offset_counts_in_the_default_resources_too(void **state)
+{
+    (void)state;
+    static const dynsel_backend_ops ops = {.name = "offers",
+                                           .reports = DYNSEL_TASK_SUBMISSION |
+                                                      DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
+                                           .get_default_resources = offer,
+                                           .start = start};
+    dynsel_backend backend = {&ops};
+    const dynsel_options options = {.backend = &backend};
+    for (const kind *k = kinds; k->init != NULL; k++) {
+        size_t count = 0;
+        memset(&any, 0, sizeof any);
+        assert_status(DYNSEL_OK, k->init(true, &options, LAST));
+        assert_non_null(dynsel_get_resources(&any.policy, &count));
+        assert_int_equal(count, COUNT);
+        assert_int_equal(choose().index, k->has_offset ? LAST : 0);
+        end();
+    }
+}
+
 static void given_resources_are_chosen_from(void **state)
 {
     (void)state;
@@ -254,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_zeroed_policy_waits_for_its_initialization),
         cmocka_unit_test(without_resources_the_default_ones_are_chosen_from),
+        cmocka_unit_test(an_offset_counts_in_the_default_resources_too),
         cmocka_unit_test(given_resources_are_chosen_from),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(a_second_initialization_is_refused),

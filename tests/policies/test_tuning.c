@@ -138,7 +138,7 @@ static void times_are_told_apart_to_the_nanosecond(void **state)
 {
     static const uint64_t pairs[][2] = {{900000, 9000}, {1990000, 1010000}, {4000000, 1}, {9, 7}};
     (void)state;
-    NEEDS(COUNT >= 2);
+    NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 4);
     for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         const dynsel_task kind = {.function = nothing, .id = i + 1};
         set_times(pairs[i][0], pairs[i][1], 2 * pairs[i][0]);
@@ -150,7 +150,7 @@ static void times_are_told_apart_to_the_nanosecond(void **state)
 static void the_first_time_of_a_resource_does_not_count(void **state)
 {
     (void)state;
-    NEEDS(COUNT >= 2);
+    NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 2);
     for (uint32_t lucky = 0; lucky < 2; lucky++) {
         const dynsel_task kind = {.function = nothing, .id = 1 + lucky};
         /* lucky: the slow one seems fast at first; else the fast one seems slow, as it compiles */
