@@ -176,7 +176,7 @@ static void a_best_that_becomes_slow_loses_its_place(void **state)
 static void sleep_for_an_interval(void)
 {
     const uint64_t begin = dynsel_now_ns();
-    while (dynsel_now_ns() - begin < INTERVAL_MS * 1000000u) {
+    while (dynsel_now_ns() - begin < INTERVAL_MS * UINT64_C(1000000)) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
 }
