@@ -241,7 +241,7 @@ typedef struct numbers {
     size_t count;
 } numbers;
 
-static numbers work[TASKS];
+static numbers packs[TASKS];
 
 static dynsel_status square_them(const dynsel_resource *where, void *args, dynsel_event *done)
 {
@@ -265,10 +265,10 @@ static void prepare(void)
         ports[i].jobs = 0;
     }
     for (uint32_t t = 0; t < TASKS; t++) {
-        work[t].count = NUMBERS;
+        packs[t].count = NUMBERS;
         for (uint32_t i = 0; i < NUMBERS; i++) {
-            work[t].in[i] = t * NUMBERS + i;
-            work[t].out[i] = 0;
+            packs[t].in[i] = t * NUMBERS + i;
+            packs[t].out[i] = 0;
         }
     }
 }
@@ -277,7 +277,7 @@ static bool results_are_right(void)
 {
     for (uint32_t t = 0; t < TASKS; t++) {
         for (uint32_t i = 0; i < NUMBERS; i++) {
-            if (work[t].out[i] != (t * NUMBERS + i) * (t * NUMBERS + i)) {
+            if (packs[t].out[i] != (t * NUMBERS + i) * (t * NUMBERS + i)) {
                 return false;
             }
         }
@@ -298,7 +298,7 @@ static bool use(dynsel_policy *policy)
     bool good = true;
     prepare();
     for (unsigned t = 0; t < TASKS; t++) {
-        const dynsel_task task = DYNSEL_TASK(square_them, &work[t]);
+        const dynsel_task task = DYNSEL_TASK(square_them, &packs[t]);
         good = check(dynsel_submit(policy, &task, NULL) == DYNSEL_OK, "submit") && good;
     }
     good = check(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK,
@@ -323,6 +323,16 @@ static bool use_dynamic_load(void)
            use(&policy.policy);
 }
 
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+static bool use_auto_tune(void)
+{
+    static dynsel_auto_tune_policy policy;
+    return check(dynsel_auto_tune_init(&policy, &options, DYNSEL_NEVER_RESAMPLE) == DYNSEL_OK,
+                 "auto_tune") &&
+           use(&policy.policy);
+}
+#endif
+
 int main(void)
 {
     if (!check(power_up(), "the devices start")) {
@@ -331,6 +341,9 @@ int main(void)
     printf("%-14s %8s %8s\n", "tasks by", dynsel_resource_name(&resources[0]),
            dynsel_resource_name(&resources[1]));
     bool good = use_dynamic_load();
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    good = use_auto_tune() && good;
+#endif
     power_down();
     return good ? 0 : 1;
 }

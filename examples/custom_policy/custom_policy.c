@@ -155,7 +155,9 @@ static dynsel_status wait_at_door(const dynsel_resource *where, void *args, dyns
 
 static dynsel_status work(const dynsel_resource *where, void *args, dynsel_event *done)
 {
-    const size_t index = (size_t)(where - (const dynsel_resource *)args);
+    size_t count = 0;
+    const size_t index = (size_t)(where - dynsel_get_resources(&capacity.policy, &count));
+    (void)args;
     (void)done;
     atomic_fetch_add(&capacity.places[index].given, 1);
     note_highest(&capacity.places[index].highest, atomic_load(&capacity.places[index].taken));
@@ -200,13 +202,11 @@ static bool show_full(unsigned expected)
 /* More work than there are places: each submit waits for one. */
 static bool show_waiting(void)
 {
-    size_t count = 0;
-    void *resources = (void *)(uintptr_t)dynsel_get_resources(&capacity.policy, &count);
+    const dynsel_task task = DYNSEL_TASK(work, NULL);
     bool good = true;
     for (unsigned i = 0; i < TASKS && good; i++) {
-        good =
-            check(dynsel_submit(&capacity.policy, &DYNSEL_TASK(work, resources), NULL) == DYNSEL_OK,
-                  "submit waits for a place");
+        good = check(dynsel_submit(&capacity.policy, &task, NULL) == DYNSEL_OK,
+                     "submit waits for a place");
     }
     return check(dynsel_wait_group(dynsel_get_submission_group(&capacity.policy)) == DYNSEL_OK,
                  "all work succeeds") &&
@@ -235,7 +235,7 @@ static bool show_table(void)
 
 static bool start(unsigned *places)
 {
-    unsigned capacities[WORKERS];
+    unsigned capacities[CONFIG_DYNSEL_MAX_RESOURCES] = {0};
     dynsel_resource workers[WORKERS];
     size_t count = 0;
     for (unsigned i = 0; i < WORKERS; i++) {

@@ -25,7 +25,7 @@ DYNSEL_BEGIN_DECLS
  * threads, a policy without options has them only in programs that called dynsel_threads_start().
  *
  * Where a worker's queue is full, the resource refuses work with DYNSEL_E_AGAIN: dynsel_submit()
- * waits and chooses again, dynsel_try_submit() and dynsel_submit_selection() return it. A task
+ * waits and chooses again, dynsel_submit_selection() waits, their try_ forms return it. A task
  * function that sets done->native to something else than NULL fails with DYNSEL_E_INVALID, because
  * nobody would wait for it. Reports submission, completion and time; the time is the task
  * function's own. Work takes a mutex of its worker for some tens of instructions when it is given,

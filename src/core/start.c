@@ -68,7 +68,7 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
         fill_in(work, request, function, selection);
         status = backend->ops->start(backend, work);
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
-            if (work->done.native != NULL && !backend->ops->outlives_submit) {
+            if (!backend->ops->outlives_submit && work->done.native != NULL) {
                 refuse_event(work);
             }
             dynsel_count_submission(request->policy, selection->index);

@@ -293,11 +293,12 @@ static void test_a_full_queue_refuses(void **state)
     assert_error_says("CONFIG_DYNSEL_THREADS_QUEUE");
     assert_error_says("worker 0");
     assert_null(submission.policy);
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_submit_for(&policy, &task, &submission, 1000000));
     assert_status(DYNSEL_OK, dynsel_select(&policy, &task, &selection));
     assert_status(DYNSEL_E_AGAIN, dynsel_try_submit_selection(&selection, &task, NULL));
     open_door();
     assert_status(DYNSEL_OK, wait_group());
-    assert_status(DYNSEL_OK, dynsel_submit_selection(&selection, &task, &submission));
+    assert_status(DYNSEL_OK, dynsel_try_submit_selection(&selection, &task, &submission));
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
     assert_int_equal(atomic_load(&runs), QUEUE + 2);
     finish();
@@ -310,19 +311,30 @@ static void *open_later(void *unused)
     return unused;
 }
 
-static void test_submit_waits_for_room_in_the_queue(void **state)
+static void check_waiting_for_room(bool with_selection)
 {
-    NEEDS(SLOTS >= QUEUE + 2);
+    const dynsel_task task = DYNSEL_TASK(count_run, NULL);
     pthread_t opener;
+    dynsel_selection selection;
     dynsel_submission submission;
-    (void)state;
     fill_worker();
+    assert_status(DYNSEL_OK, dynsel_select(&policy, &task, &selection));
     assert_int_equal(pthread_create(&opener, NULL, open_later, NULL), 0);
-    assert_status(DYNSEL_OK, submit(count_run, &submission));
+    assert_status(DYNSEL_OK, with_selection
+                                 ? dynsel_submit_selection(&selection, &task, &submission)
+                                 : dynsel_submit(&policy, &task, &submission));
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
     assert_int_equal(pthread_join(opener, NULL), 0);
     assert_int_equal(atomic_load(&runs), QUEUE + 2);
     finish();
+}
+
+static void test_submit_waits_for_room_in_the_queue(void **state)
+{
+    NEEDS(SLOTS >= QUEUE + 2);
+    (void)state;
+    check_waiting_for_room(false);
+    check_waiting_for_room(true);
 }
 
 static dynsel_status fail_with_details(const dynsel_resource *where, void *args, dynsel_event *done)
@@ -539,13 +551,14 @@ static void test_time_is_that_of_the_function(void **state)
 {
     NEEDS(SLOTS >= 2);
     enum { WAIT_MS = 20, TRIES = 10 };
+    const uint64_t wait_ns = (uint64_t)WAIT_MS * 1000000;
     uint64_t shortest = UINT64_MAX;
     (void)state;
     init(1);
-    for (unsigned i = 0; i < TRIES && shortest >= WAIT_MS * 1000000u; i++) {
+    for (unsigned i = 0; i < TRIES && shortest >= wait_ns; i++) {
         shortest = time_behind_another_policy(WAIT_MS);
     }
-    assert_in_range(shortest, 1, WAIT_MS * 1000000u - 1);
+    assert_in_range(shortest, 1, wait_ns - 1);
     finish();
 }
 
@@ -590,6 +603,9 @@ static union {
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
     dynsel_dynamic_load_policy dynamic_load;
 #endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    dynsel_auto_tune_policy auto_tune;
+#endif
 } any;
 
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
@@ -613,6 +629,13 @@ static dynsel_status init_dynamic_load(const dynsel_options *options)
 }
 #endif
 
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+static dynsel_status init_auto_tune(const dynsel_options *options)
+{
+    return dynsel_auto_tune_init(&any.auto_tune, options, DYNSEL_NEVER_RESAMPLE);
+}
+#endif
+
 static dynsel_status (*const inits[])(const dynsel_options *) = {
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
     init_fixed,
@@ -622,6 +645,9 @@ static dynsel_status (*const inits[])(const dynsel_options *) = {
 #endif
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
     init_dynamic_load,
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    init_auto_tune,
 #endif
     NULL,
 };

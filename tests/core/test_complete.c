@@ -24,12 +24,12 @@ enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, NO_TIME = 0 };
 /* What one piece of work does when it is started. */
 typedef struct plan {
     dynsel_status returns; /* of the task function */
-    bool marked_in_start;
-    bool marked_by_thread; /* in start, by another thread */
-    bool began;
     dynsel_status ends_in;
     uint64_t ready_ns;
     uint64_t end_ns;
+    bool marked_in_start;
+    bool marked_by_thread; /* in start, by another thread */
+    bool began;
     uint32_t token; /* out */
 } plan;
 

@@ -35,10 +35,9 @@ static uint32_t number_of(const void *handle)
 }
 
 /* Written before anybody can have a handle, and never again. */
-static void write_name(uint32_t number)
+static void write_name(char *end, uint32_t number)
 {
     static const char prefix[] = "worker ";
-    char *end = workers[number].name;
     if (*end != '\0') {
         return;
     }
@@ -77,7 +76,7 @@ static void stop_all(void)
 static dynsel_status start_all(const char *function, uint32_t wanted)
 {
     while (running < wanted) {
-        write_name(running);
+        write_name(workers[running].name, running);
         const int code = dynsel_worker_start(&workers[running]);
         if (code != 0) {
             stop_all();
