@@ -37,7 +37,9 @@ def limits(config):
         bss += 400 * config["DYNSEL_OPENCL_MAX_DEVICES"]
         bss += 160 * config["DYNSEL_OPENCL_MAX_PLATFORMS"] + 2 * KIB
     return {
-        "text": (10 + (4 if in_flight else 0) + (3 if threads else 0) + (18 if opencl else 0)) * KIB,
+        "text": (10 + (6 if in_flight else 0) + (8 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
+                 + (2 if config["DYNSEL_STATISTICS"] else 0) + (3 if threads else 0)
+                 + (18 if opencl else 0)) * KIB,
         "rodata": (4 + (1 if threads else 0) + (8 if opencl else 0)) * KIB,
         "data": (1 + (2 if opencl else 0)) * KIB,
         "bss": bss,
