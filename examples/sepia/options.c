@@ -47,13 +47,17 @@ void options_help(void)
         "Tones a photograph in sepia. The picture is cut into tiles, and a policy of dynsel picks\n"
         "the device that each tile is worked on: this host, or an OpenCL device.\n"
         "\n"
-        "  -p, --policy NAME[:OFFSET]  how to pick:");
+        "  -p, --policy NAME[:OFFSET]  how to pick; default: %s. There are\n"
+        "                             ",
+        policies_name(0));
     for (size_t i = 0; policies_name(i) != NULL; i++) {
-        printf("%s %s%s", i == 0 ? "" : " or", policies_name(i), i == 0 ? " (default)" : "");
+        printf("%s %s", i == 0 ? "" : ",", policies_name(i));
     }
     printf(
         "\n"
-        "                              OFFSET: the resource to begin with, as in --list\n"
+        "                              OFFSET: the resource to begin with, as in --list, where "
+        "the\n"
+        "                              policy does not choose it itself\n"
         "  -d, --device SELECTOR       what to pick from; default: host and all OpenCL devices.\n"
         "                              Alternatives are separated by ';' or by another --device:\n"
         "                                host                       this host\n"
@@ -118,6 +122,10 @@ static int parse_policy(options *o, const char *text)
     o->policy = policies_find(text, length);
     if (o->policy < 0) {
         return unknown_policy(text, length);
+    }
+    if (text[length] == ':' && !policies_takes_offset(o->policy)) {
+        return wrong("--policy %s: %s chooses by itself where to begin, leave out what follows ':'",
+                     text, policies_name((size_t)o->policy));
     }
     if (text[length] == ':' && !number(text + length + 1, strlen(text + length + 1), 0,
                                        CONFIG_DYNSEL_MAX_RESOURCES - 1, &offset)) {

@@ -15,6 +15,12 @@ static union {
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
     dynsel_fixed_resource_policy fixed_resource;
 #endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+    dynsel_dynamic_load_policy dynamic_load;
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    dynsel_auto_tune_policy auto_tune;
+#endif
 } memory;
 
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
@@ -31,15 +37,38 @@ static dynsel_status fixed_resource(const dynsel_options *options, size_t offset
 }
 #endif
 
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+static dynsel_status dynamic_load(const dynsel_options *options, size_t offset)
+{
+    (void)offset;
+    return dynsel_dynamic_load_init(&memory.dynamic_load, options);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+static dynsel_status auto_tune(const dynsel_options *options, size_t offset)
+{
+    (void)offset;
+    return dynsel_auto_tune_init(&memory.auto_tune, options, DYNSEL_NEVER_RESAMPLE);
+}
+#endif
+
 static const struct {
     const char *name;
     dynsel_status (*init)(const dynsel_options *options, size_t offset);
+    bool takes_offset;
 } policies[] = {
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-    {"round_robin", round_robin},
+    {"round_robin", round_robin, true},
 #endif
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-    {"fixed_resource", fixed_resource},
+    {"fixed_resource", fixed_resource, true},
+#endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+    {"dynamic_load", dynamic_load, false},
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    {"auto_tune", auto_tune, false},
 #endif
 };
 
@@ -68,6 +97,11 @@ int policies_find(const char *name, size_t length)
 const char *policies_name(size_t index)
 {
     return index < COUNT ? policies[index].name : NULL;
+}
+
+bool policies_takes_offset(int index)
+{
+    return policies[index].takes_offset;
 }
 
 static size_t smallest(size_t a, size_t b, size_t c)

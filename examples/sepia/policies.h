@@ -14,6 +14,9 @@ int policies_find(const char *name, size_t length);
 /** NULL past the last. The first is what is used when the user names none. */
 const char *policies_name(size_t index);
 
+/** Whether the policy begins at a resource that the user may name. */
+bool policies_takes_offset(int index);
+
 /** The name that is most like `name`; NULL when none is. */
 const char *policies_nearest(const char *name, size_t length);
 

@@ -352,6 +352,18 @@ class Devices(Case):
         tiles, said = self.check("-p", "round-robin:2", "-t", "61x12", env=TWO)
         self.assertEqual(list(tiles.values()), [1, 1, 2], said)
 
+    @unittest.skipUnless(configured("POLICY_DYNAMIC_LOAD"), "needs dynamic_load")
+    def test_dynamic_load(self):
+        tiles, said = self.check("-p", "dynamic_load", env=TWO)
+        self.assertEqual(sum(tiles.values()), sum(self.check(env=TWO)[0].values()), said)
+        self.refuse(2, ["leave out"], "in.png", "-p", "dynamic_load:1")
+
+    @unittest.skipUnless(configured("POLICY_AUTO_TUNE"), "needs auto_tune")
+    def test_auto_tune_tries_every_resource(self):
+        tiles, said = self.check("-p", "auto_tune", "-t", "16", env=TWO)
+        self.assertTrue(all(count >= 2 for count in tiles.values()), said)
+        self.refuse(2, ["leave out"], "in.png", "-p", "auto_tune:1")
+
     def test_busy_times_are_told(self):
         _, said = self.check(env=TWO)
         rows = re.findall(r"^ *\d+  .* %  +([\d.]+) +\d+ +\d+ % [#.]{10}$", said, re.MULTILINE)
