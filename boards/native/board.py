@@ -37,10 +37,11 @@ def limits(config):
         bss += 400 * config["DYNSEL_OPENCL_MAX_DEVICES"]
         bss += 160 * config["DYNSEL_OPENCL_MAX_PLATFORMS"] + 2 * KIB
     return {
-        "text": (10 + (6 if in_flight else 0) + (8 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
-                 + (2 if config["DYNSEL_STATISTICS"] else 0) + (3 if threads else 0)
-                 + (18 if opencl else 0)) * KIB,
-        "rodata": (4 + (1 if threads else 0) + (8 if opencl else 0)) * KIB,
+        "text": ((10 if config["DYNSEL_OPTIMIZE_SIZE"] else 13) + (7 if in_flight else 0)
+                 + (7 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
+                 + (2 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
+                 + (16 if opencl else 0)) * KIB,
+        "rodata": (5 + (1 if threads else 0) + (8 if opencl else 0)) * KIB,
         "data": (1 + (2 if opencl else 0)) * KIB,
         "bss": bss,
         "stack": 1280 if opencl else 256 + (256 if threads else 0),
