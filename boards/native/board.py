@@ -37,7 +37,7 @@ def limits(config):
         bss += 400 * config["DYNSEL_OPENCL_MAX_DEVICES"]
         bss += 160 * config["DYNSEL_OPENCL_MAX_PLATFORMS"] + 2 * KIB
     return {
-        "text": ((10 if config["DYNSEL_OPTIMIZE_SIZE"] else 13) + (7 if in_flight else 0)
+        "text": ((10 if config["DYNSEL_OPTIMIZE_SIZE"] else 14) + (7 if in_flight else 0)
                  + (7 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
                  + (2 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
                  + (16 if opencl else 0)) * KIB,
