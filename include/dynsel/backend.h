@@ -111,27 +111,31 @@ struct dynsel_backend {
  * Runs work->function in the calling thread with the library's book-keeping around it: puts what it
  * returned, with the details, into work->error. For the `start` operation of backends.
  *
- * Errors: none of its own. May block as the task function does. Cost: one indirect call.
+ * Errors: none of its own. May block as the task function does.
+ * Cost: one indirect call.
  */
 void dynsel_work_call(dynsel_work *work);
 
 /**
  * Marks work as complete: the one function that interrupts and drivers' callbacks may call.
  *
- * token: work->token; may come during `start` already, and too late. end_ns: the clock of
- * dynsel_now_ns() when the work ended; 0: unknown. status: how it ended, DYNSEL_OK or a failure;
- * only the status travels, without details. Returns: DYNSEL_OK, or DYNSEL_E_STALE when that work
- * was complete already: nothing was changed then. Leaves no last error. Without
- * CONFIG_DYNSEL_IN_FLIGHT always DYNSEL_E_STALE. May block: no. Context: any, interrupts and
- * callbacks of drivers as well. Cost: three compare-and-swaps; wakes threads that sleep. Policies
- * hear of it when a call of the library looks.
+ * token: work->token; may come during `start` already, and too late.
+ * end_ns: the clock of dynsel_now_ns() when the work ended; 0: unknown.
+ * status: how it ended, DYNSEL_OK or a failure; only the status travels, without details.
+ * Returns: DYNSEL_OK, or DYNSEL_E_STALE when that work was complete already: nothing was changed
+ *     then. Leaves no last error. Without CONFIG_DYNSEL_IN_FLIGHT always DYNSEL_E_STALE.
+ * May block: no.
+ * Context: any, interrupts and callbacks of drivers as well.
+ * Cost: three compare-and-swaps; wakes threads that sleep. Policies hear of it when a call of the
+ *     library looks.
  */
 dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end_ns);
 
 /**
  * The library's clock: nanoseconds that never go back, from an arbitrary start, never 0.
  *
- * Context: any, interrupts too. Cost: one look at the clock.
+ * Context: any, interrupts too.
+ * Cost: one look at the clock.
  */
 uint64_t dynsel_now_ns(void);
 

@@ -3,8 +3,7 @@
  * The configuration that the library was built with, and the few macros that every header uses.
  *
  * <dynsel/autoconf.h> is generated from Kconfig. It defines every yes-or-no option as 0 or 1, so
- * write
- * `#if CONFIG_DYNSEL_X`, never `#ifdef`: with -Wundef a misspelt option then stops the build.
+ * write `#if CONFIG_DYNSEL_X`, never `#ifdef`: with -Wundef a misspelt option then stops the build.
  */
 #ifndef DYNSEL_CONFIG_H
 #define DYNSEL_CONFIG_H

@@ -28,7 +28,8 @@ typedef struct dynsel_dynamic_load_policy {
  * and costs one atomic read-modify-write, completing another. The seed's constructors are: a zeroed
  * policy (1), options NULL or {0} (2, 4), options with resources (3, 5).
  *
- * Errors: those of dynsel_policy_init(). Ownership, context and blocking: as dynsel_policy_init().
+ * Errors: those of dynsel_policy_init().
+ * Ownership, context and blocking: as dynsel_policy_init().
  */
 DYNSEL_CHECKED dynsel_status dynsel_dynamic_load_init(dynsel_dynamic_load_policy *policy,
                                                       const dynsel_options *options)

@@ -32,19 +32,24 @@ typedef struct dynsel_error {
  * since then returned.
  *
  * Returns: never NULL; status DYNSEL_OK when nothing has failed yet. Valid until the next failure
- * on this thread. Without CONFIG_DYNSEL_ERROR_TEXTS the three texts are NULL. Errors: none.
- * Context: any thread, not interrupts. Cost: constant, no lock.
+ *     on this thread. Without CONFIG_DYNSEL_ERROR_TEXTS the three texts are NULL.
+ * Errors: none.
+ * Context: any thread, not interrupts.
+ * Cost: constant, no lock.
  */
 const dynsel_error *dynsel_last_error(void);
 
 /**
- * Writes an error as one line without a line end, such as
- * `dynsel_submit: a table of fixed size is full: 64 submissions are finished ...`.
+ * Writes an error as one line without a line end, such as `dynsel_submit: a table of fixed size is
+ * full: 64 submissions are finished ...`.
  *
  * error: what to write; NULL stands for dynsel_last_error().
  * buffer, bytes: where to; always ends in '\0' when bytes > 0, cut off where it does not fit; NULL
- * only with 0 bytes. Returns: the length of the whole line in bytes without the '\0', as snprintf()
- * does. Errors: none. Context: any thread. Cost: linear in the length of the line.
+ *     only with 0 bytes.
+ * Returns: the length of the whole line in bytes without the '\0', as snprintf() does.
+ * Errors: none.
+ * Context: any thread.
+ * Cost: linear in the length of the line.
  */
 size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes);
 
@@ -55,7 +60,9 @@ size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes);
  * function returns that very status.
  *
  * error: copied; its texts must be static or outlive every wait. NULL is DYNSEL_E_INVALID.
- * Returns: error->status. Context: any thread, not interrupts. Cost: constant.
+ * Returns: error->status.
+ * Context: any thread, not interrupts.
+ * Cost: constant.
  */
 dynsel_status dynsel_fail(const dynsel_error *error);
 

@@ -58,8 +58,7 @@ extern dynsel_backend dynsel_opencl_backend;
 /** All zero: the defaults. */
 typedef struct dynsel_opencl_options {
     const char *selector; /**< borrowed until dynsel_opencl_close(); NULL: the environment's */
-    cl_command_queue_properties
-        queue_properties; /**< for the queues the library makes, such as
+    cl_command_queue_properties queue_properties; /**< for the queues the library makes, such as
                                CL_QUEUE_PROFILING_ENABLE; out of order is not allowed */
 } dynsel_opencl_options;
 
@@ -68,8 +67,10 @@ typedef struct dynsel_opencl_options {
  *
  * options: copied, the selector's text borrowed. NULL: all zero.
  * Errors: DYNSEL_E_INVALID (a selector that does not parse: the text says where; out-of-order
- * queues), DYNSEL_E_BUSY (the backend is in use already: dynsel_opencl_close() first). May block:
- * no. Context: any thread. Cost: linear in the selector.
+ *     queues), DYNSEL_E_BUSY (the backend is in use already: dynsel_opencl_close() first).
+ * May block: no.
+ * Context: any thread.
+ * Cost: linear in the selector.
  */
 DYNSEL_CHECKED dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options);
 
@@ -78,13 +79,14 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_configure(const dynsel_opencl_options
  *
  * selector: NULL or blank: as for the default resources.
  * resources, capacity: out, in the order of platforms and devices, each device once. NULL only with
- * 0, to have them counted.
+ *     0, to have them counted.
  * count: out, how many were chosen, also when it is more than fit.
  * Errors: DYNSEL_E_INVALID (NULL pointers; a selector that does not parse: the text says where and
- * what is allowed), DYNSEL_E_NO_RESOURCE (nothing fits; the text says how many devices there are),
- * DYNSEL_E_FULL (more than `capacity`, or more devices than CONFIG_DYNSEL_OPENCL_MAX_DEVICES or
- * platforms than CONFIG_DYNSEL_OPENCL_MAX_PLATFORMS). May block: yes, at the first use, while
- * drivers are loaded. Context: any thread; not task functions.
+ *     what is allowed), DYNSEL_E_NO_RESOURCE (nothing fits; the text says how many devices there
+ *     are), DYNSEL_E_FULL (more than `capacity`, or more devices than
+ *     CONFIG_DYNSEL_OPENCL_MAX_DEVICES or platforms than CONFIG_DYNSEL_OPENCL_MAX_PLATFORMS).
+ * May block: yes, at the first use, while drivers are loaded.
+ * Context: any thread; not task functions.
  */
 DYNSEL_CHECKED dynsel_status dynsel_opencl_select(const char *selector, dynsel_resource *resources,
                                                   size_t capacity, size_t *count);
@@ -122,9 +124,11 @@ typedef void (*dynsel_opencl_visitor)(const dynsel_opencl_device_info *info, voi
  * Tells about every device of every platform, in order, with the verdict of a selector: for lists,
  * and to see why a device is not among the chosen. A platform without devices is told about too.
  *
- * selector: as in dynsel_opencl_select(). visitor: called in this thread with no lock held, `info`
- * dies when it returns. Errors: as dynsel_opencl_select(), without DYNSEL_E_NO_RESOURCE; with
- * DYNSEL_E_FULL those that fit were told about. May block: yes, at the first use.
+ * selector: as in dynsel_opencl_select().
+ * visitor: called in this thread with no lock held, `info` dies when it returns.
+ * Errors: as dynsel_opencl_select(), without DYNSEL_E_NO_RESOURCE; with DYNSEL_E_FULL those that
+ *     fit were told about.
+ * May block: yes, at the first use.
  */
 DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
                                                          dynsel_opencl_visitor visitor,
@@ -135,10 +139,11 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
  *
  * where: a resource of this backend.
  * Returns: borrowed from the library (from the user, for a queue of the user's), valid until
- * dynsel_opencl_close(). NULL with dynsel_last_error() set: DYNSEL_E_INVALID (not a resource of
- * this backend), DYNSEL_E_OUT_OF_SERVICE (the device is lost, or could not be opened: function and
- * code of the first failure; not from dynsel_opencl_device(), which opens nothing). May block: the
- * first call for a device, while its driver makes a context. Context: any thread; task functions.
+ *     dynsel_opencl_close(). NULL with dynsel_last_error() set: DYNSEL_E_INVALID (not a resource of
+ *     this backend), DYNSEL_E_OUT_OF_SERVICE (the device is lost, or could not be opened: function
+ *     and code of the first failure; not from dynsel_opencl_device(), which opens nothing).
+ * May block: the first call for a device, while its driver makes a context.
+ * Context: any thread; task functions.
  * Cost: constant afterwards, no lock.
  */
 cl_command_queue dynsel_opencl_queue(const dynsel_resource *where);
@@ -147,13 +152,16 @@ cl_device_id dynsel_opencl_device(const dynsel_resource *where);
 
 /**
  * Makes a queue of the user's usable as a resource: give it as `adapt` in dynsel_options, with
- * resources of the form
- * `{&dynsel_opencl_backend, queue}`. The task function then gets the queue itself as where->handle.
+ * resources of the form `{&dynsel_opencl_backend, queue}`. The task function then gets the queue
+ * itself as where->handle.
  *
  * queue: a cl_command_queue; retained until dynsel_opencl_close(). The same queue twice gives the
- * same. Returns: NULL with dynsel_last_error() set: DYNSEL_E_INVALID (NULL, or what OpenCL says of
- * it), DYNSEL_E_FULL (CONFIG_DYNSEL_OPENCL_MAX_DEVICES counts found devices and such queues
- * together). May block: at the first use of the backend. Context: any thread.
+ *     same.
+ * Returns: NULL with dynsel_last_error() set: DYNSEL_E_INVALID (NULL, or what OpenCL says of it),
+ *     DYNSEL_E_FULL (CONFIG_DYNSEL_OPENCL_MAX_DEVICES counts found devices and such queues
+ *     together).
+ * May block: at the first use of the backend.
+ * Context: any thread.
  */
 void *dynsel_opencl_adopt(void *queue);
 
@@ -162,8 +170,10 @@ void *dynsel_opencl_adopt(void *queue);
  * for task functions, as in `return dynsel_opencl_check("clEnqueueNDRangeKernel",
  * clEnqueueNDRangeKernel(..., &done->opencl));`
  *
- * function: static text. Returns: DYNSEL_OK for CL_SUCCESS, else DYNSEL_E_DEVICE. Context: any
- * thread. Cost: constant.
+ * function: static text.
+ * Returns: DYNSEL_OK for CL_SUCCESS, else DYNSEL_E_DEVICE.
+ * Context: any thread.
+ * Cost: constant.
  */
 DYNSEL_CHECKED dynsel_status dynsel_opencl_check(const char *function, cl_int code);
 
@@ -177,8 +187,8 @@ const char *dynsel_opencl_code_name(cl_int code);
  * hang there.
  *
  * Errors: DYNSEL_E_BUSY (a policy still uses a resource of this backend; nothing was changed).
- * May block: yes, until the drivers are done. Context: any thread, not beside other calls of this
- * backend.
+ * May block: yes, until the drivers are done.
+ * Context: any thread, not beside other calls of this backend.
  */
 DYNSEL_CHECKED dynsel_status dynsel_opencl_close(void);
 

@@ -66,7 +66,7 @@ typedef struct dynsel_policy_ops {
      * dynsel_submit_and_wait(), called instead of the library's, which makes a selection with
      * try_select and starts the work there. They place work with dynsel_submit_selection(), on a
      * selection of try_select or on one that they fill in themselves (policy, index, and wants with
-     *  the bits of `needs`). One of these or try_select is enough; what is missing is made of what
+     * the bits of `needs`). One of these or try_select is enough; what is missing is made of what
      * is there, or DYNSEL_E_UNSUPPORTED. */
     dynsel_status (*submit)(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission);
@@ -129,13 +129,14 @@ struct dynsel_policy {
  * ops:     static; kept by reference.
  * options: borrowed during the call; NULL is the same as all zero.
  * Errors:  DYNSEL_E_INVALID (NULL policy or ops; a policy that is initialized already, copied or
- * not zeroed; resources without a count or the other way round; a resource without a backend, or
- * with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL (more
- * than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
- * DYNSEL_E_UNSUPPORTED (a backend whose work outlives a submit, without CONFIG_DYNSEL_IN_FLIGHT),
- * and what the backends report. A policy that was zero is zero again after an error. May block:
- * yes, where a backend looks for devices. Not from interrupts or task functions. Cost: linear in
- * the resources.
+ *     not zeroed; resources without a count or the other way round; a resource without a backend,
+ *     or with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL
+ *     (more than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
+ *     DYNSEL_E_UNSUPPORTED (a backend whose work outlives a submit, without
+ *     CONFIG_DYNSEL_IN_FLIGHT), and what the backends report. A policy that was zero is zero again
+ *     after an error.
+ * May block: yes, where a backend looks for devices. Not from interrupts or task functions.
+ * Cost: linear in the resources.
  */
 DYNSEL_CHECKED dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops *ops,
                                                 const dynsel_options *options)
@@ -145,9 +146,10 @@ DYNSEL_CHECKED dynsel_status dynsel_policy_init(dynsel_policy *policy, const dyn
  * Ends the use of a policy and zeroes its dynsel_policy, so that it can be initialized again.
  *
  * Errors: DYNSEL_E_INVALID (NULL, a copy), DYNSEL_E_UNINITIALIZED, DYNSEL_E_BUSY (work in flight,
- * or submissions that were neither waited for nor released; their number is in the error text;
- * nothing was changed). May block: no. Not beside other calls on this policy. Cost: linear in the
- * resources and CONFIG_DYNSEL_MAX_IN_FLIGHT.
+ *     or submissions that were neither waited for nor released; their number is in the error text;
+ *     nothing was changed).
+ * May block: no. Not beside other calls on this policy.
+ * Cost: linear in the resources and CONFIG_DYNSEL_MAX_IN_FLIGHT.
  */
 DYNSEL_CHECKED dynsel_status dynsel_policy_deinit(dynsel_policy *policy);
 
@@ -156,7 +158,9 @@ DYNSEL_CHECKED dynsel_status dynsel_policy_deinit(dynsel_policy *policy);
  *
  * count: out, may not be NULL; 0 on failure.
  * Returns: borrowed, valid until dynsel_policy_deinit(); NULL with dynsel_last_error() set to
- * DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED. Context: any thread. Cost: constant.
+ *     DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED.
+ * Context: any thread.
+ * Cost: constant.
  */
 const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t *count);
 
@@ -165,8 +169,9 @@ const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t 
  * a form for it.
  *
  * policy, task: not NULL, initialized; index below the number of resources (asserted, not
- * reported). Context: any thread. Cost: linear in the task's forms, no atomic read-modify-write.
- * For try_select.
+ *     reported).
+ * Context: any thread.
+ * Cost: linear in the task's forms, no atomic read-modify-write. For try_select.
  */
 bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dynsel_task *task);
 
@@ -175,7 +180,9 @@ bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dy
  *
  * policy, task: not NULL, initialized.
  * Returns: DYNSEL_E_OUT_OF_SERVICE when a resource that the task has a form for is out of service,
- * else DYNSEL_E_UNSUPPORTED. Context: any thread. Cost: linear in the resources.
+ *     else DYNSEL_E_UNSUPPORTED.
+ * Context: any thread.
+ * Cost: linear in the resources.
  */
 DYNSEL_CHECKED dynsel_status dynsel_policy_refuse(const dynsel_policy *policy,
                                                   const dynsel_task *task);
@@ -186,7 +193,9 @@ DYNSEL_CHECKED dynsel_status dynsel_policy_refuse(const dynsel_policy *policy,
  * DYNSEL_E_DEVICE.
  *
  * Errors: DYNSEL_OK (in service), DYNSEL_E_OUT_OF_SERVICE, DYNSEL_E_INVALID (NULL, a copy, index
- * past the table), DYNSEL_E_UNINITIALIZED. Context: any thread. Cost: constant.
+ *     past the table), DYNSEL_E_UNINITIALIZED.
+ * Context: any thread.
+ * Cost: constant.
  */
 DYNSEL_CHECKED dynsel_status dynsel_resource_in_service(const dynsel_policy *policy, size_t index);
 
@@ -194,8 +203,9 @@ DYNSEL_CHECKED dynsel_status dynsel_resource_in_service(const dynsel_policy *pol
  * Puts a resource back into service, with no failures counted. A lost device refuses its next work
  * and is out again.
  *
- * Errors: DYNSEL_E_INVALID (NULL, a copy, index past the table), DYNSEL_E_UNINITIALIZED. Context:
- * any thread. Cost: constant.
+ * Errors: DYNSEL_E_INVALID (NULL, a copy, index past the table), DYNSEL_E_UNINITIALIZED.
+ * Context: any thread.
+ * Cost: constant.
  */
 DYNSEL_CHECKED dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index);
 

@@ -20,7 +20,9 @@ typedef struct dynsel_resource {
  * A name for people, such as "host" or "NVIDIA H200".
  *
  * Returns: text that lives as long as the resource; the backend's name when it names no single
- * resources; "none" for NULL or a resource without a backend. Errors: none. Context: any thread.
+ *     resources; "none" for NULL or a resource without a backend.
+ * Errors: none.
+ * Context: any thread.
  * Cost: constant. For a handle that is not the backend's own the answer is the backend's name.
  */
 const char *dynsel_resource_name(const dynsel_resource *resource);

@@ -60,10 +60,12 @@ typedef struct dynsel_selection {
  * task: what is to run, for its forms; borrowed during the call.
  * selection: out; unchanged on failure.
  * Errors: DYNSEL_E_INVALID (NULL, a copied policy, a task without any function),
- * DYNSEL_E_UNINITIALIZED, DYNSEL_E_AGAIN (a custom policy has nothing free), DYNSEL_E_UNSUPPORTED
- * (no resource that may be chosen has a form of the task), DYNSEL_E_OUT_OF_SERVICE (those that have
- * one are out of service). May block: no. Context: any thread; task functions. Cost: that of the
- * policy.
+ *     DYNSEL_E_UNINITIALIZED, DYNSEL_E_AGAIN (a custom policy has nothing free),
+ *     DYNSEL_E_UNSUPPORTED (no resource that may be chosen has a form of the task),
+ *     DYNSEL_E_OUT_OF_SERVICE (those that have one are out of service).
+ * May block: no.
+ * Context: any thread; task functions.
+ * Cost: that of the policy.
  */
 DYNSEL_CHECKED dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
                                            dynsel_selection *selection);
@@ -72,7 +74,9 @@ DYNSEL_CHECKED dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_t
  * The chosen resource: one of dynsel_get_resources().
  *
  * Returns: borrowed from the policy; NULL with dynsel_last_error() set for NULL (DYNSEL_E_INVALID)
- * and for a consumed selection (DYNSEL_E_STALE). Context: any thread. Cost: constant.
+ *     and for a consumed selection (DYNSEL_E_STALE).
+ * Context: any thread.
+ * Cost: constant.
  */
 const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection);
 
@@ -84,7 +88,9 @@ dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection);
  * Whether the policy wants to hear `info` of this piece of work. Programs that run work themselves
  * ask before they measure.
  *
- * Returns: false for NULL and for a consumed selection. Context: any. Cost: constant.
+ * Returns: false for NULL and for a consumed selection.
+ * Context: any.
+ * Cost: constant.
  */
 bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_info info);
 
@@ -93,19 +99,22 @@ bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_
  * submitting it to dynsel.
  *
  * info: DYNSEL_TASK_SUBMISSION, then DYNSEL_TASK_COMPLETION, each once; what the policy does not
- * want to hear is ignored, and a submission that it does not want to hear need not be reported.
+ *     want to hear is ignored, and a submission that it does not want to hear need not be reported.
  * Errors: DYNSEL_E_INVALID (NULL; a policy that is not the one that chose any more; out of order or
- * twice; DYNSEL_TASK_TIME, which has a value), DYNSEL_E_STALE (the selection was consumed by a
- * submit). Nothing was reported then. May block: no. Context: any thread; one selection by one
- * thread at a time. Cost: that of the policy.
+ *     twice; DYNSEL_TASK_TIME, which has a value), DYNSEL_E_STALE (the selection was consumed by a
+ *     submit). Nothing was reported then.
+ * May block: no.
+ * Context: any thread; one selection by one thread at a time.
+ * Cost: that of the policy.
  */
 DYNSEL_CHECKED dynsel_status dynsel_report(dynsel_selection *selection, dynsel_execution_info info);
 
 /**
  * The same for information that has a value.
  *
- * info: DYNSEL_TASK_TIME, once, after the submission and not after the completion. value:
- * nanoseconds. Errors: as dynsel_report(), and DYNSEL_E_INVALID for information without a value.
+ * info: DYNSEL_TASK_TIME, once, after the submission and not after the completion.
+ * value: nanoseconds.
+ * Errors: as dynsel_report(), and DYNSEL_E_INVALID for information without a value.
  */
 DYNSEL_CHECKED dynsel_status dynsel_report_value(dynsel_selection *selection,
                                                  dynsel_execution_info info, uint64_t value);

@@ -35,8 +35,10 @@ typedef struct dynsel_in_flight_statistics {
  *
  * counts: out; not NULL.
  * Errors: DYNSEL_E_INVALID (NULL, a copied policy, index past the table), DYNSEL_E_UNINITIALIZED,
- * DYNSEL_E_UNSUPPORTED (without CONFIG_DYNSEL_STATISTICS). May block: no. Context: any thread;
- * counts of work that is ending just now may be one behind. Cost: a look at each thread's counts.
+ *     DYNSEL_E_UNSUPPORTED (without CONFIG_DYNSEL_STATISTICS).
+ * May block: no.
+ * Context: any thread; counts of work that is ending just now may be one behind.
+ * Cost: a look at each thread's counts.
  */
 DYNSEL_CHECKED dynsel_status dynsel_get_statistics(const dynsel_policy *policy, size_t index,
                                                    dynsel_resource_statistics *counts);
@@ -51,7 +53,9 @@ dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void);
  *
  * policy: also looks at this policy's lists and counts; NULL: only at the table of slots.
  * Returns: false when something is wrong, which is a mistake of the library or memory that was
- * written over. Context: while no other thread calls the library. Cost: a look at each slot.
+ *     written over.
+ * Context: while no other thread calls the library.
+ * Cost: a look at each slot.
  */
 bool dynsel_invariants_hold(const dynsel_policy *policy);
 

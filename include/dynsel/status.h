@@ -42,7 +42,10 @@ typedef enum dynsel_status {
  * The enumerator's name, such as "DYNSEL_E_FULL".
  *
  * Returns: static text; "DYNSEL_E_USER" for the application's own codes, "unknown status" for any
- * other. Errors: none. Context: any thread, interrupts. Cost: one look at a short list.
+ *     other.
+ * Errors: none.
+ * Context: any thread, interrupts.
+ * Cost: one look at a short list.
  */
 const char *dynsel_status_name(dynsel_status status);
 

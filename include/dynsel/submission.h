@@ -43,19 +43,22 @@ struct dynsel_submission {
  * Chooses a resource and starts the task there; waits for a free slot, or until the policy has a
  * resource, if it must.
  *
- * policy: initialized. task: borrowed during the call; what task->args points to must outlive the
- * work. submission: out, unchanged on failure; NULL: nobody will ask for this work. Errors:
- * DYNSEL_E_INVALID (NULL, a copied policy, a task without any function), DYNSEL_E_UNINITIALIZED,
- *         DYNSEL_E_FULL (every slot holds finished work that nobody has collected: waiting would
- * not help; also inside a task function when no slot is free), DYNSEL_E_AGAIN (inside a task
- * function: a custom policy has nothing free), DYNSEL_E_UNSUPPORTED (no resource that may be chosen
- * has a form of the task), DYNSEL_E_OUT_OF_SERVICE (those that have one are out of service), and
- * what a backend reports when it cannot start. May block: yes, without a bound, while
- * CONFIG_DYNSEL_MAX_IN_FLIGHT pieces of work are running; and as long as the task function takes.
- * Context: any thread, task functions; not interrupts. Cost: that of the policy, plus three
- * indirect calls; with a backend whose work outlives the call, one claimed slot (looks at no more
- * than CONFIG_DYNSEL_MAX_IN_FLIGHT of them). Lock-free but for what the task function and the
- * backend do.
+ * policy: initialized.
+ * task: borrowed during the call; what task->args points to must outlive the work.
+ * submission: out, unchanged on failure; NULL: nobody will ask for this work.
+ * Errors: DYNSEL_E_INVALID (NULL, a copied policy, a task without any function),
+ *     DYNSEL_E_UNINITIALIZED, DYNSEL_E_FULL (every slot holds finished work that nobody has
+ *     collected: waiting would not help; also inside a task function when no slot is free),
+ *     DYNSEL_E_AGAIN (inside a task function: a custom policy has nothing free),
+ *     DYNSEL_E_UNSUPPORTED (no resource that may be chosen has a form of the task),
+ *     DYNSEL_E_OUT_OF_SERVICE (those that have one are out of service), and what a backend reports
+ *     when it cannot start.
+ * May block: yes, without a bound, while CONFIG_DYNSEL_MAX_IN_FLIGHT pieces of work are running;
+ *     and as long as the task function takes.
+ * Context: any thread, task functions; not interrupts.
+ * Cost: that of the policy, plus three indirect calls; with a backend whose work outlives the call,
+ *     one claimed slot (looks at no more than CONFIG_DYNSEL_MAX_IN_FLIGHT of them). Lock-free but
+ *     for what the task function and the backend do.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
                                            dynsel_submission *submission);
@@ -64,8 +67,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_t
  * dynsel_submit() that waits neither for a slot nor for a resource.
  *
  * Errors: those of dynsel_submit(), but DYNSEL_E_FULL as soon as no slot is free, and
- * DYNSEL_E_AGAIN when the policy has no resource at the moment. May block: only in the task
- * function itself.
+ *     DYNSEL_E_AGAIN when the policy has no resource at the moment.
+ * May block: only in the task function itself.
  */
 DYNSEL_CHECKED dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
                                                dynsel_submission *submission);
@@ -75,7 +78,7 @@ DYNSEL_CHECKED dynsel_status dynsel_try_submit(dynsel_policy *policy, const dyns
  *
  * timeout_ns: nanoseconds from now on, for waiting; the task function itself is not bounded.
  * Errors: those of dynsel_submit(), and DYNSEL_E_TIMEOUT when neither a slot nor a resource was
- * free in time.
+ *     free in time.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
                                                dynsel_submission *submission, uint64_t timeout_ns);
@@ -84,7 +87,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_for(dynsel_policy *policy, const dyns
  * dynsel_submit(), then dynsel_wait().
  *
  * Returns: a failure to submit as dynsel_submit() does, else what the work ended with;
- * DYNSEL_E_IN_TASK inside a task function, and then nothing was submitted. May block: yes.
+ *     DYNSEL_E_IN_TASK inside a task function, and then nothing was submitted.
+ * May block: yes.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task);
 
@@ -94,8 +98,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const
  *
  * selection: of dynsel_select(); unchanged on failure, so that it can be tried again.
  * Errors: those of dynsel_submit(), and DYNSEL_E_STALE for a selection that was consumed,
- * DYNSEL_E_UNSUPPORTED when the task has no form for that resource, DYNSEL_E_OUT_OF_SERVICE when it
- * is out of service.
+ *     DYNSEL_E_UNSUPPORTED when the task has no form for that resource, DYNSEL_E_OUT_OF_SERVICE
+ *     when it is out of service.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submit_selection(dynsel_selection *selection,
                                                      const dynsel_task *task,
@@ -105,8 +109,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection(dynsel_selection *selection
  * dynsel_submit_selection() that waits neither for a slot nor for the resource.
  *
  * Errors: those of dynsel_submit_selection(), but DYNSEL_E_FULL as soon as no slot is free, and
- * DYNSEL_E_AGAIN when the resource takes no more work at the moment. May block: only in the task
- * function itself.
+ *     DYNSEL_E_AGAIN when the resource takes no more work at the moment.
+ * May block: only in the task function itself.
  */
 DYNSEL_CHECKED dynsel_status dynsel_try_submit_selection(dynsel_selection *selection,
                                                          const dynsel_task *task,
@@ -121,11 +125,14 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  * visible to the caller.
  *
  * submission: of a submitting call. Threads that are already waiting for the same submission all
- * get its status; every later wait is DYNSEL_E_STALE, through a copy as well where the work had a
- * slot (until that was reused half a million times). Returns: DYNSEL_OK or what the work ended
- * with, details in dynsel_last_error(): the task function's own status, or DYNSEL_E_DEVICE. Of the
- * call itself: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside
- * a task function; nothing was collected). May block: yes, without a bound. Context: any thread.
+ *     get its status; every later wait is DYNSEL_E_STALE, through a copy as well where the work had
+ *     a slot (until that was reused half a million times).
+ * Returns: DYNSEL_OK or what the work ended with, details in dynsel_last_error(): the task
+ *     function's own status, or DYNSEL_E_DEVICE. Of the call itself: DYNSEL_E_INVALID (NULL or
+ *     never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task function; nothing was
+ *     collected).
+ * May block: yes, without a bound.
+ * Context: any thread.
  * Cost: one wait of the backend.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
@@ -135,9 +142,9 @@ DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
  * again.
  *
  * timeout_ns: nanoseconds from now on; 0 looks once.
- * Errors: those of dynsel_wait(), and DYNSEL_E_TIMEOUT. May block: as long as `timeout_ns`, and
- * what one sleep of the port takes longer (100 us). Cost: looks again and again where the backend
- * has no marks.
+ * Errors: those of dynsel_wait(), and DYNSEL_E_TIMEOUT.
+ * May block: as long as `timeout_ns`, and what one sleep of the port takes longer (100 us).
+ * Cost: looks again and again where the backend has no marks.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns);
 
@@ -145,8 +152,9 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint
  * Gives up a submission without waiting; it becomes one that nobody asks for, and a failure goes to
  * the group.
  *
- * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE. May block: no. Context: any
- * thread, task functions.
+ * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE.
+ * May block: no.
+ * Context: any thread, task functions.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submission);
 
@@ -155,8 +163,11 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submis
  * still be running; all zero while it is, where its end is marked (workers, interrupts).
  *
  * done: out. The event is borrowed until the submission is waited for or released; retain it to
- * keep it longer. Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE. May block:
- * no. Context: any thread. Cost: constant.
+ *     keep it longer.
+ * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE.
+ * May block: no.
+ * Context: any thread.
+ * Cost: constant.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission,
                                                       dynsel_event *done);
@@ -165,7 +176,9 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_unwrap(const dynsel_submission *s
  * Where the work was placed: one of dynsel_get_resources().
  *
  * Returns: borrowed from the policy; NULL for NULL, for what was never submitted, and when the
- * policy is not initialized any more. Context: any thread. Cost: constant.
+ *     policy is not initialized any more.
+ * Context: any thread.
+ * Cost: constant.
  */
 const dynsel_resource *dynsel_submission_resource(const dynsel_submission *submission);
 
@@ -194,10 +207,12 @@ dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *back
  * devices.
  *
  * Returns: DYNSEL_OK, or the earliest known failure of work that nobody asks for, which is cleared
- * (details in dynsel_last_error()); work with a submission keeps its status for its owner. Of the
- * call itself: DYNSEL_E_INVALID (NULL, a copied policy), DYNSEL_E_UNINITIALIZED, DYNSEL_E_IN_TASK.
- * May block: yes, without a bound. Context: any thread. Cost: about one wait of the backend for
- * each resource with work.
+ *     (details in dynsel_last_error()); work with a submission keeps its status for its owner. Of
+ *     the call itself: DYNSEL_E_INVALID (NULL, a copied policy), DYNSEL_E_UNINITIALIZED,
+ *     DYNSEL_E_IN_TASK.
+ * May block: yes, without a bound.
+ * Context: any thread.
+ * Cost: about one wait of the backend for each resource with work.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
 
@@ -206,9 +221,11 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
  * finished, and tells the policies. Every submit and wait does so where it must; call it where
  * reports or failures should be heard of earlier, as from a super-loop.
  *
- * Errors: none. May block: no. Context: any thread, task functions; not interrupts.
+ * Errors: none.
+ * May block: no.
+ * Context: any thread, task functions; not interrupts.
  * Cost: a look at CONFIG_DYNSEL_MAX_IN_FLIGHT slots, and one poll for each resource with work and
- * for each finished piece.
+ *     for each finished piece.
  */
 void dynsel_progress(void);
 

@@ -42,9 +42,9 @@ typedef struct dynsel_event {
  * where: the chosen entry of dynsel_get_resources(); lives as long as the policy is initialized.
  * args:  the task's `args`. What it points to must stay until the work is complete.
  * done:  to be filled in when the work goes on after the return. The event then belongs to the
- * library, which releases it exactly once. Work that was enqueued is waited for even when the
- * function returns a failure. Returns: DYNSEL_OK or any failure; it is what a wait for this work
- * returns.
+ *     library, which releases it exactly once. Work that was enqueued is waited for even when the
+ *     function returns a failure.
+ * Returns: DYNSEL_OK or any failure; it is what a wait for this work returns.
  *
  * Called in the thread that submits (backends say so where it is another one), with no lock of the
  * library held. It may select and submit more work, but not wait: that is DYNSEL_E_IN_TASK. A
@@ -81,7 +81,9 @@ typedef struct dynsel_task {
  * The function that a task has for the resources of a backend.
  *
  * Returns: NULL when it has none there, or when `task` is NULL.
- * Errors: none. Context: any. Cost: linear in form_count.
+ * Errors: none.
+ * Context: any.
+ * Cost: linear in form_count.
  */
 dynsel_task_fn dynsel_task_function_for(const dynsel_task *task, const dynsel_backend *backend);
 

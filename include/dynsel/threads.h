@@ -38,12 +38,14 @@ extern dynsel_backend dynsel_threads_backend;
  * policy that is initialized from then on, after the host and before OpenCL devices.
  *
  * workers: how many; 0: one for each processor that is online, at most
- * CONFIG_DYNSEL_THREADS_WORKERS.
+ *     CONFIG_DYNSEL_THREADS_WORKERS.
  * Errors: DYNSEL_E_FULL (more than CONFIG_DYNSEL_THREADS_WORKERS), DYNSEL_E_BUSY (they run already,
- * in another number: dynsel_threads_stop() first), DYNSEL_E_DEVICE (the system gives no more
- * threads; the code is its error number, and none was started). With the same number again, or 0:
- * DYNSEL_OK. May block: yes, while threads are made. Context: any thread; not task functions. Cost:
- * linear in the workers; the C library maps a stack of its default size for each.
+ *     in another number: dynsel_threads_stop() first), DYNSEL_E_DEVICE (the system gives no more
+ *     threads; the code is its error number, and none was started). With the same number again, or
+ *     0: DYNSEL_OK.
+ * May block: yes, while threads are made.
+ * Context: any thread; not task functions.
+ * Cost: linear in the workers; the C library maps a stack of its default size for each.
  */
 DYNSEL_CHECKED dynsel_status dynsel_threads_start(size_t workers);
 
@@ -52,7 +54,9 @@ DYNSEL_CHECKED dynsel_status dynsel_threads_start(size_t workers);
  * starts them afresh.
  *
  * Errors: DYNSEL_E_BUSY (a policy still uses a worker; nothing was changed). DYNSEL_OK when none
- * runs. May block: yes, until the threads are gone. Context: any thread; not task functions.
+ *     runs.
+ * May block: yes, until the threads are gone.
+ * Context: any thread; not task functions.
  */
 DYNSEL_CHECKED dynsel_status dynsel_threads_stop(void);
 
@@ -62,9 +66,11 @@ DYNSEL_CHECKED dynsel_status dynsel_threads_stop(void);
  * resources, capacity: out; NULL only with 0, to have them counted.
  * count: out, how many workers run, also when that is more than fit; 0 on other failures.
  * Errors: DYNSEL_E_INVALID (NULL pointers), DYNSEL_E_FULL (more than `capacity`, which is not 0),
- * DYNSEL_E_DEVICE (as dynsel_threads_start()). May block: at the first use. Context: any thread;
- * not task functions. Cost: linear in the workers. A resource stays good until
- * dynsel_threads_stop(), and after a new start with at least as many workers.
+ *     DYNSEL_E_DEVICE (as dynsel_threads_start()).
+ * May block: at the first use.
+ * Context: any thread; not task functions.
+ * Cost: linear in the workers. A resource stays good until dynsel_threads_stop(), and after a new
+ *     start with at least as many workers.
  */
 DYNSEL_CHECKED dynsel_status dynsel_threads_resources(dynsel_resource *resources, size_t capacity,
                                                       size_t *count);
