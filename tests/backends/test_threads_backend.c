@@ -562,6 +562,40 @@ static void test_time_is_that_of_the_function(void **state)
     finish();
 }
 
+/* As auto_tune, which times only some of the work: the first of each pair is not timed. */
+static dynsel_status choose_and_time_some(dynsel_policy *base, const dynsel_task *task,
+                                          dynsel_selection *selection)
+{
+    selection->wants = task->args != NULL ? DYNSEL_TASK_TIME : 0;
+    return choose_next(base, task, selection);
+}
+
+static void test_time_behind_work_that_is_not_timed(void **state)
+{
+    static const dynsel_policy_ops timing_some = {.name = "timing some",
+                                                  .needs = DYNSEL_TASK_TIME,
+                                                  .try_select = choose_and_time_some,
+                                                  .report = hear_time};
+    static int timed;
+    dynsel_resource worker;
+    size_t count = 0;
+    (void)state;
+    NEEDS(SLOTS >= 2);
+    atomic_store(&times, 0);
+    assert_status(DYNSEL_OK, dynsel_threads_start(1));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(&worker, 1, &count));
+    policy = (dynsel_policy){0};
+    const dynsel_options options = {.resources = &worker, .count = 1};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &timing_some, &options));
+    assert_status(DYNSEL_OK, submit(stand_at_door, NULL));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy, &DYNSEL_TASK(count_run, &timed), NULL));
+    open_door();
+    assert_status(DYNSEL_OK, wait_group());
+    assert_int_equal(atomic_load(&times), 1);
+    await_entered();
+    finish();
+}
+
 #if CONFIG_DYNSEL_BACKEND_INLINE
 
 static void test_work_with_one_form_goes_where_it_has_one(void **state)
@@ -757,6 +791,7 @@ int main(void)
         cmocka_unit_test(test_starting),
         cmocka_unit_test(test_starting_again_and_again),
         cmocka_unit_test(test_time_is_that_of_the_function),
+        cmocka_unit_test(test_time_behind_work_that_is_not_timed),
 #if CONFIG_DYNSEL_BACKEND_INLINE
         cmocka_unit_test(test_work_with_one_form_goes_where_it_has_one),
         cmocka_unit_test(test_every_policy_over_host_and_workers),

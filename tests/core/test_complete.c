@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 
 #include "core/room.h"
 #include "random.h"
@@ -196,6 +197,40 @@ static void test_marked_while_a_thread_waits(void **state)
         assert_ptr_equal(marked, &p);
     }
     finish(TIMES);
+}
+
+static _Atomic uint64_t marked_at;
+
+static void *mark_a_sleeper(void *argument)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    atomic_store(&marked_at, dynsel_now_ns());
+    return mark_in_thread(argument);
+}
+
+/* Without being woken, the sleeper would look again after 10 ms, 8 ms after the mark. The shortest
+ * of several counts, because the machine may be busy. */
+static void test_a_mark_wakes_who_sleeps(void **state)
+{
+    NEEDS(CONFIG_DYNSEL_CONTEXT_THREADS);
+    enum { TRIES = 20, SOON_NS = 4000000 };
+    uint64_t shortest = UINT64_MAX;
+    unsigned tries = 0;
+    (void)state;
+    init();
+    for (; tries < TRIES && shortest > SOON_NS; tries++) {
+        plan p = {.ends_in = DYNSEL_OK};
+        dynsel_submission submission;
+        pthread_t thread;
+        submit(&p, &submission);
+        assert_int_equal(pthread_create(&thread, NULL, mark_a_sleeper, &p), 0);
+        assert_status(DYNSEL_OK, dynsel_wait(&submission));
+        const uint64_t late = dynsel_now_ns() - atomic_load(&marked_at);
+        shortest = late < shortest ? late : shortest;
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    assert_in_range(shortest, 0, SOON_NS);
+    finish(tries);
 }
 
 static void test_the_first_mark_counts(void **state)
@@ -559,6 +594,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_marked_before_start_returned),
         cmocka_unit_test(test_marked_while_a_thread_waits),
+        cmocka_unit_test(test_a_mark_wakes_who_sleeps),
         cmocka_unit_test(test_the_first_mark_counts),
         cmocka_unit_test(test_a_mark_leaves_no_last_error),
         cmocka_unit_test(test_a_token_of_an_earlier_use_of_the_slot),
