@@ -30,6 +30,15 @@ static dynsel_status init_dynamic_load(const dynsel_options *options)
 }
 #endif
 
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+static dynsel_auto_tune_policy auto_tune;
+
+static dynsel_status init_auto_tune(const dynsel_options *options)
+{
+    return dynsel_auto_tune_init(&auto_tune, options, DYNSEL_NEVER_RESAMPLE);
+}
+#endif
+
 const bench_policy bench_policies[] = {
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
     {"fixed_resource", FLOOR_NOTHING_SHARED, &fixed.policy, init_fixed},
@@ -39,6 +48,9 @@ const bench_policy bench_policies[] = {
 #endif
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
     {"dynamic_load", FLOOR_LOADS, &dynamic_load.policy, init_dynamic_load},
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    {"auto_tune", FLOOR_SAMPLED_CLOCK, &auto_tune.policy, init_auto_tune},
 #endif
     {NULL, FLOOR_NOTHING_SHARED, NULL, NULL},
 };

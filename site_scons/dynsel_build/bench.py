@@ -17,16 +17,26 @@ MOST_MORE_INSTRUCTIONS = 350
 COST_LINE = re.compile(r"[-+*\d]")
 
 
-def variants_for(chosen):
-    """The fragment `bench` on top of what was asked for: with statistics off, and on."""
+def variants_for(targets, chosen):
+    """What bench and soak make of the variants that were asked for.
+
+    The bench: the fragment `bench` on top, with statistics off, and on. The soak: with statistics,
+    because they are compared with its own counts.
+    """
     found = []
-    for variant in chosen:
-        variant = variant.with_fragment("bench")
-        settings = tuple(s for s in variant.settings if not s.startswith("STATISTICS="))
-        for value in "ny":
-            found.append(type(variant)(variant.board, variant.fragments,
-                                       (*settings, f"STATISTICS={value}")))
+    if "bench" in targets:
+        found += [_with(variant.with_fragment("bench"), f"STATISTICS={value}")
+                  for variant in chosen for value in "ny"]
+    if "soak" in targets:
+        found += [_with(variant, "STATISTICS=y") for variant in chosen]
     return found
+
+
+def _with(variant, setting):
+    """The variant with one setting on top, in place of the same option's."""
+    name = setting.split("=")[0] + "="
+    settings = [s for s in variant.settings if not s.startswith(name)]
+    return type(variant)(variant.board, variant.fragments, (*settings, setting))
 
 
 def declare(base, session, builds):

@@ -14,7 +14,7 @@ TOKEN = re.compile(r"\bCONFIG_(DYNSEL_[A-Z0-9_]*[A-Z0-9])\b(?!\*)")
 PLACEHOLDER = "DYNSEL_X"  # what documentation calls any option
 NAME = re.compile(r"\b(DYNSEL_[A-Z0-9_]+)\b")
 SUFFIXES = {".c", ".h", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
-FOLDERS = ("include", "src", "examples", "tests", "bench", "tools", "doc", "boards", "configs",
+FOLDERS = ("include", "src", "examples", "tests", "bench", "soak", "tools", "doc", "boards", "configs",
            "site_scons")
 # Texts that are about wrong configurations on purpose.
 EXEMPT = ("tests/build/",)

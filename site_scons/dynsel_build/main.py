@@ -101,8 +101,9 @@ def _wanted(session, chosen):
         from . import matrix
 
         wanted += [v for variant in chosen for v in matrix.flipped(session.top, variant)]
-    if "bench" in session.targets:
-        wanted = bench.variants_for(chosen) + [v for v in wanted if session.targets != ["bench"]]
+    outside = bench.variants_for(session.targets, chosen)
+    if outside:
+        wanted = outside + [v for v in wanted if not set(session.targets) <= {"bench", "soak"}]
     return list(dict.fromkeys(wanted))
 
 

@@ -56,7 +56,7 @@ class Words(Case):
                 (["CONF=debgu"], "no fragment named 'debgu'; did you mean debug? (there are: bench,"),
                 (["chekc"], "no target named 'chekc'; did you mean check? (there are: all, bench,"),
                 (["bench"], "there is nothing to bench in native+bench~STATISTICS=n or native+bench~"),
-                (["soak"], "there is nothing to soak in native"),
+                (["soak"], "there is nothing to soak in native~STATISTICS=y"),
                 (["ARGS=--help"], "ARGS= only means something with bench or soak"),
                 (["CONF=a", "CONF=b"], "CONF= is given twice"),
                 (["SAVE=x"], "SAVE= only means something with menuconfig"),
