@@ -78,7 +78,7 @@ typedef struct dynsel_auto_tune_policy {
  * the median of the last three times; others get another try now and then, as long as all that was
  * spent on others than the best stays below this share of what the best needs; another takes over
  * when it is 3 percent faster or more. A resource whose first runs fail gets two more turns in a
- * round, then it is left out of it. Times below 1 ns and over 2^46 ns (19 hours) count as those.
+ * round, then it is left out of it. Times over 2^46 ns (19 hours) count as that.
  *
  * Tasks that do not fit into the table of CONFIG_DYNSEL_MAX_TUNED_TASKS kinds (a kind is looked for
  * in 32 entries at most, none is ever given up) go where the least work is unfinished.

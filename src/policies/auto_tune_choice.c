@@ -44,9 +44,6 @@ static uint64_t estimate(const sight *s, uint32_t index)
 /* Whether `time` is so much less that it is worth a change. Before the first result anything is. */
 static bool is_less(const sight *s, uint64_t time, uint64_t than)
 {
-    if (time == UINT64_MAX) {
-        return false;
-    }
     if (DYNSEL_TUNED_EXPLORES && s->entry->tuned) {
         time += time >> MARGIN_SHIFT;
     }
@@ -103,7 +100,6 @@ static void doubt_best(sight *s)
         defence(s, entry->best) <= entry->best_time + entry->best_time / 2) {
         return;
     }
-    forgive_runs(entry, entry->best);
     dynsel_tuned_doubt(&entry->resources[entry->best]);
     entry->best_time = LONGEST_TIME;
     entry->wait = 1;

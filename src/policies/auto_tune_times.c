@@ -199,7 +199,7 @@ void dynsel_tuned_learn(dynsel_tuned_task *entry, const dynsel_selection *select
     dynsel_tuned_resource *times = &entry->resources[selection->index];
     const bool is_tick = (selection->notes[0] & DYNSEL_NOTE_TICK) != 0;
     const uint64_t longest = (uint64_t)1 << DYNSEL_TUNED_LONGEST_SHIFT;
-    time_ns = time_ns == 0 ? 1 : lower(time_ns, longest);
+    time_ns = lower(time_ns, longest);
     if ((selection->notes[0] & DYNSEL_NOTE_WARM_UP) != 0) {
         if (DYNSEL_TUNED_EXPLORES) {
             learn_warm_up(times, time_ns);

@@ -9,6 +9,7 @@
 
 #include "core/policy.h"
 #include "core/room.h"
+#include "policies/auto_tune_parts.h"
 
 static world w;
 
@@ -112,6 +113,44 @@ static void a_burst_spreads_until_something_is_known(void **state)
     world_close();
 }
 
+static void a_burst_goes_round_what_others_left(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    enum { AHEAD = 6 };
+    tuner.loads[0].value = AHEAD; /* of other kinds */
+    for (uint32_t i = 0; i < 3 + AHEAD; i++) {
+        dynsel_selection selection = world_choose(&task);
+        world_tell(&selection, DYNSEL_TASK_SUBMISSION, 0);
+        assert_int_equal(selection.index, i < 4 ? i % 2 : 1);
+    }
+    world_close();
+}
+
+/* Runs that are out are waited for; when they turn out to have failed, there is another turn. */
+static void a_turn_is_not_repeated_before_its_end(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    dynsel_selection turns[4];
+    for (int i = 0; i < 4; i++) {
+        turns[i] = world_choose(&task);
+        world_tell(&turns[i], DYNSEL_TASK_SUBMISSION, 0);
+    }
+    world_tell(&turns[3], DYNSEL_TASK_TIME, 1100);
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(world_run(&w, &task), 1);
+    }
+    world_tell(&turns[0], DYNSEL_TASK_COMPLETION, 0);
+    world_tell(&turns[2], DYNSEL_TASK_COMPLETION, 0);
+    assert_int_equal(world_run(&w, &task), EXPLORES ? 0 : 1);
+    live(&task, 30);
+    assert_int_equal(w.best, EXPLORES ? 0 : 1);
+    world_close();
+}
+
 static void choices_inside_submits_count_at_once(void **state)
 {
     (void)state;
@@ -175,6 +214,64 @@ static void kinds_are_told_apart_by_id_or_function(void **state)
     assert_new(&(dynsel_task){.forms = forms, .form_count = 1}, false);
     assert_new(&(dynsel_task){.forms = forms, .form_count = 1, .id = 2}, false);
     world_close();
+}
+
+/* Two kinds that are looked for in the same place first, and differ in one thing only. */
+static void assert_told_apart(const dynsel_task *settled, const dynsel_task *other)
+{
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    live(settled, 4 + SETTLED_AFTER);
+    assert_int_equal(w.last.reason, DYNSEL_REASON_BEST_KNOWN);
+    live(other, 1);
+    assert_int_equal(w.last.reason, DYNSEL_REASON_PROFILING);
+    world_close();
+}
+
+static uint32_t place_of(const dynsel_task *what)
+{
+    return dynsel_tuned_first(dynsel_tuned_hash(what, dynsel_tuned_function(what)));
+}
+
+static void neighbours_in_the_table_are_told_apart(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 2);
+    static const dynsel_task first = {.function = world_nothing, .id = 7};
+    dynsel_task other = first;
+    do {
+        other.id++;
+    } while (place_of(&other) != place_of(&first));
+    assert_told_apart(&first, &other);
+    assert_told_apart(&other, &first);
+    const dynsel_task by_function = {.function = world_nothing};
+    for (other.id = 1; place_of(&other) != place_of(&by_function);) {
+        other.id++;
+    }
+    assert_told_apart(&by_function, &other);
+    assert_told_apart(&other, &by_function);
+    dynsel_task by_another = by_function;
+    for (uintptr_t address = 1; place_of(&by_another) != place_of(&by_function) ||
+                                by_another.function == by_function.function;
+         address++) {
+        by_another.function = (dynsel_task_fn)address; /* which nobody calls */
+    }
+    assert_told_apart(&by_function, &by_another);
+#if CONFIG_DYNSEL_MAX_KEY_WORDS >= 1
+    uint32_t words[2] = {0, 1};
+    dynsel_task keyed = {
+        .function = world_nothing, .id = 7, .key_words = &words[0], .key_word_count = 1};
+    while (place_of(&keyed) != place_of(&first)) {
+        words[0]++;
+    }
+    assert_told_apart(&first, &keyed);
+    assert_told_apart(&keyed, &first);
+    dynsel_task rekeyed = keyed;
+    rekeyed.key_words = &words[1];
+    while (place_of(&rekeyed) != place_of(&keyed) || words[0] == words[1]) {
+        words[1]++;
+    }
+    assert_told_apart(&keyed, &rekeyed);
+#endif
 }
 
 #if CONFIG_DYNSEL_MAX_KEY_WORDS >= 2
@@ -423,6 +520,27 @@ static void only_resources_with_a_form_take_part(void **state)
     world_close();
 }
 
+/* Whoever comes with fewer forms does not narrow the choice for others. */
+static void a_form_fewer_is_no_lesson(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    tuner.policy.resources[1].backend = &other_backend;
+    const dynsel_task_form forms[] = {{&other_backend, world_nothing}};
+    const dynsel_task fewer = {.forms = forms, .form_count = 1, .id = task.id};
+    live(&task, 4 + SETTLED_AFTER);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(world_run(&w, &fewer), 1);
+        assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_CANDIDATE);
+        (void)world_run(&w, &task);
+        assert_true(w.last.reason ==
+                    (w.last.index == 0 ? DYNSEL_REASON_BEST_KNOWN : DYNSEL_REASON_EXPLORING));
+    }
+    tuner.policy.resources[1].backend = &world_backend;
+    world_close();
+}
+
 /* That the others are out of service is no reason to stop looking. */
 static void the_only_one_left_is_not_the_only_one_for_ever(void **state)
 {
@@ -461,6 +579,15 @@ static void resampling_begins_with_fresh_numbers(void **state)
             assert_int_equal(w.last.reason, DYNSEL_REASON_PROFILING);
         }
         live(&task, 10);
+        assert_int_equal(w.best, 1);
+        w.now_ns += 1000000;
+        w.devices[0].ns = 1110; /* one percent slower: what was best before is no argument */
+        live(&task, 5);
+        assert_int_equal(w.best, 1);
+        w.now_ns += 1000000;
+        w.devices[0].ns = 1000;
+        w.devices[1].ns = 990;
+        live(&task, 5);
         assert_int_equal(w.best, 1);
         world_close();
     }
@@ -503,6 +630,36 @@ static void late_reports_of_an_old_round_are_dropped(void **state)
     assert_int_equal(w.best, 1);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(tuner.loads[i].value, 0);
+    }
+    world_close();
+}
+
+static uint32_t unfinished_of_all(void)
+{
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < CONFIG_DYNSEL_MAX_TUNED_TASKS; k++) {
+        for (uint32_t i = 0; i < tuner.policy.count; i++) {
+            sum += tuner.tasks[k].resources[i].unfinished;
+        }
+    }
+    return sum;
+}
+
+static void what_is_out_stays_out_in_the_next_round(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, 1000000);
+    dynsel_selection runs[8];
+    for (int i = 0; i < 8; i++) {
+        w.now_ns += i == 4 ? 1000000 : 0;
+        runs[i] = world_choose(&task);
+        world_tell(&runs[i], DYNSEL_TASK_SUBMISSION, 0);
+    }
+    assert_int_equal(unfinished_of_all(), 8);
+    for (int i = 0; i < 8; i++) {
+        world_tell(&runs[i], DYNSEL_TASK_COMPLETION, 0);
+        assert_int_equal(unfinished_of_all(), 7 - i);
     }
     world_close();
 }
@@ -552,9 +709,14 @@ static void a_refused_run_gives_its_turn_back(void **state)
         assert_status(DYNSEL_OK, dynsel_submit(&tuner.policy, &real, NULL));
         assert_int_equal(placed[i], expected[i]);
     }
+    uint32_t counted = 0;
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(tuner.loads[i].value, 0);
+        for (uint32_t k = 0; k < CONFIG_DYNSEL_MAX_TUNED_TASKS; k++) {
+            counted += tuner.tasks[k].resources[i].runs;
+        }
     }
+    assert_int_equal(counted, EXPLORES ? 6 : 4);
     world_close();
     world_backend.ops = &world_ops;
 }
@@ -623,9 +785,12 @@ int main(void)
         cmocka_unit_test(the_first_choices_go_twice_round_and_then_to_the_best),
         cmocka_unit_test(first_runs_do_not_count_however_late_they_are_reported),
         cmocka_unit_test(a_burst_spreads_until_something_is_known),
+        cmocka_unit_test(a_burst_goes_round_what_others_left),
+        cmocka_unit_test(a_turn_is_not_repeated_before_its_end),
         cmocka_unit_test(choices_inside_submits_count_at_once),
         cmocka_unit_test(settled_work_is_timed_once_in_sixteen),
         cmocka_unit_test(kinds_are_told_apart_by_id_or_function),
+        cmocka_unit_test(neighbours_in_the_table_are_told_apart),
 #if CONFIG_DYNSEL_MAX_KEY_WORDS >= 2
         cmocka_unit_test(kinds_are_told_apart_by_key_words),
 #endif
@@ -638,10 +803,12 @@ int main(void)
         cmocka_unit_test(the_next_best_takes_over_from_one_out_of_service),
         cmocka_unit_test(turns_go_on_while_resources_come_and_go),
         cmocka_unit_test(only_resources_with_a_form_take_part),
+        cmocka_unit_test(a_form_fewer_is_no_lesson),
         cmocka_unit_test(the_only_one_left_is_not_the_only_one_for_ever),
         cmocka_unit_test(resampling_begins_with_fresh_numbers),
         cmocka_unit_test(nothing_is_resampled_by_default),
         cmocka_unit_test(late_reports_of_an_old_round_are_dropped),
+        cmocka_unit_test(what_is_out_stays_out_in_the_next_round),
         cmocka_unit_test(a_refused_run_gives_its_turn_back),
         cmocka_unit_test(submitted_work_is_tuned),
         cmocka_unit_test(a_policy_forgets_when_it_is_initialized_again),
