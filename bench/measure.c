@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -49,19 +50,73 @@ static void stay_apart(unsigned thread)
 }
 
 /* The barrier spins, so that nobody is still waking up when the others are at work. */
-static void *run(void *context)
+static void run(runner *self)
 {
-    runner *self = context;
-    if (self->threads > 1) {
-        stay_apart(self->thread);
-    }
     atomic_fetch_add(self->arrived, 1);
     while (atomic_load(self->arrived) < self->threads) {
     }
     self->began_ns = measure_now_ns();
     self->loop.run(self->loop.context, self->thread, self->times);
     self->ended_ns = measure_now_ns();
+}
+
+/* The same threads for all samples, because the library keeps things for each. */
+static struct helpers {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    runner *jobs[MEASURE_MAX_THREADS]; /* NULL: nothing to do */
+    unsigned numbers[MEASURE_MAX_THREADS];
+    bool there;
+} helpers = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void *help(void *number)
+{
+    const unsigned thread = *(const unsigned *)number;
+    stay_apart(thread);
+    for (;;) {
+        (void)pthread_mutex_lock(&helpers.lock);
+        while (helpers.jobs[thread] == NULL) {
+            (void)pthread_cond_wait(&helpers.changed, &helpers.lock);
+        }
+        runner *job = helpers.jobs[thread];
+        (void)pthread_mutex_unlock(&helpers.lock);
+        run(job);
+        (void)pthread_mutex_lock(&helpers.lock);
+        helpers.jobs[thread] = NULL;
+        (void)pthread_cond_broadcast(&helpers.changed);
+        (void)pthread_mutex_unlock(&helpers.lock);
+    }
     return NULL;
+}
+
+static void start_helpers(void)
+{
+    for (unsigned i = 0; i < MEASURE_MAX_THREADS && !helpers.there; i++) {
+        pthread_t id;
+        helpers.numbers[i] = i;
+        if (pthread_create(&id, NULL, help, &helpers.numbers[i]) != 0) {
+            (void)fputs("bench: no thread can be started\n", stderr);
+            exit(1);
+        }
+        (void)pthread_detach(id);
+    }
+    helpers.there = true;
+}
+
+static void run_together(runner *runners, unsigned threads)
+{
+    start_helpers();
+    (void)pthread_mutex_lock(&helpers.lock);
+    for (unsigned i = 0; i < threads; i++) {
+        helpers.jobs[i] = &runners[i];
+    }
+    (void)pthread_cond_broadcast(&helpers.changed);
+    for (unsigned i = 0; i < threads; i++) {
+        while (helpers.jobs[i] != NULL) {
+            (void)pthread_cond_wait(&helpers.changed, &helpers.lock);
+        }
+    }
+    (void)pthread_mutex_unlock(&helpers.lock);
 }
 
 static measure_sample sum_up(const runner *runners, unsigned threads, uint32_t times)
@@ -89,21 +144,14 @@ measure_sample measure_once(measure_loop loop, unsigned threads, uint32_t times)
 {
     atomic_uint arrived = 0;
     runner runners[MEASURE_MAX_THREADS];
-    pthread_t ids[MEASURE_MAX_THREADS];
     for (unsigned i = 0; i < threads; i++) {
         runners[i] = (runner){
             .loop = loop, .thread = i, .threads = threads, .times = times, .arrived = &arrived};
-        if (threads > 1 && pthread_create(&ids[i], NULL, run, &runners[i]) != 0) {
-            (void)fputs("bench: no thread can be started\n", stderr);
-            exit(1);
-        }
     }
     if (threads == 1) {
-        (void)run(&runners[0]);
-        return sum_up(runners, threads, times);
-    }
-    for (unsigned i = 0; i < threads; i++) {
-        (void)pthread_join(ids[i], NULL);
+        run(&runners[0]);
+    } else {
+        run_together(runners, threads);
     }
     return sum_up(runners, threads, times);
 }
