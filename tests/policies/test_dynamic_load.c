@@ -6,6 +6,8 @@
 #include <dynsel/dynsel.h>
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #include "core/room.h"
 #include "fakes/manual_backend.h"
@@ -257,6 +259,62 @@ static void threads_that_submit_together_spread(void **state)
     }
     (void)pthread_barrier_destroy(&together);
 }
+
+/* One round of two threads that are kept spinning, so that their submits begin within nanoseconds:
+ * with a choice apart from its claim some of the rounds put both pieces of work on one resource. */
+enum { SPINNING_ROUNDS = 20000 };
+
+static atomic_uint rounds_begun;
+static atomic_uint rounds_done;
+static atomic_uint failures;
+
+static void spin_until(atomic_uint *counter, unsigned value)
+{
+    for (unsigned spins = 1; atomic_load(counter) < value; spins++) {
+        if (spins % 1000 == 0) {
+            sched_yield(); /* there may be only one processor */
+        }
+    }
+}
+
+static void submit_in_round(void)
+{
+    const dynsel_status status = dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL);
+    atomic_fetch_add(&failures, status == DYNSEL_OK ? 0 : 1);
+}
+
+static void *submit_in_each_round(void *unused)
+{
+    for (unsigned round = 1; round <= SPINNING_ROUNDS; round++) {
+        spin_until(&rounds_begun, round);
+        submit_in_round();
+        atomic_fetch_add(&rounds_done, 1);
+    }
+    return unused;
+}
+
+static void threads_that_submit_at_once_never_meet(void **state)
+{
+    (void)state;
+    NEEDS(RESOURCES >= 2 && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2);
+    pthread_t thread;
+    unsigned met = 0;
+    atomic_store(&rounds_begun, 0);
+    atomic_store(&rounds_done, 0);
+    atomic_store(&failures, 0);
+    assert_int_equal(pthread_create(&thread, NULL, submit_in_each_round, NULL), 0);
+    for (unsigned round = 1; round <= SPINNING_ROUNDS; round++) {
+        const unsigned before = atomic_load(&manual.event_count);
+        atomic_store(&rounds_begun, round);
+        submit_in_round();
+        spin_until(&rounds_done, round);
+        met += queue_of(before) == queue_of(before + 1) ? 1 : 0;
+        assert_status(DYNSEL_OK, wait_group());
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(atomic_load(&failures), 0);
+    assert_int_equal(met, 0);
+}
 #endif
 
 int main(void)
@@ -272,6 +330,7 @@ int main(void)
         TEST(choices_agree_with_the_seed_over_random_programs),
 #if CONFIG_DYNSEL_CONTEXT_THREADS
         TEST(threads_that_submit_together_spread),
+        TEST(threads_that_submit_at_once_never_meet),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -343,13 +343,14 @@ static void a_settled_choice_takes_no_lock_and_few_are_timed(void **state)
 }
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-enum { THREADS = 4, PER_THREAD = 20000 };
+/* So many kinds that some are settled and some have no room in the table. */
+enum { THREADS = 4, PER_THREAD = 20000, KINDS = 2 * CONFIG_DYNSEL_MAX_TUNED_TASKS };
 
 static void *submit_many(void *unused)
 {
     unsigned mistakes = 0;
     for (uint32_t i = 0; i < PER_THREAD; i++) {
-        const dynsel_task kind = {.function = nothing, .id = 1 + i % 3};
+        const dynsel_task kind = {.function = nothing, .id = 1 + i % KINDS};
         mistakes += dynsel_submit(&policy.policy, &kind, NULL) != DYNSEL_OK ? 1 : 0;
     }
     return mistakes == 0 ? NULL : unused;
