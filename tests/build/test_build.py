@@ -271,14 +271,14 @@ class Testing(Case):
         self.assertEqual(said.splitlines()[-1], "3 passed, 1 failed")
 
     def test_a_heap_in_the_archive(self):
-        self.edit("src/two.c", "return 2", "free(malloc(9)); return 2")
+        self.edit("src/two.c", "return 2", "void *volatile p = malloc(9); free(p); return 2")
         self.edit("src/two.c", "int two(void);", "#include <stdlib.h>\nint two(void);")
         self.edit("src/SConscript", '"two.c"', '"two.c", "three.c"')
         self.edit("src/three.c", "", "char *strdup(const char *);\nchar *strdup(const char *s)\n{\n"
                                      "    return (char *)s;\n}\n")
         said = self.bad("test", "CONF=debug")
         for name in ("malloc", "free", "strdup"):
-            self.assertRegex(said, rf"two.o|three.o.* {name}: the library must not use a heap")
+            self.assertRegex(said, rf"(two|three)\.o.* {name}: the library must not use a heap")
 
     def test_a_public_header_that_needs_another(self):
         self.edit("include/dynsel/one.h", "int one(void);", "int one(void);\nsize_t many(void);")
