@@ -114,8 +114,8 @@ static void defend_best(sight *s, uint64_t least)
         return;
     }
     if (before != DYNSEL_TUNED_NOBODY && is_candidate(s, before)) {
-        const uint64_t time = defence(s, before);
-        if (time != UINT64_MAX && !is_less(s, least, time)) {
+        const uint64_t held = defence(s, before);
+        if (held != UINT64_MAX && !is_less(s, least, held)) {
             s->best = before;
             return;
         }

@@ -6,7 +6,11 @@
 #include "policies/auto_tune_parts.h"
 
 enum {
-    MOST_PROBES = CONFIG_DYNSEL_MAX_TUNED_TASKS < 32 ? CONFIG_DYNSEL_MAX_TUNED_TASKS : 32,
+#if CONFIG_DYNSEL_MAX_TUNED_TASKS < 32
+    MOST_PROBES = CONFIG_DYNSEL_MAX_TUNED_TASKS,
+#else
+    MOST_PROBES = 32,
+#endif
     FREE = 0,
     NOT_FILLED_IN = 0,
     FIRST_ROUND = 0
