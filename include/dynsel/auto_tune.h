@@ -17,9 +17,7 @@
 
 #include <dynsel/policy.h>
 
-#if !CONFIG_DYNSEL_POLICY_AUTO_TUNE
-#error "this build of dynsel is without auto_tune: set CONFIG_DYNSEL_POLICY_AUTO_TUNE"
-#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE /* its tables have no sizes otherwise */
 
 DYNSEL_BEGIN_DECLS
 
@@ -70,7 +68,7 @@ typedef struct dynsel_auto_tune_policy {
  * may use, and then selects the one that was fastest.
  *
  * resample_interval_ns: once it is over, the next selection of a kind of task begins that again
- * with nothing known. DYNSEL_NEVER_RESAMPLE is the seed's default.
+ *     with nothing known. DYNSEL_NEVER_RESAMPLE is the seed's default.
  *
  * While some times are not in yet, the best so far is selected, and while none is, the resource
  * with the least unfinished work. Then CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0: the
@@ -91,7 +89,8 @@ typedef struct dynsel_auto_tune_policy {
  * CONFIG_DYNSEL_MAX_KEY_WORDS key words is DYNSEL_E_INVALID. The seed's constructors are: a zeroed
  * policy (1), options NULL or {0} (2, 4), options with resources (3, 5).
  *
- * Errors: those of dynsel_policy_init(). Ownership, context and blocking: as dynsel_policy_init().
+ * Errors: those of dynsel_policy_init().
+ * Ownership, context and blocking: as dynsel_policy_init().
  * Cost: linear in the size of the table.
  */
 DYNSEL_CHECKED dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy,
@@ -102,10 +101,14 @@ DYNSEL_CHECKED dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *poli
 /**
  * How many selections had to do without the table because it was full.
  *
- * Returns: 0 for NULL; wraps after 2^32. Context: any thread. Cost: constant.
+ * Returns: 0 for NULL; wraps after 2^32.
+ * Context: any thread.
+ * Cost: constant.
  */
 uint32_t dynsel_auto_tune_untracked(const dynsel_auto_tune_policy *policy);
 
 DYNSEL_END_DECLS
+
+#endif
 
 #endif

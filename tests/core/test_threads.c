@@ -168,7 +168,8 @@ static void a_storm_of_threads_leaves_nothing_behind(void **state)
 static void a_storm_over_the_last_slots_leaves_nothing_behind(void **state)
 {
     (void)state;
-    for (unsigned left = 1; left <= 3 && left <= SLOTS; left++) {
+    enum { MOST_LEFT = SLOTS < 3 ? SLOTS : 3 };
+    for (unsigned left = 1; left <= MOST_LEFT; left++) {
         storm(true, SLOTS - left);
         storm(false, SLOTS - left);
     }
