@@ -21,7 +21,7 @@ static const dynsel_task task = {.function = world_nothing, .id = 7};
 
 static void begin_life(uint32_t number, world_device first, world_device second)
 {
-    w = (world){.random = {seed + number * 7919u}, .count = 2, .devices = {first, second}};
+    w = (world){.random = {seed + (uint64_t)number * 7919}, .count = 2, .devices = {first, second}};
     w.now_ns = 1;
     world_open(2, DYNSEL_NEVER_RESAMPLE);
 }
@@ -296,7 +296,7 @@ static void a_whole_life_stays_within_five_percent(void **state)
     (void)state;
     uint32_t broken = 0;
     for (uint32_t k = 0; k < 10000; k++) {
-        w = (world){.random = {seed + k * 104729u}, .now_ns = 1};
+        w = (world){.random = {seed + (uint64_t)k * 104729}, .now_ns = 1};
         broken += keeps_bound(1 + test_random_below(&w.random, 3000), 1, 0) ? 0 : 1;
     }
     assert_int_equal(broken, 0);
@@ -310,9 +310,9 @@ static void a_whole_life_with_jitter_stays_within_five_percent_a_little_later(vo
     uint32_t broken_at_once = 0;
     uint32_t broken = 0;
     for (uint32_t k = 0; k < 2000; k++) {
-        w = (world){.random = {seed + k * 104729u}, .now_ns = 1};
+        w = (world){.random = {seed + (uint64_t)k * 104729}, .now_ns = 1};
         broken_at_once += keeps_bound(3000, 1, 2) ? 0 : 1;
-        w = (world){.random = {seed + k * 104729u}, .now_ns = 1};
+        w = (world){.random = {seed + (uint64_t)k * 104729}, .now_ns = 1};
         broken += keeps_bound(3000, 2, 2) ? 0 : 1;
     }
     printf("2 %% jitter, 2000 lives: %u broke the bound, %u from twice as many runs on\n",
@@ -332,7 +332,7 @@ static void short_lives_pay_for_their_first_turns_only(void **state)
         begin_life(k, (world_device){.ns = 3000 + k}, (world_device){.ns = 1000});
         live(runs);
         needed += w.needed_ns;
-        expected += 2 * (4000 + k) + (uint64_t)(runs - 4) * 1000;
+        expected += 2 * (uint64_t)(4000 + k) + (uint64_t)(runs - 4) * 1000;
         world_close();
     }
     assert_int_equal(needed, expected);
