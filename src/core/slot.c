@@ -326,6 +326,19 @@ enum {
     LONGEST_SLEEP_NS = 10000000 /* in case a device forgets to wake */
 };
 
+/* Only a mark wakes: work that is marked, or that another thread completes, is worth another look at once. */
+static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t longest_ns,
+                           uint32_t round)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    const bool marked = (word & (DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED)) != 0;
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING && !marked) {
+        dynsel_wake_sleep(ticket, longest_ns);
+    } else {
+        dynsel_pause(round);
+    }
+}
+
 void dynsel_slot_settle(dynsel_slot *slot)
 {
     const bool waits = slot->work.where->backend->ops->wait != NULL;
@@ -340,7 +353,7 @@ void dynsel_slot_settle(dynsel_slot *slot)
         if (waits) {
             dynsel_pause(round); /* another thread is writing the result */
         } else {
-            dynsel_wake_sleep(ticket, LONGEST_SLEEP_NS);
+            sleep_or_pause(slot, ticket, LONGEST_SLEEP_NS, round);
         }
     }
 }
@@ -364,7 +377,7 @@ bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns)
         }
         if (marks) {
             const uint64_t left = deadline_ns - now;
-            dynsel_wake_sleep(ticket, left < LONGEST_SLEEP_NS ? left : LONGEST_SLEEP_NS);
+            sleep_or_pause(slot, ticket, left < LONGEST_SLEEP_NS ? left : LONGEST_SLEEP_NS, round);
         } else {
             dynsel_pause(round);
         }

@@ -457,6 +457,7 @@ static void step_all(backend_kind kind)
                           "overslept\n",
                           chosen->name, fails != 0 ? "fails" : "     ", result.orders,
                           result.states, result.ends, result.longest, result.overslept);
+            assert_int_equal(result.overslept, 0);
             orders += result.orders;
             states += result.states;
         }
