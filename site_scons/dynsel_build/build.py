@@ -65,7 +65,7 @@ class VariantBuild:
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
-        when      symbols that all have to be set, or with ! in front not set
+        when      symbols that all have to be set, with ! in front not set, or with >=N at least so large
         extra     more C sources: fakes, or files shared between tests
         libs      pkg-config modules
         env       process environment of all runs; {build} is the variant's folder
@@ -151,8 +151,13 @@ class VariantBuild:
         return header + self.written(".config", config_text(self.config))
 
     def _wanted(self, when):
-        when = [when] if isinstance(when, str) else when
-        return all(not self.config[s[1:]] if s.startswith("!") else self.config[s] for s in when)
+        return all(self._holds(s) for s in ([when] if isinstance(when, str) else when))
+
+    def _holds(self, condition):
+        symbol, at_least, number = condition.partition(">=")
+        if at_least:
+            return int(self.config[symbol]) >= int(number)
+        return not self.config[symbol[1:]] if symbol.startswith("!") else self.config[symbol]
 
     def _object(self, env, source):
         """The object of a source; several tests may share one."""
