@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the device behind a resource is and can do: known when it runs.
+ *
+ * Drivers are asked once, when their devices are found; afterwards an aspect is one bit.
+ *
+ * Source: seed 003; SYCL 2020, section 4.6.4.3.
+ */
+#ifndef DYNSEL_DEVICE_H
+#define DYNSEL_DEVICE_H
+
+#include <stdbool.h>
+
+#include <dynsel/aspects.h>
+#include <dynsel/resource.h>
+#include <dynsel/status.h>
+
+DYNSEL_BEGIN_DECLS
+
+#if CONFIG_DYNSEL_ASPECTS
+
+/** A device as its backend describes it. No text is NULL; they live as long as the device is known
+ * (static, or until the backend's own close). */
+typedef struct dynsel_device {
+    const char *backend;       /**< the backend's name, such as "opencl" */
+    const char *platform;      /**< whose driver it is; empty where there is no such thing */
+    const char *vendor;        /**< who made the device; may be empty */
+    const char *type;          /**< "cpu", "gpu", "accelerator", "custom", "host"; may be empty */
+    const char *name;          /**< the device's own name */
+    dynsel_aspect_set aspects; /**< what it has */
+} dynsel_device;
+
+/**
+ * Describes the device behind a resource.
+ *
+ * device: out; unchanged on failure.
+ * Errors: DYNSEL_E_INVALID (NULL, a resource without a backend, or a handle that its backend does
+ *     not know), and what the backend reports.
+ * May block: no, but for a backend that never looked for its devices.
+ * Context: any thread; task functions.
+ * Cost: constant; for an OpenCL queue of the user's linear in such queues.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_resource_describe(const dynsel_resource *resource,
+                                                      dynsel_device *device);
+
+/**
+ * The aspects of a resource, as a set.
+ *
+ * resource: as in a task function's `where`, from dynsel_get_resources() or dynsel_opencl_select(),
+ *     or made by yourself.
+ * Returns: the empty set, with dynsel_last_error() set, where dynsel_resource_describe() fails; the
+ *     empty set for a backend that describes nothing.
+ * Context, cost: as dynsel_resource_describe().
+ */
+dynsel_aspect_set dynsel_resource_aspects(const dynsel_resource *resource);
+
+/** Whether a resource has an aspect: `dynsel_resource_has(where, DYNSEL_ASPECT_fp64)`. False for
+ * DYNSEL_ASPECT_END_ and beyond. With the rules of dynsel_resource_aspects(). */
+bool dynsel_resource_has(const dynsel_resource *resource, dynsel_aspect aspect);
+
+#endif
+
+DYNSEL_END_DECLS
+
+#endif
