@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <dynsel/device.h>
 #include <dynsel/error.h>
 #include <dynsel/execution_info.h>
 #include <dynsel/resource.h>
@@ -75,6 +76,14 @@ typedef struct dynsel_backend_ops {
 
     /** A name for people, see dynsel_resource_name(). `handle` may be anything. May be NULL. */
     const char *(*resource_name)(dynsel_backend *backend, const void *handle);
+
+#if CONFIG_DYNSEL_ASPECTS
+    /** What the device behind a handle is and can do: fills in what it knows of `device`, which
+     * comes with the backend's and the resource's names, empty texts otherwise, and no aspects. `handle` may be anything; one
+     * that is not known is a failure. Never asks a driver twice. May be NULL: a device that has no
+     * aspects, and is recognized by the backend's name alone. */
+    dynsel_status (*describe)(dynsel_backend *backend, const void *handle, dynsel_device *device);
+#endif
 
     /** A policy begins to use a resource; called once for each entry of its table. A failure fails
      * the policy's initialization. May be NULL. May block. */

@@ -4,8 +4,10 @@
 #ifndef DYNSEL_DYNSEL_H
 #define DYNSEL_DYNSEL_H
 
+#include <dynsel/aspects.h>
 #include <dynsel/backend.h>
 #include <dynsel/config.h>
+#include <dynsel/device.h>
 #include <dynsel/error.h>
 #include <dynsel/execution_info.h>
 #include <dynsel/policy.h>
@@ -14,6 +16,7 @@
 #include <dynsel/statistics.h>
 #include <dynsel/status.h>
 #include <dynsel/submission.h>
+#include <dynsel/targets.h>
 #include <dynsel/task.h>
 
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE

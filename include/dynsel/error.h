@@ -20,7 +20,8 @@ DYNSEL_BEGIN_DECLS
 typedef struct dynsel_error {
     dynsel_status status;
     int32_t code;    /**< the device interface's own code, such as a cl_int; 0: none */
-    uint32_t number; /**< the number that `{}` in `detail` stands for */
+    uint32_t number; /**< what `{}` in `detail` stands for; `{aspect}` is the name of the aspect
+                        with that number, `{target}` of the target with its upper half */
     const char
         *function; /**< the call that failed, such as "clEnqueueNDRangeKernel"; NULL: unknown */
     const char *subject; /**< the device, resource or option concerned; NULL: none */

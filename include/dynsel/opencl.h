@@ -114,6 +114,10 @@ typedef struct dynsel_opencl_device_info {
     cl_device_id device; /**< NULL only for DYNSEL_OPENCL_NO_DEVICE */
     cl_uint compute_units;
     uint64_t memory_bytes;
+    uint32_t memory_domain;   /**< devices with the same number share a context, so that nothing is
+                                 moved between them; 0: none */
+    dynsel_resource resource; /**< for dynsel_resource_describe() and for policies, chosen or not;
+                                 backend NULL only for DYNSEL_OPENCL_NO_DEVICE */
     dynsel_opencl_verdict verdict;
     const char *reason; /**< the verdict for people, one clause; dies with this structure */
 } dynsel_opencl_device_info;
@@ -164,6 +168,26 @@ cl_device_id dynsel_opencl_device(const dynsel_resource *where);
  * Context: any thread.
  */
 void *dynsel_opencl_adopt(void *queue);
+
+/**
+ * OpenCL C for the front of programs: the macros of seed 003 and dynsel_all_devices_have(),
+ * dynsel_any_device_has(), as in <dynsel/aspect_traits.h>. Static text; after it, line numbers begin
+ * at 1.
+ */
+extern const char dynsel_opencl_prelude[];
+
+/**
+ * A program for one device, with the prelude in front of the source. It is not built yet.
+ *
+ * where: a resource of this backend, opened if need be.
+ * source: OpenCL C; borrowed during the call.
+ * Returns: the caller's, to be released with clReleaseProgram(). NULL with dynsel_last_error() set:
+ *     DYNSEL_E_INVALID (NULL, not a resource of this backend), DYNSEL_E_OUT_OF_SERVICE (as
+ *     dynsel_opencl_queue()), DYNSEL_E_DEVICE (what clCreateProgramWithSource() returned).
+ * May block: the first call for a device.
+ * Context: any thread; task functions.
+ */
+cl_program dynsel_opencl_program(const dynsel_resource *where, const char *source);
 
 /**
  * Turns what an OpenCL call returned into a status, with the details left for dynsel_last_error():

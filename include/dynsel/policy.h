@@ -114,6 +114,10 @@ struct dynsel_policy {
     dynsel_word impaired;      /* how many resources are out of service */
     dynsel_word failed;        /* whether `failure` holds one */
     dynsel_error failure;      /* the earliest failure of work without a handle */
+#if CONFIG_DYNSEL_ASPECTS
+    uint32_t refused; /* default resources whose devices did not stand the proof */
+    dynsel_aspect_set aspects[CONFIG_DYNSEL_MAX_RESOURCES];
+#endif
     dynsel_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
     dynsel_lane lanes[CONFIG_DYNSEL_MAX_RESOURCES];
 #if CONFIG_DYNSEL_STATISTICS
@@ -132,6 +136,8 @@ struct dynsel_policy {
  *     not zeroed; resources without a count or the other way round; a resource without a backend,
  *     or with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL
  *     (more than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
+ *     DYNSEL_E_ASPECT (a given resource's device, or all of the default set, broke a promise of this
+ *     build or is none of its targets: see <dynsel/targets.h>),
  *     DYNSEL_E_UNSUPPORTED (a backend whose work outlives a submit, without
  *     CONFIG_DYNSEL_IN_FLIGHT), and what the backends report. A policy that was zero is zero again
  *     after an error.
@@ -164,9 +170,22 @@ DYNSEL_CHECKED dynsel_status dynsel_policy_deinit(dynsel_policy *policy);
  */
 const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t *count);
 
+#if CONFIG_DYNSEL_ASPECTS
 /**
- * Whether a policy may choose the resource at `index` for `task`: it is in service and the task has
- * a form for it.
+ * How many default resources were left out because their devices did not stand the proof of
+ * <dynsel/targets.h>; dynsel_last_error() tells about the last of them after the initialization.
+ *
+ * Returns: 0 for NULL, and for a policy that is not initialized.
+ * Errors: none.
+ * Context: any thread.
+ * Cost: constant.
+ */
+size_t dynsel_refused_count(const dynsel_policy *policy);
+#endif
+
+/**
+ * Whether a policy may choose the resource at `index` for `task`: it is in service, has the aspects
+ * that the task needs, and the task has a form for it.
  *
  * policy, task: not NULL, initialized; index below the number of resources (asserted, not
  *     reported).
@@ -179,13 +198,27 @@ bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dy
  * Fails because no resource may be used for `task`; what try_select returns then.
  *
  * policy, task: not NULL, initialized.
- * Returns: DYNSEL_E_OUT_OF_SERVICE when a resource that the task has a form for is out of service,
+ * Returns: DYNSEL_E_OUT_OF_SERVICE when a resource that would do is out of service,
+ *     DYNSEL_E_ASPECT when one would do but for its aspects (the text names the first that it lacks),
  *     else DYNSEL_E_UNSUPPORTED.
  * Context: any thread.
  * Cost: linear in the resources.
  */
 DYNSEL_CHECKED dynsel_status dynsel_policy_refuse(const dynsel_policy *policy,
                                                   const dynsel_task *task);
+
+/**
+ * Why a resource is the only one that may be used for `task`, for policies that found no other:
+ * DYNSEL_REASON_ONLY_IN_SERVICE when another one would do but is out of service,
+ * DYNSEL_REASON_ONLY_WITH_ASPECTS when another one would do but for its aspects, else
+ * DYNSEL_REASON_ONLY_CANDIDATE.
+ *
+ * policy, task: not NULL, initialized; index: the resource's.
+ * Context: any thread.
+ * Cost: linear in the resources.
+ */
+dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t index,
+                                           const dynsel_task *task);
 
 /**
  * Whether the resource at `index` takes part in the selection. A resource goes out of service when

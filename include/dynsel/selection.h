@@ -25,6 +25,8 @@ typedef struct dynsel_policy dynsel_policy;
     X(DYNSEL_REASON_UNKNOWN, "the policy gave no reason")                                          \
     X(DYNSEL_REASON_FIXED, "the policy always chooses this resource")                              \
     X(DYNSEL_REASON_ONLY_CANDIDATE, "no other resource may be used for this task")                 \
+    X(DYNSEL_REASON_ONLY_WITH_ASPECTS, "no other resource has the aspects that the task needs")    \
+    X(DYNSEL_REASON_ONLY_IN_SERVICE, "the other resources are out of service")                     \
     X(DYNSEL_REASON_TURN, "it was this resource's turn")                                           \
     X(DYNSEL_REASON_LEAST_LOADED, "it had the least unfinished work")                              \
     X(DYNSEL_REASON_PROFILING, "its time for this task was not known")                             \
@@ -62,7 +64,8 @@ typedef struct dynsel_selection {
  * Errors: DYNSEL_E_INVALID (NULL, a copied policy, a task without any function),
  *     DYNSEL_E_UNINITIALIZED, DYNSEL_E_AGAIN (a custom policy has nothing free),
  *     DYNSEL_E_UNSUPPORTED (no resource that may be chosen has a form of the task),
- *     DYNSEL_E_OUT_OF_SERVICE (those that have one are out of service).
+ *     DYNSEL_E_ASPECT (none that has one has the aspects), DYNSEL_E_OUT_OF_SERVICE (those that would
+ *     do are out of service).
  * May block: no.
  * Context: any thread; task functions.
  * Cost: that of the policy.

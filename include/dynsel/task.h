@@ -13,6 +13,10 @@
  *     dynsel_task blur = {.forms = blur_forms, .form_count = 2, .args = &image};
  *
  * A resource whose backend has no form is passed over by every policy.
+ *
+ * A task may need aspects of the device, and then goes only where they are:
+ *
+ *     dynsel_task solve = {.function = solve_in_double, .aspects = DYNSEL_ASPECT_BIT(fp64)};
  */
 #ifndef DYNSEL_TASK_H
 #define DYNSEL_TASK_H
@@ -20,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dynsel/aspects.h>
 #include <dynsel/resource.h>
 #include <dynsel/status.h>
 
@@ -71,6 +76,9 @@ typedef struct dynsel_task {
      * key words, or with another number of them, is learned apart. Borrowed during the call. */
     const uint32_t *key_words;
     size_t key_word_count; /**< at most CONFIG_DYNSEL_MAX_KEY_WORDS, for the policies that learn */
+#if CONFIG_DYNSEL_ASPECTS
+    dynsel_aspect_set aspects; /**< only for resources that have all of these */
+#endif
 } dynsel_task;
 
 /** The task that is one function for every resource. A compound literal: it lives until the

@@ -99,7 +99,7 @@ dynsel_status dynsel_submit_in_caller(const dynsel_request *request, dynsel_subm
         return dynsel_pass_on(request, status, failures_before);
     }
     const dynsel_task_fn function =
-        dynsel_function_for(request->task, request->policy->resources[chosen.index].backend);
+        dynsel_function_at(request->policy, chosen.index, request->task);
     return DYNSEL_LIKELY(function != NULL) ? run(request, &chosen, function, submission)
                                            : refuse_form(request, &chosen);
 }

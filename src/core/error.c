@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/error.h>
 
+#include <dynsel/targets.h>
+
 #include "core/fail.h"
 #include "port/thread.h"
 
@@ -47,15 +49,64 @@ static void put_code(line *out, int32_t code)
     put_number(out, code < 0 ? 0u - (uint32_t)code : (uint32_t)code);
 }
 
+/* The rest of `text` behind `word`; NULL when it does not begin with that. */
+static const char *after(const char *text, const char *word)
+{
+    while (*word != '\0' && *text == *word) {
+        text++;
+        word++;
+    }
+    return *word == '\0' ? text : NULL;
+}
+
+#if CONFIG_DYNSEL_ASPECTS
+static const char *target_name(uint32_t number)
+{
+    size_t count = 0;
+    const dynsel_target *targets = dynsel_get_targets(&count);
+    return number < count ? targets[number].name : "unknown target";
+}
+
+/* Where the text goes on behind a placeholder that was put; NULL when it does not begin with one.
+ */
+static const char *put_name(line *out, const char *text, uint32_t number)
+{
+    const char *rest = after(text, "{aspect}");
+    if (rest != NULL) {
+        put_text(out,
+                 dynsel_aspect_name((dynsel_aspect)(number & ((1u << DYNSEL_TARGET_SHIFT) - 1))));
+        return rest;
+    }
+    rest = after(text, "{target}");
+    if (rest != NULL) {
+        put_text(out, target_name(number >> DYNSEL_TARGET_SHIFT));
+    }
+    return rest;
+}
+#else
+static const char *put_name(line *out, const char *text, uint32_t number)
+{
+    (void)out;
+    (void)text;
+    (void)number;
+    return NULL;
+}
+#endif
+
 static void put_detail(line *out, const char *detail, uint32_t number)
 {
-    for (; *detail != '\0'; detail++) {
-        if (detail[0] == '{' && detail[1] == '}') {
+    while (*detail != '\0') {
+        const char *rest = after(detail, "{}");
+        if (rest != NULL) {
             put_number(out, number);
-            detail++;
         } else {
-            put(out, *detail);
+            rest = put_name(out, detail, number);
         }
+        if (rest == NULL) {
+            put(out, *detail);
+            rest = detail + 1;
+        }
+        detail = rest;
     }
 }
 

@@ -13,6 +13,8 @@
 #define DYNSEL_TEXT(text) NULL
 #endif
 
+enum { DYNSEL_TARGET_SHIFT = 16 }; /* in an error's number: the target above the aspect */
+
 /* Fails on behalf of the public function that the user called; `detail` may hold one `{}` for
  * `number`. */
 #define DYNSEL_FAIL_IN(function_, status_, detail_, number_)                                       \

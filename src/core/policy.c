@@ -3,6 +3,7 @@
 #include "core/policy.h"
 
 #include "backends/default_backends.h"
+#include "core/device.h"
 #include "core/fail.h"
 #include "core/in_flight.h"
 
@@ -141,6 +142,12 @@ static dynsel_status attach(dynsel_policy *policy, uint32_t index, void *(*adapt
         }
     }
     policy->lanes[index].own = own;
+#if CONFIG_DYNSEL_ASPECTS
+    const dynsel_status admitted = dynsel_admit(policy, index);
+    if (admitted != DYNSEL_OK) {
+        return admitted;
+    }
+#endif
     policy->ways |= ops->outlives_submit ? DYNSEL_WAY_WITH_SLOTS : 0;
     policy->ways |= ops->only_calls ? 0 : DYNSEL_WAY_THROUGH_BACKENDS;
     return ops->attach != NULL ? ops->attach(resource->backend, own) : DYNSEL_OK;
@@ -156,16 +163,34 @@ static void detach(dynsel_policy *policy, uint32_t count)
     }
 }
 
-static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *))
+/* The default set may lose members: the others move up. */
+static void leave_out(dynsel_policy *policy, uint32_t index)
 {
-    for (uint32_t i = 0; i < policy->count; i++) {
-        const dynsel_status status = attach(policy, i, adapt);
-        if (status != DYNSEL_OK) {
+#if CONFIG_DYNSEL_ASPECTS
+    policy->refused++;
+#endif
+    policy->count--;
+    for (uint32_t i = index; i < policy->count; i++) {
+        policy->resources[i] = policy->resources[i + 1];
+    }
+}
+
+/* given: by the user, so that each has to be attached. */
+static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *), bool given)
+{
+    dynsel_status status = DYNSEL_OK;
+    for (uint32_t i = 0; i < policy->count;) {
+        status = attach(policy, i, adapt);
+        if (status == DYNSEL_OK) {
+            i++;
+        } else if (status == DYNSEL_E_ASPECT && !given) {
+            leave_out(policy, i);
+        } else {
             detach(policy, i);
             return status;
         }
     }
-    return DYNSEL_OK;
+    return policy->count != 0 ? DYNSEL_OK : status;
 }
 
 dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops *ops,
@@ -178,11 +203,10 @@ dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops 
         return status;
     }
     policy->ops = ops;
-    status = chosen->resources != NULL || chosen->count != 0
-                 ? take_given(policy, chosen)
-                 : take_defaults(policy, chosen->backend);
+    const bool given = chosen->resources != NULL || chosen->count != 0;
+    status = given ? take_given(policy, chosen) : take_defaults(policy, chosen->backend);
     if (status == DYNSEL_OK) {
-        status = attach_all(policy, chosen->adapt);
+        status = attach_all(policy, chosen->adapt, given);
     }
     if (status != DYNSEL_OK) {
         *policy = (dynsel_policy){0};
@@ -237,3 +261,10 @@ const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t 
     *count = policy->count;
     return policy->resources;
 }
+
+#if CONFIG_DYNSEL_ASPECTS
+size_t dynsel_refused_count(const dynsel_policy *policy)
+{
+    return dynsel_policy_is_usable(policy) ? policy->refused : 0;
+}
+#endif

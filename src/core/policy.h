@@ -58,12 +58,35 @@ static inline uint32_t dynsel_lane_tail(const dynsel_lane *lane)
 #endif
 }
 
+/* Which of the aspects that the task needs the resource has not. */
+static inline dynsel_aspect_set dynsel_lacking(const dynsel_policy *policy, uint32_t index,
+                                               const dynsel_task *task)
+{
+#if CONFIG_DYNSEL_ASPECTS
+    return task->aspects & ~policy->aspects[index];
+#else
+    (void)policy;
+    (void)index;
+    (void)task;
+    return 0;
+#endif
+}
+
+/* The task's function for the resource; NULL when it cannot run there. In service or not. */
+static inline dynsel_task_fn dynsel_function_at(const dynsel_policy *policy, uint32_t index,
+                                                const dynsel_task *task)
+{
+    return dynsel_lacking(policy, index, task) == 0
+               ? dynsel_function_for(task, policy->resources[index].backend)
+               : NULL;
+}
+
 /* dynsel_policy_may_use() without a call in the simple case. */
 static inline bool dynsel_is_candidate(const dynsel_policy *policy, uint32_t index,
                                        const dynsel_task *task)
 {
     return dynsel_lane_in_service(&policy->lanes[index]) &&
-           dynsel_function_for(task, policy->resources[index].backend) != NULL;
+           dynsel_function_at(policy, index, task) != NULL;
 }
 
 /* dynsel_policy_init(), for policies that begin at a resource: `offset` must be in the table. */

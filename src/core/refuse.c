@@ -17,23 +17,65 @@ dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy, const char *
                           "the policy is a copy: pass a pointer to the one initialized", 0);
 }
 
+static dynsel_status refuse_out_of_service(const dynsel_policy *policy, uint32_t index)
+{
+    return dynsel_fail(&(dynsel_error){
+        .status = DYNSEL_E_OUT_OF_SERVICE,
+        .function = DYNSEL_TEXT(policy->ops->name),
+        .subject = DYNSEL_TEXT(dynsel_resource_name(&policy->resources[index])),
+        .detail = DYNSEL_TEXT("its device was lost or failed too often: "
+                              "dynsel_resource_reinstate() tries again"),
+    });
+}
+
+static bool has_form(const dynsel_policy *policy, uint32_t index, const dynsel_task *task)
+{
+    return dynsel_function_for(task, policy->resources[index].backend) != NULL;
+}
+
 dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t first, uint32_t end,
                                         const dynsel_task *task)
 {
+    dynsel_aspect_set lacking = 0;
     for (uint32_t i = first; i < end; i++) {
-        const dynsel_resource *resource = &policy->resources[i];
-        if (task == NULL || dynsel_function_for(task, resource->backend) != NULL) {
-            return dynsel_fail(&(dynsel_error){
-                .status = DYNSEL_E_OUT_OF_SERVICE,
-                .function = DYNSEL_TEXT(policy->ops->name),
-                .subject = DYNSEL_TEXT(dynsel_resource_name(resource)),
-                .detail = DYNSEL_TEXT("its device was lost or failed too often: "
-                                      "dynsel_resource_reinstate() tries again"),
-            });
+        if (task == NULL || dynsel_function_at(policy, i, task) != NULL) {
+            return refuse_out_of_service(policy, i);
         }
+        if (lacking == 0 && has_form(policy, i, task)) {
+            lacking = dynsel_lacking(policy, i, task);
+        }
+    }
+    if (lacking != 0) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_ASPECT,
+                              "the task needs {aspect}, and no resource that the policy may choose "
+                              "has all that it needs",
+                              dynsel_first_aspect(lacking));
     }
     return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_UNSUPPORTED,
                           "the task has no form for any resource that the policy may choose", 0);
+}
+
+/* What stands between a resource and a task that it does not run. */
+static dynsel_reason reason_against(const dynsel_policy *policy, uint32_t index,
+                                    const dynsel_task *task)
+{
+    if (dynsel_function_at(policy, index, task) != NULL) {
+        return DYNSEL_REASON_ONLY_IN_SERVICE;
+    }
+    return has_form(policy, index, task) ? DYNSEL_REASON_ONLY_WITH_ASPECTS
+                                         : DYNSEL_REASON_ONLY_CANDIDATE;
+}
+
+dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t index,
+                                           const dynsel_task *task)
+{
+    dynsel_reason reason = DYNSEL_REASON_ONLY_CANDIDATE;
+    for (uint32_t i = 0; i < policy->count; i++) {
+        const dynsel_reason other =
+            i != index ? reason_against(policy, i, task) : DYNSEL_REASON_ONLY_CANDIDATE;
+        reason = other > reason ? other : reason;
+    }
+    return reason;
 }
 
 dynsel_status dynsel_policy_refuse(const dynsel_policy *policy, const dynsel_task *task)

@@ -61,7 +61,8 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
                                      dynsel_work *work)
 {
     dynsel_backend *backend = request->policy->resources[selection->index].backend;
-    const dynsel_task_fn function = dynsel_function_for(request->task, backend);
+    const dynsel_task_fn function =
+        dynsel_function_at(request->policy, selection->index, request->task);
     dynsel_status status = DYNSEL_E_UNSUPPORTED;
     if (DYNSEL_LIKELY(function != NULL)) {
         dynsel_tell_submission(selection);

@@ -242,6 +242,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     const uint32_t word = dynsel_word_load_acquire(&entry->word);
     if (dynsel_tuned_state(word) >= DYNSEL_TUNED_SETTLED && task->form_count == 0 &&
         dynsel_lane_in_service(&base->lanes[dynsel_tuned_best(word)]) &&
+        dynsel_lacking(base, dynsel_tuned_best(word), task) == 0 &&
         dynsel_tuned_is_of_kind(entry, task, function) &&
         policy->resample_interval_ns == DYNSEL_NEVER_RESAMPLE) {
         select_settled(policy, entry, word, selection);

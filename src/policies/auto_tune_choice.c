@@ -271,11 +271,12 @@ static void choose(sight *s, dynsel_selection *selection)
 }
 
 /* Nothing is to be learned where there is no choice. That need not be looked at again if it is so
- * because the task has no other form, and not because others are out of service. */
+ * because the task has no other form, and not because others are out of service or lack aspects
+ * that another task of this kind may not need. */
 static void choose_only(sight *s, dynsel_selection *selection)
 {
     selection->index = s->any;
-    selection->reason = DYNSEL_REASON_ONLY_CANDIDATE;
+    selection->reason = (uint8_t)dynsel_policy_reason_of_only(&s->policy->policy, s->any, s->task);
     selection->wants = 0;
     for (uint32_t i = 0; i < s->policy->policy.count; i++) {
         const dynsel_backend *backend = s->policy->policy.resources[i].backend;

@@ -51,7 +51,8 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     }
     selection->index = chosen.index;
     selection->reason =
-        chosen.candidates == 1 ? DYNSEL_REASON_ONLY_CANDIDATE : DYNSEL_REASON_LEAST_LOADED;
+        (uint8_t)(chosen.candidates == 1 ? dynsel_policy_reason_of_only(base, chosen.index, task)
+                                         : DYNSEL_REASON_LEAST_LOADED);
     selection->reported |= selection->claims ? DYNSEL_TASK_SUBMISSION : 0;
     return DYNSEL_OK;
 }

@@ -79,7 +79,9 @@ static dynsel_status select_among_candidates(dynsel_policy *base, const dynsel_t
         const uint32_t turn = take_turn_among((dynsel_round_robin_policy *)base, among);
         if (find_nth(base, task, turn, &selection->index)) {
             selection->reason =
-                among.count == 1 ? DYNSEL_REASON_ONLY_CANDIDATE : DYNSEL_REASON_TURN;
+                (uint8_t)(among.count == 1
+                              ? dynsel_policy_reason_of_only(base, selection->index, task)
+                              : DYNSEL_REASON_TURN);
             return DYNSEL_OK;
         }
     }
@@ -88,7 +90,7 @@ static dynsel_status select_among_candidates(dynsel_policy *base, const dynsel_t
 static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
                                 dynsel_selection *selection)
 {
-    if (task->form_count != 0 || dynsel_policy_is_impaired(base)) {
+    if (!dynsel_task_suits_all(task) || dynsel_policy_is_impaired(base)) {
         return select_among_candidates(base, task, selection);
     }
     dynsel_round_robin_policy *policy = (dynsel_round_robin_policy *)base;

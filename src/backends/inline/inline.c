@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/inline.h>
 
+#include "aspects/host.h"
 #include "core/work.h"
 
 static dynsel_status get_default_resources(dynsel_backend *backend, dynsel_resource *resources,
@@ -34,6 +35,9 @@ static const dynsel_backend_ops ops = {
     .poll_synchronizes = true,
     .get_default_resources = get_default_resources,
     .resource_name = resource_name,
+#if CONFIG_DYNSEL_ASPECTS
+    .describe = dynsel_describe_host,
+#endif
     .start = start,
 };
 

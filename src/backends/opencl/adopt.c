@@ -2,9 +2,11 @@
 /* Queues of the user's as resources. */
 #include <dynsel/opencl.h>
 
+#include "backends/opencl/aspects.h"
 #include "backends/opencl/codes.h"
 #include "backends/opencl/describe.h"
 #include "backends/opencl/discovery.h"
+#include "backends/opencl/identity.h"
 #include "backends/opencl/table.h"
 #include "core/fail.h"
 #include "port/atomic.h"
@@ -40,6 +42,28 @@ static cl_int read_queue(cl_command_queue queue, dynsel_opencl_entry *entry)
     return code;
 }
 
+static uint32_t platform_of(cl_device_id device)
+{
+    cl_platform_id id = NULL;
+    uint32_t index = 0;
+    (void)dynsel_opencl_read_value(device, CL_DEVICE_PLATFORM, &id, sizeof(id));
+    while (index < table->platform_count && table->platforms[index].id != id) {
+        index++;
+    }
+    return index;
+}
+
+/* Its device need not be one that was found: it may be a part of one. */
+static void describe(dynsel_opencl_entry *entry)
+{
+    entry->platform = platform_of(entry->device);
+    dynsel_opencl_describe_device(entry);
+    dynsel_opencl_note_emulator(entry);
+#if CONFIG_DYNSEL_ASPECTS
+    entry->aspects = dynsel_opencl_read_aspects(entry);
+#endif
+}
+
 static dynsel_opencl_entry *add(cl_command_queue queue)
 {
     const uint32_t known = dynsel_word_load_relaxed(&table->known);
@@ -64,7 +88,7 @@ static dynsel_opencl_entry *add(cl_command_queue queue)
         (void)refuse("clRetainCommandQueue", code);
         return NULL;
     }
-    dynsel_opencl_describe_device(entry);
+    describe(entry);
     dynsel_word_store_relaxed(&entry->state, DYNSEL_OPENCL_OPEN);
     dynsel_word_store_release(&table->known, known + 1);
     return entry;

@@ -2,6 +2,7 @@
 /* The backend's operations: starting work, watching it, waiting for it. */
 #include <dynsel/opencl.h>
 
+#include "backends/opencl/aspects.h"
 #include "backends/opencl/codes.h"
 #include "backends/opencl/device.h"
 #include "backends/opencl/select.h"
@@ -23,12 +24,7 @@ static dynsel_status attach(dynsel_backend *backend, void *own)
     dynsel_opencl_entry *const entry = dynsel_opencl_entry_at(own);
     (void)backend;
     if (entry == NULL) {
-        return dynsel_fail(&(const dynsel_error){
-            .status = DYNSEL_E_INVALID,
-            .function = DYNSEL_TEXT("dynsel_opencl_backend"),
-            .detail = DYNSEL_TEXT("the handle is not the library's: take resources from "
-                                  "dynsel_opencl_select(), or give queues of your own with "
-                                  "adapt = dynsel_opencl_adopt")});
+        return dynsel_opencl_refuse_handle();
     }
     (void)dynsel_word_add_relaxed(&entry->users, 1);
     return DYNSEL_OK;
@@ -189,6 +185,9 @@ static const dynsel_backend_ops ops = {
     .poll_synchronizes = false,
     .get_default_resources = dynsel_opencl_select_defaults,
     .resource_name = resource_name,
+#if CONFIG_DYNSEL_ASPECTS
+    .describe = dynsel_opencl_describe,
+#endif
     .attach = attach,
     .detach = detach,
     .start = start,

@@ -24,11 +24,11 @@ static bool term_holds(const dynsel_opencl_table *table, const entry *device,
 {
     switch (term->kind) {
     case DYNSEL_OPENCL_TERM_PLATFORM:
-        return dynsel_opencl_contains(table->platforms[device->platform].name, term->text);
+        return dynsel_text_contains(table->platforms[device->platform].name, term->text);
     case DYNSEL_OPENCL_TERM_VENDOR:
-        return dynsel_opencl_contains(device->vendor, term->text);
+        return dynsel_text_contains(device->vendor, term->text);
     case DYNSEL_OPENCL_TERM_NAME:
-        return dynsel_opencl_contains(device->name, term->text);
+        return dynsel_text_contains(device->name, term->text);
     case DYNSEL_OPENCL_TERM_TYPE:
         return (device->type & term->number) != 0;
     case DYNSEL_OPENCL_TERM_EMULATOR:

@@ -5,25 +5,25 @@
 
 #include <string.h>
 
-#include "backends/opencl/text.h"
+#include "text/slice.h"
 
 /* cl_khr_device_uuid and cl_khr_pci_bus_info: newer than the headers of some systems. */
 enum { QUERY_UUID = 0x106A, QUERY_PCI_BUS_INFO = 0x410F };
 
-/* Longer than any name seen; a driver refuses to fill in a part of one. */
-static char answer[1024];
+/* Longer than any text seen, lists of extensions included; a driver refuses to fill in a part. */
+static char answer[4096];
 
 static void keep_answer(char *to, size_t bytes, cl_int code, const char *unknown)
 {
-    dynsel_opencl_slice text = {answer, 0};
+    dynsel_text_slice text = {answer, 0};
     if (code == CL_SUCCESS) {
         answer[sizeof(answer) - 1] = '\0';
-        text = dynsel_opencl_trim(dynsel_opencl_slice_of(answer));
+        text = dynsel_text_trim(dynsel_text_slice_of(answer));
     }
     if (text.length == 0) {
-        text = dynsel_opencl_slice_of(unknown);
+        text = dynsel_text_slice_of(unknown);
     }
-    dynsel_opencl_copy(to, bytes, text);
+    dynsel_text_copy(to, bytes, text);
 }
 
 void dynsel_opencl_describe_platform(dynsel_opencl_platform *platform)
@@ -34,16 +34,28 @@ void dynsel_opencl_describe_platform(dynsel_opencl_platform *platform)
     keep_answer(platform->name, sizeof(platform->name), code, "unnamed platform");
 }
 
+static cl_int ask(cl_device_id device, cl_device_info what)
+{
+    answer[0] = '\0';
+    return clGetDeviceInfo(device, what, sizeof(answer), answer, NULL);
+}
+
 static void read_text(cl_device_id device, cl_device_info what, char *to, size_t bytes,
                       const char *unknown)
 {
-    answer[0] = '\0';
-    const cl_int code = clGetDeviceInfo(device, what, sizeof(answer), answer, NULL);
-    keep_answer(to, bytes, code, unknown);
+    keep_answer(to, bytes, ask(device, what), unknown);
 }
 
-/* False, and `to` zero, unless the driver answers with exactly as many bytes. */
-static bool read_value(cl_device_id device, cl_device_info what, void *to, size_t bytes)
+const char *dynsel_opencl_read_answer(cl_device_id device, cl_device_info what)
+{
+    if (ask(device, what) != CL_SUCCESS) {
+        answer[0] = '\0';
+    }
+    answer[sizeof(answer) - 1] = '\0';
+    return answer;
+}
+
+bool dynsel_opencl_read_value(cl_device_id device, cl_device_info what, void *to, size_t bytes)
 {
     size_t answered = bytes;
     memset(to, 0, bytes);
@@ -70,10 +82,12 @@ static bool any_byte(const void *bytes, size_t count)
  * zero is what drivers fill in that have no answer. */
 static void read_place(cl_device_id device, dynsel_opencl_place *place)
 {
-    place->has_uuid = read_value(device, QUERY_UUID, place->uuid, sizeof(place->uuid)) &&
-                      any_byte(place->uuid, sizeof(place->uuid));
-    place->has_pci = read_value(device, QUERY_PCI_BUS_INFO, place->pci, sizeof(place->pci)) &&
-                     any_byte(place->pci, sizeof(place->pci));
+    place->has_uuid =
+        dynsel_opencl_read_value(device, QUERY_UUID, place->uuid, sizeof(place->uuid)) &&
+        any_byte(place->uuid, sizeof(place->uuid));
+    place->has_pci =
+        dynsel_opencl_read_value(device, QUERY_PCI_BUS_INFO, place->pci, sizeof(place->pci)) &&
+        any_byte(place->pci, sizeof(place->pci));
 }
 
 void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
@@ -81,16 +95,19 @@ void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
     const cl_device_id device = entry->device;
     cl_bool available = CL_FALSE;
     cl_bool compiler = CL_FALSE;
-    const bool known = read_value(device, CL_DEVICE_TYPE, &entry->type, sizeof(entry->type)) &&
-                       read_value(device, CL_DEVICE_AVAILABLE, &available, sizeof(available));
+    const bool known =
+        dynsel_opencl_read_value(device, CL_DEVICE_TYPE, &entry->type, sizeof(entry->type)) &&
+        dynsel_opencl_read_value(device, CL_DEVICE_AVAILABLE, &available, sizeof(available));
     entry->available = known && available != CL_FALSE;
-    (void)read_value(device, CL_DEVICE_COMPILER_AVAILABLE, &compiler, sizeof(compiler));
+    (void)dynsel_opencl_read_value(device, CL_DEVICE_COMPILER_AVAILABLE, &compiler,
+                                   sizeof(compiler));
     entry->has_compiler = compiler != CL_FALSE;
-    (void)read_value(device, CL_DEVICE_VENDOR_ID, &entry->vendor_id, sizeof(entry->vendor_id));
-    (void)read_value(device, CL_DEVICE_MAX_COMPUTE_UNITS, &entry->compute_units,
-                     sizeof(entry->compute_units));
-    (void)read_value(device, CL_DEVICE_GLOBAL_MEM_SIZE, &entry->memory_bytes,
-                     sizeof(entry->memory_bytes));
+    (void)dynsel_opencl_read_value(device, CL_DEVICE_VENDOR_ID, &entry->vendor_id,
+                                   sizeof(entry->vendor_id));
+    (void)dynsel_opencl_read_value(device, CL_DEVICE_MAX_COMPUTE_UNITS, &entry->compute_units,
+                                   sizeof(entry->compute_units));
+    (void)dynsel_opencl_read_value(device, CL_DEVICE_GLOBAL_MEM_SIZE, &entry->memory_bytes,
+                                   sizeof(entry->memory_bytes));
     read_text(device, CL_DEVICE_NAME, entry->name, sizeof(entry->name), "unnamed device");
     read_text(device, CL_DEVICE_VENDOR, entry->vendor, sizeof(entry->vendor), "unknown vendor");
     read_text(device, CL_DRIVER_VERSION, entry->driver_version, sizeof(entry->driver_version),

@@ -11,6 +11,12 @@ void dynsel_opencl_describe_platform(dynsel_opencl_platform *platform);
  * not available. */
 void dynsel_opencl_describe_device(dynsel_opencl_entry *entry);
 
+/* False, and `to` zero, unless the driver answers with exactly as many bytes. */
+bool dynsel_opencl_read_value(cl_device_id device, cl_device_info what, void *to, size_t bytes);
+
+/* The driver's answer, until the next question; empty when there is none. Under the lock. */
+const char *dynsel_opencl_read_answer(cl_device_id device, cl_device_info what);
+
 /* "cpu", "gpu", ... for people. Static text. */
 const char *dynsel_opencl_type_name(cl_device_type type);
 

@@ -13,18 +13,31 @@ static bool is_cpu(const entry *device)
     return (device->type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-/* Which devices the context of `device` is for: itself, or all usable CPU devices of its platform,
- * so that memory of the host has one owner among them. */
+/* The CPU devices of one platform have one context, so that memory of the host has one owner among
+ * them. */
+static bool shares_context(const entry *a, const entry *b)
+{
+    return a == b || (is_cpu(a) && is_cpu(b) && a->platform == b->platform);
+}
+
+uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device)
+{
+    uint32_t first = 0;
+    while (!shares_context(device, &table->entries[first])) {
+        first++;
+    }
+    return first + 1;
+}
+
+/* Which devices the context of `device` is for: itself, and the usable ones that share it. */
 static cl_uint gather(const entry *device, cl_device_id *devices)
 {
     cl_uint count = 0;
     for (uint32_t i = 0; i < table->found; i++) {
         const entry *const other = &table->entries[i];
         const uint32_t state = dynsel_word_load_relaxed(&other->state);
-        const bool shares = is_cpu(device) && is_cpu(other) &&
-                            other->platform == device->platform && other->available &&
-                            state != DYNSEL_OPENCL_DEAD;
-        if (other == device || shares) {
+        const bool usable = other->available && state != DYNSEL_OPENCL_DEAD;
+        if (other == device || (usable && shares_context(device, other))) {
             devices[count++] = other->device;
         }
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/opencl/discovery.h"
 
+#include "backends/opencl/aspects.h"
 #include "backends/opencl/codes.h"
 #include "backends/opencl/describe.h"
 #include "backends/opencl/identity.h"
@@ -71,6 +72,11 @@ static void look_for_devices(const cl_platform_id *ids)
         look_into_platform(i);
     }
     dynsel_opencl_identify(table);
+#if CONFIG_DYNSEL_ASPECTS
+    for (uint32_t i = 0; i < table->found; i++) {
+        table->entries[i].aspects = dynsel_opencl_read_aspects(&table->entries[i]);
+    }
+#endif
     table->discovered = true;
     dynsel_word_store_release(&table->known, table->found);
 }

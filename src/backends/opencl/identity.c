@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "backends/opencl/text.h"
+#include "text/slice.h"
 
 typedef dynsel_opencl_entry entry;
 typedef bool (*likeness)(const entry *a, const entry *b);
@@ -12,7 +12,7 @@ static bool is_emulator(const char *name)
 {
     static const char *const parts[] = {"emulat", "simulat", "oclgrind"};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (dynsel_opencl_contains(name, dynsel_opencl_slice_of(parts[i]))) {
+        if (dynsel_text_contains(name, dynsel_text_slice_of(parts[i]))) {
             return true;
         }
     }
@@ -77,12 +77,16 @@ static bool is_same_device(const dynsel_opencl_table *table, const entry *a, con
     return matches(table, a, b, same_name);
 }
 
+void dynsel_opencl_note_emulator(dynsel_opencl_entry *device)
+{
+    device->emulator =
+        is_emulator(device->name) || is_emulator(dynsel_opencl_platform_name(device));
+}
+
 void dynsel_opencl_identify(dynsel_opencl_table *table)
 {
     for (uint32_t i = 0; i < table->found; i++) {
-        entry *const device = &table->entries[i];
-        device->emulator =
-            is_emulator(device->name) || is_emulator(table->platforms[device->platform].name);
+        dynsel_opencl_note_emulator(&table->entries[i]);
     }
     for (uint32_t i = 0; i < table->found; i++) {
         for (uint32_t j = 0; j < table->found; j++) {

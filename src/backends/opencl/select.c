@@ -6,6 +6,7 @@
 
 #include "backends/opencl/choose.h"
 #include "backends/opencl/describe.h"
+#include "backends/opencl/device.h"
 #include "backends/opencl/discovery.h"
 #include "core/fail.h"
 
@@ -13,7 +14,7 @@ static dynsel_opencl_table *const table = &dynsel_opencl_known;
 
 static bool is_blank(const char *text)
 {
-    return text == NULL || dynsel_opencl_trim(dynsel_opencl_slice_of(text)).length == 0;
+    return text == NULL || dynsel_text_trim(dynsel_text_slice_of(text)).length == 0;
 }
 
 /* `text`, else what was configured, else the environment's, else all. */
@@ -130,7 +131,7 @@ typedef struct reason {
 
 static void say(reason *why, const char *text)
 {
-    dynsel_opencl_append(why->text, sizeof(why->text), dynsel_opencl_slice_of(text));
+    dynsel_text_append(why->text, sizeof(why->text), dynsel_text_slice_of(text));
 }
 
 static void say_failure(reason *why, const char *text, const char *function, cl_int code)
@@ -194,12 +195,14 @@ static void visit_device(const dynsel_opencl_entry *entry, const dynsel_opencl_c
     const dynsel_opencl_device_info info = {
         .name = entry->name,
         .vendor = entry->vendor,
-        .platform = table->platforms[entry->platform].name,
+        .platform = dynsel_opencl_platform_name(entry),
         .driver_version = entry->driver_version,
         .type = dynsel_opencl_type_name(entry->type),
         .device = entry->device,
         .compute_units = entry->compute_units,
         .memory_bytes = entry->memory_bytes,
+        .memory_domain = dynsel_opencl_domain_of(entry),
+        .resource = {&dynsel_opencl_backend, (void *)entry},
         .verdict = choice->verdicts[entry - table->entries],
         .reason = why.text,
     };

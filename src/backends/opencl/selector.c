@@ -16,7 +16,7 @@
 /* What is wrong, and where. */
 typedef struct mistake {
     const char *detail;
-    dynsel_opencl_slice word;
+    dynsel_text_slice word;
     const char *meant; /* probably; NULL: no idea */
 } mistake;
 
@@ -30,16 +30,16 @@ static const cl_device_type type_bits[] = {CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GP
                                            CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CUSTOM};
 
 /* The place of `word` in `list`; `count` when it is not there. */
-static size_t find(dynsel_opencl_slice word, const char *const *list, size_t count)
+static size_t find(dynsel_text_slice word, const char *const *list, size_t count)
 {
     size_t i = 0;
-    while (i < count && !dynsel_opencl_equals(word, list[i])) {
+    while (i < count && !dynsel_text_equals(word, list[i])) {
         i++;
     }
     return i;
 }
 
-static bool set_mistake(mistake *wrong, const char *detail, dynsel_opencl_slice word,
+static bool set_mistake(mistake *wrong, const char *detail, dynsel_text_slice word,
                         const char *meant)
 {
     *wrong = (mistake){detail, word, meant};
@@ -48,7 +48,7 @@ static bool set_mistake(mistake *wrong, const char *detail, dynsel_opencl_slice 
 
 /* False when the word, which is not empty, is no number; one that is too large is larger than any
  * index. */
-static bool parse_number(dynsel_opencl_slice word, uint64_t *number)
+static bool parse_number(dynsel_text_slice word, uint64_t *number)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < word.length; i++) {
@@ -62,12 +62,12 @@ static bool parse_number(dynsel_opencl_slice word, uint64_t *number)
     return true;
 }
 
-static bool parse_value(dynsel_opencl_slice value, dynsel_opencl_term *term, mistake *wrong)
+static bool parse_value(dynsel_text_slice value, dynsel_opencl_term *term, mistake *wrong)
 {
     term->text = value;
     if (value.length == 0) {
         return set_mistake(wrong, "nothing stands behind the `=` at character {}: " ALLOWED,
-                           (dynsel_opencl_slice){value.begin - 1, 1}, NULL);
+                           (dynsel_text_slice){value.begin - 1, 1}, NULL);
     }
     if (term->kind == DYNSEL_OPENCL_TERM_INDEX && !parse_number(value, &term->number)) {
         return set_mistake(wrong, "the index at character {} is no number: " ALLOWED, value, NULL);
@@ -76,14 +76,14 @@ static bool parse_value(dynsel_opencl_slice value, dynsel_opencl_term *term, mis
         const size_t type = find(value, types, COUNT(types));
         if (type == COUNT(types)) {
             return set_mistake(wrong, "there is no such type, at character {}: " ALLOWED, value,
-                               dynsel_opencl_nearest(value, types, COUNT(types)));
+                               dynsel_text_nearest(value, types, COUNT(types)));
         }
         term->number = type_bits[type];
     }
     return true;
 }
 
-static void parse_word(dynsel_opencl_slice word, dynsel_opencl_term *term)
+static void parse_word(dynsel_text_slice word, dynsel_opencl_term *term)
 {
     const size_t type = find(word, types, COUNT(types));
     term->text = word;
@@ -92,16 +92,16 @@ static void parse_word(dynsel_opencl_slice word, dynsel_opencl_term *term)
         term->number = type_bits[type];
     } else if (parse_number(word, &term->number)) {
         term->kind = DYNSEL_OPENCL_TERM_INDEX;
-    } else if (dynsel_opencl_equals(word, "all")) {
+    } else if (dynsel_text_equals(word, "all")) {
         term->kind = DYNSEL_OPENCL_TERM_ALL;
-    } else if (dynsel_opencl_equals(word, "emulator")) {
+    } else if (dynsel_text_equals(word, "emulator")) {
         term->kind = DYNSEL_OPENCL_TERM_EMULATOR;
     } else {
         term->kind = DYNSEL_OPENCL_TERM_NAME;
     }
 }
 
-static bool parse_term(dynsel_opencl_slice text, dynsel_opencl_term *term, mistake *wrong)
+static bool parse_term(dynsel_text_slice text, dynsel_opencl_term *term, mistake *wrong)
 {
     size_t equals = 0;
     while (equals < text.length && text.begin[equals] != '=') {
@@ -111,16 +111,16 @@ static bool parse_term(dynsel_opencl_slice text, dynsel_opencl_term *term, mista
         parse_word(text, term);
         return true;
     }
-    const dynsel_opencl_slice key = dynsel_opencl_trim((dynsel_opencl_slice){text.begin, equals});
+    const dynsel_text_slice key = dynsel_text_trim((dynsel_text_slice){text.begin, equals});
     const size_t kind = find(key, keys, COUNT(keys));
     if (kind == COUNT(keys)) {
         return set_mistake(wrong, "there is no such key, at character {}: " ALLOWED, key,
-                           dynsel_opencl_nearest(key, keys, COUNT(keys)));
+                           dynsel_text_nearest(key, keys, COUNT(keys)));
     }
     term->kind = key_kinds[kind];
-    return parse_value(dynsel_opencl_trim((dynsel_opencl_slice){text.begin + equals + 1,
-                                                                text.length - equals - 1}),
-                       term, wrong);
+    return parse_value(
+        dynsel_text_trim((dynsel_text_slice){text.begin + equals + 1, text.length - equals - 1}),
+        term, wrong);
 }
 
 /* No device is of two types or at two places, so somebody meant "or". */
@@ -136,10 +136,10 @@ static bool contradicts(const dynsel_opencl_selector *selector, const dynsel_ope
     return false;
 }
 
-static bool add_term(dynsel_opencl_slice text, dynsel_opencl_selector *selector, mistake *wrong)
+static bool add_term(dynsel_text_slice text, dynsel_opencl_selector *selector, mistake *wrong)
 {
     dynsel_opencl_term term = {.alternative = selector->alternatives};
-    const dynsel_opencl_slice trimmed = dynsel_opencl_trim(text);
+    const dynsel_text_slice trimmed = dynsel_text_trim(text);
     if (trimmed.length == 0) {
         return set_mistake(wrong, "there is an empty term at character {}: " ALLOWED, trimmed,
                            NULL);
@@ -168,7 +168,7 @@ static bool parse(const char *text, dynsel_opencl_selector *selector, mistake *w
         if (*end != ',' && *end != ';' && *end != '\0') {
             continue;
         }
-        if (!add_term((dynsel_opencl_slice){begin, (size_t)(end - begin)}, selector, wrong)) {
+        if (!add_term((dynsel_text_slice){begin, (size_t)(end - begin)}, selector, wrong)) {
             return false;
         }
         if (*end != ',') {
@@ -192,16 +192,16 @@ static const char *tell(const mistake *wrong, const char *from)
     const size_t bytes = sizeof(texts[0]);
     text[0] = '\0';
     if (from != NULL) {
-        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of(from));
-        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of(": "));
+        dynsel_text_append(text, bytes, dynsel_text_slice_of(from));
+        dynsel_text_append(text, bytes, dynsel_text_slice_of(": "));
     }
-    dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of("\""));
-    dynsel_opencl_append(text, bytes / 2, wrong->word);
-    dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of("\""));
+    dynsel_text_append(text, bytes, dynsel_text_slice_of("\""));
+    dynsel_text_append(text, bytes / 2, wrong->word);
+    dynsel_text_append(text, bytes, dynsel_text_slice_of("\""));
     if (wrong->meant != NULL) {
-        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of(", meaning \""));
-        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of(wrong->meant));
-        dynsel_opencl_append(text, bytes, dynsel_opencl_slice_of("\"?"));
+        dynsel_text_append(text, bytes, dynsel_text_slice_of(", meaning \""));
+        dynsel_text_append(text, bytes, dynsel_text_slice_of(wrong->meant));
+        dynsel_text_append(text, bytes, dynsel_text_slice_of("\"?"));
     }
     return text;
 }
@@ -211,7 +211,7 @@ dynsel_status dynsel_opencl_parse(const char *text, const char *function, const 
                                   dynsel_opencl_selector *selector)
 {
     mistake wrong = {0};
-    if (dynsel_opencl_trim(dynsel_opencl_slice_of(text)).length == 0) {
+    if (dynsel_text_trim(dynsel_text_slice_of(text)).length == 0) {
         text = "all";
     }
     if (parse(text, selector, &wrong)) {

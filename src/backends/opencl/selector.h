@@ -7,7 +7,7 @@
 
 #include <dynsel/status.h>
 
-#include "backends/opencl/text.h"
+#include "text/slice.h"
 
 /* In one selector, over all its alternatives. */
 enum { DYNSEL_OPENCL_MAX_TERMS = 32 };
@@ -26,7 +26,7 @@ typedef struct dynsel_opencl_term {
     dynsel_opencl_term_kind kind;
     uint32_t alternative; /* terms of one alternative stand together */
     uint64_t number;      /* an index, or the bits of a type */
-    dynsel_opencl_slice text;
+    dynsel_text_slice text;
 } dynsel_opencl_term;
 
 typedef struct dynsel_opencl_selector {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/opencl/table.h"
 
+#include "core/fail.h"
 #include "port/atomic.h"
 
 dynsel_opencl_table dynsel_opencl_known;
@@ -29,4 +30,21 @@ dynsel_opencl_entry *dynsel_opencl_entry_of_queue(const void *queue)
         }
     }
     return NULL;
+}
+
+const char *dynsel_opencl_platform_name(const dynsel_opencl_entry *entry)
+{
+    return entry->platform < dynsel_opencl_known.platform_count
+               ? dynsel_opencl_known.platforms[entry->platform].name
+               : "";
+}
+
+dynsel_status dynsel_opencl_refuse_handle(void)
+{
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_INVALID,
+        .function = DYNSEL_TEXT("dynsel_opencl_backend"),
+        .detail = DYNSEL_TEXT("the handle is not the library's: take resources from "
+                              "dynsel_opencl_select(), or give queues of your own with "
+                              "adapt = dynsel_opencl_adopt")});
 }

@@ -58,7 +58,7 @@ typedef struct dynsel_opencl_entry {
     cl_device_id device;
     const char *failed_function; /* why it is FAILED or DEAD */
     cl_int failed_code;
-    uint32_t platform; /* its index; meaningless for an adopted queue */
+    uint32_t platform; /* its index; past the table where that of an adopted queue is not known */
     bool adopted;      /* the queue is the user's */
     bool out_of_order; /* the user's queue is */
     bool available;
@@ -69,6 +69,9 @@ typedef struct dynsel_opencl_entry {
     cl_uint vendor_id;
     cl_uint compute_units;
     cl_ulong memory_bytes;
+#if CONFIG_DYNSEL_ASPECTS
+    dynsel_aspect_set aspects; /* asked for once */
+#endif
     dynsel_opencl_place place;
     char name[DYNSEL_OPENCL_NAME_BYTES];
     char vendor[DYNSEL_OPENCL_TEXT_BYTES];
@@ -92,6 +95,12 @@ extern dynsel_lock dynsel_opencl_lock;
 
 /* The entry that `own` is the address of; NULL for anything else. No lock needed. */
 dynsel_opencl_entry *dynsel_opencl_entry_at(const void *own);
+
+/* The name of the platform that the device belongs to; empty where it is not known. */
+const char *dynsel_opencl_platform_name(const dynsel_opencl_entry *entry);
+
+/* DYNSEL_E_INVALID, because a handle is not the library's. */
+dynsel_status dynsel_opencl_refuse_handle(void);
 
 /* The entry of an adopted queue; NULL for anything else. No lock needed. */
 dynsel_opencl_entry *dynsel_opencl_entry_of_queue(const void *queue);

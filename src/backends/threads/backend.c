@@ -2,6 +2,7 @@
 /* The backend's operations, and its resources. */
 #include <dynsel/threads.h>
 
+#include "aspects/host.h"
 #include "backends/threads/pool.h"
 #include "backends/threads/worker.h"
 #include "core/fail.h"
@@ -97,6 +98,9 @@ static const dynsel_backend_ops ops = {
     .poll_synchronizes = true,
     .get_default_resources = get_default_resources,
     .resource_name = resource_name,
+#if CONFIG_DYNSEL_ASPECTS
+    .describe = dynsel_describe_host,
+#endif
     .attach = attach,
     .detach = detach,
     .start = start,

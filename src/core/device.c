@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/device.h>
+
+#include <dynsel/backend.h>
+
+#include "core/device.h"
+#include "core/fail.h"
+
+dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle, dynsel_device *device)
+{
+    const dynsel_resource resource = {.backend = backend, .handle = (void *)handle};
+    dynsel_device found = {
+        .platform = "", .vendor = "", .type = "", .name = dynsel_resource_name(&resource)};
+    if (backend->ops->describe != NULL) {
+        const dynsel_status status = backend->ops->describe(backend, handle, &found);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+    }
+    found.backend = backend->ops->name;
+    *device = found;
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_resource_describe(const dynsel_resource *resource, dynsel_device *device)
+{
+    if (resource == NULL || resource->backend == NULL || resource->backend->ops == NULL ||
+        device == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "an argument is NULL, or the resource's backend is");
+    }
+    return dynsel_describe_as(resource->backend, resource->handle, device);
+}
+
+dynsel_aspect_set dynsel_resource_aspects(const dynsel_resource *resource)
+{
+    dynsel_device device = {.aspects = 0};
+    const dynsel_status status = dynsel_resource_describe(resource, &device);
+    return status == DYNSEL_OK ? device.aspects : 0;
+}
+
+bool dynsel_resource_has(const dynsel_resource *resource, dynsel_aspect aspect)
+{
+    const unsigned number = (unsigned)aspect;
+    return number < DYNSEL_ASPECT_COUNT && (dynsel_resource_aspects(resource) >> number & 1u) != 0;
+}
