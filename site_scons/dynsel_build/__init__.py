@@ -11,6 +11,12 @@ Modules that know nothing of SCons, and can be used and tested without it:
     menu        menuconfig, guiconfig, savedefconfig
     lint        kconfig-lint
     matrix      every switch both ways
+    aspect_list include/dynsel/aspects.def
+    yaml_lines  YAML as a tree with lines
+    targets     boards/targets.yaml
+    aspect_sets the two sets of seed 003
+    aspect_texts  headers, C and menu that follow
+    aspects     all of these for a tree and a configuration
     boards      boards/<name>/board.py
     variants    BOARD=, CONF=, VARIANTS= -> what to build
     cli         arguments, help text, commands

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import report, runner, toolchain
+from . import aspect_list, aspect_texts, aspects, report, runner, toolchain
 from .cli import config_text
 from .errors import UserMistake
 from .header import autoconf
@@ -38,7 +38,8 @@ class VariantBuild:
         self._compiled = {}    # path of an object -> (environment, object, source)
         self._library_envs = {}
         self.archive = None
-        self.generated = self._generate()
+        self.public_headers = self._public_headers()
+        self.generated = self.public_headers + self._private_texts()
 
     # What SConscripts call
 
@@ -146,9 +147,26 @@ class VariantBuild:
 
     # How
 
-    def _generate(self):
-        header = self.written("gen/dynsel/autoconf.h", autoconf(self.config))
-        return header + self.written(".config", config_text(self.config))
+    def _public_headers(self):
+        """The headers that are made, not written, and that users of the library include."""
+        chosen = self.config.aspects()
+        texts = {"autoconf": autoconf(self.config), "aspect_names": chosen.names_header(),
+                 "aspect_sets": chosen.sets_header()}
+        return [node for name, text in texts.items()
+                for node in self.written(f"gen/dynsel/{name}.h", text)]
+
+    def _private_texts(self):
+        """What the library and its tools include, and the .config for people."""
+        chosen, everything = self.config.aspects(), self.config.catalogue.targets
+        traits = (Path(self.env.Dir("#").abspath) / aspects.TRAITS).read_text(encoding="utf-8")
+        texts = {
+            "gen/generated/targets.inc": aspect_texts.targets_inc(chosen.targets, chosen.aspects),
+            "gen/generated/all_targets.inc": aspect_texts.targets_inc(everything, chosen.aspects),
+            "gen/generated/opencl_prelude.inc":
+                aspect_texts.opencl_prelude(chosen.aspects, chosen.sets, traits),
+            ".config": config_text(self.config),
+        }
+        return [node for name, text in texts.items() for node in self.written(name, text)]
 
     def _wanted(self, when):
         return all(self._holds(s) for s in ([when] if isinstance(when, str) else when))
@@ -217,6 +235,7 @@ class VariantBuild:
         top = Path(self.env.Dir("#").abspath)
         paths = [top / name for name in ("SConstruct", "Kconfig", ".clang-tidy", ".clang-format")]
         paths += top.glob("src/**/Kconfig*")
+        paths += [top / aspect_list.PATH, top / aspects.TRAITS]
         for folder in ("boards", "configs", "site_scons", "tests/build"):
             paths += (p for p in (top / folder).rglob("*") if p.is_file())
         return [self.env.File(str(p)) for p in sorted(paths)]

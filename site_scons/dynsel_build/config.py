@@ -19,7 +19,7 @@ from pathlib import Path
 
 import kconfiglib as kl
 
-from . import grammar
+from . import aspects, grammar
 from .errors import UserMistake, did_you_mean
 from .explain import active_range, prompt_condition, unmet_terms, value_text
 
@@ -33,9 +33,13 @@ class Layer:
 
 
 class Configuration:
-    """The values of all symbols for one board and its layers."""
+    """The values of all symbols for one board and its layers.
 
-    def __init__(self, kconf, variant_name, assignments, notes):
+    catalogue: the aspects and targets that the menu was made of.
+    """
+
+    def __init__(self, kconf, variant_name, assignments, notes, catalogue):
+        self.catalogue = catalogue
         self.kconf = kconf
         self.variant_name = variant_name
         self.assignments = assignments
@@ -55,6 +59,14 @@ class Configuration:
         if sym.orig_type == kl.STRING:
             return sym.str_value
         return int(sym.str_value, 0) if sym.str_value else None
+
+    def is_set(self, name):
+        """Whether a bool is y; one that is not in the menu is not."""
+        return name in self._symbols and self._symbols[name].tri_value == 2
+
+    def aspects(self):
+        """The aspects and targets of this configuration."""
+        return aspects.select(self.catalogue, self.is_set)
 
     def values(self):
         """Symbol name -> value as text, for comparing configurations."""
@@ -85,8 +97,11 @@ def read_layer(top, path):
         raise UserMistake(f"{path}:{line}: not UTF-8 text") from e
 
 
-def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig):
-    """The Configuration, or UserMistake with every mistake of every layer."""
+def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig, complete=True):
+    """The Configuration, or UserMistake with every mistake of every layer.
+
+    complete: it must have all that a build needs; else more is to be laid on top.
+    """
     kconf = parse_kconfig(top, board, kconfig_class)
     assignments, mistakes = [], []
     for layer in layers:
@@ -100,9 +115,22 @@ def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig):
     mistakes += judge.mistakes
     if not judge.mistakes:
         mistakes += _own_warnings(kconf)
+    config = Configuration(kconf, variant_name, judge.effective, judge.notes, aspects.catalogue(top))
+    if complete and not mistakes:
+        mistakes += _without_targets(config, board)
     if mistakes:
         raise UserMistake(sorted(set(mistakes), key=_by_place))
-    return Configuration(kconf, variant_name, judge.effective, judge.notes)
+    return config
+
+
+def _without_targets(config, board):
+    """A menu that has targets needs one; the place is the line that took the last one away."""
+    symbols = [s for s in config.catalogue.target_symbols() if s in config.symbols()]
+    trouble = aspects.impossible(config.catalogue, config.is_set) if symbols else None
+    if not trouble:
+        return []
+    lines = [a.where for a in config.assignments if a.name in symbols]
+    return [f"{(lines or [f'boards/{board}/defconfig:1'])[-1]}: {trouble}"]
 
 
 def _by_place(message):
@@ -131,6 +159,7 @@ def _kconfig_environment(top, board):
 
 def parse_kconfig(top, board, kconfig_class=kl.Kconfig):
     """The menu itself, with no assignment. Whatever Kconfiglib warns about is a mistake."""
+    aspects.write_menu(top)
     with _kconfig_environment(top, board):
         try:
             kconf = kconfig_class("Kconfig", warn_to_stderr=False)

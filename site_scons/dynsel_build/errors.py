@@ -27,6 +27,10 @@ def did_you_mean(name, known):
     return f"; did you mean {best}?" if best else ""
 
 
+def install_hint(package):
+    return f"on Debian and Ubuntu: apt-get install {package}"
+
+
 def unknown(kind, name, known, where=""):
     """The one form in which an unknown board, fragment, variable or target is reported."""
     listed = ", ".join(sorted(known)) or "none"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import lint, size
+from . import lint, size, targets
 from .nodes import action, finish, missing, missing_line
 
 LLVM = 14  # another major version formats and warns differently
@@ -95,7 +95,7 @@ class Gates:
             return finish(target[0].path, lint.lint(self.top))
 
         top = Path(self.top)
-        paths = lint.files(top) + sorted(top.rglob("Kconfig*"))
+        paths = lint.files(top) + sorted(top.rglob("Kconfig*")) + [top / targets.PATH]
         sources = [self.base.File("#" + str(p.relative_to(top))) for p in paths
                    if not str(p.relative_to(top)).startswith("build/")]
         return self.base.Command("#build/gates/kconfig-lint.ok", sources,

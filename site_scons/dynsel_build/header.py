@@ -15,7 +15,8 @@ from . import grammar
 def autoconf(configuration):
     """The whole text of gen/dynsel/autoconf.h."""
     lines = _value_lines(configuration)
-    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
+    hashed = lines + configuration.aspects().macros()
+    digest = hashlib.sha256("\n".join(hashed).encode()).hexdigest()[:8]
     return "\n".join([
         f"/* Generated for the variant {configuration.variant_name}; change the configuration, not"
         " this file. */",
@@ -24,8 +25,8 @@ def autoconf(configuration):
         "",
         *lines,
         "",
-        "/* A hash over the values above. The tag is part of a symbol's name, so that headers and an",
-        "   archive of different configurations do not link. */",
+        "/* A hash over the values above and the macros of the aspects. The tag is part of a symbol's",
+        "   name, so that headers and an archive of different configurations do not link. */",
         f'#define DYNSEL_CONFIG_HASH_TEXT "{digest}"',
         f"#define DYNSEL_CONFIG_HASH 0x{digest}u",
         f"#define DYNSEL_CONFIG_TAG c{digest}",

@@ -18,14 +18,15 @@ def declare(build, top, prefix, destdir):
         raise UserMistake(f"PREFIX={prefix}: an absolute path is needed, because it goes into dynsel.pc")
     root = os.path.join(destdir, prefix.lstrip("/")) if destdir else prefix
     root = os.path.abspath(root)
-    headers = sorted((Path(top) / "include/dynsel").glob("*.h"))
+    headers = sorted(p for pattern in ("*.h", "*.def")
+                     for p in (Path(top) / "include/dynsel").glob(pattern))
     pc = build.env.Command(f"#{build.variant.folder}/dynsel.pc", Value(_pc(build, prefix)),
                            action(_write, "  GEN   $TARGET"))
     return [
         _install(build, f"{root}/lib", build.archive),
         _install(build, f"{root}/lib/pkgconfig", pc),
         _install(build, f"{root}/include/dynsel", [build.env.File(str(h)) for h in headers]),
-        _install(build, f"{root}/include/dynsel", build.generated[:1]),
+        _install(build, f"{root}/include/dynsel", build.public_headers),
     ]
 
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import kconfiglib as kl
 
-from . import boards, config as configs, variants
+from . import aspects, boards, config as configs, variants
 from .errors import UserMistake, did_you_mean
 from .save import Target, edited, minimal
 
 TOKEN = re.compile(r"\bCONFIG_(DYNSEL_[A-Z0-9_]*[A-Z0-9])\b(?!\*)")
 PLACEHOLDER = "DYNSEL_X"  # what documentation calls any option
 NAME = re.compile(r"\b(DYNSEL_[A-Z0-9_]+)\b")
-SUFFIXES = {".c", ".h", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
+SUFFIXES = {".c", ".h", ".def", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
 FOLDERS = ("include", "src", "examples", "tests", "bench", "soak", "tools", "doc", "boards", "configs",
            "site_scons")
 # Texts that are about wrong configurations on purpose.
@@ -33,8 +33,9 @@ def files(top):
 def lint(top):
     """All findings, as lines with a place."""
     kconf = configs.parse_kconfig(top, variants.DEFAULT_BOARD)
+    targets = aspects.catalogue(top).target_symbols()  # the build itself asks for these
     texts = {str(p.relative_to(top)): p.read_text(encoding="utf-8") for p in files(top)}
-    return (_unknown_names(kconf, texts) + _unused(kconf, texts) + _ifdefs(texts)
+    return (_unknown_names(kconf, texts) + _unused(kconf, texts, targets) + _ifdefs(texts)
             + _symbols(kconf) + _choices(kconf) + _fragments(top) + _defconfigs(top)
             + unlisted_sources(top))
 
@@ -57,10 +58,10 @@ def _ifdefs(texts):
             if re.match(r"\s*#\s*(ifdef|ifndef|if.*\bdefined\b).*\bCONFIG_DYNSEL_", line)]
 
 
-def _unused(kconf, texts):
+def _unused(kconf, texts, used_by_the_build):
     """Symbols that neither a source, nor an SConscript, nor another symbol asks for."""
     sources = "\n".join(t for p, t in texts.items() if not p.endswith((".md", ".conf", "defconfig")))
-    used = set(NAME.findall(sources.replace("CONFIG_DYNSEL", "DYNSEL")))
+    used = {*NAME.findall(sources.replace("CONFIG_DYNSEL", "DYNSEL")), *used_by_the_build}
     for sym in kconf.unique_defined_syms:
         used |= {i.name for i in sym.referenced if isinstance(i, kl.Symbol) and i is not sym}
         if any(node.selects for node in sym.nodes):

@@ -69,7 +69,8 @@ def open_menu(session, which):
     layers = configs.layers_of(session.top, target.variant.board, session.chosen()[0].fragments)
     if target.path not in [layer.path for layer in layers]:
         layers.append(configs.Layer(target.path, target.text()))
-    start = configs.load(session.top, target.variant.board, layers, target.variant.name, _MenuKconfig)
+    start = configs.load(session.top, target.variant.board, layers, target.variant.name, _MenuKconfig,
+                         complete=False)
     start.kconf.become_menu(target)
     _run_menu(which, start.kconf, target)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from SCons.Script import Action
 
-from .toolchain import install_hint
+from .errors import install_hint
 
 _missing = {}
 

@@ -75,7 +75,7 @@ def _still_true(target, wanted):
 
 def _differences(target, wanted):
     """Sets what differs until nothing differs; one value may open the way for the next."""
-    kconf = configs.load(target.top, target.variant.board, target.below).kconf
+    kconf = configs.load(target.top, target.variant.board, target.below, complete=False).kconf
     found = {}
     for _ in kconf.unique_defined_syms:
         before = len(found)

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from SCons.Script import Environment
 
-from .errors import UserMistake
+from .errors import UserMistake, install_hint
 
 # What a build takes over from the shell. Anything else cannot change what is built.
 SHELL_VARIABLES = ("PATH", "HOME", "TERM", "LANG", "LC_ALL", "TMPDIR",
@@ -88,10 +88,6 @@ def require_program(name, packages):
     """A missing program is one line that says how to get it."""
     if shutil.which(name) is None:
         raise UserMistake(f"{name} is missing; {install_hint(packages.get(name, name))}")
-
-
-def install_hint(package):
-    return f"on Debian and Ubuntu: apt-get install {package}"
 
 
 @lru_cache(maxsize=None)

@@ -76,6 +76,24 @@ config DYNSEL_COLOUR_RADIO
 endchoice
 """
 
+ASPECTS = """\
+#if CONFIG_DYNSEL_ASPECT_SOUND
+DYNSEL_ASPECT(sound, "can be heard", 0, NO)
+#endif
+#undef DYNSEL_ASPECT
+"""
+
+TARGETS = """\
+bell:
+  text: a bell
+  source: everybody has heard one
+  recognize: [{name: bell}]
+  added_by: []
+  aspects: [sound]
+  may_support_other_aspects: false
+  sub_group_sizes: []
+"""
+
 
 def menu_tree(kconfig=KCONFIG, **files):
     """A tree with a menu, the boards plain and radio, and nothing to build.
@@ -85,6 +103,8 @@ def menu_tree(kconfig=KCONFIG, **files):
     top = Path(tempfile.mkdtemp(prefix="dynsel-menu-"))
     (top / "configs").mkdir()
     write(top / "Kconfig", kconfig)
+    write(top / "include/dynsel/aspects.def", ASPECTS)
+    write(top / "boards/targets.yaml", TARGETS)
     for board, selects in (("plain", ""), ("radio", "\tselect DYNSEL_HAS_RADIO\n")):
         write(top / "boards" / board / "Kconfig.board",
               f"config DYNSEL_BOARD_{board.upper()}\n\tbool\n"
@@ -134,6 +154,8 @@ def build_tree():
         shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for path in [*TOP.glob("src/**/Kconfig*"), *TOP.glob("tests/*.supp")]:
         write(top / path.relative_to(TOP), path.read_text(encoding="utf-8"))
+    for name in ("aspects.def", "aspect_traits.h"):
+        write(top / "include/dynsel" / name, (TOP / "include/dynsel" / name).read_text(encoding="utf-8"))
     for name, text in SOURCES.items():
         write(top / name, text)
     return top

@@ -155,7 +155,7 @@ class Building(Case):
 
     def test_a_value_recompiles_only_who_includes_it(self):
         self.good()
-        self.edit("boards/native/defconfig", "\n", "\nCONFIG_DYNSEL_MAX_RESOURCES=5\n")
+        self.edit("boards/native/defconfig", "CONFIG_", "CONFIG_DYNSEL_MAX_RESOURCES=5\nCONFIG_")
         said = self.good()
         self.assertIn("  CC    build/native/obj/one.o\n", said)
         self.assertNotIn("obj/two.o", said)
@@ -191,7 +191,8 @@ class Building(Case):
         for name in ("Kconfig.board", "board.py"):
             text = (self.top / "boards/native" / name).read_text(encoding="utf-8")
             self.edit(f"boards/other/{name}", "", text.replace("native", "other").replace("NATIVE", "OTHER"))
-        self.edit("boards/other/defconfig", "", "CONFIG_DYNSEL_MAX_RESOURCES=4\n")
+        self.edit("boards/other/defconfig", "",
+                  "CONFIG_DYNSEL_MAX_RESOURCES=4\nCONFIG_DYNSEL_TARGET_UNKNOWN=y\n")
         self.good("BOARD=native,other", "CONF=debug")
         for name, number in (("native", b"16\n"), ("other", b"4\n")):
             said = subprocess.run([self.top / f"build/{name}+debug/bin/hello"], check=True, capture_output=True)

@@ -15,7 +15,7 @@ USES = "".join(f"#if CONFIG_DYNSEL_{n}\n#endif\n" for n in (
 
 class Lint(unittest.TestCase):
     def findings(self, kconfig=support.KCONFIG, source=USES, **files):
-        top = support.menu_tree(kconfig, **files)
+        top = support.menu_tree(kconfig + 'source "build/kconfig/Kconfig.aspects"\n', **files)
         self.addCleanup(shutil.rmtree, top)
         support.write(top / "src/x.c", source)
         support.write(top / "src/SConscript", 'component("x", ["x.c"])\n')

@@ -95,7 +95,7 @@ class Menuconfig(unittest.TestCase):
         terminal.send(" q")
         terminal.expect("Save configuration?")
         terminal.send("y")
-        terminal.expect("saved boards/native/defconfig (1 line); build it with: scons\r\n")
+        terminal.expect("saved boards/native/defconfig (2 lines); build it with: scons\r\n")
         self.assertEqual(terminal.status(), 0)
         self.assertEqual(defconfig.read_text(), before + "CONFIG_DYNSEL_ASSERTIONS=y\n")
         status, said = support.scons(self.top)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads include/dynsel/aspects.def, the only list of the device aspects.
+
+The reader is strict: each aspect stands alone inside its own option, so that what it finds is what
+the compiler finds.
+"""
+
+import re
+from dataclasses import dataclass
+
+from .errors import UserMistake
+
+PATH = "include/dynsel/aspects.def"
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_BEGIN = re.compile(r"#if CONFIG_DYNSEL_ASPECT_([A-Z0-9_]+)")
+_ENTRY = re.compile(r'DYNSEL_ASPECT\(\s*(\w+)\s*,\s*((?:"(?:[^"\\]|\\["\\])*"\s*)+),\s*([01])\s*,(.+)\)',
+                    re.DOTALL)
+_PIECE = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
+_FORM = 'DYNSEL_ASPECT(name, "text", 0 or 1, how OpenCL finds out)'
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """One entry of the list."""
+
+    name: str
+    text: str
+    line: int
+
+    @property
+    def symbol(self):
+        """Its option, without CONFIG_."""
+        return f"DYNSEL_ASPECT_{self.name.upper()}"
+
+
+def read(path, data):
+    """All aspects of a list, in its order, or UserMistake with all that is wrong in it."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as e:
+        line = data.count(b"\n", 0, e.start) + 1
+        raise UserMistake(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from e
+    reader = _Reader(path)
+    for number, line in enumerate(_without_comments(text).splitlines(), 1):
+        reader.take(number, line.strip())
+    reader.end()
+    if reader.mistakes:
+        raise UserMistake(reader.mistakes)
+    return reader.aspects
+
+
+def _without_comments(text):
+    """Comments become empty lines, so that the numbers of lines stay."""
+    return _COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text)
+
+
+class _Reader:
+    """Takes one line after the other."""
+
+    def __init__(self, path):
+        self.path, self.aspects, self.mistakes = path, [], []
+        self._option, self._opened, self._entry, self._begun = None, 0, "", 0
+        self._found, self._ended = 0, False
+
+    def take(self, number, line):
+        if not line:
+            return
+        if self._ended:
+            self._wrong(number, f"{line!r} stands behind the #undef, which ends the list")
+        elif line.startswith("#"):
+            self._directive(number, line)
+        elif self._option is None:
+            self._wrong(number, f"{line!r} stands outside #if CONFIG_DYNSEL_ASPECT_<NAME>; put each aspect"
+                                " inside its own option")
+        else:
+            self._begun = self._begun if self._entry else number
+            self._entry += line + "\n"
+            if self._entry.count("(") == self._entry.count(")"):
+                self._finish_entry()
+
+    def end(self):
+        if self._option is not None:
+            self._wrong(self._opened, "this #if has no #endif")
+        if not self._ended:
+            self._wrong(1, "the list does not end in #undef DYNSEL_ASPECT; add it")
+        if not self.aspects and not self.mistakes:
+            self._wrong(1, f"there is no aspect in it; an entry is {_FORM}")
+
+    def _directive(self, number, line):
+        begin = _BEGIN.fullmatch(line)
+        if begin and self._option is None:
+            self._option, self._opened, self._entry, self._found = begin.group(1), number, "", 0
+        elif line == "#endif" and self._option is not None:
+            self._close(number)
+        elif line == "#undef DYNSEL_ASPECT" and self._option is None:
+            self._ended = True
+        else:
+            self._wrong(number, f"{line!r} is not expected here; an aspect stands between"
+                                " #if CONFIG_DYNSEL_ASPECT_<NAME> and #endif")
+
+    def _close(self, number):
+        if self._entry:
+            self._wrong(self._begun, f"an unfinished entry; write {_FORM}")
+        elif self._found == 0:
+            self._wrong(number, "no aspect stands in this option; delete the #if, or add the aspect")
+        self._option, self._entry = None, ""
+
+    def _finish_entry(self):
+        match, entry, self._entry = _ENTRY.fullmatch(self._entry.strip()), self._entry, ""
+        self._found += 1
+        if not match:
+            self._wrong(self._begun, f"{entry.split(chr(10))[0]!r} is no entry; write {_FORM}")
+            return
+        name = match.group(1)
+        trouble = self._trouble(name)
+        if trouble:
+            self._wrong(self._begun, trouble)
+            return
+        text = "".join(re.sub(r"\\(.)", r"\1", piece) for piece in _PIECE.findall(match.group(2)))
+        self.aspects.append(Aspect(name, text, self._begun))
+
+    def _trouble(self, name):
+        """Why there can be no aspect of this name here, or None."""
+        if not _NAME.fullmatch(name):
+            return (f"{name!r} is not a name for an aspect; lower case letters, digits and _ make one,"
+                    " a letter first")
+        earlier = [a.line for a in self.aspects if a.name == name]
+        if earlier:
+            return f"aspect {name} is in the list already, in line {earlier[0]}; delete one of the two"
+        if name.upper() != self._option:
+            return (f"aspect {name} stands in CONFIG_DYNSEL_ASPECT_{self._option}; its own option is"
+                    f" CONFIG_DYNSEL_ASPECT_{name.upper()}")
+        if self._found > 1:
+            return f"aspect {name} is the second in this option; give it an #if of its own"
+        return None
+
+    def _wrong(self, number, what):
+        self.mistakes.append(f"{self.path}:{number}: {what}")

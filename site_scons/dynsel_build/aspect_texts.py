@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The texts that are made from aspects and targets: headers, C for the library, parts of the menu."""
+
+import re
+import textwrap
+
+from .grammar import quote
+
+WIDTH = 96
+
+
+# Headers
+
+def names_header(aspects):
+    """<dynsel/aspect_names.h>: which names are an aspect, and that a macro that is not there is 0."""
+    lines = [f"#define DYNSEL_ASPECT_COUNT {len(aspects)}"]
+    for name in aspects:
+        lines += [_known(name), _zero(_all(name)), _zero(_any(name))]
+    return _header("DYNSEL_ASPECT_NAMES_H", "Generated: the aspects of this configuration.", lines)
+
+
+def sets_header(sets, names):
+    """<dynsel/aspect_sets.h>: the macros of seed 003 for the targets with these names."""
+    about = textwrap.fill(f"Generated for the device targets {', '.join(names)}.", WIDTH,
+                          subsequent_indent="   ", break_on_hyphens=False)
+    return _header("DYNSEL_ASPECT_SETS_H", about, _macros(sets))
+
+
+def _macros(sets):
+    lines = [f"#define {_all(name)} 1" for name in sets.all_devices]
+    if sets.any_aspect:
+        lines.append("#define __DYNSEL_ANY_DEVICE_HAS_ANY_ASPECT__ 1")
+    return lines + [f"#define {_any(name)} 1" for name in sets.any_devices]
+
+
+def _header(guard, about, lines):
+    return "\n".join(["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {about} */", f"#ifndef {guard}",
+                      f"#define {guard}", "", *lines, "", "#endif", ""])
+
+
+def _all(name):
+    return f"__DYNSEL_ALL_DEVICES_HAVE_{name}__"
+
+
+def _any(name):
+    return f"__DYNSEL_ANY_DEVICE_HAS_{name}__"
+
+
+def _known(name):
+    return f"#define DYNSEL_NO_SUCH_ASPECT_{name}"
+
+
+def _zero(macro):
+    return f"#define DYNSEL_TRAIT_{macro} 0"
+
+
+def opencl_prelude(aspects, sets, traits):
+    """C string literals of the same macros, for the front of OpenCL programs.
+
+    traits: the text of <dynsel/aspect_traits.h>. A zero that nothing can ask for is left out.
+    """
+    lines = [_known(name) for name in aspects]
+    lines += [_zero(_all(name)) for name in aspects if name not in sets.all_devices]
+    if not sets.any_aspect:
+        lines += [_zero(_any(name)) for name in aspects if name not in sets.any_devices]
+    lines += _macros(sets) + _bare(traits) + ["#line 1"]
+    return "".join(f"{c_string(line)[:-1]}\\n\"\n" for line in lines)
+
+
+def _bare(header):
+    """The lines of a header without comments, guard, includes and line breaks inside macros."""
+    text = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
+    text = re.sub(r"\\\n", " ", text)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("#include")]
+    return lines[2:-1]  # the guard
+
+
+# C for the library
+
+def targets_inc(targets, aspects):
+    """The definitions of targets as dynsel_target; aspects that are not among `aspects` are left out."""
+    ways = [f"static const dynsel_recognition recognize_{t.name}[] = {{\n"
+            + "".join(f"    {_way(way)},\n" for way in t.recognize) + "};\n" for t in targets]
+    entries = "".join(_entry(target, aspects) for target in targets)
+    return ("/* Generated from the table of device targets. */\n" + "".join(ways)
+            + f"static const dynsel_target targets[] = {{\n{entries}}};\n")
+
+
+def _entry(target, aspects):
+    bits = [f"DYNSEL_ASPECT_BIT({name})" for name in aspects if name in target.aspects]
+    return (f"    {{.name = {c_string(target.name)},\n"
+            f"     .aspects = {(chr(10) + ' ' * 16 + '| ').join(bits) or '0'},\n"
+            f"     .may_support_other_aspects = {'true' if target.may_support_other_aspects else 'false'},\n"
+            f"     .recognitions = recognize_{target.name},\n"
+            f"     .recognition_count = {len(target.recognize)}}},\n")
+
+
+def _way(way):
+    fields = ", ".join(f".{key} = {c_string(text)}" for key, text in way.items())
+    return f"{{{fields or '.backend = NULL'}}}"
+
+
+def c_string(text):
+    """A string literal in plain ASCII, and without trigraphs."""
+    return '"' + "".join(_c_character(byte) for byte in text.encode("utf-8")) + '"'
+
+
+def _c_character(byte):
+    if chr(byte) in '"\\?':
+        return "\\" + chr(byte)
+    return chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"
+
+
+# The menu
+
+def kconfig_targets(targets, path):
+    """The menu of targets, from the table at `path`."""
+    return (_first_line(path) + 'menu "Device targets"\n'
+            + "".join("\n" + _target_option(target, path) for target in targets) + "\nendmenu\n")
+
+
+def _first_line(path):
+    return f"# Generated from {path}; change that, not this file.\n\n"
+
+
+def _target_option(target, path):
+    prompt = _kconfig_text(f"{target.name}: {target.text}")
+    help_text = _help([
+        f"Every such device has: {', '.join(target.aspects) or 'nothing that is known'}.",
+        "Some may have more (may_support_other_aspects)." if target.may_support_other_aspects
+        else "None has another aspect.",
+        f"Source: {target.source}.", f"Its entry is at {path}:{target.line}."])
+    if not target.added_by:
+        return f"config {target.symbol}\n\tbool {prompt}\n{help_text}"
+    added = " || ".join(f"DYNSEL_BACKEND_{name.upper()}" for name in target.added_by)
+    return (f"config {target.symbol}\n\tbool\n\tdefault y if {added}\n{help_text}\n"
+            f"comment {_kconfig_text(f'{target.name}: {target.text} (comes with its backend)')}\n"
+            f"\tdepends on {target.symbol}\n")
+
+
+def kconfig_aspects(aspects, path):
+    """The menu of aspects, from the list at `path`."""
+    return (_first_line(path) + 'menu "Known aspects"\n'
+            + "".join("\n" + _aspect_option(aspect) for aspect in aspects) + "\nendmenu\n")
+
+
+def _aspect_option(aspect):
+    names = len(aspect.name) + 1
+    help_text = _help([
+        "Without it the name is no aspect: code that asks for it, with #if or in C, does not compile;"
+        " no target promises it, and no device is asked for it.",
+        f"Costs {names} bytes for the name and {len(aspect.text.encode()) + 1} for the text, and about"
+        " 30 bytes of code with the OpenCL backend."])
+    return (f"config {aspect.symbol}\n\tbool {_kconfig_text(f'{aspect.name}: {aspect.text}')}\n"
+            f"\tdefault y\n{help_text}")
+
+
+def _help(paragraphs):
+    lines = [line for text in paragraphs
+             for line in textwrap.wrap(text, 84, break_on_hyphens=False, break_long_words=False)]
+    return "\thelp\n" + "".join(f"\t  {line}\n" for line in lines)
+
+
+def _kconfig_text(text):
+    """Kconfig would expand $(...) in it."""
+    return quote(text).replace("$", "\\$")

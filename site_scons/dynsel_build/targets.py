@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of device targets, boards/targets.yaml: what an entry has, and all that can be wrong."""
+
+import re
+from dataclasses import dataclass
+
+from . import yaml_lines
+from .aspect_sets import Promise
+from .errors import UserMistake, did_you_mean
+
+PATH = "boards/targets.yaml"
+
+TYPES = ("cpu", "gpu", "accelerator", "custom", "host")
+WAYS = ("backend", "platform", "vendor", "type", "name")
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NUMBER = re.compile(r"[1-9][0-9]{0,4}")
+_NAME_RULE = "lower case letters, digits and _ make one, a letter first"
+
+
+@dataclass(frozen=True)
+class Target:
+    """One entry. `recognize`: a mapping for each way, in the table's order."""
+
+    name: str
+    line: int
+    text: str
+    source: str
+    recognize: tuple
+    added_by: tuple
+    aspects: tuple
+    may_support_other_aspects: bool
+    sub_group_sizes: tuple
+
+    @property
+    def symbol(self):
+        """Its option, without CONFIG_."""
+        return f"DYNSEL_TARGET_{self.name.upper()}"
+
+    @property
+    def promise(self):
+        return Promise(frozenset(self.aspects), self.may_support_other_aspects)
+
+    def may_be_of(self, backend):
+        """Whether a device of this backend could be recognized."""
+        return any(way.get("backend", backend) == backend for way in self.recognize)
+
+
+def odd_name(name):
+    """What is wrong with the name of a target, or None."""
+    return None if _NAME.fullmatch(name) else f"{name!r} is not a name for a target; {_NAME_RULE}"
+
+
+def read(path, data, aspects, backends):
+    """All targets of a table, in its order, or UserMistake with every mistake in it.
+
+    aspects, backends: the names that an entry may use.
+    """
+    top, mistakes = yaml_lines.read(path, data)
+    reader = _Reader(path, aspects, backends)
+    if not mistakes:
+        reader.table(top)
+    mistakes += [f"{path}:{line}: {what}" for line, what in sorted(reader.mistakes)]
+    if mistakes:
+        raise UserMistake(list(dict.fromkeys(mistakes)))
+    return reader.targets
+
+
+class _Reader:
+    """Looks at each piece of the table. A method returns a value, or None behind a mistake."""
+
+    def __init__(self, path, aspects, backends):
+        self.path, self.aspects, self.backends = path, list(aspects), list(backends)
+        self.targets, self.mistakes = [], []
+        self._fields = {
+            "text": self._clause, "source": self._clause, "recognize": self._recognize,
+            "added_by": self._added_by, "aspects": self._aspects,
+            "may_support_other_aspects": self._bool, "sub_group_sizes": self._sizes,
+        }
+
+    def table(self, top):
+        if top is None or (top.kind == "text" and top.plain and not top.text):
+            self._wrong(1, "the table is empty; add an entry for a target")
+        elif top.kind != "mapping":
+            self._wrong(top.line, "a table is a mapping of target names to entries; begin with a name"
+                                  " and a colon")
+        elif not top.items:
+            self._wrong(top.line, "the table is empty; add an entry for a target")
+        else:
+            for key, value in self._pairs(top, "target"):
+                self._target(key, value)
+
+    def _target(self, key, value):
+        name = key.text
+        trouble = odd_name(name)
+        if trouble:
+            self._wrong(key.line, trouble)
+        elif not yaml_lines.becomes_text(key):
+            self._wrong(key.line, f"{name!r} means something else in YAML; take another name")
+        if value.kind != "mapping":
+            self._wrong(key.line, f"target {name}: an entry is a mapping of fields, not"
+                                  f" {_kind(value)}; it needs {', '.join(self._fields)}")
+            return
+        found = {field.text: self._fields[field.text](f"target {name}: {field.text}", content)
+                 for field, content in self._pairs(value, f"target {name}: field", self._fields)}
+        missing = [field for field in self._fields if field not in found]
+        if missing:
+            self._wrong(key.line, f"target {name} has no {' and no '.join(missing)}; all fields are"
+                                  " needed")
+        elif None not in found.values():
+            self.targets.append(Target(name=name, line=key.line, **found))
+
+    def _pairs(self, mapping, what, known=None):
+        """The pairs of a mapping, without those whose key is wrong or was there already."""
+        first, found = {}, []
+        for key, value in mapping.items:
+            if key.kind != "text":
+                self._wrong(key.line, f"{what}: {_kind(key)} is no name; write a word and a colon")
+            elif known is not None and key.text not in known:
+                self._wrong(key.line, f"{what} {key.text!r} is not known"
+                                      f"{did_you_mean(key.text, known)} (there are: {', '.join(known)})")
+            elif key.text in first:
+                self._wrong(key.line, f"{what} {key.text} is there already, in line {first[key.text]};"
+                                      " delete one of the two")
+            else:
+                first[key.text] = key.line
+                found.append((key, value))
+        return found
+
+    # The fields
+
+    def _clause(self, what, piece):
+        """A text of one line, for people; lines that YAML folds are one."""
+        folded = yaml_lines.Piece(piece.kind, piece.line, " ".join(piece.text.split()), piece.plain)
+        return self._text(what, folded)
+
+    def _recognize(self, what, piece):
+        ways = self._list(what, piece)
+        if ways == []:
+            self._wrong(piece.line, f"{what} is empty; a target needs a way to recognize its devices, or"
+                                    " [{}] for every device")
+        found = [self._way(what, way) for way in ways or ()]
+        return None if not found or None in found else tuple(found)
+
+    def _way(self, what, piece):
+        if piece.kind != "mapping":
+            self._wrong(piece.line, f"{what}: a way is a mapping, not {_kind(piece)}; write"
+                                    " {backend: ..., name: ...}")
+            return None
+        found = {key.text: self._text(f"{what}: {key.text}", value)
+                 for key, value in self._pairs(piece, f"{what}: key", WAYS)}
+        if found.get("type") and found["type"] not in TYPES:
+            line = next(key.line for key, _ in piece.items if key.text == "type")
+            self._wrong(line, f"{what}: no type is named {found['type']!r}"
+                              f"{did_you_mean(found['type'], TYPES)} (there are: {', '.join(TYPES)})")
+            return None
+        return None if None in found.values() or len(found) < len(piece.items) else found
+
+    def _added_by(self, what, piece):
+        return self._names(what, piece, "backend", self.backends)
+
+    def _aspects(self, what, piece):
+        return self._names(what, piece, "aspect", self.aspects)
+
+    def _bool(self, what, piece):
+        if piece.kind == "text" and piece.plain and piece.text in ("true", "false"):
+            return piece.text == "true"
+        self._wrong(piece.line, f"{what} is {_shown(piece)}; write true or false")
+        return None
+
+    def _sizes(self, what, piece):
+        items = self._list(what, piece)
+        if items is None:
+            return None
+        for item in items:
+            if item.kind != "text" or not item.plain or not _NUMBER.fullmatch(item.text):
+                self._wrong(item.line, f"{what}: {_shown(item)} is not a size; write whole numbers from 1"
+                                       " to 99999")
+                return None
+        sizes = [int(item.text) for item in items]
+        if sizes != sorted(set(sizes)):
+            self._wrong(piece.line, f"{what}: {', '.join(map(str, sizes))} do not ascend; write each once,"
+                                    " smallest first")
+            return None
+        return tuple(sizes)
+
+    # What fields are made of
+
+    def _names(self, what, piece, kind, known):
+        """A list of different known names."""
+        items = self._list(what, piece)
+        if items is None:
+            return None
+        first = {}
+        before = len(self.mistakes)
+        for item in items:
+            if item.kind != "text":
+                self._wrong(item.line, f"{what}: {_kind(item)} is no name of an {kind}; write the names"
+                                       " alone".replace("an backend", "a backend"))
+            elif item.text not in known:
+                self._wrong(item.line, f"{what}: no {kind} is named {item.text!r}"
+                                       f"{did_you_mean(item.text, known)}{self._all(kind, known)}")
+            elif item.text in first:
+                self._wrong(item.line, f"{what}: {item.text} is listed twice; delete one of the two")
+            first[item.text] = True
+        return tuple(first) if len(self.mistakes) == before else None
+
+    @staticmethod
+    def _all(kind, known):
+        """Aspects are too many for one line."""
+        if kind == "aspect":
+            return " (include/dynsel/aspects.def has them all)"
+        return f" (there are: {', '.join(known) or 'none'})"
+
+    def _list(self, what, piece):
+        if piece.kind == "list":
+            return piece.items
+        self._wrong(piece.line, f"{what} is {_shown(piece)}; write a list: [] or [one, two]")
+        return None
+
+    def _text(self, what, piece):
+        if piece.kind != "text":
+            self._wrong(piece.line, f"{what} is {_kind(piece)}; write a text")
+        elif not piece.text.strip():
+            self._wrong(piece.line, f"{what} is empty; write a text")
+        elif not yaml_lines.becomes_text(piece):
+            self._wrong(piece.line, f"{what}: {piece.text} is no text in YAML; put it in quotes")
+        elif not piece.text.isprintable():
+            self._wrong(piece.line, f"{what} has characters in it that cannot be printed; delete them")
+        else:
+            return piece.text
+        return None
+
+    def _wrong(self, line, what):
+        self.mistakes.append((line, what))
+
+
+def _kind(piece):
+    return {"text": "a text", "list": "a list", "mapping": "a mapping"}[piece.kind]
+
+
+def _shown(piece):
+    """A piece in a message: the word itself where it is one."""
+    if piece.kind != "text":
+        return _kind(piece)
+    return repr(piece.text) if piece.text else "empty"
