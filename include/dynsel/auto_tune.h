@@ -21,6 +21,9 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** What a backend must report for it. */
+#define DYNSEL_AUTO_TUNE_NEEDS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
+
 /** As resample interval: what was learned stays, but for what later runs show. */
 #define DYNSEL_NEVER_RESAMPLE 0u
 

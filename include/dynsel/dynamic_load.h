@@ -14,6 +14,9 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** What a backend must report for it. */
+#define DYNSEL_DYNAMIC_LOAD_NEEDS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION)
+
 typedef struct dynsel_dynamic_load_policy {
     dynsel_policy policy;
     dynsel_word loads[CONFIG_DYNSEL_MAX_RESOURCES]; /* unfinished work, by resource */
@@ -24,7 +27,7 @@ typedef struct dynsel_dynamic_load_policy {
  * policy; among equals the one with the lowest index. Work counts from the moment it is chosen
  * inside a submit, so threads that submit together spread.
  *
- * Needs DYNSEL_TASK_SUBMISSION and DYNSEL_TASK_COMPLETION. Selecting looks at each resource's load
+ * Selecting looks at each resource's load
  * and costs one atomic read-modify-write, completing another. The seed's constructors are: a zeroed
  * policy (1), options NULL or {0} (2, 4), options with resources (3, 5).
  *

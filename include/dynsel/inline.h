@@ -8,6 +8,9 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** What it reports. */
+#define DYNSEL_INLINE_REPORTS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
+
 /**
  * One default resource, named "host". Any handle is allowed in a resource of this backend, and it
  * only reaches the task function: give several with different handles to tell them apart. Work is

@@ -47,6 +47,9 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** What it reports. */
+#define DYNSEL_OPENCL_REPORTS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
+
 /**
  * Its default resources are the devices that the selector of dynsel_opencl_configure() chooses,
  * else that of the environment variable DYNSEL_OPENCL, else all; in the order of the platforms and

@@ -19,6 +19,9 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** What it reports. */
+#define DYNSEL_THREADS_REPORTS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
+
 /**
  * Its default resources are the workers, "worker 0" and on, started at the first use if need be:
  * `{.backend = &dynsel_threads_backend}` in dynsel_options. Because they run functions in other

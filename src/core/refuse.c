@@ -19,6 +19,8 @@ dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy, const char *
 
 static dynsel_status refuse_out_of_service(const dynsel_policy *policy, uint32_t index)
 {
+    (void)policy; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    (void)index;
     return dynsel_fail(&(dynsel_error){
         .status = DYNSEL_E_OUT_OF_SERVICE,
         .function = DYNSEL_TEXT(policy->ops->name),

@@ -9,8 +9,6 @@
 /* Keeps what is rare out of the straight way, so that it needs no registers to be saved. */
 #define NOT_INLINE __attribute__((noinline))
 
-enum { NEEDS = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME };
-
 _Static_assert(CONFIG_DYNSEL_MAX_TUNED_TASKS < DYNSEL_NOTE_ENTRY, "notes hold an entry's number");
 _Static_assert(CONFIG_DYNSEL_MAX_RESOURCES <= DYNSEL_TUNED_BEST + 1, "its word holds the best");
 
@@ -252,7 +250,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
 }
 
 static const dynsel_policy_ops ops = {
-    .name = "auto_tune", .needs = NEEDS, .try_select = try_select, .report = report};
+    .name = "auto_tune", .needs = DYNSEL_AUTO_TUNE_NEEDS, .try_select = try_select, .report = report};
 
 dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynsel_options *options,
                                     uint64_t resample_interval_ns)

@@ -73,7 +73,7 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
 
 static const dynsel_policy_ops ops = {
     .name = "dynamic_load",
-    .needs = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,
+    .needs = DYNSEL_DYNAMIC_LOAD_NEEDS,
     .try_select = try_select,
     .report = report,
 };

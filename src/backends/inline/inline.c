@@ -2,6 +2,7 @@
 #include <dynsel/inline.h>
 
 #include "aspects/host.h"
+#include "core/needs.h"
 #include "core/work.h"
 
 static dynsel_status get_default_resources(dynsel_backend *backend, dynsel_resource *resources,
@@ -28,9 +29,11 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     return DYNSEL_OK;
 }
 
+DYNSEL_ASSERT_REPORTS(DYNSEL_INLINE_REPORTS, DYNSEL_NEEDS_OF_POLICIES);
+
 static const dynsel_backend_ops ops = {
     .name = "inline",
-    .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
+    .reports = DYNSEL_INLINE_REPORTS,
     .only_calls = true,
     .poll_synchronizes = true,
     .get_default_resources = get_default_resources,

@@ -7,6 +7,7 @@
 #include "backends/opencl/device.h"
 #include "backends/opencl/select.h"
 #include "core/fail.h"
+#include "core/needs.h"
 #include "port/atomic.h"
 
 static const char *resource_name(dynsel_backend *backend, const void *handle)
@@ -178,9 +179,11 @@ static void release(dynsel_backend *backend, dynsel_work *work)
     }
 }
 
+DYNSEL_ASSERT_REPORTS(DYNSEL_OPENCL_REPORTS, DYNSEL_NEEDS_OF_POLICIES);
+
 static const dynsel_backend_ops ops = {
     .name = "opencl",
-    .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
+    .reports = DYNSEL_OPENCL_REPORTS,
     .outlives_submit = true,
     .poll_synchronizes = false,
     .get_default_resources = dynsel_opencl_select_defaults,

@@ -6,6 +6,7 @@
 #include "backends/threads/pool.h"
 #include "backends/threads/worker.h"
 #include "core/fail.h"
+#include "core/needs.h"
 
 /* As many of the workers as fit. */
 static void list(dynsel_resource *resources, size_t capacity, uint32_t count)
@@ -88,11 +89,11 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
                               "CONFIG_DYNSEL_THREADS_QUEUE")});
 }
 
-enum { REPORTS = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME };
+DYNSEL_ASSERT_REPORTS(DYNSEL_THREADS_REPORTS, DYNSEL_NEEDS_OF_POLICIES);
 
 static const dynsel_backend_ops ops = {
     .name = "threads",
-    .reports = REPORTS,
+    .reports = DYNSEL_THREADS_REPORTS,
     .outlives_submit = true,
     .marks_completion = true,
     .poll_synchronizes = true,
@@ -109,7 +110,8 @@ static const dynsel_backend_ops ops = {
 dynsel_backend dynsel_threads_backend = {&ops};
 
 /* Only its resources are asked for, and those are of the backend above. */
-static const dynsel_backend_ops started_ops = {
-    .name = "threads", .reports = REPORTS, .get_default_resources = get_started_resources};
+static const dynsel_backend_ops started_ops = {.name = "threads",
+                                               .reports = DYNSEL_THREADS_REPORTS,
+                                               .get_default_resources = get_started_resources};
 
 dynsel_backend dynsel_threads_if_started = {&started_ops};
