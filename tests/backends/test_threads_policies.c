@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every policy of the library over the host and workers, from one thread and from many. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <dynsel/dynsel.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/room.h"
+#include "test.h"
+
+enum { WORKERS = RESOURCES_UP_TO(CONFIG_DYNSEL_THREADS_WORKERS) };
+
+static atomic_uint runs;
+static atomic_uint mistakes;
+
+static dynsel_status count_run(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    atomic_fetch_add(&runs, 1);
+    return DYNSEL_OK;
+}
+
+static dynsel_status refuse_work(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    return DYNSEL_E_TASK;
+}
+
+static union {
+    dynsel_policy policy;
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+    dynsel_fixed_resource_policy fixed_resource;
+#endif
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+    dynsel_round_robin_policy round_robin;
+#endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+    dynsel_dynamic_load_policy dynamic_load;
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    dynsel_auto_tune_policy auto_tune;
+#endif
+} any;
+
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+static dynsel_status init_fixed(const dynsel_options *options)
+{
+    return dynsel_fixed_resource_init(&any.fixed_resource, options, 1);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+static dynsel_status init_round_robin(const dynsel_options *options)
+{
+    return dynsel_round_robin_init(&any.round_robin, options, 0);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+static dynsel_status init_dynamic_load(const dynsel_options *options)
+{
+    return dynsel_dynamic_load_init(&any.dynamic_load, options);
+}
+#endif
+
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+static dynsel_status init_auto_tune(const dynsel_options *options)
+{
+    return dynsel_auto_tune_init(&any.auto_tune, options, DYNSEL_NEVER_RESAMPLE);
+}
+#endif
+
+static dynsel_status (*const inits[])(const dynsel_options *) = {
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+    init_fixed,
+#endif
+#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
+    init_round_robin,
+#endif
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+    init_dynamic_load,
+#endif
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    init_auto_tune,
+#endif
+    NULL,
+};
+
+enum { MIXED = RESOURCES_UP_TO(WORKERS + 1) };
+
+static void init_mixed(dynsel_status (*init_it)(const dynsel_options *))
+{
+    dynsel_resource resources[MIXED] = {{&dynsel_inline_backend, NULL}};
+    size_t count = 0;
+    assert_status(DYNSEL_OK, dynsel_threads_start(MIXED - 1));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(&resources[1], MIXED - 1, &count));
+    memset(&any, 0, sizeof any);
+    atomic_store(&runs, 0);
+    assert_status(DYNSEL_OK, init_it(&(dynsel_options){.resources = resources, .count = MIXED}));
+}
+
+static void test_every_policy_over_host_and_workers(void **state)
+{
+    NEEDS(MIXED >= 2);
+    enum { COUNT = 1000 };
+    (void)state;
+    for (unsigned i = 0; inits[i] != NULL; i++) {
+        init_mixed(inits[i]);
+        for (unsigned k = 0; k < COUNT; k++) {
+            const dynsel_task task = DYNSEL_TASK(count_run, NULL);
+            const bool detached = k % 3 != 0;
+            assert_status(DYNSEL_OK, detached ? dynsel_submit(&any.policy, &task, NULL)
+                                              : dynsel_submit_and_wait(&any.policy, &task));
+        }
+        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&any.policy)));
+        assert_int_equal(atomic_load(&runs), COUNT);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&any.policy));
+        assert_status(DYNSEL_OK, dynsel_threads_stop());
+    }
+}
+
+enum { THREADS = 8, PER_THREAD = 2000 };
+
+static void expect(dynsel_status expected, dynsel_status actual)
+{
+    if (actual != expected) {
+        atomic_fetch_add(&mistakes, 1);
+    }
+}
+
+static void *submit_many(void *unused)
+{
+    for (unsigned k = 0; k < PER_THREAD; k++) {
+        const dynsel_task task = DYNSEL_TASK(k % 10 == 3 ? refuse_work : count_run, NULL);
+        dynsel_submission submission;
+        if (k % 10 != 3 && k % 2 == 0) {
+            expect(DYNSEL_OK, dynsel_submit(&any.policy, &task, NULL));
+        } else {
+            expect(DYNSEL_OK, dynsel_submit(&any.policy, &task, &submission));
+            expect(k % 10 == 3 ? DYNSEL_E_TASK : DYNSEL_OK, dynsel_wait(&submission));
+        }
+    }
+    return unused;
+}
+
+static void test_eight_threads_submit(void **state)
+{
+    NEEDS(MIXED >= 2 && CONFIG_DYNSEL_MAX_IN_FLIGHT > THREADS);
+    (void)state;
+    for (unsigned i = 0; inits[i] != NULL; i++) {
+        pthread_t threads[THREADS];
+        atomic_store(&mistakes, 0);
+        init_mixed(inits[i]);
+        for (unsigned k = 0; k < THREADS; k++) {
+            assert_int_equal(pthread_create(&threads[k], NULL, submit_many, NULL), 0);
+        }
+        for (unsigned k = 0; k < THREADS; k++) {
+            assert_int_equal(pthread_join(threads[k], NULL), 0);
+        }
+        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&any.policy)));
+        assert_int_equal(atomic_load(&runs), THREADS * PER_THREAD / 10 * 9);
+        assert_int_equal(atomic_load(&mistakes), 0);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&any.policy));
+        assert_status(DYNSEL_OK, dynsel_threads_stop());
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_policy_over_host_and_workers),
+        cmocka_unit_test(test_eight_threads_submit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
