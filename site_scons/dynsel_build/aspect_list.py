@@ -13,7 +13,8 @@ from .errors import UserMistake
 PATH = "include/dynsel/aspects.def"
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_STRING = r'"(?:[^"\\\n]|\\.)*"'
+_STRING_OR_COMMENT = re.compile(_STRING + r"|/\*.*?\*/", re.DOTALL)
 _BEGIN = re.compile(r"#if CONFIG_DYNSEL_ASPECT_([A-Z0-9_]+)")
 _ENTRY = re.compile(r'DYNSEL_ASPECT\(\s*(\w+)\s*,\s*((?:"(?:[^"\\]|\\["\\])*"\s*)+),\s*([01])\s*,(.+)\)',
                     re.DOTALL)
@@ -53,7 +54,17 @@ def read(path, data):
 
 def _without_comments(text):
     """Comments become empty lines, so that the numbers of lines stay."""
-    return _COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text)
+    def keep(match):
+        found = match.group()
+        return found if found.startswith('"') else "\n" * found.count("\n")
+
+    return _STRING_OR_COMMENT.sub(keep, text)
+
+
+def _is_whole(entry):
+    """Whether all parentheses are closed; those in strings do not count."""
+    bare = re.sub(_STRING, "", entry)
+    return bare.count("(") == bare.count(")")
 
 
 class _Reader:
@@ -77,7 +88,7 @@ class _Reader:
         else:
             self._begun = self._begun if self._entry else number
             self._entry += line + "\n"
-            if self._entry.count("(") == self._entry.count(")"):
+            if _is_whole(self._entry):
                 self._finish_entry()
 
     def end(self):

@@ -7,6 +7,7 @@ import textwrap
 from .grammar import quote
 
 WIDTH = 96
+QUERY_BYTES = 30  # measured: what an aspect adds to the OpenCL backend
 
 
 # Headers
@@ -35,7 +36,7 @@ def _macros(sets):
 
 def _header(guard, about, lines):
     return "\n".join(["/* SPDX-License-Identifier: Apache-2.0 */", f"/* {about} */", f"#ifndef {guard}",
-                      f"#define {guard}", "", *lines, "", "#endif", ""])
+                      f"#define {guard}", "", *lines, *([""] if lines else []), "#endif", ""])
 
 
 def _all(name):
@@ -146,12 +147,14 @@ def kconfig_aspects(aspects, path):
 
 
 def _aspect_option(aspect):
-    names = len(aspect.name) + 1
+    macros = sum(len(line) + 1 for line in (_known(aspect.name), _zero(_all(aspect.name)),
+                                            _zero(_any(aspect.name))))
     help_text = _help([
         "Without it the name is no aspect: code that asks for it, with #if or in C, does not compile;"
         " no target promises it, and no device is asked for it.",
-        f"Costs {names} bytes for the name and {len(aspect.text.encode()) + 1} for the text, and about"
-        " 30 bytes of code with the OpenCL backend."])
+        f"Costs {len(aspect.name) + 1} bytes for the name and {len(aspect.text.encode()) + 1} for the text;"
+        f" with the OpenCL backend about {QUERY_BYTES} bytes of code, and up to {macros} for the macros"
+        " that its programs get."])
     return (f"config {aspect.symbol}\n\tbool {_kconfig_text(f'{aspect.name}: {aspect.text}')}\n"
             f"\tdefault y\n{help_text}")
 

@@ -98,13 +98,20 @@ def _wanted(session, chosen):
     if "check" in session.targets:
         wanted = variants.for_check(session.top, chosen, session.board)
     if "matrix" in session.targets:
-        from . import matrix
-
-        wanted += [v for variant in chosen for v in matrix.flipped(session.top, variant)]
+        wanted += [v for variant in chosen for v in _flipped(session.top, variant)]
     outside = bench.variants_for(session.targets, chosen)
     if outside:
         wanted = outside + [v for v in wanted if not set(session.targets) <= {"bench", "soak"}]
     return list(dict.fromkeys(wanted))
+
+
+def _flipped(top, variant):
+    from . import matrix
+
+    found, notes = matrix.flipped(top, variant)
+    for note in notes:
+        print(f"note: {note}")
+    return found
 
 
 def _declare(build, session, gates):

@@ -4,9 +4,9 @@
 import re
 from dataclasses import dataclass
 
-from . import yaml_lines
+from . import aspect_list, yaml_lines
 from .aspect_sets import Promise
-from .errors import UserMistake, did_you_mean
+from .errors import UserMistake, did_you_mean, nearest
 
 PATH = "boards/targets.yaml"
 
@@ -51,13 +51,14 @@ def odd_name(name):
     return None if _NAME.fullmatch(name) else f"{name!r} is not a name for a target; {_NAME_RULE}"
 
 
-def read(path, data, aspects, backends):
+def read(path, data, aspects, backends, listed_in=aspect_list.PATH):
     """All targets of a table, in its order, or UserMistake with every mistake in it.
 
     aspects, backends: the names that an entry may use.
+    listed_in: the file that has all aspects, for messages.
     """
     top, mistakes = yaml_lines.read(path, data)
-    reader = _Reader(path, aspects, backends)
+    reader = _Reader(path, {"aspect": aspects, "backend": backends}, listed_in)
     if not mistakes:
         reader.table(top)
     mistakes += [f"{path}:{line}: {what}" for line, what in sorted(reader.mistakes)]
@@ -69,8 +70,8 @@ def read(path, data, aspects, backends):
 class _Reader:
     """Looks at each piece of the table. A method returns a value, or None behind a mistake."""
 
-    def __init__(self, path, aspects, backends):
-        self.path, self.aspects, self.backends = path, list(aspects), list(backends)
+    def __init__(self, path, known, listed_in):
+        self.path, self.known, self.listed_in = path, known, listed_in
         self.targets, self.mistakes = [], []
         self._fields = {
             "text": self._clause, "source": self._clause, "recognize": self._recognize,
@@ -103,11 +104,13 @@ class _Reader:
             return
         found = {field.text: self._fields[field.text](f"target {name}: {field.text}", content)
                  for field, content in self._pairs(value, f"target {name}: field", self._fields)}
-        missing = [field for field in self._fields if field not in found]
+        meant = {nearest(field.text, self._fields) for field, _ in value.items
+                 if field.text not in self._fields}  # told already
+        missing = [field for field in self._fields if field not in found and field not in meant]
         if missing:
             self._wrong(key.line, f"target {name} has no {' and no '.join(missing)}; all fields are"
                                   " needed")
-        elif None not in found.values():
+        elif None not in found.values() and len(found) == len(self._fields):
             self.targets.append(Target(name=name, line=key.line, **found))
 
     def _pairs(self, mapping, what, known=None):
@@ -157,10 +160,10 @@ class _Reader:
         return None if None in found.values() or len(found) < len(piece.items) else found
 
     def _added_by(self, what, piece):
-        return self._names(what, piece, "backend", self.backends)
+        return self._names(what, piece, "backend")
 
     def _aspects(self, what, piece):
-        return self._names(what, piece, "aspect", self.aspects)
+        return self._names(what, piece, "aspect")
 
     def _bool(self, what, piece):
         if piece.kind == "text" and piece.plain and piece.text in ("true", "false"):
@@ -186,31 +189,31 @@ class _Reader:
 
     # What fields are made of
 
-    def _names(self, what, piece, kind, known):
-        """A list of different known names."""
+    def _names(self, what, piece, kind):
+        """A list of different known names, of aspects or of backends."""
         items = self._list(what, piece)
         if items is None:
             return None
-        first = {}
-        before = len(self.mistakes)
+        found = []
         for item in items:
-            if item.kind != "text":
-                self._wrong(item.line, f"{what}: {_kind(item)} is no name of an {kind}; write the names"
-                                       " alone".replace("an backend", "a backend"))
-            elif item.text not in known:
-                self._wrong(item.line, f"{what}: no {kind} is named {item.text!r}"
-                                       f"{did_you_mean(item.text, known)}{self._all(kind, known)}")
-            elif item.text in first:
-                self._wrong(item.line, f"{what}: {item.text} is listed twice; delete one of the two")
-            first[item.text] = True
-        return tuple(first) if len(self.mistakes) == before else None
+            trouble = self._trouble(item, kind, found)
+            if trouble:
+                self._wrong(item.line, f"{what}: {trouble}")
+            found.append(None if trouble else item.text)
+        return None if None in found else tuple(found)
 
-    @staticmethod
-    def _all(kind, known):
-        """Aspects are too many for one line."""
-        if kind == "aspect":
-            return " (include/dynsel/aspects.def has them all)"
-        return f" (there are: {', '.join(known) or 'none'})"
+    def _trouble(self, item, kind, before):
+        """Why this cannot stand in a list of names, or None."""
+        known = self.known[kind]
+        if item.kind != "text":
+            return f"{_kind(item)} is no name; write the names of {kind}s alone"
+        if item.text not in known:  # aspects are too many for one line
+            all_of_them = f"{self.listed_in} has them all" if kind == "aspect" else (
+                f"there are: {', '.join(known) or 'none'}")
+            return (f"no {kind} is named {item.text!r}{did_you_mean(item.text, known)} ({all_of_them})")
+        if item.text in before:
+            return f"{item.text} is listed twice; delete one of the two"
+        return None
 
     def _list(self, what, piece):
         if piece.kind == "list":

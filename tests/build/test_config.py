@@ -229,9 +229,10 @@ class Names(Case):
     def test_matrix(self):
         top = support.menu_tree(board__radio="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_RADIO=y\n")
         self.addCleanup(shutil.rmtree, top)
-        names = [v.name for v in matrix.flipped(top, variants.Variant("radio"))]
-        self.assertEqual(names, ["radio~CACHE=n~RADIO=n", "radio~RADIO=n", "radio~COLOUR_BLUE=y",
-                                 "radio~COLOUR_RADIO=y"])
+        flipped, notes = matrix.flipped(top, variants.Variant("radio"))
+        self.assertEqual(notes, [])
+        self.assertEqual([v.name for v in flipped], ["radio~CACHE=n~RADIO=n", "radio~RADIO=n",
+                                                    "radio~COLOUR_BLUE=y", "radio~COLOUR_RADIO=y"])
 
     def test_why(self):
         config = self.load("radio", f="CONFIG_DYNSEL_CACHE_LINES=9\nCONFIG_DYNSEL_CACHE=y\n")
