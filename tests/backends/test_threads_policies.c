@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "any_policy.h"
 #include "core/room.h"
 #include "test.h"
 
@@ -34,69 +35,11 @@ static dynsel_status refuse_work(const dynsel_resource *where, void *args, dynse
     return DYNSEL_E_TASK;
 }
 
-static union {
-    dynsel_policy policy;
-#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-    dynsel_fixed_resource_policy fixed_resource;
-#endif
-#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-    dynsel_round_robin_policy round_robin;
-#endif
-#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-    dynsel_dynamic_load_policy dynamic_load;
-#endif
-#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
-    dynsel_auto_tune_policy auto_tune;
-#endif
-} any;
-
-#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-static dynsel_status init_fixed(const dynsel_options *options)
-{
-    return dynsel_fixed_resource_init(&any.fixed_resource, options, 1);
-}
-#endif
-
-#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-static dynsel_status init_round_robin(const dynsel_options *options)
-{
-    return dynsel_round_robin_init(&any.round_robin, options, 0);
-}
-#endif
-
-#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-static dynsel_status init_dynamic_load(const dynsel_options *options)
-{
-    return dynsel_dynamic_load_init(&any.dynamic_load, options);
-}
-#endif
-
-#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
-static dynsel_status init_auto_tune(const dynsel_options *options)
-{
-    return dynsel_auto_tune_init(&any.auto_tune, options, DYNSEL_NEVER_RESAMPLE);
-}
-#endif
-
-static dynsel_status (*const inits[])(const dynsel_options *) = {
-#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-    init_fixed,
-#endif
-#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-    init_round_robin,
-#endif
-#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-    init_dynamic_load,
-#endif
-#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
-    init_auto_tune,
-#endif
-    NULL,
-};
+static any_policy any;
 
 enum { MIXED = RESOURCES_UP_TO(WORKERS + 1) };
 
-static void init_mixed(dynsel_status (*init_it)(const dynsel_options *))
+static void init_mixed(const any_kind *kind)
 {
     dynsel_resource resources[MIXED] = {{&dynsel_inline_backend, NULL}};
     size_t count = 0;
@@ -104,7 +47,8 @@ static void init_mixed(dynsel_status (*init_it)(const dynsel_options *))
     assert_status(DYNSEL_OK, dynsel_threads_resources(&resources[1], MIXED - 1, &count));
     memset(&any, 0, sizeof any);
     atomic_store(&runs, 0);
-    assert_status(DYNSEL_OK, init_it(&(dynsel_options){.resources = resources, .count = MIXED}));
+    assert_status(DYNSEL_OK,
+                  kind->init(&any, &(dynsel_options){.resources = resources, .count = MIXED}, 1));
 }
 
 static void test_every_policy_over_host_and_workers(void **state)
@@ -112,8 +56,8 @@ static void test_every_policy_over_host_and_workers(void **state)
     NEEDS(MIXED >= 2);
     enum { COUNT = 1000 };
     (void)state;
-    for (unsigned i = 0; inits[i] != NULL; i++) {
-        init_mixed(inits[i]);
+    for (const any_kind *kind = any_kinds; kind->init != NULL; kind++) {
+        init_mixed(kind);
         for (unsigned k = 0; k < COUNT; k++) {
             const dynsel_task task = DYNSEL_TASK(count_run, NULL);
             const bool detached = k % 3 != 0;
@@ -155,10 +99,10 @@ static void test_eight_threads_submit(void **state)
 {
     NEEDS(MIXED >= 2 && CONFIG_DYNSEL_MAX_IN_FLIGHT > THREADS);
     (void)state;
-    for (unsigned i = 0; inits[i] != NULL; i++) {
+    for (const any_kind *kind = any_kinds; kind->init != NULL; kind++) {
         pthread_t threads[THREADS];
         atomic_store(&mistakes, 0);
-        init_mixed(inits[i]);
+        init_mixed(kind);
         for (unsigned k = 0; k < THREADS; k++) {
             assert_int_equal(pthread_create(&threads[k], NULL, submit_many, NULL), 0);
         }

@@ -4,80 +4,13 @@
 
 #include <string.h>
 
+#include "any_policy.h"
 #include "core/room.h"
 #include "test.h"
 
 enum { COUNT = RESOURCES_UP_TO(3), LAST = COUNT - 1 };
 
-static union {
-    dynsel_policy policy;
-#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-    dynsel_fixed_resource_policy fixed_resource;
-#endif
-#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-    dynsel_round_robin_policy round_robin;
-#endif
-#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-    dynsel_dynamic_load_policy dynamic_load;
-#endif
-#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
-    dynsel_auto_tune_policy auto_tune;
-#endif
-} any;
-
-/* `is_there` is false for "no policy at all", which no constructor takes. */
-#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-static dynsel_status init_fixed_resource(bool is_there, const dynsel_options *options,
-                                         size_t offset)
-{
-    return dynsel_fixed_resource_init(is_there ? &any.fixed_resource : NULL, options, offset);
-}
-#endif
-
-#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-static dynsel_status init_round_robin(bool is_there, const dynsel_options *options, size_t offset)
-{
-    return dynsel_round_robin_init(is_there ? &any.round_robin : NULL, options, offset);
-}
-#endif
-
-#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-static dynsel_status init_dynamic_load(bool is_there, const dynsel_options *options, size_t offset)
-{
-    (void)offset;
-    return dynsel_dynamic_load_init(is_there ? &any.dynamic_load : NULL, options);
-}
-#endif
-
-#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
-static dynsel_status init_auto_tune(bool is_there, const dynsel_options *options, size_t offset)
-{
-    (void)offset;
-    return dynsel_auto_tune_init(is_there ? &any.auto_tune : NULL, options, DYNSEL_NEVER_RESAMPLE);
-}
-#endif
-
-typedef struct kind {
-    dynsel_status (*init)(bool is_there, const dynsel_options *options, size_t offset);
-    bool has_offset;
-    unsigned needs; /* as the seed's table says */
-} kind;
-
-static const kind kinds[] = {
-#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-    {init_fixed_resource, true, 0},
-#endif
-#if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-    {init_round_robin, true, 0},
-#endif
-#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-    {init_dynamic_load, false, DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION},
-#endif
-#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
-    {init_auto_tune, false, DYNSEL_TASK_TIME},
-#endif
-    {NULL, false, 0},
-};
+static any_policy any;
 
 static const dynsel_resource hosts[] = {{&dynsel_inline_backend, (void *)"a"},
                                         {&dynsel_inline_backend, (void *)"b"},
@@ -121,10 +54,10 @@ static void assert_uninitialized(void)
 static void a_zeroed_policy_waits_for_its_initialization(void **state)
 {
     (void)state;
-    for (const kind *k = kinds; k->init != NULL; k++) {
+    for (const any_kind *k = any_kinds; k->init != NULL; k++) {
         memset(&any, 0, sizeof any);
         assert_uninitialized();
-        assert_status(DYNSEL_OK, k->init(true, &given, 0));
+        assert_status(DYNSEL_OK, k->init(&any, &given, 0));
         assert_int_equal(choose().index, 0);
         assert_status(DYNSEL_OK, dynsel_submit_and_wait(&any.policy, &task));
         end();
@@ -137,11 +70,11 @@ static void without_resources_the_default_ones_are_chosen_from(void **state)
     (void)state;
     static const dynsel_options none;
     const dynsel_options *const without[] = {NULL, &none};
-    for (const kind *k = kinds; k->init != NULL; k++) {
+    for (const any_kind *k = any_kinds; k->init != NULL; k++) {
         for (int i = 0; i < 2; i++) {
             size_t count = 0;
             memset(&any, 0, sizeof any);
-            assert_status(DYNSEL_OK, k->init(true, without[i], 0));
+            assert_status(DYNSEL_OK, k->init(&any, without[i], 0));
             const dynsel_resource *resources = dynsel_get_resources(&any.policy, &count);
             assert_true(count >= 1);
             assert_ptr_equal(resources[0].backend, &dynsel_inline_backend);
@@ -179,10 +112,10 @@ static void an_offset_counts_in_the_default_resources_too(void **state)
                                            .start = start};
     dynsel_backend backend = {&ops};
     const dynsel_options options = {.backend = &backend};
-    for (const kind *k = kinds; k->init != NULL; k++) {
+    for (const any_kind *k = any_kinds; k->init != NULL; k++) {
         size_t count = 0;
         memset(&any, 0, sizeof any);
-        assert_status(DYNSEL_OK, k->init(true, &options, LAST));
+        assert_status(DYNSEL_OK, k->init(&any, &options, LAST));
         assert_non_null(dynsel_get_resources(&any.policy, &count));
         assert_int_equal(count, COUNT);
         assert_int_equal(choose().index, k->has_offset ? LAST : 0);
@@ -193,10 +126,10 @@ static void an_offset_counts_in_the_default_resources_too(void **state)
 static void given_resources_are_chosen_from(void **state)
 {
     (void)state;
-    for (const kind *k = kinds; k->init != NULL; k++) {
+    for (const any_kind *k = any_kinds; k->init != NULL; k++) {
         size_t count = 0;
         memset(&any, 0, sizeof any);
-        assert_status(DYNSEL_OK, k->init(true, &given, LAST));
+        assert_status(DYNSEL_OK, k->init(&any, &given, LAST));
         const dynsel_resource *resources = dynsel_get_resources(&any.policy, &count);
         assert_int_equal(count, COUNT);
         assert_memory_equal(resources, hosts, sizeof hosts[0] * COUNT);
@@ -214,15 +147,15 @@ static void wrong_arguments_are_refused(void **state)
     }
     const dynsel_options too_many = {.resources = many, .count = CONFIG_DYNSEL_MAX_RESOURCES + 1};
     const dynsel_options no_count = {.resources = hosts};
-    for (const kind *k = kinds; k->init != NULL; k++) {
+    for (const any_kind *k = any_kinds; k->init != NULL; k++) {
         memset(&any, 0, sizeof any);
-        assert_status(DYNSEL_E_INVALID, k->init(false, &given, 0));
-        assert_status(DYNSEL_E_FULL, k->init(true, &too_many, 0));
-        assert_status(DYNSEL_E_INVALID, k->init(true, &no_count, 0));
-        assert_status(k->has_offset ? DYNSEL_E_INVALID : DYNSEL_OK, k->init(true, &given, COUNT));
+        assert_status(DYNSEL_E_INVALID, k->init(NULL, &given, 0));
+        assert_status(DYNSEL_E_FULL, k->init(&any, &too_many, 0));
+        assert_status(DYNSEL_E_INVALID, k->init(&any, &no_count, 0));
+        assert_status(k->has_offset ? DYNSEL_E_INVALID : DYNSEL_OK, k->init(&any, &given, COUNT));
         if (k->has_offset) {
             assert_uninitialized();
-            assert_status(DYNSEL_OK, k->init(true, &given, 0));
+            assert_status(DYNSEL_OK, k->init(&any, &given, 0));
         }
         end();
     }
@@ -232,11 +165,11 @@ static void a_second_initialization_is_refused(void **state)
 {
     (void)state;
     const dynsel_options fewer = {.resources = hosts, .count = 1};
-    for (const kind *k = kinds; k->init != NULL; k++) {
+    for (const any_kind *k = any_kinds; k->init != NULL; k++) {
         size_t count = 0;
         memset(&any, 0, sizeof any);
-        assert_status(DYNSEL_OK, k->init(true, &given, LAST));
-        assert_status(DYNSEL_E_INVALID, k->init(true, &fewer, 0));
+        assert_status(DYNSEL_OK, k->init(&any, &given, LAST));
+        assert_status(DYNSEL_E_INVALID, k->init(&any, &fewer, 0));
         assert_non_null(dynsel_get_resources(&any.policy, &count));
         assert_int_equal(count, COUNT);
         assert_int_equal(choose().index, k->has_offset ? LAST : 0);
@@ -248,9 +181,9 @@ static void each_needs_what_the_seed_says(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2); /* auto_tune has nothing to learn from one */
-    for (const kind *k = kinds; k->init != NULL; k++) {
+    for (const any_kind *k = any_kinds; k->init != NULL; k++) {
         memset(&any, 0, sizeof any);
-        assert_status(DYNSEL_OK, k->init(true, &given, 0));
+        assert_status(DYNSEL_OK, k->init(&any, &given, 0));
         const dynsel_selection selection = choose();
         static const dynsel_execution_info infos[] = {DYNSEL_TASK_SUBMISSION,
                                                       DYNSEL_TASK_COMPLETION, DYNSEL_TASK_TIME};
@@ -269,9 +202,9 @@ static void nothing_is_left_of_an_earlier_life(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2);
-    for (const kind *k = kinds; k->init != NULL; k++) {
+    for (const any_kind *k = any_kinds; k->init != NULL; k++) {
         memset(&any, 0, sizeof any);
-        assert_status(DYNSEL_OK, k->init(true, &given, 0));
+        assert_status(DYNSEL_OK, k->init(&any, &given, 0));
         for (int i = 0; i < 50; i++) {
             dynsel_selection selection = choose();
             if (dynsel_selection_needs(&selection, DYNSEL_TASK_SUBMISSION)) {
@@ -279,7 +212,7 @@ static void nothing_is_left_of_an_earlier_life(void **state)
             }
         }
         end();
-        assert_status(DYNSEL_OK, k->init(true, &given, 0));
+        assert_status(DYNSEL_OK, k->init(&any, &given, 0));
         const dynsel_selection selection = choose();
         assert_int_equal(selection.index, 0);
         assert_true(k->needs != DYNSEL_TASK_TIME || selection.reason == DYNSEL_REASON_PROFILING);
