@@ -131,6 +131,7 @@ def _target_option(target, path):
         f"Every such device has: {', '.join(target.aspects) or 'nothing that is known'}.",
         "Some may have more (may_support_other_aspects)." if target.may_support_other_aspects
         else "None has another aspect.",
+        f"Its devices are those {', or those '.join(map(_way_in_words, target.recognize))}.",
         f"Source: {target.source}.", f"Its entry is at {path}:{target.line}."])
     if not target.added_by:
         return f"config {target.symbol}\n\tbool {prompt}\n{help_text}"
@@ -138,6 +139,12 @@ def _target_option(target, path):
     return (f"config {target.symbol}\n\tbool\n\tdefault y if {added}\n{help_text}\n"
             f"comment {_kconfig_text(f'{target.name}: {target.text} (comes with its backend)')}\n"
             f"\tdepends on {target.symbol}\n")
+
+
+def _way_in_words(way):
+    if not way:
+        return "that no other target recognizes"
+    return "with " + ", ".join(f"{key} {text!r}" for key, text in way.items())
 
 
 def kconfig_aspects(aspects, path):

@@ -17,7 +17,7 @@ from . import lint, size, targets
 from .nodes import action, finish, missing, missing_line
 
 LLVM = 14  # another major version formats and warns differently
-FORMATTED = ("include", "src", "examples", "tests", "bench", "soak")
+FORMATTED = ("include", "src", "examples", "tools", "tests", "bench", "soak")
 CPPCHECK = ["--quiet", "--error-exitcode=1", "--std=c11", "--inline-suppr",
             "--enable=warning,performance,portability", "--suppress=missingIncludeSystem"]
 HEAP = ("malloc calloc realloc reallocarray free cfree aligned_alloc memalign posix_memalign valloc"

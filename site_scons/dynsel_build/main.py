@@ -123,6 +123,7 @@ def _declare(build, session, gates):
     env.SConscript("#src/SConscript", exports=exports)
     build.make_archive()
     env.SConscript("#examples/SConscript", exports=exports)
+    env.SConscript("#tools/SConscript", exports=exports, must_exist=False)
     default = [build.archive, build.generated, list(build.programs.values())]
     if session.targets or GetOption("clean"):
         env.SConscript(["#tests/SConscript", "#bench/SConscript", "#soak/SConscript"], exports=exports,

@@ -275,7 +275,8 @@ class Compilers(Case):
     def test_names_that_are_no_aspect(self):
         """Neither in #if, also behind a condition that decides already, nor in C."""
         for trait in ("dynsel_all_devices_have", "dynsel_any_device_has"):
-            for text in (f"#if {trait}(fp61)\n#endif\ntypedef int x;\n", f"#if !{trait}(fp61)\n#endif\ntypedef int x;\n",
+            for text in (f"#if {trait}(fp61)\n#endif\ntypedef int x;\n",
+                         f"#if !{trait}(fp61)\n#endif\ntypedef int x;\n",
                          f"enum {{ x = {trait}(fp61) }};\n", f"typedef int x[{trait}(fp61) + 1];\n",
                          f"void f(void);\nvoid f(void)\n{{\n    if ({trait}(fp61)) {{\n    }}\n}}\n"):
                 for name in self.languages:
@@ -287,7 +288,8 @@ class Compilers(Case):
     def test_names_that_are_no_aspect_where_any_is_there(self):
         self.write_headers(TABLES / "seed.yaml", "spir64")
         for name in self.languages:
-            for text in ("#if dynsel_any_device_has(fp61)\n#endif\ntypedef int x;\n", "enum { x = dynsel_any_device_has(fp61) };\n"):
+            for text in ("#if dynsel_any_device_has(fp61)\n#endif\ntypedef int x;\n",
+                         "enum { x = dynsel_any_device_has(fp61) };\n"):
                 status, said = self.compile(name, "#include <dynsel/aspect_traits.h>\n" + text)
                 self.assertNotEqual(status, 0)
                 self.assertIn("DYNSEL_NO_SUCH_ASPECT_fp61", said)
