@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef COLLECT_H
+#define COLLECT_H
+
+#include "info.h"
+
+/**
+ * Describes all resources of this machine.
+ *
+ * selector: for OpenCL devices; NULL: the library's default.
+ * Returns: 0, also where devices could not be listed (list->problem says why); else an exit status,
+ *     with the error told.
+ */
+int collect(info_list *list, const char *selector);
+
+/** The next free entry, all zero; NULL when there is none. */
+info_entry *collect_entry(info_list *list, info_kind kind);
+
+/** Describes the device of a resource and compares it with its target. */
+bool collect_describe(info_entry *entry, const dynsel_resource *resource);
+
+/** Whether an OpenCL device is chosen. */
+bool collect_chose_any(const info_list *list);
+
+/** Stops what collecting started. The texts in the list are gone then. */
+bool collect_close(void);
+
+/* OpenCL's part; one that finds nothing where its backend is not in the build. */
+
+int opencl_collect(info_list *list, const char *selector);
+bool opencl_close(void);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "text.h"
+
+void say_error(const char *format, ...)
+{
+    char line[2048], clean[2048];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    text_clean(clean, sizeof clean, line);
+    (void)fprintf(stderr, "dynsel-info: %s\n", clean);
+}

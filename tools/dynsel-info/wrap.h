@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Lines for people: a label, and words that go on below each other where the line ends. */
+#ifndef WRAP_H
+#define WRAP_H
+
+typedef struct wrap {
+    int width;  /**< of a line */
+    int indent; /**< where the words begin */
+    int column; /**< where the next one goes */
+    int colours;
+} wrap;
+
+/** For stdout: as wide as the terminal, coloured only there. */
+wrap wrap_stdout(int indent);
+
+void wrap_begin(wrap *w, const char *label);
+
+/** Adds the words of a text; it is clean already. */
+void wrap_words(wrap *w, const char *text);
+
+/** The same, in a colour ("31") of ECMA-48's SGR. */
+void wrap_coloured(wrap *w, const char *colour, const char *text);
+
+/** Leaves blanks up to a column, at least two; where the line is too short for `room` more, goes on
+ * in the next. */
+void wrap_to(wrap *w, int column, int room);
+
+void wrap_end(wrap *w);
+
+#endif
