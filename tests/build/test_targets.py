@@ -2,6 +2,7 @@
 """The table of device targets and the list of aspects: each mistake is told, and a new entry is enough."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -184,6 +185,37 @@ class Table(unittest.TestCase):
         menu = aspect_texts.kconfig_targets([target], "t.yaml")
         self.assertIn(r'comment "good: \$(shell,rm) \"x\" \\ y (', menu)
         self.assertIn(r'.name = "\303\244\"\\\?\?/"', aspect_texts.targets_inc([target], ASPECTS))
+
+
+class Documentation(unittest.TestCase):
+    """What doc/aspects.md says is so."""
+
+    TEXT = (support.TOP / "doc/aspects.md").read_text(encoding="utf-8")
+
+    def test_its_entry_and_its_mistakes(self):
+        entry = re.search(r"```yaml\n(.*?)```", self.TEXT, re.DOTALL).group(1)
+        listed = aspect_list.read("a", (support.TOP / aspect_list.PATH).read_bytes())
+        names = [aspect.name for aspect in listed]
+        (target,) = targets.read("t", entry.encode(), names, BACKENDS)
+        self.assertEqual(target.name, "acme_gpu")
+        wrong = entry.replace("fp16", "fp15").replace("true", "maybe")
+        with self.assertRaises(UserMistake) as caught:
+            targets.read(targets.PATH, wrong.encode(), names, BACKENDS)
+        for line in caught.exception.lines:
+            self.assertIn(f"    {line}\n", self.TEXT)
+
+    def test_its_links_and_options(self):
+        for link in re.findall(r"\]\(([^)]+)\)", self.TEXT):
+            self.assertTrue((support.TOP / "doc" / link).exists(), link)
+        table = (support.TOP / targets.PATH).read_text(encoding="utf-8")
+        for name in re.findall(r"TARGET_([A-Z0-9_]+)", self.TEXT):
+            self.assertIn(f"\n{name.lower()}:\n", table)
+
+    def test_its_command_of_the_generator(self):
+        (command,) = re.findall(r"    (tools/dynsel-aspects boards\S+ .*?) +#", self.TEXT)
+        done = subprocess.run([sys.executable, *command.split()], cwd=support.TOP, text=True,
+                              capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class List(unittest.TestCase):
@@ -407,10 +439,11 @@ class Build(unittest.TestCase):
     def test_a_left_out_aspect_does_not_compile(self):
         said = self.bad("CONF=~ASPECT_FP64=n")
         self.assertIn("DYNSEL_NO_SUCH_ASPECT_fp64", said)
-        self.good("CONF=~ASPECT_CPU=n")
+        variant = "native~ASPECT_HOST_DEBUGGABLE=n"
+        self.good(f"VARIANTS={variant}")
         for name in ("generated/targets.inc", "generated/all_targets.inc", "generated/opencl_prelude.inc",
                      "dynsel/aspect_names.h", "dynsel/aspect_sets.h"):
-            self.assertNotRegex(self.made(name, "native~ASPECT_CPU=n"), r"\bcpu\b|_cpu_|_cpu\b")
+            self.assertNotIn("host_debuggable", self.made(name, variant))
 
     def test_without_a_target(self):
         self.change("CONFIG_DYNSEL_TARGET_UNKNOWN=y\n", "", "boards/native/defconfig")
