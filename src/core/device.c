@@ -6,19 +6,32 @@
 #include "core/device.h"
 #include "core/fail.h"
 
+/* Backends of the user's may have forgotten one. */
+static const char *text_or_empty(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
 dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle, dynsel_device *device)
 {
     const dynsel_resource resource = {.backend = backend, .handle = (void *)handle};
-    dynsel_device found = {
-        .platform = "", .vendor = "", .type = "", .name = dynsel_resource_name(&resource)};
+    dynsel_device found = {.backend = text_or_empty(backend->ops->name),
+                           .platform = "",
+                           .vendor = "",
+                           .type = "",
+                           .name = text_or_empty(dynsel_resource_name(&resource))};
     if (backend->ops->describe != NULL) {
         const dynsel_status status = backend->ops->describe(backend, handle, &found);
         if (status != DYNSEL_OK) {
             return status;
         }
     }
-    found.backend = backend->ops->name;
-    *device = found;
+    *device = (dynsel_device){.backend = text_or_empty(found.backend),
+                              .platform = text_or_empty(found.platform),
+                              .vendor = text_or_empty(found.vendor),
+                              .type = text_or_empty(found.type),
+                              .name = text_or_empty(found.name),
+                              .aspects = found.aspects};
     return DYNSEL_OK;
 }
 

@@ -112,28 +112,34 @@ static bool ops_are_complete(const dynsel_backend_ops *ops)
            (ops->poll != NULL && ops->wait != NULL && ops->release != NULL);
 }
 
-static dynsel_status attach(dynsel_policy *policy, uint32_t index, void *(*adapt)(void *))
+/* Whether the policy can work with the resource's backend at all. */
+static dynsel_status check_backend(const dynsel_policy *policy, uint32_t index)
 {
-    const dynsel_resource *resource = &policy->resources[index];
-    if (resource->backend == NULL || !ops_are_complete(resource->backend->ops)) {
+    const dynsel_backend *backend = policy->resources[index].backend;
+    if (backend == NULL || !ops_are_complete(backend->ops)) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
                               "resource {} has no backend, or one that lacks operations", index);
     }
-    const dynsel_backend_ops *ops = resource->backend->ops;
-    if (ops->outlives_submit && !CONFIG_DYNSEL_IN_FLIGHT) {
+    if (backend->ops->outlives_submit && !CONFIG_DYNSEL_IN_FLIGHT) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_UNSUPPORTED,
                               "work on resource {} outlives a submit: set CONFIG_DYNSEL_IN_FLIGHT",
                               index);
     }
-    if (!can_report(ops, policy->ops->needs)) {
+    if (!can_report(backend->ops, policy->ops->needs)) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_UNSUPPORTED,
                               "the backend of resource {} does not report what the policy needs",
                               index);
     }
-    void *own = resource->handle;
+    return DYNSEL_OK;
+}
+
+/* From the user's handle to the backend's own. */
+static dynsel_status adapt_handle(dynsel_policy *policy, uint32_t index, void *(*adapt)(void *))
+{
+    void *own = policy->resources[index].handle;
     if (adapt != NULL) {
         const uint32_t failures_before = dynsel_this_thread()->failure_count;
-        own = adapt(resource->handle);
+        own = adapt(own);
         if (own == NULL) {
             return dynsel_this_thread()->failure_count != failures_before
                        ? dynsel_last_error()->status
@@ -142,15 +148,16 @@ static dynsel_status attach(dynsel_policy *policy, uint32_t index, void *(*adapt
         }
     }
     policy->lanes[index].own = own;
-#if CONFIG_DYNSEL_ASPECTS
-    const dynsel_status admitted = dynsel_admit(policy, index);
-    if (admitted != DYNSEL_OK) {
-        return admitted;
-    }
-#endif
+    return DYNSEL_OK;
+}
+
+static dynsel_status attach(dynsel_policy *policy, uint32_t index)
+{
+    dynsel_backend *backend = policy->resources[index].backend;
+    const dynsel_backend_ops *ops = backend->ops;
     policy->ways |= ops->outlives_submit ? DYNSEL_WAY_WITH_SLOTS : 0;
     policy->ways |= ops->only_calls ? 0 : DYNSEL_WAY_THROUGH_BACKENDS;
-    return ops->attach != NULL ? ops->attach(resource->backend, own) : DYNSEL_OK;
+    return ops->attach != NULL ? ops->attach(backend, policy->lanes[index].own) : DYNSEL_OK;
 }
 
 static void detach(dynsel_policy *policy, uint32_t count)
@@ -163,34 +170,49 @@ static void detach(dynsel_policy *policy, uint32_t count)
     }
 }
 
-/* The default set may lose members: the others move up. */
-static void leave_out(dynsel_policy *policy, uint32_t index)
-{
 #if CONFIG_DYNSEL_ASPECTS
+/* Only the proof leaves a default resource out, and the others move up. left_out: out. */
+static dynsel_status admit(dynsel_policy *policy, uint32_t index, bool given, bool *left_out)
+{
+    const dynsel_status status = dynsel_admit(policy, index);
+    *left_out = status == DYNSEL_E_ASPECT && !given;
+    if (!*left_out) {
+        return status;
+    }
     policy->refused++;
-#endif
     policy->count--;
     for (uint32_t i = index; i < policy->count; i++) {
         policy->resources[i] = policy->resources[i + 1];
     }
+    return policy->count != 0 ? DYNSEL_OK : status;
 }
+#else
+static dynsel_status admit(dynsel_policy *policy, uint32_t index, bool given, bool *left_out)
+{
+    (void)policy;
+    (void)index;
+    (void)given;
+    *left_out = false;
+    return DYNSEL_OK;
+}
+#endif
 
 /* given: by the user, so that each has to be attached. */
 static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *), bool given)
 {
-    dynsel_status status = DYNSEL_OK;
     for (uint32_t i = 0; i < policy->count;) {
-        status = attach(policy, i, adapt);
-        if (status == DYNSEL_OK) {
-            i++;
-        } else if (status == DYNSEL_E_ASPECT && !given) {
-            leave_out(policy, i);
-        } else {
+        bool left_out = false;
+        dynsel_status status = check_backend(policy, i);
+        status = status == DYNSEL_OK ? adapt_handle(policy, i, adapt) : status;
+        status = status == DYNSEL_OK ? admit(policy, i, given, &left_out) : status;
+        status = status == DYNSEL_OK && !left_out ? attach(policy, i) : status;
+        if (status != DYNSEL_OK) {
             detach(policy, i);
             return status;
         }
+        i += left_out ? 0 : 1;
     }
-    return policy->count != 0 ? DYNSEL_OK : status;
+    return DYNSEL_OK;
 }
 
 dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops *ops,

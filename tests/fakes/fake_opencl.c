@@ -8,6 +8,7 @@ enum {
     MOST_DEVICES = 80,
     MOST_OBJECTS = 512,
     MOST_FUNCTIONS = 32,
+    LONGEST_SOURCE = 32768,
     QUERY_UUID = 0x106A,
     QUERY_PCI_BUS_INFO = 0x410F
 };
@@ -38,6 +39,11 @@ struct _cl_command_queue {
     bool unflushed;
 };
 
+struct _cl_program {
+    uint32_t references;
+    cl_context context;
+};
+
 struct _cl_event {
     uint32_t references;
     cl_command_queue queue;
@@ -56,6 +62,7 @@ static struct {
     cl_uint context_count;
     cl_uint queue_count;
     cl_uint event_count;
+    cl_uint program_count;
     cl_int new_events;
     uint32_t violations;
     uint32_t calls;
@@ -71,6 +78,8 @@ static struct {
     struct _cl_context contexts[MOST_OBJECTS];
     struct _cl_command_queue queues[MOST_OBJECTS];
     struct _cl_event events[MOST_OBJECTS];
+    struct _cl_program programs[MOST_OBJECTS];
+    char source[LONGEST_SOURCE];
 } fake;
 
 void fake_opencl_show(const fake_platform *platforms, cl_uint count, cl_int code)
@@ -163,6 +172,9 @@ static uint32_t held(bool lost)
     }
     for (cl_uint i = 0; i < fake.event_count; i++) {
         count += fake.events[i].queue->context->lost == lost ? fake.events[i].references : 0;
+    }
+    for (cl_uint i = 0; i < fake.program_count; i++) {
+        count += fake.programs[i].context->lost == lost ? fake.programs[i].references : 0;
     }
     return count;
 }
@@ -259,10 +271,14 @@ cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count)
     if (code != CL_SUCCESS || fake.platforms_code != CL_SUCCESS) {
         return code != CL_SUCCESS ? code : fake.platforms_code;
     }
-    for (cl_uint i = 0; i < fake.platform_count && i < room; i++) {
-        platforms[i] = &fake.platforms[i];
+    cl_uint listed = 0;
+    while (listed < fake.platform_count && !fake.platforms[listed].shown->is_hidden) {
+        if (listed < room) {
+            platforms[listed] = &fake.platforms[listed];
+        }
+        listed++;
     }
-    *count = fake.platform_count;
+    *count = listed;
     return CL_SUCCESS;
 }
 
@@ -288,7 +304,7 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room
     for (cl_uint i = 0; i < platform->shown->count; i++) {
         struct _cl_device_id *const device = &fake.devices[platform->first_device + i];
         const bool custom = device->shown->type == CL_DEVICE_TYPE_CUSTOM;
-        if (custom != (type == CL_DEVICE_TYPE_CUSTOM)) {
+        if (custom != (type == CL_DEVICE_TYPE_CUSTOM) || device->shown->is_hidden) {
             continue;
         }
         if (found < room) {
@@ -298,6 +314,16 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint room
     }
     *count = found;
     return found == 0 ? CL_DEVICE_NOT_FOUND : CL_SUCCESS;
+}
+
+static const fake_answer *own_answer(const fake_device *shown, cl_device_info what)
+{
+    for (size_t i = 0; i < shown->answer_count; i++) {
+        if (shown->answers[i].what == what) {
+            return &shown->answers[i];
+        }
+    }
+    return NULL;
 }
 
 static cl_int answer_place(const fake_device *shown, cl_device_info what, size_t bytes, void *to,
@@ -327,7 +353,14 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes, v
     if (code != CL_SUCCESS) {
         return code;
     }
+    const fake_answer *const own = own_answer(shown, what);
+    if (own != NULL) {
+        return own->code != CL_SUCCESS ? own->code
+                                       : answer(own->value, own->bytes, bytes, to, answered);
+    }
     switch (what) {
+    case CL_DEVICE_PLATFORM:
+        return answer(&device->platform, sizeof(device->platform), bytes, to, answered);
     case CL_DEVICE_TYPE:
         return answer(&shown->type, sizeof(shown->type), bytes, to, answered);
     case CL_DEVICE_AVAILABLE:
@@ -526,4 +559,54 @@ cl_int clReleaseEvent(cl_event event)
     violate_if(event->references == 0);
     event->references--;
     return enter_queue("clReleaseEvent", event->queue);
+}
+
+cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                     const size_t *lengths, cl_int *code)
+{
+    *code = enter("clCreateProgramWithSource");
+    violate_if(context->references == 0 || context->lost);
+    fake.source[0] = '\0';
+    for (cl_uint i = 0; i < count; i++) {
+        const size_t length = lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(texts[i]);
+        const size_t room = sizeof(fake.source) - 1 - strlen(fake.source);
+        strncat(fake.source, texts[i], length < room ? length : room);
+    }
+    if (*code != CL_SUCCESS) {
+        return NULL;
+    }
+    struct _cl_program *const program = &fake.programs[fake.program_count++];
+    *program = (struct _cl_program){.references = 1, .context = context};
+    return program;
+}
+
+cl_int clReleaseProgram(cl_program program)
+{
+    violate_if(program->references == 0);
+    program->references--;
+    return enter("clReleaseProgram");
+}
+
+const char *fake_opencl_last_source(void)
+{
+    return fake.source;
+}
+
+cl_device_id fake_opencl_device(const char *name)
+{
+    cl_uint i = 0;
+    while (strcmp(fake.devices[i].shown->name, name) != 0) {
+        i++;
+    }
+    return &fake.devices[i];
+}
+
+cl_command_queue fake_opencl_new_queue(const char *device)
+{
+    const cl_device_id id = fake_opencl_device(device);
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                (cl_context_properties)id->platform, 0};
+    cl_int code = CL_SUCCESS;
+    const cl_context context = clCreateContext(properties, 1, &id, NULL, NULL, &code);
+    return clCreateCommandQueue(context, id, 0, &code);
 }

@@ -16,6 +16,14 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
+/* What a device answers to a question, whatever else is said of it. */
+typedef struct fake_answer {
+    cl_device_info what;
+    cl_int code; /* not CL_SUCCESS: it refuses */
+    const void *value;
+    size_t bytes;
+} fake_answer;
+
 typedef struct fake_device {
     const char *name;
     const char *vendor;
@@ -26,11 +34,15 @@ typedef struct fake_device {
     bool not_available;
     bool no_compiler;
     bool no_profiling;
+    bool is_hidden; /* it is there, but clGetDeviceIDs() does not list it, as a part of a device */
+    const fake_answer *answers;
+    size_t answer_count;
 } fake_device;
 
 typedef struct fake_platform {
     const char *name;
-    cl_int code; /* what its clGetDeviceIDs answers; CL_SUCCESS: the devices */
+    bool is_hidden; /* it is there, but clGetPlatformIDs() does not list it: only the last ones */
+    cl_int code;    /* what its clGetDeviceIDs answers; CL_SUCCESS: the devices */
     cl_uint count;
     const fake_device *devices;
 } fake_platform;
@@ -60,6 +72,16 @@ void fake_opencl_finish_events(cl_int status);
 
 /* How often `function` was called since fake_opencl_show(); NULL: all of them together. */
 uint32_t fake_opencl_calls(const char *function);
+
+/* The device of this name, listed or not; it must be there. */
+cl_device_id fake_opencl_device(const char *name);
+
+/* A queue on the device of this name, in a context of its own, as a program would make it; both are
+ * to be released by the test. */
+cl_command_queue fake_opencl_new_queue(const char *device);
+
+/* The source of the program that was made last: all its texts together. */
+const char *fake_opencl_last_source(void);
 
 /* How many queues were ever made for this device. */
 uint32_t fake_opencl_queues_of(const char *device);

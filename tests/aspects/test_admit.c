@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The proof of devices when a policy is initialized: who is refused, who is left out, what is told,
+ * and that nothing stays behind.
+ */
+#include <dynsel/dynsel.h>
+
+#include <string.h>
+
+#include "core/room.h"
+#include "fakes/described_backend.h"
+#include "test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+enum { FIRST, SECOND, THIRD, FOURTH, ASPECTS_NEEDED };
+
+/* What the tests are made for. */
+#define NEEDS_ROOM()                                                                               \
+    NEEDS(DYNSEL_ASPECT_COUNT >= ASPECTS_NEEDED && CONFIG_DYNSEL_MAX_RESOURCES >= 4)
+
+static const dynsel_recognition is_fast[] = {{.backend = "described", .name = "fast"}};
+static const dynsel_recognition is_small[] = {{.type = "small"}, {.vendor = "dwarfs"}};
+
+static const dynsel_target table[] = {
+    {.name = "fast_ones",
+     .aspects = BIT(FIRST) | BIT(THIRD) | BIT(FOURTH),
+     .recognitions = is_fast,
+     .recognition_count = 1},
+    {.name = "small_ones",
+     .aspects = BIT(SECOND),
+     .recognitions = is_small,
+     .recognition_count = 2},
+};
+
+static described_device good;   /* keeps what fast_ones promises */
+static described_device little; /* keeps what small_ones promises, and has more */
+static described_device liar;   /* fast, and lacks the third and the fourth */
+static described_device stranger;
+static dynsel_policy policy;
+
+static int set_up(void **state)
+{
+    (void)state;
+    const described_device plain = {.platform = "lab", .vendor = "us", .type = "gpu"};
+    good = liar = little = stranger = plain;
+    good.name = "Fast One";
+    good.aspects = BIT(FIRST) | BIT(THIRD) | BIT(FOURTH);
+    liar.name = "very FAST liar";
+    liar.aspects = BIT(FIRST) | BIT(SECOND);
+    little.name = "little";
+    little.type = "small";
+    little.aspects = BIT(SECOND) | BIT(THIRD);
+    stranger.name = "stranger";
+    stranger.aspects = ~(dynsel_aspect_set)0;
+    described_targets(table, COUNT(table));
+    described_offer(NULL, 0);
+    return 0;
+}
+
+/* Whatever happened: nothing is attached any more, and the policy can be used anew. */
+static int tear_down(void **state)
+{
+    static const dynsel_policy zero;
+    (void)state;
+    assert_int_equal(good.attached + liar.attached + little.attached + stranger.attached, 0);
+    assert_int_equal(liar.times_attached + stranger.times_attached, 0);
+    const int differs = memcmp(&policy, &zero, sizeof(zero));
+    policy = zero;
+    described_targets(NULL, 0);
+    return differs;
+}
+
+static dynsel_status choose(dynsel_policy *base, const dynsel_task *task,
+                            dynsel_selection *selection)
+{
+    for (uint32_t i = 0; i < base->count; i++) {
+        if (dynsel_policy_may_use(base, i, task)) {
+            selection->index = i;
+            return DYNSEL_OK;
+        }
+    }
+    return dynsel_policy_refuse(base, task);
+}
+
+static const dynsel_policy_ops first_of_all = {.name = "first of all", .try_select = choose};
+
+static dynsel_status init_given(described_device *const *devices, size_t count)
+{
+    dynsel_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
+    for (size_t i = 0; i < count; i++) {
+        resources[i] = described(devices[i]);
+    }
+    return dynsel_policy_init(&policy, &first_of_all,
+                              &(dynsel_options){.resources = resources, .count = count});
+}
+
+static dynsel_status init_default(void)
+{
+    return dynsel_policy_init(&policy, &first_of_all,
+                              &(dynsel_options){.backend = &described_backend});
+}
+
+static void assert_error_names(const described_device *device, const char *target, unsigned aspect)
+{
+    assert_error_says(device->name);
+    assert_error_says(target);
+    assert_error_says(dynsel_aspect_name(ASPECT(aspect)));
+    assert_error_says("dynsel_policy_init: ");
+    assert_error_says("dynsel-info");
+}
+
+static void a_device_that_keeps_its_promises_is_taken(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    described_device *const devices[] = {&good, &little, &good};
+    assert_status(DYNSEL_OK, init_given(devices, COUNT(devices)));
+    assert_int_equal(good.attached, 2);
+    assert_int_equal(little.attached, 1);
+    assert_int_equal(dynsel_refused_count(&policy), 0);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
+/* In every place of the table, with others around it that were attached before. */
+static void a_given_device_that_breaks_a_promise_fails_the_initialization(void **state)
+{
+    static const dynsel_policy zero;
+    (void)state;
+    NEEDS_ROOM();
+    for (size_t place = 0; place < 4; place++) {
+        described_device *devices[] = {&good, &little, &good, &little};
+        devices[place] = &liar;
+        assert_status(DYNSEL_E_ASPECT, init_given(devices, COUNT(devices)));
+        assert_error_names(&liar, "fast_ones", THIRD);
+        assert_memory_equal(&policy, &zero, sizeof(zero));
+        assert_int_equal(good.attached + little.attached, 0);
+        assert_int_equal(liar.times_attached, 0);
+        assert_int_equal(dynsel_refused_count(&policy), 0);
+        devices[place] = &good;
+        assert_status(DYNSEL_OK, init_given(devices, COUNT(devices)));
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    }
+}
+
+static void the_aspect_that_is_named_is_the_first_that_lacks(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    described_device *const devices[] = {&liar};
+    for (unsigned lacks = FIRST; lacks <= FOURTH; lacks++) {
+        if (lacks == SECOND) {
+            continue;
+        }
+        liar.aspects = (dynsel_aspect_set) ~(BIT(lacks) | BIT(FOURTH));
+        assert_status(DYNSEL_E_ASPECT, init_given(devices, 1));
+        assert_error_names(&liar, "fast_ones", lacks);
+        for (unsigned other = FIRST; other <= FOURTH; other++) {
+            char text[512];
+            (void)dynsel_error_text(NULL, text, sizeof(text));
+            assert_true(other == lacks || CONFIG_DYNSEL_ERROR_TEXTS == 0 ||
+                        strstr(text, dynsel_aspect_name(ASPECT(other))) == NULL ||
+                        strstr(dynsel_aspect_name(ASPECT(lacks)),
+                               dynsel_aspect_name(ASPECT(other))) != NULL);
+        }
+    }
+}
+
+static void a_device_that_no_target_recognizes_is_refused(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    described_device *const devices[] = {&good, &stranger};
+    assert_status(DYNSEL_E_ASPECT, init_given(devices, COUNT(devices)));
+    assert_error_says("no device target of this build recognizes");
+    assert_error_says(stranger.name);
+    described_targets(table, 0);
+    assert_status(DYNSEL_E_ASPECT, init_given(devices, 1));
+    assert_error_says(good.name);
+    described_targets(NULL, 0);
+    assert_status(DYNSEL_OK, init_given(devices, 1)); /* one that recognizes everything is there */
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
+static uint32_t chosen_for(dynsel_aspect_set aspects)
+{
+    dynsel_selection selection;
+    const dynsel_task task = {.function = (dynsel_task_fn)1, .aspects = aspects};
+    assert_status(DYNSEL_OK, dynsel_select(&policy, &task, &selection));
+    return selection.index;
+}
+
+/* Which of four default devices are refused: all sets of them but the full one. */
+static void default_devices_that_break_promises_are_left_out(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    for (unsigned refused = 0; refused < 15; refused++) {
+        described_device devices[4];
+        size_t left = 0;
+        for (unsigned i = 0; i < 4; i++) {
+            devices[i] = (refused >> i & 1) != 0 ? liar : good;
+            devices[i].aspects |= (dynsel_aspect_set)1 << (8 * sizeof(dynsel_aspect_set) - 1 - i);
+        }
+        described_offer(devices, 4);
+        assert_status(DYNSEL_OK, init_default());
+        size_t count = 0;
+        const dynsel_resource *resources = dynsel_get_resources(&policy, &count);
+        for (unsigned i = 0; i < 4; i++) {
+            const bool is_in = (refused >> i & 1) == 0;
+            assert_int_equal(devices[i].attached, is_in);
+            if (is_in) {
+                assert_ptr_equal(resources[left].handle, &devices[i]);
+                /* what is known of it moved with it */
+                assert_int_equal(
+                    chosen_for((dynsel_aspect_set)1 << (8 * sizeof(dynsel_aspect_set) - 1 - i)),
+                    left);
+                left++;
+            }
+        }
+        assert_int_equal(count, left);
+        assert_int_equal(dynsel_refused_count(&policy), 4 - left);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+        assert_int_equal(dynsel_refused_count(&policy), 0);
+        for (unsigned i = 0; i < 4; i++) {
+            assert_int_equal(devices[i].attached, 0);
+            assert_int_equal(devices[i].times_attached, (refused >> i & 1) == 0);
+        }
+    }
+}
+
+static void the_last_error_tells_who_was_left_out(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    described_device devices[] = {liar, good, stranger, good};
+    described_offer(devices, 3);
+    assert_status(DYNSEL_OK, init_default());
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_ASPECT);
+    assert_error_says("stranger");
+    assert_int_equal(dynsel_refused_count(&policy), 2);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    described_offer(devices, 2);
+    assert_status(DYNSEL_OK, init_default());
+    assert_error_names(&liar, "fast_ones", THIRD);
+    assert_int_equal(dynsel_refused_count(&policy), 1);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
+static void a_default_set_of_which_nothing_is_left_is_refused(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    described_device devices[] = {liar, stranger, liar};
+    for (size_t count = 1; count <= COUNT(devices); count++) {
+        described_offer(devices, count);
+        assert_status(DYNSEL_E_ASPECT, init_default());
+        assert_error_says(devices[count - 1].name);
+        assert_int_equal(dynsel_refused_count(&policy), 0);
+    }
+    described_offer(&good, 1);
+    assert_status(DYNSEL_OK, init_default());
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
+static void nobody_has_refused_anything(void **state)
+{
+    static const dynsel_policy unused;
+    (void)state;
+    assert_int_equal(dynsel_refused_count(NULL), 0);
+    assert_int_equal(dynsel_refused_count(&unused), 0);
+    NEEDS_ROOM();
+    described_device devices[] = {liar, good};
+    described_offer(devices, 2);
+    assert_status(DYNSEL_OK, init_default());
+    const dynsel_policy copy = policy;
+    assert_int_equal(dynsel_refused_count(&copy), 0);
+    assert_int_equal(dynsel_refused_count(&policy), 1);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
+static void *to_liar(void *handle)
+{
+    (void)handle;
+    return &liar;
+}
+
+static void *to_good(void *handle)
+{
+    (void)handle;
+    return &good;
+}
+
+/* What adapt() made is what is described, attached, and told of. */
+static void the_adapted_handle_is_put_to_the_proof(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    const dynsel_resource given[] = {described(&liar), described(&stranger)};
+    dynsel_options options = {.resources = given, .count = 2, .adapt = to_good};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &first_of_all, &options));
+    assert_int_equal(good.attached, 2);
+    assert_int_equal(chosen_for(BIT(THIRD)), 0);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    const dynsel_resource fine[] = {described(&good), described(&good)};
+    options = (dynsel_options){.resources = fine, .count = 2, .adapt = to_liar};
+    assert_status(DYNSEL_E_ASPECT, dynsel_policy_init(&policy, &first_of_all, &options));
+    assert_error_names(&liar, "fast_ones", THIRD);
+}
+
+static void *to_nothing(void *handle)
+{
+    (void)handle;
+    (void)dynsel_fail(&(dynsel_error){.status = DYNSEL_E_ASPECT, .detail = "adapt() says so"});
+    return NULL;
+}
+
+/* Only the proof leaves out: everything else fails the initialization, whatever status it has. */
+static void other_failures_of_default_devices_leave_nobody_out(void **state)
+{
+    static const dynsel_status failures[] = {DYNSEL_E_DEVICE, DYNSEL_E_ASPECT};
+    (void)state;
+    NEEDS_ROOM();
+    for (size_t i = 0; i < COUNT(failures); i++) {
+        described_device devices[] = {good, good, good};
+        devices[1].attaches = failures[i];
+        described_offer(devices, 3);
+        assert_status(failures[i], init_default());
+        assert_error_says("attach");
+        assert_int_equal(devices[0].attached + devices[1].attached + devices[2].attached, 0);
+    }
+    described_offer(&good, 1);
+    const dynsel_options options = {.backend = &described_backend, .adapt = to_nothing};
+    assert_status(DYNSEL_E_ASPECT, dynsel_policy_init(&policy, &first_of_all, &options));
+    assert_error_says("adapt() says so");
+}
+
+static void a_device_that_cannot_be_described_fails_the_initialization(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    described_device devices[] = {good, little, good};
+    devices[1].describes = DYNSEL_E_DEVICE;
+    described_device *const given[] = {&devices[0], &devices[1]};
+    described_offer(devices, 3);
+    assert_status(DYNSEL_E_DEVICE, init_default());
+    assert_error_says("describe");
+    assert_status(DYNSEL_E_DEVICE, init_given(given, 2));
+    assert_int_equal(devices[0].attached + devices[1].attached + devices[2].attached, 0);
+    assert_int_equal(devices[1].times_attached, 0);
+}
+
+static void each_resource_is_described_once(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    described_device *const devices[] = {&good, &little};
+    assert_status(DYNSEL_OK, init_given(devices, 2));
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(chosen_for(BIT(THIRD)), 0);
+        assert_int_equal(chosen_for(BIT(SECOND)), 1);
+    }
+    assert_int_equal(good.times_described + little.times_described, 2);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+}
+
+static void a_backend_that_describes_nothing_is_known_by_its_name(void **state)
+{
+    static const dynsel_recognition is_silent[] = {{.backend = "SILENT"}};
+    static dynsel_target one = {.name = "quiet", .recognitions = is_silent, .recognition_count = 1};
+    const dynsel_resource resource = {&silent_backend, &good};
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    (void)state;
+    NEEDS_ROOM();
+    described_targets(&one, 1);
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &first_of_all, &options));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    one.aspects = BIT(SECOND);
+    assert_status(DYNSEL_E_ASPECT, dynsel_policy_init(&policy, &first_of_all, &options));
+    assert_error_says("quiet");
+    assert_error_says("silent");
+    one.aspects = 0;
+    described_targets(table, COUNT(table));
+    assert_status(DYNSEL_E_ASPECT, dynsel_policy_init(&policy, &first_of_all, &options));
+}
+
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+static void an_offset_counts_what_is_left(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    described_device devices[] = {good, liar, little};
+    static dynsel_fixed_resource_policy fixed;
+    const dynsel_options options = {.backend = &described_backend};
+    described_offer(devices, 3);
+    assert_status(DYNSEL_E_INVALID, dynsel_fixed_resource_init(&fixed, &options, 2));
+    assert_int_equal(dynsel_last_error()->number, 2);
+    assert_int_equal(devices[0].attached + devices[1].attached + devices[2].attached, 0);
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&fixed, &options, 1));
+    assert_int_equal(devices[2].attached, 1);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&fixed.policy));
+}
+#endif
+
+#if CONFIG_DYNSEL_BACKEND_INLINE
+static void the_host_is_put_to_the_proof_too(void **state)
+{
+    static const dynsel_recognition is_inline[] = {{.backend = "inline", .type = "host"}};
+    dynsel_target one = {.name = "host", .recognitions = is_inline, .recognition_count = 1};
+    const dynsel_options options = {.backend = &dynsel_inline_backend};
+    const dynsel_resource host = {&dynsel_inline_backend, NULL};
+    (void)state;
+    described_targets(&one, 1);
+    one.aspects = dynsel_resource_aspects(&host);
+    assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &first_of_all, &options));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    one.aspects = ~(dynsel_aspect_set)0;
+    assert_status(DYNSEL_E_ASPECT, dynsel_policy_init(&policy, &first_of_all, &options));
+    assert_error_says(dynsel_resource_name(&host));
+}
+#endif
+
+/* Placeholders of the text whose numbers are of nothing. */
+static void an_error_with_strange_numbers_is_told_all_the_same(void **state)
+{
+    char text[128];
+    const dynsel_error error = {.status = DYNSEL_E_ASPECT,
+                                .number = 0xffffffff,
+                                .detail = "{aspect} and {target} and {aspec} and {}"};
+    (void)state;
+    (void)dynsel_error_text(&error, text, sizeof(text));
+    assert_non_null(strstr(text, "unknown aspect and unknown target and {aspec} and 4294967295"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_device_that_keeps_its_promises_is_taken),
+        TEST(a_given_device_that_breaks_a_promise_fails_the_initialization),
+        TEST(the_aspect_that_is_named_is_the_first_that_lacks),
+        TEST(a_device_that_no_target_recognizes_is_refused),
+        TEST(default_devices_that_break_promises_are_left_out),
+        TEST(the_last_error_tells_who_was_left_out),
+        TEST(a_default_set_of_which_nothing_is_left_is_refused),
+        TEST(nobody_has_refused_anything),
+        TEST(the_adapted_handle_is_put_to_the_proof),
+        TEST(other_failures_of_default_devices_leave_nobody_out),
+        TEST(a_device_that_cannot_be_described_fails_the_initialization),
+        TEST(each_resource_is_described_once),
+        TEST(a_backend_that_describes_nothing_is_known_by_its_name),
+#if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
+        TEST(an_offset_counts_what_is_left),
+#endif
+#if CONFIG_DYNSEL_BACKEND_INLINE
+        TEST(the_host_is_put_to_the_proof_too),
+#endif
+        TEST(an_error_with_strange_numbers_is_told_all_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
