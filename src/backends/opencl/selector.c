@@ -8,11 +8,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define ALLOWED                                                                                    \
-    "a term is platform=, vendor=, name= (a part of the text), type= (cpu, gpu, accelerator, "     \
-    "custom), index= (a number), or one word: a type, a number, all, emulator, or a part of the "  \
-    "device's name; `,` stands for and, `;` for or"
-
 /* What is wrong, and where. */
 typedef struct mistake {
     const char *detail;
@@ -66,17 +61,19 @@ static bool parse_value(dynsel_text_slice value, dynsel_opencl_term *term, mista
 {
     term->text = value;
     if (value.length == 0) {
-        return set_mistake(wrong, "nothing stands behind the `=` at character {}: " ALLOWED,
+        return set_mistake(wrong, "nothing stands behind the `=` at character {}",
                            (dynsel_text_slice){value.begin - 1, 1}, NULL);
     }
     if (term->kind == DYNSEL_OPENCL_TERM_INDEX && !parse_number(value, &term->number)) {
-        return set_mistake(wrong, "the index at character {} is no number: " ALLOWED, value, NULL);
+        return set_mistake(wrong, "the index at character {} is no number", value, NULL);
     }
     if (term->kind == DYNSEL_OPENCL_TERM_TYPE) {
         const size_t type = find(value, types, COUNT(types));
         if (type == COUNT(types)) {
-            return set_mistake(wrong, "there is no such type, at character {}: " ALLOWED, value,
-                               dynsel_text_nearest(value, types, COUNT(types)));
+            return set_mistake(wrong,
+                               "there is no such type, at character {}: the types are cpu, gpu, "
+                               "accelerator and custom",
+                               value, dynsel_text_nearest(value, types, COUNT(types)));
         }
         term->number = type_bits[type];
     }
@@ -114,8 +111,10 @@ static bool parse_term(dynsel_text_slice text, dynsel_opencl_term *term, mistake
     const dynsel_text_slice key = dynsel_text_trim((dynsel_text_slice){text.begin, equals});
     const size_t kind = find(key, keys, COUNT(keys));
     if (kind == COUNT(keys)) {
-        return set_mistake(wrong, "there is no such key, at character {}: " ALLOWED, key,
-                           dynsel_text_nearest(key, keys, COUNT(keys)));
+        return set_mistake(wrong,
+                           "there is no such key, at character {}: the keys are platform, vendor, "
+                           "name, type and index",
+                           key, dynsel_text_nearest(key, keys, COUNT(keys)));
     }
     term->kind = key_kinds[kind];
     return parse_value(
@@ -141,8 +140,9 @@ static bool add_term(dynsel_text_slice text, dynsel_opencl_selector *selector, m
     dynsel_opencl_term term = {.alternative = selector->alternatives};
     const dynsel_text_slice trimmed = dynsel_text_trim(text);
     if (trimmed.length == 0) {
-        return set_mistake(wrong, "there is an empty term at character {}: " ALLOWED, trimmed,
-                           NULL);
+        return set_mistake(wrong,
+                           "there is an empty term at character {}: `,` stands for and, `;` for or",
+                           trimmed, NULL);
     }
     if (!parse_term(trimmed, &term, wrong)) {
         return false;
