@@ -11,6 +11,7 @@ from .errors import UserMistake, did_you_mean, nearest
 PATH = "boards/targets.yaml"
 
 TYPES = ("cpu", "gpu", "accelerator", "custom", "host")
+LONGEST_QUOTE = 40
 WAYS = ("backend", "platform", "vendor", "type", "name")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -48,7 +49,7 @@ class Target:
 
 def odd_name(name):
     """What is wrong with the name of a target, or None."""
-    return None if _NAME.fullmatch(name) else f"{name!r} is not a name for a target; {_NAME_RULE}"
+    return None if _NAME.fullmatch(name) else f"{_quoted(name)} is not a name for a target; {_NAME_RULE}"
 
 
 def read(path, data, aspects, backends, listed_in=aspect_list.PATH):
@@ -92,12 +93,12 @@ class _Reader:
                 self._target(key, value)
 
     def _target(self, key, value):
-        name = key.text
-        trouble = odd_name(name)
+        name, trouble = key.text, odd_name(key.text)
         if trouble:
             self._wrong(key.line, trouble)
         elif not yaml_lines.becomes_text(key):
             self._wrong(key.line, f"{name!r} means something else in YAML; take another name")
+        name = _quoted(name) if trouble else name
         if value.kind != "mapping":
             self._wrong(key.line, f"target {name}: an entry is a mapping of fields, not"
                                   f" {_kind(value)}; it needs {', '.join(self._fields)}")
@@ -110,7 +111,7 @@ class _Reader:
         if missing:
             self._wrong(key.line, f"target {name} has no {' and no '.join(missing)}; all fields are"
                                   " needed")
-        elif None not in found.values() and len(found) == len(self._fields):
+        elif not trouble and None not in found.values() and len(found) == len(self._fields):
             self.targets.append(Target(name=name, line=key.line, **found))
 
     def _pairs(self, mapping, what, known=None):
@@ -120,11 +121,12 @@ class _Reader:
             if key.kind != "text":
                 self._wrong(key.line, f"{what}: {_kind(key)} is no name; write a word and a colon")
             elif known is not None and key.text not in known:
-                self._wrong(key.line, f"{what} {key.text!r} is not known"
+                self._wrong(key.line, f"{what} {_quoted(key.text)} is not known"
                                       f"{did_you_mean(key.text, known)} (there are: {', '.join(known)})")
             elif key.text in first:
-                self._wrong(key.line, f"{what} {key.text} is there already, in line {first[key.text]};"
-                                      " delete one of the two")
+                name = key.text if key.text.isidentifier() else _quoted(key.text)
+                self._wrong(key.line, f"{what} {name} is there already, in line {first[key.text]}; delete"
+                                      " one of the two")
             else:
                 first[key.text] = key.line
                 found.append((key, value))
@@ -154,7 +156,7 @@ class _Reader:
                  for key, value in self._pairs(piece, f"{what}: key", WAYS)}
         if found.get("type") and found["type"] not in TYPES:
             line = next(key.line for key, _ in piece.items if key.text == "type")
-            self._wrong(line, f"{what}: no type is named {found['type']!r}"
+            self._wrong(line, f"{what}: no type is named {_quoted(found['type'])}"
                               f"{did_you_mean(found['type'], TYPES)} (there are: {', '.join(TYPES)})")
             return None
         return None if None in found.values() or len(found) < len(piece.items) else found
@@ -210,7 +212,8 @@ class _Reader:
         if item.text not in known:  # aspects are too many for one line
             all_of_them = f"{self.listed_in} has them all" if kind == "aspect" else (
                 f"there are: {', '.join(known) or 'none'}")
-            return (f"no {kind} is named {item.text!r}{did_you_mean(item.text, known)} ({all_of_them})")
+            return (f"no {kind} is named {_quoted(item.text)}{did_you_mean(item.text, known)}"
+                    f" ({all_of_them})")
         if item.text in before:
             return f"{item.text} is listed twice; delete one of the two"
         return None
@@ -227,7 +230,7 @@ class _Reader:
         elif not piece.text.strip():
             self._wrong(piece.line, f"{what} is empty; write a text")
         elif not yaml_lines.becomes_text(piece):
-            self._wrong(piece.line, f"{what}: {piece.text} is no text in YAML; put it in quotes")
+            self._wrong(piece.line, f"{what}: {_quoted(piece.text)[1:-1]} is no text in YAML; put it in quotes")
         elif not piece.text.isprintable():
             self._wrong(piece.line, f"{what} has characters in it that cannot be printed; delete them")
         else:
@@ -246,4 +249,9 @@ def _shown(piece):
     """A piece in a message: the word itself where it is one."""
     if piece.kind != "text":
         return _kind(piece)
-    return repr(piece.text) if piece.text else "empty"
+    return _quoted(piece.text) if piece.text else "empty"
+
+
+def _quoted(text):
+    """A word of the table in a message: on one line, and no longer than it helps."""
+    return repr(text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "...")

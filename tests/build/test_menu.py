@@ -104,6 +104,17 @@ class Menuconfig(unittest.TestCase):
         self.assertIn("#define CONFIG_DYNSEL_ASSERTIONS 1\n", header)
         defconfig.write_text(before)
 
+    def test_targets_and_aspects_are_in_the_menu(self):
+        terminal = Terminal(self.top, "menuconfig", "CONF=debug", "SAVE=debug")
+        terminal.expect("Device aspects")
+        terminal.send("/dynsel_target_unknown\n")
+        terminal.expect("unknown: a device that nothing is known of")
+        terminal.send("/dynsel_aspect_fp16\n")
+        terminal.expect("fp16: computes with half precision")
+        terminal.send("q")
+        terminal.expect("No changes to save")
+        self.assertEqual(terminal.status(), 0)
+
     def test_leaving_without_a_change_asks_and_writes_nothing(self):
         before = support.snapshot(self.top, "configs")
         terminal = Terminal(self.top, "menuconfig", "CONF=debug")

@@ -170,6 +170,16 @@ class Table(unittest.TestCase):
                          ["t.yaml:11: the character U+0007 may not stand in it; delete it"])
         self.assertIn("t.yaml:2: not YAML", mistakes(GOOD.replace("good:\n", "good:" + "[" * 20000 + "\n"))[0])
 
+    def test_odd_words_in_messages(self):
+        """One line for each mistake, whatever the table has in it."""
+        text = GOOD.replace("good:", '"go\\nod\\u202e":').replace("text:", '"te\\nxt":').replace(
+            "[fp64", '["f\\np"').replace("false", "x" * 500)
+        lines = mistakes(text + text)
+        self.assertEqual(len(lines), 5, lines)
+        for line in lines:
+            self.assertTrue(line.isprintable(), line)
+            self.assertLess(len(line), 300)
+
     def test_all_mistakes_come_at_once(self):
         text = (GOOD.replace("fp64", "fp61").replace("false", "maybe")
                 + GOOD.replace("good:", "Bad-name:").replace("  source: made up\n", "")
@@ -252,6 +262,11 @@ class List(unittest.TestCase):
                     aspect_list.read("a.def", text.encode())
                 self.assertTrue(caught.exception.lines[0].startswith(f"a.def:{line}: "), caught.exception.lines)
                 self.assertIn(part, caught.exception.lines[0])
+
+    def test_an_option_that_does_not_end(self):
+        with self.assertRaises(UserMistake) as caught:
+            aspect_list.read("a.def", self.GOOD.split("NO)")[0].encode() + b"NO)\n")
+        self.assertIn("a.def:6: this #if has no #endif", caught.exception.lines)
 
     def test_lists_that_are_none(self):
         for data in (b"", b"#undef DYNSEL_ASPECT\n", b"/* \xff */"):
