@@ -7,12 +7,14 @@ folder has no twin in the build folder, and include paths are just paths.
 
 import json
 import os
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
 from SCons.Script import Value
 
-from . import aspect_list, aspect_texts, aspects, report, runner, toolchain
+from . import aspect_list, aspect_texts, aspects, install, report, runner, toolchain
 from .cli import config_text
 from .errors import UserMistake
 from .header import autoconf
@@ -62,7 +64,7 @@ class VariantBuild:
         self.programs[name] = self._link(self.env, target, sources, libs)
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
-             needs=(), once=False, stepped=()):
+             needs=(), once=False, stepped=(), installed=False, tools=()):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -75,6 +77,8 @@ class VariantBuild:
         needs     files that a Python test depends on
         stepped   sources of the library, compiled for this test with tests/stepping in front of src,
                   so that they stop before each atomic operation
+        installed it looks at {build}/installed/opt/dynsel, where the variant is installed for it
+        tools     programs that it calls, by the names of their packages
         once      of the build system and not of a variant: runs once, whatever is built
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):
@@ -87,6 +91,8 @@ class VariantBuild:
         command, depends = self._test_command(source, name, extra, libs, objects)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
+        depends += self._installed() if installed else []
+        depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
         for run, variables in (runs or {"": {}}).items():
             settings = {**self._test_variables(), **(env or {}), **variables}
@@ -218,6 +224,11 @@ class VariantBuild:
             self._library_envs[key] = _library_environment(env, key[1:])
         return self._library_envs[key]
 
+    def _installed(self):
+        """The variant as `scons install` leaves it, for tests to look at."""
+        top = self.env.Dir("#").abspath
+        return install.declare(self, top, "/opt/dynsel", f"{top}/{self.variant.folder}/installed")
+
     def _path_in_tests(self, source):
         return os.path.relpath(self.env.File(source).srcnode().path, "tests")
 
@@ -245,7 +256,7 @@ class VariantBuild:
         top = self.env.Dir("#").abspath
         variables = {
             "DYNSEL_TOP": top, "DYNSEL_BUILD": folder, "DYNSEL_BIN": f"{folder}/bin",
-            "DYNSEL_CC": self.board.cc, "POCL_CACHE_DIR": f"{folder}/pocl-cache",
+            "DYNSEL_CC": self.board.cc, "DYNSEL_RUNNER": shlex.join(self.board.runner), "POCL_CACHE_DIR": f"{folder}/pocl-cache",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         if self.config["DYNSEL_SANITIZE"]:

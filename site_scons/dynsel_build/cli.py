@@ -99,7 +99,7 @@ Targets that build
   soak            ten million submits from several threads, counted
   matrix          test once more with each option of the menu the other way round
   size            bytes per object; fails past the board's limits
-  install         archive, headers and dynsel.pc into PREFIX
+  install         archive, headers, what pkg-config and CMake want, into PREFIX
   -c              remove what the same line would build; alone: the variant's folder
 Targets that configure, each alone on the line
   menuconfig, guiconfig   the menu; saves what differs into SAVE=<fragment> or SAVE=defconfig

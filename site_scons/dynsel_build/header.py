@@ -12,11 +12,16 @@ import kconfiglib as kl
 from . import grammar
 
 
+def tag(configuration):
+    """What tells this configuration from others: c and eight hexadecimal digits."""
+    hashed = _value_lines(configuration) + configuration.aspects().macros()
+    return "c" + hashlib.sha256("\n".join(hashed).encode()).hexdigest()[:8]
+
+
 def autoconf(configuration):
     """The whole text of gen/dynsel/autoconf.h."""
     lines = _value_lines(configuration)
-    hashed = lines + configuration.aspects().macros()
-    digest = hashlib.sha256("\n".join(hashed).encode()).hexdigest()[:8]
+    digest = tag(configuration)[1:]
     return "\n".join([
         f"/* Generated for the variant {configuration.variant_name}; change the configuration, not"
         " this file. */",

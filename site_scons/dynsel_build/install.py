@@ -1,49 +1,106 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scons install`: archive, headers and a pkg-config file."""
+"""`scons install`: archive, headers, and what pkg-config and CMake want to know.
+
+One prefix holds one variant: an installation replaces each file of the one before.
+"""
 
 import os
+import re
+import shutil
 from pathlib import Path
 
-from SCons.Script import Value
-
+from . import toolchain
 from .errors import UserMistake
-from .nodes import action
+from .header import tag
 
 VERSION = "0.1.0"
+TEMPLATES = ("dynselConfig.cmake", "dynselConfigVersion.cmake")
+
+# pkg-config module -> (CMake's package, its target)
+CMAKE_PACKAGES = {"OpenCL": ("OpenCL", "OpenCL::OpenCL")}
 
 
-def declare(build, top, prefix, destdir):
-    """Nodes for every file that is installed; `scons -c install` takes them away again."""
+def root_of(prefix, destdir):
+    """The folder that is written to."""
     if not os.path.isabs(prefix):
         raise UserMistake(f"PREFIX={prefix}: an absolute path is needed, because it goes into dynsel.pc")
-    root = os.path.join(destdir, prefix.lstrip("/")) if destdir else prefix
-    root = os.path.abspath(root)
+    return os.path.abspath(os.path.join(destdir, prefix.lstrip("/")) if destdir else prefix)
+
+
+def declare(build, top, prefix, destdir=""):
+    """Nodes for every file that is installed; `scons -c install` takes them away again."""
+    root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=_copy)
     headers = sorted(p for pattern in ("*.h", "*.def")
                      for p in (Path(top) / "include/dynsel").glob(pattern))
-    pc = build.env.Command(f"#{build.variant.folder}/dynsel.pc", Value(_pc(build, prefix)),
-                           action(_write, "  GEN   $TARGET"))
+    packages = [build.written(f"package/{name}", text) for name, text in _packages(build, top).items()]
+    pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, prefix))
     return [
-        _install(build, f"{root}/lib", build.archive),
-        _install(build, f"{root}/lib/pkgconfig", pc),
-        _install(build, f"{root}/include/dynsel", [build.env.File(str(h)) for h in headers]),
-        _install(build, f"{root}/include/dynsel", build.public_headers),
+        env.Install(f"{root}/lib", build.archive),
+        env.Install(f"{root}/lib/pkgconfig", pc),
+        env.Install(f"{root}/lib/cmake/dynsel", packages),
+        env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
+        env.Install(f"{root}/include/dynsel", build.public_headers),
     ]
 
 
-def _install(build, folder, nodes):
-    return build.env.Install(folder, nodes)
+def _copy(target, source, env):
+    """Readable for all, whatever the umask was here."""
+    shutil.copy2(source, target)
+    os.chmod(target, 0o644)
+    return 0
 
 
-def _write(target, source, env):
-    Path(target[0].path).write_text(source[0].read(), encoding="utf-8")
+def replaced(build, root):
+    """A note when the folder holds another configuration, which is about to go; else None."""
+    try:
+        text = Path(root, "lib/pkgconfig/dynsel.pc").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    found = {name: value for name, value in re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE)}
+    if found.get("configuration") == tag(build.config):
+        return None
+    return (f"{root} had dynsel's variant {found.get('variant', 'of an older version')}; it has"
+            f" {build.variant.name} now: one PREFIX holds one variant")
+
+
+def _flags(build):
+    """What everybody must compile and link with who uses the archive."""
+    machine = [flag for flag in build.board.cflags if flag.startswith("-m")]
+    return machine + toolchain.sanitizers(build.config)
 
 
 def _pc(build, prefix):
     """The archive is static, so what it needs is needed by each user: Requires, not .private."""
     prefix = prefix.replace(" ", "\\ ")
-    threads = " -pthread" if build.config["DYNSEL_CONTEXT_THREADS"] else ""
-    return (f"prefix={prefix}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n\n"
+    threads = ["-pthread"] if build.config["DYNSEL_CONTEXT_THREADS"] else []
+    flags = " ".join(_flags(build) + threads)
+    return (f"prefix={prefix}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n"
+            f"board={build.variant.board}\nvariant={build.variant.name}\n"
+            f"configuration={tag(build.config)}\n\n"
             f"Name: dynsel\nDescription: Picks a device for each piece of work, without a heap"
             f" (variant {build.variant.name})\nVersion: {VERSION}\n"
             f"Requires: {' '.join(build.user_libs)}\n"
-            f"Cflags: -I${{includedir}}{threads}\nLibs: -L${{libdir}} -ldynsel{threads}\n")
+            f"Cflags: -I${{includedir}} {flags}\nLibs: -L${{libdir}} -ldynsel {flags}\n")
+
+
+def _packages(build, top):
+    """Name -> text of the files for CMake."""
+    packages = [CMAKE_PACKAGES[lib] for lib in build.user_libs]
+    if build.config["DYNSEL_CONTEXT_THREADS"]:
+        packages.append(("Threads", "Threads::Threads"))
+    needed = [f"find_dependency({name})\n" for name, _ in packages]
+    major, minor, _ = VERSION.split(".")
+    values = {
+        "VERSION": VERSION, "MAJOR": major, "MINOR": minor,
+        "BOARD": build.variant.board, "VARIANT": build.variant.name,
+        "FLAGS": ";".join(_flags(build)),
+        "DEPENDENCIES": "".join(["include(CMakeFindDependencyMacro)\n", *needed] if needed else []),
+        "LIBRARIES": ";".join(target for _, target in packages),
+        "POINTER_BYTES": toolchain.pointer_bytes(build.board.cc, tuple(build.board.cflags)),
+    }
+    return {name: _filled(Path(top) / f"site_scons/cmake/{name}.in", values) for name in TEMPLATES}
+
+
+def _filled(template, values):
+    text = template.read_text(encoding="utf-8")
+    return re.sub(r"@(\w+)@", lambda match: str(values[match.group(1)]), text)

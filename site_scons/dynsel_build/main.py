@@ -146,7 +146,11 @@ def _declare_targets(build, session, gates):
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
         destdir = session.arguments.get("DESTDIR", "")
-        env.Alias("install", install.declare(build, session.top, prefix, destdir))
+        nodes = install.declare(build, session.top, prefix, destdir)
+        env.AlwaysBuild(env.Alias("install", nodes), nodes)  # another tree may have installed there
+        note = install.replaced(build, install.root_of(prefix, destdir))
+        if note and not (GetOption("clean") or GetOption("no_exec")):
+            print(f"note: {note}")
 
 
 def _check_targets(session):

@@ -2,6 +2,7 @@
 """SCons environments: which programs run, in which process environment, with which flags."""
 
 import os
+import re
 import shutil
 import subprocess
 from functools import lru_cache
@@ -56,7 +57,7 @@ def variant_environment(base, variant, config, board):
     """Compiler and flags of one variant. There is nothing of a component in here."""
     for tool in (board.cc, board.ar):
         require_program(tool, board.packages)
-    common = [*board.cflags, *_sanitizers(config)]
+    common = [*board.cflags, *sanitizers(config)]
     threads = ["-pthread"] if config["DYNSEL_CONTEXT_THREADS"] else []
     gen = f"#{variant.folder}/gen"
     return base.Clone(
@@ -72,7 +73,8 @@ def variant_environment(base, variant, config, board):
     )
 
 
-def _sanitizers(config):
+def sanitizers(config):
+    """Flags for compiler and linker."""
     return ((SANITIZERS if config["DYNSEL_SANITIZE"] else [])
             + (THREAD_SANITIZER if config["DYNSEL_SANITIZE_THREAD"] else []))
 
@@ -98,3 +100,11 @@ def library_flags(module):
     answer = subprocess.run(["pkg-config", "--cflags", "--libs", module],
                             capture_output=True, text=True, check=False)
     return answer.stdout.strip() if answer.returncode == 0 else None
+
+
+@lru_cache(maxsize=None)
+def pointer_bytes(cc, flags):
+    """How wide a pointer is for this compiler, asked without compiling."""
+    answer = subprocess.run([cc, *flags, "-dM", "-E", "-x", "c", os.devnull], capture_output=True,
+                            text=True, check=True)
+    return int(re.search(r"__SIZEOF_POINTER__ (\d+)", answer.stdout).group(1))

@@ -227,6 +227,21 @@ class Building(Case):
         subprocess.run(["gcc", str(self.top / "examples/hello.c"), "-o", str(root / "hello"),
                         *shlex.split(flags.stdout)], check=True)
 
+    def test_one_prefix_holds_one_variant(self):
+        root = self.top / "build/prefix"
+        note = f"note: {root} had dynsel's variant native; it has native+minimal now: one PREFIX holds one variant\n"
+        self.assertNotIn("note: ", self.good("install", f"PREFIX={root}"))
+        self.assertIn(note, self.good("install", f"PREFIX={root}", "CONF=minimal"))
+        self.assertNotIn("note: ", self.good("install", f"PREFIX={root}", "CONF=minimal"))
+        header = "include/dynsel/autoconf.h"
+        wanted = (self.top / "build/native+minimal/gen/dynsel/autoconf.h").read_bytes()
+        self.assertEqual((root / header).read_bytes(), wanted)
+        write(root / header, "of another tree\n")
+        self.good("install", f"PREFIX={root}", "CONF=minimal")
+        self.assertEqual((root / header).read_bytes(), wanted)
+        self.good("-c", "install", f"PREFIX={root}", "CONF=minimal")
+        self.assertEqual([p for p in root.rglob("*") if p.is_file()], [])
+
     def test_a_missing_library_stops_only_who_needs_it(self):
         self.edit("examples/SConscript", '["hello.c"]', '["hello.c"], libs=["libpng"]')
         none = {"PKG_CONFIG_LIBDIR": "/nowhere"}
@@ -243,6 +258,12 @@ class Building(Case):
 
 
 class Testing(Case):
+    def test_tools_that_are_missing(self):
+        self.edit("tests/SConscript", '"test_other.c", libs=[]', '"test_other.c", libs=[], tools=["no-such-tool"]')
+        said = self.bad("test")
+        self.assertIn("no-such-tool is missing; on Debian and Ubuntu: apt-get install no-such-tool\n", said)
+        self.assertEqual(said.splitlines()[-1], "3 passed, 1 failed")
+
     def test_counts_and_the_second_time(self):
         said = self.good("test")
         self.assertEqual(said.splitlines()[-1], "4 passed, 0 failed")
