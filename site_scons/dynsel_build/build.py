@@ -28,7 +28,8 @@ class VariantBuild:
         self.variant, self.config, self.board = variant, config, board
         self.env = toolchain.variant_environment(base, variant, config, board)
         self.library_env = self.env.Clone()
-        self.library_env.Append(CPPPATH=[self.env.Dir("#src")], CCFLAGS=["-fstack-usage"])
+        self.library_env.Append(CPPPATH=[self.env.Dir("#src")],
+                                CCFLAGS=["-fstack-usage", "-Wdate-time", *self._same_everywhere()])
         self.test_env = self.env.Clone()
         self.test_env.Append(CPPPATH=[self.env.Dir("#src"), self.env.Dir("#tests")])
         self.stepped_env = self.test_env.Clone()
@@ -152,6 +153,13 @@ class VariantBuild:
         return node
 
     # How
+
+    def _same_everywhere(self):
+        """Keeps the name of this folder out of the archive: debug information has it else.
+
+        SCons does not compare what stands in $( and $), so a tree that was moved is not built again.
+        """
+        return ["$(", f"-ffile-prefix-map={self.env.Dir('#').abspath}=.", "$)"]
 
     def _public_headers(self):
         """The headers that are made, not written, and that users of the library include."""

@@ -161,6 +161,18 @@ def build_tree():
     return top
 
 
+def library_tree(suffix=""):
+    """A tree with the whole library, and nothing that uses it."""
+    top = Path(tempfile.mkdtemp(prefix="dynsel-library-", suffix=suffix))
+    for name in ("SConstruct", "Kconfig"):
+        shutil.copy(TOP / name, top / name)
+    for folder in ("site_scons", "boards", "configs", "include", "src"):
+        shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in ("examples", "tools"):
+        write(top / folder / "SConscript", "")
+    return top
+
+
 def scons(top, *arguments, env=None, program="scons"):
     """(exit status, stdout and stderr together) of one call of scons."""
     around = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
