@@ -114,14 +114,14 @@ static int unknown(const char *text)
     const char *meant = length < 64 ? nearest(text, length) : NULL;
 
     if (text[0] != '-' || text[1] == '\0') {
-        say_error("'%s': there are only options; to choose devices write --device '%s' (see "
+        say_error("'%.40s': there are only options; to choose devices write --device '%.40s' (see "
                   "dynsel-info --help)",
                   text, text);
     } else if (meant != NULL) {
-        say_error("no option is named '%s' (did you mean '%s'?); see dynsel-info --help", text,
+        say_error("no option is named '%.40s' (did you mean '%s'?); see dynsel-info --help", text,
                   meant);
     } else {
-        say_error("no option is named '%s'; see dynsel-info --help", text);
+        say_error("no option is named '%.40s'; see dynsel-info --help", text);
     }
     return EXIT_USAGE;
 }

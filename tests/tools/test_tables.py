@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dynsel-info built with other tables: an entry of its own, one that lies, one for other devices."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "build"))
+from support import TOP, scons, write  # noqa: E402
+
+INFO = "build/native/bin/dynsel-info"
+TABLE = "boards/targets.yaml"
+SETS = "build/native/gen/dynsel/aspect_sets.h"
+
+
+class Tables(unittest.TestCase):
+    """One tree, built again with each table: its own sources, and no others."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="dynsel-tables-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.top = Path(folder.name)
+        for name in ("SConstruct", "Kconfig"):
+            shutil.copy(TOP / name, cls.top / name)
+        for name in ("site_scons", "boards", "configs", "src", "include", "tools"):
+            shutil.copytree(TOP / name, cls.top / name, ignore=shutil.ignore_patterns("__pycache__"))
+        write(cls.top / "examples/SConscript", "")
+        cls.table = (TOP / TABLE).read_text(encoding="utf-8")
+        cls.build(cls.table, "unknown")
+        cls.entry = cls.info("--emit-target")[1]
+        cls.name = re.match(r"(?:#.*\n)*([a-z]\w*):\n", cls.entry).group(1)
+
+    @classmethod
+    def build(cls, table, target):
+        """dynsel-info for the host and one target more."""
+        write(cls.top / TABLE, table)
+        write(cls.top / "boards/native/defconfig", f"CONFIG_DYNSEL_TARGET_{target.upper()}=y\n")
+        status, said = scons(cls.top, INFO)
+        assert status == 0, said
+
+    @classmethod
+    def info(cls, *arguments, env=()):
+        """(exit status, stdout), with nothing on stderr."""
+        around = {k: v for k, v in os.environ.items() if k not in ("DYNSEL_OPENCL", "LD_PRELOAD")}
+        done = subprocess.run([cls.top / INFO, *arguments], capture_output=True, text=True, check=False,
+                              env={**around, "POCL_DEVICES": "pthread", **dict(env)})
+        assert done.stderr == "", done
+        return done.returncode, done.stdout
+
+    def device(self):
+        resources = json.loads(self.info("--json")[1])["resources"]
+        return next(r for r in resources if r["kind"] == "opencl")
+
+    def all_devices_have(self):
+        header = (self.top / SETS).read_text(encoding="utf-8")
+        return set(re.findall(r"^#define __DYNSEL_ALL_DEVICES_HAVE_(\w+)__ 1$", header, re.MULTILINE))
+
+    def test_an_emitted_entry_can_be_pasted_and_kept(self):
+        self.build(f"{self.table}\n{self.entry}", self.name)
+        self.assertEqual(self.info("--check"), (0, ""))
+        device = self.device()
+        groups = device["aspects"]
+        self.assertEqual((device["target"], device["accepted"]),
+                         ({"name": self.name, "in_build": True}, True))
+        self.assertEqual((groups["promised"], groups["extra"]), (groups["all"], []))
+        host = json.loads(self.info("--json")[1])["resources"][0]
+        self.assertEqual(self.all_devices_have(), set(groups["all"]) & set(host["aspects"]["promised"]))
+        self.assertRegex(self.info("--emit-target")[1], rf"\A# The target \w+ recognizes .*already, .*\n"
+                                                        rf"{self.name}_2:\n")
+
+    def test_a_table_that_lies_about_the_device(self):
+        lie = self.entry.replace("aspects: [cpu, ", "aspects: [cpu, fp16, usm_device_allocations, ")
+        self.assertNotEqual(lie, self.entry)
+        self.build(f"{self.table}\n{lie}", self.name)
+        status, said = self.info("--check")
+        device = self.device()
+        self.assertEqual((status, said), (1, f"opencl 0, {device['name']}: target {self.name} promises what"
+                                             " it lacks: fp16, usm_device_allocations\n"))
+        self.assertEqual(device["aspects"]["broken"], ["fp16", "usm_device_allocations"])
+        self.assertFalse(device["accepted"])
+        text = self.info()[1]
+        self.assertIn(f"refused: breaks what is promised by target {self.name}", " ".join(text.split()))
+        self.assertRegex(text, r"\n  broken +fp16 usm_device_allocations\n")
+        self.assertIn(f"leave {self.name} out of the configuration", " ".join(text.split()))
+
+    def test_targets_of_other_devices(self):
+        self.build(self.table, "nvidia_gpu")
+        status, said = self.info("--check")
+        name = self.device()["name"]
+        self.assertEqual((status, said),
+                         (1, f"opencl 0, {name}: no target of this build recognizes it; the table's target"
+                             " pocl_cpu fits: CONFIG_DYNSEL_TARGET_POCL_CPU=y\n"))
+        self.assertEqual((self.device()["target"], self.device()["nearer_target"]),
+                         ({"name": "pocl_cpu", "in_build": False}, "pocl_cpu"))
+        self.assertIn("refused: no target of this build recognizes it", self.info()[1])
+        library = str(self.top / "odd.so")
+        subprocess.run([os.environ.get("DYNSEL_CC", "cc"), "-shared", "-fPIC", "-o", library,
+                        str(HERE / "odd_opencl.c"), "-lOpenCL"], check=True)
+        stranger = {"LD_PRELOAD": library, "ODD": f"pthread 102c {b'Nobody'.hex()}00"}
+        self.assertEqual(self.info("--check", env=stranger),
+                         (1, f"opencl 0, {name}: no target of this build recognizes it; add what"
+                             " `dynsel-info --device 0 --emit-target` prints to the table\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
