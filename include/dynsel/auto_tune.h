@@ -3,9 +3,10 @@
  * The policy that measures where each kind of task is fastest, and sends it there: for unequal
  * devices.
  *
- * A kind of task is told by dynsel_task.id (0: by its function) and its key words. For each kind
- * every resource that may be used gets two turns, the first of which does not count because it may
- * compile; then the fastest gets the work. What is learned is kept in a table inside the policy.
+ * A kind of task is told by dynsel_task.id (0: by its function), its key words and the aspects that
+ * it needs. For each kind every resource that may be used gets two turns, the first of which does
+ * not count because it may compile; then the fastest gets the work. What is learned is kept in a
+ * table inside the policy.
  *
  * Source: seed 002, `auto_tune_policy`.
  */
@@ -44,6 +45,9 @@ typedef struct dynsel_tuned_task {
     uint32_t key_word_count;
     dynsel_task_fn function;
     uint32_t key_words[CONFIG_DYNSEL_MAX_KEY_WORDS > 0 ? CONFIG_DYNSEL_MAX_KEY_WORDS : 1];
+#if CONFIG_DYNSEL_ASPECTS
+    dynsel_aspect_set aspects;
+#endif
     dynsel_word started[2]; /* when this round began */
     dynsel_word lock;       /* of all that follows, but for ticks */
     uint32_t runs;          /* on all resources in this round */

@@ -271,8 +271,7 @@ static void choose(sight *s, dynsel_selection *selection)
 }
 
 /* Nothing is to be learned where there is no choice. That need not be looked at again if it is so
- * because the task has no other form, and not because others are out of service or lack aspects
- * that another task of this kind may not need. */
+ * because the task has no other form, and not because others are out of service or lack aspects. */
 static void choose_only(sight *s, dynsel_selection *selection)
 {
     selection->index = s->any;

@@ -78,7 +78,9 @@ static inline dynsel_task_fn dynsel_tuned_function(const dynsel_task *task)
 static inline uint32_t dynsel_tuned_hash(const dynsel_task *task, dynsel_task_fn function)
 {
     const uintptr_t address = (uintptr_t)function;
+    const dynsel_aspect_set aspects = dynsel_needed_aspects(task);
     uint32_t hash = task->id ^ (uint32_t)address ^ (uint32_t)(address >> 16 >> 16);
+    hash ^= (uint32_t)aspects * 0x85ebca6bu ^ (uint32_t)(aspects >> 16 >> 16) * 0xc2b2ae35u;
     for (size_t i = 0; i < task->key_word_count; i++) {
         hash = (hash ^ (hash >> 15)) * 0x85ebca6bu ^ task->key_words[i];
     }
@@ -91,12 +93,23 @@ static inline uint32_t dynsel_tuned_first(uint32_t hash)
     return (uint32_t)(((uint64_t)hash * CONFIG_DYNSEL_MAX_TUNED_TASKS) >> 32);
 }
 
+static inline dynsel_aspect_set dynsel_tuned_aspects(const dynsel_tuned_task *entry)
+{
+#if CONFIG_DYNSEL_ASPECTS
+    return entry->aspects;
+#else
+    (void)entry;
+    return 0;
+#endif
+}
+
 /* For entries that are filled in. */
 static inline bool dynsel_tuned_is_of_kind(const dynsel_tuned_task *entry, const dynsel_task *task,
                                            dynsel_task_fn function)
 {
     if (entry->id != task->id || entry->function != function ||
-        entry->key_word_count != task->key_word_count) {
+        entry->key_word_count != task->key_word_count ||
+        dynsel_tuned_aspects(entry) != dynsel_needed_aspects(task)) {
         return false;
     }
     for (size_t i = 0; i < task->key_word_count; i++) {

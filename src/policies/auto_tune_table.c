@@ -22,6 +22,9 @@ static void fill_in(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *en
     entry->id = task->id;
     entry->function = function;
     entry->key_word_count = (uint32_t)task->key_word_count;
+#if CONFIG_DYNSEL_ASPECTS
+    entry->aspects = task->aspects;
+#endif
     for (size_t i = 0; i < task->key_word_count; i++) {
         entry->key_words[i] = task->key_words[i];
     }

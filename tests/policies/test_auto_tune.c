@@ -453,7 +453,7 @@ static void the_next_best_takes_over_from_one_out_of_service(void **state)
     }
     dynsel_lane_retire(&tuner.policy, 1);
     assert_int_equal(world_run(&w, &task), 2);
-    assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_CANDIDATE);
+    assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_IN_SERVICE);
     dynsel_lane_retire(&tuner.policy, 2);
     dynsel_selection selection;
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_select(&tuner.policy, &task, &selection));
@@ -550,7 +550,7 @@ static void the_only_one_left_is_not_the_only_one_for_ever(void **state)
     dynsel_lane_retire(&tuner.policy, 0);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(world_run(&w, &task), 1);
-        assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_CANDIDATE);
+        assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_IN_SERVICE);
     }
     assert_status(DYNSEL_OK, dynsel_resource_reinstate(&tuner.policy, 0));
     static const uint32_t expected[] = {0, 1, 0, 1, 0};

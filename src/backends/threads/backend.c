@@ -60,6 +60,20 @@ static const char *resource_name(dynsel_backend *backend, const void *handle)
     return dynsel_threads_name(handle);
 }
 
+#if CONFIG_DYNSEL_ASPECTS
+/* A worker is one also while it does not run. */
+static dynsel_status describe(dynsel_backend *backend, const void *handle, dynsel_device *device)
+{
+    if (dynsel_threads_name(handle) == NULL) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_threads_backend"), DYNSEL_E_INVALID,
+                              "the handle is no worker: take resources from "
+                              "dynsel_threads_resources()",
+                              0);
+    }
+    return dynsel_describe_host(backend, handle, device);
+}
+#endif
+
 static dynsel_status attach(dynsel_backend *backend, void *own)
 {
     (void)backend;
@@ -100,7 +114,7 @@ static const dynsel_backend_ops ops = {
     .get_default_resources = get_default_resources,
     .resource_name = resource_name,
 #if CONFIG_DYNSEL_ASPECTS
-    .describe = dynsel_describe_host,
+    .describe = describe,
 #endif
     .attach = attach,
     .detach = detach,
