@@ -34,8 +34,8 @@ class Link(unittest.TestCase):
         """(status, what the linker said) of a program against the variant's archive."""
         (self.folder / "dynsel/autoconf.h").write_text(header, encoding="utf-8")
         libraries = ["-lOpenCL"] if "#define CONFIG_DYNSEL_BACKEND_OPENCL 1\n" in header else []
-        command = [os.environ["DYNSEL_CC"], "-std=c11", "-pthread", "main.c", "-I.", f"-I{TOP}/include",
-                   str(BUILD / "libdynsel.a"), *libraries, "-o", "main"]
+        command = [os.environ["DYNSEL_CC"], "-std=c11", "-pthread", "main.c", "-I.", f"-I{BUILD}/gen",
+                   f"-I{TOP}/include", str(BUILD / "libdynsel.a"), *libraries, "-o", "main"]
         result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         return result.returncode, result.stderr
 

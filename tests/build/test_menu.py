@@ -115,6 +115,21 @@ class Menuconfig(unittest.TestCase):
         terminal.expect("No changes to save")
         self.assertEqual(terminal.status(), 0)
 
+    def test_the_menu_can_mend_what_has_no_target(self):
+        path = self.top / "configs/none.conf"
+        support.write(path, "CONFIG_DYNSEL_TARGET_UNKNOWN=n\n")
+        self.addCleanup(path.unlink)
+        terminal = Terminal(self.top, "menuconfig", "CONF=none")
+        terminal.expect("saved to configs/none.conf")
+        terminal.send("/dynsel_target_unknown\n")
+        terminal.expect("unknown: a device that nothing is known of")
+        terminal.send(" q")
+        terminal.expect("Save configuration?")
+        terminal.send("y")
+        terminal.expect("saved configs/none.conf")
+        self.assertEqual(terminal.status(), 0)
+        self.assertNotIn("=n", path.read_text(encoding="utf-8"))
+
     def test_leaving_without_a_change_asks_and_writes_nothing(self):
         before = support.snapshot(self.top, "configs")
         terminal = Terminal(self.top, "menuconfig", "CONF=debug")
