@@ -14,7 +14,7 @@ def describe(config):
                   "size": "binutils"},
         limits=limits(config),
         check_on_top=("clang", "sanitize", "tsan"),
-        check_beside=("minimal", "full"),
+        check_beside=("minimal", "full", "interrupts"),
     )
 
 

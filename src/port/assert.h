@@ -5,12 +5,18 @@
 #define DYNSEL_PORT_ASSERT_H
 
 #include <dynsel/config.h>
+#include <dynsel/port.h>
 
-/* __builtin_trap needs no C library, and a debugger shows the line. */
+#if CONFIG_DYNSEL_ERROR_TEXTS
+#define DYNSEL_ASSERT_FILE __FILE__
+#else
+#define DYNSEL_ASSERT_FILE NULL
+#endif
+
 #define DYNSEL_ASSERT(condition)                                                                   \
     do {                                                                                           \
         if (CONFIG_DYNSEL_ASSERTIONS && !(condition)) {                                            \
-            __builtin_trap();                                                                      \
+            dynsel_port_assertion_failed(DYNSEL_ASSERT_FILE, __LINE__);                            \
         }                                                                                          \
     } while (0)
 

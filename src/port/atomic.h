@@ -11,6 +11,8 @@
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS
 #include "port/atomic_threads.h"
+#elif CONFIG_DYNSEL_CONTEXT_INTERRUPTS
+#include "port/atomic_interrupts.h"
 #else
 #include "port/atomic_plain.h"
 #endif

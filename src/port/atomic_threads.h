@@ -11,7 +11,7 @@
 
 _Static_assert(
     __GCC_ATOMIC_INT_LOCK_FREE == 2 && sizeof(int) == sizeof(uint32_t),
-    "this machine has no lock-free 32-bit atomics: choose CONFIG_DYNSEL_CONTEXT_NOTHING for it");
+    "this machine has no lock-free 32-bit atomics: choose CONFIG_DYNSEL_CONTEXT_INTERRUPTS for it");
 
 static inline uint32_t dynsel_word_load_relaxed(const dynsel_word *word)
 {

@@ -566,7 +566,7 @@ static void set_timer(int microseconds)
 /* The interrupt comes in the thread that is on its way to sleep, sleeps, or wakes up. */
 static void test_an_interrupt_wakes_the_thread_that_it_interrupts(void **state)
 {
-    NEEDS(CONFIG_DYNSEL_CONTEXT_THREADS);
+    NEEDS(!CONFIG_DYNSEL_CONTEXT_NOTHING);
     enum { TIMES = 3000, PERIOD_US = 20 };
     (void)state;
     use_signal(SIGALRM, interrupt);

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The port: all that the library needs of the machine below it.
+ *
+ * On hosts (CONFIG_DYNSEL_HAS_HOSTED) the library brings these functions along. Elsewhere the
+ * program defines those that its configuration needs, and the linker names the ones that it forgot:
+ *
+ *     dynsel_now_ns                  always; declared in <dynsel/backend.h>
+ *     dynsel_port_enter_critical,
+ *     dynsel_port_leave_critical,
+ *     dynsel_port_wait_for_event     with CONFIG_DYNSEL_CONTEXT_INTERRUPTS
+ *     dynsel_port_assertion_failed   with CONFIG_DYNSEL_ASSERTIONS
+ *
+ * A program on a host that defines one of them gets its own; critical sections and the wait for an
+ * event belong together there. doc/boards.md shows them for three bare-metal boards.
+ */
+#ifndef DYNSEL_PORT_H
+#define DYNSEL_PORT_H
+
+#include <stdint.h>
+
+#include <dynsel/backend.h>
+
+DYNSEL_BEGIN_DECLS
+
+/**
+ * Keeps out every interrupt that may call dynsel_complete(), until the counterpart is called. The
+ * library holds it for a few instructions at a time, and calls nothing meanwhile but
+ * dynsel_port_wait_for_event().
+ *
+ * Returns: what dynsel_port_leave_critical() needs to restore what was before; it may be entered
+ *     while it is held, in an interrupt too.
+ * May block: no.
+ * Context: any.
+ * Cost: a few instructions, such as reading PRIMASK and setting it.
+ */
+uint32_t dynsel_port_enter_critical(void);
+
+/**
+ * The counterpart of dynsel_port_enter_critical().
+ *
+ * before: what that returned.
+ * Context: any.
+ */
+void dynsel_port_leave_critical(uint32_t before);
+
+/**
+ * Sleeps until an interrupt is pending, and returns without letting it run: called with the
+ * critical section held, so that an interrupt that came since the library last looked is pending
+ * and none is missed. WFI does that under PRIMASK on a Cortex-M, and with mstatus.MIE clear on
+ * RISC-V; where the critical section raises BASEPRI, put PRIMASK in its place around WFI.
+ *
+ * longest_ns: after about this long it returns at the latest, for which it may need a timer's
+ *     interrupt. It may always return at once: then the library looks again and again.
+ * Context: not interrupts.
+ */
+void dynsel_port_wait_for_event(uint64_t longest_ns);
+
+/**
+ * The library found itself in a state that it believes impossible. Must not return: stop the
+ * machine, restart it, or leave a note for the debugger first.
+ *
+ * file, line: where; file is NULL without CONFIG_DYNSEL_ERROR_TEXTS.
+ * Context: any, interrupts too.
+ */
+void dynsel_port_assertion_failed(const char *file, int line) __attribute__((noreturn));
+
+/**
+ * For a dynsel_now_ns() over a hardware counter that wraps: what it was extended to so far. All
+ * zero but for `largest` when it begins.
+ */
+typedef struct dynsel_counter {
+    uint32_t (*read)(
+        void);        /**< the hardware's count, going up from 0 to `largest` and round again */
+    uint32_t largest; /**< such as 0xffffff for 24 bits */
+    uint32_t seen;    /**< the library's own */
+    uint64_t total;   /**< the library's own */
+} dynsel_counter;
+
+/**
+ * A count of 64 bits that never goes back and never tears, whoever interrupts whom.
+ *
+ * counter: must be looked at at least once each time that the hardware goes round, for example from
+ *     the interrupt that it raises then.
+ * Returns: the counts since the first look.
+ * May block: no.
+ * Context: any, interrupts too. Needs the critical section also with CONFIG_DYNSEL_CONTEXT_NOTHING.
+ * Cost: `read`, inside the critical section.
+ */
+uint64_t dynsel_counter_total(dynsel_counter *counter);
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * On a host the interrupts are signals, and a critical section blocks them all. For programs of one
+ * thread: to try out a bare-metal program, and for the library's own tests.
+ */
+#define _GNU_SOURCE /* ppoll() */
+
+#include <dynsel/port.h>
+
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <time.h>
+
+static volatile sig_atomic_t depth;
+static sigset_t outside; /* the signals that are blocked outside of the critical section */
+
+/* Once signals are blocked nobody else comes, so what was before is kept after that. */
+uint32_t dynsel_port_enter_critical(void)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &before);
+    if (depth == 0) {
+        outside = before;
+    }
+    return (uint32_t)depth++;
+}
+
+void dynsel_port_leave_critical(uint32_t before)
+{
+    depth = (sig_atomic_t)before;
+    if (depth == 0) {
+        const sigset_t mask =
+            outside; /* a signal may come, and overwrite it, before the call ends */
+        (void)sigprocmask(SIG_SETMASK, &mask, NULL);
+    }
+}
+
+/* Lets a signal in and returns; unlike on bare metal its handler has run then. */
+void dynsel_port_wait_for_event(uint64_t longest_ns)
+{
+    enum { NS_PER_S = 1000000000 };
+    const struct timespec longest = {.tv_sec = (time_t)(longest_ns / NS_PER_S),
+                                     .tv_nsec = (long)(longest_ns % NS_PER_S)};
+    (void)ppoll(NULL, 0, &longest, &outside);
+}

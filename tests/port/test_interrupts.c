@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What reads and writes is not torn by an interrupt, and no wake is missed. On hosts signals are
+ * the interrupts.
+ */
+#define _XOPEN_SOURCE 700
+
+#include <dynsel/port.h>
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/time.h>
+
+#include "port/atomic.h"
+#include "port/wake.h"
+#include "test.h"
+
+enum { PERIOD_US = 50, ENOUGH = 300 };
+
+static dynsel_word word;
+static volatile uint32_t interrupts;
+
+static void use_signal(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    (void)sigemptyset(&action.sa_mask);
+    assert_int_equal(sigaction(number, &action, NULL), 0);
+}
+
+static void set_timer(int microseconds)
+{
+    const struct itimerval timer = {.it_interval = {.tv_usec = microseconds},
+                                    .it_value = {.tv_usec = microseconds}};
+    assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
+}
+
+static void begin_storm(void (*handler)(int))
+{
+    interrupts = 0;
+    word.value = 0;
+    use_signal(SIGALRM, handler);
+    set_timer(PERIOD_US);
+}
+
+static void end_storm(void)
+{
+    set_timer(0);
+    use_signal(SIGALRM, SIG_IGN);
+}
+
+static void add_in_interrupt(int number)
+{
+    (void)number;
+    interrupts = interrupts + 1;
+    (void)dynsel_word_add_relaxed(&word, 1);
+}
+
+static void additions_add_up(void **state)
+{
+    uint32_t additions = 0;
+    (void)state;
+    begin_storm(add_in_interrupt);
+    while (interrupts < ENOUGH) {
+        (void)dynsel_word_add_relaxed(&word, 1);
+        (void)dynsel_word_add_synchronized(&word, 1);
+        additions += 2;
+    }
+    end_storm();
+    assert_int_equal(word.value, additions + interrupts);
+}
+
+static void swaps_add_up(void **state)
+{
+    uint32_t swaps = 0;
+    (void)state;
+    begin_storm(add_in_interrupt);
+    while (interrupts < ENOUGH) {
+        uint32_t found = dynsel_word_load_acquire(&word);
+        while (!dynsel_word_swap(&word, &found, found + 1)) {
+        }
+        swaps++;
+    }
+    end_storm();
+    assert_int_equal(word.value, swaps + interrupts);
+}
+
+static volatile uint32_t put, taken;
+
+static void put_in_interrupt(int number)
+{
+    (void)number;
+    interrupts = interrupts + 1;
+    put = put + 1;
+    taken = taken + dynsel_word_exchange(&word, 1);
+}
+
+static void what_is_exchanged_is_neither_lost_nor_doubled(void **state)
+{
+    uint32_t taken_here = 0;
+    (void)state;
+    put = taken = 0;
+    begin_storm(put_in_interrupt);
+    while (interrupts < ENOUGH) {
+        taken_here += dynsel_word_exchange(&word, 0);
+    }
+    end_storm();
+    assert_int_equal(taken_here + taken + word.value, put);
+}
+
+static void a_swap_that_fails_tells_what_it_found(void **state)
+{
+    uint32_t expected = 1;
+    (void)state;
+    dynsel_word_store_release(&word, 7);
+    assert_false(dynsel_word_swap(&word, &expected, 9));
+    assert_int_equal(expected, 7);
+    assert_true(dynsel_word_swap(&word, &expected, 9));
+    assert_int_equal(expected, 7);
+    assert_int_equal(dynsel_word_load_relaxed(&word), 9);
+}
+
+static void a_critical_section_in_another_keeps_interrupts_out(void **state)
+{
+    (void)state;
+    begin_storm(add_in_interrupt);
+    while (interrupts == 0) {
+    }
+    const uint32_t outer = dynsel_port_enter_critical();
+    const uint32_t inner = dynsel_port_enter_critical();
+    dynsel_port_leave_critical(inner);
+    const uint32_t before = interrupts;
+    const uint64_t begin = dynsel_now_ns();
+    while (dynsel_now_ns() - begin < 20 * PERIOD_US * UINT64_C(1000)) {
+    }
+    const uint32_t after = interrupts;
+    dynsel_port_leave_critical(outer);
+    while (interrupts == after) { /* now they come again */
+    }
+    end_storm();
+    assert_int_equal(after, before);
+}
+
+enum { LONG_NS = 1000000000 };
+
+static void wake_in_interrupt(int number)
+{
+    (void)number;
+    interrupts = interrupts + 1;
+    dynsel_wake_all();
+}
+
+/* A missed wake is a sleep of a thousand seconds. */
+static void no_wake_is_missed(void **state)
+{
+    (void)state;
+    const uint32_t old = dynsel_wake_ticket();
+    dynsel_wake_all();
+    dynsel_wake_sleep(old, UINT64_C(1000) * LONG_NS);
+    begin_storm(wake_in_interrupt);
+    for (uint32_t ticket = dynsel_wake_ticket(); interrupts < ENOUGH;
+         ticket = dynsel_wake_ticket()) {
+        const uint32_t before = interrupts;
+        while (interrupts == before && dynsel_wake_ticket() == ticket) {
+            dynsel_wake_sleep(ticket, UINT64_C(1000) * LONG_NS);
+        }
+    }
+    end_storm();
+}
+
+static void a_sleep_ends_without_a_wake(void **state)
+{
+    enum { SHORT_NS = 2000000 };
+    (void)state;
+    const uint64_t begin = dynsel_now_ns();
+    while (dynsel_now_ns() - begin < 3 * SHORT_NS) {
+        dynsel_wake_sleep(dynsel_wake_ticket(), SHORT_NS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(additions_add_up),
+        cmocka_unit_test(swaps_add_up),
+        cmocka_unit_test(what_is_exchanged_is_neither_lost_nor_doubled),
+        cmocka_unit_test(a_swap_that_fails_tells_what_it_found),
+        cmocka_unit_test(a_critical_section_in_another_keeps_interrupts_out),
+        cmocka_unit_test(no_wake_is_missed),
+        cmocka_unit_test(a_sleep_ends_without_a_wake),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
