@@ -77,8 +77,8 @@ typedef struct dynsel_task {
     const uint32_t *key_words;
     size_t key_word_count; /**< at most CONFIG_DYNSEL_MAX_KEY_WORDS, for the policies that learn */
 #if CONFIG_DYNSEL_ASPECTS
-    dynsel_aspect_set aspects; /**< only for resources that have all of these; work that needs others
-                                    is learned apart */
+    /** Only for resources that have all of these. Work that needs others is learned apart. */
+    dynsel_aspect_set aspects;
 #endif
 } dynsel_task;
 
