@@ -197,6 +197,7 @@ static inline void select_settled(const dynsel_auto_tune_policy *policy, dynsel_
 NOT_INLINE static dynsel_status refuse_key(const dynsel_auto_tune_policy *policy,
                                            const dynsel_task *task)
 {
+    (void)policy; /* only texts name it */
     return task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS
                ? DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->policy.ops->name), DYNSEL_E_INVALID,
                                 "the task has {} key words, CONFIG_DYNSEL_MAX_KEY_WORDS is less",
