@@ -5,6 +5,7 @@
 #define DYNSEL_DYNSEL_H
 
 #include <dynsel/aspects.h>
+#include <dynsel/assert.h>
 #include <dynsel/backend.h>
 #include <dynsel/config.h>
 #include <dynsel/device.h>

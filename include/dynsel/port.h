@@ -9,7 +9,8 @@
  *     dynsel_port_enter_critical,
  *     dynsel_port_leave_critical,
  *     dynsel_port_wait_for_event     with CONFIG_DYNSEL_CONTEXT_INTERRUPTS
- *     dynsel_port_assertion_failed   with CONFIG_DYNSEL_ASSERTIONS
+ *
+ * and may define dynsel_assert_failed(), which hears of broken assumptions: <dynsel/assert.h>.
  *
  * A program on a host that defines one of them gets its own; critical sections and the wait for an
  * event belong together there. doc/boards.md shows them for three bare-metal boards.
@@ -55,15 +56,6 @@ void dynsel_port_leave_critical(uint32_t before);
  * Context: not interrupts.
  */
 void dynsel_port_wait_for_event(uint64_t longest_ns);
-
-/**
- * The library found itself in a state that it believes impossible. Must not return: stop the
- * machine, restart it, or leave a note for the debugger first.
- *
- * file, line: where; file is NULL without CONFIG_DYNSEL_ERROR_TEXTS.
- * Context: any, interrupts too.
- */
-void dynsel_port_assertion_failed(const char *file, int line) __attribute__((noreturn));
 
 /**
  * For a dynsel_now_ns() over a hardware counter that wraps: what it was extended to so far. All

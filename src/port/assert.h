@@ -4,19 +4,22 @@
 #ifndef DYNSEL_PORT_ASSERT_H
 #define DYNSEL_PORT_ASSERT_H
 
-#include <dynsel/config.h>
-#include <dynsel/port.h>
+#include <dynsel/assert.h>
 
-#if CONFIG_DYNSEL_ERROR_TEXTS
-#define DYNSEL_ASSERT_FILE __FILE__
+#if !CONFIG_DYNSEL_ASSERT_HOOK
+#define DYNSEL_ASSERT_TELL(condition) ((void)0)
+#elif CONFIG_DYNSEL_ERROR_TEXTS
+#define DYNSEL_ASSERT_TELL(condition) dynsel_assert_failed(__FILE__, __LINE__, (condition))
 #else
-#define DYNSEL_ASSERT_FILE NULL
+#define DYNSEL_ASSERT_TELL(condition) dynsel_assert_failed("", __LINE__, "")
 #endif
 
+/* __builtin_trap needs no C library, and a debugger shows the line. */
 #define DYNSEL_ASSERT(condition)                                                                   \
     do {                                                                                           \
         if (CONFIG_DYNSEL_ASSERTIONS && !(condition)) {                                            \
-            dynsel_port_assertion_failed(DYNSEL_ASSERT_FILE, __LINE__);                            \
+            DYNSEL_ASSERT_TELL(#condition);                                                        \
+            __builtin_trap();                                                                      \
         }                                                                                          \
     } while (0)
 
