@@ -13,7 +13,7 @@ static const char *const names[] = {
 const char *dynsel_aspect_name(dynsel_aspect aspect)
 {
     const unsigned number = (unsigned)aspect;
-    return names[number < DYNSEL_ASPECT_COUNT ? number : DYNSEL_ASPECT_COUNT];
+    return names[number <= DYNSEL_ASPECT_COUNT ? number : DYNSEL_ASPECT_COUNT];
 }
 
 #if CONFIG_DYNSEL_ERROR_TEXTS
@@ -26,7 +26,7 @@ static const char *const texts[] = {
 const char *dynsel_aspect_text(dynsel_aspect aspect)
 {
     const unsigned number = (unsigned)aspect;
-    return texts[number < DYNSEL_ASPECT_COUNT ? number : DYNSEL_ASPECT_COUNT];
+    return texts[number <= DYNSEL_ASPECT_COUNT ? number : DYNSEL_ASPECT_COUNT];
 }
 #else
 const char *dynsel_aspect_text(dynsel_aspect aspect)

@@ -54,5 +54,7 @@ dynsel_aspect_set dynsel_resource_aspects(const dynsel_resource *resource)
 bool dynsel_resource_has(const dynsel_resource *resource, dynsel_aspect aspect)
 {
     const unsigned number = (unsigned)aspect;
-    return number < DYNSEL_ASPECT_COUNT && (dynsel_resource_aspects(resource) >> number & 1u) != 0;
+    /* In two steps, because there may be none at all. */
+    const bool is_one = number <= DYNSEL_ASPECT_COUNT && number != DYNSEL_ASPECT_COUNT;
+    return is_one && (dynsel_resource_aspects(resource) >> number & 1u) != 0;
 }

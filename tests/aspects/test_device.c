@@ -27,7 +27,7 @@ static dynsel_device described_by(const dynsel_resource *resource)
     assert_int_equal(dynsel_resource_aspects(resource), device.aspects);
     for (unsigned i = 0; i < 70; i++) {
         assert_int_equal(dynsel_resource_has(resource, ASPECT(i)),
-                         i < DYNSEL_ASPECT_END_ && (device.aspects >> i & 1u) != 0);
+                         i + 1 <= DYNSEL_ASPECT_END_ && (device.aspects >> i & 1u) != 0);
     }
     return device;
 }

@@ -56,7 +56,7 @@ static void the_header_knows_all_aspects(void **state)
 static void traits_agree_with_the_macros_of_the_seed(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i != COUNT; i++) {
         assert_int_equal(rows[i].all, strcmp(rows[i].seed_all, "1") == 0);
         assert_int_equal(rows[i].any, ANY_ASPECT || strcmp(rows[i].seed_any, "1") == 0);
     }
@@ -66,7 +66,7 @@ static void one_macro_stands_for_any_aspect(void **state)
 {
     (void)state;
     unsigned any = 0;
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i != COUNT; i++) {
         any += strcmp(rows[i].seed_any, "1") == 0;
     }
     if (ANY_ASPECT) {
@@ -79,7 +79,7 @@ static void one_macro_stands_for_any_aspect(void **state)
 static void every_aspect_has_a_text(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i != COUNT; i++) {
         assert_true(strlen(rows[i].text) > 5);
         assert_null(strchr(rows[i].text, '\n'));
     }

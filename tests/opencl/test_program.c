@@ -37,7 +37,7 @@ static int set_up(void **state)
 /* Room for any answer, unlike in the library. */
 static char text[65536];
 
-static bool lists(const dynsel_resource *where, const char *extension)
+static inline bool lists(const dynsel_resource *where, const char *extension)
 {
     const size_t length = strlen(extension);
     (void)strcpy(text, " ");
@@ -53,7 +53,7 @@ static bool lists(const dynsel_resource *where, const char *extension)
     return false;
 }
 
-static bool is_true(const dynsel_resource *where, cl_device_info what)
+static inline bool is_true(const dynsel_resource *where, cl_device_info what)
 {
     cl_uint answer = 0;
     return clGetDeviceInfo(dynsel_opencl_device(where), what, sizeof(answer), &answer, NULL) ==
@@ -61,7 +61,7 @@ static bool is_true(const dynsel_resource *where, cl_device_info what)
            answer != 0;
 }
 
-static bool has_bits(const dynsel_resource *where, cl_device_info what, cl_bitfield bits)
+static inline bool has_bits(const dynsel_resource *where, cl_device_info what, cl_bitfield bits)
 {
     cl_bitfield answer = 0;
     return clGetDeviceInfo(dynsel_opencl_device(where), what, sizeof(answer), &answer, NULL) ==
@@ -275,8 +275,8 @@ static void the_prelude_leaves_the_source_alone(void **state)
     static const char *const sources[] = {
         "__kernel void k(__global int *out) { *out = __LINE__ == 1 ? 1 : 2; }",
         "#line 70\n#if __LINE__ != 70\n#error moved\n#endif\n__kernel void k(void) {}",
-        "#if defined(dynsel_any_device_has) && defined(dynsel_all_devices_have)\n"
-        "__kernel void k(void) {}\n#else\n#error no prelude\n#endif\n",
+        "#ifndef dynsel_any_device_has\n#error no prelude\n#endif\n__kernel void k(void) {}\n",
+        "#ifndef dynsel_all_devices_have\n#error no prelude\n#endif\n__kernel void k(void) {}\n",
         "#if __LINE__ != 1\n#error not the first line\n#endif\n__kernel void k(void) {}\n",
     };
     (void)state;

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Without CONFIG_DYNSEL_ASPECTS: the structures are as small as if there were no aspects, and what is
+ * known when a program is built is there all the same. */
+#include <dynsel/dynsel.h>
+
+#include "test.h"
+
+static void tasks_and_policies_carry_no_aspects(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(dynsel_task), offsetof(dynsel_task, key_word_count) + sizeof(size_t));
+    assert_int_equal(offsetof(dynsel_policy, resources),
+                     offsetof(dynsel_policy, failure) + sizeof(dynsel_error));
+}
+
+static void the_traits_are_there(void **state)
+{
+    (void)state;
+#define DYNSEL_ASPECT(name, text, host, opencl)                                                    \
+    assert_true(dynsel_all_devices_have(name) <= dynsel_any_device_has(name));                     \
+    assert_true(DYNSEL_ASPECT_BIT(name) != 0);
+#include <dynsel/aspects.def>
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tasks_and_policies_carry_no_aspects),
+        cmocka_unit_test(the_traits_are_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
