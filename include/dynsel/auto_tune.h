@@ -49,7 +49,9 @@ typedef struct dynsel_tuned_task {
     dynsel_aspect_set aspects;
 #endif
     dynsel_word started[2]; /* when this round began */
-    dynsel_word lock;       /* of all that follows, but for ticks */
+    dynsel_word keeper;     /* the thread whose runs are timed once settled; 0: none yet */
+    dynsel_busy_word apart; /* what a settled choice reads from what reports change */
+    dynsel_word lock;       /* of all that follows */
     uint32_t runs;          /* on all resources in this round */
     uint64_t bar;           /* when the best takes longer than this, another may be better */
     uint64_t best_time;     /* of the best when it was settled */
@@ -58,7 +60,6 @@ typedef struct dynsel_tuned_task {
     uint8_t wait;     /* timed runs until the next try */
     uint8_t pause;    /* as a power of two, how long that wait is the next time */
     bool tuned;       /* whether this round has come to a result */
-    dynsel_word ticks;
     dynsel_tuned_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
 } dynsel_tuned_task;
 
@@ -89,7 +90,7 @@ typedef struct dynsel_auto_tune_policy {
  * in 32 entries at most, none is ever given up) go where the least work is unfinished.
  *
  * Needs DYNSEL_TASK_SUBMISSION, _COMPLETION and _TIME, but of each selection only what
- * dynsel_selection_needs() says. Once it is known which is the best, it times one run in 16, and
+ * dynsel_selection_needs() says. Once it is known which is the best, it times about one run in 16, and
  * selecting costs no atomic read-modify-write and no lock; with a resample interval, a look at the
  * clock. Timed runs, and all runs before, take a spin lock of their kind of task for about a
  * hundred instructions for each resource. Unlike with other policies, a task with more than

@@ -19,7 +19,7 @@ DYNSEL_BEGIN_DECLS
 
 typedef struct dynsel_dynamic_load_policy {
     dynsel_policy policy;
-    dynsel_word loads[CONFIG_DYNSEL_MAX_RESOURCES]; /* unfinished work, by resource */
+    dynsel_busy_word loads[CONFIG_DYNSEL_MAX_RESOURCES]; /* unfinished work, by resource */
 } dynsel_dynamic_load_policy;
 
 /**

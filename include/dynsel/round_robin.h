@@ -16,8 +16,6 @@ DYNSEL_BEGIN_DECLS
 typedef struct dynsel_round_robin_policy {
     dynsel_policy policy;
     dynsel_word turn;
-    uint32_t wrap; /* the turn at which the counting starts anew: a multiple of the number of
-                      resources */
     dynsel_word
         partial_turns[CONFIG_DYNSEL_MAX_RESOURCES]; /* by the first resource that may be used */
 } dynsel_round_robin_policy;

@@ -11,8 +11,20 @@
 
 #include <stdint.h>
 
+#include <dynsel/config.h>
+
 typedef struct dynsel_word {
     uint32_t value;
 } dynsel_word;
+
+/**
+ * A word that is changed all the time, so far from the next one that no cache line holds both:
+ * threads that change different ones do not slow each other down. Needs no alignment.
+ */
+typedef union dynsel_busy_word {
+    uint32_t value; /* the word's */
+    dynsel_word word;
+    unsigned char apart[CONFIG_DYNSEL_CONTEXT_THREADS ? 64 : sizeof(dynsel_word)];
+} dynsel_busy_word;
 
 #endif

@@ -16,8 +16,14 @@ dynsel_error dynsel_event_refused(void);
 
 /*
  * The shortest way of a submit, where every backend of the policy only calls the task function: the
- * core does it itself. DYNSEL_E_AGAIN when the policy has no resource at the moment.
+ * core does it itself.
  */
-dynsel_status dynsel_submit_in_caller(const dynsel_request *request, dynsel_submission *submission);
+dynsel_status dynsel_submit_in_caller(dynsel_policy *policy, const dynsel_task *task,
+                                      dynsel_submission *submission, const dynsel_manner *manner);
+
+/* Goes on after the policy chose nothing there: waits, if it may. */
+DYNSEL_RARE dynsel_status dynsel_submit_unchosen(const dynsel_request *request,
+                                                 dynsel_submission *submission,
+                                                 dynsel_status status, uint32_t failures_before);
 
 #endif

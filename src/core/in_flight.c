@@ -65,7 +65,7 @@ static uint32_t count_uncollected(void)
 static dynsel_status refuse_full(const dynsel_request *request, uint32_t uncollected)
 {
     return DYNSEL_FAIL_IN(
-        request->function, DYNSEL_E_FULL,
+        request->manner->function, DYNSEL_E_FULL,
         "no slot is free, {} hold finished work that nobody has collected: wait for submissions "
         "or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
         uncollected);
@@ -87,12 +87,13 @@ static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 static dynsel_status may_wait_for_slot(const dynsel_request *request)
 {
     const uint32_t uncollected = count_uncollected();
-    if (request->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0 ||
-        uncollected == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+    if (request->manner->deadline_ns == DYNSEL_DO_NOT_WAIT ||
+        dynsel_this_thread()->task_depth != 0 || uncollected == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
         return refuse_full(request, uncollected);
     }
-    if (dynsel_deadline_passed(request->deadline_ns)) {
-        return DYNSEL_FAIL_IN(request->function, DYNSEL_E_TIMEOUT, "no slot was free in time", 0);
+    if (dynsel_deadline_passed(request->manner->deadline_ns)) {
+        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
+                              "no slot was free in time", 0);
     }
     return DYNSEL_OK;
 }

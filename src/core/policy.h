@@ -72,13 +72,21 @@ static inline dynsel_aspect_set dynsel_lacking(const dynsel_policy *policy, uint
 #endif
 }
 
+/* dynsel_function_at() for tasks that not every resource suits. */
+dynsel_task_fn dynsel_form_at(const dynsel_policy *policy, uint32_t index, const dynsel_task *task);
+
 /* The task's function for the resource; NULL when it cannot run there. In service or not. */
 static inline dynsel_task_fn dynsel_function_at(const dynsel_policy *policy, uint32_t index,
                                                 const dynsel_task *task)
 {
-    return dynsel_lacking(policy, index, task) == 0
-               ? dynsel_function_for(task, policy->resources[index].backend)
-               : NULL;
+    return DYNSEL_LIKELY(dynsel_task_suits_all(task)) ? task->function
+                                                      : dynsel_form_at(policy, index, task);
+}
+
+/* Nothing distinguishes the resources for this task: each of them may be used. */
+static inline bool dynsel_all_are_candidates(const dynsel_policy *policy, const dynsel_task *task)
+{
+    return DYNSEL_LIKELY(dynsel_task_suits_all(task) && !dynsel_policy_is_impaired(policy));
 }
 
 /* dynsel_policy_may_use() without a call in the simple case. */

@@ -15,14 +15,13 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
     if (!dynsel_task_is_valid(task) || selection == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the task has no function, or an argument is NULL");
     }
-    const dynsel_request request = {
-        .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task};
     if (policy->ops->try_select == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "the policy only submits, it does not select");
     }
     dynsel_in_flight_look(policy);
+    const dynsel_manner manner = {.function = DYNSEL_TEXT(__func__)};
     dynsel_selection chosen;
-    const dynsel_status status = dynsel_choose(&request, &chosen, false);
+    const dynsel_status status = dynsel_choose(&manner, policy, task, &chosen, false);
     if (status == DYNSEL_OK) {
         *selection = chosen;
     }

@@ -8,9 +8,9 @@
 #include "core/report.h"
 #include "port/pause.h"
 
-dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index)
+dynsel_status dynsel_refuse_choice(const dynsel_manner *manner, uint32_t index)
 {
-    return DYNSEL_FAIL_IN(request->function, DYNSEL_E_INVALID,
+    return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID,
                           "the policy chose resource {}, which it has not", index);
 }
 
@@ -95,7 +95,7 @@ static dynsel_status start_selected(const dynsel_request *request, dynsel_work *
 {
     *chosen = *request->selection;
     if (chosen->reported != 0) {
-        return DYNSEL_FAIL_IN(request->function, DYNSEL_E_INVALID,
+        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_INVALID,
                               "the program reported on this selection itself", 0);
     }
     if (!dynsel_lane_in_service(&request->policy->lanes[chosen->index])) {
@@ -106,7 +106,7 @@ static dynsel_status start_selected(const dynsel_request *request, dynsel_work *
 
 static bool waits_for_resource(const dynsel_request *request, dynsel_status status)
 {
-    return status == DYNSEL_E_AGAIN && request->deadline_ns != DYNSEL_DO_NOT_WAIT &&
+    return status == DYNSEL_E_AGAIN && request->manner->deadline_ns != DYNSEL_DO_NOT_WAIT &&
            dynsel_this_thread()->task_depth == 0;
 }
 
@@ -126,7 +126,8 @@ static dynsel_status start_elsewhere(const dynsel_request *request, dynsel_work 
                                      dynsel_selection *chosen, dynsel_error refusal)
 {
     for (uint32_t refused = 1; refused <= request->policy->count; refused++) {
-        dynsel_status status = dynsel_choose(request, chosen, true);
+        dynsel_status status =
+            dynsel_choose(request->manner, request->policy, request->task, chosen, true);
         if (status == DYNSEL_E_OUT_OF_SERVICE) {
             return fail_as_refused(&refusal);
         }
@@ -154,7 +155,7 @@ static inline attempt choose_and_start(const dynsel_request *request, dynsel_wor
                                        dynsel_selection *chosen)
 {
     attempt made = {.failures_before = dynsel_this_thread()->failure_count};
-    made.status = dynsel_choose(request, chosen, true);
+    made.status = dynsel_choose(request->manner, request->policy, request->task, chosen, true);
     if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
         made.chose = true;
         made.status = start_at(request, chosen, work);
@@ -173,12 +174,12 @@ DYNSEL_RARE static dynsel_status recover(const dynsel_request *request, dynsel_w
                            dynsel_details_of(made.status, made.failures_before));
 }
 
-dynsel_status dynsel_pass_on(const dynsel_request *request, dynsel_status status,
+dynsel_status dynsel_pass_on(const dynsel_manner *manner, dynsel_status status,
                              uint32_t failures_before)
 {
     return status == DYNSEL_OK || dynsel_this_thread()->failure_count != failures_before
                ? status
-               : DYNSEL_FAIL_IN(request->function, status, "the policy or the backend refused", 0);
+               : DYNSEL_FAIL_IN(manner->function, status, "the policy or the backend refused", 0);
 }
 
 static dynsel_status start_as_asked(const dynsel_request *request, dynsel_work *work,
@@ -195,8 +196,8 @@ DYNSEL_RARE static dynsel_status wait_and_start(const dynsel_request *request, d
                                                 dynsel_selection *chosen, dynsel_status status)
 {
     for (uint32_t round = 0; waits_for_resource(request, status); round++) {
-        if (dynsel_deadline_passed(request->deadline_ns)) {
-            return DYNSEL_FAIL_IN(request->function, DYNSEL_E_TIMEOUT,
+        if (dynsel_deadline_passed(request->manner->deadline_ns)) {
+            return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
                                   "the policy had no resource free in time", 0);
         }
         dynsel_in_flight_reap();
@@ -212,7 +213,7 @@ DYNSEL_RARE static dynsel_status start_slowly(const dynsel_request *request, dyn
 {
     const dynsel_status status = request->selection != NULL ? start_selected(request, work, chosen)
                                                             : recover(request, work, chosen, made);
-    return dynsel_pass_on(request, wait_and_start(request, work, chosen, status),
+    return dynsel_pass_on(request->manner, wait_and_start(request, work, chosen, status),
                           made.failures_before);
 }
 

@@ -12,13 +12,18 @@
 
 #include "port/likely.h"
 
+/* How a submitting call was made; a constant for most of them. */
+typedef struct dynsel_manner {
+    const char *function; /* the public function, for error texts */
+    uint64_t deadline_ns; /* until when to wait for a slot or a resource */
+} dynsel_manner;
+
 /* What one submitting call was asked for. */
 typedef struct dynsel_request {
-    const char *function; /* the public function, for error texts */
+    const dynsel_manner *manner;
     dynsel_policy *policy;
     const dynsel_task *task;
     const dynsel_selection *selection; /* NULL: the policy chooses */
-    uint64_t deadline_ns;              /* until when to wait for a slot or a resource */
 } dynsel_request;
 
 /* Deadlines that are not a time. */
@@ -45,22 +50,22 @@ dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
                            dynsel_selection *chosen);
 
 /* Fails because a custom policy's choice is not in its table. */
-DYNSEL_RARE dynsel_status dynsel_refuse_choice(const dynsel_request *request, uint32_t index);
+DYNSEL_RARE dynsel_status dynsel_refuse_choice(const dynsel_manner *manner, uint32_t index);
 
 /* Policies and backends may return a bare status; the caller gets to know that they did. */
-dynsel_status dynsel_pass_on(const dynsel_request *request, dynsel_status status,
+dynsel_status dynsel_pass_on(const dynsel_manner *manner, dynsel_status status,
                              uint32_t failures_before);
 
 /* One choice of the policy, checked. claims: the work follows at once. */
-static inline dynsel_status dynsel_choose(const dynsel_request *request,
-                                          dynsel_selection *selection, bool claims)
+static inline dynsel_status dynsel_choose(const dynsel_manner *manner, dynsel_policy *policy,
+                                          const dynsel_task *task, dynsel_selection *selection,
+                                          bool claims)
 {
-    dynsel_policy *policy = request->policy;
     *selection = (dynsel_selection){
         .policy = policy, .wants = (uint8_t)policy->ops->needs, .claims = claims ? 1 : 0};
-    const dynsel_status status = policy->ops->try_select(policy, request->task, selection);
+    const dynsel_status status = policy->ops->try_select(policy, task, selection);
     if (status == DYNSEL_OK && selection->index >= policy->count) {
-        return dynsel_refuse_choice(request, selection->index);
+        return dynsel_refuse_choice(manner, selection->index);
     }
     return status;
 }

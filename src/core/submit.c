@@ -32,7 +32,7 @@ static dynsel_status submit_at_once(const dynsel_request *request, dynsel_submis
 
 static dynsel_status refuse_way(const dynsel_request *request)
 {
-    return DYNSEL_FAIL_IN(request->function, DYNSEL_E_UNSUPPORTED,
+    return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_UNSUPPORTED,
                           "the policy has no such way of submitting", 0);
 }
 
@@ -42,12 +42,12 @@ static dynsel_status submit_with_own_try(const dynsel_request *request,
     const dynsel_policy_ops *ops = request->policy->ops;
     for (uint32_t round = 0;; round++) {
         const dynsel_status status = ops->try_submit(request->policy, request->task, submission);
-        if (status != DYNSEL_E_AGAIN || request->deadline_ns == DYNSEL_DO_NOT_WAIT ||
+        if (status != DYNSEL_E_AGAIN || request->manner->deadline_ns == DYNSEL_DO_NOT_WAIT ||
             dynsel_this_thread()->task_depth != 0) {
             return status;
         }
-        if (dynsel_deadline_passed(request->deadline_ns)) {
-            return DYNSEL_FAIL_IN(request->function, DYNSEL_E_TIMEOUT,
+        if (dynsel_deadline_passed(request->manner->deadline_ns)) {
+            return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
                                   "the policy had no resource free in time", 0);
         }
         dynsel_in_flight_reap();
@@ -60,7 +60,7 @@ DYNSEL_RARE static dynsel_status submit_its_own_way(const dynsel_request *reques
                                                     dynsel_submission *submission)
 {
     const dynsel_policy_ops *ops = request->policy->ops;
-    if (ops->submit != NULL && request->deadline_ns == DYNSEL_WAIT_FOREVER) {
+    if (ops->submit != NULL && request->manner->deadline_ns == DYNSEL_WAIT_FOREVER) {
         return ops->submit(request->policy, request->task, submission);
     }
     return ops->try_submit != NULL ? submit_with_own_try(request, submission) : refuse_way(request);
@@ -71,12 +71,11 @@ DYNSEL_RARE static dynsel_status submit_its_own_way(const dynsel_request *reques
 static bool selects(const dynsel_request *request)
 {
     const dynsel_policy_ops *ops = request->policy->ops;
-    const bool own =
-        request->deadline_ns == DYNSEL_WAIT_FOREVER ? ops->submit != NULL : ops->try_submit != NULL;
+    const bool own = request->manner->deadline_ns == DYNSEL_WAIT_FOREVER ? ops->submit != NULL
+                                                                         : ops->try_submit != NULL;
     return request->selection != NULL || (ops->try_select != NULL && !own);
 }
 
-/* Everything but the shortest way. */
 static dynsel_status submit_its_way(const dynsel_request *request, dynsel_submission *submission)
 {
     if ((request->policy->ways & DYNSEL_WAY_OF_ITS_OWN) != 0 && !selects(request)) {
@@ -86,50 +85,57 @@ static dynsel_status submit_its_way(const dynsel_request *request, dynsel_submis
                                                    : submit_at_once(request, submission);
 }
 
-static dynsel_status submit(const dynsel_request *request, dynsel_submission *submission)
+/* Not the shortest way; or it cannot be gone, because something is not as it must be. */
+static dynsel_status submit_checked(const dynsel_request *request, dynsel_submission *submission)
 {
     if (!dynsel_policy_is_usable(request->policy)) {
-        return dynsel_policy_refuse_use(request->policy, request->function);
+        return dynsel_policy_refuse_use(request->policy, request->manner->function);
     }
     if (!dynsel_task_is_valid(request->task)) {
-        return DYNSEL_FAIL_IN(request->function, DYNSEL_E_INVALID,
+        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_INVALID,
                               "the task is NULL or has no function", 0);
     }
-    if (request->policy->ways == 0 && request->selection == NULL) {
-        const dynsel_status status = dynsel_submit_in_caller(request, submission);
-        if (status != DYNSEL_E_AGAIN || request->deadline_ns == DYNSEL_DO_NOT_WAIT) {
-            return status;
-        }
-    }
     return submit_its_way(request, submission);
+}
+
+dynsel_status dynsel_submit_unchosen(const dynsel_request *request, dynsel_submission *submission,
+                                     dynsel_status status, uint32_t failures_before)
+{
+    return status == DYNSEL_E_AGAIN && request->manner->deadline_ns != DYNSEL_DO_NOT_WAIT
+               ? submit_its_way(request, submission)
+               : dynsel_pass_on(request->manner, status, failures_before);
+}
+
+static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
+                                   dynsel_submission *submission, const dynsel_manner *manner)
+{
+    if (DYNSEL_LIKELY(dynsel_policy_is_usable(policy) && policy->ways == 0 &&
+                      dynsel_task_is_valid(task))) {
+        return dynsel_submit_in_caller(policy, task, submission, manner);
+    }
+    return submit_checked(&(const dynsel_request){.manner = manner, .policy = policy, .task = task},
+                          submission);
 }
 
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission)
 {
-    const dynsel_request request = {.function = DYNSEL_TEXT(__func__),
-                                    .policy = policy,
-                                    .task = task,
-                                    .deadline_ns = DYNSEL_WAIT_FOREVER};
-    return submit(&request, submission);
+    static const dynsel_manner manner = {DYNSEL_TEXT("dynsel_submit"), DYNSEL_WAIT_FOREVER};
+    return submit(policy, task, submission, &manner);
 }
 
 dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission)
 {
-    const dynsel_request request = {
-        .function = DYNSEL_TEXT(__func__), .policy = policy, .task = task};
-    return submit(&request, submission);
+    static const dynsel_manner manner = {DYNSEL_TEXT("dynsel_try_submit"), DYNSEL_DO_NOT_WAIT};
+    return submit(policy, task, submission, &manner);
 }
 
 dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission, uint64_t timeout_ns)
 {
-    const dynsel_request request = {.function = DYNSEL_TEXT(__func__),
-                                    .policy = policy,
-                                    .task = task,
-                                    .deadline_ns = dynsel_deadline_after(timeout_ns)};
-    return submit(&request, submission);
+    const dynsel_manner manner = {DYNSEL_TEXT(__func__), dynsel_deadline_after(timeout_ns)};
+    return submit(policy, task, submission, &manner);
 }
 
 static dynsel_status submit_selection(const char *function, dynsel_selection *selection,
@@ -147,12 +153,10 @@ static dynsel_status submit_selection(const char *function, dynsel_selection *se
         return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
                               "the selection is not one that dynsel_select() made", 0);
     }
-    const dynsel_request request = {.function = function,
-                                    .policy = selection->policy,
-                                    .task = task,
-                                    .selection = selection,
-                                    .deadline_ns = deadline_ns};
-    const dynsel_status status = submit(&request, submission);
+    const dynsel_manner manner = {function, deadline_ns};
+    const dynsel_request request = {
+        .manner = &manner, .policy = selection->policy, .task = task, .selection = selection};
+    const dynsel_status status = submit_checked(&request, submission);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
     }
@@ -186,12 +190,10 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
     if (dynsel_policy_is_usable(policy) && policy->ops->submit_and_wait != NULL) {
         return policy->ops->submit_and_wait(policy, task);
     }
-    const dynsel_request request = {.function = DYNSEL_TEXT(__func__),
-                                    .policy = policy,
-                                    .task = task,
-                                    .deadline_ns = DYNSEL_WAIT_FOREVER};
+    static const dynsel_manner manner = {DYNSEL_TEXT("dynsel_submit_and_wait"),
+                                         DYNSEL_WAIT_FOREVER};
     dynsel_submission submission;
-    const dynsel_status status = submit(&request, &submission);
+    const dynsel_status status = submit(policy, task, &submission, &manner);
     return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
 }
 

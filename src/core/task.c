@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/task.h>
 
+#include "core/policy.h"
+
 dynsel_task_fn dynsel_task_function_for(const dynsel_task *task, const dynsel_backend *backend)
 {
     if (task == NULL) {
@@ -13,4 +15,11 @@ dynsel_task_fn dynsel_task_function_for(const dynsel_task *task, const dynsel_ba
         }
     }
     return task->function;
+}
+
+dynsel_task_fn dynsel_form_at(const dynsel_policy *policy, uint32_t index, const dynsel_task *task)
+{
+    return dynsel_lacking(policy, index, task) == 0
+               ? dynsel_function_for(task, policy->resources[index].backend)
+               : NULL;
 }

@@ -5,9 +5,7 @@
 
 #include "core/fail.h"
 #include "policies/auto_tune_parts.h"
-
-/* Keeps what is rare out of the straight way, so that it needs no registers to be saved. */
-#define NOT_INLINE __attribute__((noinline))
+#include "port/now_and_then.h"
 
 _Static_assert(CONFIG_DYNSEL_MAX_TUNED_TASKS < DYNSEL_NOTE_ENTRY, "notes hold an entry's number");
 _Static_assert(CONFIG_DYNSEL_MAX_RESOURCES <= DYNSEL_TUNED_BEST + 1, "its word holds the best");
@@ -162,21 +160,44 @@ static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tune
     if (status == DYNSEL_OK) {
         claim(policy, entry, selection);
     }
+    dynsel_count_from_start(entry, DYNSEL_TUNED_TIMED_BITS); /* in case it is settled now */
     dynsel_tuned_unlock(entry);
     return status;
 }
 
-NOT_INLINE static void want_time(const dynsel_auto_tune_policy *policy,
-                                 const dynsel_tuned_task *entry, uint32_t word,
-                                 dynsel_selection *selection)
+/*
+ * Of several threads one at a time is the keeper, who times; the others take its place after as many
+ * turns as a keeper's runs are timed in, in case it comes no more. So what reports change rarely
+ * moves from one processor to another.
+ */
+static bool is_keeper(dynsel_tuned_task *entry)
 {
+    dynsel_thread *thread = dynsel_this_thread();
+    const uint32_t me = (uint32_t)((uintptr_t)thread / sizeof(void *));
+    const uint32_t keeper = dynsel_word_load_relaxed(&entry->keeper);
+    if (keeper == me) {
+        return true;
+    }
+    thread->turns_missed++;
+    if (keeper != 0 && thread->turns_missed % DYNSEL_TUNED_TIMED_ONE_IN != 0) {
+        return false;
+    }
+    dynsel_word_store_relaxed(&entry->keeper, me);
+    return true;
+}
+
+/* Its turn has come to be timed. */
+DYNSEL_ASIDE static void want_time(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                                   uint32_t word, dynsel_selection *selection)
+{
+    if (!is_keeper(entry)) {
+        return;
+    }
     selection->wants = DYNSEL_TASK_TIME;
     selection->notes[0] = ((uint32_t)(entry - policy->tasks) + 1) | DYNSEL_NOTE_TICK;
     selection->notes[1] = dynsel_tuned_round(word);
 }
 
-/* Runs counted by several threads at once may count as one: the share that is timed need not be
- * exact. */
 static inline void select_settled(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                                   uint32_t word, dynsel_selection *selection)
 {
@@ -187,15 +208,13 @@ static inline void select_settled(const dynsel_auto_tune_policy *policy, dynsel_
         return;
     }
     selection->reason = DYNSEL_REASON_BEST_KNOWN;
-    const uint32_t ticks = dynsel_word_load_relaxed(&entry->ticks) + 1;
-    dynsel_word_store_relaxed(&entry->ticks, ticks);
-    if (ticks % DYNSEL_TUNED_TIMED_ONE_IN == 0) {
+    if (dynsel_is_time(entry, DYNSEL_TUNED_TIMED_BITS)) {
         want_time(policy, entry, word, selection);
     }
 }
 
-NOT_INLINE static dynsel_status refuse_key(const dynsel_auto_tune_policy *policy,
-                                           const dynsel_task *task)
+DYNSEL_ASIDE static dynsel_status refuse_key(const dynsel_auto_tune_policy *policy,
+                                             const dynsel_task *task)
 {
     (void)policy; /* only texts name it */
     return task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS
@@ -207,8 +226,8 @@ NOT_INLINE static dynsel_status refuse_key(const dynsel_auto_tune_policy *policy
 }
 
 /* Whatever the state of affairs is. */
-NOT_INLINE static dynsel_status select_anyhow(dynsel_auto_tune_policy *policy,
-                                              const dynsel_task *task, dynsel_selection *selection)
+DYNSEL_ASIDE static dynsel_status
+select_anyhow(dynsel_auto_tune_policy *policy, const dynsel_task *task, dynsel_selection *selection)
 {
     dynsel_reason reason = DYNSEL_REASON_UNKNOWN;
     dynsel_tuned_task *entry = dynsel_tuned_find(policy, task, &reason);
@@ -225,6 +244,13 @@ NOT_INLINE static dynsel_status select_anyhow(dynsel_auto_tune_policy *policy,
     return select_closely(policy, entry, task, selection);
 }
 
+/* Nothing but the entry of its kind has a say in where the task goes. */
+static inline bool is_simple(const dynsel_auto_tune_policy *policy, const dynsel_task *task)
+{
+    return dynsel_all_are_candidates(&policy->policy, task) &&
+           policy->resample_interval_ns == DYNSEL_NEVER_RESAMPLE;
+}
+
 /* The straight way is that of a settled kind of task with one form, which stands where it is looked
  * for first. */
 static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
@@ -235,19 +261,19 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
         (task->key_words == NULL || task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS)) {
         return refuse_key(policy, task);
     }
-    const dynsel_task_fn function = dynsel_tuned_function(task);
+    if (!DYNSEL_LIKELY(is_simple(policy, task))) {
+        return select_anyhow(policy, task, selection);
+    }
+    const dynsel_task_fn function = task->id == 0 ? task->function : NULL;
     dynsel_tuned_task *entry =
         &policy->tasks[dynsel_tuned_first(dynsel_tuned_hash(task, function))];
     const uint32_t word = dynsel_word_load_acquire(&entry->word);
-    if (dynsel_tuned_state(word) >= DYNSEL_TUNED_SETTLED && task->form_count == 0 &&
-        dynsel_lane_in_service(&base->lanes[dynsel_tuned_best(word)]) &&
-        dynsel_lacking(base, dynsel_tuned_best(word), task) == 0 &&
-        dynsel_tuned_is_of_kind(entry, task, function) &&
-        policy->resample_interval_ns == DYNSEL_NEVER_RESAMPLE) {
-        select_settled(policy, entry, word, selection);
-        return DYNSEL_OK;
+    if (!DYNSEL_LIKELY(dynsel_tuned_state(word) >= DYNSEL_TUNED_SETTLED &&
+                       dynsel_tuned_is_of_kind(entry, task, function))) {
+        return select_anyhow(policy, task, selection);
     }
-    return select_anyhow(policy, task, selection);
+    select_settled(policy, entry, word, selection);
+    return DYNSEL_OK;
 }
 
 static const dynsel_policy_ops ops = {

@@ -28,7 +28,8 @@ enum {
     DYNSEL_TUNED_BEST_SHIFT = 2,
     DYNSEL_TUNED_BEST = 63,
     DYNSEL_TUNED_ROUND_SHIFT = 8,
-    DYNSEL_TUNED_TIMED_ONE_IN = 16,
+    DYNSEL_TUNED_TIMED_BITS = 4,
+    DYNSEL_TUNED_TIMED_ONE_IN = 1 << DYNSEL_TUNED_TIMED_BITS,
     DYNSEL_TUNED_LONGEST_SHIFT = 46, /* of times, so that runs times time fits into 64 bits */
     DYNSEL_TUNED_FIRST_PAUSE = 1,    /* between tries of others, as a power of two of timed runs */
     DYNSEL_TUNED_NOBODY = 255        /* no resource */

@@ -16,7 +16,7 @@ static choice least_loaded(const dynsel_dynamic_load_policy *policy, const dynse
     choice least = {.load = UINT32_MAX};
     for (uint32_t i = 0; i < policy->policy.count; i++) {
         if (dynsel_is_candidate(&policy->policy, i, task)) {
-            const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i]);
+            const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i].word);
             if (load < least.load) {
                 least.index = i;
                 least.load = load;
@@ -27,21 +27,38 @@ static choice least_loaded(const dynsel_dynamic_load_policy *policy, const dynse
     return least;
 }
 
+/* The same where each resource may be used. Nothing is less than no load at all. */
+static inline choice least_loaded_of_all(const dynsel_dynamic_load_policy *policy)
+{
+    choice least = {.load = UINT32_MAX, .candidates = policy->policy.count};
+    for (uint32_t i = 0; least.load != 0 && i < policy->policy.count; i++) {
+        const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i].word);
+        if (load < least.load) {
+            least.index = i;
+            least.load = load;
+        }
+    }
+    return least;
+}
+
 /* A load that changed since it was looked at may not be the least any more: then choose again. */
+static inline bool claim(dynsel_dynamic_load_policy *policy, choice least)
+{
+    return dynsel_word_swap(&policy->loads[least.index].word, &least.load, least.load + 1);
+}
+
 static choice claim_least_loaded(dynsel_dynamic_load_policy *policy, const dynsel_task *task)
 {
     for (;;) {
         const choice least = least_loaded(policy, task);
-        uint32_t expected = least.load;
-        if (least.candidates == 0 ||
-            dynsel_word_swap(&policy->loads[least.index], &expected, expected + 1)) {
+        if (least.candidates == 0 || claim(policy, least)) {
             return least;
         }
     }
 }
 
-static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
-                                dynsel_selection *selection)
+DYNSEL_ASIDE static dynsel_status
+select_among_candidates(dynsel_policy *base, const dynsel_task *task, dynsel_selection *selection)
 {
     dynsel_dynamic_load_policy *policy = (dynsel_dynamic_load_policy *)base;
     const choice chosen =
@@ -57,11 +74,29 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
+/* The straight way is that inside a submit with several resources, each of which may be used. */
+static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
+                                dynsel_selection *selection)
+{
+    if (!dynsel_all_are_candidates(base, task) || !selection->claims || base->count == 1) {
+        return select_among_candidates(base, task, selection);
+    }
+    dynsel_dynamic_load_policy *policy = (dynsel_dynamic_load_policy *)base;
+    choice least = least_loaded_of_all(policy);
+    while (!claim(policy, least)) {
+        least = least_loaded_of_all(policy);
+    }
+    selection->index = least.index;
+    selection->reason = DYNSEL_REASON_LEAST_LOADED;
+    selection->reported |= DYNSEL_TASK_SUBMISSION;
+    return DYNSEL_OK;
+}
+
 static void report(dynsel_policy *base, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value)
 {
     (void)value;
-    dynsel_word *load = &((dynsel_dynamic_load_policy *)base)->loads[selection->index];
+    dynsel_word *load = &((dynsel_dynamic_load_policy *)base)->loads[selection->index].word;
     if (info == DYNSEL_TASK_SUBMISSION) {
         (void)dynsel_word_add_relaxed(load, 1);
     } else {
@@ -87,7 +122,7 @@ dynsel_status dynsel_dynamic_load_init(dynsel_dynamic_load_policy *policy,
     const dynsel_status status = dynsel_policy_init(&policy->policy, &ops, options);
     if (status == DYNSEL_OK) {
         for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
-            policy->loads[i].value = 0;
+            policy->loads[i].word.value = 0;
         }
     }
     return status;

@@ -4,12 +4,24 @@
 #include "core/fail.h"
 #include "core/policy.h"
 
+DYNSEL_ASIDE static dynsel_status select_if_candidate(const dynsel_policy *base, uint32_t index,
+                                                      const dynsel_task *task,
+                                                      dynsel_selection *selection)
+{
+    if (!dynsel_is_candidate(base, index, task)) {
+        return dynsel_policy_refuse_task(base, index, index + 1, task);
+    }
+    selection->index = index;
+    selection->reason = DYNSEL_REASON_FIXED;
+    return DYNSEL_OK;
+}
+
 static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
                                 dynsel_selection *selection)
 {
     const uint32_t index = ((const dynsel_fixed_resource_policy *)base)->index;
-    if (!dynsel_is_candidate(base, index, task)) {
-        return dynsel_policy_refuse_task(base, index, index + 1, task);
+    if (!dynsel_all_are_candidates(base, task)) {
+        return select_if_candidate(base, index, task, selection);
     }
     selection->index = index;
     selection->reason = DYNSEL_REASON_FIXED;

@@ -5,8 +5,9 @@
 #include "core/policy.h"
 
 enum {
-    LONGEST_COUNT =
-        1u << 30 /* far below the word's end, so that threads that are late do not reach it */
+    /* far below the word's end, so that threads that are late do not reach it */
+    LONGEST_COUNT = 1u << 30,
+    EARLIEST_WRAP = LONGEST_COUNT - CONFIG_DYNSEL_MAX_RESOURCES
 };
 
 /* The turn at which counting starts anew: a multiple, so no turn is lost or doubled. */
@@ -15,14 +16,23 @@ static uint32_t wrap_of(uint32_t count)
     return LONGEST_COUNT - LONGEST_COUNT % count;
 }
 
-/* Exactly one caller draws the turn `wrap`. */
-static uint32_t take_turn(dynsel_word *turn, uint32_t wrap)
+/* Exactly one caller draws the turn at which counting starts anew. */
+DYNSEL_RARE static void start_anew(dynsel_word *turn, uint32_t mine, uint32_t count)
 {
-    const uint32_t mine = dynsel_word_add_relaxed(turn, 1);
+    const uint32_t wrap = wrap_of(count);
     if (mine == wrap) {
         (void)dynsel_word_add_relaxed(turn, 0u - wrap);
     }
-    return mine;
+}
+
+/* Touches nothing else that is near the word: other threads want it. */
+static inline uint32_t take_turn(dynsel_word *turn, uint32_t count)
+{
+    const uint32_t mine = dynsel_word_add_relaxed(turn, 1);
+    if (mine > EARLIEST_WRAP) {
+        start_anew(turn, mine, count);
+    }
+    return mine % count;
 }
 
 typedef struct candidates {
@@ -50,9 +60,9 @@ static uint32_t take_turn_among(dynsel_round_robin_policy *policy, candidates am
         return 0;
     }
     if (among.count == policy->policy.count) {
-        return take_turn(&policy->turn, policy->wrap) % among.count;
+        return take_turn(&policy->turn, among.count);
     }
-    return take_turn(&policy->partial_turns[among.first], wrap_of(among.count)) % among.count;
+    return take_turn(&policy->partial_turns[among.first], among.count);
 }
 
 /* False: a resource has gone out of service since they were counted. */
@@ -68,8 +78,8 @@ static bool find_nth(const dynsel_policy *base, const dynsel_task *task, uint32_
     return false;
 }
 
-static dynsel_status select_among_candidates(dynsel_policy *base, const dynsel_task *task,
-                                             dynsel_selection *selection)
+DYNSEL_ASIDE static dynsel_status
+select_among_candidates(dynsel_policy *base, const dynsel_task *task, dynsel_selection *selection)
 {
     for (;;) {
         const candidates among = find_candidates(base, task);
@@ -90,11 +100,11 @@ static dynsel_status select_among_candidates(dynsel_policy *base, const dynsel_t
 static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
                                 dynsel_selection *selection)
 {
-    if (!dynsel_task_suits_all(task) || dynsel_policy_is_impaired(base)) {
+    if (!dynsel_all_are_candidates(base, task)) {
         return select_among_candidates(base, task, selection);
     }
     dynsel_round_robin_policy *policy = (dynsel_round_robin_policy *)base;
-    selection->index = take_turn(&policy->turn, policy->wrap) % base->count;
+    selection->index = take_turn(&policy->turn, base->count);
     selection->reason = DYNSEL_REASON_TURN;
     return DYNSEL_OK;
 }
@@ -110,7 +120,6 @@ dynsel_status dynsel_round_robin_init(dynsel_round_robin_policy *policy,
     const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, offset);
     if (status == DYNSEL_OK) {
         policy->turn.value = (uint32_t)offset;
-        policy->wrap = wrap_of(policy->policy.count);
         for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
             policy->partial_turns[i].value = 0;
         }

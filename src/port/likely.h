@@ -6,4 +6,7 @@
 #define DYNSEL_LIKELY(condition) __builtin_expect((condition) ? 1 : 0, 1)
 #define DYNSEL_RARE              __attribute__((cold, noinline))
 
+/* Beside the straight way, which then needs to save no registers for it. */
+#define DYNSEL_ASIDE __attribute__((noinline))
+
 #endif

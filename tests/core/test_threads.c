@@ -263,7 +263,9 @@ static void no_turn_is_lost_or_doubled_between_threads(void **state)
 {
     (void)state;
     start_policy(true);
-    policy.turn.value = policy.wrap - 250 * QUEUES; /* the counting starts anew in between */
+    const uint32_t longest = 1u << 30;
+    policy.turn.value =
+        longest - longest % QUEUES - 250 * QUEUES; /* the counting starts anew in between */
     pthread_t threads[THREADS];
     for (unsigned i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, take_turns, NULL), 0);

@@ -176,12 +176,92 @@ static void a_table_that_fills_up_holds_each_kind_once(void **state)
     }
 }
 
+enum { TURNS = 3200 };
+
+/* Runs of a settled kind that were to be timed. The devices' times never change, so it stays
+ * settled but for a moment after each. */
+static uint32_t count_timed(world *w, const dynsel_task *what, uint32_t times)
+{
+    uint32_t timed = 0;
+    for (uint32_t i = 0; i < times; i++) {
+        (void)world_run(w, what);
+        timed += w->last.wants == DYNSEL_TASK_TIME ? 1 : 0;
+    }
+    return timed;
+}
+
+static world *begin_settled(dynsel_task *kinds, uint32_t count)
+{
+    static world w;
+    w = (world){.devices = {{.ns = 1000}, {.ns = 1000000}}, .count = 2};
+    world_open(2, DYNSEL_NEVER_RESAMPLE);
+    for (uint32_t k = 0; k < count; k++) {
+        kinds[k] = (dynsel_task){.function = world_nothing, .id = 1 + k};
+        (void)count_timed(&w, &kinds[k], 20);
+    }
+    return &w;
+}
+
+/* However regular the pattern is in which they come: nobody is always passed over. */
+static void kinds_that_take_turns_are_timed_alike(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 16);
+    static const uint32_t counts[] = {2, 3, 8, 16};
+    dynsel_task kinds[16];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        uint32_t timed[16] = {0};
+        world *w = begin_settled(kinds, counts[i]);
+        for (uint32_t turn = 0; turn < TURNS * counts[i]; turn++) {
+            timed[turn % counts[i]] += count_timed(w, &kinds[turn % counts[i]], 1);
+        }
+        for (uint32_t k = 0; k < counts[i]; k++) {
+            assert_in_range(timed[k], TURNS / 16 / 2, TURNS / 16 * 2);
+        }
+        world_close();
+    }
+}
+
+typedef struct helper {
+    world *w;
+    const dynsel_task *task;
+    uint32_t timed_at_first;
+    uint32_t timed;
+} helper;
+
+static void *run_beside(void *argument)
+{
+    helper *self = argument;
+    self->timed_at_first = count_timed(self->w, self->task, 200);
+    self->timed = count_timed(self->w, self->task, 1600);
+    return NULL;
+}
+
+/* One thread at a time has its runs timed; when it comes no more, another one takes its place. */
+static void the_timing_goes_over_to_a_thread_that_goes_on(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    dynsel_task task;
+    world *w = begin_settled(&task, 1);
+    assert_in_range(count_timed(w, &task, 160), 8, 12);
+    helper other = {.w = w, .task = &task};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_beside, &other), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(other.timed_at_first, 0);
+    assert_in_range(other.timed, 1600 / 16 - 32, 1600 / 16);
+    world_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_run_counts_once),
         cmocka_unit_test(rounds_that_begin_anew_lose_no_count),
         cmocka_unit_test(a_table_that_fills_up_holds_each_kind_once),
+        cmocka_unit_test(kinds_that_take_turns_are_timed_alike),
+        cmocka_unit_test(the_timing_goes_over_to_a_thread_that_goes_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

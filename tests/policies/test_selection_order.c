@@ -85,8 +85,9 @@ static void the_rotation_stays_right_when_the_counting_starts_anew(void **state)
         const dynsel_options options = first_hosts(count);
         dynsel_round_robin_policy policy = {0};
         assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &options, 0));
-        policy.turn.value =
-            policy.wrap - 5 * (uint32_t)count; /* as if it had run for a long time */
+        const uint32_t longest = 1u << 30;
+        policy.turn.value = longest - longest % (uint32_t)count -
+                            5 * (uint32_t)count; /* as if it had run for a long time */
         for (size_t i = 0; i < 10 * count; i++) {
             assert_int_equal(choice(&policy.policy), i % count);
         }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is worth doing only once in several times, without a count that threads share.
+ *
+ * A thread counts for one subject at a time. When it comes to another one the count begins
+ * somewhere, so that subjects that take turns in a pattern each get their share.
+ */
+#ifndef DYNSEL_PORT_NOW_AND_THEN_H
+#define DYNSEL_PORT_NOW_AND_THEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "port/likely.h"
+#include "port/thread.h"
+
+/* From now on counts for this subject, from the start or from a place that looks like chance. */
+void dynsel_count_from_start(const void *subject, uint32_t bits);
+void dynsel_count_from_somewhere(const void *subject, uint32_t bits);
+
+/* True for about one call in 2^bits, and for exactly one of as many that this thread makes for the
+ * same subject without another in between. */
+static inline bool dynsel_is_time(const void *subject, uint32_t bits)
+{
+    dynsel_thread *thread = dynsel_this_thread();
+    if (!DYNSEL_LIKELY(thread->counted == subject)) {
+        dynsel_count_from_somewhere(subject, bits);
+    }
+    if (DYNSEL_LIKELY(thread->countdown != 0)) {
+        thread->countdown--;
+        return false;
+    }
+    dynsel_count_from_start(subject, bits);
+    return true;
+}
+
+#endif
