@@ -79,9 +79,9 @@ typedef struct dynsel_backend_ops {
 
 #if CONFIG_DYNSEL_ASPECTS
     /** What the device behind a handle is and can do: fills in what it knows of `device`, which
-     * comes with the backend's and the resource's names, empty texts otherwise, and no aspects. `handle` may be anything; one
-     * that is not known is a failure. Never asks a driver twice. May be NULL: a device that has no
-     * aspects, and is recognized by the backend's name alone. */
+     * comes with the backend's and the resource's names, otherwise empty texts, and no aspects.
+     * `handle` may be anything; one that is not known is a failure. Never asks a driver twice. May
+     * be NULL: a device that has no aspects, and is recognized by the backend's name alone. */
     dynsel_status (*describe)(dynsel_backend *backend, const void *handle, dynsel_device *device);
 #endif
 

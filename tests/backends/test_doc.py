@@ -12,10 +12,10 @@ TEST = (TOP / "tests/backends/test_own_resources.c").read_text(encoding="utf-8")
 
 
 class Doc(unittest.TestCase):
-    def test_its_backend_is_the_tested_one(self):
-        shown = re.search(r"```c\n(.*?)```", DOC, re.S).group(1)
-        tested = re.search(r"/\* ---- the backend ---- \*/\n(.*?)/\* ---- until here ---- \*/", TEST, re.S)
-        self.assertEqual(shown, tested.group(1))
+    def test_its_code_is_the_tested_one(self):
+        shown = re.findall(r"```c\n(.*?)```", DOC, re.S)
+        tested = re.findall(r"/\* ---- \w[^-]* ---- \*/\n(.*?)/\* ---- until here ---- \*/", TEST, re.S)
+        self.assertEqual(shown, tested)
 
     def test_its_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([^)]+)\)", DOC):

@@ -13,7 +13,7 @@
 enum { TRAYS = CONFIG_DYNSEL_MAX_IN_FLIGHT + 1, BAKING_TIME = 3 };
 
 typedef struct oven {
-    const char *name;
+    const char *maker;
     unsigned trays;
 } oven;
 
@@ -173,6 +173,37 @@ static void test_dynamic_load_needs_what_it_reports(void **state)
 }
 #endif
 
+#if CONFIG_DYNSEL_ASPECTS && CONFIG_DYNSEL_ASPECT_CUSTOM
+/* ---- what its devices can do ---- */
+static dynsel_status describe(dynsel_backend *backend, const void *handle, dynsel_device *device)
+{
+    const oven *o = handle;
+    (void)backend;
+    device->vendor = o->maker;
+    device->type = "custom";
+    device->aspects = DYNSEL_ASPECT_BIT(custom);
+    return DYNSEL_OK;
+}
+/* ---- until here ---- */
+
+static void ovens_tell_what_they_can_do(void **state)
+{
+    dynsel_backend_ops ops = oven_ops;
+    dynsel_backend telling = {&ops};
+    const dynsel_resource resource = {&telling, &ovens[1]};
+    dynsel_device device;
+    (void)state;
+    ops.describe = describe;
+    assert_status(DYNSEL_OK, dynsel_resource_describe(&resource, &device));
+    assert_string_equal(device.backend, "oven");
+    assert_string_equal(device.name, "oven");
+    assert_string_equal(device.vendor, "right");
+    assert_string_equal(device.type, "custom");
+    assert_true(dynsel_resource_has(&resource, DYNSEL_ASPECT_custom));
+    assert_int_equal(dynsel_resource_aspects(&(dynsel_resource){&oven_backend, &ovens[1]}), 0);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +213,9 @@ int main(void)
 #endif
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
         cmocka_unit_test(test_dynamic_load_needs_what_it_reports),
+#endif
+#if CONFIG_DYNSEL_ASPECTS && CONFIG_DYNSEL_ASPECT_CUSTOM
+        cmocka_unit_test(ovens_tell_what_they_can_do),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
