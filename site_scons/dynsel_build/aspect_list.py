@@ -16,8 +16,9 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _STRING = r'"(?:[^"\\\n]|\\.)*"'
 _STRING_OR_COMMENT = re.compile(_STRING + r"|/\*.*?\*/", re.DOTALL)
 _BEGIN = re.compile(r"#if CONFIG_DYNSEL_ASPECT_([A-Z0-9_]+)")
-_ENTRY = re.compile(r'DYNSEL_ASPECT\(\s*(\w+)\s*,\s*((?:"(?:[^"\\]|\\["\\])*"\s*)+),\s*([01])\s*,(.+)\)',
+_ENTRY = re.compile(r'DYNSEL_ASPECT\(\s*(\w+)\s*,\s*((?:"(?:[^"\\\n]|\\["\\])*"\s*)+),\s*([01])\s*,(.+)\)',
                     re.DOTALL)
+_LEFT_OVER = re.compile(r'["\\#]|/[/*]')  # in an entry without its strings and comments
 _PIECE = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
 _FORM = 'DYNSEL_ASPECT(name, "text", 0 or 1, how OpenCL finds out)'
 
@@ -65,6 +66,17 @@ def _is_whole(entry):
     """Whether all parentheses are closed; those in strings do not count."""
     bare = re.sub(_STRING, "", entry)
     return bare.count("(") == bare.count(")")
+
+
+def _is_one(entry):
+    """Whether it is one call of a macro with four arguments, as the preprocessor counts."""
+    bare, depth, commas = re.sub(_STRING, "", entry), 0, 0
+    for place, letter in enumerate(bare):
+        depth += (letter == "(") - (letter == ")")
+        commas += letter == "," and depth == 1
+        if letter == ")" and depth <= 0:
+            return place == len(bare) - 1 and commas == 3 and not _LEFT_OVER.search(bare)
+    return False
 
 
 class _Reader:
@@ -119,7 +131,8 @@ class _Reader:
         self._option, self._entry = None, ""
 
     def _finish_entry(self):
-        match, entry, self._entry = _ENTRY.fullmatch(self._entry.strip()), self._entry, ""
+        entry, self._entry = self._entry.strip(), ""
+        match = _ENTRY.fullmatch(entry) if _is_one(entry) else None
         self._found += 1
         if not match:
             self._wrong(self._begun, f"{entry.split(chr(10))[0]!r} is no entry; write {_FORM}")
