@@ -96,7 +96,7 @@ class Tables(unittest.TestCase):
         status, said = self.info("--check")
         name = self.device()["name"]
         self.assertEqual((status, said),
-                         (1, f"opencl 0, {name}: no target of this build recognizes it; the table's target"
+                         (1, f"opencl 0, {name}: no target of this build recognizes it; target"
                              " pocl_cpu fits: CONFIG_DYNSEL_TARGET_POCL_CPU=y\n"))
         self.assertEqual((self.device()["target"], self.device()["nearer_target"]),
                          ({"name": "pocl_cpu", "in_build": False}, "pocl_cpu"))

@@ -110,14 +110,16 @@ static void put_sub_group_sizes(const info_facts *facts)
 
 static void put_comment(const info_entry *entry)
 {
-    const dynsel_target *target = entry->table_proof.target;
+    const dynsel_target *closest = targets_closest(&entry->device);
+    const dynsel_target *first = entry->table_proof.target;
 
-    if (target == NULL || dynsel_target_is_open(target)) {
-        return;
+    if (closest != NULL) {
+        printf("# The target %s recognizes this device already, and what it promises is true.\n",
+               closest->name);
+    } else if (first != NULL && !dynsel_target_is_open(first)) {
+        printf("# The target %s recognizes this device already, but promises what it lacks.\n",
+               first->name);
     }
-    printf("# The target %s recognizes this device already", target->name);
-    printf("%s.\n", entry->table_proof.broken == 0 ? ", and it keeps what that promises"
-                                                   : ", but it breaks what that promises");
 }
 
 static bool is_taken(const emitted *before, const char *name)

@@ -29,7 +29,7 @@ void hint_for(const info_entry *entry, char *to, size_t bytes)
                        entry->proof.target->name);
     } else if (entry->nearer != NULL) {
         targets_option(option, sizeof option, entry->nearer);
-        (void)snprintf(to, bytes, "the table's target %s %s: %s=y", entry->nearer->name,
+        (void)snprintf(to, bytes, "target %s %s: %s=y", entry->nearer->name,
                        entry->proof.target == NULL ? "fits" : "fits and promises more", option);
     } else if (entry->proof.target == NULL && entry->index >= 0) {
         (void)snprintf(to, bytes,

@@ -229,6 +229,20 @@ static void print_details(wrap *w, const info_list *list, const info_entry *entr
     }
 }
 
+/** What is below the headline; of a refused device first what helps. */
+static void print_block(wrap *w, const info_list *list, const info_entry *entry)
+{
+    const bool accepted = targets_accept(entry);
+
+    if (!accepted) {
+        print_notes(w, entry);
+    }
+    print_details(w, list, entry);
+    if (accepted) {
+        print_notes(w, entry);
+    }
+}
+
 /** Whether the headline says all: of what is left out, and of workers below the same host. */
 static bool is_short(const info_list *list, const info_entry *entry)
 {
@@ -283,8 +297,7 @@ void people_print(const info_list *list)
         printf("%s", joined ? "" : "\n");
         print_headline(&w, entry, state_column);
         if (!now_short) {
-            print_details(&w, list, entry);
-            print_notes(&w, entry);
+            print_block(&w, list, entry);
         }
         was_short = now_short;
     }

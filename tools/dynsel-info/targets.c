@@ -36,22 +36,29 @@ static unsigned size_of(dynsel_aspect_set set)
     return size;
 }
 
-/** The target outside this build that recognizes the device and promises most of what is true. */
-static const dynsel_target *find_nearer(const info_entry *entry)
+/** Of the targets that recognize the device and promise nothing but what it has, the one that
+ * promises most; NULL: none but open ones do. */
+static const dynsel_target *find_closest(const dynsel_device *device, bool outside)
 {
-    const size_t count = sizeof targets / sizeof *targets;
     const dynsel_target *found = NULL;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         const dynsel_target *target = &targets[i];
-        const bool kept = (target->aspects & ~entry->device.aspects) == 0;
-        if (kept && !dynsel_target_is_open(target) && !targets_in_build(target->name) &&
-            dynsel_target_recognizes(target, &entry->device) &&
+        const bool kept = (target->aspects & ~device->aspects) == 0;
+        const bool wanted = !dynsel_target_is_open(target) &&
+                            !(outside && targets_in_build(target->name)) &&
+                            dynsel_target_recognizes(target, device);
+        if (kept && wanted &&
             (found == NULL || size_of(target->aspects) > size_of(found->aspects))) {
             found = target;
         }
     }
     return found;
+}
+
+const dynsel_target *targets_closest(const dynsel_device *device)
+{
+    return find_closest(device, false);
 }
 
 void targets_prove(info_entry *entry)
@@ -62,7 +69,7 @@ void targets_prove(info_entry *entry)
     entry->proof = dynsel_prove(chosen, count, &entry->device);
     entry->table_proof = dynsel_prove(targets, sizeof targets / sizeof *targets, &entry->device);
     if (entry->proof.target == NULL || dynsel_target_is_open(entry->proof.target)) {
-        entry->nearer = find_nearer(entry);
+        entry->nearer = find_closest(&entry->device, true);
     }
 }
 

@@ -14,6 +14,10 @@ bool targets_in_build(const char *name);
 /** Fills in the proofs of an entry whose device is described, and the target that says more. */
 void targets_prove(info_entry *entry);
 
+/** The target of the table that says most of a device, and nothing wrong; NULL: none but such as
+ * recognize every device. */
+const dynsel_target *targets_closest(const dynsel_device *device);
+
 /** What the aspects of an entry are to be compared with: this build's, else the whole table's. */
 const dynsel_proof *targets_shown(const info_entry *entry);
 
