@@ -20,7 +20,11 @@ Modules that know nothing of SCons, and can be used and tested without it:
     boards      boards/<name>/board.py
     variants    BOARD=, CONF=, VARIANTS= -> what to build
     cli         arguments, help text, commands
-    size        size tables and limits
+    size        flash, RAM and stack: tables and limits
+    stack       who calls whom, and the worst-case stack of each public function
+    ram         the formula for RAM
+    interface   what the public headers declare, asked from the compiler
+    elf         sections, symbols and relocations of objects
     runner      runs a test program, in bounded time, with a log
 
 Modules that put nodes into SCons' graph:

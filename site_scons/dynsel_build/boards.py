@@ -17,7 +17,9 @@ class Board:
     cppdefines    added to every compilation
     linkflags     added to every link
     runner        put in front of a test program (an emulator); nothing runs it right here
-    limits        'text', 'data', 'bss' of the archive in bytes; one left out is not limited
+    limits        bytes of the archive: 'text', 'rodata', 'data', 'bss', 'flash' (the first three), and
+                  'stack' of the worst public function; one left out is not limited
+    machine       sizes that the formula for RAM needs (dynsel_build/ram.py); None: no formula is printed
     check_on_top  fragments that `scons check` also lays on each variant that it is asked for
     check_beside  fragments that `scons check` also lays on the bare board
     """
@@ -32,6 +34,7 @@ class Board:
     linkflags: tuple = ()
     runner: tuple = ()
     limits: dict = field(default_factory=dict)
+    machine: object = None
     check_on_top: tuple = ()
     check_beside: tuple = ()
 

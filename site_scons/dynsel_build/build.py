@@ -20,6 +20,8 @@ from .errors import UserMistake
 from .header import autoconf
 from .nodes import action, missing
 
+FRAMES, CALL_GRAPH = "-fstack-usage", "-fcallgraph-info=su"
+
 
 class VariantBuild:
     """The nodes of one variant."""
@@ -29,7 +31,8 @@ class VariantBuild:
         self.env = toolchain.variant_environment(base, variant, config, board)
         self.library_env = self.env.Clone()
         self.library_env.Append(CPPPATH=[self.env.Dir("#src")],
-                                CCFLAGS=["-fstack-usage", "-Wdate-time", *self._same_everywhere()])
+                                CCFLAGS=[*self._written_for_size(), "-Wdate-time",
+                                         *self._same_everywhere()])
         self.test_env = self.env.Clone()
         self.test_env.Append(CPPPATH=[self.env.Dir("#src"), self.env.Dir("#tests")])
         self.stepped_env = self.test_env.Clone()
@@ -133,7 +136,7 @@ class VariantBuild:
             "directory": self.env.Dir("#").abspath,
             "file": source.srcnode().path,
             "output": obj.path,
-            "command": env.subst("$CCCOM", target=[obj], source=[source]),
+            "command": env.subst("$CCCOM", target=[obj], source=[source]).replace(f" {CALL_GRAPH}", ""),
         } for env, obj, source in self._compiled.values()]
         text = json.dumps(entries, indent=1) + "\n"
         return self.written("compile_commands.json", text)
@@ -153,6 +156,10 @@ class VariantBuild:
         return node
 
     # How
+
+    def _written_for_size(self):
+        """What the compiler tells `scons size`, in a file beside each object; Clang knows no calls."""
+        return [FRAMES, CALL_GRAPH] if self.config["DYNSEL_COMPILER_GCC"] else [FRAMES]
 
     def _same_everywhere(self):
         """Keeps the name of this folder out of the archive: debug information has it else.
@@ -200,9 +207,10 @@ class VariantBuild:
         stem = f"#{self.variant.folder}/obj/{os.path.splitext(path)[0]}"
         if stem not in self._compiled:
             nodes = env.Object(stem + ".o", source)
-            if "-fstack-usage" in env["CCFLAGS"]:
-                env.SideEffect(stem + ".su", nodes)
-                env.Clean(nodes, stem + ".su")
+            for flag, suffix in ((FRAMES, ".su"), (CALL_GRAPH, ".ci")):
+                if flag in env["CCFLAGS"]:
+                    env.SideEffect(stem + suffix, nodes)
+                    env.Clean(nodes, stem + suffix)
             env.Depends(nodes, env["MISSING"])
             self._compiled[stem] = (env, nodes[0], source)
         first, node, _ = self._compiled[stem]

@@ -98,7 +98,7 @@ Targets that build
   bench           what a submit costs; fast, with statistics off and on
   soak            ten million submits from several threads, counted
   matrix          test once more with each option of the menu the other way round
-  size            bytes per object; fails past the board's limits
+  size            flash, RAM and stack in bytes; fails past the board's limits
   install         archive, headers, what pkg-config and CMake want, into PREFIX
   -c              remove what the same line would build; alone: the variant's folder
 Targets that configure, each alone on the line

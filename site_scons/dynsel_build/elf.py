@@ -8,6 +8,8 @@ from pathlib import Path
 ALLOCATED, EXECUTABLE = 2, 4             # flags of a section
 SYMBOLS, RELA, REL = 2, 4, 9             # types of a section
 OBJECT, FUNCTION, SECTION = 1, 2, 3      # types of a symbol
+ARM, X86_64, AARCH64, RISCV = 40, 62, 183, 243
+_JUMPS = {ARM: (29, 30, 102), AARCH64: (282,)}  # relocations that stand in jumps, never in calls
 UNDEFINED = 0                            # section number of a symbol that stands elsewhere
 
 
@@ -36,10 +38,11 @@ class Relocation:
     section: int    # the one that is patched
     offset: int     # where in it
     symbol: Symbol
+    type: int
 
 
 class Object:
-    """sections, symbols, relocations, word (bytes of a pointer)."""
+    """sections, symbols, relocations, machine (as ELF numbers them), word (bytes of a pointer)."""
 
     def __init__(self, path):
         self._data = Path(path).read_bytes()
@@ -47,9 +50,27 @@ class Object:
             raise ValueError(f"{path} is no ELF object")
         self._order = "<" if self._data[5] == 1 else ">"
         self.word = 8 if self._data[4] == 2 else 4
+        self.machine = self._table("H", 0x12, 1)[0][0]
         self.sections = self._sections()
         self.symbols = self._symbols()
         self.relocations = [r for s in self.sections for r in self._relocations(s)]
+
+    def is_jump(self, relocation):
+        """Whether it stands in a jump to a function and not in a call: the caller's frame is gone by then.
+
+        False where that is not known for the machine.
+        """
+        at = self.sections[relocation.section].offset + relocation.offset
+        if self.machine in _JUMPS:
+            return relocation.type in _JUMPS[self.machine]
+        if self.machine == X86_64:
+            return relocation.type in (2, 4) and self._data[at - 1] == 0xE9
+        if self.machine == RISCV and relocation.type in (17, 18, 19):  # of the pair, the second
+            word = self._table("I", at if relocation.type == 17 else at + 4, 1)[0][0]
+            return word >> 7 & 31 == 0
+        return False
+
+    # How
 
     def _table(self, layout, offset, count):
         layout = struct.Struct(self._order + layout)
@@ -88,5 +109,6 @@ class Object:
         wide, added = self.word == 8, section.type == RELA
         layout = ("QQ" if wide else "II") + (("q" if wide else "i") if added else "")
         size = struct.calcsize(self._order + layout)
-        return [Relocation(section.info, row[0], self.symbols[row[1] >> (32 if wide else 8)])
+        shift = 32 if wide else 8
+        return [Relocation(section.info, row[0], self.symbols[row[1] >> shift], row[1] & ((1 << shift) - 1))
                 for row in self._table(layout, section.offset, section.size // size)]

@@ -141,14 +141,16 @@ class Gates:
         """build/<variant>/size.txt, within the limits of the board."""
         objects = sorted(o.path for o in build.library_objects)
         folder, board = build.variant.folder, build.board
+        command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env)]
 
         def check(target, source, env):
-            found = size.update(folder, board.size, objects, build.variant, board.limits)
+            found = size.update(folder, objects, build.variant, board, build.config, command)
             return finish(None, found) if found else 0
 
         node = build.env.Command(f"#{folder}/size.txt", [build.archive, Value(board.limits)],
                                  action(check, "  SIZE  $TARGET"))
-        build.env.Clean(node, f"{folder}/{size.WITHIN_LIMITS}")
+        build.env.Depends(node, build.generated)
+        build.env.Clean(node, [f"{folder}/{size.WITHIN_LIMITS}", f"{folder}/size"])
         return node
 
     def show_size(self, build):

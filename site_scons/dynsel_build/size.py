@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes per object and per variant, and limits that fail the build.
+"""Flash, RAM and stack of a variant: build/<variant>/size.txt, and limits that fail the build.
 
-Counted is what reaches the target: no debug information, no unwind tables. `stack` is the largest
-single frame of an object, from the compiler's -fstack-usage; a call chain needs the sum of its own.
+Counted is what reaches the target: no debug information, no unwind tables. Constants that a position
+independent program relocates when it starts (.data.rel.ro) are constants, so they count as rodata.
 """
 
 import json
 import os
 import re
 import subprocess
+import textwrap
 from dataclasses import dataclass, field
 
+from . import ram, stack
+from .interface import Interface
+
 WITHIN_LIMITS = "size.within-limits.json"  # the last sizes that were, to say later what grew
-COLUMNS = ("text", "rodata", "data", "bss", "stack")
+COLUMNS = ("text", "rodata", "data", "bss", "frame")
+FLASH = ("text", "rodata", "data")
+WIDTH, NO_BREAK = 100, "\N{NO-BREAK SPACE}"
+UNMEASURED = "stack of the public functions: not known, "
 
 
 @dataclass
@@ -21,7 +28,22 @@ class Row:
 
     name: str
     bytes: dict = field(default_factory=lambda: dict.fromkeys(COLUMNS, 0))
-    frame: str = ""
+    function: str = ""
+
+    def get(self, column):
+        return sum(self.bytes[c] for c in FLASH) if column == "flash" else self.bytes[column]
+
+
+@dataclass
+class Before:
+    """What was within limits the last time: bytes by object and column, frames by function."""
+
+    objects: dict = field(default_factory=dict)
+    frames: dict = field(default_factory=dict)
+
+    def of(self, name, column):
+        row = self.objects.get(name, {})
+        return sum(row.get(c, 0) for c in (FLASH if column == "flash" else (column,)))
 
 
 def measure(program, objects, prefix):
@@ -36,7 +58,7 @@ def measure(program, objects, prefix):
         section = re.match(r"(\.?\S+)\s+(\d+)\s+\d+$", line)
         if heading:
             row = Row(heading.group(1)[len(prefix):])
-            row.frame, row.bytes["stack"] = _largest_frame(heading.group(1))
+            row.function, row.bytes["frame"] = _largest_frame(heading.group(1))
             rows.append(row)
         elif section and row and _column(section.group(1)):
             row.bytes[_column(section.group(1))] += int(section.group(2))
@@ -45,7 +67,9 @@ def measure(program, objects, prefix):
 
 def _column(section):
     """Which column a section counts in; None when it never reaches the target."""
-    match = re.match(r"\.(text|rodata|data|tdata|bss|tbss)\b", section)
+    if section.startswith(".data.rel.ro"):
+        return "rodata"
+    match = re.match(r"\.s?(text|rodata|data|tdata|bss|tbss)\b", section)
     return {"tdata": "data", "tbss": "bss"}.get(match.group(1), match.group(1)) if match else None
 
 
@@ -63,68 +87,194 @@ def _largest_frame(path):
 
 
 def totals(rows):
-    """Sums, except for the stack, where the largest counts."""
-    sums = {c: sum(r.bytes[c] for r in rows) for c in COLUMNS}
-    sums["stack"] = max((r.bytes["stack"] for r in rows), default=0)
+    """Sums, except for the frame, where the largest counts."""
+    sums = {c: sum(r.get(c) for r in rows) for c in (*COLUMNS, "flash")}
+    sums["frame"] = max((r.bytes["frame"] for r in rows), default=0)
     return sums
 
 
+# What people read
+
 def table(variant_name, rows, limits):
-    """The text of size.txt."""
-    width = max([len(r.name) for r in rows] + [6])
-    lines = [f"{variant_name}: libdynsel.a in bytes; stack is the largest single frame",
-             f"{'object':{width}}" + "".join(f"{c:>9}" for c in COLUMNS) + "  in"]
-    lines += [_line(r.name, width, r.bytes) + f"  {r.frame}" for r in rows]
-    lines.append(_line("total", width, totals(rows)))
+    """The objects."""
+    width, sums = max([len(r.name) for r in rows] + [6]), totals(rows)
+    lines = [f"{variant_name}: libdynsel.a in bytes; frame is the largest that one function has on the stack",
+             f"{'object':{width}}" + "".join(f"{c:>7}" for c in COLUMNS) + "  in"]
+    lines += [_line(r.name, width, r.bytes) + f"  {r.function}" for r in rows]
+    lines.append(_line("total", width, sums))
     if limits:
         lines.append(_line("limit", width, limits))
+    flash = f"flash: {sums['flash']} (text, rodata and the data that start with a value)"
+    lines.append(flash + (f"; limit {limits['flash']}" if "flash" in limits else ""))
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _line(name, width, values):
-    return f"{name:{width}}" + "".join(f"{values.get(c, '-'):>9}" for c in COLUMNS)
+    return f"{name:{width}}" + "".join(f"{values.get(c, '-'):>7}" for c in COLUMNS)
 
 
-def past_limits(rows, limits, before):
+def stack_table(variant_name, graph, limits):
+    """The public functions, deepest first."""
+    public = sorted(graph.public().items(), key=lambda item: (-item[1].bytes, item[0]))
+    lines = [f"{variant_name}: stack of each public function in bytes, and the frames of its deepest chain",
+             "(+: and what the program's own functions need; 0: gone by a jump; ...: goes on as above)"]
+    seen = set()
+    for name, deepest in public:
+        head = f"{name}{' +' if deepest.users else '':3}".ljust(38) + f"{deepest.bytes:6}  "
+        lines += _wrapped(head, _chain(graph, deepest, seen))
+    outside = sorted({name for _, deepest in public for name in deepest.outside})
+    if outside:
+        lines += _wrapped("functions of others, not counted: ", ", ".join(outside), 4)
+    if public:
+        lines.append(f"worst: {public[0][1].bytes} in {public[0][0]}()"
+                     + (f"; limit {limits['stack']}" if "stack" in limits else ""))
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _chain(graph, deepest, seen):
+    """The frames, up to where the chain goes on like one that was shown already."""
+    parts = []
+    for i, (key, frame) in enumerate(deepest.chain):
+        parts.append(f"{graph.functions[key].name if i else 'own'}{NO_BREAK}{frame}")
+        rest = deepest.chain[i + 1:]
+        if len(rest) > 1 and rest in seen:
+            name, frame = graph.functions[rest[0][0]].name, rest[0][1]
+            return f" >{NO_BREAK}".join([*parts, f"{name}{NO_BREAK}{frame}{NO_BREAK}..."])
+        seen.add(rest)
+    return f" >{NO_BREAK}".join(parts) if len(parts) > 1 else ""
+
+
+def _wrapped(head, text, indent=None):
+    """Lines of at most WIDTH columns; the text hangs under its own beginning."""
+    blanks = " " * (len(head) if indent is None else indent)
+    lines = textwrap.wrap(head + text, WIDTH, subsequent_indent=blanks, break_long_words=False,
+                          break_on_hyphens=False) if text else [head]
+    return [line.replace(NO_BREAK, " ") for line in lines]
+
+
+def ram_table(variant_name, formula, mistakes):
+    """The formula, for this configuration and in general."""
+    numbers = ", ".join(f"{name} {number}" for name, number in formula.numbers.items())
+    lines = [*_wrapped(f"{variant_name}: RAM in bytes, by the menu's numbers: ", numbers, 4), "in the archive"]
+    for term in formula.terms:
+        lines += _wrapped(f"  {term.text:36}{term.bytes:6}  ", term.formula)
+    lines.append(f"  {'together':36}{formula.bytes('data') + formula.bytes('bss'):6}  "
+                 f"{formula.bytes('data')} data and {formula.bytes('bss')} bss")
+    lines.append("in the program, each")
+    for name, size, text in formula.held:
+        lines += _wrapped(f"  {name:36}{size:6}  ", text)
+    lines += [f"the formula is out of date: {line}" for line in mistakes]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+# Limits
+
+def past_limits(rows, limits, before, graph=None):
     """What is too large and by how much, and what grew since the last size that was within limits."""
     sums, found = totals(rows), []
     for column, limit in limits.items():
-        if sums[column] <= limit:
-            continue
-        found.append(f"{column} is {sums[column]} bytes, {sums[column] - limit} past the limit of"
-                     f" {limit}: {_culprits(rows, column, before)}")
+        if column == "stack":
+            found += _past_stack_limit(graph, limit, before) if graph else []
+        elif sums[column] > limit:
+            found.append(f"{column} is {sums[column]} bytes, {sums[column] - limit} past the limit of"
+                         f" {limit}: {_culprits(rows, column, before)}")
     return found
 
 
 def _culprits(rows, column, before):
     """The objects that grew since `before`, or the largest ones when nothing is known."""
-    grown = [(r.bytes[column] - before.get(r.name, {}).get(column, 0), r.name) for r in rows]
+    grown = [(r.get(column) - before.of(r.name, column), r.name) for r in rows]
+    return _grown_or_largest(grown if before.objects else [], [(r.get(column), r.name) for r in rows])
+
+
+def _past_stack_limit(graph, limit, before):
+    """A line for the worst function past the limit; how many more there are."""
+    past = sorted(((d.bytes, name, d) for name, d in graph.public().items() if d.bytes > limit), reverse=True)
+    if not past:
+        return []
+    size, name, deepest = past[0]
+    chain = [(frame, graph.functions[key].name) for key, frame in deepest.chain]
+    grown = [(frame - before.frames.get(name, 0), name) for frame, name in chain] if before.frames else []
+    more = f" ({len(past) - 1} more functions are past it)" if len(past) > 1 else ""
+    return [f"stack of {name}() is {size} bytes, {size - limit} past the limit of {limit}:"
+            f" {_grown_or_largest(grown, chain)}{more}"]
+
+
+def _grown_or_largest(grown, largest):
     grown = sorted((g for g in grown if g[0] > 0), reverse=True)[:5]
-    if before and grown:
+    if grown:
         return "grew " + ", ".join(f"{name} by {n}" for n, name in grown)
-    largest = sorted(((r.bytes[column], r.name) for r in rows), reverse=True)[:5]
-    return "largest are " + ", ".join(f"{name} with {n}" for n, name in largest if n)
+    return "largest are " + ", ".join(f"{name} with {n}" for n, name in sorted(largest, reverse=True)[:5] if n)
 
 
-def update(folder, program, objects, variant, limits):
-    """Writes <folder>/size.txt; returns what is past a limit, as lines."""
+# Together
+
+def update(folder, objects, variant, board, config, command):
+    """Writes <folder>/size.txt; returns what is wrong or past a limit, as lines.
+
+    command: the compiler with all flags of the library.
+    """
+    rows = measure(board.size, objects, f"{folder}/obj/")
     known = f"{folder}/{WITHIN_LIMITS}"
-    rows = measure(program, objects, f"{folder}/obj/")
+    why_not = _incomparable(objects, config)
+    graph, found = (None, []) if why_not else _graph(folder, objects, command)
+    parts = [table(variant.name, rows, board.limits),
+             stack_table(variant.name, graph, board.limits) if graph
+             else f"{variant.name}: {UNMEASURED}{why_not or found[0]}\n"]
+    if board.machine:
+        formula = ram.Formula(config, board.machine)
+        mistakes = [] if _is_sanitized(config) else ram.compare(formula, ram.variables(objects))
+        parts.append(ram_table(variant.name, formula, mistakes))
     with open(f"{folder}/size.txt", "w", encoding="utf-8") as f:
-        f.write(table(variant.name, rows, limits))
-    found = past_limits(rows, limits, _read(known))
-    if not found:
-        _remember(known, rows)
-    return [f"{variant.name}: {line} (limits are in boards/{variant.board}/board.py)" for line in found]
+        f.write("\n".join(parts))
+    past = past_limits(rows, board.limits, _read(known), graph)
+    if not past and not found:
+        _remember(known, rows, graph)
+    found += [f"{line} (limits are in boards/{variant.board}/board.py)" for line in past]
+    return [f"{variant.name}: {line}" for line in found]
+
+
+def _is_sanitized(config):
+    return config.is_set("DYNSEL_SANITIZE") or config.is_set("DYNSEL_SANITIZE_THREAD")
+
+
+def _incomparable(objects, config):
+    """Why no stack can be told; empty when it can."""
+    if _is_sanitized(config):
+        return "the sanitizers have frames and calls of their own"
+    if objects and not any(os.path.exists(_graph_of(o)) for o in objects):
+        return "only GCC writes down who calls whom"
+    return ""
+
+
+def _graph_of(path):
+    return os.path.splitext(path)[0] + ".ci"
+
+
+def _graph(folder, objects, command):
+    """(who calls whom or None, what has no bound)"""
+    missing = [o for o in objects if not os.path.exists(_graph_of(o))]
+    if missing:
+        return None, [f"{o}: its call graph is gone; remove the object, so that it is compiled again"
+                      for o in missing]
+    try:
+        graph = stack.Graph(objects, Interface(command, f"{folder}/size"))
+    except subprocess.CalledProcessError as e:
+        return None, ([line for line in e.stderr.splitlines() if "error: " in line]
+                      or ["the public headers do not compile"])
+    graph.public()
+    return graph, graph.mistakes
 
 
 def _read(path):
     if not os.path.exists(path):
-        return {}
+        return Before()
     with open(path, encoding="utf-8") as f:
-        return json.load(f)
+        found = json.load(f)
+    return Before(found.get("objects", {}), found.get("frames", {}))
 
 
-def _remember(path, rows):
+def _remember(path, rows, graph):
+    frames = {f.name: f.frame for f in graph.functions.values()} if graph else {}
     with open(path, "w", encoding="utf-8") as f:
-        json.dump({r.name: r.bytes for r in rows}, f, indent=1)
+        json.dump({"objects": {r.name: r.bytes for r in rows}, "frames": frames}, f, indent=1)

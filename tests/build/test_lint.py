@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kconfig-lint finds what Kconfig accepts; size finds what grew."""
+"""kconfig-lint finds what Kconfig accepts."""
 
 import shutil
-import tempfile
 import unittest
-from pathlib import Path
 
 import support
-from dynsel_build import lint, size, variants
+from dynsel_build import lint, variants
 
 USES = "".join(f"#if CONFIG_DYNSEL_{n}\n#endif\n" for n in (
     "RADIO", "CACHE_LINES", "MASK", "GREETING", "COLOUR_RED", "COLOUR_BLUE", "BOARD_PLAIN", "BOARD_RADIO"))
@@ -71,32 +69,6 @@ class Lint(unittest.TestCase):
         self.addCleanup(shutil.rmtree, top)
         support.write(top / "src/x.c", "")
         self.assertEqual(lint.unlisted_sources(top), ["src/x.c: not listed in src/SConscript"])
-
-
-class Size(unittest.TestCase):
-    def row(self, name, **sizes):
-        return size.Row(name, {**dict.fromkeys(size.COLUMNS, 0), **sizes})
-
-    def test_limit_names_what_grew_and_by_how_much(self):
-        rows = [self.row("a.o", text=70), self.row("b.o", text=50)]
-        before = {"a.o": {"text": 40}, "b.o": {"text": 50}}
-        self.assertEqual(size.past_limits(rows, {"text": 100, "bss": 0}, before),
-                         ["text is 120 bytes, 20 past the limit of 100: grew a.o by 30"])
-        self.assertEqual(size.past_limits(rows, {"text": 100}, {}),
-                         ["text is 120 bytes, 20 past the limit of 100: largest are a.o with 70, b.o with 50"])
-        self.assertEqual(size.past_limits(rows, {"text": 120, "stack": 0}, {}), [])
-
-    def test_table(self):
-        text = size.table("v", [self.row("a.o", text=7, stack=3), self.row("b.o", stack=9)], {"text": 9})
-        self.assertEqual(text.splitlines()[-2].split(), ["total", "7", "0", "0", "0", "9"])
-        self.assertEqual(text.splitlines()[-1].split(), ["limit", "9", "-", "-", "-", "-"])
-
-    def test_remembers_only_what_was_within_limits(self):
-        folder = tempfile.mkdtemp(prefix="dynsel-size-")
-        self.addCleanup(shutil.rmtree, folder)
-        variant = variants.Variant("plain")
-        self.assertEqual(size.update(folder, "size", [], variant, {"text": 0}), [])
-        self.assertTrue((Path(folder) / size.WITHIN_LIMITS).exists())
 
 
 if __name__ == "__main__":

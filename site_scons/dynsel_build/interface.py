@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the public headers declare, as the compiler sees them: functions, tables of operations, sizes.
+
+So nothing about them is written down a second time. A number is asked for with an array of that many
+bytes: the object's symbol table then tells it, also where the compiler is a cross compiler.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+from . import elf
+
+HEADERS = "include/dynsel"
+
+
+class Interface:
+    """functions     names of functions that are declared
+    callbacks     names of pointers to functions that a program of the user's fills in
+    slots         table type -> {offset: name of the operation}
+    table_bytes   table type -> bytes
+    """
+
+    def __init__(self, command, folder):
+        """command: the compiler with all flags of the library; folder: where a file may be written."""
+        self._command, self._folder = [*command, "-w"], Path(folder)
+        self._includes = "".join(_include(path) for path in sorted(Path(HEADERS).glob("*.h")))
+        text = _of_the_headers(self._run(["-E"], self._includes))
+        types = set(re.findall(r"typedef[^;{}]*\(\s*\*\s*(\w+)\s*\)\s*\(", text))
+        tables = {name: _pointers(body, types) for name, body in _tables(text)}
+        self.functions = set(re.findall(r"\b([a-z_]\w*)\s*\(", text))
+        outside = re.sub(_TABLE, "", text)
+        self.callbacks = set(_pointers(outside, types)) - types
+        self.table_bytes, self.slots = self._measure(tables)
+
+    def sizes(self, types):
+        """Bytes of each of these types; only of those that are there."""
+        return self._numbers({name: f"sizeof({name})" for name in types})
+
+    def _measure(self, tables):
+        asked = {name: f"sizeof({name})" for name in tables}
+        asked.update({f"{name}__{slot}": f"offsetof({name}, {slot}) + 1"
+                      for name, slots in tables.items() for slot in slots})
+        found = self._numbers(asked)
+        slots = {name: {found[f"{name}__{slot}"] - 1: slot for slot in members}
+                 for name, members in tables.items()}
+        return {name: found[name] for name in tables}, slots
+
+    def _numbers(self, asked):
+        """Name -> number, for {name: constant expression above 0}."""
+        lines = "".join(f"char asked_{name}[{value}];\n" for name, value in asked.items())
+        target = self._folder / "asked.o"
+        self._run(["-c", "-o", str(target)], f"#include <stddef.h>\n{self._includes}{lines}")
+        return {s.name[len("asked_"):]: s.size for s in elf.Object(target).symbols
+                if s.name.startswith("asked_")}
+
+    def _run(self, arguments, text):
+        self._folder.mkdir(parents=True, exist_ok=True)
+        source = self._folder / "asked.c"
+        source.write_text(text, encoding="utf-8")
+        return subprocess.run([*self._command, *arguments, str(source)], capture_output=True, text=True,
+                              check=True).stdout
+
+
+def _include(path):
+    """Includes a public header where the headers of others that it needs are installed."""
+    needed = re.findall(r"^#include <((?!dynsel/)[^>]+)>", path.read_text(encoding="utf-8"), re.M)
+    condition = " && ".join(["1", *(f"__has_include(<{name}>)" for name in needed)])
+    return f"#if {condition}\n#include <dynsel/{path.name}>\n#endif\n"
+
+
+_TABLE = r"typedef\s+struct\s+(\w+_ops)\s*\{([^{}]*)\}"
+
+
+def _tables(text):
+    return re.findall(_TABLE, text)
+
+
+def _pointers(text, types):
+    """Names of pointers to functions in declarations: written out, or of one of these types."""
+    written_out = re.findall(r"\(\s*\*\s*(\w+)\s*\)\s*\(", text)
+    typed = [name for t in types for name in re.findall(rf"\b{t}\s+(\w+)\s*[;,)]", text)]
+    return written_out + typed
+
+
+def _of_the_headers(text):
+    """The lines of preprocessed text that come from the public headers."""
+    kept, ours = [], False
+    for line in text.splitlines():
+        marker = re.match(r'# \d+ "([^"]*)"', line)
+        if marker:
+            ours = f"{HEADERS}/" in marker.group(1)
+        elif ours:
+            kept.append(line)
+    return "\n".join(kept)

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library's RAM as a formula: what stands in the archive, and what a program holds.
+
+The layouts below are those of the structures in include/ and src/, member by member, for a machine
+with these pointers; tests/build/test_size.py compares them with what the compiler makes of them.
+So a structure that grows is noticed here before a product notices.
+"""
+
+import re
+from dataclasses import dataclass
+
+from . import elf
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Bytes of a pointer, of the C library's locks where there are threads, and of a dynsel_status."""
+
+    pointer: int
+    mutex: int = 0
+    condition: int = 0
+    status: int = 4
+
+
+HOST_64 = Machine(8, 40, 48)        # Linux with glibc on x86-64, s390x, ppc64
+HOST_AARCH64 = Machine(8, 48, 48)
+BARE_32 = Machine(4)                # RISC-V without threads
+BARE_ARM = Machine(4, status=2)     # its ABI makes enumerations as short as they can be
+
+
+@dataclass(frozen=True)
+class Type:
+    size: int
+    align: int
+
+    def times(self, count):
+        return Type(self.size * count, self.align)
+
+
+def struct(*members, align=1):
+    """The type with these members in this order."""
+    offset = 0
+    for member in members:
+        offset = _up(offset, member.align) + member.size
+        align = max(align, member.align)
+    return Type(_up(offset, align), align)
+
+
+def _up(offset, align):
+    return -(-offset // align) * align
+
+
+BYTE, HALF, WORD, LONG = (Type(n, n) for n in (1, 2, 4, 8))
+NOTHING = Type(0, 1)
+
+
+@dataclass(frozen=True)
+class Term:
+    """Variables of the archive; `formula` says where the bytes come from if not from one number."""
+
+    text: str
+    variables: tuple
+    section: str     # data or bss
+    bytes: int
+    formula: str = ""
+
+
+class Formula:
+    """terms   of the archive
+    held    (type, bytes, formula) of what a program keeps itself
+    numbers option -> number, of the options in the formulas
+    """
+
+    def __init__(self, config, machine):
+        self._config, self._machine = config, machine
+        self._pointer = Type(machine.pointer, machine.pointer)
+        self._status = Type(machine.status, machine.status)
+        self.numbers = {}
+        self.terms = [t for t in self._terms() if t.bytes]
+        self.held = self._held()
+
+    def bytes(self, section):
+        return sum(t.bytes for t in self.terms if t.section == section)
+
+    def limits(self):
+        """For board.py: the archive's .data and .bss are exactly these."""
+        return {"data": self.bytes("data"), "bss": self.bytes("bss")}
+
+    def sizes(self):
+        """Type -> bytes, of what a program holds."""
+        return {name: size for name, size, _ in self.held}
+
+    # The archive
+
+    def _terms(self):
+        is_set, pointer = self._config.is_set, self._pointer.size
+        yield Term("each thread's state" if is_set("DYNSEL_CONTEXT_THREADS") else "state",
+                   ("dynsel_thread_state",), "bss", self._thread().size)
+        if is_set("DYNSEL_BACKEND_INLINE"):
+            yield Term("backend inline", ("dynsel_inline_backend",), "data", pointer)
+        if is_set("DYNSEL_CONTEXT_THREADS"):
+            yield Term("waking", ("wakes", "sleepers"), "bss", 8)
+        if is_set("DYNSEL_STATISTICS"):
+            yield Term("counting", ("taken",), "bss", 4)
+        if is_set("DYNSEL_IN_FLIGHT"):
+            yield self._per("slots of work in flight", ("slots",), self._slot(), "MAX_IN_FLIGHT")
+            yield Term("most in flight", ("most_in_use", "refusals"), "bss", 8)
+        if is_set("DYNSEL_BACKEND_THREADS"):
+            yield from self._threads()
+        if is_set("DYNSEL_BACKEND_OPENCL"):
+            yield from self._opencl()
+
+    def _number(self, name):
+        self.numbers[name] = self._config[f"DYNSEL_{name}"]
+        return self.numbers[name]
+
+    def _per(self, text, variables, each, name, formula=""):
+        return Term(text, variables, "bss", each.size * self._number(name),
+                    f"{formula or each.size} x {name}")
+
+    def _threads(self):
+        yield Term("backend threads", ("dynsel_threads_backend", "dynsel_threads_if_started"), "data",
+                   2 * self._pointer.size)
+        yield Term("its state", ("lock", "running", "users", "started"), "bss", self._machine.mutex + 9)
+        bare, each = _line_through(lambda n: self._worker(8 * n), 0)
+        yield self._per("workers with their queues", ("workers",), self._worker(self._number("THREADS_QUEUE")),
+                        "THREADS_WORKERS", f"({bare} + {each // 8} x THREADS_QUEUE, by 64)")
+
+    def _opencl(self):
+        table, platforms, entries = self._opencl_table()
+        lock = self._machine.mutex if self._config.is_set("DYNSEL_CONTEXT_THREADS") else 1
+        yield Term("backend opencl", ("dynsel_opencl_backend",), "data", self._pointer.size)
+        yield Term("its state", ("dynsel_opencl_lock", "dynsel_opencl_known"), "bss",
+                   lock + table.size - platforms.size - entries.size)
+        yield Term("texts of drivers", ("answer",), "bss", 4096)
+        yield Term("texts of mistakes", ("texts", "turn"), "bss", 4 * 96 + 4)
+        yield self._per("platforms", (), self._opencl_platform(), "OPENCL_MAX_PLATFORMS")
+        yield self._per("devices", (), self._opencl_entry(), "OPENCL_MAX_DEVICES")
+
+    # Layouts, private
+
+    def _error(self):
+        return struct(self._status, WORD.times(2), self._pointer.times(3))
+
+    def _thread(self):
+        tuned = (WORD.times(2), self._pointer, WORD) if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE") else ()
+        return struct(self._error(), WORD.times(4), *tuned)
+
+    def _busy_word(self):
+        """A word that threads change all the time has a cache line."""
+        return struct(WORD, BYTE.times(60) if self._config.is_set("DYNSEL_CONTEXT_THREADS") else NOTHING)
+
+    def _event(self):
+        return struct(self._pointer.times(2))
+
+    def _selection(self):
+        return struct(self._pointer, WORD, BYTE.times(4), WORD.times(2))
+
+    def _work(self):
+        return struct(self._pointer.times(4), WORD, BYTE.times(2), WORD, LONG.times(2), self._event(),
+                      self._error())
+
+    def _slot(self):
+        cache_line = 64 if self._config.is_set("DYNSEL_CONTEXT_THREADS") else self._pointer.size
+        return struct(WORD.times(2), self._selection(), self._status, BYTE.times(2), self._work(), align=cache_line)
+
+    def _worker(self, queued):
+        name = BYTE.times(len("worker 63") + 1)
+        queue = self._pointer.times(queued)
+        return struct(Type(self._machine.mutex, 8), Type(self._machine.condition, 8), WORD.times(2),
+                      BYTE.times(2), self._pointer, name, queue, align=64)
+
+    def _opencl_platform(self):
+        return struct(self._pointer.times(2), WORD.times(2), BYTE.times(128))
+
+    def _opencl_entry(self):
+        place = struct(BYTE.times(2 + 16), WORD.times(4))
+        return struct(WORD.times(2), self._pointer.times(4), WORD.times(2), BYTE.times(5), LONG.times(2),
+                      WORD.times(2), LONG, self._aspects(1), place, BYTE.times(128 + 64 + 64))
+
+    def _opencl_table(self):
+        """(all of it, its platforms, its entries)"""
+        platforms = self._opencl_platform().times(self._config["DYNSEL_OPENCL_MAX_PLATFORMS"])
+        entries = self._opencl_entry().times(self._config["DYNSEL_OPENCL_MAX_DEVICES"])
+        return struct(BYTE, WORD.times(5), struct(self._pointer, LONG), platforms, entries), platforms, entries
+
+    # Layouts that a program holds
+
+    def _held(self):
+        resources = self._number("MAX_RESOURCES")
+        found = [("dynsel_selection", self._selection().size, ""),
+                 ("dynsel_submission", struct(self._pointer, WORD.times(4), self._event(), self._error()).size, "")]
+        kinds = [("", "dynsel_policy", self._policy), ("FIXED_RESOURCE", "dynsel_fixed_resource_policy", self._fixed),
+                 ("ROUND_ROBIN", "dynsel_round_robin_policy", self._round_robin),
+                 ("DYNAMIC_LOAD", "dynsel_dynamic_load_policy", self._dynamic_load)]
+        for option, name, layout in kinds:
+            if not option or self._config.is_set(f"DYNSEL_POLICY_{option}"):
+                fixed, each = _line_through(layout, resources)
+                found.append((name, layout(resources).size, f"{fixed} + {self._each(each)} x MAX_RESOURCES"))
+        if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE"):
+            found.append(self._auto_tune_row(resources))
+        return found
+
+    def _each(self, size):
+        """Bytes for each resource, as text."""
+        if not self._config.is_set("DYNSEL_STATISTICS"):
+            return str(size)
+        return f"({size - 16 * self._number('COUNTING_THREADS')} + 16 x COUNTING_THREADS)"
+
+    def _auto_tune_row(self, resources):
+        tasks = self._number("MAX_TUNED_TASKS")
+        bare, each = _line_through(lambda r: self._auto_tune(r, 0), resources)
+        task, tuned = _line_through(self._tuned_task, resources)
+        key_words = self._number("MAX_KEY_WORDS")
+        text = (f"{bare} + {self._each(each)} x MAX_RESOURCES + ({task - 4 * key_words} + 4 x MAX_KEY_WORDS"
+                f" + {tuned} x MAX_RESOURCES) x MAX_TUNED_TASKS")
+        return "dynsel_auto_tune_policy", self._auto_tune(resources, tasks).size, text
+
+    def _aspects(self, count):
+        """So many sets of aspects."""
+        if not self._config.is_set("DYNSEL_ASPECTS"):
+            return NOTHING
+        return (WORD if len(self._config.aspects().aspects) <= 32 else LONG).times(count)
+
+    def _lane(self):
+        in_flight = self._config.is_set("DYNSEL_IN_FLIGHT")
+        return struct(self._pointer, WORD, *((WORD.times(3), LONG, self._pointer) if in_flight else ()))
+
+    def _policy(self, resources):
+        aspects = self._config.is_set("DYNSEL_ASPECTS")
+        counted = self._config["DYNSEL_COUNTING_THREADS"] if self._config.is_set("DYNSEL_STATISTICS") else 0
+        return struct(self._pointer.times(2), WORD.times(4), self._error(), WORD if aspects else NOTHING,
+                      self._aspects(resources), self._pointer.times(2 * resources),
+                      self._lane().times(resources), WORD.times(4 * counted * resources))
+
+    def _fixed(self, resources):
+        return struct(self._policy(resources), WORD)
+
+    def _round_robin(self, resources):
+        return struct(self._policy(resources), WORD.times(1 + resources))
+
+    def _dynamic_load(self, resources):
+        return struct(self._policy(resources), self._busy_word().times(resources))
+
+    def _auto_tune(self, resources, tasks):
+        return struct(self._policy(resources), LONG, WORD.times(1 + resources),
+                      self._tuned_task(resources).times(tasks))
+
+    def _tuned_task(self, resources):
+        resource = struct(LONG.times(3), WORD, HALF, BYTE.times(2))
+        key_words = max(1, self._config["DYNSEL_MAX_KEY_WORDS"])
+        return struct(WORD.times(4), self._pointer, WORD.times(key_words), self._aspects(1), WORD.times(3),
+                      self._busy_word(), WORD.times(2), LONG.times(2), BYTE.times(5), resource.times(resources))
+
+
+def _line_through(layout, count):
+    """(fixed, each): what a layout costs beside and for each of `count`; odd counts may need padding."""
+    each = (layout(count + 2).size - layout(count).size) // 2
+    return layout(count).size - each * count, each
+
+
+def compare(formula, found):
+    """Lines for what the formula has wrong; found: (variable, section, bytes) of each of the archive."""
+    known = {v for term in formula.terms for v in term.variables}
+    lines = [f"{name} has {size} bytes in .{section}, and the formula does not know it"
+             for name, section, size in found if name not in known]
+    for section in ("data", "bss"):
+        there = sum(size for _, where, size in found if where == section)
+        if there != formula.bytes(section):
+            lines.append(f".{section} has {there} bytes, and the formula says {formula.bytes(section)}")
+    return lines
+
+
+def variables(objects):
+    """(variable, section, bytes) of each variable in RAM, from objects with a section for each."""
+    found = []
+    for path in objects:
+        obj = elf.Object(path)
+        for symbol in obj.symbols:
+            section = obj.sections[symbol.section].name if symbol.section < len(obj.sections) else ""
+            match = re.match(r"\.t?(data|bss)\b(?!\.rel\.ro)", section)
+            if match and symbol.size:
+                name = re.sub(r"\.\d+$", "", symbol.name).rpartition(".")[2]  # of a function's own
+                found.append((name, match.group(1), symbol.size))
+    return sorted(found)

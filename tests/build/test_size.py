@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scons size: what grew is named, the stack of each public function is right, RAM is the formula's."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import support
+from dynsel_build import boards, config as configs, interface, ram, size, stack, variants
+from support import scons, write
+
+COMPILER = ["gcc", "-std=c11", "-Iinclude"]
+GCC = [*COMPILER, "-ffunction-sections", "-fdata-sections", "-fstack-usage",
+       "-fcallgraph-info=su"]
+WORK = ["gcc", "-std=c11", "-pthread", "-Iinclude", "-Isrc"]
+
+OPERATIONS = """
+#ifndef SHAPE_H
+#define SHAPE_H
+typedef struct shape_ops {
+    const char *name;
+    int (*area)(int);
+    int (*draw)(int);
+    int (*colour)(int);
+} shape_ops;
+typedef int (*answer_fn)(int);
+typedef struct question {
+    const shape_ops *ops;
+    answer_fn answer;
+} question;
+int ask(const question *q, int n);
+int draw(const question *q, int n);
+int colour(const question *q, int n);
+int each(int n);
+#endif
+"""
+
+USE = """
+#include <dynsel/shape.h>
+void fill(char *bytes);
+int ask(const question *q, int n) { return q->answer(n) + 1; }
+int draw(const question *q, int n) { return q->ops->draw(n) + 1; }
+int colour(const question *q, int n) { return q->ops->colour(n) + 1; }
+__attribute__((noinline)) static int apply(int (*step)(int), int n) { return step(n) + 1; }
+static int up(int n) { char bytes[64]; fill(bytes); return bytes[n]; }
+static int down(int n) { char bytes[256]; fill(bytes); return bytes[n]; }
+int each(int n) { return apply(n > 3 ? up : down, n) + 1; }
+"""
+
+TABLES = """
+#include <dynsel/shape.h>
+void fill(char *bytes);
+static int small(int n) { char bytes[32]; fill(bytes); return bytes[n]; }
+static int large(int n) { char bytes[512]; fill(bytes); return bytes[n]; }
+const shape_ops square_ops = {.name = "square", .area = large, .draw = small};
+const shape_ops circle_ops = {.name = "circle", .draw = small};
+"""
+
+
+class Growth(unittest.TestCase):
+    """Limits, from rows that were measured."""
+
+    def row(self, name, **sizes):
+        return size.Row(name, {**dict.fromkeys(size.COLUMNS, 0), **sizes})
+
+    def test_limit_names_what_grew_and_by_how_much(self):
+        rows = [self.row("a.o", text=70), self.row("b.o", text=50)]
+        before = size.Before({"a.o": {"text": 40}, "b.o": {"text": 50}})
+        self.assertEqual(size.past_limits(rows, {"text": 100, "bss": 0}, before),
+                         ["text is 120 bytes, 20 past the limit of 100: grew a.o by 30"])
+        self.assertEqual(size.past_limits(rows, {"text": 100}, size.Before()),
+                         ["text is 120 bytes, 20 past the limit of 100: largest are a.o with 70, b.o with 50"])
+        self.assertEqual(size.past_limits(rows, {"text": 120, "bss": 0}, size.Before()), [])
+
+    def test_flash_is_what_has_contents(self):
+        rows = [self.row("a.o", text=7, rodata=2, data=1, bss=9)]
+        self.assertEqual(size.past_limits(rows, {"flash": 9}, size.Before({"a.o": {"text": 6, "rodata": 2}})),
+                         ["flash is 10 bytes, 1 past the limit of 9: grew a.o by 2"])
+
+    def test_table(self):
+        text = size.table("v", [self.row("a.o", text=7, frame=3), self.row("b.o", frame=9)], {"text": 9})
+        self.assertEqual(text.splitlines()[-3].split(), ["total", "7", "0", "0", "0", "9"])
+        self.assertEqual(text.splitlines()[-2].split(), ["limit", "9", "-", "-", "-", "-"])
+
+    def test_relocated_constants_are_constants(self):
+        self.assertEqual(size._column(".data.rel.ro.local.ops"), "rodata")
+        self.assertEqual(size._column(".data.rel.local.backend"), "data")
+        self.assertEqual(size._column(".tbss.state"), "bss")
+        self.assertIsNone(size._column(".debug_info"))
+
+
+class Stack(unittest.TestCase):
+    """The call graph of a few lines of C."""
+
+    def setUp(self):
+        self.top = Path(tempfile.mkdtemp(prefix="dynsel-stack-"))
+        self.addCleanup(shutil.rmtree, self.top)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.top)
+        write(self.top / "include/dynsel/shape.h", OPERATIONS)
+
+    def graph(self, optimize="-O1", **sources):
+        for name, text in sources.items():
+            write(self.top / f"{name}.c", text)
+            subprocess.run([*GCC, optimize, "-c", f"{name}.c", "-o", f"{name}.o"], check=True)
+        return stack.Graph([f"{name}.o" for name in sources], interface.Interface(COMPILER, "asked"))
+
+    def chain(self, graph, name):
+        found = graph.public()[name]
+        self.assertEqual(graph.mistakes, [])
+        self.assertEqual(found.bytes, sum(frame for _, frame in found.chain))
+        return [graph.functions[key].name for key, _ in found.chain]
+
+    def mistakes(self, **sources):
+        graph = self.graph(**sources)
+        graph.public()
+        return graph.mistakes
+
+    def test_only_declared_functions_are_public(self):
+        graph = self.graph(use=USE, more="int hidden(void);\nint hidden(void) { return 1; }\n")
+        self.assertEqual(set(graph.public()), {"ask", "draw", "colour", "each"})
+
+    def test_an_operation_goes_to_all_tables_and_to_no_other_slot(self):
+        graph = self.graph(use=USE, tables=TABLES)
+        self.assertEqual(self.chain(graph, "draw"), ["draw", "small"])
+        self.assertEqual(graph.public()["draw"].outside, {"fill"})
+        self.assertEqual(graph.public()["draw"].users, set())
+
+    def test_what_the_program_brings_is_named(self):
+        graph = self.graph(use=USE, tables=TABLES)
+        self.assertEqual(self.chain(graph, "ask"), ["ask"])
+        self.assertEqual(graph.public()["ask"].users, {"answer"})
+        self.assertEqual(graph.public()["colour"].users, {"colour"})
+
+    def test_a_parameter_goes_where_the_object_takes_addresses(self):
+        graph = self.graph(use=USE, tables=TABLES)
+        self.assertEqual(self.chain(graph, "each"), ["each", "apply", "down"])
+        self.assertGreater(graph.public()["each"].bytes, 256)
+
+    def test_a_jump_needs_no_frame(self):
+        source = ('#include <dynsel/shape.h>\nvoid fill(char *bytes);\nint after(int n);\n'
+                  'int each(int n)\n{\n    {\n        char bytes[200];\n        fill(bytes);\n        n = bytes[n];\n    }\n'
+                  '    return after(n);\n}\n')
+        after = "int after(int n);\nvoid fill(char *bytes);\nint after(int n) { char b[100]; fill(b); return b[n]; }\n"
+        called = self.graph(use=source, more=after).public()["each"].bytes
+        jumped = self.graph("-O2", use=source, more=after).public()["each"].bytes
+        self.assertLess(jumped, called)
+        self.assertGreaterEqual(jumped, 200)
+
+    def test_recursion_is_told_with_its_cycle(self):
+        self.assertEqual(self.mistakes(
+            use='#include <dynsel/shape.h>\nint other(int n);\n'
+                'int each(int n)\n{\n    return other(n) + 1;\n}\n',
+            more='#include <dynsel/shape.h>\nint other(int n);\n'
+                 'int other(int n)\n{\n    return n > 9 ? n : each(n + 1) + 1;\n}\n'),
+            ["use.c:3:5: recursion without a bound: each() -> other() -> each()"])
+
+    def test_recursion_through_a_table(self):
+        said = self.mistakes(use=USE, tables='#include <dynsel/shape.h>\nextern const question again;\n'
+                             'static int deeper(int n)\n{\n    return draw(&again, n) + 1;\n}\n'
+                             "const shape_ops deep_ops = {.draw = deeper};\n")
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("recursion without a bound: draw() -> deeper() -> draw()", said[0])
+
+    def test_a_variable_length_array(self):
+        self.assertEqual(self.mistakes(
+            use="#include <dynsel/shape.h>\nvoid fill(char *bytes);\n"
+                "int each(int n)\n{\n    char bytes[n];\n    fill(bytes);\n    return bytes[0];\n}\n"),
+            ["use.c:3:5: each() needs stack whose size shows only when it runs (a variable-length array or"
+             " alloca)"])
+
+    def test_an_unknown_pointer(self):
+        for declared in ("static int (*volatile hook)(int);", "extern int (*hook)(int);"):
+            self.assertEqual(self.mistakes(
+                use=f"#include <dynsel/shape.h>\n{declared}\n"
+                    "int each(int n)\n{\n    return hook(n) + 1;\n}\n"),
+                ["use.c:5:12: each() calls through the pointer 'hook', and nothing tells where to: use a table"
+                 " of operations (a const ..._ops) or a parameter"])
+
+    def test_a_pointer_in_a_structure_that_is_no_table(self):
+        said = self.mistakes(use="#include <dynsel/shape.h>\nstruct own { int (*next)(int); };\n"
+                                 "extern struct own own;\n"
+                                 "int each(int n)\n{\n    return own.next(n) + 1;\n}\n")
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("each() calls through the pointer 'next'", said[0])
+
+    def test_past_the_limit(self):
+        graph = self.graph(use=USE, tables=TABLES)
+        worst = graph.public()["each"].bytes
+        said = size.past_limits([], {"stack": worst}, size.Before(), graph)
+        self.assertEqual(said, [])
+        down = next(f.frame for f in graph.functions.values() if f.name == "down")
+        frames = {f.name: f.frame - (24 if f.name == "down" else 0) for f in graph.functions.values()}
+        said = size.past_limits([], {"stack": worst - 1}, size.Before({"a.o": {}}, frames), graph)
+        self.assertEqual(said, [f"stack of each() is {worst} bytes, 1 past the limit of {worst - 1}:"
+                                " grew down by 24"])
+        said = size.past_limits([], {"stack": 10}, size.Before(), graph)
+        self.assertEqual(len(said), 1)
+        self.assertRegex(said[0], rf"largest are down with {down}, .* \(3 more functions are past it\)$")
+
+    def test_the_table_has_100_columns(self):
+        graph = self.graph(use=USE.replace("each", "e" * 40), tables=TABLES)
+        for line in size.stack_table("v", graph, {"stack": 1}).splitlines():
+            self.assertLessEqual(len(line), 100)
+
+
+class Build(unittest.TestCase):
+    """`scons size` in a small tree."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.top = support.build_tree()
+        cls.addClassCleanup(shutil.rmtree, cls.top)
+
+    def test_limits_and_mistakes_end_the_build_with_a_line(self):
+        status, said = scons(self.top, "size")
+        self.assertEqual(status, 0, said)
+        self.assertRegex(said, r"\none +8\n")
+        board = self.top / "boards/native/board.py"
+        text = board.read_text(encoding="utf-8")
+        self.addCleanup(write, board, text)
+        write(board, re.sub(r'"stack": .*', '"stack": 100,', text))
+        two = self.top / "src/two.c"
+        self.addCleanup(write, two, two.read_text(encoding="utf-8"))
+        write(two, "#include <dynsel/one.h>\nint two(char *bytes);\n"
+                   "int two(char *bytes)\n{\n    return bytes[0];\n}\n")
+        one = self.top / "src/one.c"
+        self.addCleanup(write, one, one.read_text(encoding="utf-8"))
+        write(one, "#include <dynsel/one.h>\nint two(char *bytes);\n"
+                   "int one(void)\n{\n    char bytes[400];\n    return two(bytes);\n}\n")
+        status, said = scons(self.top, "size")
+        self.assertEqual(status, 2, said)
+        self.assertRegex(said, r"native: stack of one\(\) is 4\d\d bytes, 3\d\d past the limit of 100: grew one by"
+                               r" 4\d\d \(limits are in boards/native/board.py\)\n")
+        write(two, "#include <dynsel/one.h>\nint two(char *bytes);\n"
+                   "int two(char *bytes)\n{\n    return bytes[0] + one();\n}\n")
+        status, said = scons(self.top, "size")
+        self.assertEqual(status, 2, said)
+        self.assertIn("native: src/one.c:3:5: recursion without a bound: one() -> two() -> one()\n", said)
+
+
+class Ram(unittest.TestCase):
+    """The formula against the compiler, over several configurations."""
+
+    CONFIGURATIONS = (
+        "",
+        "CONFIG_DYNSEL_STATISTICS=y\nCONFIG_DYNSEL_COUNTING_THREADS=3\nCONFIG_DYNSEL_MAX_RESOURCES=5\n"
+        "CONFIG_DYNSEL_MAX_IN_FLIGHT=7\nCONFIG_DYNSEL_THREADS_WORKERS=3\nCONFIG_DYNSEL_THREADS_QUEUE=5\n"
+        "CONFIG_DYNSEL_OPENCL_MAX_DEVICES=3\nCONFIG_DYNSEL_OPENCL_MAX_PLATFORMS=1\n"
+        "CONFIG_DYNSEL_MAX_TUNED_TASKS=9\nCONFIG_DYNSEL_MAX_KEY_WORDS=5\n",
+        "CONFIG_DYNSEL_BACKEND_OPENCL=n\nCONFIG_DYNSEL_MAX_RESOURCES=64\nCONFIG_DYNSEL_MAX_IN_FLIGHT=4096\n"
+        "CONFIG_DYNSEL_THREADS_QUEUE=1\nCONFIG_DYNSEL_MAX_KEY_WORDS=0\nCONFIG_DYNSEL_ERROR_TEXTS=n\n",
+        "CONFIG_DYNSEL_CONTEXT_NOTHING=y\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_MAX_IN_FLIGHT=1\n"
+        "CONFIG_DYNSEL_ASPECTS=n\nCONFIG_DYNSEL_STATISTICS=y\nCONFIG_DYNSEL_MAX_RESOURCES=1\n"
+        "CONFIG_DYNSEL_MAX_KEY_WORDS=3\nCONFIG_DYNSEL_MAX_TUNED_TASKS=1\n",
+        "CONFIG_DYNSEL_IN_FLIGHT=n\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_BACKEND_OPENCL=n\n"
+        "CONFIG_DYNSEL_MAX_RESOURCES=9\n",
+    )
+
+    def test_archive_and_what_a_program_holds(self):
+        for text in self.CONFIGURATIONS:
+            with self.subTest(text):
+                self.check(text)
+
+    def check(self, text):
+        top = self.tree(text)
+        status, said = scons(top, "CONF=numbers", "size")
+        self.assertEqual(status, 0, said)
+        variant = variants.parse(str(top), "native+numbers")
+        config = configs.load(top, "native", variant.layers(top))
+        board = boards.describe(top, "native", config)
+        formula = ram.Formula(config, board.machine)
+        objects = [str(p) for p in (top / variant.folder / "obj").rglob("*.ci")]
+        objects = [p[:-3] + ".o" for p in objects]
+        self.assertGreater(len(objects), 20)
+        self.assertEqual(ram.compare(formula, ram.variables(objects)), [])
+        os.chdir(top)
+        asked = interface.Interface([*WORK, f"-I{variant.folder}/gen"], top / "asked")
+        self.assertEqual(asked.sizes(formula.sizes()), formula.sizes())
+
+    def tree(self, text):
+        """The real sources, with a fragment `numbers`."""
+        top = Path(tempfile.mkdtemp(prefix="dynsel-ram-"))
+        self.addCleanup(shutil.rmtree, top)
+        self.addCleanup(os.chdir, os.getcwd())
+        for name in ("SConstruct", "Kconfig", "site_scons", "boards", "src", "include", "configs"):
+            copy = shutil.copytree if (support.TOP / name).is_dir() else shutil.copy
+            copy(support.TOP / name, top / name)
+        write(top / "examples/SConscript", "")
+        write(top / "tools/SConscript", "")
+        write(top / "configs/numbers.conf", text)
+        return top
+
+
+if __name__ == "__main__":
+    unittest.main()
