@@ -232,7 +232,11 @@ static void nothing_recognizes_nothing(void **state)
     (void)state;
     const dynsel_target target = {.name = "none"};
     assert_false(dynsel_target_recognizes(NULL, &gpu));
+    static const dynsel_recognition everything[] = {{.backend = NULL}};
+    const dynsel_target open = {.name = "open", .recognitions = everything, .recognition_count = 1};
     assert_false(dynsel_target_recognizes(&target, NULL));
+    assert_false(dynsel_target_recognizes(&open, NULL));
+    assert_true(dynsel_target_recognizes(&open, &gpu));
     assert_false(dynsel_target_recognizes(&target, &gpu));
     assert_false(dynsel_target_is_open(NULL));
     assert_false(dynsel_target_is_open(&target));
