@@ -17,17 +17,18 @@ typedef struct dynsel_round_robin_policy {
     dynsel_policy policy;
     dynsel_word turn;
     dynsel_word
-        partial_turns[CONFIG_DYNSEL_MAX_RESOURCES]; /* by the first resource that may be used */
+        partial_turns[CONFIG_DYNSEL_MAX_RESOURCES]; /* by the set of those that may be used */
 } dynsel_round_robin_policy;
 
 /**
  * Rotates through the table that `options` gives, beginning at `offset`.
  *
- * The rotation goes over the resources that the task may use (in service, and with a form for it),
- * each as often as the others, and stays right however long it runs. Tasks that may use all
- * resources take turns with each other; tasks that may use only some take turns with those that
- * have the same first resource. Selecting costs one atomic read-modify-write, and a look at each
- * resource when the task has several forms or a resource is out of service.
+ * The rotation goes over the resources that the task may use (in service, with the aspects that it
+ * needs, and with a form for it), each as often as the others, and stays right however long it runs.
+ * Tasks take turns with those that may use the same resources. There are
+ * CONFIG_DYNSEL_MAX_RESOURCES places for sets of resources that are not all; by chance two of them
+ * may share one. Selecting costs one atomic read-modify-write, and a look at each resource when the
+ * task has several forms or needs aspects, or a resource is out of service.
  *
  * The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4), options with
  * resources (3, 5).

@@ -36,7 +36,7 @@ static inline uint32_t take_turn(dynsel_word *turn, uint32_t count)
 }
 
 typedef struct candidates {
-    uint32_t first;
+    uint32_t set; /* a number for which they are: sets that differ seldom have the same */
     uint32_t count;
 } candidates;
 
@@ -45,15 +45,15 @@ static candidates find_candidates(const dynsel_policy *base, const dynsel_task *
     candidates found = {.count = 0};
     for (uint32_t i = 0; i < base->count; i++) {
         if (dynsel_is_candidate(base, i, task)) {
-            found.first = found.count == 0 ? i : found.first;
+            found.set = (found.set ^ (i + 1)) * 0x9e3779b1u;
             found.count++;
         }
     }
     return found;
 }
 
-/* Tasks that may use everything take turns together; others with those that have the same first
- * candidate. */
+/* Tasks that may use everything take turns together; others with those that may use the same: if
+ * sets that overlap shared their turns, one could always get the odd ones. */
 static uint32_t take_turn_among(dynsel_round_robin_policy *policy, candidates among)
 {
     if (among.count == 1) {
@@ -62,7 +62,8 @@ static uint32_t take_turn_among(dynsel_round_robin_policy *policy, candidates am
     if (among.count == policy->policy.count) {
         return take_turn(&policy->turn, among.count);
     }
-    return take_turn(&policy->partial_turns[among.first], among.count);
+    const uint64_t place = (uint64_t)among.set * CONFIG_DYNSEL_MAX_RESOURCES >> 32;
+    return take_turn(&policy->partial_turns[place], among.count);
 }
 
 /* False: a resource has gone out of service since they were counted. */

@@ -166,6 +166,23 @@ static void the_aspect_that_is_named_is_the_first_that_lacks(void **state)
     }
 }
 
+/* Of another target than the first of the table. */
+static void the_target_that_is_named_is_the_devices_own(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    described_device *const devices[] = {&little};
+    little.aspects = (dynsel_aspect_set)~BIT(SECOND);
+    assert_status(DYNSEL_E_ASPECT, init_given(devices, 1));
+    assert_error_names(&little, "small_ones", SECOND);
+    assert_true(CONFIG_DYNSEL_ERROR_TEXTS == 0 ||
+                dynsel_last_error()->number == (1u << 16 | SECOND));
+    little.type = "cpu"; /* its vendor tells as well */
+    little.vendor = "Seven Dwarfs";
+    assert_status(DYNSEL_E_ASPECT, init_given(devices, 1));
+    assert_error_names(&little, "small_ones", SECOND);
+}
+
 static void a_device_that_no_target_recognizes_is_refused(void **state)
 {
     (void)state;
@@ -440,6 +457,7 @@ int main(void)
         TEST(a_device_that_keeps_its_promises_is_taken),
         TEST(a_given_device_that_breaks_a_promise_fails_the_initialization),
         TEST(the_aspect_that_is_named_is_the_first_that_lacks),
+        TEST(the_target_that_is_named_is_the_devices_own),
         TEST(a_device_that_no_target_recognizes_is_refused),
         TEST(default_devices_that_break_promises_are_left_out),
         TEST(the_last_error_tells_who_was_left_out),

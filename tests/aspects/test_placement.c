@@ -447,6 +447,32 @@ static void a_turn_goes_round_those_that_have_the_aspects(void **state)
     end();
 }
 
+/* Two kinds of work that come by turns, and share their first device: none of the others starves. */
+static void a_turn_is_fair_where_sets_overlap(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    devices[0].aspects = BIT(0) | BIT(1);
+    devices[1].aspects = BIT(0);
+    devices[2].aspects = BIT(1);
+    begin(&kinds[2], 3, 3);
+    const dynsel_task one = needing(BIT(0));
+    const dynsel_task other = needing(BIT(1));
+    unsigned counts[2][3] = {{0}};
+    for (int i = 0; i < 100; i++) {
+        dynsel_selection selection;
+        assert_status(DYNSEL_OK, dynsel_select(POLICY, &one, &selection));
+        counts[0][selection.index]++;
+        assert_status(DYNSEL_OK, dynsel_select(POLICY, &other, &selection));
+        counts[1][selection.index]++;
+    }
+    assert_int_equal(counts[0][0], 50);
+    assert_int_equal(counts[0][1], 50);
+    assert_int_equal(counts[1][0], 50);
+    assert_int_equal(counts[1][2], 50);
+    end();
+}
+
 static void the_least_loaded_is_one_that_has_the_aspects(void **state)
 {
     (void)state;
@@ -645,6 +671,7 @@ int main(void)
         TEST(the_worst_obstacle_is_told_last),
         TEST(the_reason_says_why_there_is_no_other),
         TEST(a_turn_goes_round_those_that_have_the_aspects),
+        TEST(a_turn_is_fair_where_sets_overlap),
         TEST(the_least_loaded_is_one_that_has_the_aspects),
         TEST(random_programs_go_where_they_may),
     };

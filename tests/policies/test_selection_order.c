@@ -115,8 +115,17 @@ static bool model_may_use(const model *m, uint32_t index, uint32_t kind)
     return !m->is_out[index] && (kind == ANYWHERE || (kind == LEFT_ONLY) == m->is_left[index]);
 }
 
-/* The next index, or -1 when there is none. All take turns together, some with those of the same
- * first. */
+/* Where tasks that may use only some take turns, with those that may use the same. */
+static uint32_t *model_partial_turn(model *m, const uint32_t *candidates, uint32_t count)
+{
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        set = (set ^ (candidates[i] + 1)) * 0x9e3779b1u;
+    }
+    return &m->partial_turns[((uint64_t)set * CONFIG_DYNSEL_MAX_RESOURCES) >> 32];
+}
+
+/* The next index, or -1 when there is none. All take turns together. */
 static int model_round_robin(model *m, uint32_t kind)
 {
     uint32_t candidates[CONFIG_DYNSEL_MAX_RESOURCES];
@@ -129,7 +138,7 @@ static int model_round_robin(model *m, uint32_t kind)
     if (count <= 1) {
         return count == 0 ? -1 : (int)candidates[0];
     }
-    uint32_t *turn = count == m->count ? &m->turn : &m->partial_turns[candidates[0]];
+    uint32_t *turn = count == m->count ? &m->turn : model_partial_turn(m, candidates, count);
     return (int)candidates[(*turn)++ % count];
 }
 
