@@ -45,7 +45,7 @@ static candidates find_candidates(const dynsel_policy *base, const dynsel_task *
     candidates found = {.count = 0};
     for (uint32_t i = 0; i < base->count; i++) {
         if (dynsel_is_candidate(base, i, task)) {
-            found.set = (found.set ^ (i + 1)) * 0x9e3779b1u;
+            found.set = (found.set ^ found.set >> 15 ^ (i + 1)) * 0x9e3779b1u;
             found.count++;
         }
     }

@@ -120,7 +120,7 @@ static uint32_t *model_partial_turn(model *m, const uint32_t *candidates, uint32
 {
     uint32_t set = 0;
     for (uint32_t i = 0; i < count; i++) {
-        set = (set ^ (candidates[i] + 1)) * 0x9e3779b1u;
+        set = (set ^ set >> 15 ^ (candidates[i] + 1)) * 0x9e3779b1u;
     }
     return &m->partial_turns[((uint64_t)set * CONFIG_DYNSEL_MAX_RESOURCES) >> 32];
 }
