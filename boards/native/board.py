@@ -34,6 +34,7 @@ def limits(config):
     return {
         "text": ((11 if config["DYNSEL_OPTIMIZE_SIZE"] else 15) + (7 if in_flight else 0)
                  + (8 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
+                 + (1 if config["DYNSEL_CONTEXT_INTERRUPTS"] else 0)
                  + (2 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
                  + (3 if aspects else 0) + (17 if opencl else 0)) * KIB,
         "rodata": (6 + (1 if threads else 0) + (4 if aspects else 0) + (14 if opencl else 0)) * KIB,

@@ -100,6 +100,10 @@ class Formula:
             yield Term("backend inline", ("dynsel_inline_backend",), "data", pointer)
         if is_set("DYNSEL_CONTEXT_THREADS"):
             yield Term("waking", ("wakes", "sleepers"), "bss", 8)
+        if is_set("DYNSEL_CONTEXT_INTERRUPTS"):
+            yield Term("waking", ("wakes",), "bss", 4)
+            if is_set("DYNSEL_HAS_HOSTED"):
+                yield Term("signals in place of interrupts", ("depth", "outside"), "bss", 4 + 128)
         if is_set("DYNSEL_STATISTICS"):
             yield Term("counting", ("taken",), "bss", 4)
         if is_set("DYNSEL_IN_FLIGHT"):

@@ -257,6 +257,8 @@ class Ram(unittest.TestCase):
         "CONFIG_DYNSEL_CONTEXT_NOTHING=y\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_MAX_IN_FLIGHT=1\n"
         "CONFIG_DYNSEL_ASPECTS=n\nCONFIG_DYNSEL_STATISTICS=y\nCONFIG_DYNSEL_MAX_RESOURCES=1\n"
         "CONFIG_DYNSEL_MAX_KEY_WORDS=3\nCONFIG_DYNSEL_MAX_TUNED_TASKS=1\n",
+        "CONFIG_DYNSEL_CONTEXT_INTERRUPTS=y\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_MAX_IN_FLIGHT=3\n"
+        "CONFIG_DYNSEL_POLICY_AUTO_TUNE=n\nCONFIG_DYNSEL_MAX_RESOURCES=2\n",
         "CONFIG_DYNSEL_IN_FLIGHT=n\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_BACKEND_OPENCL=n\n"
         "CONFIG_DYNSEL_MAX_RESOURCES=9\n",
     )
@@ -268,7 +270,7 @@ class Ram(unittest.TestCase):
 
     def check(self, text):
         top = self.tree(text)
-        status, said = scons(top, "CONF=numbers", "size")
+        status, said = scons(top, "CONF=numbers")
         self.assertEqual(status, 0, said)
         variant = variants.parse(str(top), "native+numbers")
         config = configs.load(top, "native", variant.layers(top))
