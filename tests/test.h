@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every test includes: the test runner (cmocka on hosts) and a few assertions that tell what
- * went wrong.
+ * What every test includes: the test runner (cmocka on hosts, tests/runner where there is none) and a
+ * few assertions that tell what went wrong.
  */
 #ifndef DYNSEL_TESTS_TEST_H
 #define DYNSEL_TESTS_TEST_H
@@ -11,7 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if DYNSEL_TESTS_SMALL_RUNNER
+#include "runner/runner.h"
+#else
 #include <cmocka.h>
+#endif
 
 #include <dynsel/error.h>
 

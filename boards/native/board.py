@@ -14,8 +14,6 @@ def describe(config):
     """The toolchain and limits for a configuration; see dynsel_build/boards.py."""
     return Board(
         cc="clang" if config["DYNSEL_COMPILER_CLANG"] else "gcc",
-        packages={"gcc": "gcc", "clang": "clang", "ar": "binutils", "nm": "binutils",
-                  "size": "binutils"},
         limits=limits(config),
         machine=MACHINE,
         check_on_top=("clang", "sanitize", "tsan"),

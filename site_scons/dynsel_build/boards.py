@@ -2,8 +2,13 @@
 """What boards/<name>/board.py says about a board."""
 
 import importlib.util
-from dataclasses import dataclass, field
+import shutil
+import subprocess
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
+
+from .errors import UserMistake
 
 
 @dataclass(frozen=True)
@@ -12,31 +17,57 @@ class Board:
 
     cc, ar, nm, size
                   the programs; cc is also the linker
-    packages      program -> Debian package that has it, for the message when it is missing
     cflags        added to every compilation and link (-mcpu=...)
+    library_cflags
+                  added when the library's own sources are compiled
     cppdefines    added to every compilation
+    start         sources that are linked into each program, such as start-up code
     linkflags     added to every link
+    libraries     linked with each program, last
+    bare_metal    there is no operating system: the archive may need nothing but the port, and tests
+                  get stand-ins for the calls of POSIX that they use
+    small_runner  tests are linked with tests/runner and not with cmocka
+    host_libraries
+                  the host's own libraries can be linked; else what needs some is left out
     runner        put in front of a test program (an emulator); nothing runs it right here
+    seconds       how long a test may run
     limits        bytes of the archive: 'text', 'rodata', 'data', 'bss', 'flash' (the first three), and
                   'stack' of the worst public function; one left out is not limited
     machine       sizes that the formula for RAM needs (dynsel_build/ram.py); None: no formula is printed
     check_on_top  fragments that `scons check` also lays on each variant that it is asked for
     check_beside  fragments that `scons check` also lays on the bare board
+    packages      what the file `packages` of the folder says: program, or compiler:file -> Debian
+                  package that has it
     """
 
     cc: str
     ar: str = "ar"
     nm: str = "nm"
     size: str = "size"
-    packages: dict = field(default_factory=dict)
     cflags: tuple = ()
+    library_cflags: tuple = ()
     cppdefines: tuple = ()
+    start: tuple = ()
     linkflags: tuple = ()
+    libraries: tuple = ()
+    bare_metal: bool = False
+    small_runner: bool = False
+    host_libraries: bool = True
     runner: tuple = ()
+    seconds: int = 120
     limits: dict = field(default_factory=dict)
     machine: object = None
     check_on_top: tuple = ()
     check_beside: tuple = ()
+    packages: dict = field(default_factory=dict)
+
+    def missing(self):
+        """Packages of what is not there, without those of the compiler."""
+        return [package for what, package in self.packages.items()
+                if what not in (self.cc, self.ar) and not is_there(what)]
+
+
+FILES = ("Kconfig.board", "defconfig")
 
 
 def names(top):
@@ -44,10 +75,66 @@ def names(top):
     return sorted(p.parent.name for p in Path(top).glob("boards/*/Kconfig.board"))
 
 
+def check_folder(top, name):
+    """A folder that lacks a file is a mistake that names the file."""
+    folder = Path(top) / "boards" / name
+    gone = [f for f in FILES if not (folder / f).is_file()]
+    if folder.is_dir() and gone:
+        raise UserMistake([f"boards/{name}/{f} is missing; a board needs one"
+                           + (", if only an empty one" if f == "defconfig" else "") for f in gone])
+
+
 def describe(top, name, configuration):
     """Asks boards/<name>/board.py. It is imported by path, so that boards can share nothing."""
     path = Path(top) / "boards" / name / "board.py"
+    if not path.is_file():
+        raise UserMistake(f"boards/{name}/board.py is missing; it says how to build for the board")
     spec = importlib.util.spec_from_file_location(f"dynsel_board_{name}", path)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.describe(configuration)
+    try:
+        spec.loader.exec_module(module)
+        board = module.describe(configuration)
+    except UserMistake:
+        raise
+    except Exception as e:  # pylint: disable=broad-except # it is the user's own file
+        raise UserMistake(_blame(f"boards/{name}/board.py", path, e)) from e
+    return replace(board, packages=_packages(top, name))
+
+
+def _blame(shown, path, error):
+    """One line for whatever went wrong in a board.py, with the line of the file where it did."""
+    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    where = f"{shown}:{line}" if line else shown
+    return f"{where}: {type(error).__name__}: {error}"
+
+
+def _packages(top, name):
+    """What a board needs -> the Debian package that has it."""
+    shown = f"boards/{name}/packages"
+    found, path = {}, Path(top) / shown
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split("#")[0].split()
+        if len(words) not in (0, 2):
+            raise UserMistake(f"{shown}:{number}: a line is a command, or compiler:file, and its package")
+        if words:
+            found[words[0]] = words[1]
+    return found
+
+
+@lru_cache(maxsize=None)
+def is_there(what):
+    """Whether a command, or a compiler's file, is installed; of one without a compiler nobody knows."""
+    command, _, file = what.partition(":")
+    if shutil.which(command) is None:
+        return bool(file)
+    if not file:
+        return True
+    said = subprocess.run([command, f"-print-file-name={file}"], capture_output=True, text=True,
+                          check=False).stdout.strip()
+    return said.startswith("/")

@@ -22,6 +22,11 @@ from .nodes import action, missing
 
 FRAMES, CALL_GRAPH = "-fstack-usage", "-fcallgraph-info=su"
 
+RUNNER = ["runner/runner.c", "runner/print.c"]
+RUNNER_BOARD = ["runner/atomics.c", "runner/output_board.c", "runner/signals_board.c",
+                "runner/variables_board.c"]
+RUNNER_HOSTED = ["runner/output_hosted.c"]
+
 
 class VariantBuild:
     """The nodes of one variant."""
@@ -32,9 +37,10 @@ class VariantBuild:
         self.library_env = self.env.Clone()
         self.library_env.Append(CPPPATH=[self.env.Dir("#src")],
                                 CCFLAGS=[*self._written_for_size(), "-Wdate-time",
-                                         *self._same_everywhere()])
-        self.test_env = self.env.Clone()
-        self.test_env.Append(CPPPATH=[self.env.Dir("#src"), self.env.Dir("#tests")])
+                                         *self._same_everywhere(), *board.library_cflags])
+        if board.bare_metal:
+            self.env.Append(CPPPATH=[self.env.Dir("#boards")])  # programs see board.h
+        self.test_env = self._test_environment()
         self.stepped_env = self.test_env.Clone()
         self.stepped_env.Prepend(CPPPATH=[self.env.Dir("#tests/stepping")])
         self.shared_env = self.env.Clone()
@@ -62,7 +68,7 @@ class VariantBuild:
 
     def program(self, name, sources, when=(), libs=()):
         """build/<variant>/bin/<name>, linked with the library. Sees only the public headers."""
-        if not self._wanted(when):
+        if not self._wanted(when) or (libs and not self.board.host_libraries):
             return
         target = f"#{self.variant.folder}/bin/{name}"
         self.programs[name] = self._link(self.env, target, sources, libs)
@@ -86,6 +92,8 @@ class VariantBuild:
         once      of the build system and not of a variant: runs once, whatever is built
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):
+            return
+        if not self._can_run(source, libs, once):
             return
         name = os.path.splitext(self._path_in_tests(source))[0]
         folder = "build" if once else self.variant.folder
@@ -229,7 +237,15 @@ class VariantBuild:
         libs = [*libs, *(l for l in self.user_libs if l not in libs)]
         env = self._with_libraries(env, libs)
         objects = [self._object(env, s) for s in sources]
-        return env.Program(target, [*objects, *more, self.archive])
+        start = [self._object(self.env, self.env.File(f"#{s}")) for s in self.board.start]
+        program = env.Program(target, [*start, *objects, *more, self.archive],
+                              LIBS=[*env.get("LIBS", []), *self.board.libraries])
+        env.Depends(program, [self.env.File(f"#{f}") for f in self._linker_scripts()])
+        return program
+
+    def _linker_scripts(self):
+        """Of -Wl,-T,<file> in the board's linkflags the files."""
+        return [flag.split(",")[2] for flag in self.board.linkflags if flag.startswith("-Wl,-T,")]
 
     def _with_libraries(self, env, modules):
         """An environment with the flags of these libraries, one for each combination."""
@@ -254,8 +270,33 @@ class VariantBuild:
             script = self.env.File(source)
             return [sys.executable, script.abspath], [script]
         target = f"#{self.variant.folder}/tests/{name}"
+        if self.board.small_runner:
+            libs = [lib for lib in libs if lib != "cmocka"]
+            runner_files = RUNNER + (RUNNER_BOARD if self.board.bare_metal else RUNNER_HOSTED)
+            extra = [*extra, *(f"#tests/{f}" for f in runner_files)]
         program = self._link(self.test_env, target, [source, *extra], libs, objects)
-        return [*self.board.runner, program[0].abspath], [program]
+        return [*self.board.runner, program[0].abspath], [program, self._emulator()]
+
+    def _test_environment(self):
+        env = self.env.Clone()
+        env.Append(CPPPATH=[env.Dir("#src"), env.Dir("#tests")],
+                   CPPDEFINES=[("DYNSEL_TESTS_SMALL_RUNNER", 1 if self.board.small_runner else 0)])
+        if self.board.bare_metal:
+            env.Append(CPPPATH=[env.Dir("#tests/runner/posix")])
+        for package in self.board.missing():
+            env["MISSING"] = env["MISSING"] + missing(env, package)
+        return env
+
+    def _can_run(self, source, libs, once):
+        """Scripts start programs without the board's emulator, unless they are of the build system."""
+        if source.endswith(".py"):
+            return once or not self.board.runner
+        return self.board.host_libraries or set(libs) <= {"cmocka"}
+
+    def _emulator(self):
+        """A node that fails when what runs the tests is not there; they are built in any case."""
+        return [missing(self.env, self.board.packages.get(program, program))
+                for program in self.board.runner[:1] if not shutil.which(program)]
 
     def _build_system(self):
         """What a test of the build system depends on."""
@@ -289,7 +330,8 @@ class VariantBuild:
         stem = f"{folder}/tests/{name}" + (f"@{run}" if run else "")
         place = self.env.Dir(f"#{self.variant.folder}").abspath
         settings = {k: str(v).replace("{build}", place) for k, v in variables.items()}
-        spec = runner.Run(stem, tuple(command), {**toolchain.shell_environment(), **settings})
+        spec = runner.Run(stem, tuple(command), {**toolchain.shell_environment(), **settings},
+                          self.board.seconds)
         identity = json.dumps([command, sorted(settings.items())])
         nodes = self.env.Command(
             [f"#{stem}.ok", f"#{stem}.log"], [*depends, Value(identity)],

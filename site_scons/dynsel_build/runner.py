@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-SECONDS = 120
+SECONDS = 120  # unless a board says otherwise
 TAIL = 40
 
 
@@ -17,6 +17,7 @@ class Run:
     stem: str
     command: tuple
     env: dict
+    seconds: int = SECONDS
 
 
 def run(spec):
@@ -24,7 +25,7 @@ def run(spec):
     log = spec.stem + ".log"
     os.makedirs(os.path.dirname(log), exist_ok=True)
     with open(log, "wb") as out:
-        status = subprocess.run(["timeout", "-k", "5", str(SECONDS), *spec.command], env=spec.env,
+        status = subprocess.run(["timeout", "-k", "5", str(spec.seconds), *spec.command], env=spec.env,
                                 stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                 check=False).returncode
     if status == 0:
@@ -39,14 +40,14 @@ def _show(spec, log, status):
     """One write, so that the reports of parallel tests do not mix."""
     with open(log, encoding="utf-8", errors="replace") as f:
         lines = f.read().splitlines()
-    text = [f"FAILED  {spec.stem}: {_reason(status)}; the end of {log}:"]
+    text = [f"FAILED  {spec.stem}: {_reason(spec, status)}; the end of {log}:"]
     text += ["    " + line for line in lines[-TAIL:]]
     sys.stdout.write("\n".join(text) + "\n")
     sys.stdout.flush()
 
 
-def _reason(status):
+def _reason(spec, status):
     if status in (124, 137):
-        return f"not done after {SECONDS} s"
+        return f"not done after {spec.seconds} s, so it hangs or is too slow"
     return f"killed by signal {status - 128 if status > 128 else -status}" if status > 128 or status < 0 \
         else f"exit status {status}"

@@ -86,6 +86,7 @@ def parse(top, name, where=""):
 def _checked(top, variant, where=""):
     known_boards, known_fragments = boards.names(top), fragment_names(top)
     wrong = []
+    boards.check_folder(top, variant.board)
     if variant.board not in known_boards:
         wrong.append(unknown("board", variant.board, known_boards, where))
     for i, fragment in enumerate(variant.fragments):

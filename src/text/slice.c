@@ -12,7 +12,7 @@ static char lower(char c)
 
 static bool is_blank(char c)
 {
-    return (c >= '\0' && c <= ' ') || c == '\x7f';
+    return (unsigned char)c <= ' ' || c == '\x7f';
 }
 
 static bool starts_with(const char *text, dynsel_text_slice part)

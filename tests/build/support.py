@@ -150,8 +150,9 @@ def build_tree():
     top = Path(tempfile.mkdtemp(prefix="dynsel-build-"))
     for name in ("SConstruct", "Kconfig", ".clang-format", ".clang-tidy"):
         shutil.copy(TOP / name, top / name)
-    for folder in ("site_scons", "boards", "configs"):
+    for folder in ("site_scons", "boards/native", "configs"):
         shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(TOP / "boards/targets.yaml", top / "boards/targets.yaml")
     for path in [*TOP.glob("src/**/Kconfig*"), *TOP.glob("tests/*.supp")]:
         write(top / path.relative_to(TOP), path.read_text(encoding="utf-8"))
     for name in ("aspects.def", "aspect_traits.h"):

@@ -110,7 +110,7 @@ class Words(Case):
     def test_help(self):
         said = self.good("-h")
         for text in ("scons VARIANTS=native,native+clang", "boards to build for", "Boards: native",
-                     "clang debug full minimal sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
+                     "clang debug full interrupts minimal sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
             self.assertIn(text, said)
         self.assertLess(len(said.splitlines()), 50)
 
@@ -329,7 +329,7 @@ class Checking(Case):
         self.edit("src/SConscript", 'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n',
                   'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n' + self.uses_all_options())
         said = self.good("check")
-        self.assertEqual(said.splitlines()[-1], "18 passed, 0 failed")
+        self.assertEqual(said.splitlines()[-1], "21 passed, 0 failed")
         for variant in self.VARIANTS:
             self.assertIn(f"  HEAP  build/{variant}/libdynsel.a\n", said)
             self.assertIn(f"  TEST  build/{variant}/tests/test_other\n", said)

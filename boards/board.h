@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the start-up code of a bare-metal board offers to tests and examples, besides the functions
+ * of <dynsel/port.h>. The library itself uses none of it.
+ */
+#ifndef DYNSEL_BOARDS_BOARD_H
+#define DYNSEL_BOARDS_BOARD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* To the console of the emulator or debugger. */
+void board_write(const char *text, size_t length);
+
+/* Ends the program; the emulator's own exit status is `status`. */
+void board_exit(int status) __attribute__((noreturn));
+
+/* The command line that the emulator was given, cut off where it does not fit; "" for none. */
+void board_arguments(char *buffer, size_t bytes);
+
+/* Seconds since some time long ago, for seeds. */
+uint32_t board_seconds(void);
+
+/* From now on an interrupt calls `handler` every `period_us` microseconds, from 1 to 60000; in place
+ * of the one before. */
+void board_timer_start(uint32_t period_us, void (*handler)(void));
+void board_timer_stop(void);
+
+#endif

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Board mps2_an385: ARM's MPS2 with a Cortex-M3, in QEMU."""
+
+from dynsel_build.boards import Board
+
+TOOLS = "arm-none-eabi-"
+
+
+def describe(config):
+    """The toolchain and limits for a configuration; see dynsel_build/boards.py."""
+    return Board(
+        cc=TOOLS + "gcc", ar=TOOLS + "ar", nm=TOOLS + "nm", size=TOOLS + "size",
+        cflags=("-mcpu=cortex-m3", "-mthumb"),
+        library_cflags=("-ffreestanding",),
+        start=("boards/mps2_an385/start.c", "boards/mps2_an385/machine.c", "boards/semihosting.c"),
+        linkflags=("-nostdlib", "-Wl,-T,boards/mps2_an385/linker.ld"),
+        libraries=("c", "gcc"),
+        runner=("qemu-system-arm", "-M", "mps2-an385", "-icount", "shift=6,sleep=off", "-nographic",
+                "-monitor", "none", "-serial", "none", "-semihosting-config",
+                "enable=on,target=native", "-kernel"),
+        small_runner=True,
+        bare_metal=True,
+    )
