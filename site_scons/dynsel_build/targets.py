@@ -111,7 +111,7 @@ class _Reader:
         if missing:
             self._wrong(key.line, f"target {name} has no {' and no '.join(missing)}; all fields are"
                                   " needed")
-        elif not trouble and None not in found.values() and len(found) == len(self._fields):
+        elif None not in found.values() and len(found) == len(self._fields):
             self.targets.append(Target(name=name, line=key.line, **found))
 
     def _pairs(self, mapping, what, known=None):
