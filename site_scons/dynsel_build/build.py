@@ -31,7 +31,9 @@ RUNNER_HOSTED = ["runner/output_hosted.c"]
 class VariantBuild:
     """The nodes of one variant."""
 
-    def __init__(self, variant, config, board, base):
+    def __init__(self, variant, config, board, base, short=False):
+        """short: only tests count that are quick and of this variant."""
+        self.short = short
         self.variant, self.config, self.board = variant, config, board
         self.env = toolchain.variant_environment(base, variant, config, board)
         self.library_env = self.env.Clone()
@@ -46,6 +48,8 @@ class VariantBuild:
         self.shared_env = self.env.Clone()
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
         self.library_objects, self.programs, self.tests, self.user_libs = [], {}, [], []
+        self.counted_tests, self.test_programs = [], []
+        self.checks = []       # what else belongs to `scons test`
         self.outside = {}      # command -> nodes: a program, and what it loads
         self._compiled = {}    # path of an object -> (environment, object, source)
         self._library_envs = {}
@@ -74,7 +78,7 @@ class VariantBuild:
         self.programs[name] = self._link(self.env, target, sources, libs)
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
-             needs=(), once=False, stepped=(), installed=False, tools=()):
+             needs=(), once=False, stepped=(), installed=False, tools=(), long=False):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -89,6 +93,7 @@ class VariantBuild:
                   so that they stop before each atomic operation
         installed it looks at {build}/installed/opt/dynsel, where the variant is installed for it
         tools     programs that it calls, by the names of their packages
+        long      many seconds; `scons matrix RANDOM=n` leaves it out
         once      of the build system and not of a variant: runs once, whatever is built
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):
@@ -106,9 +111,11 @@ class VariantBuild:
         depends += self._installed() if installed else []
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
+        counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
             settings = {**self._test_variables(), **(env or {}), **variables}
             self.tests.append(self._run(group, folder, name, run, command, depends, settings))
+            self.counted_tests += self.tests[-1:] if counts else []
 
     def on_demand(self, command, name, sources, loads=None):
         """build/<variant>/<command>/<name>: built by check, run only by `scons <command>`.
@@ -275,6 +282,7 @@ class VariantBuild:
             runner_files = RUNNER + (RUNNER_BOARD if self.board.bare_metal else RUNNER_HOSTED)
             extra = [*extra, *(f"#tests/{f}" for f in runner_files)]
         program = self._link(self.test_env, target, [source, *extra], libs, objects)
+        self.test_programs += program
         return [*self.board.runner, program[0].abspath], [program, self._emulator()]
 
     def _test_environment(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: which arguments there are, the help text, and the commands that build nothing."""
 
+import re
 from pathlib import Path
 
 from . import boards, config as configs, variants
@@ -15,6 +16,8 @@ ARGUMENTS = {
     "SAVE": (("menuconfig", "guiconfig", "savedefconfig"), "a fragment's name, or defconfig"),
     "PREFIX": (("install",), "where to install (default /usr/local)"),
     "DESTDIR": (("install",), "put in front of PREFIX, for packaging (default empty)"),
+    "RANDOM": (("matrix",), "so many random configurations, instead of one for each option"),
+    "SEED": (("matrix",), "the seed of those; the same gives the same (default another each time)"),
     "ARGS": (("bench", "soak"), "arguments of the program that runs, such as --help"),
     "A": (("diffconfig",), "the one variant to compare"),
     "B": (("diffconfig",), "the other variant to compare"),
@@ -41,6 +44,11 @@ class Session:
             targets = ARGUMENTS.get(name, (None,))[0]
             if targets and not set(targets) & set(self.targets):
                 wrong.append(f"{name}= only means something with {' or '.join(targets)}")
+        for name in ("RANDOM", "SEED"):
+            if not re.fullmatch("0|[1-9][0-9]*", self.arguments.get(name, "1")):
+                wrong.append(f"{name}={self.arguments[name]}: write a number")
+        if "SEED" in self.arguments and "RANDOM" not in self.arguments:
+            wrong.append("SEED= needs RANDOM=, how many configurations to draw")
         if self.arguments.get("VERBOSE", "0") not in ("0", "1"):
             wrong.append("VERBOSE= is 0 or 1")
         if wrong:
@@ -97,7 +105,8 @@ Targets that build
   demo            the main example
   bench           what a submit costs; fast, with statistics off and on
   soak            ten million submits from several threads, counted
-  matrix          test once more with each option of the menu the other way round
+  matrix          test once more with each option of the menu the other way round, or with
+                  RANDOM=20 in so many random configurations (SEED=1 for the same again)
   size            flash, RAM and stack in bytes; fails past the board's limits
   install         archive, headers, what pkg-config and CMake want, into PREFIX
   -c              remove what the same line would build; alone: the variant's folder

@@ -133,7 +133,7 @@ class Gates:
 
         sources = [build.env.File(f"#include/{n}") for n in names]
         node = build.env.Command(f"#{folder}/alone.ok", [*sources, empty, Value(json.dumps(command))],
-                                 action(check, f"  ALONE {build.variant.name}: each public header"))
+                                 action(check, f"  ALONE {build.variant.folder.removeprefix('build/')}: each public header"))
         build.env.Depends(node, build.generated)
         return node
 

@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import random
 import sys
 from functools import partial
 
@@ -14,6 +15,7 @@ from . import bench, cli, install, report, toolchain, variants
 from .build import VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
+from .nodes import action
 
 _lock = None  # held until the process ends
 
@@ -49,12 +51,14 @@ def _run(session):
         Exit(0)
     SetOption("num_jobs", len(os.sched_getaffinity(0)))
     _take_build_folder()
-    builds = _declare_all(session)
+    builds, matrix = _declare_all(session)
     _check_targets(session)
     idle = any(GetOption(name) for name in ("clean", "no_exec", "question"))
     if {"test", "check", "matrix"} & set(session.targets) and not idle:
         _keep_going()
-        report.at_exit([node for build in builds for node in build.tests])
+        if matrix:
+            matrix.at_exit()
+        report.at_exit([node for build in builds for node in build.counted_tests])
 
 
 def _take_build_folder():
@@ -71,47 +75,64 @@ def _take_build_folder():
 
 
 def _declare_all(session):
-    """The nodes of all variants that this call needs."""
+    """The nodes of all variants that this call needs, and what counts those of the matrix."""
     chosen = session.chosen()
     if "install" in session.targets and len(chosen) > 1:
         raise UserMistake("install takes one variant, not " + " and ".join(v.name for v in chosen))
     wanted = _wanted(session, chosen)
     loaded = session.load_all(wanted)
     for note in dict.fromkeys(n for config in loaded.values() for n in config.notes):
-        print(f"note: {note}")
+        if not _is_random(session):  # where everything overrides
+            print(f"note: {note}")
     base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1")
     gates = Gates(base, session.top)
-    builds = [VariantBuild(v, loaded[v], session.board(v), base) for v in wanted]
+    builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_random(session))
+              for v in wanted]
+    matrix = report.Matrix(len(builds)) if "matrix" in session.targets else None
     for build in builds:
         _declare(build, session, gates)
+        if matrix:
+            base.Alias("matrix", _matrix_node(build, matrix))
         if build.variant in chosen and session.targets:
             base.Alias("check", [gates.tidy(build), gates.cppcheck(build)])
     if session.targets:
         base.Alias("check", [gates.formatted(), gates.kconfig_lint()])
         bench.declare(base, session, builds)
-    return builds
+    return builds, matrix
 
 
 def _wanted(session, chosen):
     """The chosen variants, or those that check and matrix make of them."""
-    wanted = list(chosen)
+    wanted = [] if _is_random(session) else list(chosen)
     if "check" in session.targets:
         wanted = variants.for_check(session.top, chosen, session.board)
     if "matrix" in session.targets:
-        wanted += [v for variant in chosen for v in _flipped(session.top, variant)]
+        wanted += [v for variant in chosen for v in _matrix(session, variant)]
     outside = bench.variants_for(session.targets, chosen)
     if outside:
         wanted = outside + [v for v in wanted if not set(session.targets) <= {"bench", "soak"}]
     return list(dict.fromkeys(wanted))
 
 
-def _flipped(top, variant):
+def _is_random(session):
+    return "RANDOM" in session.arguments
+
+
+def _matrix(session, variant):
+    """What the matrix makes of a variant."""
     from . import matrix
 
-    found, notes = matrix.flipped(top, variant)
+    if _is_random(session):
+        count = int(session.arguments["RANDOM"])
+        seed = session.arguments.setdefault("SEED", str(random.randrange(10 ** 6)))
+        print(f"matrix: RANDOM={count} SEED={seed}")
+        return matrix.drawn(session.top, variant, count, seed)
+    found, notes = matrix.flipped(session.top, variant)
     for note in notes:
         print(f"note: {note}")
-    return found
+    beside = [variants.parse(session.top, f"{variant.board}+{fragment}")
+              for fragment in session.board(variant).check_beside]
+    return beside + found
 
 
 def _declare(build, session, gates):
@@ -139,9 +160,9 @@ def _declare(build, session, gates):
 def _declare_targets(build, session, gates):
     """What only named targets need; a plain `scons` saves the time."""
     env, size = build.env, gates.size(build)
-    env.Alias("test", [build.tests, gates.no_heap(build), gates.headers(build)])
+    build.checks = [gates.no_heap(build), gates.headers(build)]
+    env.Alias("test", [build.tests, build.checks])
     env.Alias("check", [env.Alias("test"), size, list(build.outside.values())])
-    env.Alias("matrix", [env.Alias("test"), build.archive])
     env.AlwaysBuild(env.Alias("size", size, gates.show_size(build)))
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
@@ -151,6 +172,17 @@ def _declare_targets(build, session, gates):
         note = install.replaced(build, install.root_of(prefix, destdir))
         if note and not (GetOption("clean") or GetOption("no_exec")):
             print(f"note: {note}")
+
+
+def _matrix_node(build, matrix):
+    """All of a variant is built, and what counts of its tests passes."""
+    stamp = f"{build.variant.folder}/gates/matrix.ok"
+    node = build.env.Command(
+        f"#{stamp}", [build.counted_tests, build.test_programs, build.checks, build.archive,
+                      *build.programs.values(), *build.outside.values()],
+        action(lambda target, source, env: matrix.step(stamp), None))
+    matrix.add(build.variant, node[0])
+    return node
 
 
 def _check_targets(session):

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scons matrix`: every switch is built and tested both ways."""
+"""`scons matrix`: every switch is built and tested both ways, or all of them at random."""
+
+import random
 
 import kconfiglib as kl
 
 from . import config as configs
 from .errors import UserMistake
-from .save import Target, minimal
+from .explain import active_range
+from .save import Target, minimal, sufficient
 from .variants import Variant
 
+TRIES = 50  # to draw a configuration that can be built
+RARE = {"DYNSEL_SANITIZE": 0.04, "DYNSEL_SANITIZE_THREAD": 0.04}  # slow, and checked by itself
+OTHERWISE = 0.35  # how often an option is drawn that is not its default
+ALIKE = (0, 0, 0.1, 0.5)  # the same for aspects and targets, of which there are many
 LONGEST = 160  # of the names of options that are turned together; they become the name of a folder
 
 
@@ -60,8 +67,13 @@ def _flip(top, variant, layers, names):
     for name in names:
         sym = kconf.syms[name]
         sym.set_value("n" if sym.tri_value else "y")
+    return _set_on_top(top, variant, layers, kconf, minimal)
+
+
+def _set_on_top(top, variant, layers, kconf, lines_for):
+    """The variant with these values, as settings on top of its files."""
     wanted = {s.name: s.str_value for s in kconf.unique_defined_syms}
-    lines = minimal(Target(top, variant, "the matrix", layers), wanted)
+    lines = lines_for(Target(top, variant, "the matrix", layers), wanted)
     settings = tuple(f"{n.removeprefix('DYNSEL_')}={v}" for n, v in lines.items())
     return Variant(variant.board, variant.fragments, variant.settings + settings)
 
@@ -73,3 +85,66 @@ def _trouble(top, variant):
     except UserMistake as e:
         return e.lines[0]
     return None
+
+
+# At random
+
+def drawn(top, variant, count, seed):
+    """So many different configurations, the same for the same menu and seed.
+
+    Each value is drawn from those that take effect behind the ones drawn before, in the order of the
+    menu; so what comes out is a legal configuration. Only a choice of targets may be impossible, and
+    then everything is drawn again.
+    """
+    layers = variant.layers(top)
+    found = []
+    for number in range(count):
+        dice = random.Random(f"{seed} {variant.name} {number}")
+        tries = (_draw(top, variant, layers, dice) for _ in range(TRIES))
+        good = (v for v in tries if v not in found and not _trouble(top, v))
+        one = next(good, None)
+        if one is None:
+            raise UserMistake(f"{variant.name}: {TRIES} draws gave no other configuration that can be"
+                              f" built; ask for fewer than RANDOM={number + 1}")
+        found.append(one)
+    return found
+
+
+def _draw(top, variant, layers, dice):
+    config = configs.load(top, variant.board, layers)
+    kconf = config.kconf
+    chances = {**RARE, **dict.fromkeys([a.symbol for a in config.catalogue.aspects], dice.choice(ALIKE)),
+               **dict.fromkeys(config.catalogue.target_symbols(), dice.choice(ALIKE))}
+    choices = set()
+    for sym in kconf.unique_defined_syms:
+        if sym.choice is None:
+            _draw_value(sym, dice, chances.get(sym.name, OTHERWISE))
+        elif sym.choice not in choices:
+            choices.add(sym.choice)
+            members = [s for s in sym.choice.syms if s.visibility]
+            if members:
+                dice.choice(members).set_value("y")
+    return _set_on_top(top, variant, layers, kconf, sufficient)
+
+
+def _draw_value(sym, dice, otherwise):
+    """A value that this symbol can have now, in place of its own."""
+    if not sym.visibility:
+        return
+    if sym.orig_type == kl.BOOL:
+        if len(sym.assignable) > 1 and dice.random() < otherwise:
+            sym.set_value("n" if sym.tri_value else "y")
+    elif sym.orig_type in (kl.INT, kl.HEX):
+        low, high = (int(bound, 0) for bound in active_range(sym))
+        number = _draw_number(dice, low, high, int(sym.str_value, 0))
+        sym.set_value(hex(number) if sym.orig_type == kl.HEX else str(number))
+
+
+def _draw_number(dice, low, high, usual):
+    """Mostly an end of the range, or beside it: there the mistakes are."""
+    kind = dice.random()
+    if kind < 0.5:
+        return min(high, dice.choice((low, low, low + 1, high)))
+    if kind < 0.65:
+        return usual
+    return min(high, low + int((high - low + 1) ** dice.random()) - 1)  # small ones more often

@@ -8,6 +8,7 @@ has changed, counts as passed; one that could not even be built counts as failed
 import atexit
 import os
 import sys
+from pathlib import Path
 
 from SCons.Script import GetBuildFailures
 
@@ -38,6 +39,35 @@ class Group:
         from SCons.Node import up_to_date
 
         return self.nodes[stem].get_state() == up_to_date and os.path.exists(stem + ".ok")
+
+
+class Matrix:
+    """How far many variants have come, and which did not get through."""
+
+    def __init__(self, count):
+        self._count, self._done, self._nodes = count, 0, {}
+
+    def add(self, variant, node):
+        self._nodes[variant] = node
+
+    def step(self, stamp):
+        """One more is done."""
+        self._done += 1
+        print(f"  DONE  {os.path.dirname(os.path.dirname(stamp))}: {self._done} of {self._count}", flush=True)
+        Path(stamp).write_text("passed\n", encoding="utf-8")
+
+    def at_exit(self):
+        """Prints how it went, and how to get at what failed."""
+        atexit.register(self._summary)
+
+    def _summary(self):
+        from SCons.Node import executed, up_to_date
+
+        bad = [v for v, node in self._nodes.items() if node.get_state() not in (executed, up_to_date)]
+        for variant in bad:
+            print(f"this configuration alone: scons test VARIANTS={variant.name}")
+        print(f"{len(self._nodes) - len(bad)} configurations passed, {len(bad)} did not")
+        sys.stdout.flush()
 
 
 def first_time(name):

@@ -56,14 +56,20 @@ def minimal(target, wanted):
     that happens to be this board's default. A defconfig holds differences from the defaults only.
     """
     stay = _still_true(target, wanted) if target.below else {}
-    found = {**stay, **_differences(target, wanted)}
-    found.update(_taken_back(target, found))
+    found = {**stay, **sufficient(target, wanted)}
     for name in [n for n in found if n not in stay]:
         fewer = {n: v for n, v in found.items() if n != name}
         if _leads_to(target, fewer, wanted):
             found = fewer
     order = list(wanted)
     return dict(sorted(found.items(), key=lambda item: order.index(item[0])))
+
+
+def sufficient(target, wanted):
+    """The same in a hurry: lines that lead there, some of which may not be needed."""
+    found = _differences(target, wanted)
+    found.update(_taken_back(target, found))
+    return found
 
 
 def _still_true(target, wanted):

@@ -4,6 +4,7 @@
 The last form sets single options on top, for a try without a file: native~MAX_RESOURCES=4.
 """
 
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from . import boards, config as configs
 from .errors import UserMistake, unknown
 
 DEFAULT_BOARD = "native"
+LONGEST = 120  # characters of a name that is also a folder's
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,11 @@ class Variant:
 
     @property
     def folder(self):
-        return f"build/{self.name}"
+        """Of many settings only a hash is left, because names of files are not as long as that."""
+        if len(self.name) <= LONGEST:
+            return f"build/{self.name}"
+        digest = hashlib.sha256(self.name.encode()).hexdigest()[:10]
+        return f"build/{self.name[:LONGEST].partition('~')[0]}~{digest}"
 
     def with_fragment(self, fragment):
         """The same with one more fragment on top, or itself when it is in there already."""

@@ -61,7 +61,11 @@ class Project(unittest.TestCase):
         self.works("outside")
 
     def test_pkg_config_knows_the_variant(self):
-        self.assertEqual(self.pkg_config("--variable=variant"), [Path(os.environ["DYNSEL_BUILD"]).name])
+        first = (ROOT / "include/dynsel/autoconf.h").read_text(encoding="utf-8").splitlines()[0]
+        self.assertIn(f" for the variant {self.pkg_config('--variable=variant')[0]}; ", first)
+        hashed = self.pkg_config("--variable=configuration")[0]
+        self.assertIn(f"#define DYNSEL_CONFIG_TAG {hashed}\n",
+                      (ROOT / "include/dynsel/autoconf.h").read_text(encoding="utf-8"))
 
     def test_cmake(self):
         said = self.cmake()
