@@ -181,7 +181,7 @@ static dynsel_status admit(dynsel_policy *policy, uint32_t index, bool given, bo
     }
     policy->refused++;
     policy->count--;
-    for (uint32_t i = index; i < policy->count; i++) {
+    for (uint32_t i = index; i < policy->count && i + 1 < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
         policy->resources[i] = policy->resources[i + 1];
     }
     return policy->count != 0 ? DYNSEL_OK : status;

@@ -7,10 +7,12 @@
 #include "fakes/described_backend.h"
 #include "test.h"
 
+#if CONFIG_DYNSEL_BACKEND_INLINE || CONFIG_DYNSEL_BACKEND_THREADS
 static const dynsel_aspect_set of_host = 0
 #define DYNSEL_ASPECT(name, text, host, opencl) | ((host) ? DYNSEL_ASPECT_BIT(name) : 0)
 #include <dynsel/aspects.def>
     ;
+#endif
 
 /* No text is NULL, and the three ways to ask agree. */
 static dynsel_device described_by(const dynsel_resource *resource)
