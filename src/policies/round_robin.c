@@ -7,19 +7,23 @@
 enum {
     /* far below the word's end, so that threads that are late do not reach it */
     LONGEST_COUNT = 1u << 30,
-    EARLIEST_WRAP = LONGEST_COUNT - CONFIG_DYNSEL_MAX_RESOURCES
+    EARLIEST_WRAP = LONGEST_COUNT - CONFIG_DYNSEL_MAX_RESOURCES,
+    /* The turns of a set that is not all of them: above the count stands which set it is. */
+    SET_SHIFT = 20,
+    SET_COUNT = 1 << SET_SHIFT,
+    LONGEST_SET_COUNT = SET_COUNT / 2
 };
 
 /* The turn at which counting starts anew: a multiple, so no turn is lost or doubled. */
-static uint32_t wrap_of(uint32_t count)
+static uint32_t wrap_of(uint32_t longest, uint32_t count)
 {
-    return LONGEST_COUNT - LONGEST_COUNT % count;
+    return longest - longest % count;
 }
 
 /* Exactly one caller draws the turn at which counting starts anew. */
 DYNSEL_RARE static void start_anew(dynsel_word *turn, uint32_t mine, uint32_t count)
 {
-    const uint32_t wrap = wrap_of(count);
+    const uint32_t wrap = wrap_of(LONGEST_COUNT, count);
     if (mine == wrap) {
         (void)dynsel_word_add_relaxed(turn, 0u - wrap);
     }
@@ -52,6 +56,34 @@ static candidates find_candidates(const dynsel_policy *base, const dynsel_task *
     return found;
 }
 
+/* The turns of a set: the first place from where it belongs that is its own or free; where all are
+ * others', it shares one. */
+static dynsel_word *turns_of(dynsel_round_robin_policy *policy, uint32_t set)
+{
+    const uint32_t places = CONFIG_DYNSEL_MAX_RESOURCES;
+    const uint32_t name = (set | 1u) << SET_SHIFT;
+    const uint32_t first = (uint32_t)((uint64_t)set * places >> 32);
+    for (uint32_t k = 0; k < places; k++) {
+        dynsel_word *word = &policy->partial_turns[(first + k) % places];
+        uint32_t seen = dynsel_word_load_relaxed(word);
+        if ((seen == 0 && dynsel_word_swap(word, &seen, name)) ||
+            seen >> SET_SHIFT == name >> SET_SHIFT) {
+            return word;
+        }
+    }
+    return &policy->partial_turns[first];
+}
+
+static uint32_t take_turn_of_set(dynsel_word *turn, uint32_t count)
+{
+    const uint32_t mine = dynsel_word_add_relaxed(turn, 1) % SET_COUNT;
+    const uint32_t wrap = wrap_of(LONGEST_SET_COUNT, count);
+    if (mine == wrap) {
+        (void)dynsel_word_add_relaxed(turn, 0u - wrap);
+    }
+    return mine % count;
+}
+
 /* Tasks that may use everything take turns together; others with those that may use the same: if
  * sets that overlap shared their turns, one could always get the odd ones. */
 static uint32_t take_turn_among(dynsel_round_robin_policy *policy, candidates among)
@@ -62,8 +94,7 @@ static uint32_t take_turn_among(dynsel_round_robin_policy *policy, candidates am
     if (among.count == policy->policy.count) {
         return take_turn(&policy->turn, among.count);
     }
-    const uint64_t place = (uint64_t)among.set * CONFIG_DYNSEL_MAX_RESOURCES >> 32;
-    return take_turn(&policy->partial_turns[place], among.count);
+    return take_turn_of_set(turns_of(policy, among.set), among.count);
 }
 
 /* False: a resource has gone out of service since they were counted. */

@@ -473,6 +473,42 @@ static void a_turn_is_fair_where_sets_overlap(void **state)
     end();
 }
 
+static dynsel_word *only_set(void)
+{
+    dynsel_word *found = NULL;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+        dynsel_word *word = &any.round_robin.partial_turns[i];
+        if (word->value != 0) {
+            assert_null(found);
+            found = word;
+        }
+    }
+    assert_non_null(found);
+    return found;
+}
+
+/* The count of a set that is not all of them starts anew before it reaches the set's name. */
+static void the_turns_of_a_set_stay_right_however_long(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    for (uint32_t i = 0; i < 3; i++) {
+        devices[i].aspects = BIT(0);
+    }
+    begin(&kinds[2], 5, 5);
+    const dynsel_task task = needing(BIT(0));
+    dynsel_selection selection;
+    for (uint32_t i = 0; i < 60; i++) {
+        assert_status(DYNSEL_OK, dynsel_select(POLICY, &task, &selection));
+        assert_int_equal(selection.index, i % 3);
+        if (i == 29) { /* as if it had run for long: 2^19 is the most, less a remainder */
+            only_set()->value += (1u << 19) - (1u << 19) % 3 - 30 - 15;
+        }
+    }
+    assert_int_equal(only_set()->value % (1u << 20), 15);
+    end();
+}
+
 static void the_least_loaded_is_one_that_has_the_aspects(void **state)
 {
     (void)state;
@@ -672,6 +708,7 @@ int main(void)
         TEST(the_reason_says_why_there_is_no_other),
         TEST(a_turn_goes_round_those_that_have_the_aspects),
         TEST(a_turn_is_fair_where_sets_overlap),
+        TEST(the_turns_of_a_set_stay_right_however_long),
         TEST(the_least_loaded_is_one_that_has_the_aspects),
         TEST(random_programs_go_where_they_may),
     };

@@ -355,8 +355,9 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes, v
     }
     const fake_answer *const own = own_answer(shown, what);
     if (own != NULL) {
-        return own->code != CL_SUCCESS ? own->code
-                                       : answer(own->value, own->bytes, bytes, to, answered);
+        const cl_int done =
+            own->value == NULL ? CL_SUCCESS : answer(own->value, own->bytes, bytes, to, answered);
+        return own->code != CL_SUCCESS ? own->code : done;
     }
     switch (what) {
     case CL_DEVICE_PLATFORM:

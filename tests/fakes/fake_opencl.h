@@ -19,7 +19,7 @@
 /* What a device answers to a question, whatever else is said of it. */
 typedef struct fake_answer {
     cl_device_info what;
-    cl_int code; /* not CL_SUCCESS: it refuses */
+    cl_int code; /* not CL_SUCCESS: it refuses, and leaves the value there all the same */
     const void *value;
     size_t bytes;
 } fake_answer;

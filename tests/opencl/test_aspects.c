@@ -296,13 +296,10 @@ static fake_platform platform;
 static fake_answer answer_to(size_t question)
 {
     const fact *f = &it.facts[question];
-    fake_answer a = {.what = questions[question].what, .code = CL_INVALID_VALUE};
-    if (f->known) {
-        a.code = CL_SUCCESS;
-        a.value = f->text != NULL ? (const void *)f->text : &f->number;
-        a.bytes = f->text != NULL ? strlen(f->text) + 1 : f->bytes;
-    }
-    return a;
+    return (fake_answer){.what = questions[question].what,
+                         .code = f->known ? CL_SUCCESS : CL_INVALID_VALUE,
+                         .value = f->text != NULL ? (const void *)f->text : &f->number,
+                         .bytes = f->text != NULL ? strlen(f->text) + 1 : f->bytes};
 }
 
 static void show_it(void)

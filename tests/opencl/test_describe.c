@@ -34,6 +34,7 @@ static const fake_device on_two[] = {
      .answer_count = 1},
 };
 static const fake_device on_three[] = {
+    {.name = "Simulated", .vendor = "Maker Three", .type = CL_DEVICE_TYPE_GPU},
     {.name = "secret",
      .vendor = "Maker Three",
      .type = CL_DEVICE_TYPE_CPU,
@@ -43,7 +44,7 @@ static const fake_device on_three[] = {
 static const fake_platform machine[] = {
     {.name = " Platform One", .count = 2, .devices = on_one},
     {.name = "Platform Two", .count = 1, .devices = on_two},
-    {.name = "Platform Three", .is_hidden = true, .count = 1, .devices = on_three},
+    {.name = "Platform Three", .is_hidden = true, .count = 2, .devices = on_three},
 };
 
 static int set_up_machine(void **state)
@@ -167,6 +168,18 @@ static void a_queue_of_a_platform_that_is_not_listed_is_described(void **state)
     dynsel_fixed_resource_policy policy = {.index = 0};
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    drop(queue);
+}
+
+static void a_queue_of_an_emulator_is_one(void **state)
+{
+    (void)state;
+    const cl_command_queue queue = fake_opencl_new_queue("Simulated");
+    const dynsel_device device = adopted(queue);
+    assert_string_equal(device.type, "gpu");
+#if CONFIG_DYNSEL_ASPECT_EMULATED
+    assert_true((device.aspects & DYNSEL_ASPECT_BIT(emulated)) != 0);
+#endif
     drop(queue);
 }
 
@@ -351,6 +364,7 @@ int main(void)
         TEST(queues_of_found_devices_are_described_like_these),
         TEST(a_queue_of_a_part_of_a_device_is_described),
         TEST(a_queue_of_a_platform_that_is_not_listed_is_described),
+        TEST(a_queue_of_an_emulator_is_one),
         TEST(handles_of_nobody_are_not_described),
         TEST(drivers_are_asked_only_when_devices_are_found),
         TEST(an_adopted_queue_is_asked_about_once),

@@ -105,7 +105,10 @@ typedef struct model {
     bool is_left[CONFIG_DYNSEL_MAX_RESOURCES];
     bool is_out[CONFIG_DYNSEL_MAX_RESOURCES];
     uint32_t turn;
-    uint32_t partial_turns[CONFIG_DYNSEL_MAX_RESOURCES];
+    struct {
+        uint32_t name; /* of a set */
+        uint32_t turn;
+    } partial_turns[CONFIG_DYNSEL_MAX_RESOURCES];
 } model;
 
 enum { ANYWHERE, LEFT_ONLY, RIGHT_ONLY };
@@ -115,14 +118,27 @@ static bool model_may_use(const model *m, uint32_t index, uint32_t kind)
     return !m->is_out[index] && (kind == ANYWHERE || (kind == LEFT_ONLY) == m->is_left[index]);
 }
 
-/* Where tasks that may use only some take turns, with those that may use the same. */
+/* Where tasks that may use only some take turns: with those that may use the same, as long as there
+ * are places. */
 static uint32_t *model_partial_turn(model *m, const uint32_t *candidates, uint32_t count)
 {
     uint32_t set = 0;
     for (uint32_t i = 0; i < count; i++) {
         set = (set ^ set >> 15 ^ (candidates[i] + 1)) * 0x9e3779b1u;
     }
-    return &m->partial_turns[((uint64_t)set * CONFIG_DYNSEL_MAX_RESOURCES) >> 32];
+    const uint32_t name = (set | 1) & 0xfff;
+    const uint32_t first = (uint32_t)(((uint64_t)set * CONFIG_DYNSEL_MAX_RESOURCES) >> 32);
+    uint32_t at = first;
+    do {
+        if (m->partial_turns[at].name == 0) {
+            m->partial_turns[at].name = name;
+        }
+        if (m->partial_turns[at].name == name) {
+            return &m->partial_turns[at].turn;
+        }
+        at = at + 1 < CONFIG_DYNSEL_MAX_RESOURCES ? at + 1 : 0;
+    } while (at != first);
+    return &m->partial_turns[first].turn;
 }
 
 /* The next index, or -1 when there is none. All take turns together. */
