@@ -13,7 +13,7 @@ def describe(config):
         cflags=("-mcpu=cortex-m3", "-mthumb"),
         library_cflags=("-ffreestanding",),
         start=("boards/mps2_an385/start.c", "boards/mps2_an385/machine.c", "boards/semihosting.c"),
-        linkflags=("-nostdlib", "-Wl,-T,boards/mps2_an385/linker.ld"),
+        linkflags=("-nostdlib", "-Tboards/mps2_an385/linker.ld"),
         libraries=("c", "gcc"),
         runner=("qemu-system-arm", "-M", "mps2-an385", "-icount", "shift=6,sleep=off", "-nographic",
                 "-monitor", "none", "-serial", "none", "-semihosting-config",

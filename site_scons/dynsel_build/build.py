@@ -251,8 +251,8 @@ class VariantBuild:
         return program
 
     def _linker_scripts(self):
-        """Of -Wl,-T,<file> in the board's linkflags the files."""
-        return [flag.split(",")[2] for flag in self.board.linkflags if flag.startswith("-Wl,-T,")]
+        """Of -T<file> in the board's linkflags the files."""
+        return [flag[2:] for flag in self.board.linkflags if flag.startswith("-T")]
 
     def _with_libraries(self, env, modules):
         """An environment with the flags of these libraries, one for each combination."""

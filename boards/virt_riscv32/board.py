@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Board virt_riscv32: QEMU's own RISC-V machine with an RV32IMAC core."""
+
+from dynsel_build.boards import Board
+
+TOOLS = "riscv64-unknown-elf-"
+# Of the older specification, where what reaches the control registers is a part of "i": the
+# compiler's libraries are ordered by such names.
+CORE = ("-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2")
+
+
+def describe(config):
+    """The toolchain and limits for a configuration; see dynsel_build/boards.py."""
+    return Board(
+        cc=TOOLS + "gcc", ar=TOOLS + "ar", nm=TOOLS + "nm", size=TOOLS + "size",
+        cflags=(*CORE, "--specs=picolibc.specs"),
+        library_cflags=("-ffreestanding",),
+        start=("boards/virt_riscv32/start.c", "boards/virt_riscv32/machine.c",
+               "boards/semihosting.c"),
+        linkflags=("-nostdlib", "-Tboards/virt_riscv32/linker.ld"),
+        libraries=("c", "gcc"),
+        runner=("qemu-system-riscv32", "-M", "virt", "-bios", "none", "-icount",
+                "shift=6,sleep=off", "-nographic", "-monitor", "none", "-serial", "none",
+                "-semihosting-config", "enable=on,target=native", "-kernel"),
+        small_runner=True,
+        bare_metal=True,
+    )
