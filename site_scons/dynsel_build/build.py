@@ -98,7 +98,7 @@ class VariantBuild:
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):
             return
-        if not self._can_run(source, libs, once):
+        if not self._can_run(source, libs, once or installed):
             return
         name = os.path.splitext(self._path_in_tests(source))[0]
         folder = "build" if once else self.variant.folder
@@ -108,7 +108,7 @@ class VariantBuild:
         command, depends = self._test_command(source, name, extra, libs, objects)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
-        depends += self._installed() if installed else []
+        depends += self._installed() + self._emulator() if installed else []
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
         counts = not (self.short and (long or once))
@@ -295,10 +295,10 @@ class VariantBuild:
             env["MISSING"] = env["MISSING"] + missing(env, package)
         return env
 
-    def _can_run(self, source, libs, once):
-        """Scripts start programs without the board's emulator, unless they are of the build system."""
+    def _can_run(self, source, libs, knows_boards):
+        """Scripts start programs without the board's emulator, unless they know better."""
         if source.endswith(".py"):
-            return once or not self.board.runner
+            return knows_boards or not self.board.runner
         return self.board.host_libraries or set(libs) <= {"cmocka"}
 
     def _emulator(self):
@@ -321,7 +321,7 @@ class VariantBuild:
         top = self.env.Dir("#").abspath
         variables = {
             "DYNSEL_TOP": top, "DYNSEL_BUILD": folder, "DYNSEL_BIN": f"{folder}/bin",
-            "DYNSEL_CC": self.board.cc, "DYNSEL_RUNNER": shlex.join(self.board.runner), "POCL_CACHE_DIR": f"{folder}/pocl-cache",
+            "DYNSEL_CC": self.board.cc, **self._board_variables(), "POCL_CACHE_DIR": f"{folder}/pocl-cache",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         if self.config["DYNSEL_SANITIZE"]:
@@ -332,6 +332,19 @@ class VariantBuild:
         if self.config["DYNSEL_SANITIZE_THREAD"]:
             variables.update(TSAN_OPTIONS=f"halt_on_error=1:suppressions={top}/tests/tsan.supp")
         return variables
+
+    def _board_variables(self):
+        """What a script needs that builds programs for the board: words as a shell has them."""
+        top = Path(self.env.Dir("#").abspath)
+        flags = list(self.board.linkflags)
+        for script in self._linker_scripts():
+            flags = [flag.replace(script, str(top / script)) for flag in flags]
+        return {
+            "DYNSEL_RUNNER": shlex.join(self.board.runner),
+            "DYNSEL_START": shlex.join(str(top / source) for source in self.board.start),
+            "DYNSEL_LINKFLAGS": shlex.join(flags),
+            "DYNSEL_LIBRARIES": shlex.join(f"-l{library}" for library in self.board.libraries),
+        }
 
     def _run(self, group, folder, name, run, command, depends, variables):
         """One run: <name>[@<run>].ok stands when it passed, <name>[@<run>].log says what it said."""

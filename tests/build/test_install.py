@@ -16,7 +16,16 @@ from pathlib import Path
 INSTALLED = Path(os.environ["DYNSEL_BUILD"]) / "installed"
 ROOT = INSTALLED / "opt/dynsel"
 PROJECT = Path(__file__).resolve().parent / "project"
-CC, RUNNER = os.environ["DYNSEL_CC"], shlex.split(os.environ["DYNSEL_RUNNER"])
+CC, TOP = os.environ["DYNSEL_CC"], Path(os.environ["DYNSEL_TOP"])
+RUNNER, START, LINK, LIBRARIES = (shlex.split(os.environ["DYNSEL_" + name])
+                                  for name in ("RUNNER", "START", "LINKFLAGS", "LIBRARIES"))
+INCLUDE = [str(TOP / "boards")] if START else []  # of the start-up code, which a project has itself
+BOARD = [*(f"-I{folder}" for folder in INCLUDE), *START, *LINK]
+TOOLCHAIN = f"""\
+set(CMAKE_SYSTEM_NAME {"Generic" if START else "Linux"})
+set(CMAKE_C_COMPILER {CC})
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+"""
 GENERATED = ("autoconf.h", "aspect_names.h", "aspect_sets.h")
 
 
@@ -51,13 +60,16 @@ class Project(unittest.TestCase):
     def test_by_hand(self):
         flags = ["-pthread"] if option("DYNSEL_CONTEXT_THREADS") else []
         libraries = ["-lOpenCL"] if option("DYNSEL_BACKEND_OPENCL") else []
-        self.run_here(CC, *flags, f"-I{ROOT}/include", "main.c", f"-L{ROOT}/lib", "-ldynsel", *libraries,
-                      "-o", "outside")
+        machine = [f for f in self.pkg_config("--cflags") if f.startswith("-m")]
+        self.run_here(CC, *flags, *machine, f"-I{ROOT}/include", *BOARD, "main.c", f"-L{ROOT}/lib",
+                      "-ldynsel", *libraries, *LIBRARIES, "-o", "outside")
         self.works("outside")
 
     def test_pkg_config(self):
         self.run_here(CC, "-std=c11", "-pedantic-errors", "-Wall", "-Wextra", "-Werror",
-                      "main.c", *self.pkg_config("--cflags", "--libs"), "-o", "outside")
+                      *self.pkg_config("--cflags"), "-c", "main.c")
+        self.run_here(CC, "-std=c11", *BOARD, "main.o", *self.pkg_config("--cflags", "--libs"),
+                      *LIBRARIES, "-o", "outside")
         self.works("outside")
 
     def test_pkg_config_knows_the_variant(self):
@@ -103,11 +115,17 @@ endif()
 
     def cmake(self):
         """What cmake says while it configures the project."""
-        return self.run_here("cmake", "-S", ".", "-B", "made", f"-DCMAKE_C_COMPILER={CC}",
-                             f"-DCMAKE_PREFIX_PATH={ROOT}", CMAKE_GENERATOR="Unix Makefiles")
+        lists = {"START": START, "INCLUDE": INCLUDE, "LINK": LINK, "LIBRARIES": LIBRARIES}
+        machine = [f"-DCMAKE_C_COMPILER={CC}"]
+        if RUNNER:
+            (self.folder / "toolchain.cmake").write_text(TOOLCHAIN, encoding="utf-8")
+            machine = ["-DCMAKE_TOOLCHAIN_FILE=toolchain.cmake"]
+        return self.run_here("cmake", "-S", ".", "-B", "made", *machine, f"-DCMAKE_PREFIX_PATH={ROOT}",
+                             *(f"-D{name}={';'.join(words)}" for name, words in lists.items()),
+                             CMAKE_GENERATOR="Unix Makefiles")
 
     def test_all_headers_are_there(self):
-        top = Path(os.environ["DYNSEL_TOP"]) / "include/dynsel"
+        top = TOP / "include/dynsel"
         wanted = {p.name for p in top.iterdir() if p.suffix in (".h", ".def")} | set(GENERATED)
         self.assertEqual({p.name for p in (ROOT / "include/dynsel").iterdir()}, wanted)
 
