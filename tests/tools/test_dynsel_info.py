@@ -58,9 +58,15 @@ class People(Case):
 
     @NEEDS_DEVICES
     def test_devices_of_one_domain_name_each_other(self):
-        text = self.info(env=TWO)
-        domains = [d["memory"]["domain"] for d in self.devices(env=TWO)]
-        self.assertEqual("the same as of opencl 1" in text, domains[0] == domains[1])
+        env = self.odd(rules("basic", GPU), THREE)
+        blocks = re.split(r"(?m)^opencl ", self.info(env=env))[1:]
+        devices = self.devices(env=env)
+        self.assertEqual(len({d["memory"]["domain"] for d in devices}), 2)
+        for device, block in zip(devices, blocks):
+            same = [str(d["index"]) for d in devices if d["memory"]["domain"] == device["memory"]["domain"]
+                    and d is not device]
+            named = re.search("the same as of opencl (.*)", block)
+            self.assertEqual(named.group(1).split(", ") if named else [], same)
 
     def test_without_a_driver(self):
         text = " ".join(self.info(env=NO_DRIVER).split())

@@ -7,7 +7,7 @@ import struct
 import unittest
 
 from support_info import (Case, DRIVER, EXTENSIONS, GPU, NAME, NEEDS_DEVICES, NO_DRIVER, ONE, PLATFORM,
-                          SIZES, TOP, TWO, VENDOR, WITH_OPENCL, all_aspects, rule, rules)
+                          SIZES, TOP, TWO, TYPE, VENDOR, WITH_OPENCL, all_aspects, rule, rules)
 
 from dynsel_build import aspect_list, aspects, targets
 class EmitTarget(Case):
@@ -56,6 +56,27 @@ class EmitTarget(Case):
         name = next(t.name for t in table if re.fullmatch(r"[a-z]+_gpu", t.name))
         env = self.odd(rules("pthread", {**GPU, VENDOR: name.split("_")[0], NAME: "gpu"}))
         self.assertEqual(list(self.entries(self.info("--emit-target", env=env))), [name + "_2"])
+
+    @NEEDS_DEVICES
+    def test_how_names_are_made(self):
+        words = "one two three four five six seven eight nine ten"
+        for vendor, kind, name, made in (
+                ("No", 1, "no", "opencl_no"),
+                ("3dfx Interactive", 4, "Voodoo-2", "opencl_3dfx_gpu_voodoo_2"),
+                ("Maker (R)", 8, "MAKER X1(TM)", "maker_accelerator_x1_tm"),
+                ("Maker", 2, words, "maker_cpu_one_two_three_four_five_six_seven"),
+                ("Maker", 2, "x" * 120, "maker_cpu_" + "x" * 23),
+                ("y" * 40, 2, "x" * 40, "y" * 23 + "_cpu")):
+            env = self.odd(rules("pthread", {VENDOR: vendor, TYPE: kind, NAME: name}))
+            self.assertEqual(list(self.entries(self.info("--emit-target", env=env))), [made])
+
+    @NEEDS_DEVICES
+    def test_the_longest_plain_part_of_a_name_is_recognized(self):
+        for raw, part in ((b"ab \xff abcdef \xff abc", "abcdef"), (b"ab\tcd \xffe", "ab"),
+                          (b" x  y \x01", "x  y")):
+            (entry,) = self.entries(self.info("--emit-target", env=self.odd(
+                rules("pthread", {NAME: raw + b"\0"})))).values()
+            self.assertEqual(entry.recognize[0]["name"], part)
 
     @NEEDS_DEVICES
     def test_a_device_that_the_table_knows(self):

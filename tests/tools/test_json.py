@@ -99,7 +99,8 @@ class Json(Case):
         for resource in found["resources"]:
             self.assertEqual((resource["target"], resource["accepted"]),
                              ({"name": "host", "in_build": True}, True))
-            self.assertEqual(resource["memory"]["domain"], "host")
+            self.assertEqual((resource["memory"]["domain"], resource["memory"]["shares_host_memory"]),
+                             ("host", True))
 
     @NEEDS_DEVICES
     def test_promised_extra_and_broken_follow_from_the_target(self):
@@ -131,6 +132,8 @@ class Json(Case):
                           (b"tab\there\nand\x1b[31mred\x7f!", "tab\there\nand\x1b[31mred\x7f!"),
                           ("Grüße 设备 😀".encode(), "Grüße 设备 😀"),
                           (b"bad \xff\xfe\xc3 end", "bad \ufffd\ufffd\ufffd end"),
+                          (b"over \xe0\x80\xaf \xf0\x80\x80\xaf \xed\xbf\xbf!",
+                           "over \ufffd\ufffd\ufffd \ufffd\ufffd\ufffd\ufffd \ufffd\ufffd\ufffd!"),
                           (b"long \xc0\xaf \xed\xa0\x80 \xf5x", "long \ufffd\ufffd \ufffd\ufffd\ufffd \ufffdx")):
             env = self.odd(";".join([rules("pthread", {NAME: raw + b"\0", VENDOR: raw + b"\0"}),
                                      rules("platform", {PLATFORM: raw + b"\0"})]))

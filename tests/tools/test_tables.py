@@ -100,6 +100,7 @@ class Tables(unittest.TestCase):
                              " pocl_cpu fits: CONFIG_DYNSEL_TARGET_POCL_CPU=y\n"))
         self.assertEqual((self.device()["target"], self.device()["nearer_target"]),
                          ({"name": "pocl_cpu", "in_build": False}, "pocl_cpu"))
+        self.assertEqual(self.info("--check", env={"DYNSEL_OPENCL": "gpu"}), (0, ""))
         self.assertIn("refused: no target of this build recognizes it", self.info()[1])
         library = str(self.top / "odd.so")
         subprocess.run([os.environ.get("DYNSEL_CC", "cc"), "-shared", "-fPIC", "-o", library,

@@ -69,7 +69,7 @@ void target_name(char to[TARGET_NAME_BYTES], const dynsel_device *device, unsign
 {
     to[0] = '\0';
     add_words(to, device->vendor, 1);
-    add_words(to, device->type, 1);
+    add_words(to, strcmp(device->type, "unknown") == 0 ? "" : device->type, 1);
     add_words(to, device->name, 8);
     /* A single word may mean something else in YAML, such as `no`. */
     if (!is_letter(to[0]) || strchr(to, '_') == NULL) {

@@ -36,29 +36,19 @@ static unsigned size_of(dynsel_aspect_set set)
     return size;
 }
 
-/** Of the targets that recognize the device and promise nothing but what it has, the one that
- * promises most; NULL: none but open ones do. */
-static const dynsel_target *find_closest(const dynsel_device *device, bool outside)
+const dynsel_target *targets_closest(const dynsel_device *device)
 {
     const dynsel_target *found = NULL;
 
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         const dynsel_target *target = &targets[i];
         const bool kept = (target->aspects & ~device->aspects) == 0;
-        const bool wanted = !dynsel_target_is_open(target) &&
-                            !(outside && targets_in_build(target->name)) &&
-                            dynsel_target_recognizes(target, device);
-        if (kept && wanted &&
+        if (kept && !dynsel_target_is_open(target) && dynsel_target_recognizes(target, device) &&
             (found == NULL || size_of(target->aspects) > size_of(found->aspects))) {
             found = target;
         }
     }
     return found;
-}
-
-const dynsel_target *targets_closest(const dynsel_device *device)
-{
-    return find_closest(device, false);
 }
 
 void targets_prove(info_entry *entry)
@@ -68,8 +58,9 @@ void targets_prove(info_entry *entry)
 
     entry->proof = dynsel_prove(chosen, count, &entry->device);
     entry->table_proof = dynsel_prove(targets, sizeof targets / sizeof *targets, &entry->device);
+    /* Else it is of a target of this build, which need not be the one that says most. */
     if (entry->proof.target == NULL || dynsel_target_is_open(entry->proof.target)) {
-        entry->nearer = find_closest(&entry->device, true);
+        entry->nearer = targets_closest(&entry->device);
     }
 }
 
