@@ -82,7 +82,8 @@ class VariantBuild:
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
-        when      symbols that all have to be set, with ! in front not set, or with >=N at least so large
+        when      symbols that all have to be set, with ! in front not set, or with >=N at least so large;
+                  with | between two one of them is enough
         extra     more C sources: fakes, or files shared between tests
         libs      pkg-config modules
         env       process environment of all runs; {build} is the variant's folder
@@ -208,6 +209,8 @@ class VariantBuild:
         return all(self._holds(s) for s in ([when] if isinstance(when, str) else when))
 
     def _holds(self, condition):
+        if "|" in condition:
+            return any(self._holds(part) for part in condition.split("|"))
         symbol, at_least, number = condition.partition(">=")
         if at_least:
             return int(self.config[symbol]) >= int(number)
