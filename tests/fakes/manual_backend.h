@@ -12,7 +12,7 @@
 
 #include <dynsel/backend.h>
 
-enum { MANUAL_EVENTS = 65536, MANUAL_QUEUES = 4 };
+enum { MANUAL_EVENTS = CONFIG_DYNSEL_HAS_MUCH_RAM ? 65536 : 320, MANUAL_QUEUES = 4 };
 
 typedef enum manual_state {
     MANUAL_UNUSED,

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Board microbit: the BBC micro:bit with a Cortex-M0, in QEMU."""
+
+from dynsel_build.boards import Board
+
+TOOLS = "arm-none-eabi-"
+
+
+def describe(config):
+    """The toolchain and limits for a configuration; see dynsel_build/boards.py."""
+    return Board(
+        cc=TOOLS + "gcc", ar=TOOLS + "ar", nm=TOOLS + "nm", size=TOOLS + "size",
+        cflags=("-mcpu=cortex-m0", "-mthumb"),
+        library_cflags=("-ffreestanding",),
+        start=("boards/microbit/start.c", "boards/microbit/machine.c", "boards/semihosting.c"),
+        linkflags=("-nostdlib", "-Tboards/microbit/linker.ld"),
+        libraries=("c", "gcc"),
+        runner=("qemu-system-arm", "-M", "microbit", "-icount", "shift=6,sleep=off", "-nographic",
+                "-monitor", "none", "-serial", "none", "-semihosting-config",
+                "enable=on,target=native", "-kernel"),
+        small_runner=True,
+        bare_metal=True,
+    )
