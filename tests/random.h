@@ -32,6 +32,13 @@ static inline uint32_t test_random_next(test_random *random)
     return (uint32_t)((z ^ (z >> 31)) >> 32);
 }
 
+/* Each bit is set in one of four. */
+static inline uint32_t test_random_few_bits(test_random *random)
+{
+    const uint32_t some = test_random_next(random);
+    return some & test_random_next(random);
+}
+
 static inline uint32_t test_random_below(test_random *random, uint32_t end)
 {
     return (uint32_t)(((uint64_t)test_random_next(random) * end) >> 32);

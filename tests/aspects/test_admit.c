@@ -58,6 +58,16 @@ static int set_up(void **state)
     return 0;
 }
 
+static bool every_byte_is_zero(const void *bytes, size_t count)
+{
+    const unsigned char *from = bytes;
+    size_t i = 0;
+    while (i < count && from[i] == 0) {
+        i++;
+    }
+    return i == count;
+}
+
 /* Whatever happened: nothing is attached any more, and the policy can be used anew. */
 static int tear_down(void **state)
 {
@@ -65,10 +75,10 @@ static int tear_down(void **state)
     (void)state;
     assert_int_equal(good.attached + liar.attached + little.attached + stranger.attached, 0);
     assert_int_equal(liar.times_attached + stranger.times_attached, 0);
-    const int differs = memcmp(&policy, &zero, sizeof(zero));
+    const bool is_zero = every_byte_is_zero(&policy, sizeof(policy));
     policy = zero;
     described_targets(NULL, 0);
-    return differs;
+    return is_zero ? 0 : 1;
 }
 
 static dynsel_status choose(dynsel_policy *base, const dynsel_task *task,

@@ -331,6 +331,31 @@ static void the_host_refuses_what_it_has_not(void **state)
         end();
     }
 }
+
+/* The straight way of a submit, which calls the function itself, looks too. */
+static void a_blind_choice_of_the_host_is_refused(void **state)
+{
+    (void)state;
+    const dynsel_resource host = {&dynsel_inline_backend, NULL};
+    const dynsel_options options = {.resources = &host, .count = 1};
+    const dynsel_aspect_set has = dynsel_resource_aspects(&host);
+    NEEDS(DYNSEL_ASPECT_COUNT >= MOST_ASPECTS);
+    memset(&any, 0, sizeof(any));
+    chosen_kind = &kinds[0];
+    blind_choice = 0;
+    assert_status(DYNSEL_OK, dynsel_policy_init(POLICY, &blind_ops, &options));
+    for (unsigned i = 0; i != DYNSEL_ASPECT_COUNT; i++) {
+        const dynsel_task task = needing(BIT(i));
+        const bool is_there = (has >> i & 1) != 0;
+        const unsigned before = runs;
+        for (unsigned how = 0; how < 4; how++) {
+            assert_status(is_there ? DYNSEL_OK : DYNSEL_E_ASPECT, ask(how, &task));
+            assert_int_equal(blind_load, 0);
+        }
+        assert_int_equal(runs, before + (is_there ? 4 : 0));
+    }
+    end();
+}
 #endif
 
 static void retire(uint32_t index)
@@ -622,7 +647,7 @@ static void place(model *m, test_random *random)
                         .forms = forms == 1 ? early_form : later_form,
                         .form_count = forms != 0,
                         .id = 1 + forms,
-                        .aspects = test_random_next(random) & test_random_next(random) & 15};
+                        .aspects = test_random_few_bits(random) & 15};
     const outlook o = look(m, task.aspects, forms);
     dynsel_selection selection;
     const unsigned before = runs;
@@ -703,6 +728,7 @@ int main(void)
         TEST(a_choice_that_lacks_an_aspect_is_refused_and_withdrawn),
 #if CONFIG_DYNSEL_BACKEND_INLINE
         TEST(the_host_refuses_what_it_has_not),
+        TEST(a_blind_choice_of_the_host_is_refused),
 #endif
         TEST(the_worst_obstacle_is_told_last),
         TEST(the_reason_says_why_there_is_no_other),

@@ -125,7 +125,7 @@ static dynsel_device random_device(test_random *random)
                            .vendor = random_text(random),
                            .type = random_text(random),
                            .name = random_text(random),
-                           .aspects = test_random_next(random) & test_random_next(random) & 63};
+                           .aspects = test_random_few_bits(random) & 63};
 }
 
 static void fill_in(test_random *random, dynsel_target *target, dynsel_recognition *ways)
@@ -139,7 +139,7 @@ static void fill_in(test_random *random, dynsel_target *target, dynsel_recogniti
                                        .name = maybe_text(random)};
     }
     *target = (dynsel_target){.name = "random",
-                              .aspects = test_random_next(random) & test_random_next(random) & 63,
+                              .aspects = test_random_few_bits(random) & 63,
                               .may_support_other_aspects = test_random_below(random, 2) != 0,
                               .recognitions = count != 0 ? ways : NULL,
                               .recognition_count = count};
