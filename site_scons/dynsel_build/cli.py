@@ -108,7 +108,7 @@ Targets that build
   matrix          test once more with each option of the menu the other way round, or with
                   RANDOM=20 in so many random configurations (SEED=1 for the same again)
   size            flash, RAM and stack in bytes; fails past the board's limits
-  install         archive, headers, what pkg-config and CMake want, into PREFIX
+  install         archive, headers, dynsel-info, what pkg-config and CMake want, into PREFIX
   -c              remove what the same line would build; alone: the variant's folder
 Targets that configure, each alone on the line
   menuconfig, guiconfig   the menu; saves what differs into SAVE=<fragment> or SAVE=defconfig

@@ -35,6 +35,7 @@ def declare(build, top, prefix, destdir=""):
     packages = [build.written(f"package/{name}", text) for name, text in _packages(build, top).items()]
     pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, prefix))
     return [
+        env.Install(f"{root}/bin", build.programs.get("dynsel-info", [])),
         env.Install(f"{root}/lib", build.archive),
         env.Install(f"{root}/lib/pkgconfig", pc),
         env.Install(f"{root}/lib/cmake/dynsel", packages),
@@ -44,9 +45,9 @@ def declare(build, top, prefix, destdir=""):
 
 
 def _copy(target, source, env):
-    """Readable for all, whatever the umask was here."""
+    """Readable for all, whatever the umask was here, and programs run."""
     shutil.copy2(source, target)
-    os.chmod(target, 0o644)
+    os.chmod(target, 0o755 if os.path.basename(os.path.dirname(target)) == "bin" else 0o644)
     return 0
 
 

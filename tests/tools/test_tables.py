@@ -110,6 +110,17 @@ class Tables(unittest.TestCase):
                          (1, f"opencl 0, {name}: no target of this build recognizes it; add what"
                              " `dynsel-info --device 0 --emit-target` prints to the table\n"))
 
+    def test_it_is_installed(self):
+        self.build(self.table, "unknown")
+        program = self.top / "there/bin/dynsel-info"
+        self.assertEqual(scons(self.top, "install", f"PREFIX={self.top}/there")[0], 0)
+        self.assertEqual(program.stat().st_mode & 0o777, 0o755)
+        self.assertEqual((self.top / "there/include/dynsel/dynsel.h").stat().st_mode & 0o777, 0o644)
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(said, self.info("--version")[1])
+        self.assertEqual(scons(self.top, "-c", "install", f"PREFIX={self.top}/there")[0], 0)
+        self.assertFalse(program.exists())
+
 
 if __name__ == "__main__":
     unittest.main()
