@@ -15,6 +15,9 @@ uint32_t dynsel_take_counting_place(dynsel_thread *thread);
 
 static inline uint32_t dynsel_counting_place(void)
 {
+    if (CONFIG_DYNSEL_COUNTING_THREADS == 1) {
+        return 0;
+    }
     dynsel_thread *thread = dynsel_this_thread();
     return thread->counting_place != 0 ? thread->counting_place - 1
                                        : dynsel_take_counting_place(thread);
