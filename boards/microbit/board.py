@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Board microbit: the BBC micro:bit with a Cortex-M0, in QEMU."""
 
+from dynsel_build import ram
 from dynsel_build.boards import Board
 
 TOOLS = "arm-none-eabi-"
@@ -20,4 +21,12 @@ def describe(config):
                 "enable=on,target=native", "-kernel"),
         small_runner=True,
         bare_metal=True,
+        limits=limits(config),
+        machine=ram.BARE_ARM,
     )
+
+
+def limits(config):
+    """Bytes of the archive; what is in RAM does not depend on how the compiler optimizes."""
+    return {**ram.Formula(config, ram.BARE_ARM).limits(),
+            **({"stack": 1088} if config["DYNSEL_OPTIMIZE_SIZE"] else {})}

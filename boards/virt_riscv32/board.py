@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Board virt_riscv32: QEMU's own RISC-V machine with an RV32IMAC core."""
 
+from dynsel_build import ram
 from dynsel_build.boards import Board
 
 TOOLS = "riscv64-unknown-elf-"
@@ -24,4 +25,12 @@ def describe(config):
                 "-semihosting-config", "enable=on,target=native", "-kernel"),
         small_runner=True,
         bare_metal=True,
+        limits=limits(config),
+        machine=ram.BARE_32,
     )
+
+
+def limits(config):
+    """Bytes of the archive; what is in RAM does not depend on how the compiler optimizes."""
+    return {**ram.Formula(config, ram.BARE_32).limits(),
+            **({"stack": 896} if config["DYNSEL_OPTIMIZE_SIZE"] else {})}

@@ -308,7 +308,7 @@ class Testing(Case):
 
     def test_a_size_limit(self):
         said = self.good("size")
-        self.assertRegex(said, r"object +text +rodata +data +bss +stack +in\none.o +\d+")
+        self.assertRegex(said, r"object +text +rodata +data +bss +frame +in\none.o +\d+")
         self.edit("boards/native/board.py", "limits=limits(config)", 'limits={"bss": 64}')
         self.good("size")
         self.edit("src/two.c", "int two(void)\n", "static char big[100];\nint two(void)\n")
