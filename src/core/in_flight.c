@@ -98,23 +98,22 @@ static dynsel_status may_wait_for_slot(const dynsel_request *request)
     return DYNSEL_OK;
 }
 
-/* slot: out, only on DYNSEL_OK. */
-static dynsel_status claim(const dynsel_request *request, dynsel_slot **slot)
+/* When no slot is free. slot: out, only on DYNSEL_OK. */
+DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynsel_slot **slot)
 {
-    *slot = dynsel_slot_claim();
-    for (uint32_t round = 0; *slot == NULL; round++) {
+    for (uint32_t round = 0;; round++) {
         *slot = claim_after_reaping(request->policy);
-        if (*slot == NULL) {
-            dynsel_in_flight_note_use();
-            const dynsel_status status = may_wait_for_slot(request);
-            if (status != DYNSEL_OK) {
-                dynsel_in_flight_note_refusal();
-                return status;
-            }
-            dynsel_pause(round);
+        if (*slot != NULL) {
+            return DYNSEL_OK;
         }
+        dynsel_in_flight_note_use();
+        const dynsel_status status = may_wait_for_slot(request);
+        if (status != DYNSEL_OK) {
+            dynsel_in_flight_note_refusal();
+            return status;
+        }
+        dynsel_pause(round);
     }
-    return DYNSEL_OK;
 }
 
 /* Work that was complete when `start` returned needs no lane; its slot only keeps the result for
@@ -146,14 +145,13 @@ static void hand_over(const dynsel_slot *slot, dynsel_submission *submission)
 dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission)
 {
     dynsel_in_flight_look(request->policy);
-    dynsel_slot *slot = NULL;
-    dynsel_status status = claim(request, &slot);
-    if (status != DYNSEL_OK) {
+    dynsel_slot *slot = dynsel_slot_claim();
+    dynsel_status status = DYNSEL_LIKELY(slot != NULL) ? DYNSEL_OK : make_room(request, &slot);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;
     }
-    slot->work.token = dynsel_slot_token(slot);
     status = dynsel_start(request, &slot->work, &slot->selection);
-    if (status != DYNSEL_OK) {
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         dynsel_slot_unclaim(slot);
         return status;
     }
@@ -165,10 +163,11 @@ dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_subm
         finish_at_once(slot, with_handle);
         return DYNSEL_OK;
     }
-    slot->queued = !dynsel_lane_is_empty(lane_of(slot));
+    dynsel_lane *lane = lane_of(slot);
+    slot->queued = !dynsel_lane_is_empty(lane);
     dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED |
                                   (with_handle ? DYNSEL_SLOT_HANDLE : 0u));
-    dynsel_lane_append(lane_of(slot), slot);
+    dynsel_lane_append(lane, slot);
     return DYNSEL_OK;
 }
 

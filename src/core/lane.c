@@ -4,16 +4,11 @@
 #include "core/report.h"
 #include "port/pause.h"
 
-bool dynsel_lane_is_empty(const dynsel_lane *lane)
-{
-    return dynsel_word_load_relaxed(&lane->tail) == DYNSEL_NO_SLOT;
-}
-
 void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot)
 {
     const uint32_t number = dynsel_slot_number(slot);
     dynsel_word_store_relaxed(&slot->next, DYNSEL_NO_SLOT);
-    const uint32_t before = dynsel_word_exchange(&lane->tail, dynsel_slot_token(slot) + 1);
+    const uint32_t before = dynsel_word_exchange(&lane->tail, slot->work.token + 1);
     slot->overtaken = before != slot->work.lane_tail;
     if (before == DYNSEL_NO_SLOT) {
         dynsel_word_store_release(&lane->head, number);
@@ -29,7 +24,7 @@ static bool take_head(dynsel_lane *lane, dynsel_slot *head)
 {
     uint32_t next = dynsel_word_load_acquire(&head->next);
     if (next == DYNSEL_NO_SLOT) {
-        uint32_t expected = dynsel_slot_token(head) + 1;
+        uint32_t expected = head->work.token + 1;
         /* before the tail: whoever appends next sets it */
         dynsel_word_store_release(&lane->head, DYNSEL_NO_SLOT);
         if (dynsel_word_swap(&lane->tail, &expected, DYNSEL_NO_SLOT)) {
@@ -84,9 +79,9 @@ static void keep_event(dynsel_lane *lane, dynsel_slot *slot, uint32_t own_pins)
     if (slot->overtaken) {
         wait_for_unsynchronized(lane, slot->work.where);
     }
-    release_unsynchronized(lane, slot->work.where);
+    void *const before = lane->unsynchronized;
     lane->unsynchronized = slot->work.done.native;
-    slot->work.done.native = NULL;
+    slot->work.done.native = before; /* for who frees the slot to release */
 }
 
 /*

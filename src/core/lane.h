@@ -10,13 +10,16 @@
 
 #include "core/slot.h"
 
-bool dynsel_lane_is_empty(const dynsel_lane *lane);
+static inline bool dynsel_lane_is_empty(const dynsel_lane *lane)
+{
+    return dynsel_word_load_relaxed(&lane->tail) == DYNSEL_NO_SLOT;
+}
 
 /* The slot that a lane's tail stands for: token + 1, so that a slot that was used again in between
  * shows. */
 static inline dynsel_slot *dynsel_lane_last(uint32_t tail)
 {
-    return dynsel_slot_at(((tail - 1) & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1)) + 1);
+    return dynsel_slot_at(dynsel_slot_number_in(tail - 1));
 }
 
 /* Appends a slot that is published as LISTED. */

@@ -5,29 +5,23 @@
 #include "core/group.h"
 #include "core/policy.h"
 #include "core/start.h"
+#include "core/work.h"
 #include "port/assert.h"
 #include "port/pause.h"
 #include "port/thread.h"
 #include "port/wake.h"
 
-static dynsel_slot slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 
-dynsel_slot *dynsel_slot_at(uint32_t number)
-{
-    DYNSEL_ASSERT(number >= 1 && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT);
-    return &slots[number - 1];
-}
-
-uint32_t dynsel_slot_number(const dynsel_slot *slot)
-{
-    return (uint32_t)(slot - slots) + 1;
-}
-
-static bool try_claim(dynsel_slot *slot)
+static inline bool try_claim(dynsel_slot *slot, uint32_t index)
 {
     uint32_t word = dynsel_word_load_relaxed(&slot->word);
-    return dynsel_slot_state(word) == DYNSEL_SLOT_FREE &&
-           dynsel_word_swap(&slot->word, &word, word | DYNSEL_SLOT_CLAIMED);
+    if (dynsel_slot_state(word) != DYNSEL_SLOT_FREE ||
+        !dynsel_word_swap(&slot->word, &word, word | DYNSEL_SLOT_CLAIMED)) {
+        return false;
+    }
+    slot->work.token = dynsel_slot_generation(word) << DYNSEL_SLOT_GENERATION_SHIFT | index;
+    return true;
 }
 
 dynsel_slot *dynsel_slot_claim(void)
@@ -35,20 +29,20 @@ dynsel_slot *dynsel_slot_claim(void)
     dynsel_thread *thread = dynsel_this_thread();
     uint32_t cursor = thread->slot_cursor;
     for (uint32_t looked_at = 0; looked_at < CONFIG_DYNSEL_MAX_IN_FLIGHT; looked_at++) {
-        dynsel_slot *slot = &slots[cursor];
+        const uint32_t index = cursor;
         cursor = cursor + 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT ? cursor + 1 : 0;
-        if (try_claim(slot)) {
+        if (try_claim(&dynsel_slots[index], index)) {
             thread->slot_cursor = cursor;
-            return slot;
+            return &dynsel_slots[index];
         }
     }
     return NULL;
 }
 
-/* Only for who has the slot alone. */
-static void make_free(dynsel_slot *slot)
+/* Only for who has the slot alone; word: any of its generation. */
+static inline void make_free(dynsel_slot *slot, uint32_t word)
 {
-    const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word)) + 1;
+    const uint32_t generation = dynsel_slot_generation(word) + 1;
     dynsel_word_store_release(&slot->word,
                               generation << DYNSEL_SLOT_GENERATION_SHIFT | DYNSEL_SLOT_FREE);
 }
@@ -63,16 +57,10 @@ void dynsel_slot_unclaim(dynsel_slot *slot)
             word = dynsel_word_load_acquire(&slot->word);
         } else if (dynsel_word_swap(&slot->word, &word,
                                     (word & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING)) {
-            make_free(slot);
+            make_free(slot, word);
             return;
         }
     }
-}
-
-/* An addition, because the slot may be marked at the same time. */
-void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
-{
-    (void)dynsel_word_add_synchronized(&slot->word, bits - DYNSEL_SLOT_CLAIMED);
 }
 
 /* Waits out the moment in which more threads wait than can be counted. */
@@ -117,12 +105,6 @@ bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation)
     return pin(slot, DYNSEL_SLOT_HANDLE, same_generation, generation);
 }
 
-uint32_t dynsel_slot_token(const dynsel_slot *slot)
-{
-    const uint32_t word = dynsel_word_load_relaxed(&slot->word);
-    return dynsel_slot_generation(word) << DYNSEL_SLOT_GENERATION_SHIFT | (uint32_t)(slot - slots);
-}
-
 /* Only in its own generation, only while the work goes on, and only once. */
 static bool begin_marking(dynsel_slot *slot, uint32_t generation)
 {
@@ -144,12 +126,12 @@ dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end
 {
     const uint32_t index = token & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1);
     if (index >= CONFIG_DYNSEL_MAX_IN_FLIGHT ||
-        !begin_marking(&slots[index], dynsel_slot_generation(token))) {
+        !begin_marking(&dynsel_slots[index], dynsel_slot_generation(token))) {
         return DYNSEL_E_STALE;
     }
-    slots[index].marked = status;
-    slots[index].work.ended_ns = end_ns;
-    (void)dynsel_word_add_synchronized(&slots[index].word,
+    dynsel_slots[index].marked = status;
+    dynsel_slots[index].work.ended_ns = end_ns;
+    (void)dynsel_word_add_synchronized(&dynsel_slots[index].word,
                                        DYNSEL_SLOT_MARKED - DYNSEL_SLOT_MARKING);
     dynsel_wake_all();
     return DYNSEL_OK;
@@ -179,7 +161,7 @@ void dynsel_slot_drop(dynsel_slot *slot, uint32_t what)
     } while (!dynsel_word_swap(&slot->word, &word, left));
     if (last) {
         release_event(slot);
-        make_free(slot);
+        make_free(slot, word);
     }
 }
 
@@ -215,27 +197,38 @@ bool dynsel_slot_detach(dynsel_slot *slot)
     return true;
 }
 
-/* One caller gets to write the result, and not while the slot is being marked. */
-static bool begin_completion(dynsel_slot *slot)
+static inline bool try_to_begin_completion(dynsel_slot *slot, uint32_t *word)
 {
-    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    return (*word & (DYNSEL_SLOT_STATE | DYNSEL_SLOT_MARKING)) == DYNSEL_SLOT_RUNNING &&
+           dynsel_word_swap(&slot->word, word,
+                            *word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING));
+}
+
+DYNSEL_ASIDE static bool begin_completion_after_others(dynsel_slot *slot, uint32_t word)
+{
     for (uint32_t round = 0; dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING;) {
         if ((word & DYNSEL_SLOT_MARKING) != 0) {
             dynsel_pause(round++);
             word = dynsel_word_load_acquire(&slot->word);
-        } else if (dynsel_word_swap(&slot->word, &word,
-                                    word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING))) {
+        } else if (try_to_begin_completion(slot, &word)) {
             return true;
         }
     }
     return false;
 }
 
+/* One caller gets to write the result, and not while the slot is being marked. */
+static inline bool begin_completion(dynsel_slot *slot, uint32_t word)
+{
+    return DYNSEL_LIKELY(try_to_begin_completion(slot, &word)) ||
+           begin_completion_after_others(slot, word);
+}
+
 /* A failure that nobody asks for reaches the group before anybody can see that the work has
  * finished. */
-static void end_completion(dynsel_slot *slot, uint32_t flags)
+DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
 {
-    bool told = slot->work.error.status == DYNSEL_OK;
+    bool told = false;
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     do {
         if (!told && (word & DYNSEL_SLOT_HANDLE) == 0) {
@@ -246,20 +239,15 @@ static void end_completion(dynsel_slot *slot, uint32_t flags)
                                (word + (DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING)) | flags));
 }
 
-/* end_ns: when the caller saw the end, if it saw it at once; what was marked is better. */
-static void complete(dynsel_slot *slot, const dynsel_error *error, uint32_t flags, uint64_t end_ns)
+/* An addition, because others pin the slot meanwhile; the flags are not set yet. */
+static inline void end_completion(dynsel_slot *slot, uint32_t flags)
 {
-    if (!begin_completion(slot)) {
-        return;
+    if (DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
+        (void)dynsel_word_add_synchronized(&slot->word,
+                                           DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags);
+    } else {
+        end_failed_completion(slot, flags);
     }
-    if (slot->work.error.status == DYNSEL_OK) {
-        slot->work.error = *error; /* what the function itself returned comes first */
-    }
-    if (slot->work.ended_ns == 0) {
-        slot->work.ended_ns = end_ns;
-    }
-    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
-    end_completion(slot, flags);
 }
 
 static bool is_finished(const dynsel_slot *slot)
@@ -267,59 +255,74 @@ static bool is_finished(const dynsel_slot *slot)
     return dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_FINISHED;
 }
 
-/* DYNSEL_E_AGAIN while the work goes on. */
-static dynsel_error ask_backend(dynsel_slot *slot,
-                                dynsel_status (*ask)(dynsel_backend *, const dynsel_work *))
+/*
+ * True when the slot is finished now. word: as it was last seen; status, failures_before: how the
+ * work ended, and what tells its details from older ones; flags: of the slot from now on;
+ * end_ns: when, if it was seen at once; what was marked is better.
+ */
+static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
+                     uint32_t failures_before, uint32_t flags, uint64_t end_ns)
 {
-    const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    const dynsel_status status = ask(slot->work.where->backend, &slot->work);
-    if (status == DYNSEL_OK || status == DYNSEL_E_AGAIN) {
-        return (dynsel_error){.status = status};
+    if (!DYNSEL_LIKELY(begin_completion(slot, word))) {
+        return is_finished(slot);
     }
-    return dynsel_details_of(status, failures_before);
+    if (status != DYNSEL_OK && slot->work.error.status == DYNSEL_OK) {
+        /* what the function itself returned comes first */
+        dynsel_note_failure(&slot->work, status, failures_before);
+    }
+    if (end_ns != 0 && slot->work.ended_ns == 0) {
+        slot->work.ended_ns = end_ns;
+    }
+    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
+    end_completion(slot, flags);
+    return true;
 }
 
-/* DYNSEL_E_AGAIN while the work goes on. */
-static dynsel_error look(dynsel_slot *slot, uint32_t word)
+/* Its end was marked, or nobody knows it yet. */
+DYNSEL_ASIDE static bool complete_if_marked(dynsel_slot *slot, uint32_t word)
 {
-    const dynsel_backend_ops *ops = slot->work.where->backend->ops;
-    if (ops->marks_completion && (word & DYNSEL_SLOT_MARKED) == 0) {
-        return (dynsel_error){.status = DYNSEL_E_AGAIN};
-    }
-    if (ops->poll == NULL) {
-        return (dynsel_error){.status = slot->marked};
-    }
-    return ask_backend(slot, ops->poll);
+    return (word & DYNSEL_SLOT_MARKED) != 0 &&
+           complete(slot, word, slot->marked, dynsel_this_thread()->failure_count, 0, 0);
 }
 
 bool dynsel_slot_poll(dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
-    if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING) {
-        const dynsel_error error = look(slot, word);
-        if (error.status == DYNSEL_E_AGAIN) {
-            return false;
-        }
-        const dynsel_backend_ops *ops = slot->work.where->backend->ops;
-        complete(slot, &error, ops->poll == NULL || ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED,
-                 0);
+    if (!DYNSEL_LIKELY(dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING)) {
+        return dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED;
     }
-    return is_finished(slot);
+    dynsel_backend *backend = slot->work.where->backend;
+    const dynsel_backend_ops *ops = backend->ops;
+    if (ops->marks_completion && (ops->poll == NULL || (word & DYNSEL_SLOT_MARKED) == 0)) {
+        return complete_if_marked(slot, word);
+    }
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    const dynsel_status status = ops->poll(backend, &slot->work);
+    return status != DYNSEL_E_AGAIN && complete(slot, word, status, failures_before,
+                                                ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED, 0);
+}
+
+static dynsel_status ask_to_wait(const dynsel_slot *slot)
+{
+    dynsel_backend *backend = slot->work.where->backend;
+    return backend->ops->wait(backend, &slot->work);
 }
 
 void dynsel_slot_synchronize(dynsel_slot *slot)
 {
     if ((dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_POLLED) != 0) {
-        (void)ask_backend(slot, slot->work.where->backend->ops->wait);
+        (void)ask_to_wait(slot);
     }
 }
 
 /* Work whose end was not marked before the backend stopped waiting has only just ended. */
 static void wait_for_backend(dynsel_slot *slot)
 {
-    const dynsel_error error = ask_backend(slot, slot->work.where->backend->ops->wait);
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    const dynsel_status status = ask_to_wait(slot);
     const bool timed = (slot->work.wants & DYNSEL_TASK_TIME) != 0;
-    complete(slot, &error, 0, timed ? dynsel_now_ns() : 0);
+    (void)complete(slot, dynsel_word_load_acquire(&slot->word), status, failures_before, 0,
+                   timed ? dynsel_now_ns() : 0);
 }
 
 enum {

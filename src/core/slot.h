@@ -2,7 +2,8 @@
 /*
  * The table of submissions in flight, and what may happen to one slot of it.
  *
- * The truth of a slot is one 32-bit word, changed only by compare-and-swap:
+ * The truth of a slot is one 32-bit word, changed only by compare-and-swap, or by an addition of who
+ * alone may take the next step:
  *
  *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> LEAVING -> FREE, in its next
  * generation
@@ -22,6 +23,7 @@
 #include <dynsel/backend.h>
 #include <dynsel/policy.h>
 
+#include "port/assert.h"
 #include "port/atomic.h"
 
 enum {
@@ -67,8 +69,25 @@ enum {
     DYNSEL_NO_SLOT = 0 /* slots count from 1, so that zeroed memory is an empty list */
 };
 
-dynsel_slot *dynsel_slot_at(uint32_t number);
-uint32_t dynsel_slot_number(const dynsel_slot *slot);
+extern dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+static inline dynsel_slot *dynsel_slot_at(uint32_t number)
+{
+    DYNSEL_ASSERT(number >= 1 && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT);
+    return &dynsel_slots[number - 1];
+}
+
+/* The number of the slot that a token stands for. */
+static inline uint32_t dynsel_slot_number_in(uint32_t token)
+{
+    return (token & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1)) + 1;
+}
+
+/* Of a slot that is in use. */
+static inline uint32_t dynsel_slot_number(const dynsel_slot *slot)
+{
+    return dynsel_slot_number_in(slot->work.token);
+}
 
 static inline uint32_t dynsel_slot_state(uint32_t word)
 {
@@ -80,18 +99,19 @@ static inline uint32_t dynsel_slot_generation(uint32_t word)
     return word >> DYNSEL_SLOT_GENERATION_SHIFT;
 }
 
-/* A slot that is the caller's alone, with its generation; NULL when none is free. Looks at each
- * slot once at most. */
+/* A slot that is the caller's alone, with its generation, and in work.token what finds it again;
+ * NULL when none is free. Looks at each slot once at most. */
 dynsel_slot *dynsel_slot_claim(void);
 
 /* Gives back a slot that was claimed and not published. */
 void dynsel_slot_unclaim(dynsel_slot *slot);
 
-/* What dynsel_complete() needs to find a claimed slot again. */
-uint32_t dynsel_slot_token(const dynsel_slot *slot);
-
-/* Makes a claimed slot known to others, in the state and with the flags of `bits`. */
-void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits);
+/* Makes a claimed slot known to others, in the state and with the flags of `bits`. An addition,
+ * because the slot may be marked at the same time. */
+static inline void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
+{
+    (void)dynsel_word_add_synchronized(&slot->word, bits - DYNSEL_SLOT_CLAIMED);
+}
 
 /* Keeps the slot from being freed, if `needed` (HANDLE or LISTED; 0: nothing) is set in it. False:
  * it is not, or not any more. */

@@ -65,10 +65,13 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
         dynsel_function_at(request->policy, selection->index, request->task);
     dynsel_status status = DYNSEL_E_UNSUPPORTED;
     if (DYNSEL_LIKELY(function != NULL)) {
-        dynsel_tell_submission(selection);
+        if (selection->wants != 0) {
+            dynsel_tell_submission(selection);
+        }
         fill_in(work, request, function, selection);
         status = backend->ops->start(backend, work);
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            /* not looked at where another thread may be writing it */
             if (!backend->ops->outlives_submit && work->done.native != NULL) {
                 refuse_event(work);
             }
@@ -79,19 +82,8 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
     return withdraw(request, selection, function, status);
 }
 
-/* A resource that would not start the work is lost: it leaves the service. */
-static dynsel_status start_or_retire(const dynsel_request *request, dynsel_selection *selection,
-                                     dynsel_work *work)
-{
-    const dynsel_status status = start_at(request, selection, work);
-    if (status == DYNSEL_E_OUT_OF_SERVICE) {
-        dynsel_lane_retire(request->policy, selection->index);
-    }
-    return status;
-}
-
-static dynsel_status start_selected(const dynsel_request *request, dynsel_work *work,
-                                    dynsel_selection *chosen)
+DYNSEL_ASIDE static dynsel_status take_selection(const dynsel_request *request,
+                                                 dynsel_selection *chosen)
 {
     *chosen = *request->selection;
     if (chosen->reported != 0) {
@@ -101,13 +93,21 @@ static dynsel_status start_selected(const dynsel_request *request, dynsel_work *
     if (!dynsel_lane_in_service(&request->policy->lanes[chosen->index])) {
         return dynsel_policy_refuse_task(request->policy, chosen->index, chosen->index + 1, NULL);
     }
-    return start_or_retire(request, chosen, work);
+    return DYNSEL_OK;
 }
 
-static bool waits_for_resource(const dynsel_request *request, dynsel_status status)
+dynsel_attempt dynsel_start_once(const dynsel_request *request, dynsel_work *work,
+                                 dynsel_selection *chosen)
 {
-    return status == DYNSEL_E_AGAIN && request->manner->deadline_ns != DYNSEL_DO_NOT_WAIT &&
-           dynsel_this_thread()->task_depth == 0;
+    dynsel_attempt made = {.failures_before = dynsel_this_thread()->failure_count};
+    made.status = DYNSEL_LIKELY(request->selection == NULL)
+                      ? dynsel_choose(request->manner, request->policy, request->task, chosen, true)
+                      : take_selection(request, chosen);
+    if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
+        made.chose = true;
+        made.status = start_at(request, chosen, work);
+    }
+    return made;
 }
 
 /* The last resource refused: what it said, as the error of the call. */
@@ -119,59 +119,27 @@ static dynsel_status fail_as_refused(const dynsel_error *refusal)
 }
 
 /*
- * Chooses again after a resource refused and left the service, at most as often as there are
- * resources: a policy may insist on what is out of service.
+ * A resource that would not start the work is lost: it leaves the service, and the policy chooses
+ * again, at most as often as there are resources: it may insist on what is out of service.
  */
-static dynsel_status start_elsewhere(const dynsel_request *request, dynsel_work *work,
-                                     dynsel_selection *chosen, dynsel_error refusal)
+static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
+                             dynsel_selection *chosen, dynsel_attempt made)
 {
-    for (uint32_t refused = 1; refused <= request->policy->count; refused++) {
-        dynsel_status status =
-            dynsel_choose(request->manner, request->policy, request->task, chosen, true);
-        if (status == DYNSEL_E_OUT_OF_SERVICE) {
+    for (uint32_t refused = 0; made.chose && made.status == DYNSEL_E_OUT_OF_SERVICE; refused++) {
+        dynsel_lane_retire(request->policy, chosen->index);
+        if (request->selection != NULL) {
+            return made.status;
+        }
+        const dynsel_error refusal = dynsel_details_of(made.status, made.failures_before);
+        if (refused == request->policy->count) {
             return fail_as_refused(&refusal);
         }
-        if (status != DYNSEL_OK) {
-            return status;
+        made = dynsel_start_once(request, work, chosen);
+        if (!made.chose && made.status == DYNSEL_E_OUT_OF_SERVICE) {
+            return fail_as_refused(&refusal);
         }
-        const uint32_t failures_before = dynsel_this_thread()->failure_count;
-        status = start_or_retire(request, chosen, work);
-        if (status != DYNSEL_E_OUT_OF_SERVICE) {
-            return status;
-        }
-        refusal = dynsel_details_of(status, failures_before);
     }
-    return fail_as_refused(&refusal);
-}
-
-/* What to do when the first choice of a policy was not the last word. */
-typedef struct attempt {
-    dynsel_status status;
-    bool chose;               /* the failure is that of the chosen resource */
-    uint32_t failures_before; /* to tell its details from older ones */
-} attempt;
-
-static inline attempt choose_and_start(const dynsel_request *request, dynsel_work *work,
-                                       dynsel_selection *chosen)
-{
-    attempt made = {.failures_before = dynsel_this_thread()->failure_count};
-    made.status = dynsel_choose(request->manner, request->policy, request->task, chosen, true);
-    if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
-        made.chose = true;
-        made.status = start_at(request, chosen, work);
-    }
-    return made;
-}
-
-DYNSEL_RARE static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
-                                         dynsel_selection *chosen, attempt made)
-{
-    if (!made.chose || made.status != DYNSEL_E_OUT_OF_SERVICE) {
-        return made.status;
-    }
-    dynsel_lane_retire(request->policy, chosen->index);
-    return start_elsewhere(request, work, chosen,
-                           dynsel_details_of(made.status, made.failures_before));
+    return made.status;
 }
 
 dynsel_status dynsel_pass_on(const dynsel_manner *manner, dynsel_status status,
@@ -182,18 +150,14 @@ dynsel_status dynsel_pass_on(const dynsel_manner *manner, dynsel_status status,
                : DYNSEL_FAIL_IN(manner->function, status, "the policy or the backend refused", 0);
 }
 
-static dynsel_status start_as_asked(const dynsel_request *request, dynsel_work *work,
-                                    dynsel_selection *chosen)
+static bool waits_for_resource(const dynsel_request *request, dynsel_status status)
 {
-    if (request->selection != NULL) {
-        return start_selected(request, work, chosen);
-    }
-    const attempt made = choose_and_start(request, work, chosen);
-    return made.status == DYNSEL_OK ? DYNSEL_OK : recover(request, work, chosen, made);
+    return status == DYNSEL_E_AGAIN && request->manner->deadline_ns != DYNSEL_DO_NOT_WAIT &&
+           dynsel_this_thread()->task_depth == 0;
 }
 
-DYNSEL_RARE static dynsel_status wait_and_start(const dynsel_request *request, dynsel_work *work,
-                                                dynsel_selection *chosen, dynsel_status status)
+static dynsel_status wait_and_start(const dynsel_request *request, dynsel_work *work,
+                                    dynsel_selection *chosen, dynsel_status status)
 {
     for (uint32_t round = 0; waits_for_resource(request, status); round++) {
         if (dynsel_deadline_passed(request->manner->deadline_ns)) {
@@ -202,30 +166,15 @@ DYNSEL_RARE static dynsel_status wait_and_start(const dynsel_request *request, d
         }
         dynsel_in_flight_reap();
         dynsel_pause(round);
-        status = start_as_asked(request, work, chosen);
+        status = recover(request, work, chosen, dynsel_start_once(request, work, chosen));
     }
     return status;
 }
 
-/* Everything but the way that ends well at once. */
-DYNSEL_RARE static dynsel_status start_slowly(const dynsel_request *request, dynsel_work *work,
-                                              dynsel_selection *chosen, attempt made)
+dynsel_status dynsel_start_after(const dynsel_request *request, dynsel_work *work,
+                                 dynsel_selection *chosen, dynsel_attempt made)
 {
-    const dynsel_status status = request->selection != NULL ? start_selected(request, work, chosen)
-                                                            : recover(request, work, chosen, made);
+    const dynsel_status status = recover(request, work, chosen, made);
     return dynsel_pass_on(request->manner, wait_and_start(request, work, chosen, status),
                           made.failures_before);
-}
-
-dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
-                           dynsel_selection *chosen)
-{
-    attempt made = {.failures_before = dynsel_this_thread()->failure_count};
-    if (DYNSEL_LIKELY(request->selection == NULL)) {
-        made = choose_and_start(request, work, chosen);
-        if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
-            return DYNSEL_OK;
-        }
-    }
-    return start_slowly(request, work, chosen, made);
 }

@@ -42,12 +42,32 @@ static inline bool dynsel_deadline_passed(uint64_t deadline_ns)
     return deadline_ns != DYNSEL_WAIT_FOREVER && dynsel_now_ns() >= deadline_ns;
 }
 
+/* What the first choice of a policy led to; a failure is not the last word. */
+typedef struct dynsel_attempt {
+    dynsel_status status;
+    bool chose;               /* the failure is that of the chosen resource */
+    uint32_t failures_before; /* to tell its details from older ones */
+} dynsel_attempt;
+
+dynsel_attempt dynsel_start_once(const dynsel_request *request, dynsel_work *work,
+                                 dynsel_selection *chosen);
+
+/* Goes on after a failure: tries elsewhere, and waits if it may. */
+DYNSEL_RARE dynsel_status dynsel_start_after(const dynsel_request *request, dynsel_work *work,
+                                             dynsel_selection *chosen, dynsel_attempt made);
+
 /*
  * Chooses a resource, unless a selection is given, and starts the work there. chosen: out.
  * work->token is the caller's. A failure had no effect.
  */
-dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
-                           dynsel_selection *chosen);
+static inline dynsel_status dynsel_start(const dynsel_request *request, dynsel_work *work,
+                                         dynsel_selection *chosen)
+{
+    const dynsel_attempt made = dynsel_start_once(request, work, chosen);
+    return DYNSEL_LIKELY(made.status == DYNSEL_OK)
+               ? DYNSEL_OK
+               : dynsel_start_after(request, work, chosen, made);
+}
 
 /* Fails because a custom policy's choice is not in its table. */
 DYNSEL_RARE dynsel_status dynsel_refuse_choice(const dynsel_manner *manner, uint32_t index);

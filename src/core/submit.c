@@ -76,26 +76,36 @@ static bool selects(const dynsel_request *request)
     return request->selection != NULL || (ops->try_select != NULL && !own);
 }
 
-static dynsel_status submit_its_way(const dynsel_request *request, dynsel_submission *submission)
+static inline dynsel_status submit_its_way(const dynsel_request *request,
+                                           dynsel_submission *submission)
 {
-    if ((request->policy->ways & DYNSEL_WAY_OF_ITS_OWN) != 0 && !selects(request)) {
+    if (!DYNSEL_LIKELY((request->policy->ways & DYNSEL_WAY_OF_ITS_OWN) == 0 || selects(request))) {
         return submit_its_own_way(request, submission);
     }
     return dynsel_policy_outlives(request->policy) ? dynsel_in_flight_submit(request, submission)
                                                    : submit_at_once(request, submission);
 }
 
-/* Not the shortest way; or it cannot be gone, because something is not as it must be. */
-static dynsel_status submit_checked(const dynsel_request *request, dynsel_submission *submission)
+static inline bool is_valid(const dynsel_policy *policy, const dynsel_task *task)
 {
-    if (!dynsel_policy_is_usable(request->policy)) {
-        return dynsel_policy_refuse_use(request->policy, request->manner->function);
-    }
-    if (!dynsel_task_is_valid(request->task)) {
-        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_INVALID,
-                              "the task is NULL or has no function", 0);
-    }
-    return submit_its_way(request, submission);
+    return DYNSEL_LIKELY(dynsel_policy_is_usable(policy) && dynsel_task_is_valid(task));
+}
+
+DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, const dynsel_manner *manner)
+{
+    return dynsel_policy_is_usable(policy)
+               ? DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID,
+                                "the task is NULL or has no function", 0)
+               : dynsel_policy_refuse_use(policy, manner->function);
+}
+
+/* Not the shortest way. */
+DYNSEL_ASIDE static dynsel_status submit_with_work(dynsel_policy *policy, const dynsel_task *task,
+                                                   dynsel_submission *submission,
+                                                   const dynsel_manner *manner)
+{
+    return submit_its_way(&(const dynsel_request){.manner = manner, .policy = policy, .task = task},
+                          submission);
 }
 
 dynsel_status dynsel_submit_unchosen(const dynsel_request *request, dynsel_submission *submission,
@@ -109,12 +119,11 @@ dynsel_status dynsel_submit_unchosen(const dynsel_request *request, dynsel_submi
 static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
                                    dynsel_submission *submission, const dynsel_manner *manner)
 {
-    if (DYNSEL_LIKELY(dynsel_policy_is_usable(policy) && policy->ways == 0 &&
-                      dynsel_task_is_valid(task))) {
-        return dynsel_submit_in_caller(policy, task, submission, manner);
+    if (!is_valid(policy, task)) {
+        return refuse(policy, manner);
     }
-    return submit_checked(&(const dynsel_request){.manner = manner, .policy = policy, .task = task},
-                          submission);
+    return policy->ways == 0 ? dynsel_submit_in_caller(policy, task, submission, manner)
+                             : submit_with_work(policy, task, submission, manner);
 }
 
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
@@ -156,7 +165,10 @@ static dynsel_status submit_selection(const char *function, dynsel_selection *se
     const dynsel_manner manner = {function, deadline_ns};
     const dynsel_request request = {
         .manner = &manner, .policy = selection->policy, .task = task, .selection = selection};
-    const dynsel_status status = submit_checked(&request, submission);
+    if (!is_valid(selection->policy, task)) {
+        return refuse(selection->policy, &manner);
+    }
+    const dynsel_status status = submit_its_way(&request, submission);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
     }

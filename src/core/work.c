@@ -5,3 +5,8 @@ void dynsel_work_call(dynsel_work *work)
 {
     dynsel_call(work);
 }
+
+void dynsel_note_failure(dynsel_work *work, dynsel_status status, uint32_t failures_before)
+{
+    work->error = dynsel_details_of(status, failures_before);
+}

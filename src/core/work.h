@@ -5,6 +5,7 @@
 #include <dynsel/backend.h>
 
 #include "core/fail.h"
+#include "port/likely.h"
 
 /* Calls a task function; while it runs, this thread is in a task. */
 static inline dynsel_status dynsel_call_function(dynsel_task_fn function,
@@ -19,6 +20,10 @@ static inline dynsel_status dynsel_call_function(dynsel_task_fn function,
     return status;
 }
 
+/* Takes the details of a failure along with the work. */
+DYNSEL_RARE void dynsel_note_failure(dynsel_work *work, dynsel_status status,
+                                     uint32_t failures_before);
+
 /* dynsel_work_call() without a call, for the backends inside the library. */
 static inline void dynsel_call(dynsel_work *work)
 {
@@ -26,8 +31,8 @@ static inline void dynsel_call(dynsel_work *work)
     const dynsel_status status =
         dynsel_call_function(work->function, work->where, work->args, &work->done);
     work->error.status = status;
-    if (status != DYNSEL_OK) {
-        work->error = dynsel_details_of(status, failures_before);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        dynsel_note_failure(work, status, failures_before);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "backends/opencl/select.h"
 #include "core/fail.h"
 #include "core/needs.h"
+#include "core/work.h"
 #include "port/atomic.h"
 
 static const char *resource_name(dynsel_backend *backend, const void *handle)
@@ -70,16 +71,20 @@ static dynsel_status fail_lost(const dynsel_opencl_entry *entry)
     });
 }
 
-/* Before anybody polls or waits: some drivers start nothing on their own. */
-static void flush(dynsel_opencl_entry *entry, dynsel_work *work)
+DYNSEL_RARE static void note_unflushed(dynsel_opencl_entry *entry, dynsel_work *work, cl_int code)
 {
-    const cl_int code = clFlush(entry->queue);
-    if (code == CL_SUCCESS) {
-        return;
-    }
     const dynsel_error error = failure_of(entry, "clFlush", code);
     if (work->error.status == DYNSEL_OK) {
         work->error = error;
+    }
+}
+
+/* Before anybody polls or waits: some drivers start nothing on their own. */
+static inline void flush(dynsel_opencl_entry *entry, dynsel_work *work)
+{
+    const cl_int code = clFlush(entry->queue);
+    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
+        note_unflushed(entry, work, code);
     }
 }
 
@@ -107,7 +112,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     if (status != DYNSEL_OK) {
         return status;
     }
-    dynsel_work_call(work);
+    dynsel_call(work);
     if (work->error.status == DYNSEL_E_DEVICE && dynsel_opencl_code_is_loss(work->error.code)) {
         dynsel_opencl_lose(entry, "the task function", work->error.code);
     }
@@ -137,6 +142,16 @@ static dynsel_status finish(dynsel_opencl_entry *entry, cl_event event)
     return fail(entry, "clWaitForEvents", code);
 }
 
+/* The event's status is a failure, or could not be had. */
+DYNSEL_RARE static dynsel_status refuse_answer(dynsel_opencl_entry *entry, cl_int code,
+                                               cl_int status)
+{
+    if (code == CL_OUT_OF_HOST_MEMORY) {
+        return DYNSEL_E_AGAIN; /* says nothing about the work, which may still use its memory */
+    }
+    return code != CL_SUCCESS ? fail(entry, "clGetEventInfo", code) : fail(entry, "event", status);
+}
+
 static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
 {
     dynsel_opencl_entry *const entry = work->own;
@@ -147,14 +162,8 @@ static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
     cl_int status = CL_QUEUED;
     const cl_int code = clGetEventInfo(work->done.opencl, CL_EVENT_COMMAND_EXECUTION_STATUS,
                                        sizeof(status), &status, NULL);
-    if (code == CL_OUT_OF_HOST_MEMORY) {
-        return DYNSEL_E_AGAIN; /* says nothing about the work, which may still use its memory */
-    }
-    if (code != CL_SUCCESS) {
-        return fail(entry, "clGetEventInfo", code);
-    }
-    if (status < 0) {
-        return fail(entry, "event", status);
+    if (!DYNSEL_LIKELY(code == CL_SUCCESS && status >= CL_COMPLETE)) {
+        return refuse_answer(entry, code, status);
     }
     if (status > CL_COMPLETE) {
         return DYNSEL_E_AGAIN;
