@@ -47,9 +47,9 @@ int runner_run(const struct CMUnitTest *tests, size_t count, CMFixtureFunction s
 
 /* Where int and long are the same, uint32_t may be either, and %u prints both. */
 #if __SIZEOF_LONG__ == __SIZEOF_INT__
-#define RUNNER_PRINTS(format)
+#define RUNNER_PRINTS(text)
 #else
-#define RUNNER_PRINTS(format) __attribute__((format(printf, (format), (format) + 1)))
+#define RUNNER_PRINTS(text) __attribute__((format(printf, text, (text) + 1)))
 #endif
 
 /* As printf(), with %d %i %u %x %c %s %p %%, the lengths h hh l ll z j t, `-`, `0` and a width; floating
