@@ -175,7 +175,7 @@ void *dynsel_opencl_adopt(void *queue);
 /**
  * OpenCL C for the front of programs: the macros of seed 003 and dynsel_all_devices_have(),
  * dynsel_any_device_has(), as in <dynsel/aspect_traits.h>. Static text; after it, line numbers begin
- * at 1.
+ * at 1, except in the complaints of NVIDIA's compiler, which counts the prelude's lines all the same.
  */
 extern const char dynsel_opencl_prelude[];
 
