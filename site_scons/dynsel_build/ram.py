@@ -107,7 +107,7 @@ class Formula:
         if is_set("DYNSEL_STATISTICS"):
             yield Term("counting", ("taken",), "bss", 4)
         if is_set("DYNSEL_IN_FLIGHT"):
-            yield self._per("slots of work in flight", ("slots",), self._slot(), "MAX_IN_FLIGHT")
+            yield self._per("slots of work in flight", ("dynsel_slots",), self._slot(), "MAX_IN_FLIGHT")
             yield Term("most in flight", ("most_in_use", "refusals"), "bss", 8)
         if is_set("DYNSEL_BACKEND_THREADS"):
             yield from self._threads()
