@@ -42,6 +42,8 @@ class VariantBuild:
                                          *self._same_everywhere(), *board.library_cflags])
         if board.bare_metal:
             self.env.Append(CPPPATH=[self.env.Dir("#boards")])  # programs see board.h
+        self.start_env = self.env.Clone()
+        self.start_env.Append(CCFLAGS=list(board.library_cflags))
         self.test_env = self._test_environment()
         self.stepped_env = self.test_env.Clone()
         self.stepped_env.Prepend(CPPPATH=[self.env.Dir("#tests/stepping")])
@@ -78,7 +80,8 @@ class VariantBuild:
         self.programs[name] = self._link(self.env, target, sources, libs)
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
-             needs=(), once=False, stepped=(), installed=False, tools=(), long=False):
+             needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
+             alone=False):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -94,6 +97,7 @@ class VariantBuild:
                   so that they stop before each atomic operation
         installed it looks at {build}/installed/opt/dynsel, where the variant is installed for it
         tools     programs that it calls, by the names of their packages
+        alone     it is linked with the whole archive and with the compiler's own runtime, nothing else
         long      many seconds; `scons matrix RANDOM=n` leaves it out
         once      of the build system and not of a variant: runs once, whatever is built
         """
@@ -106,7 +110,7 @@ class VariantBuild:
         if once and not report.first_time(name):
             return
         objects = [self._stepped_object(s) for s in stepped]
-        command, depends = self._test_command(source, name, extra, libs, objects)
+        command, depends = self._test_command(source, name, extra, libs, objects, alone)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
         depends += self._installed() + self._emulator() if installed else []
@@ -247,10 +251,25 @@ class VariantBuild:
         libs = [*libs, *(l for l in self.user_libs if l not in libs)]
         env = self._with_libraries(env, libs)
         objects = [self._object(env, s) for s in sources]
-        start = [self._object(self.env, self.env.File(f"#{s}")) for s in self.board.start]
+        start = self._start_objects()
         program = env.Program(target, [*start, *objects, *more, self.archive],
                               LIBS=[*env.get("LIBS", []), *self.board.libraries])
         env.Depends(program, [self.env.File(f"#{f}") for f in self._linker_scripts()])
+        return program
+
+    def _start_objects(self):
+        return [self._object(self.start_env, self.env.File(f"#{s}")) for s in self.board.start]
+
+    def _link_alone(self, target, source):
+        """With all objects of the library, whether somebody calls them or not, and no C library."""
+        start = self._start_objects()
+        whole = ["-Wl,--no-gc-sections", "-Wl,--whole-archive", self.archive[0].path,
+                 "-Wl,--no-whole-archive"]
+        program = self.test_env.Program(
+            target, [*start, self._object(self.test_env, source)], LIBS=["gcc"],
+            LINKFLAGS=[*self.test_env["LINKFLAGS"], *whole])
+        files = [*self.archive, *(self.env.File(f"#{f}") for f in self._linker_scripts())]
+        self.env.Depends(program, files)
         return program
 
     def _linker_scripts(self):
@@ -274,12 +293,15 @@ class VariantBuild:
     def _path_in_tests(self, source):
         return os.path.relpath(self.env.File(source).srcnode().path, "tests")
 
-    def _test_command(self, source, name, extra, libs, objects):
+    def _test_command(self, source, name, extra, libs, objects, alone):
         """The command line of a test, and the nodes it depends on."""
         if source.endswith(".py"):
             script = self.env.File(source)
             return [sys.executable, script.abspath], [script]
         target = f"#{self.variant.folder}/tests/{name}"
+        if alone:
+            program = self._link_alone(target, source)
+            return [*self.board.runner, program[0].abspath], [program, self._emulator()]
         if self.board.small_runner:
             libs = [lib for lib in libs if lib != "cmocka"]
             runner_files = RUNNER + (RUNNER_BOARD if self.board.bare_metal else RUNNER_HOSTED)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import lint, size, targets
+from . import freestanding, lint, size, targets
 from .nodes import action, finish, missing, missing_line
 
 LLVM = 14  # another major version formats and warns differently
@@ -115,6 +115,20 @@ class Gates:
         stem = f"{build.variant.folder}/gates/no-heap"
         return build.env.Command(f"#{stem}.ok", [build.archive, Value([nm, HEAP])],
                                  action(check, f"  HEAP  {build.archive[0].path}"))
+
+    def freestanding(self, build):
+        """On bare metal the archive needs nothing that is not there."""
+        if not build.board.bare_metal:
+            return []
+
+        def check(target, source, env):
+            found = freestanding.complaints(self.top, build.board, source[0].path)
+            return finish(target[0].path, found)
+
+        sources = [build.archive, self.base.File("#include/dynsel/port.h"),
+                   Value(json.dumps([freestanding.NOT_WANTED, build.board.cflags]))]
+        return build.env.Command(f"#{build.variant.folder}/gates/freestanding.ok", sources,
+                                 action(check, f"  NEEDS {build.archive[0].path}"))
 
     def headers(self, build):
         """Each public header can be included alone, twice, and in strict C11."""

@@ -160,7 +160,7 @@ def _declare(build, session, gates):
 def _declare_targets(build, session, gates):
     """What only named targets need; a plain `scons` saves the time."""
     env, size = build.env, gates.size(build)
-    build.checks = [gates.no_heap(build), gates.headers(build)]
+    build.checks = [gates.no_heap(build), gates.freestanding(build), gates.headers(build)]
     env.Alias("test", [build.tests, build.checks])
     env.Alias("check", [env.Alias("test"), size, list(build.outside.values())])
     env.AlwaysBuild(env.Alias("size", size, gates.show_size(build)))

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/auto_tune.h>
 
-#include <string.h>
-
 #include "core/fail.h"
 #include "policies/auto_tune_parts.h"
 #include "port/now_and_then.h"
@@ -289,8 +287,8 @@ dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynse
     if (status == DYNSEL_OK) {
         policy->resample_interval_ns = resample_interval_ns;
         policy->untracked.value = 0;
-        (void)memset(policy->loads, 0, sizeof policy->loads);
-        (void)memset(policy->tasks, 0, sizeof policy->tasks);
+        (void)__builtin_memset(policy->loads, 0, sizeof policy->loads);
+        (void)__builtin_memset(policy->tasks, 0, sizeof policy->tasks);
     }
     return status;
 }

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text/slice.h"
 
-#include <string.h>
-
 enum { LONGEST_NAME = 15, FARTHEST = 2 };
+
+/* Of the C library the library may need memcpy and its like, and nothing else. */
+static size_t length_of(const char *text)
+{
+    size_t length = 0;
+    while (text[length] != '\0') {
+        length++;
+    }
+    return length;
+}
 
 static char lower(char c)
 {
@@ -27,7 +35,7 @@ static bool starts_with(const char *text, dynsel_text_slice part)
 
 dynsel_text_slice dynsel_text_slice_of(const char *text)
 {
-    return (dynsel_text_slice){text, strlen(text)};
+    return (dynsel_text_slice){text, length_of(text)};
 }
 
 dynsel_text_slice dynsel_text_trim(dynsel_text_slice slice)
@@ -44,7 +52,7 @@ dynsel_text_slice dynsel_text_trim(dynsel_text_slice slice)
 
 bool dynsel_text_equals(dynsel_text_slice slice, const char *text)
 {
-    return strlen(text) == slice.length && starts_with(text, slice);
+    return length_of(text) == slice.length && starts_with(text, slice);
 }
 
 bool dynsel_text_contains(const char *text, dynsel_text_slice part)
@@ -66,13 +74,13 @@ void dynsel_text_copy(char *to, size_t bytes, dynsel_text_slice from)
             length--;
         }
     }
-    memcpy(to, from.begin, length);
+    __builtin_memcpy(to, from.begin, length);
     to[length] = '\0';
 }
 
 void dynsel_text_append(char *to, size_t bytes, dynsel_text_slice from)
 {
-    const size_t used = strlen(to);
+    const size_t used = length_of(to);
     if (used + 1 < bytes) {
         dynsel_text_copy(to + used, bytes - used, from);
     }
@@ -88,7 +96,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
 static unsigned distance(dynsel_text_slice word, const char *name)
 {
     unsigned row[LONGEST_NAME + 1];
-    const size_t length = strlen(name);
+    const size_t length = length_of(name);
     for (size_t j = 0; j <= length; j++) {
         row[j] = (unsigned)j;
     }
@@ -112,7 +120,7 @@ const char *dynsel_text_nearest(dynsel_text_slice word, const char *const *names
     for (size_t i = 0; i < count && word.length <= LONGEST_NAME; i++) {
         const unsigned far = distance(word, names[i]);
         /* As far away as the name is long, it is no likeness. */
-        if (far < best && far < strlen(names[i])) {
+        if (far < best && far < length_of(names[i])) {
             best = far;
             nearest = names[i];
         }

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the archive of a bare-metal board may need: the port, four functions of memory, and the
+compiler's own runtime, of that neither floating point, nor 64-bit division, nor atomic operations.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+MEMORY = {"memcpy", "memset", "memmove", "memcmp"}
+
+# Parts of the compiler's runtime, by their names on ARM and by those that other machines use.
+NOT_WANTED = (
+    (r"__(atomic|sync)_\w+", "the library must do without atomic instructions here"),
+    (r"__aeabi_(u?ldivmod|ldiv0)|__u?(div|mod|divmod)di[34]", "64-bit division is slow on this machine"),
+    (r"__aeabi_[dfc]\w+|__aeabi_u?[il]2[df]|__(?!ashl|ashr|lshr)\w+[sdtx]f[0-9a-z]*",
+     "the library must do without floating point"),
+)
+
+
+def port_functions(top):
+    """What <dynsel/port.h> tells the program to supply."""
+    text = (Path(top) / "include/dynsel/port.h").read_text(encoding="utf-8")
+    return set(re.findall(r"\b(dynsel_port_\w+)\(", text)) | {"dynsel_now_ns"}
+
+
+def complaints(top, board, archive):
+    """One line for each object and symbol that is too much, with the object first."""
+    defined, needed = _symbols(board.nm, archive)
+    runtime, _ = _symbols(board.nm, _runtime(board))
+    allowed = defined | port_functions(top) | MEMORY
+    found = []
+    for place, symbol in needed:
+        if symbol in allowed:
+            continue
+        reason = next((why for pattern, why in NOT_WANTED if re.fullmatch(pattern, symbol)), None)
+        if reason or symbol not in runtime:
+            found.append(f"{place} needs {symbol}: {reason or 'only the port, memcpy and its like are there'}")
+    return found
+
+
+def _runtime(board):
+    said = subprocess.run([board.cc, *board.cflags, "-print-libgcc-file-name"], capture_output=True,
+                          text=True, check=True).stdout
+    return said.strip()
+
+
+def _symbols(nm, path):
+    """(names that are defined, [(archive:object, name that is needed)])."""
+    listing = subprocess.run([nm, "-A", path], capture_output=True, text=True, check=True).stdout
+    defined, needed = set(), []
+    for line in listing.splitlines():
+        place, _, rest = line.rpartition(":")
+        words = rest.split()
+        if words[-2:-1] in (["U"], ["w"]):
+            needed.append((place, words[-1]))
+        elif len(words) >= 2:
+            defined.add(words[-1])
+    return defined, needed
