@@ -71,7 +71,8 @@ typedef struct dynsel_task {
     size_t form_count;
     void *args;  /**< handed to the function; must outlive the work */
     uint32_t id; /**< what kind of work this is, for policies that learn; 0: told by its function
-                    (of several forms, the first) */
+                    (of several forms, the first). Tasks of one id have the same forms: what one of
+                    them cannot use is not learned for the others */
     /** What else tells this kind of work from others, such as the size of its data: work with other
      * key words, or with another number of them, is learned apart. Borrowed during the call. */
     const uint32_t *key_words;
