@@ -31,8 +31,9 @@ class Board:
                   the host's own libraries can be linked; else what needs some is left out
     runner        put in front of a test program (an emulator); nothing runs it right here
     seconds       how long a test may run
-    limits        bytes of the archive: 'text', 'rodata', 'data', 'bss', 'flash' (the first three), and
-                  'stack' of the worst public function; one left out is not limited
+    limits        bytes of the archive: 'text', 'rodata', 'data', 'bss', 'flash' (the first three), 'stack'
+                  of the worst public function, 'fixed_resource' and so on: what a program with that
+                  policy keeps of the flash; one left out is not limited
     machine       sizes that the formula for RAM needs (dynsel_build/ram.py); None: no formula is printed
     check_on_top  fragments that `scons check` also lays on each variant that it is asked for
     check_beside  fragments that `scons check` also lays on the bare board

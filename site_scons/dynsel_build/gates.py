@@ -158,7 +158,8 @@ class Gates:
         command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env)]
 
         def check(target, source, env):
-            found = size.update(folder, objects, build.variant, board, build.config, command)
+            found = size.update(folder, objects, build.variant, board, build.config, command,
+                                source[0].path)
             return finish(None, found) if found else 0
 
         node = build.env.Command(f"#{folder}/size.txt", [build.archive, Value(board.limits)],

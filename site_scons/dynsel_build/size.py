@@ -12,7 +12,8 @@ import subprocess
 import textwrap
 from dataclasses import dataclass, field
 
-from . import ram, stack
+from . import linked, ram, stack
+from .errors import did_you_mean
 from .interface import Interface
 
 WITHIN_LIMITS = "size.within-limits.json"  # the last sizes that were, to say later what grew
@@ -167,14 +168,25 @@ def ram_table(variant_name, formula, mistakes):
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
+def linked_table(variant_name, kept, limits):
+    """What programs keep."""
+    lines = [f"{variant_name}: what a program keeps of it that uses one policy, to submit and wait, in bytes",
+             f"{'policy':20}{'flash':>7}{'ram':>7}{'limit':>7}"]
+    lines += [f"{name:20}{sizes['flash']:7}{sizes['ram']:7}{limits.get(name, '-'):>7}"
+              for name, sizes in kept.items()]
+    return "\n".join(lines) + "\n"
+
+
 # Limits
 
-def past_limits(rows, limits, before, graph=None):
+def past_limits(rows, limits, before, graph=None, kept=None):
     """What is too large and by how much, and what grew since the last size that was within limits."""
     sums, found = totals(rows), []
     for column, limit in limits.items():
         if column == "stack":
             found += _past_stack_limit(graph, limit, before) if graph else []
+        elif column not in sums:
+            found += _past_linked_limit(column, limit, (kept or {}).get(column), rows, before)
         elif sums[column] > limit:
             found.append(f"{column} is {sums[column]} bytes, {sums[column] - limit} past the limit of"
                          f" {limit}: {_culprits(rows, column, before)}")
@@ -185,6 +197,14 @@ def _culprits(rows, column, before):
     """The objects that grew since `before`, or the largest ones when nothing is known."""
     grown = [(r.get(column) - before.of(r.name, column), r.name) for r in rows]
     return _grown_or_largest(grown if before.objects else [], [(r.get(column), r.name) for r in rows])
+
+
+def _past_linked_limit(policy, limit, sizes, rows, before):
+    """A line for a policy with which a program keeps too much."""
+    if sizes is None or sizes["flash"] <= limit:
+        return []
+    return [f"a program that uses {policy} keeps {sizes['flash']} bytes of flash, {sizes['flash'] - limit} past"
+            f" the limit of {limit}: in the archive {_culprits(rows, 'flash', before)}"]
 
 
 def _past_stack_limit(graph, limit, before):
@@ -209,11 +229,19 @@ def _grown_or_largest(grown, largest):
 
 # Together
 
-def update(folder, objects, variant, board, config, command):
+def update(folder, objects, variant, board, config, command, archive):
     """Writes <folder>/size.txt; returns what is wrong or past a limit, as lines.
 
     command: the compiler with all flags of the library.
     """
+    try:
+        return _update(folder, objects, variant, board, config, command, archive)
+    except subprocess.CalledProcessError as e:
+        said = [line for line in e.stderr.splitlines() if "error: " in line] or e.stderr.splitlines()[-1:]
+        return [f"{variant.name}: {line}" for line in said or [f"{e.cmd[0]} failed"]]
+
+
+def _update(folder, objects, variant, board, config, command, archive):
     rows = measure(board.size, objects, f"{folder}/obj/")
     known = f"{folder}/{WITHIN_LIMITS}"
     why_not = _incomparable(objects, config)
@@ -225,13 +253,24 @@ def update(folder, objects, variant, board, config, command):
         formula = ram.Formula(config, board.machine)
         mistakes = [] if _is_sanitized(config) else ram.compare(formula, ram.variables(objects))
         parts.append(ram_table(variant.name, formula, mistakes))
+    kept = {} if _is_sanitized(config) else linked.measure(config, command, archive, f"{folder}/size")
+    if kept:
+        parts.append(linked_table(variant.name, kept, board.limits))
     with open(f"{folder}/size.txt", "w", encoding="utf-8") as f:
         f.write("\n".join(parts))
-    past = past_limits(rows, board.limits, _read(known), graph)
+    found += _unknown_limits(board.limits, config)
+    past = past_limits(rows, board.limits, _read(known), graph, kept)
     if not past and not found:
         _remember(known, rows, graph)
     found += [f"{line} (limits are in boards/{variant.board}/board.py)" for line in past]
     return [f"{variant.name}: {line}" for line in found]
+
+
+def _unknown_limits(limits, config):
+    known = [*COLUMNS, "flash", "stack", *(name.removeprefix("DYNSEL_POLICY_").lower() for name in config.symbols()
+                                           if name.startswith("DYNSEL_POLICY_"))]
+    return [f"no limit is named {name!r}{did_you_mean(name, known)} (there are: {', '.join(known)})"
+            for name in limits if name not in known]
 
 
 def _is_sanitized(config):
@@ -257,11 +296,7 @@ def _graph(folder, objects, command):
     if missing:
         return None, [f"{o}: its call graph is gone; remove the object, so that it is compiled again"
                       for o in missing]
-    try:
-        graph = stack.Graph(objects, Interface(command, f"{folder}/size"))
-    except subprocess.CalledProcessError as e:
-        return None, ([line for line in e.stderr.splitlines() if "error: " in line]
-                      or ["the public headers do not compile"])
+    graph = stack.Graph(objects, Interface(command, f"{folder}/size"))
     graph.public()
     return graph, graph.mistakes
 

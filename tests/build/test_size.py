@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 import support
-from dynsel_build import boards, config as configs, interface, ram, size, stack, variants
+from dynsel_build import boards, config as configs, interface, linked, ram, size, stack, variants
 from support import scons, write
 
 COMPILER = ["gcc", "-std=c11", "-Iinclude"]
@@ -58,6 +58,13 @@ static int small(int n) { char bytes[32]; fill(bytes); return bytes[n]; }
 static int large(int n) { char bytes[512]; fill(bytes); return bytes[n]; }
 const shape_ops square_ops = {.name = "square", .area = large, .draw = small};
 const shape_ops circle_ops = {.name = "circle", .draw = small};
+"""
+
+
+AFTER = """
+int after(int n);
+void fill(char *bytes);
+int after(int n) { char bytes[100]; fill(bytes); return bytes[n]; }
 """
 
 
@@ -124,6 +131,10 @@ class Stack(unittest.TestCase):
         graph = self.graph(use=USE, more="int hidden(void);\nint hidden(void) { return 1; }\n")
         self.assertEqual(set(graph.public()), {"ask", "draw", "colour", "each"})
 
+    def test_headers_of_others_declare_nothing_here(self):
+        write(self.top / "include/dynsel/shape.h", OPERATIONS.replace("typedef", "#include <string.h>\ntypedef", 1))
+        self.assertNotIn("memcpy", interface.Interface(COMPILER, "asked").functions)
+
     def test_an_operation_goes_to_all_tables_and_to_no_other_slot(self):
         graph = self.graph(use=USE, tables=TABLES)
         self.assertEqual(self.chain(graph, "draw"), ["draw", "small"])
@@ -145,11 +156,16 @@ class Stack(unittest.TestCase):
         source = ('#include <dynsel/shape.h>\nvoid fill(char *bytes);\nint after(int n);\n'
                   'int each(int n)\n{\n    {\n        char bytes[200];\n        fill(bytes);\n        n = bytes[n];\n    }\n'
                   '    return after(n);\n}\n')
-        after = "int after(int n);\nvoid fill(char *bytes);\nint after(int n) { char b[100]; fill(b); return b[n]; }\n"
-        called = self.graph(use=source, more=after).public()["each"].bytes
-        jumped = self.graph("-O2", use=source, more=after).public()["each"].bytes
+        called = self.graph(use=source, more=AFTER).public()["each"].bytes
+        jumped = self.graph("-O2", use=source, more=AFTER).public()["each"].bytes
         self.assertLess(jumped, called)
         self.assertGreaterEqual(jumped, 200)
+
+    def test_a_jump_beside_a_call_counts_as_a_call(self):
+        source = ('#include <dynsel/shape.h>\nvoid fill(char *bytes);\nint after(int n);\n'
+                  'int each(int n)\n{\n    if (n > 0) {\n        char bytes[200];\n        fill(bytes);\n'
+                  '        n = after(bytes[n]);\n        fill(bytes);\n    }\n    return after(n);\n}\n')
+        self.assertGreaterEqual(self.graph("-O2", use=source, more=AFTER).public()["each"].bytes, 300)
 
     def test_recursion_is_told_with_its_cycle(self):
         self.assertEqual(self.mistakes(
@@ -181,6 +197,12 @@ class Stack(unittest.TestCase):
                 ["use.c:5:12: each() calls through the pointer 'hook', and nothing tells where to: use a table"
                  " of operations (a const ..._ops) or a parameter"])
 
+    def test_an_unknown_pointer_beside_addresses_that_are_taken(self):
+        said = self.mistakes(use=USE.replace("return apply(", "return hook(n) + apply(")
+                             .replace("void fill", "extern int (*hook)(int);\nvoid fill"), tables=TABLES)
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("each() calls through the pointer 'hook'", said[0])
+
     def test_a_pointer_in_a_structure_that_is_no_table(self):
         said = self.mistakes(use="#include <dynsel/shape.h>\nstruct own { int (*next)(int); };\n"
                                  "extern struct own own;\n"
@@ -203,9 +225,45 @@ class Stack(unittest.TestCase):
         self.assertRegex(said[0], rf"largest are down with {down}, .* \(3 more functions are past it\)$")
 
     def test_the_table_has_100_columns(self):
-        graph = self.graph(use=USE.replace("each", "e" * 40), tables=TABLES)
+        long = USE.replace("apply", "apply" * 9).replace("down", "down" * 9)
+        graph = self.graph(use=long, tables=TABLES)
+        self.assertIn("down" * 9, size.stack_table("v", graph, {}))
         for line in size.stack_table("v", graph, {"stack": 1}).splitlines():
             self.assertLessEqual(len(line), 100)
+
+
+class Linked(unittest.TestCase):
+    """What a program keeps of an archive."""
+
+    def test_only_what_is_used_counts(self):
+        top = Path(tempfile.mkdtemp(prefix="dynsel-linked-"))
+        self.addCleanup(shutil.rmtree, top)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(top)
+        write(top / "include/dynsel/toy.h", "int dynsel_toy_init(void);\n")
+        write(top / "include/dynsel/submission.h", "int dynsel_submit(void);\nint dynsel_wait(void);\n")
+        write(top / "toy.c", "#include <dynsel/toy.h>\n#include <dynsel/submission.h>\n"
+                             "static const int table[50] = {1, 2};\nstatic int state[30];\n"
+                             "int unused(int n);\nint dynsel_toy_init(void) { return ++state[3]; }\n"
+                             "int dynsel_submit(void) { return table[state[1]]; }\n"
+                             "int dynsel_wait(void) { return 2; }\n"
+                             "static const int other[900] = {3};\nstatic int more[700];\n"
+                             "int unused(int n) { return other[n] + ++more[n]; }\n")
+        subprocess.run([*GCC, "-O1", "-c", "toy.c"], check=True)
+        subprocess.run(["ar", "rcs", "libtoy.a", "toy.o"], check=True)
+        sizes = linked._kept("toy", COMPILER, "libtoy.a", top)
+        self.assertEqual(sizes["ram"], 120)
+        self.assertGreater(sizes["flash"], 200)
+        self.assertLess(sizes["flash"], 400)
+
+    def test_past_the_limit(self):
+        row = size.Row("a.o", {**dict.fromkeys(size.COLUMNS, 0), "text": 70})
+        before = size.Before({"a.o": {"text": 50}})
+        kept = {"toy": {"flash": 60, "ram": 9}}
+        self.assertEqual(size.past_limits([row], {"toy": 60, "gone": 1}, before, None, kept), [])
+        self.assertEqual(size.past_limits([row], {"toy": 59}, before, None, kept),
+                         ["a program that uses toy keeps 60 bytes of flash, 1 past the limit of 59: in the"
+                          " archive grew a.o by 20"])
 
 
 class Build(unittest.TestCase):
@@ -215,6 +273,16 @@ class Build(unittest.TestCase):
     def setUpClass(cls):
         cls.top = support.build_tree()
         cls.addClassCleanup(shutil.rmtree, cls.top)
+
+    def test_a_limit_that_is_none(self):
+        board = self.top / "boards/native/board.py"
+        text = board.read_text(encoding="utf-8")
+        self.addCleanup(write, board, text)
+        write(board, text.replace("limits=limits(config)", 'limits={"stakc": 1, "auto_tune": 1}'))
+        status, said = scons(self.top, "size")
+        self.assertEqual(status, 2, said)
+        self.assertEqual(said.count("no limit is named"), 1)
+        self.assertIn("native: no limit is named 'stakc'; did you mean stack? (there are: text, ", said)
 
     def test_limits_and_mistakes_end_the_build_with_a_line(self):
         status, said = scons(self.top, "size")
@@ -236,6 +304,7 @@ class Build(unittest.TestCase):
         self.assertEqual(status, 2, said)
         self.assertRegex(said, r"native: stack of one\(\) is 4\d\d bytes, 3\d\d past the limit of 100: grew one by"
                                r" 4\d\d \(limits are in boards/native/board.py\)\n")
+        self.assertIn(": grew one by 4", scons(self.top, "size")[1])  # the last that was within limits
         write(two, "#include <dynsel/one.h>\nint two(char *bytes);\n"
                    "int two(char *bytes)\n{\n    return bytes[0] + one();\n}\n")
         status, said = scons(self.top, "size")

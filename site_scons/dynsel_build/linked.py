@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program keeps of the library that uses one policy: linked with --gc-sections, without libc.
+
+It refers to the policy's init function, dynsel_submit() and dynsel_wait(); what they need stays. The
+link is a relocatable one, so it needs no start-up code, no linker script and no other library.
+"""
+
+import re
+import subprocess
+from pathlib import Path
+
+from . import elf
+from .interface import HEADERS
+
+PROGRAM = """\
+#include <dynsel/{policy}.h>
+#include <dynsel/submission.h>
+typedef void (*function)(void);
+extern const function used_by_program[];
+__attribute__((section(".used_by_program"))) const function used_by_program[] = {{
+    (function)dynsel_{policy}_init, (function)dynsel_submit, (function)dynsel_wait}};
+"""
+
+
+def policies(config):
+    """The policies of a configuration, by the names in their functions."""
+    names = (name.removeprefix("DYNSEL_POLICY_").lower() for name in config.symbols()
+             if name.startswith("DYNSEL_POLICY_") and config.is_set(name))
+    return [name for name in names if Path(f"{HEADERS}/{name}.h").exists()]
+
+
+def measure(config, command, archive, folder):
+    """policy -> {'flash', 'ram'} in bytes, of what a program that uses it alone keeps of the library."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    return {policy: _kept(policy, command, archive, folder) for policy in policies(config)}
+
+
+def _kept(policy, command, archive, folder):
+    source, target = folder / "linked.c", folder / "linked.o"
+    source.write_text(PROGRAM.format(policy=policy), encoding="utf-8")
+    flags = ["-w", "-fno-lto", "-nostdlib", "-nostartfiles", "-r", "-Wl,--gc-sections",
+             "-Wl,-u,used_by_program", "-Wl,-e,used_by_program"]
+    subprocess.run([*command, *flags, str(source), archive, "-o", str(target)], capture_output=True,
+                   text=True, check=True)
+    sizes = {"flash": 0, "ram": 0}
+    for section in elf.Object(target).sections:
+        match = re.match(r"\.[st]?(text|rodata|data|bss)\b", section.name)
+        if match and section.flags & elf.ALLOCATED:
+            constant = match.group(1) in ("text", "rodata") or section.name.startswith(".data.rel.ro")
+            sizes["flash"] += section.size if match.group(1) != "bss" else 0
+            sizes["ram"] += 0 if constant else section.size
+    return sizes
