@@ -165,6 +165,11 @@ class VariantBuild:
         """(environment, source) of each object."""
         return [(env, source) for env, _, source in self._compiled.values()]
 
+    def compiled_for_library(self):
+        """The same without what uses the library."""
+        library = {node.path for node in self.library_objects}
+        return [(env, source) for env, node, source in self._compiled.values() if node.path in library]
+
     def written(self, name, text):
         """A file with this text; written when the text changed, or when the file was tampered with."""
         path = f"{self.variant.folder}/{name}"

@@ -108,6 +108,7 @@ Targets that build
   matrix          test once more with each option of the menu the other way round, or with
                   RANDOM=20 in so many random configurations (SEED=1 for the same again)
   size            flash, RAM and stack in bytes; fails past the board's limits
+  misra           the library against MISRA C:2012, with the deviations in doc/misra.md
   install         archive, headers, dynsel-info, what pkg-config and CMake want, into PREFIX
   -c              remove what the same line would build; alone: the variant's folder
 Targets that configure, each alone on the line

@@ -11,7 +11,7 @@ from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvir
                           GetOption, Help, SConsignFile, SetOption)
 from SCons.Node.Alias import default_ans
 
-from . import bench, cli, install, report, toolchain, variants
+from . import bench, cli, install, misra, report, toolchain, variants
 from .build import VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
@@ -98,6 +98,8 @@ def _declare_all(session):
     if session.targets:
         base.Alias("check", [gates.formatted(), gates.kconfig_lint()])
         bench.declare(base, session, builds)
+    if "misra" in session.targets:
+        base.Alias("misra", misra.declare(base, session.top, builds))
     return builds, matrix
 
 
@@ -108,6 +110,9 @@ def _wanted(session, chosen):
         wanted = variants.for_check(session.top, chosen, session.board)
     if "matrix" in session.targets:
         wanted += [v for variant in chosen for v in _matrix(session, variant)]
+    if "misra" in session.targets:
+        wanted = [v for v in wanted if set(session.targets) != {"misra"}]
+        wanted += [variants.parse(session.top, f"{variants.DEFAULT_BOARD}+{f}") for f in misra.FRAGMENTS]
     outside = bench.variants_for(session.targets, chosen)
     if outside:
         wanted = outside + [v for v in wanted if not set(session.targets) <= {"bench", "soak"}]
@@ -187,7 +192,7 @@ def _matrix_node(build, matrix):
 
 def _check_targets(session):
     """SCons itself finds an unknown target only when it gets there, and does not guess."""
-    names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak"}
+    names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak", "misra"}
     for target in session.targets:
         if target in names:
             continue

@@ -3,7 +3,7 @@
 #ifndef DYNSEL_PORT_LIKELY_H
 #define DYNSEL_PORT_LIKELY_H
 
-#define DYNSEL_LIKELY(condition) __builtin_expect((condition) ? 1 : 0, 1)
+#define DYNSEL_LIKELY(condition) (__builtin_expect((condition) ? 1 : 0, 1) != 0)
 #define DYNSEL_RARE              __attribute__((cold, noinline))
 
 /* Beside the straight way, which then needs to save no registers for it. */

@@ -15,7 +15,7 @@ static size_t length_of(const char *text)
 
 static char lower(char c)
 {
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
 static bool is_blank(char c)
@@ -74,7 +74,7 @@ void dynsel_text_copy(char *to, size_t bytes, dynsel_text_slice from)
             length--;
         }
     }
-    __builtin_memcpy(to, from.begin, length);
+    (void)__builtin_memcpy(to, from.begin, length);
     to[length] = '\0';
 }
 
@@ -105,7 +105,7 @@ static unsigned distance(dynsel_text_slice word, const char *name)
         row[0] = (unsigned)(i + 1);
         for (size_t j = 1; j <= length; j++) {
             const unsigned above = row[j];
-            const unsigned differs = lower(word.begin[i]) != lower(name[j - 1]);
+            const unsigned differs = lower(word.begin[i]) != lower(name[j - 1]) ? 1 : 0;
             row[j] = least(above + 1, row[j - 1] + 1, diagonal + differs);
             diagonal = above;
         }

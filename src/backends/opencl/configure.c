@@ -54,7 +54,7 @@ dynsel_status dynsel_opencl_close(void)
     const uint32_t users = count_users();
     if (users == 0) {
         dynsel_opencl_release_all();
-        memset(table, 0, sizeof(*table));
+        (void)memset(table, 0, sizeof(*table));
     }
     dynsel_lock_release(&dynsel_opencl_lock);
     return users == 0 ? DYNSEL_OK

@@ -58,10 +58,10 @@ const char *dynsel_opencl_read_answer(cl_device_id device, cl_device_info what)
 bool dynsel_opencl_read_value(cl_device_id device, cl_device_info what, void *to, size_t bytes)
 {
     size_t answered = bytes;
-    memset(to, 0, bytes);
+    (void)memset(to, 0, bytes);
     const cl_int code = clGetDeviceInfo(device, what, bytes, to, &answered);
     if (code != CL_SUCCESS || answered != bytes) {
-        memset(to, 0, bytes);
+        (void)memset(to, 0, bytes);
         return false;
     }
     return true;

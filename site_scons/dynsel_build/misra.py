@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`scons misra`: the library keeps the rules of MISRA C:2012 that cppcheck's addon knows.
+
+doc/misra.md lists the deviations. What is found and not listed fails, and so does a deviation that
+occurs nowhere any more.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from SCons.Script import Value
+
+from .nodes import action, finish, missing
+
+DEVIATIONS = "doc/misra.md"
+EVERYWHERE = "everywhere"
+# Together they have every source that a host can compile; a source counts in the first that has it.
+FRAGMENTS = ("full", "interrupts", "minimal")
+COMMAND = ["cppcheck", "--addon=misra", "--quiet", "--std=c11", "--enable=style",
+           "--suppress=missingIncludeSystem", "--template={file}:{line}: {id}"]
+
+_FINDING = re.compile(r"(.+):(\d+): misra-c2012-(\d+\.\d+)")
+_TROUBLE = re.compile(r"internalError|syntaxError|preprocessorErrorDirective|[Ff]ailed|Traceback")
+_ROW = re.compile(r"\| *(\d+\.\d+) *\| *(mandatory|required|advisory) *\| *([^|]+?) *\| *([^|]+?) *\|")
+
+
+def declare(base, top, builds):
+    """The node that compares all findings with the deviations."""
+    reports, seen = [], set()
+    for build in builds:
+        for env, source in build.compiled_for_library():
+            if source.srcnode().path not in seen:
+                seen.add(source.srcnode().path)
+                reports.append(_report(base, build, env, source))
+    doc = Path(top) / DEVIATIONS
+
+    def check(target, source, env):
+        findings = [line for r in reports for line in Path(r[0].path).read_text(encoding="utf-8").splitlines()]
+        text = doc.read_text(encoding="utf-8") if doc.exists() else ""
+        return finish(target[0].path, compare(findings, text))
+
+    node = base.Command("#build/gates/misra.ok", [*reports, Value(doc.read_bytes() if doc.exists() else "")],
+                        action(check, "  MISRA the library, against " + DEVIATIONS))
+    return node
+
+
+def _report(base, build, env, source):
+    """A node with the findings in one source and its headers."""
+    stem = f"build/gates/misra/{source.srcnode().path}"
+    command = [*COMMAND, f"--cppcheck-build-dir={stem}.dir",
+               *env.subst("$_CPPDEFFLAGS $_CPPINCFLAGS").split(), source.srcnode().path]
+
+    def look(target, source, env):
+        shutil.rmtree(f"{stem}.dir", ignore_errors=True)
+        Path(f"{stem}.dir").mkdir(parents=True)
+        answer = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                check=False)
+        shutil.rmtree(f"{stem}.dir")
+        lines = answer.stdout.splitlines()
+        trouble = [line for line in lines if _TROUBLE.search(line)]
+        if answer.returncode or trouble:
+            return finish(None, trouble or lines or [f"cppcheck ended with {answer.returncode}"])
+        Path(target[0].path).write_text("".join(sorted({line + "\n" for line in lines})), encoding="utf-8")
+        return 0
+
+    node = base.Command(f"#{stem}.txt", [source, Value(json.dumps(command))],
+                        action(look, f"  MISRA {source.srcnode().path}"))
+    base.Depends(node, build.generated)
+    base.Depends(node, [] if shutil.which("cppcheck") else list(missing(base, "cppcheck")))
+    return node
+
+
+def compare(findings, text):
+    """Complaints about what is found and no deviation, and about deviations that are not found.
+
+    findings: lines "path:line: misra-c2012-rule"; others do not count.
+    """
+    deviations, said = _deviations(text)
+    used = set()
+    for path, line, rule in sorted(_parsed(findings), key=lambda f: (f[0], int(f[1]), f[2])):
+        row = next((d for d in deviations if d["rule"] == rule and _covers(d, path)), None)
+        if row is None:
+            said.append(f"{path}:{line}: MISRA C:2012 rule {rule} is not kept; keep it, or list a deviation"
+                        f" with its reason in {DEVIATIONS}")
+        else:
+            used.update((row["line"], place) for place in row["places"] if _is_in(path, place))
+    said += [f"{DEVIATIONS}:{d['line']}: nothing deviates from rule {d['rule']}"
+             f"{'' if place == EVERYWHERE else ' in ' + place} any more; delete it"
+             for d in deviations for place in d["places"] if (d["line"], place) not in used]
+    return said
+
+
+def _parsed(findings):
+    """(path, line, rule) of each, once; generated files are called so."""
+    matches = (_FINDING.fullmatch(line) for line in findings)
+    return {(re.sub(r"^build/[^/]+/gen/", "generated/", m[1]), m[2], m[3]) for m in matches if m}
+
+
+def _deviations(text):
+    found, said = [], []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _ROW.fullmatch(line.strip())
+        if match:
+            rule, category, places, _ = match.groups()
+            found.append({"rule": rule, "line": number, "places": places.replace("`", "").split(", ")})
+            if category == "mandatory":
+                said.append(f"{DEVIATIONS}:{number}: rule {rule} is mandatory: nothing may deviate from it")
+        elif re.match(r"\| *\d+\.\d+ *\|", line):
+            said.append(f"{DEVIATIONS}:{number}: a row is | rule | required or advisory | everywhere, or"
+                        " files and folders | reason |")
+    return found, said
+
+
+def _covers(deviation, path):
+    return any(_is_in(path, place) for place in deviation["places"])
+
+
+def _is_in(path, place):
+    return place == EVERYWHERE or path == place or (place.endswith("/") and path.startswith(place))

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`scons misra`: what deviates must be listed, and what is listed must deviate."""
+
+import os
+import shutil
+import unittest
+from pathlib import Path
+
+import support
+from support import scons, write
+from dynsel_build import misra
+
+HEAD = "| rule | category | where | reason |\n|---|---|---|---|\n"
+FOUND = ["src/a/one.c:3: misra-c2012-15.5", "include/dynsel/x.h:9: misra-c2012-15.5",
+         "src/a/one.c:3: misra-c2012-15.5", "build/native+full/gen/dynsel/autoconf.h:2: misra-c2012-2.5",
+         "src/a/one.c:4: unusedFunction"]
+
+
+class Comparing(unittest.TestCase):
+    def complaints(self, *rows, found=tuple(FOUND)):
+        return misra.compare(list(found), HEAD + "".join(f"| {row} |\n" for row in rows))
+
+    def test_what_is_listed_may_be(self):
+        self.assertEqual(self.complaints("15.5 | advisory | everywhere | why", "2.5 | advisory | `generated/` | why"), [])
+        self.assertEqual(self.complaints("15.5 | advisory | `src/a/one.c`, `include/` | why",
+                                         "2.5 | advisory | `generated/dynsel/autoconf.h` | why"), [])
+
+    def test_what_is_not_listed_may_not(self):
+        said = self.complaints("2.5 | advisory | everywhere | why")
+        self.assertEqual([line.split(":")[:2] for line in said], [["include/dynsel/x.h", "9"], ["src/a/one.c", "3"]])
+        self.assertIn("rule 15.5 is not kept; keep it, or list a deviation", said[0])
+        said = self.complaints("15.5 | advisory | `src/a/` | why", "2.5 | advisory | everywhere | why")
+        self.assertEqual([line.split(":")[0] for line in said], ["include/dynsel/x.h"])
+
+    def test_what_nobody_needs_goes(self):
+        said = self.complaints("15.5 | advisory | everywhere | why", "2.5 | advisory | `generated/`, `src/b.c` | why",
+                               "17.2 | required | everywhere | why")
+        self.assertEqual(said, ["doc/misra.md:4: nothing deviates from rule 2.5 in src/b.c any more; delete it",
+                                "doc/misra.md:5: nothing deviates from rule 17.2 any more; delete it"])
+
+    def test_rows_that_are_none(self):
+        said = self.complaints("15.5 | whenever | everywhere | why", "15.5 | advisory | everywhere | ", found=())
+        self.assertEqual([line.split(": ")[0] for line in said], ["doc/misra.md:3", "doc/misra.md:4"])
+        self.assertIn("a row is | rule |", said[0])
+        said = self.complaints("9.1 | mandatory | everywhere | why", found=["src/a.c:1: misra-c2012-9.1"])
+        self.assertEqual(said, ["doc/misra.md:3: rule 9.1 is mandatory: nothing may deviate from it"])
+
+
+class Looking(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.top = support.build_tree()
+        cls.addClassCleanup(shutil.rmtree, cls.top)
+        write(cls.top / "src/one.c", "#include <dynsel/autoconf.h>\nint one(void);\nint one(void)\n{\n"
+                                     "    goto end;\nend:\n    return CONFIG_DYNSEL_MAX_RESOURCES;\n}\n")
+
+    def test_the_sources_and_only_those_of_the_library(self):
+        rows = "".join(f"| {rule} | advisory | everywhere | of this small tree |\n" for rule in ("2.5",))
+        write(self.top / "doc/misra.md", HEAD + rows)
+        status, said = scons(self.top, "misra")
+        self.assertEqual(status, 2, said)
+        complaints = [line for line in said.splitlines() if "MISRA C:2012 rule" in line]
+        self.assertEqual([c.split(";")[0] for c in complaints],
+                         ["src/one.c:5: MISRA C:2012 rule 15.1 is not kept"], said)
+        self.assertEqual(said.count("  MISRA src/one.c\n"), 1)
+        self.assertNotIn("  MISRA examples/hello.c\n", said)
+        write(self.top / "doc/misra.md", HEAD + rows + "| 15.1 | advisory | `src/one.c` | a test |\n")
+        status, said = scons(self.top, "misra")
+        self.assertEqual((status, said), (0, "  MISRA the library, against doc/misra.md\n"))
+        self.assertEqual([p for p in self.top.rglob("*.dump")], [])
+
+    def test_without_cppcheck(self):
+        folder = self.top / "build/few-tools"
+        folder.mkdir(parents=True)
+        for program in ("gcc", "ar", "sh", "python3", "env"):
+            os.symlink(shutil.which(program), folder / program)
+        shutil.rmtree(self.top / "build/gates", ignore_errors=True)
+        status, said = scons(self.top, "misra", env={"PATH": str(folder)}, program=shutil.which("scons"))
+        self.assertEqual(status, 2, said)
+        self.assertEqual(said.count("cppcheck is missing; on Debian and Ubuntu: apt-get install cppcheck\n"), 1, said)
+
+
+class Documented(unittest.TestCase):
+    def test_all_rows_are_understood(self):
+        text = (support.TOP / misra.DEVIATIONS).read_text(encoding="utf-8")
+        rows = [line for line in text.splitlines() if line[:3].strip("| ")[:1].isdigit()]
+        found, said = misra._deviations(text)
+        self.assertEqual((len(found), said), (len(rows), []))
+        for row in found:
+            for place in row["places"]:
+                self.assertTrue(place == "everywhere" or place.startswith("generated/")
+                                or Path(support.TOP, place).exists(), place)
+
+
+if __name__ == "__main__":
+    unittest.main()
