@@ -98,7 +98,7 @@ class VariantBuild:
         installed it looks at {build}/installed/opt/dynsel, where the variant is installed for it
         tools     programs that it calls, by the names of their packages
         alone     it is linked with the whole archive and with the compiler's own runtime, nothing else
-        long      many seconds; `scons matrix RANDOM=n` leaves it out
+        long      many seconds; in what `scons matrix` makes of the options it is left out
         once      of the build system and not of a variant: runs once, whatever is built
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):

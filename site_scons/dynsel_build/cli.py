@@ -106,7 +106,8 @@ Targets that build
   bench           what a submit costs; fast, with statistics off and on
   soak            ten million submits from several threads, counted
   matrix          test once more with each option of the menu the other way round, or with
-                  RANDOM=20 in so many random configurations (SEED=1 for the same again)
+                  RANDOM=20 in so many random configurations (SEED=1 for the same again);
+                  tests that take long are left out there
   size            flash, RAM and stack in bytes; fails past the board's limits
   misra           the library against MISRA C:2012, with the deviations in doc/misra.md
   install         archive, headers, dynsel-info, what pkg-config and CMake want, into PREFIX

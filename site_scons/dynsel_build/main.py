@@ -86,8 +86,8 @@ def _declare_all(session):
             print(f"note: {note}")
     base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1")
     gates = Gates(base, session.top)
-    builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_random(session))
-              for v in wanted]
+    made = [v for v in wanted if "matrix" in session.targets and v.settings and v not in chosen]
+    builds = [VariantBuild(v, loaded[v], session.board(v), base, short=v in made) for v in wanted]
     matrix = report.Matrix(len(builds)) if "matrix" in session.targets else None
     for build in builds:
         _declare(build, session, gates)
