@@ -118,13 +118,13 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
 
 /* Work that was complete when `start` returned needs no lane; its slot only keeps the result for
  * the handle. */
-static void finish_at_once(dynsel_slot *slot, bool with_handle)
+static void finish_at_once(dynsel_slot *slot, uint32_t keepers)
 {
     const dynsel_status status = slot->work.error.status;
     dynsel_lane_note_result(slot->selection.policy, slot->selection.index, status);
     dynsel_tell_end(&slot->selection, status, dynsel_time_at_once(&slot->work));
-    if (with_handle) {
-        dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | DYNSEL_SLOT_HANDLE);
+    if (keepers != 0) {
+        dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | keepers);
         return;
     }
     if (status != DYNSEL_OK) {
@@ -155,18 +155,18 @@ dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_subm
         dynsel_slot_unclaim(slot);
         return status;
     }
-    const bool with_handle = submission != NULL;
-    if (with_handle) {
+    uint32_t keepers = 0;
+    if (submission != NULL) {
         hand_over(slot, submission);
+        keepers = DYNSEL_SLOT_HANDLE | (request->manner->awaits ? (uint32_t)DYNSEL_SLOT_PIN : 0u);
     }
     if (!slot->work.where->backend->ops->marks_completion && slot->work.done.native == NULL) {
-        finish_at_once(slot, with_handle);
+        finish_at_once(slot, keepers);
         return DYNSEL_OK;
     }
     dynsel_lane *lane = lane_of(slot);
     slot->queued = !dynsel_lane_is_empty(lane);
-    dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED |
-                                  (with_handle ? DYNSEL_SLOT_HANDLE : 0u));
+    dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | keepers);
     dynsel_lane_append(lane, slot);
     return DYNSEL_OK;
 }
@@ -208,6 +208,13 @@ dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, cons
     dynsel_lane_reap(lane_of(slot), slot);
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&error);
+}
+
+void dynsel_in_flight_unpin(uint32_t slot)
+{
+    if (slot >= DYNSEL_SUBMISSION_IN_SLOT) {
+        dynsel_slot_drop(dynsel_slot_at(slot - FIRST_IN_SLOT), DYNSEL_SLOT_PIN);
+    }
 }
 
 /* Results of work that was polled on behalf of this handle are made visible now: nobody will wait

@@ -29,6 +29,10 @@ dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, cons
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
 
+/* Takes away the pin of a submit that awaits its work, once that was collected. slot: the
+ * submission's word. */
+void dynsel_in_flight_unpin(uint32_t slot);
+
 /* Takes finished work off the policy's lanes, if the policy wants to hear of it before it chooses.
  */
 void dynsel_in_flight_look(dynsel_policy *policy);
@@ -94,6 +98,11 @@ static inline dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *sub
     (void)submission;
     (void)done;
     return DYNSEL_E_STALE;
+}
+
+static inline void dynsel_in_flight_unpin(uint32_t slot)
+{
+    (void)slot;
 }
 
 static inline void dynsel_in_flight_look(dynsel_policy *policy)

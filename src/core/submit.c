@@ -129,44 +129,46 @@ static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *tas
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission)
 {
-    static const dynsel_manner manner = {DYNSEL_TEXT("dynsel_submit"), DYNSEL_WAIT_FOREVER};
+    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit"),
+                                         .deadline_ns = DYNSEL_WAIT_FOREVER};
     return submit(policy, task, submission, &manner);
 }
 
 dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission)
 {
-    static const dynsel_manner manner = {DYNSEL_TEXT("dynsel_try_submit"), DYNSEL_DO_NOT_WAIT};
+    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_try_submit"),
+                                         .deadline_ns = DYNSEL_DO_NOT_WAIT};
     return submit(policy, task, submission, &manner);
 }
 
 dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission, uint64_t timeout_ns)
 {
-    const dynsel_manner manner = {DYNSEL_TEXT(__func__), dynsel_deadline_after(timeout_ns)};
+    const dynsel_manner manner = {.function = DYNSEL_TEXT(__func__),
+                                  .deadline_ns = dynsel_deadline_after(timeout_ns)};
     return submit(policy, task, submission, &manner);
 }
 
-static dynsel_status submit_selection(const char *function, dynsel_selection *selection,
-                                      const dynsel_task *task, dynsel_submission *submission,
-                                      uint64_t deadline_ns)
+static dynsel_status submit_selection(const dynsel_manner *manner, dynsel_selection *selection,
+                                      const dynsel_task *task, dynsel_submission *submission)
 {
     if (selection == NULL) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the selection is NULL", 0);
+        return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID, "the selection is NULL", 0);
     }
     if (selection->policy == NULL) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE, "the selection was consumed already", 0);
+        return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_STALE,
+                              "the selection was consumed already", 0);
     }
     if (selection->policy->self == selection->policy &&
         selection->index >= selection->policy->count) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+        return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID,
                               "the selection is not one that dynsel_select() made", 0);
     }
-    const dynsel_manner manner = {function, deadline_ns};
     const dynsel_request request = {
-        .manner = &manner, .policy = selection->policy, .task = task, .selection = selection};
+        .manner = manner, .policy = selection->policy, .task = task, .selection = selection};
     if (!is_valid(selection->policy, task)) {
-        return refuse(selection->policy, &manner);
+        return refuse(selection->policy, manner);
     }
     const dynsel_status status = submit_its_way(&request, submission);
     if (status == DYNSEL_OK) {
@@ -178,20 +180,32 @@ static dynsel_status submit_selection(const char *function, dynsel_selection *se
 dynsel_status dynsel_submit_selection(dynsel_selection *selection, const dynsel_task *task,
                                       dynsel_submission *submission)
 {
-    return submit_selection(DYNSEL_TEXT(__func__), selection, task, submission,
-                            DYNSEL_WAIT_FOREVER);
+    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit_selection"),
+                                         .deadline_ns = DYNSEL_WAIT_FOREVER};
+    return submit_selection(&manner, selection, task, submission);
 }
 
 dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dynsel_task *task,
                                           dynsel_submission *submission)
 {
-    return submit_selection(DYNSEL_TEXT(__func__), selection, task, submission, DYNSEL_DO_NOT_WAIT);
+    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_try_submit_selection"),
+                                         .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    return submit_selection(&manner, selection, task, submission);
 }
 
 static dynsel_status refuse_in_task(const char *function)
 {
     return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
                           "submit without waiting, or wait outside of the task function", 0);
+}
+
+/* Of work that was submitted by who awaits it, so that its slot is pinned. */
+static dynsel_status wait_and_unpin(dynsel_submission *submission)
+{
+    const uint32_t slot = dynsel_word_load_relaxed(&submission->slot);
+    const dynsel_status status = dynsel_wait(submission);
+    dynsel_in_flight_unpin(slot);
+    return status;
 }
 
 dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)
@@ -202,9 +216,16 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
     if (dynsel_policy_is_usable(policy) && policy->ops->submit_and_wait != NULL) {
         return policy->ops->submit_and_wait(policy, task);
     }
-    static const dynsel_manner manner = {DYNSEL_TEXT("dynsel_submit_and_wait"),
-                                         DYNSEL_WAIT_FOREVER};
+    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit_and_wait"),
+                                         .deadline_ns = DYNSEL_WAIT_FOREVER};
+    static const dynsel_manner awaiting = {.function = DYNSEL_TEXT("dynsel_submit_and_wait"),
+                                           .deadline_ns = DYNSEL_WAIT_FOREVER,
+                                           .awaits = true};
     dynsel_submission submission;
+    if (dynsel_policy_is_usable(policy) && (policy->ways & DYNSEL_WAY_OF_ITS_OWN) == 0) {
+        const dynsel_status status = submit(policy, task, &submission, &awaiting);
+        return status == DYNSEL_OK ? wait_and_unpin(&submission) : status;
+    }
     const dynsel_status status = submit(policy, task, &submission, &manner);
     return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
 }
@@ -214,8 +235,11 @@ dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, cons
     if (dynsel_this_thread()->task_depth != 0) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
     }
+    static const dynsel_manner awaiting = {.function =
+                                               DYNSEL_TEXT("dynsel_submit_selection_and_wait"),
+                                           .deadline_ns = DYNSEL_WAIT_FOREVER,
+                                           .awaits = true};
     dynsel_submission submission;
-    const dynsel_status status =
-        submit_selection(DYNSEL_TEXT(__func__), selection, task, &submission, DYNSEL_WAIT_FOREVER);
-    return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
+    const dynsel_status status = submit_selection(&awaiting, selection, task, &submission);
+    return status == DYNSEL_OK ? wait_and_unpin(&submission) : status;
 }

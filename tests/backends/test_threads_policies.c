@@ -39,7 +39,7 @@ static any_policy any;
 
 enum { MIXED = RESOURCES_UP_TO(WORKERS + 1) };
 
-static void init_mixed(const any_kind *kind)
+static void init_mixed(const any_kind *kind, size_t offset)
 {
     dynsel_resource resources[MIXED] = {{&dynsel_inline_backend, NULL}};
     size_t count = 0;
@@ -47,8 +47,9 @@ static void init_mixed(const any_kind *kind)
     assert_status(DYNSEL_OK, dynsel_threads_resources(&resources[1], MIXED - 1, &count));
     memset(&any, 0, sizeof any);
     atomic_store(&runs, 0);
-    assert_status(DYNSEL_OK,
-                  kind->init(&any, &(dynsel_options){.resources = resources, .count = MIXED}, 1));
+    assert_status(
+        DYNSEL_OK,
+        kind->init(&any, &(dynsel_options){.resources = resources, .count = MIXED}, offset));
 }
 
 static void test_every_policy_over_host_and_workers(void **state)
@@ -57,7 +58,7 @@ static void test_every_policy_over_host_and_workers(void **state)
     enum { COUNT = 1000 };
     (void)state;
     for (const any_kind *kind = any_kinds; kind->init != NULL; kind++) {
-        init_mixed(kind);
+        init_mixed(kind, 1);
         for (unsigned k = 0; k < COUNT; k++) {
             const dynsel_task task = DYNSEL_TASK(count_run, NULL);
             const bool detached = k % 3 != 0;
@@ -102,7 +103,7 @@ static void test_eight_threads_submit(void **state)
     for (const any_kind *kind = any_kinds; kind->init != NULL; kind++) {
         pthread_t threads[THREADS];
         atomic_store(&mistakes, 0);
-        init_mixed(kind);
+        init_mixed(kind, 1);
         for (unsigned k = 0; k < THREADS; k++) {
             assert_int_equal(pthread_create(&threads[k], NULL, submit_many, NULL), 0);
         }
@@ -117,11 +118,43 @@ static void test_eight_threads_submit(void **state)
     }
 }
 
+enum { MOST_SLOTS = 64, CROWD = CONFIG_DYNSEL_MAX_IN_FLIGHT + 16, PER_VISITOR = 200 };
+
+static void *submit_and_wait_often(void *unused)
+{
+    for (unsigned k = 0; k < PER_VISITOR; k++) {
+        expect(DYNSEL_OK, dynsel_submit_and_wait(&any.policy, &DYNSEL_TASK(count_run, NULL)));
+    }
+    return unused;
+}
+
+/* Whoever finds no slot waits for one, and nobody is refused. */
+static void test_more_threads_than_slots_submit_and_wait(void **state)
+{
+    static pthread_t threads[CROWD];
+    const any_kind *kind = any_kinds;
+    (void)state;
+    NEEDS(MIXED >= 2 && CONFIG_DYNSEL_MAX_IN_FLIGHT <= MOST_SLOTS && kind->init != NULL);
+    atomic_store(&mistakes, 0);
+    init_mixed(kind, 0); /* the host where the policy stays there: complete at once */
+    for (unsigned k = 0; k < CROWD; k++) {
+        assert_int_equal(pthread_create(&threads[k], NULL, submit_and_wait_often, NULL), 0);
+    }
+    for (unsigned k = 0; k < CROWD; k++) {
+        assert_int_equal(pthread_join(threads[k], NULL), 0);
+    }
+    assert_int_equal(atomic_load(&runs), CROWD * PER_VISITOR);
+    assert_int_equal(atomic_load(&mistakes), 0);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&any.policy));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy_over_host_and_workers),
         cmocka_unit_test(test_eight_threads_submit),
+        cmocka_unit_test(test_more_threads_than_slots_submit_and_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
