@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import support
-from support import scons, snapshot, write
+from support import SOURCES, scons, snapshot, write
 
 RUNNING = ("  CC ", "  LINK ", "  AR ", "  GEN ", "  TEST ", "  TIDY ", "  CHECK ", "  HEAP ", "  SIZE ",
            "  ALONE ", "  LINT ")
@@ -258,6 +258,16 @@ class Building(Case):
 
 
 class Testing(Case):
+    def test_one_of_two_conditions_is_enough(self):
+        for condition, runs in (("DYNSEL_POLICY_ROUND_ROBIN|DYNSEL_STATISTICS", True),
+                                ("DYNSEL_STATISTICS|!DYNSEL_IN_FLIGHT", False),
+                                ("DYNSEL_STATISTICS|DYNSEL_MAX_RESOURCES>=2", True)):
+            with self.subTest(condition):
+                text = SOURCES["tests/SConscript"].replace("DYNSEL_POLICY_ROUND_ROBIN", condition)
+                write(self.top / "tests/SConscript", text)
+                self.assertEqual("tests/test_rr" in self.good("-n", "test"), runs)
+        write(self.top / "tests/SConscript", SOURCES["tests/SConscript"])
+
     def test_tools_that_are_missing(self):
         self.edit("tests/SConscript", '"test_other.c", libs=[]', '"test_other.c", libs=[], tools=["no-such-tool"]')
         said = self.bad("test")
