@@ -127,13 +127,13 @@ static void a_failed_event_is_a_failure(void **state)
     assert_status(DYNSEL_OK, submit(&j, &submission));
     fake_opencl_finish_events(CL_OUT_OF_HOST_MEMORY);
     assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
-    assert_error("event", CL_OUT_OF_HOST_MEMORY, "G0"); /* not the wait's own code */
+    assert_error("the enqueued command", CL_OUT_OF_HOST_MEMORY, "G0"); /* not the wait's own code */
     assert_contains(error_line(), "CL_OUT_OF_HOST_MEMORY");
     fake_opencl_set_new_events(-14);
     assert_status(DYNSEL_OK, submit(&j, NULL));
     assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
     /* Where one failure is the limit, the turn goes on among the other three. */
-    assert_error("event", -14, CONFIG_DYNSEL_MAX_FAILURES == 1 ? "C0" : "G1");
+    assert_error("the enqueued command", -14, CONFIG_DYNSEL_MAX_FAILURES == 1 ? "C0" : "G1");
     assert_int_equal(fake_opencl_calls("clReleaseEvent"), 2);
     assert_non_null(dynsel_opencl_queue(&policy.policy.resources[0])); /* it is not lost */
 }
@@ -251,7 +251,7 @@ static void a_lost_device_is_left_alone(void **state)
         {"clFlush", CL_DEVICE_NOT_AVAILABLE, "clFlush"},
         {"clWaitForEvents", CL_OUT_OF_RESOURCES, "clWaitForEvents"},
         {"clWaitForEvents", -9999, "clWaitForEvents"},
-        {"event", CL_OUT_OF_RESOURCES, "event"},
+        {"event", CL_OUT_OF_RESOURCES, "the enqueued command"},
     };
     for (size_t i = 0; i < COUNT(losses); i++) {
         lose_g0(&losses[i]);

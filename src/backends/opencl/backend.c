@@ -125,6 +125,9 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     return DYNSEL_OK;
 }
 
+/* What failed, where an event tells of a failure: no call did. */
+static const char *const COMMAND = "the enqueued command";
+
 /* An event's own status says why it failed, the wait only that it did. */
 static dynsel_status finish(dynsel_opencl_entry *entry, cl_event event)
 {
@@ -137,7 +140,7 @@ static dynsel_status finish(dynsel_opencl_entry *entry, cl_event event)
         clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) ==
             CL_SUCCESS &&
         status < 0) {
-        return fail(entry, "event", status);
+        return fail(entry, COMMAND, status);
     }
     return fail(entry, "clWaitForEvents", code);
 }
@@ -149,7 +152,7 @@ DYNSEL_RARE static dynsel_status refuse_answer(dynsel_opencl_entry *entry, cl_in
     if (code == CL_OUT_OF_HOST_MEMORY) {
         return DYNSEL_E_AGAIN; /* says nothing about the work, which may still use its memory */
     }
-    return code != CL_SUCCESS ? fail(entry, "clGetEventInfo", code) : fail(entry, "event", status);
+    return code != CL_SUCCESS ? fail(entry, "clGetEventInfo", code) : fail(entry, COMMAND, status);
 }
 
 static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
