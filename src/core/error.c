@@ -163,3 +163,10 @@ dynsel_status dynsel_fail(const dynsel_error *error)
     thread->failure_count++;
     return thread->last_error.status;
 }
+
+#if !CONFIG_DYNSEL_ERROR_TEXTS
+dynsel_status dynsel_fail_plainly(dynsel_status status, uint32_t number)
+{
+    return dynsel_fail(&(const dynsel_error){.status = status, .number = number});
+}
+#endif

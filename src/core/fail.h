@@ -17,11 +17,19 @@ enum { DYNSEL_TARGET_SHIFT = 16 }; /* in an error's number: the target above the
 
 /* Fails on behalf of the public function that the user called; `detail` may hold one `{}` for
  * `number`. */
+#if CONFIG_DYNSEL_ERROR_TEXTS
 #define DYNSEL_FAIL_IN(function_, status_, detail_, number_)                                       \
     dynsel_fail(&(const dynsel_error){.status = (status_),                                         \
                                       .function = (function_),                                     \
-                                      .detail = DYNSEL_TEXT(detail_),                              \
+                                      .detail = (detail_),                                         \
                                       .number = (uint32_t)(number_)})
+#else
+#define DYNSEL_FAIL_IN(function_, status_, detail_, number_)                                       \
+    ((void)(function_), dynsel_fail_plainly(status_, (uint32_t)(number_)))
+#endif
+
+/* dynsel_fail() without texts: no record is built where it is called. */
+dynsel_status dynsel_fail_plainly(dynsel_status status, uint32_t number);
 
 /* The same in the public function itself. */
 #define DYNSEL_FAIL_NUMBER(status_, detail_, number_)                                              \
