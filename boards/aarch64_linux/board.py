@@ -14,4 +14,5 @@ def describe(config):
         runner=("qemu-aarch64", "-L", f"/usr/{MACHINE}"),
         small_runner=True,
         host_libraries=False,
+        clang_target=(f"--target={MACHINE}",),
     )

@@ -21,6 +21,7 @@ def describe(config):
                 "enable=on,target=native", "-kernel"),
         small_runner=True,
         bare_metal=True,
+        clang_target=("--target=arm-none-eabi", "-mcpu=cortex-m0", "-mthumb"),
         limits=limits(config),
         machine=ram.BARE_ARM,
     )

@@ -14,10 +14,10 @@ void board_start(void) __attribute__((noreturn));
 void board_start(void)
 {
     const uint32_t *image = board_data_image;
-    for (uint32_t *word = board_data_begin; word < board_data_end; word++) {
+    for (uint32_t *word = board_data_begin; word != board_data_end; word++) {
         *word = *image++;
     }
-    for (uint32_t *word = board_bss_begin; word < board_bss_end; word++) {
+    for (uint32_t *word = board_bss_begin; word != board_bss_end; word++) {
         *word = 0;
     }
     machine_init();

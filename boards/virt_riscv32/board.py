@@ -25,6 +25,7 @@ def describe(config):
                 "-semihosting-config", "enable=on,target=native", "-kernel"),
         small_runner=True,
         bare_metal=True,
+        clang_target=("--target=riscv32-unknown-elf", "-march=rv32imac", "-mabi=ilp32"),
         limits=limits(config),
         machine=ram.BARE_32,
     )

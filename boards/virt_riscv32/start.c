@@ -14,7 +14,7 @@ void board_begin(void) __attribute__((noreturn));
 
 void board_begin(void)
 {
-    for (uint32_t *word = board_bss_begin; word < board_bss_end; word++) {
+    for (uint32_t *word = board_bss_begin; word != board_bss_end; word++) {
         *word = 0;
     }
     machine_init();

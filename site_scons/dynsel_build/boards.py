@@ -31,6 +31,7 @@ class Board:
                   the host's own libraries can be linked; else what needs some is left out
     runner        put in front of a test program (an emulator); nothing runs it right here
     seconds       how long a test may run
+    clang_target  the machine as clang-tidy has to be told, for a cross compiler
     limits        bytes of the archive: 'text', 'rodata', 'data', 'bss', 'flash' (the first three), 'stack'
                   of the worst public function, 'fixed_resource' and so on: what a program with that
                   policy keeps of the flash; one left out is not limited
@@ -56,6 +57,7 @@ class Board:
     host_libraries: bool = True
     runner: tuple = ()
     seconds: int = 120
+    clang_target: tuple = ()
     limits: dict = field(default_factory=dict)
     machine: object = None
     check_on_top: tuple = ()

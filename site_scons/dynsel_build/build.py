@@ -118,7 +118,8 @@ class VariantBuild:
         group = report.Group(f"{folder}/tests/{name}")
         counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
-            settings = {**self._test_variables(), **(env or {}), **variables}
+            around = _of_the_host(self.env) if once else self._test_variables()
+            settings = {**around, **(env or {}), **variables}
             self.tests.append(self._run(group, folder, name, run, command, depends, settings))
             self.counted_tests += self.tests[-1:] if counts else []
 
@@ -389,6 +390,13 @@ class VariantBuild:
             action(lambda target, source, env: group.record(stem, runner.run(spec)), f"  TEST  {stem}"))
         group.add(stem, nodes[0])
         return nodes[0]
+
+
+def _of_the_host(env):
+    """The variables of a test that runs once, whichever variants are built."""
+    top = env.Dir("#").abspath
+    return {"DYNSEL_TOP": top, "DYNSEL_BUILD": f"{top}/build", "DYNSEL_CC": "gcc",
+            "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _write(target, source, env):

@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import lru_cache
 from pathlib import Path
 
 from SCons.Script import Value
@@ -17,7 +18,8 @@ from . import freestanding, lint, size, targets
 from .nodes import action, finish, missing, missing_line
 
 LLVM = 14  # another major version formats and warns differently
-FORMATTED = ("include", "src", "examples", "tools", "tests", "bench", "soak")
+FORMATTED = ("boards", "include", "src", "examples", "tools", "tests", "bench", "soak")
+OF_BOARDS = ("boards/", "src/port/", "tests/boards/", "tests/runner/")
 CPPCHECK = ["--quiet", "--error-exitcode=1", "--std=c11", "--inline-suppr",
             "--enable=warning,performance,portability", "--suppress=missingIncludeSystem"]
 HEAP = ("malloc calloc realloc reallocarray free cfree aligned_alloc memalign posix_memalign valloc"
@@ -62,12 +64,14 @@ class Gates:
     def tidy(self, build):
         """clang-tidy on each source of a variant: library, examples, tests."""
         tool = find_llvm_tool("clang-tidy")
-        settings = [self.base.File(f"#{name}") for name in (".clang-tidy", "tests/.clang-tidy")
+        settings = [self.base.File(f"#{name}") for name in (".clang-tidy", "boards/.clang-tidy", "tests/.clang-tidy")
                     if (Path(self.top) / name).exists()]
         return [self._per_source(build, "tidy", "TIDY", env, source,
-                                 [tool, "--quiet", source.path, "--", "-std=c11", *_cpp_flags(env)],
+                                 [tool, "--quiet", source.path, "--", "-std=c11",
+                                  *_target_flags(build.board.cc, build.board.cflags, build.board.clang_target),
+                                  *_cpp_flags(env)],
                                  self._needs(tool, f"clang-tidy-{LLVM}") + settings)
-                for env, source in build.compiled()]
+                for env, source in self._sources(build)]
 
     def cppcheck(self, build):
         """cppcheck on library and examples; tests are macros of cmocka, which it cannot see into."""
@@ -75,7 +79,8 @@ class Gates:
         return [self._per_source(build, "cppcheck", "CHECK", env, source,
                                  [tool, *CPPCHECK, *_cpp_flags(env), source.path],
                                  self._needs(tool, "cppcheck"))
-                for env, source in build.compiled() if not source.path.startswith("tests/")]
+                for env, source in self._sources(build)
+                if not source.path.startswith("tests/")]
 
     def formatted(self):
         """clang-format has nothing to change. Quick, so only complaints are shown.
@@ -133,7 +138,8 @@ class Gates:
     def headers(self, build):
         """Each public header can be included alone, twice, and in strict C11."""
         folder = f"{build.variant.folder}/gates/headers"
-        names = [f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob("*.h"))]
+        names = [f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob("*.h"))
+                 if h.name != "opencl.h" or build.config["DYNSEL_HAS_OPENCL"]]
         empty = build.written("gates/headers/empty.c", "typedef int not_an_empty_file;\n")
         command = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
                    *_cpp_flags(build.env), "-fsyntax-only", empty[0].path]
@@ -177,6 +183,11 @@ class Gates:
 
     # How
 
+    def _sources(self, build):
+        """For a cross compiler's board what is there for boards; board native shows all the rest."""
+        return [(env, source) for env, source in build.compiled()
+                if not build.board.clang_target or source.path.startswith(OF_BOARDS)]
+
     def _per_source(self, build, gate, label, env, source, command, needs):
         stem = f"{build.variant.folder}/gates/{gate}/{source.srcnode().path}"
         return self._node(env, stem, f"  {label:5} {source.path}", command, [source],
@@ -202,6 +213,18 @@ def _run(command):
     if answer.returncode == 0:
         return []
     return answer.stdout.splitlines() or [f"{command[0]} ended with status {answer.returncode}"]
+
+
+@lru_cache(maxsize=None)
+def _target_flags(board_cc, cflags, clang_target):
+    """For clang-tidy: the machine, and where a cross compiler has the C library's headers."""
+    if not clang_target:
+        return []
+    said = subprocess.run([board_cc, *cflags, "-E", "-Wp,-v", "-x", "c", "/dev/null"], text=True,
+                          capture_output=True, check=False).stderr
+    folders = [line.strip() for line in said.splitlines() if line.startswith(" /")]
+    libc = [f for f in folders if not re.search(r"/gcc(-cross)?/[^.]*$|include-fixed$", f)]
+    return [*clang_target, *(f"-isystem{f}" for f in libc)]
 
 
 def _cpp_flags(env):

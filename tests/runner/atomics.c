@@ -8,6 +8,7 @@
 
 #include <dynsel/port.h>
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are a type and a part of a name */
 #define ATOMICS(bytes, type)                                                                       \
     type load_##bytes(const volatile type *, int) __asm__("__atomic_load_" #bytes);                \
     type load_##bytes(const volatile type *from, int order)                                        \
@@ -71,3 +72,4 @@
 ATOMICS(1, uint8_t)
 ATOMICS(4, uint32_t)
 ATOMICS(8, uint64_t)
+/* NOLINTEND(bugprone-macro-parentheses) */

@@ -37,7 +37,7 @@ static outcome call(CMUnitTestFunction test, CMFixtureFunction fixture, void **s
         if (test != NULL) {
             test(state);
             result = PASSED;
-        } else {
+        } else if (fixture != NULL) {
             result = fixture(state) == 0 ? PASSED : FAILED;
         }
     } else {
