@@ -65,9 +65,10 @@ class Board:
     packages: dict = field(default_factory=dict)
 
     def missing(self):
-        """Packages of what is not there, without those of the compiler."""
+        """Packages of what tests are built with and is not there."""
+        asked_elsewhere = (self.cc, self.ar, *self.runner[:1])
         return [package for what, package in self.packages.items()
-                if what not in (self.cc, self.ar) and not is_there(what)]
+                if what not in asked_elsewhere and not is_there(what)]
 
 
 FILES = ("Kconfig.board", "defconfig")
