@@ -14,7 +14,7 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import aspect_list, aspect_texts, aspects, install, report, runner, toolchain
+from . import aspect_list, aspect_texts, aspects, install, link_if_it_fits, report, runner, toolchain
 from .cli import config_text
 from .errors import UserMistake
 from .header import autoconf
@@ -322,6 +322,8 @@ class VariantBuild:
                    CPPDEFINES=[("DYNSEL_TESTS_SMALL_RUNNER", 1 if self.board.small_runner else 0)])
         if self.board.bare_metal:
             env.Append(CPPPATH=[env.Dir("#tests/runner/posix")])
+            if self.variant.fragments or self.variant.settings:
+                env["LINK"] = f"{sys.executable} {link_if_it_fits.__file__} {self.board.cc}"
         for package in self.board.missing():
             env["MISSING"] = env["MISSING"] + missing(env, package)
         return env

@@ -52,6 +52,17 @@ class Boards(unittest.TestCase):
     def test_a_board_that_is_all_right(self):
         self.assertIn("passed, 0 failed", self.scons(0, "test"))
 
+    def test_a_folder_that_was_copied(self):
+        mine = self.top / "boards/mine"
+        shutil.copytree(self.top / "boards/native", mine)
+        self.addCleanup(shutil.rmtree, mine)
+        for path in mine.iterdir():
+            text = path.read_text(encoding="utf-8")
+            write(path, text.replace("native", "mine").replace("NATIVE", "MINE"))
+        status, said = scons(self.top, "BOARD=mine", "test")
+        self.assertEqual(status, 0, said)
+        self.assertTrue((self.top / "build/mine/libdynsel.a").exists())
+
     def test_a_folder_that_lacks_something(self):
         for name, message in (
                 ("defconfig", "dynsel: boards/toy/defconfig is missing; a board needs one, if only an empty one"),
@@ -108,6 +119,14 @@ class Boards(unittest.TestCase):
         said = self.scons(2, "test")
         self.assertIn("FAILED  build/toy/tests/test_other: not done after 1 s, so it hangs or is too slow", said)
         self.assertIn("failed: build/toy/tests/test_other\n", said)
+
+    def test_a_test_that_does_not_fit(self):
+        write(self.folder / "small.ld", 'ASSERT(0, "no room is left for the stack")\n')
+        self.board("bare_metal=True, linkflags=('boards/toy/small.ld',)")
+        self.assertIn("no room is left for the stack", self.scons(2, "test"))
+        status, said = scons(self.top, "VARIANTS=toy~MAX_RESOURCES=3", "test")
+        self.assertEqual(status, 0, said)
+        self.assertIn("  left out, too large for the board's memory: build/toy~MAX_RESOURCES=3/tests/test_other\n", said)
 
     def test_an_archive_that_needs_more_than_there_is(self):
         self.board("bare_metal=True, library_cflags=('-ffreestanding',)")
