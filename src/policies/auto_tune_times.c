@@ -97,13 +97,26 @@ static uint64_t median(const uint64_t *times)
     return times[2] < low ? low : lower(high, times[2]);
 }
 
+/* By at most MOST_RUNS, in four digits of 16 bits: machines of 32 bits have no 64-bit division. */
+static uint64_t divided(uint64_t time_ns, uint32_t runs)
+{
+    uint64_t quotient = 0;
+    uint32_t rest = 0;
+    for (unsigned digit = 4; digit-- > 0;) {
+        const uint32_t part = rest << 16 | (uint32_t)(time_ns >> 16 * digit & 0xffff);
+        quotient = quotient << 16 | part / runs;
+        rest = part % runs;
+    }
+    return quotient;
+}
+
 uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times)
 {
     if (times->samples == 0) {
         return UINT64_MAX;
     }
     if (!DYNSEL_TUNED_EXPLORES) {
-        return times->times[0] / times->runs;
+        return divided(times->times[0], times->runs);
     }
     if (times->samples < WINDOW) {
         return times->samples == 1 ? times->times[0] : lower(times->times[0], times->times[1]);
