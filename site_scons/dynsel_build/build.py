@@ -321,7 +321,10 @@ class VariantBuild:
         env.Append(CPPPATH=[env.Dir("#src"), env.Dir("#tests")],
                    CPPDEFINES=[("DYNSEL_TESTS_SMALL_RUNNER", 1 if self.board.small_runner else 0)])
         if self.board.bare_metal:
-            env.Append(CPPPATH=[env.Dir("#tests/runner/posix")])
+            # what tests put on the stack grows with the tables
+            stack = 2048 + 288 * self.config["DYNSEL_MAX_RESOURCES"]
+            env.Append(CPPPATH=[env.Dir("#tests/runner/posix")],
+                       LINKFLAGS=[f"-Wl,--defsym,board_stack_bytes={stack}"])
             if self.variant.fragments or self.variant.settings:
                 env["LINK"] = f"{sys.executable} {link_if_it_fits.__file__} {self.board.cc}"
         for package in self.board.missing():

@@ -131,7 +131,7 @@ class Gates:
             return finish(target[0].path, found)
 
         sources = [build.archive, self.base.File("#include/dynsel/port.h"),
-                   Value(json.dumps([freestanding.NOT_WANTED, build.board.cflags]))]
+                   Value(json.dumps([freestanding.NOT_WANTED, freestanding.MAY_DIVIDE, build.board.cflags]))]
         return build.env.Command(f"#{build.variant.folder}/gates/freestanding.ok", sources,
                                  action(check, f"  NEEDS {build.archive[0].path}"))
 
