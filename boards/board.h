@@ -21,8 +21,8 @@ void board_arguments(char *buffer, size_t bytes);
 /* Seconds since some time long ago, for seeds. */
 uint32_t board_seconds(void);
 
-/* From now on an interrupt calls `handler` every `period_us` microseconds, from 1 to 60000; in place
- * of the one before. */
+/* From now on an interrupt calls `handler` every `period_us` microseconds, from 1 to 60000; in
+ * place of the one before. */
 void board_timer_start(uint32_t period_us, void (*handler)(void));
 void board_timer_stop(void);
 

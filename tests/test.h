@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every test includes: the test runner (cmocka on hosts, tests/runner where there is none) and a
- * few assertions that tell what went wrong.
+ * What every test includes: the test runner (cmocka on hosts, tests/runner where there is none) and
+ * a few assertions that tell what went wrong.
  */
 #ifndef DYNSEL_TESTS_TEST_H
 #define DYNSEL_TESTS_TEST_H

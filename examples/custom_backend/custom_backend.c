@@ -6,6 +6,9 @@
  *
  * The program knows its accelerators as `port`s; the backend has a `device` for each. The policy's
  * `adapt` leads from one to the other, and task functions still get the port.
+ *
+ * A build that has the device target `unknown` takes such a device as it is. For a product without
+ * it, give the backend a `describe` and boards/targets.yaml an entry (doc/backends.md).
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -20,5 +20,10 @@ int main(void)
     if (status == DYNSEL_OK) {
         status = dynsel_wait_group(dynsel_get_submission_group(&policy.policy));
     }
+    if (status != DYNSEL_OK) {
+        char text[400];
+        dynsel_error_text(NULL, text, sizeof text); /* what went wrong last */
+        fprintf(stderr, "first: %s\n", text);
+    }
     return status == DYNSEL_OK ? 0 : 1;
 }

@@ -200,6 +200,7 @@ static dynsel_status take_turns(dynsel_policy *policy, bool in_double, size_t tu
             status = dynsel_wait(&submission);
         }
         if (status != DYNSEL_OK) {
+            (void)puts("");
             return status;
         }
         (void)printf(" %.1e\n", fabs(s.result - LIMIT));
@@ -214,6 +215,9 @@ int main(void)
     if (dynsel_round_robin_init(&policy, NULL, 0) != DYNSEL_OK ||
         dynsel_get_resources(&policy.policy, &count) == NULL) {
         return complain();
+    }
+    if (dynsel_refused_count(&policy.policy) != 0) {
+        (void)complain(); /* goes on without them */
     }
     (void)printf("%-9s %-40s %s\n", "precision", "device", "error");
     dynsel_status status = DYNSEL_OK;

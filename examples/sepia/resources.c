@@ -23,6 +23,25 @@ typedef struct listing {
     bool with_devices;
 } listing;
 
+/** Why policies would not take the device; NULL when they would. Until the next call. */
+static const char *refusal_of(const dynsel_resource *resource)
+{
+#if CONFIG_DYNSEL_ASPECTS
+    static char text[512];
+
+    if (dynsel_resource_prove(resource) != DYNSEL_OK) {
+        dynsel_error error = *dynsel_last_error();
+        error.function = NULL; /* the list says it in its own words */
+        error.subject = NULL;
+        dynsel_error_text(&error, text, sizeof text);
+        return text;
+    }
+#else
+    (void)resource;
+#endif
+    return NULL;
+}
+
 /** NULL: the library's default, which the environment may set. */
 static const char *selector_of(const options *o)
 {
@@ -95,6 +114,18 @@ static bool nothing_to_select(void)
            unselected == 0;
 }
 
+/** Devices that are not what this build was told stay out, unless they were asked for by name. */
+static void leave_refused_out(resources *r, size_t first, size_t found)
+{
+    for (size_t i = first; i < first + found; i++) {
+        if (refusal_of(&r->table[i]) == NULL) {
+            r->table[r->count++] = r->table[i];
+        } else {
+            r->note = "A device was left out; sepia --list says why.";
+        }
+    }
+}
+
 static int add_devices(resources *r, const options *o)
 {
     size_t found = 0;
@@ -108,7 +139,11 @@ static int add_devices(resources *r, const options *o)
     if (status != DYNSEL_OK) {
         return fail_selector(o, status);
     }
-    r->count += found;
+    if (o->devices_given) {
+        r->count += found;
+    } else {
+        leave_refused_out(r, r->count, found);
+    }
     return 0;
 }
 
@@ -161,13 +196,16 @@ static void list_device(const dynsel_opencl_device_info *info, void *context)
         l->platform = wider(l->platform, info->platform);
         return;
     }
-    bool chosen = info->verdict == DYNSEL_OPENCL_CHOSEN && l->with_devices;
+    bool fits = info->verdict == DYNSEL_OPENCL_CHOSEN;
+    const char *reason = fits && l->with_devices ? refusal_of(&info->resource) : NULL;
+    bool chosen = fits && l->with_devices && reason == NULL;
     if (chosen) {
         snprintf(index, sizeof index, "%u", l->index++);
     }
-    const char *reason = info->reason;
-    if (info->verdict == DYNSEL_OPENCL_CHOSEN) {
+    if (reason == NULL && fits) {
         reason = chosen ? "chosen" : "not chosen: --device asks for the host only";
+    } else if (reason == NULL) {
+        reason = info->reason;
     }
     print_row(l, index, info->name, info->type, info->platform, reason);
 }

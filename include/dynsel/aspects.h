@@ -56,8 +56,9 @@ _Static_assert(DYNSEL_ASPECT_COUNT <= 64,
  */
 const char *dynsel_aspect_name(dynsel_aspect aspect);
 
-/** What a device with this aspect is or can do, one clause in English, such as "computes with double
- * precision"; with the same rules as dynsel_aspect_name(). Empty without CONFIG_DYNSEL_ERROR_TEXTS. */
+/** What a device with this aspect is or can do, one clause in English, such as "computes with
+ * double precision"; with the same rules as dynsel_aspect_name(). Empty without
+ * CONFIG_DYNSEL_ERROR_TEXTS. */
 const char *dynsel_aspect_text(dynsel_aspect aspect);
 
 #endif

@@ -14,9 +14,9 @@
 DYNSEL_BEGIN_DECLS
 
 /**
- * Hears with CONFIG_DYNSEL_ASSERT_HOOK where an assumption did not hold; for example to store that in
- * memory which survives a reset, and to reset. A program that does not define it gets the library's,
- * which does nothing. In other configurations nobody calls it.
+ * Hears with CONFIG_DYNSEL_ASSERT_HOOK where an assumption did not hold; for example to store that
+ * in memory which survives a reset, and to reset. A program that does not define it gets the
+ * library's, which does nothing. In other configurations nobody calls it.
  *
  * file: the source in dynsel's tree, such as "src/core/slot.c", the same wherever it was built;
  *     empty without CONFIG_DYNSEL_ERROR_TEXTS.

@@ -90,10 +90,11 @@ typedef struct dynsel_auto_tune_policy {
  * in 32 entries at most, none is ever given up) go where the least work is unfinished.
  *
  * Needs DYNSEL_TASK_SUBMISSION, _COMPLETION and _TIME, but of each selection only what
- * dynsel_selection_needs() says. Once it is known which is the best, it times about one run in 16 of
- * one thread at a time (when that submits no more, another takes its place), and selecting costs no
- * atomic read-modify-write and no lock; with a resample interval, a look at the clock. Timed runs, and all runs before, take a spin lock of their kind of task for about a
- * hundred instructions for each resource. Unlike with other policies, a task with more than
+ * dynsel_selection_needs() says. Once it is known which is the best, it times about one run in 16
+ * of one thread at a time (when that submits no more, another takes its place), and selecting costs
+ * no atomic read-modify-write and no lock; with a resample interval, a look at the clock. Timed
+ * runs, and all runs before, take a spin lock of their kind of task for about a hundred
+ * instructions for each resource. Unlike with other policies, a task with more than
  * CONFIG_DYNSEL_MAX_KEY_WORDS key words is DYNSEL_E_INVALID. The seed's constructors are: a zeroed
  * policy (1), options NULL or {0} (2, 4), options with resources (3, 5).
  *

@@ -27,7 +27,7 @@ typedef struct dynsel_device {
     const char *vendor;        /**< who made the device; may be empty */
     const char *type;          /**< "cpu", "gpu", "accelerator", "custom", "host"; may be empty */
     const char *name;          /**< the device's own name */
-    dynsel_aspect_set aspects; /**< what it has */
+    dynsel_aspect_set aspects; /**< what it has, as its driver says */
 } dynsel_device;
 
 /**
@@ -44,7 +44,8 @@ DYNSEL_CHECKED dynsel_status dynsel_resource_describe(const dynsel_resource *res
                                                       dynsel_device *device);
 
 /**
- * The aspects of a resource, as a set.
+ * The aspects of a resource, as a set: those that its driver tells, without any that no device of
+ * this build may have (dynsel_any_device_has() is 0).
  *
  * resource: as in a task function's `where`, from dynsel_get_resources() or dynsel_opencl_select(),
  *     or made by yourself.

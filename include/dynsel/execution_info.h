@@ -22,8 +22,8 @@ typedef enum dynsel_execution_info {
 /**
  * Does not compile unless a backend reports what a policy needs, as in
  * `DYNSEL_ASSERT_REPORTS(MY_BACKEND_REPORTS, DYNSEL_AUTO_TUNE_NEEDS);` for policies and backends of
- * your own. Those of the library are checked when it is built, each against each. Whoever meets only
- * at run time is checked when a policy is initialized.
+ * your own. Those of the library are checked when it is built, each against each. Whoever meets
+ * only at run time is checked when a policy is initialized.
  *
  * reports, needs: constant expressions of dynsel_execution_info bits.
  */

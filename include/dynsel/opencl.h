@@ -174,8 +174,9 @@ void *dynsel_opencl_adopt(void *queue);
 
 /**
  * OpenCL C for the front of programs: the macros of seed 003 and dynsel_all_devices_have(),
- * dynsel_any_device_has(), as in <dynsel/aspect_traits.h>. Static text; after it, line numbers begin
- * at 1, except in the complaints of NVIDIA's compiler, which counts the prelude's lines all the same.
+ * dynsel_any_device_has(), as in <dynsel/aspect_traits.h>. Static text; after it, line numbers
+ * begin at 1, except in the complaints of NVIDIA's compiler, which counts the prelude's lines all
+ * the same.
  */
 extern const char dynsel_opencl_prelude[];
 
@@ -189,6 +190,7 @@ extern const char dynsel_opencl_prelude[];
  *     dynsel_opencl_queue()), DYNSEL_E_DEVICE (what clCreateProgramWithSource() returned).
  * May block: the first call for a device.
  * Context: any thread; task functions.
+ * Cost: that of clCreateProgramWithSource().
  */
 cl_program dynsel_opencl_program(const dynsel_resource *where, const char *source);
 

@@ -136,11 +136,10 @@ struct dynsel_policy {
  *     not zeroed; resources without a count or the other way round; a resource without a backend,
  *     or with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL
  *     (more than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
- *     DYNSEL_E_ASPECT (a given resource's device, or all of the default set, broke a promise of this
- *     build or is none of its targets: see <dynsel/targets.h>),
- *     DYNSEL_E_UNSUPPORTED (a backend whose work outlives a submit, without
- *     CONFIG_DYNSEL_IN_FLIGHT), and what the backends report. A policy that was zero is zero again
- *     after an error.
+ *     DYNSEL_E_ASPECT (a given resource's device, or all of the default set, broke a promise of
+ *     this build or is none of its targets: see <dynsel/targets.h>), DYNSEL_E_UNSUPPORTED (a
+ *     backend whose work outlives a submit, without CONFIG_DYNSEL_IN_FLIGHT), and what the backends
+ *     report. A policy that was zero is zero again after an error.
  * May block: yes, where a backend looks for devices. Not from interrupts or task functions.
  * Cost: linear in the resources.
  */
@@ -198,9 +197,9 @@ bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dy
  * Fails because no resource may be used for `task`; what try_select returns then.
  *
  * policy, task: not NULL, initialized.
- * Returns: DYNSEL_E_OUT_OF_SERVICE when a resource that would do is out of service,
- *     DYNSEL_E_ASPECT when one would do but for its aspects (the text names the first that it lacks),
- *     else DYNSEL_E_UNSUPPORTED.
+ * Returns: DYNSEL_E_OUT_OF_SERVICE when a resource that would do is out of service, DYNSEL_E_ASPECT
+ *     when one would do but for its aspects (the text names the first that it lacks), else
+ *     DYNSEL_E_UNSUPPORTED.
  * Context: any thread.
  * Cost: linear in the resources.
  */

@@ -63,9 +63,9 @@ typedef struct dynsel_selection {
  * selection: out; unchanged on failure.
  * Errors: DYNSEL_E_INVALID (NULL, a copied policy, a task without any function),
  *     DYNSEL_E_UNINITIALIZED, DYNSEL_E_AGAIN (a custom policy has nothing free),
- *     DYNSEL_E_UNSUPPORTED (no resource that may be chosen has a form of the task),
- *     DYNSEL_E_ASPECT (none that has one has the aspects), DYNSEL_E_OUT_OF_SERVICE (those that would
- *     do are out of service).
+ *     DYNSEL_E_UNSUPPORTED (no resource that may be chosen has a form of the task), DYNSEL_E_ASPECT
+ *     (none that has one has the aspects), DYNSEL_E_OUT_OF_SERVICE (those that would do are out of
+ *     service).
  * May block: no.
  * Context: any thread; task functions.
  * Cost: that of the policy.

@@ -7,8 +7,9 @@
  * (dynsel_all_devices_have()). When a policy is initialized, each resource is put to the proof:
  *
  * - The targets that recognize its device are looked for; one that recognizes every device counts
- *   only where no other one does. A device that none recognizes is refused.
- * - It must have all aspects of one of them, else it is refused. It may have more.
+ *   only where no other one does. A device that none recognizes is refused. - It must have all
+ *   aspects of one of them, else it is refused. It may have more; what no target of the build may
+ *   have is hidden, so that no resource has what dynsel_any_device_has() says none has.
  *
  * Refused means DYNSEL_E_ASPECT, with the device, its target and the aspect in the text, where the
  * resource was given to the policy; a resource of the default set is left out and counted
@@ -69,8 +70,24 @@ bool dynsel_target_recognizes(const dynsel_target *target, const dynsel_device *
 
 /**
  * Whether a target recognizes every device whatever: it has a recognition without any text.
+ *
+ * Returns: false for NULL.
+ * Context: any.
+ * Cost: linear in the target's recognitions.
  */
 bool dynsel_target_is_open(const dynsel_target *target);
+
+/**
+ * Puts the device behind a resource to the proof, as a policy does that is given it: for programs
+ * that choose resources themselves.
+ *
+ * Errors: DYNSEL_E_ASPECT (it would be refused: the text says why), and those of
+ *     dynsel_resource_describe().
+ * May block: no, but for a backend that never looked for its devices.
+ * Context: any thread; task functions.
+ * Cost: linear in the targets.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_resource_prove(const dynsel_resource *resource);
 
 /** What the proof of one device found. */
 typedef struct dynsel_proof {

@@ -3,6 +3,7 @@
 
 #include <dynsel/backend.h>
 
+#include "aspects/possible.h"
 #include "core/device.h"
 #include "core/fail.h"
 
@@ -48,7 +49,7 @@ dynsel_aspect_set dynsel_resource_aspects(const dynsel_resource *resource)
 {
     dynsel_device device = {.aspects = 0};
     const dynsel_status status = dynsel_resource_describe(resource, &device);
-    return status == DYNSEL_OK ? device.aspects : 0;
+    return status == DYNSEL_OK ? device.aspects & dynsel_possible_aspects() : 0;
 }
 
 bool dynsel_resource_has(const dynsel_resource *resource, dynsel_aspect aspect)

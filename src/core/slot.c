@@ -329,7 +329,8 @@ enum {
     LONGEST_SLEEP_NS = 10000000 /* in case a device forgets to wake */
 };
 
-/* Only a mark wakes: work that is marked, or that another thread completes, is worth another look at once. */
+/* Only a mark wakes: work that is marked, or that another thread completes, is worth another look
+ * at once. */
 static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t longest_ns,
                            uint32_t round)
 {

@@ -2,8 +2,8 @@
 /*
  * The table of submissions in flight, and what may happen to one slot of it.
  *
- * The truth of a slot is one 32-bit word, changed only by compare-and-swap, or by an addition of who
- * alone may take the next step:
+ * The truth of a slot is one 32-bit word, changed only by compare-and-swap, or by an addition of
+ * who alone may take the next step:
  *
  *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> LEAVING -> FREE, in its next
  * generation

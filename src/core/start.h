@@ -16,9 +16,9 @@
 typedef struct dynsel_manner {
     const char *function; /* the public function, for error texts */
     uint64_t deadline_ns; /* until when to wait for a slot or a resource */
-    bool
-        awaits; /* the call waits for the work itself: its slot is pinned from the beginning, so that
-                    nobody takes it for one that is never collected */
+    /* The call waits for the work itself: its slot is pinned from the beginning, so that nobody
+     * takes it for one that is never collected. */
+    bool awaits;
 } dynsel_manner;
 
 /* What one submitting call was asked for. */

@@ -164,9 +164,9 @@ static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tune
 }
 
 /*
- * Of several threads one at a time is the keeper, who times; the others take its place after as many
- * turns as a keeper's runs are timed in, in case it comes no more. So what reports change rarely
- * moves from one processor to another.
+ * Of several threads one at a time is the keeper, who times; the others take its place after as
+ * many turns as a keeper's runs are timed in, in case it comes no more. So what reports change
+ * rarely moves from one processor to another.
  */
 static bool is_keeper(dynsel_tuned_task *entry)
 {
@@ -274,8 +274,10 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
-static const dynsel_policy_ops ops = {
-    .name = "auto_tune", .needs = DYNSEL_AUTO_TUNE_NEEDS, .try_select = try_select, .report = report};
+static const dynsel_policy_ops ops = {.name = "auto_tune",
+                                      .needs = DYNSEL_AUTO_TUNE_NEEDS,
+                                      .try_select = try_select,
+                                      .report = report};
 
 dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynsel_options *options,
                                     uint64_t resample_interval_ns)

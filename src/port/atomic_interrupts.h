@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For one processor whose interrupts call dynsel_complete(): a load or a store of 32 bits happens at
- * once on every core, what reads and writes is a critical section. Needs no atomic instructions.
+ * For one processor whose interrupts call dynsel_complete(): a load or a store of 32 bits happens
+ * at once on every core, what reads and writes is a critical section. Needs no atomic instructions.
  */
 #ifndef DYNSEL_PORT_ATOMIC_INTERRUPTS_H
 #define DYNSEL_PORT_ATOMIC_INTERRUPTS_H

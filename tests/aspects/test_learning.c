@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * auto_tune with one kind of task that needs now these aspects, now those: what is learned where the
- * choice was smaller does not spoil what is known of all.
+ * auto_tune with one kind of task that needs now these aspects, now those: what is learned where
+ * the choice was smaller does not spoil what is known of all.
  */
 #include <dynsel/dynsel.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Without CONFIG_DYNSEL_ASPECTS: the structures are as small as if there were no aspects, and what is
- * known when a program is built is there all the same. */
+/* Without CONFIG_DYNSEL_ASPECTS: the structures are as small as if there were no aspects, and what
+ * is known when a program is built is there all the same. */
 #include <dynsel/dynsel.h>
 
 #include "test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tasks that need aspects, with each policy: they go only where these are, the reasons say why, and a
- * task that can go nowhere leaves nothing behind.
+ * Tasks that need aspects, with each policy: they go only where these are, the reasons say why, and
+ * a task that can go nowhere leaves nothing behind.
  */
 #include <dynsel/dynsel.h>
 
@@ -473,7 +473,8 @@ static void a_turn_goes_round_those_that_have_the_aspects(void **state)
     end();
 }
 
-/* Two kinds of work that come by turns, and share their first device: none of the others starves. */
+/* Two kinds of work that come by turns, and share their first device: none of the others starves.
+ */
 static void a_turn_is_fair_where_sets_overlap(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of the devices when it is built, for each aspect of <dynsel/aspects.def>: the traits
- * exist, are constants, and say what the macros of seed 003 say. Other lists of targets, other
- * languages and `#if` are in tests/build/test_aspects.py.
+ * What is known of the devices when it is built, for each aspect of <dynsel/aspects.def>: the
+ * traits exist, are constants, and say what the macros of seed 003 say. Other lists of targets,
+ * other languages and `#if` are in tests/build/test_aspects.py.
  */
 #include <dynsel/aspects.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program without any C library: linked with every object of the archive, the board's start-up
- * code and the compiler's own runtime. It submits work through each policy, and a gate looks at what
- * the archive needs.
+ * code and the compiler's own runtime. It submits work through each policy, and a gate looks at
+ * what the archive needs.
  */
 #include <dynsel/dynsel.h>
 

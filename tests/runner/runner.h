@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of cmocka that the tests use, by the same names, for boards that have no cmocka. Needs no
- * heap and of the C library only setjmp(); what it prints looks as on the host.
+ * The part of cmocka that the tests use, by the same names, for boards that have no cmocka. Needs
+ * no heap and of the C library only setjmp(); what it prints looks as on the host.
  */
 #ifndef DYNSEL_TESTS_RUNNER_H
 #define DYNSEL_TESTS_RUNNER_H
@@ -52,8 +52,8 @@ int runner_run(const struct CMUnitTest *tests, size_t count, CMFixtureFunction s
 #define RUNNER_PRINTS(text) __attribute__((format(printf, text, (text) + 1)))
 #endif
 
-/* As printf(), with %d %i %u %x %c %s %p %%, the lengths h hh l ll z j t, `-`, `0` and a width; floating
- * point is shown as it was asked for, without its value. */
+/* As printf(), with %d %i %u %x %c %s %p %%, the lengths h hh l ll z j t, `-`, `0` and a width;
+ * floating point is shown as it was asked for, without its value. */
 void print_message(const char *format, ...) RUNNER_PRINTS(1);
 void print_error(const char *format, ...) RUNNER_PRINTS(1);
 

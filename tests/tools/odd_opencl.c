@@ -4,8 +4,8 @@
  *     basic 102b 410042;pthread 1053 -;platform 902 4100
  *
  * Each is a part of the device's own name ("platform": it is about platforms), the number of a
- * question, and the bytes of the answer; "-": the driver does not know the question. All numbers are
- * hexadecimal. */
+ * question, and the bytes of the answer; "-": the driver does not know the question. All numbers
+ * are hexadecimal. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

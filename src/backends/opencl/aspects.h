@@ -6,7 +6,8 @@
 
 #if CONFIG_DYNSEL_ASPECTS
 
-/* The words of the list, see aspects.c. Not static, because a configuration may use none of them. */
+/* The words of the list, see aspects.c. Not static, because a configuration may use none of them.
+ */
 bool dynsel_opencl_answers_flag(cl_device_id device, cl_device_info what);
 bool dynsel_opencl_answers_bits(cl_device_id device, cl_device_info what, cl_bitfield bits);
 bool dynsel_opencl_answers_text(cl_device_id device, cl_device_info what, const char *part);

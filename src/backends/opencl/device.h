@@ -6,8 +6,8 @@
 #include "backends/opencl/table.h"
 #include "port/atomic.h"
 
-/* Devices with the same number have one context, so what one of them wrote need not be moved for the
- * other. From 1 on, with gaps. */
+/* Devices with the same number have one context, so what one of them wrote need not be moved for
+ * the other. From 1 on, with gaps. */
 uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device);
 
 /* The first use of a device that is not open: opens it, if that was not tried yet. */
