@@ -13,6 +13,7 @@ from .save import Target, edited, minimal
 TOKEN = re.compile(r"\bCONFIG_(DYNSEL_[A-Z0-9_]*[A-Z0-9])\b(?!\*)")
 PLACEHOLDER = "DYNSEL_X"  # what documentation calls any option
 NAME = re.compile(r"\b(DYNSEL_[A-Z0-9_]+)\b")
+COLUMNS = 100
 SUFFIXES = {".c", ".h", ".def", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
 FOLDERS = ("include", "src", "examples", "tests", "bench", "soak", "tools", "doc", "boards", "configs",
            "site_scons")
@@ -37,7 +38,7 @@ def lint(top):
     texts = {str(p.relative_to(top)): p.read_text(encoding="utf-8") for p in files(top)}
     return (_unknown_names(kconf, texts) + _unused(kconf, texts, targets) + _ifdefs(texts)
             + _symbols(kconf) + _choices(kconf) + _fragments(top) + _defconfigs(top)
-            + unlisted_sources(top))
+            + unlisted_sources(top) + _long_lines(texts))
 
 
 def _unknown_names(kconf, texts):
@@ -56,6 +57,13 @@ def _ifdefs(texts):
             for path, text in texts.items() if path.endswith((".c", ".h"))
             for number, line in enumerate(text.splitlines(), 1)
             if re.match(r"\s*#\s*(ifdef|ifndef|if.*\bdefined\b).*\bCONFIG_DYNSEL_", line)]
+
+
+def _long_lines(texts):
+    """clang-format leaves comments alone, because it would break up the contracts in headers."""
+    return [f"{path}:{number}: {len(line)} columns, {COLUMNS} are allowed"
+            for path, text in texts.items() if path.endswith((".c", ".h"))
+            for number, line in enumerate(text.splitlines(), 1) if len(line) > COLUMNS]
 
 
 def _unused(kconf, texts, used_by_the_build):

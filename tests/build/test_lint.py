@@ -30,6 +30,11 @@ class Lint(unittest.TestCase):
         self.assertEqual(self.findings(source=USES + "#if CONFIG_DYNSEL_CASHE\n"),
                          ["src/x.c:17: no option named DYNSEL_CASHE; did you mean DYNSEL_CACHE?"])
 
+    def test_long_lines(self):
+        self.assertEqual(self.findings(source=USES + "/* " + 94 * "x" + " */\n"), [])
+        self.assertEqual(self.findings(source=USES + "/* " + 95 * "x" + " */\n"),
+                         ["src/x.c:17: 101 columns, 100 are allowed"])
+
     def test_ifdef(self):
         self.assertEqual(self.findings(source=USES + "#ifdef CONFIG_DYNSEL_CACHE\n"),
                          ["src/x.c:17: '#ifdef CONFIG_DYNSEL_CACHE': options are 0 or 1, so write"
