@@ -38,6 +38,15 @@ class People(Case):
         self.assertEqual(self.info(env=TWO), plain)
 
     @NEEDS_DEVICES
+    def test_a_reset_follows_a_colour(self):
+        """And nothing else: words without a colour have no sequence around them."""
+        for env in (TWO, self.odd(rules("pthread", GPU))):
+            found = re.findall(r"\033\[(\d+)m([^\033]*)", self.screen(env=env))
+            self.assertGreater(len(found), 4)
+            self.assertEqual({code == "0" for code, _ in found[1::2]}, {True})
+            self.assertEqual({code == "0" for code, _ in found[::2]}, {False})
+
+    @NEEDS_DEVICES
     def test_what_is_left_out_says_why_in_one_line(self):
         name = re.escape(self.devices()[0]["name"])
         text = self.info("--device", "gpu")
@@ -83,6 +92,7 @@ class People(Case):
             self.assertLessEqual(max(map(len, text.split("\n"))), 100)
             for option in ("--device", "--json", "--emit-target", "--check", "--version"):
                 self.assertIn(option, text)
+            self.assertIn("as wide as the terminal, and 100 columns in a file or pipe", text)
 
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "wb") as full:
@@ -119,8 +129,21 @@ class Usage(Case):
                                 (("--device=",), "needs a selector"), (("-d", " "), "needs a selector"),
                                 (("-d", "all", "--device=gpu"), "twice"),
                                 (("--" + "x" * 3000,), "no option"),
+                                (("-jx",), "'-x', in '-jx'"), (("-jxd0",), "'-x', in '-jxd0'"),
+                                (("-json",), "'-s', in '-json' (did you mean '--json'?)"),
+                                (("-check",), "'-k', in '-check' (did you mean '--check'?)"),
+                                (("-jc",), "--json and --check"), (("-jd",), "needs a selector"),
+                                (("-" + "x" * 3000,), "'-x', in"), (("-x\x1b",), "'-x', in '-x?'"),
                                 (("--two\nlines\x1b",), "'--two?lines?'")):
             self.refuse(2, [says, "dynsel-info --help"], *arguments)
+
+    def test_joined_letters(self):
+        self.assertEqual(self.info("-jj"), self.info("--json"))
+        self.assertEqual(self.info("-jh"), self.info("--help"))
+        if WITH_OPENCL:
+            wanted = self.info("--json", "--device", "all")
+            for arguments in (("-jdall",), ("-jd", "all"), ("-dall", "-j")):
+                self.assertEqual(self.info(*arguments), wanted)
 
     @unittest.skipUnless(WITH_OPENCL, "needs OpenCL")
     def test_wrong_selectors(self):

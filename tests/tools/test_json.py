@@ -114,6 +114,13 @@ class Json(Case):
                 self.assertEqual(set(groups["promised"]), there & set(promised))
                 self.assertEqual(set(groups["extra"]), there - set(promised))
                 self.assertEqual(set(groups["broken"]), set(promised) - there)
+                self.assertEqual(set(groups["hidden"]), there - self.possible(found["targets"]))
+
+    def possible(self, table):
+        """What some target of this build has or may have."""
+        chosen = [t for t in table if t["in_build"]]
+        closed = all(not t["may_support_other_aspects"] for t in chosen)
+        return {a for t in chosen for a in t["aspects"]} if closed else set(configured_aspects())
 
     @NEEDS_DEVICES
     @WELCOMING

@@ -47,13 +47,19 @@ class Tables(unittest.TestCase):
         assert status == 0, said
 
     @classmethod
+    def call(cls, *arguments, env=(), program=INFO):
+        """(exit status, stdout, stderr)"""
+        around = {k: v for k, v in os.environ.items() if k not in ("DYNSEL_OPENCL", "LD_PRELOAD")}
+        done = subprocess.run([cls.top / program, *arguments], capture_output=True, text=True, check=False,
+                              env={**around, "POCL_DEVICES": "pthread", **dict(env)})
+        return done.returncode, done.stdout, done.stderr
+
+    @classmethod
     def info(cls, *arguments, env=()):
         """(exit status, stdout), with nothing on stderr."""
-        around = {k: v for k, v in os.environ.items() if k not in ("DYNSEL_OPENCL", "LD_PRELOAD")}
-        done = subprocess.run([cls.top / INFO, *arguments], capture_output=True, text=True, check=False,
-                              env={**around, "POCL_DEVICES": "pthread", **dict(env)})
-        assert done.stderr == "", done
-        return done.returncode, done.stdout
+        status, out, err = cls.call(*arguments, env=env)
+        assert err == "", err
+        return status, out
 
     def device(self):
         resources = json.loads(self.info("--json")[1])["resources"]
@@ -101,7 +107,13 @@ class Tables(unittest.TestCase):
         self.assertEqual((self.device()["target"], self.device()["nearer_target"]),
                          ({"name": "pocl_cpu", "in_build": False}, "pocl_cpu"))
         self.assertEqual(self.info("--check", env={"DYNSEL_OPENCL": "gpu"}), (0, ""))
-        self.assertIn("refused: no target of this build recognizes it", self.info()[1])
+        text = self.info()[1]
+        self.assertIn("refused: no target of this build recognizes it", text)
+        block = text.split("\nopencl 0", 1)[1]
+        self.assertNotIn("\n  promised", block)
+        self.assertNotIn("\n  hidden", block)
+        self.assertIn("\n  would be  promised by target pocl_cpu, which is not in this build: cpu ",
+                      block.replace("would be    ", "would be  "))
         library = str(self.top / "odd.so")
         subprocess.run([os.environ.get("DYNSEL_CC", "cc"), "-shared", "-fPIC", "-o", library,
                         str(HERE / "odd_opencl.c"), "-lOpenCL"], check=True)
@@ -109,6 +121,48 @@ class Tables(unittest.TestCase):
         self.assertEqual(self.info("--check", env=stranger),
                          (1, f"opencl 0, {name}: no target of this build recognizes it; add what"
                              " `dynsel-info --device 0 --emit-target` prints to the table\n"))
+
+    def test_a_device_with_more_than_its_closed_target(self):
+        closed = self.entry.replace("may_support_other_aspects: true", "may_support_other_aspects: false")
+        closed = closed.replace("image, ", "").replace("online_linker, ", "")
+        self.build(f"{self.table}\n{closed}", self.name)
+        self.assertEqual(self.info("--check"), (0, ""))
+        device = self.device()
+        self.assertEqual(device["aspects"]["hidden"], ["image", "online_linker"])
+        self.assertEqual(device["aspects"]["extra"], ["image", "online_linker"])
+        self.assertIn("image", device["aspects"]["all"])
+        hint = (f"the entry of {self.name} in boards/targets.yaml says may_support_other_aspects: false,"
+                " though this device has more")
+        self.assertEqual((device["accepted"], device["hint"]), (True, hint))
+        text = " ".join(self.info()[1].split())
+        self.assertIn("hidden (extra, but no target of this build may have it) image online_linker memory", text)
+        self.assertIn(f"hint {hint}", text)
+        self.assertNotIn("extra image", text)
+
+    def test_without_any_aspect_and_without_the_host(self):
+        """OpenCL alone, so that there may be nothing to check."""
+        listed = (self.top / "include/dynsel/aspects.def").read_text(encoding="utf-8")
+        options = re.findall(r"^#if (CONFIG_DYNSEL_ASPECT_\w+)$", listed, re.MULTILINE)
+        self.assertGreater(len(options), 30)
+        write(self.top / "configs/bare.conf", "".join(f"{option}=n\n" for option in [
+            *options, "CONFIG_DYNSEL_BACKEND_INLINE", "CONFIG_DYNSEL_BACKEND_THREADS"])
+            + "CONFIG_DYNSEL_COMPILER_GCC=y\n")
+        self.build(self.table, "unknown")
+        program = "build/native+bare/bin/dynsel-info"
+        status, said = scons(self.top, "CONF=bare", program)
+        self.assertEqual(status, 0, said)
+        status, out, _ = self.call("--json", program=program)
+        found = json.loads(out)
+        self.assertEqual((status, found["aspects"], [r["kind"] for r in found["resources"]]), (0, [], ["opencl"]))
+        self.assertEqual(found["resources"][0]["aspects"],
+                         {group: [] for group in ("all", "promised", "extra", "broken", "hidden")})
+        for form in ((), ("--emit-target",), ("--check",)):
+            self.assertEqual(self.call(*form, program=program)[0], 0)
+        for env, says in (({"DYNSEL_OPENCL": "gpu"}, "DYNSEL_OPENCL 'gpu' chooses none of the OpenCL devices"),
+                          ({"OCL_ICD_VENDORS": "/nonexistent"}, "No OpenCL device: no driver is registered")):
+            status, out, err = self.call("--check", env=env, program=program)
+            self.assertEqual((status, out), (1, ""))
+            self.assertRegex(err, rf"\Adynsel-info: {says}[^\n]*\n\Z")
 
     def test_it_is_installed(self):
         self.build(self.table, "unknown")

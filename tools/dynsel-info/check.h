@@ -4,7 +4,8 @@
 
 #include "info.h"
 
-/** Prints a line for each resource that policies of this build would refuse, and returns how many. */
+/** Prints a line for each chosen resource that policies of this build would refuse, and returns how
+ * many. */
 unsigned check_print(const info_list *list);
 
 #endif

@@ -95,10 +95,10 @@ int collect(info_list *list, const char *selector)
     return opencl_collect(list, selector);
 }
 
-bool collect_chose_any(const info_list *list)
+bool collect_chose_any(const info_list *list, info_kind kind)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (list->entries[i].kind == INFO_OPENCL && list->entries[i].chosen) {
+        if (list->entries[i].kind == kind && list->entries[i].chosen) {
             return true;
         }
     }

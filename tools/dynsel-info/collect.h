@@ -19,8 +19,8 @@ info_entry *collect_entry(info_list *list, info_kind kind);
 /** Describes the device of a resource and compares it with its target. */
 bool collect_describe(info_entry *entry, const dynsel_resource *resource);
 
-/** Whether an OpenCL device is chosen. */
-bool collect_chose_any(const info_list *list);
+/** Whether a resource of this kind is chosen. */
+bool collect_chose_any(const info_list *list, info_kind kind);
 
 /** Stops what collecting started. The texts in the list are gone then. */
 bool collect_close(void);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "aspects.h"
 #include "target_name.h"
 #include "targets.h"
 #include "text.h"
@@ -83,11 +84,7 @@ static void put_aspects(dynsel_aspect_set set)
     int column = printf("  aspects: [");
     const char *separator = "";
 
-    for (unsigned i = 0; i < DYNSEL_ASPECT_COUNT; i++) {
-        const char *name = dynsel_aspect_name((dynsel_aspect)i);
-        if ((set >> i & 1) == 0) {
-            continue;
-        }
+    for (const char *name = aspects_next(&set); name != NULL; name = aspects_next(&set)) {
         if (column + 2 + (int)strlen(name) + 1 > WIDTH) {
             printf("%s\n", *separator == '\0' ? "" : ",");
             column = printf("            ");

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "aspects.h"
 #include "targets.h"
 
 void hint_names(dynsel_aspect_set set, char *to, size_t bytes)
@@ -10,11 +11,9 @@ void hint_names(dynsel_aspect_set set, char *to, size_t bytes)
     size_t used = 0;
 
     to[0] = '\0';
-    for (unsigned i = 0; i < DYNSEL_ASPECT_COUNT && used < bytes; i++) {
-        if ((set >> i & 1) != 0) {
-            used += (size_t)snprintf(to + used, bytes - used, "%s%s", used == 0 ? "" : ", ",
-                                     dynsel_aspect_name((dynsel_aspect)i));
-        }
+    for (const char *name = aspects_next(&set); name != NULL && used < bytes;
+         name = aspects_next(&set)) {
+        used += (size_t)snprintf(to + used, bytes - used, "%s%s", used == 0 ? "" : ", ", name);
     }
 }
 
@@ -26,6 +25,11 @@ void hint_for(const info_entry *entry, char *to, size_t bytes)
     if (entry->proof.broken != 0) {
         (void)snprintf(to, bytes,
                        "leave %s out of the configuration, or correct it in boards/targets.yaml",
+                       entry->proof.target->name);
+    } else if (entry->proof.target != NULL && aspects_hidden(&entry->device) != 0) {
+        (void)snprintf(to, bytes,
+                       "the entry of %s in boards/targets.yaml says may_support_other_aspects: "
+                       "false, though this device has more",
                        entry->proof.target->name);
     } else if (entry->nearer != NULL) {
         targets_option(option, sizeof option, entry->nearer);

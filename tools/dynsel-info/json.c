@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "aspects.h"
 #include "hint.h"
 #include "json_writer.h"
 #include "targets.h"
@@ -10,10 +11,8 @@
 static void print_names(json_writer *w, const char *name, dynsel_aspect_set set)
 {
     json_open_line(w, name);
-    for (unsigned i = 0; i < DYNSEL_ASPECT_COUNT; i++) {
-        if ((set >> i & 1) != 0) {
-            json_text(w, NULL, dynsel_aspect_name((dynsel_aspect)i));
-        }
+    for (const char *next = aspects_next(&set); next != NULL; next = aspects_next(&set)) {
+        json_text(w, NULL, next);
     }
     json_close_line(w);
 }
@@ -60,6 +59,7 @@ static void print_aspects(json_writer *w, const info_entry *entry)
     print_names(w, "promised", there & ~shown->extra);
     print_names(w, "extra", shown->extra);
     print_names(w, "broken", shown->broken);
+    print_names(w, "hidden", aspects_hidden(&entry->device));
     json_close(w, '}');
 }
 

@@ -21,19 +21,21 @@
  *       reason             the same in words; may be empty
  *       accepted           whether policies take it: a target of this build recognizes it, and it
  *                          breaks none of the promises
- *       target             its target (name, in_build), one of this build's if any recognizes it, else
- *                          one of the table's; or null
+ *       target             its target (name, in_build), one of this build's if any recognizes it,
+ *                          else one of the table's; or null
  *       nearer_target      the name of a target of the table that says more, and is not in this
  *                          build; or null
  *       hint               what to do about it; may be empty
- *       aspects            all, and how they compare with `target`: promised (and there), extra (there,
- *                          and not promised), broken (promised, and not there)
+ *       aspects            all that the driver says, and how they compare with `target`: promised
+ *                          (and there), extra (there, and not promised), broken (promised, and not
+ *                          there); hidden: there, but programs are not told of them, because no
+ *                          target of this build may have them
  *       backend, platform, vendor, type, name, driver_version, opencl_version, opencl_c_version
  *                          as the driver says them; may be empty
  *       workers            how many threads it stands for, of kind "workers"; else 0
  *       compute_units      of the host: its processors
- *       memory             domain ("host", or a number as text; null: none), shares_host_memory, and in
- *                          bytes size, max_allocation, local; 0: not known
+ *       memory             domain ("host", or a number as text; null: none), shares_host_memory,
+ *                          and in bytes size, max_allocation, local; 0: not known
  *       queue              in_order, out_of_order, profiling
  *       svm                coarse_grain_buffer, fine_grain_buffer, fine_grain_system, atomics
  *       sub_group_sizes    ascending; empty: not known

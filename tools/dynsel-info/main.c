@@ -28,7 +28,9 @@ static void print_version(void)
 static int complain_of_nothing(void)
 {
     if (list.devices == 0) {
-        say_error("%s", list.note);
+        if (list.note[0] != '\0') { /* else list.problem says why, and is told anyway */
+            say_error("%s", list.note);
+        }
     } else if (list.selector != NULL) {
         say_error("%s '%s' chooses none of the OpenCL devices; dynsel-info --device all lists them",
                   list.selector_from, list.selector);
@@ -40,7 +42,10 @@ static int complain_of_nothing(void)
 
 static int check(const options *o)
 {
-    if (o->selector != NULL && !collect_chose_any(&list)) {
+    const bool devices = collect_chose_any(&list, INFO_OPENCL);
+    const bool host = collect_chose_any(&list, INFO_HOST) || collect_chose_any(&list, INFO_WORKERS);
+
+    if (!devices && (o->selector != NULL || !host)) {
         return complain_of_nothing();
     }
     return check_print(&list) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -51,8 +51,14 @@ void options_help(void)
         "  -V, --version          the configuration that this program was built with\n"
         "  -h, --help             print this\n"
         "\n"
-        "Exit status: 0 success; 1 failure, a finding of --check, or no device for --emit-target;\n"
-        "2 wrong usage. NO_COLOR switches colours off, as output into a file or pipe does.\n",
+        "Letters can be joined: -jd0 is --json --device 0.\n"
+        "\n"
+        "Exit status: 0 success; 1 failure, a finding of --check or nothing to check, or no device "
+        "for\n"
+        "--emit-target; 2 wrong usage.\n"
+        "The list is as wide as the terminal, and 100 columns in a file or pipe. NO_COLOR "
+        "switches\n"
+        "colours off, as output into a file or pipe does.\n",
         stdout);
 }
 
@@ -71,7 +77,8 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/** How many letters must be put in, taken out or changed to make `b` of the first letters of `a`. */
+/** How many letters must be put in, taken out or changed to make `b` of the first letters of `a`.
+ */
 static unsigned distance(const char *a, size_t length, const char *b)
 {
     unsigned row[LONGEST_OPTION];
@@ -149,10 +156,6 @@ static bool is_device(const char *text, const char **value)
         *value = text[length] == '=' ? text + length + 1 : NULL;
         return true;
     }
-    if (strncmp(text, "-d", 2) == 0) {
-        *value = text[2] != '\0' ? text + 2 : NULL;
-        return true;
-    }
     return false;
 }
 
@@ -171,12 +174,11 @@ static int take_selector(options *o, const char *value)
     return 0;
 }
 
-static int take_other(options *o, const char *text)
+static int take_form_name(options *o, const char *text)
 {
     for (size_t i = 0; i < FORM_COUNT; i++) {
-        const char letter[] = {'-', forms[i].letter, '\0'};
         size_t length = strlen(forms[i].name);
-        if (strcmp(text, forms[i].name) == 0 || strcmp(text, letter) == 0) {
+        if (strcmp(text, forms[i].name) == 0) {
             return take_form(o, forms[i].form);
         }
         if (strncmp(text, forms[i].name, length) == 0 && text[length] == '=') {
@@ -187,21 +189,78 @@ static int take_other(options *o, const char *text)
     return unknown(text);
 }
 
+/** The place of a form's letter in `forms`, or FORM_COUNT. */
+static size_t find_letter(char letter)
+{
+    size_t found = 0;
+
+    while (found < FORM_COUNT && forms[found].letter != letter) {
+        found++;
+    }
+    return found;
+}
+
+static int unknown_letter(const char *text, char letter)
+{
+    const size_t length = strlen(text);
+    const char *meant = length < 64 ? nearest(text, length) : NULL;
+
+    if (text[2] == '\0') {
+        return unknown(text);
+    }
+    say_error("no option is named '-%c', in '%.40s'%s%s%s; see dynsel-info --help", letter, text,
+              meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
+              meant != NULL ? "'?)" : "");
+    return EXIT_USAGE;
+}
+
+/** "-jd0": letters, of which `d` takes what is behind it, or `next`; *used: whether that. */
+static int take_letters(options *o, const char *text, const char *next, bool *used)
+{
+    const size_t before_value = strcspn(text, "d");
+
+    for (size_t i = 1; text[i] != '\0' && i < before_value; i++) {
+        if (find_letter(text[i]) == FORM_COUNT) { /* before any of them is taken */
+            return unknown_letter(text, text[i]);
+        }
+    }
+    for (size_t i = 1; text[i] != '\0' && i < before_value; i++) {
+        int status = take_form(o, forms[find_letter(text[i])].form);
+        if (status != 0) {
+            return status;
+        }
+    }
+    if (text[before_value] == '\0') {
+        return 0;
+    }
+    *used = text[before_value + 1] == '\0';
+    return take_selector(o, *used ? next : text + before_value + 1);
+}
+
+/** Takes an option that `next` (or NULL) follows; *used: whether that is its value. */
+static int take(options *o, const char *text, const char *next, bool *used)
+{
+    const char *value = NULL;
+
+    if (is_device(text, &value)) {
+        *used = value == NULL;
+        return take_selector(o, *used ? next : value);
+    }
+    if (text[0] == '-' && text[1] != '-' && text[1] != '\0') {
+        return take_letters(o, text, next, used);
+    }
+    return take_form_name(o, text);
+}
+
 int options_parse(options *o, int argc, char **argv)
 {
     int status = 0;
 
     *o = (options){0};
     for (int i = 1; i < argc && status == 0; i++) {
-        const char *value = NULL;
-        if (!is_device(argv[i], &value)) {
-            status = take_other(o, argv[i]);
-            continue;
-        }
-        if (value == NULL && i + 1 < argc) {
-            value = argv[++i];
-        }
-        status = take_selector(o, value);
+        bool used = false;
+        status = take(o, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used);
+        i += used ? 1 : 0;
     }
     return status;
 }

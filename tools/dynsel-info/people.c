@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "aspects.h"
 #include "hint.h"
 #include "targets.h"
 #include "text.h"
@@ -13,10 +14,11 @@
 #define LONGEST_NAME 44 /* up to which names have the same column behind them */
 #define LONGEST_LINE 1024
 
-#define BOLD   "1"
-#define RED    "31"
-#define GREEN  "32"
-#define YELLOW "33"
+#define BOLD      "1"
+#define RED       "31"
+#define GREEN     "32"
+#define YELLOW    "33"
+#define NO_COLOUR NULL
 
 static void name_of(const info_entry *entry, char *to, size_t bytes)
 {
@@ -96,18 +98,50 @@ static void print_line(wrap *w, const char *label, const char *text)
     wrap_end(w);
 }
 
-static void print_aspects(wrap *w, const char *label, dynsel_aspect_set set, const char *colour)
+/** A line of aspects; `remark` goes before them, and may be empty. */
+static void print_aspects(wrap *w, const char *label, const char *remark, dynsel_aspect_set set,
+                          const char *colour)
 {
     if (set == 0) {
         return;
     }
     wrap_begin(w, label);
-    for (unsigned i = 0; i < DYNSEL_ASPECT_COUNT; i++) {
-        if ((set >> i & 1) != 0) {
-            wrap_coloured(w, colour, dynsel_aspect_name((dynsel_aspect)i));
-        }
+    wrap_words(w, remark);
+    for (const char *name = aspects_next(&set); name != NULL; name = aspects_next(&set)) {
+        wrap_coloured(w, colour, name);
     }
     wrap_end(w);
+}
+
+/** How a device compares with its target. */
+static void compare(wrap *w, const info_entry *entry)
+{
+    const dynsel_target *target = entry->proof.target;
+    const dynsel_aspect_set hidden = aspects_hidden(&entry->device);
+
+    print_aspects(w, "  broken", "", entry->proof.broken, RED);
+    print_aspects(w, "  promised", "", target->aspects & entry->device.aspects, NO_COLOUR);
+    print_aspects(w, "  extra", "", entry->proof.extra & ~hidden, NO_COLOUR);
+    print_aspects(w, "  hidden", "(extra, but no target of this build may have it)", hidden,
+                  YELLOW);
+}
+
+/** The same for a target that is not in this build, so that nothing is promised. */
+static void compare_with_table(wrap *w, const info_entry *entry)
+{
+    const dynsel_proof *proof = &entry->table_proof;
+    char remark[256];
+
+    if (proof->target == NULL || proof->target->aspects == 0) {
+        print_aspects(w, "  aspects", "", entry->device.aspects, NO_COLOUR);
+        return;
+    }
+    (void)snprintf(remark, sizeof remark,
+                   "promised by target %s, which is not in this build:", proof->target->name);
+    print_aspects(w, "  would be", "broken:", proof->broken, NO_COLOUR);
+    print_aspects(w, "  would be", remark, proof->target->aspects & entry->device.aspects,
+                  NO_COLOUR);
+    print_aspects(w, "  would be", "extra:", proof->extra, NO_COLOUR);
 }
 
 static void print_device(wrap *w, const info_entry *entry)
@@ -214,15 +248,14 @@ static void print_notes(wrap *w, const info_entry *entry)
 
 static void print_details(wrap *w, const info_list *list, const info_entry *entry)
 {
-    const dynsel_proof *shown = targets_shown(entry);
-    const dynsel_aspect_set promised = shown->target != NULL ? shown->target->aspects : 0;
-
     if (entry->kind == INFO_OPENCL) {
         print_device(w, entry);
     }
-    print_aspects(w, "  broken", shown->broken, RED);
-    print_aspects(w, "  promised", promised & entry->device.aspects, "0");
-    print_aspects(w, "  extra", shown->extra, "0");
+    if (entry->proof.target != NULL) {
+        compare(w, entry);
+    } else {
+        compare_with_table(w, entry);
+    }
     print_memory(w, list, entry);
     if (entry->kind == INFO_OPENCL) {
         print_queues(w, &entry->facts);

@@ -81,11 +81,13 @@ void wrap_words(wrap *w, const char *text)
 
 void wrap_coloured(wrap *w, const char *colour, const char *text)
 {
-    if (w->colours) {
+    const bool coloured = w->colours && colour != NULL;
+
+    if (coloured) {
         printf("\033[%sm", colour);
     }
     wrap_words(w, text);
-    if (w->colours) {
+    if (coloured) {
         printf("\033[0m");
     }
 }

@@ -18,7 +18,7 @@ void wrap_begin(wrap *w, const char *label);
 /** Adds the words of a text; it is clean already. */
 void wrap_words(wrap *w, const char *text);
 
-/** The same, in a colour ("31") of ECMA-48's SGR. */
+/** The same, in a colour ("31") of ECMA-48's SGR; NULL: in none. */
 void wrap_coloured(wrap *w, const char *colour, const char *text);
 
 /** Leaves blanks up to a column, at least two; where the line is too short for `room` more, goes on

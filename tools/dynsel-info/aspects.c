@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "aspects.h"
+
+/* Sums of bits, because a configuration may have no aspect at all. */
+
+static const dynsel_aspect_set configured =
+#define DYNSEL_ASPECT(name, text, host, opencl) DYNSEL_ASPECT_BIT(name) +
+#include <dynsel/aspects.def>
+    0;
+
+static const dynsel_aspect_set possible =
+#define DYNSEL_ASPECT(name, text, host, opencl)                                                    \
+    (dynsel_any_device_has(name) ? DYNSEL_ASPECT_BIT(name) : 0) +
+#include <dynsel/aspects.def>
+    0;
+
+const char *aspects_next(dynsel_aspect_set *rest)
+{
+    const dynsel_aspect_set there = *rest & configured;
+    unsigned first = 0;
+
+    *rest = there & (there - 1);
+    if (there == 0) {
+        return NULL;
+    }
+    while ((there >> first & 1) == 0) {
+        first++;
+    }
+    return dynsel_aspect_name((dynsel_aspect)first);
+}
+
+dynsel_aspect_set aspects_hidden(const dynsel_device *device)
+{
+    return device->aspects & ~possible;
+}
