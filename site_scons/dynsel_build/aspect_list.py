@@ -8,6 +8,7 @@ the compiler finds.
 import re
 from dataclasses import dataclass
 
+from . import utf8
 from .errors import UserMistake
 
 PATH = "include/dynsel/aspects.def"
@@ -38,14 +39,16 @@ class Aspect:
 
 
 def read(path, data):
-    """All aspects of a list, in its order, or UserMistake with all that is wrong in it."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as e:
-        line = data.count(b"\n", 0, e.start) + 1
-        raise UserMistake(f"{path}:{line}: not UTF-8 text; save the file as UTF-8") from e
+    """All aspects of a list, in its order, or UserMistake.
+
+    It has one mistake of each option, and ends with the first line that is not where it belongs: what
+    follows such a line says nothing.
+    """
+    text, mistake = utf8.decode(path, data)
+    if mistake:
+        raise UserMistake(mistake)
     reader = _Reader(path)
-    for number, line in enumerate(_without_comments(text).splitlines(), 1):
+    for number, line in enumerate(_without_comments(text).split("\n"), 1):
         reader.take(number, line.strip())
     reader.end()
     if reader.mistakes:
@@ -86,27 +89,31 @@ class _Reader:
         self.path, self.aspects, self.mistakes = path, [], []
         self._option, self._opened, self._entry, self._begun = None, 0, "", 0
         self._found, self._ended = 0, False
+        self._skips = False  # the rest of an option, behind a mistake in it
+        self._lost = False  # behind a line that is not where it belongs
 
     def take(self, number, line):
-        if not line:
+        if not line or self._lost:
             return
         if self._ended:
-            self._wrong(number, f"{line!r} stands behind the #undef, which ends the list")
+            self._lose(number, f"{line!r} stands behind the #undef, which ends the list")
         elif line.startswith("#"):
             self._directive(number, line)
         elif self._option is None:
-            self._wrong(number, f"{line!r} stands outside #if CONFIG_DYNSEL_ASPECT_<NAME>; put each aspect"
-                                " inside its own option")
-        else:
+            self._lose(number, f"{line!r} stands outside #if CONFIG_DYNSEL_ASPECT_<NAME>; put each aspect"
+                               " inside its own option")
+        elif not self._skips:
             self._begun = self._begun if self._entry else number
             self._entry += line + "\n"
             if _is_whole(self._entry):
                 self._finish_entry()
 
     def end(self):
+        if self._lost:
+            return
         if self._option is not None:
             self._wrong(self._opened, "this #if has no #endif")
-        if not self._ended:
+        elif not self._ended:
             self._wrong(1, "the list does not end in #undef DYNSEL_ASPECT; add it")
         if not self.aspects and not self.mistakes:
             self._wrong(1, f"there is no aspect in it; an entry is {_FORM}")
@@ -115,13 +122,14 @@ class _Reader:
         begin = _BEGIN.fullmatch(line)
         if begin and self._option is None:
             self._option, self._opened, self._entry, self._found = begin.group(1), number, "", 0
+            self._skips = False
         elif line == "#endif" and self._option is not None:
             self._close(number)
         elif line == "#undef DYNSEL_ASPECT" and self._option is None:
             self._ended = True
         else:
-            self._wrong(number, f"{line!r} is not expected here; an aspect stands between"
-                                " #if CONFIG_DYNSEL_ASPECT_<NAME> and #endif")
+            self._lose(number, f"{line!r} is not expected here; an aspect stands between"
+                               " #if CONFIG_DYNSEL_ASPECT_<NAME> and #endif")
 
     def _close(self, number):
         if self._entry:
@@ -135,17 +143,17 @@ class _Reader:
         match = _ENTRY.fullmatch(entry) if _is_one(entry) else None
         self._found += 1
         if not match:
-            self._wrong(self._begun, f"{entry.split(chr(10))[0]!r} is no entry; write {_FORM}")
+            self._skip(f"{entry.split(chr(10))[0]!r} is no entry; write {_FORM}")
             return
         name = match.group(1)
-        trouble = self._trouble(name)
-        if trouble:
-            self._wrong(self._begun, trouble)
-            return
         text = "".join(re.sub(r"\\(.)", r"\1", piece) for piece in _PIECE.findall(match.group(2)))
-        self.aspects.append(Aspect(name, text, self._begun))
+        trouble = self._trouble(name, text)
+        if trouble:
+            self._skip(trouble)
+        else:
+            self.aspects.append(Aspect(name, text, self._begun))
 
-    def _trouble(self, name):
+    def _trouble(self, name, text):
         """Why there can be no aspect of this name here, or None."""
         if not _NAME.fullmatch(name):
             return (f"{name!r} is not a name for an aspect; lower case letters, digits and _ make one,"
@@ -158,7 +166,19 @@ class _Reader:
                     f" CONFIG_DYNSEL_ASPECT_{name.upper()}")
         if self._found > 1:
             return f"aspect {name} is the second in this option; give it an #if of its own"
+        if not text.strip():
+            return f"the text of aspect {name} is empty; write one clause that says what it means"
+        if not text.isprintable():
+            return f"the text of aspect {name} has characters in it that cannot be printed; delete them"
         return None
+
+    def _skip(self, what):
+        self._wrong(self._begun, what)
+        self._skips = True
+
+    def _lose(self, number, what):
+        self._wrong(number, what)
+        self._lost = True
 
     def _wrong(self, number, what):
         self.mistakes.append(f"{self.path}:{number}: {what}")

@@ -10,14 +10,17 @@ class UserMistake(Exception):
         super().__init__("\n".join(self.lines))
 
 
-def nearest(name, known):
-    """The most similar of the known names, or None when nothing comes close."""
+def nearest(name, known, cutoff=0.55):
+    """The most similar of the known names, or None when nothing comes close.
+
+    cutoff: what is close, from 0 to 1, as difflib counts.
+    """
     import difflib  # only when something is wrong already
 
     folded = {}
     for candidate in known:
         folded.setdefault(candidate.upper(), candidate)
-    found = difflib.get_close_matches(name.upper(), list(folded), n=1, cutoff=0.55)
+    found = difflib.get_close_matches(name.upper(), list(folded), n=1, cutoff=cutoff)
     return folded[found[0]] if found else None
 
 

@@ -12,6 +12,7 @@ PATH = "boards/targets.yaml"
 
 TYPES = ("cpu", "gpu", "accelerator", "custom", "host")
 LONGEST_QUOTE = 40
+NEAR_MISS = 0.82  # of a backend's name; what is less like it may be a backend of the user's own
 WAYS = ("backend", "platform", "vendor", "type", "name")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -154,12 +155,30 @@ class _Reader:
             return None
         found = {key.text: self._text(f"{what}: {key.text}", value)
                  for key, value in self._pairs(piece, f"{what}: key", WAYS)}
-        if found.get("type") and found["type"] not in TYPES:
-            line = next(key.line for key, _ in piece.items if key.text == "type")
-            self._wrong(line, f"{what}: no type is named {_quoted(found['type'])}"
-                              f"{did_you_mean(found['type'], TYPES)} (there are: {', '.join(TYPES)})")
+        if None in found.values() or len(found) < len(piece.items):
             return None
-        return None if None in found.values() or len(found) < len(piece.items) else found
+        lines = {key.text: key.line for key, _ in piece.items}
+        for key, of_a_word in (("backend", self._backend), ("type", self._type)):
+            if key in found:
+                found[key] = of_a_word(what, lines[key], found[key])
+        return None if None in found.values() else found
+
+    def _backend(self, what, line, name):
+        """Users have backends of their own, but none whose name is nearly one of these."""
+        known = self.known["backend"]
+        meant = nearest(name, known, NEAR_MISS)
+        if meant is not None and name.lower() != meant.lower():
+            self._wrong(line, f"{what}: no backend is named {_quoted(name)}; did you mean {meant}? (a backend"
+                              " of your own needs a name less like it)")
+            return None
+        return meant or name
+
+    def _type(self, what, line, name):
+        if name.lower() in TYPES:
+            return name.lower()
+        self._wrong(line, f"{what}: no type is named {_quoted(name)}{did_you_mean(name, TYPES)} (there are:"
+                          f" {', '.join(TYPES)})")
+        return None
 
     def _added_by(self, what, piece):
         return self._names(what, piece, "backend")
@@ -170,7 +189,8 @@ class _Reader:
     def _bool(self, what, piece):
         if piece.kind == "text" and piece.plain and piece.text in ("true", "false"):
             return piece.text == "true"
-        self._wrong(piece.line, f"{what} is {_shown(piece)}; write true or false")
+        quoted = " without quotes" if piece.text in ("true", "false") and not piece.plain else ""
+        self._wrong(piece.line, f"{what} is {_shown(piece)}; write true or false{quoted}")
         return None
 
     def _sizes(self, what, piece):
@@ -179,8 +199,9 @@ class _Reader:
             return None
         for item in items:
             if item.kind != "text" or not item.plain or not _NUMBER.fullmatch(item.text):
+                quoted = " without quotes" if _NUMBER.fullmatch(item.text) and not item.plain else ""
                 self._wrong(item.line, f"{what}: {_shown(item)} is not a size; write whole numbers from 1"
-                                       " to 99999")
+                                       f" to 99999{quoted}")
                 return None
         sizes = [int(item.text) for item in items]
         if sizes != sorted(set(sizes)):

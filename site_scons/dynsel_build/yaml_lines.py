@@ -5,14 +5,10 @@ A scalar is text here, whatever YAML would make of it: whoever asks for a number
 words are one. Tags, anchors, aliases and a second document are mistakes.
 """
 
-import codecs
-import re
 from dataclasses import dataclass, field
 
+from . import utf8
 from .errors import UserMistake, install_hint
-
-# What no YAML text may have in it, by YAML's own rules.
-_NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass
@@ -32,7 +28,7 @@ class Piece:
 def read(path, data):
     """(the Piece at the top or None, mistakes as lines) of a YAML file's bytes."""
     yaml = _module()
-    text, mistake = _decode(path, data)
+    text, mistake = utf8.decode(path, data)
     if mistake:
         return None, [mistake]
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as fast
@@ -60,21 +56,6 @@ def _module():
     except ImportError as e:
         raise UserMistake(f"Python's module yaml is missing; {install_hint('python3-yaml')}") from e
     return yaml
-
-
-def _decode(path, data):
-    if data.startswith(codecs.BOM_UTF8):
-        return "", f"{path}:1: a byte order mark; save the file as UTF-8 without one"
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as e:
-        line = data.count(b"\n", 0, e.start) + 1
-        return "", f"{path}:{line}: not UTF-8 text; save the file as UTF-8"
-    match = _NOT_ALLOWED.search(text)
-    if match:
-        line = text.count("\n", 0, match.start()) + 1
-        return "", f"{path}:{line}: the character U+{ord(match.group()):04X} may not stand in it; delete it"
-    return text, None
 
 
 def _syntax(path, error):

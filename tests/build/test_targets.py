@@ -78,6 +78,21 @@ class Table(unittest.TestCase):
         one, other = (targets.read("t.yaml", t.encode(), ASPECTS, BACKENDS) for t in (GOOD, text))
         self.assertEqual(one, other)
 
+    def test_upper_and_lower_case_in_recognize(self):
+        """As dynsel_target_recognizes() compares."""
+        one, other = (targets.read("t.yaml", t.encode(), ASPECTS, BACKENDS) for t in (
+            GOOD, GOOD.replace("opencl, type: gpu", "OpenCL, type: GPU")))
+        self.assertEqual(one, other)
+        self.assertTrue(other[0].may_be_of("opencl"))
+
+    def test_backends_of_users(self):
+        for name in ("manual", "openvx", "cuda", "Tensor-Unit", "my opencl", "in"):
+            (target,) = targets.read("t.yaml", GOOD.replace("backend: opencl", f"backend: {name}").encode(),
+                                     ASPECTS, BACKENDS)
+            self.assertEqual(target.recognize[0], {"backend": name, "type": "gpu"})
+        said = " ".join((support.TOP / targets.PATH).read_text(encoding="utf-8").replace("#", "").split())
+        self.assertIn("under any name that is not nearly one of dynsel's", said)
+
     def one_mistake(self, old, new, line, *parts):
         """The good table with one replacement has exactly one mistake, in that line, in these words."""
         text = GOOD.replace(old, new, 1)
@@ -107,6 +122,10 @@ class Table(unittest.TestCase):
                 ("a good one", r'"bell \a"', 2, "cannot be printed"),
                 ("made up", "{a: b}", 3, "source is a mapping; write a text"),
                 ("type: gpu", "type: gup", 5, "no type is named 'gup'; did you mean gpu? (there are: cpu, gpu,"),
+                ("backend: opencl", "backend: opnecl", 5, "recognize: no backend is named 'opnecl'; did you mean"
+                 " opencl? (a backend of your own needs a name less like it)"),
+                ("backend: opencl", "backend: in_line", 5, "no backend is named 'in_line'; did you mean inline?"),
+                ("type: gpu", "type: Gup", 5, "no type is named 'Gup'; did you mean gpu?"),
                 ("type: gpu", "typ: gpu", 5, "key 'typ' is not known; did you mean type?"),
                 ("type: gpu", "name: 3090", 5, "3090 is no text in YAML; put it in quotes"),
                 ("type: gpu", "name: ''", 5, "name is empty"), ("type: gpu", "backend: inline", 5,
@@ -126,12 +145,15 @@ class Table(unittest.TestCase):
                 ("[fp64, gpu]", "[fp64, ]x", 8, "not YAML"),
                 ("[fp64, gpu]", "", 8, "aspects is empty; write a list"),
                 ("false", "no", 9, "is 'no'; write true or false"), ("false", "False", 9, "true or false"),
-                ("false", '"false"', 9, "true or false"), ("false", "0", 9, "true or false"),
+                ("false", '"false"', 9, "is 'false'; write true or false without quotes"),
+                ("false", '"no"', 9, "write true or false"), ("false", "0", 9, "true or false"),
                 ("false", "", 9, "is empty; write true or false"), ("false", "[]", 9, "is a list"),
                 ("[8, 16]", "[16, 8]", 10, "16, 8 do not ascend"), ("[8, 16]", "[8, 8]", 10, "do not ascend"),
                 ("[8, 16]", "[0, 8]", 10, "'0' is not a size"), ("[8, 16]", "[-8]", 10, "'-8' is not a size"),
                 ("[8, 16]", "[0x8]", 10, "not a size"), ("[8, 16]", "[8.5]", 10, "not a size"),
-                ("[8, 16]", '["8"]', 10, "not a size"), ("[8, 16]", "8", 10, "is '8'; write a list"),
+                ("[8, 16]", '["32"]', 10, "'32' is not a size; write whole numbers from 1 to 99999 without"
+                                           " quotes"),
+                ("[8, 16]", "8", 10, "is '8'; write a list"),
                 ("good:", "Good:", 1, "'Good' is not a name for a target"),
                 ("good:", "go-od:", 1, "'go-od' is not a name"), ("good:", "8good:", 1, "is not a name"),
                 ("good:", "_good:", 1, "is not a name"), ("good:", "göod:", 1, "is not a name"),
@@ -256,6 +278,14 @@ class List(unittest.TestCase):
                 ("#undef", "#endif\n#undef", 10, "is not expected here"),
                 ("#undef DYNSEL_ASPECT\n", "#undef DYNSEL_ASPECT\nint x;\n", 11, "behind the #undef"),
                 ('DYNSEL_ASPECT(fp16, "half "\n   "\\"floats\\"", 1, NO)\n', "", 7, "no aspect stands in"),
+                ('"a /* CPU"', '""', 3, "the text of aspect cpu is empty; write one clause that says what it means"),
+                ('"a /* CPU"', '" " ""', 3, "the text of aspect cpu is empty"),
+                ("a /* CPU", "a \0 CPU", 3, "the character U+0000 may not stand in it; delete it"),
+                ("a /* CPU", "a \\0 CPU", 3, "is no entry"),
+                ("a /* CPU", "a \u202e CPU", 3, "the text of aspect cpu has characters in it that cannot be printed"),
+                ("/* A list", "\ufeff/* A list", 1, "a byte order mark; save the file as UTF-8 without one"),
+                ("#if CONFIG_DYNSEL_ASPECT_CPU", "", 3, "stands outside #if CONFIG_DYNSEL_ASPECT_<NAME>"),
+                ("0,\n", "2)\nx y\n(z, 0,\n", 3, "is no entry"), ("*/\n", "\n", 1, "stands outside"),
                 ("NO)\n", 'NO)\nDYNSEL_ASPECT(fp64, "x", 1, NO)\n', 9, "its own option"),
                 ("NO)\n", 'NO)\nDYNSEL_ASPECT(fp16, "x", 1, NO)\n', 9, "in the list already, in line 7")):
             with self.subTest(new):
@@ -265,11 +295,19 @@ class List(unittest.TestCase):
                     aspect_list.read("a.def", text.encode())
                 self.assertTrue(caught.exception.lines[0].startswith(f"a.def:{line}: "), caught.exception.lines)
                 self.assertIn(part, caught.exception.lines[0])
+                self.assertEqual(len(caught.exception.lines), 1, caught.exception.lines)
+
+    def test_a_mistake_in_each_option(self):
+        """What is wrong in one option is told once, and does not keep those of the others away."""
+        text = self.GOOD.replace("0,\n", "2,\n").replace("NO)\n", 'NO)\n)\nx\ny\n').replace("fp16,", "fp61,")
+        with self.assertRaises(UserMistake) as caught:
+            aspect_list.read("a.def", text.encode())
+        self.assertEqual([line.split(": ")[0] for line in caught.exception.lines], ["a.def:3", "a.def:7"])
 
     def test_an_option_that_does_not_end(self):
         with self.assertRaises(UserMistake) as caught:
             aspect_list.read("a.def", self.GOOD.split("NO)")[0].encode() + b"NO)\n")
-        self.assertIn("a.def:6: this #if has no #endif", caught.exception.lines)
+        self.assertEqual(caught.exception.lines, ["a.def:6: this #if has no #endif"])
 
     def test_lists_that_are_none(self):
         for data in (b"", b"#undef DYNSEL_ASPECT\n", b"/* \xff */"):
@@ -321,6 +359,8 @@ class Tool(unittest.TestCase):
                 ([".", "good"], ".: cannot be read: Is a directory"),
                 (["t.yaml", "good", "--aspects", "none.def"], "none.def: cannot be read"),
                 (["t.yaml", "good", "--aspects", "t.yaml"], "t.yaml:1: 'good:' stands outside"),
+                (["t.yaml", "good", "-o", ""], "-o: the name of a file is empty"),
+                (["t.yaml", "good", "-o", "t.yaml"], "-o t.yaml: this is t.yaml, which is read; write to another"),
                 (["t.yaml", "good", "--bad"], "unrecognized arguments: --bad"),
                 (["--list", "t.yaml", "good"], "--list takes no target"),
                 (["bad.yaml", "good"], "bad.yaml:8: target good: aspects: no aspect is named 'fp61'")):
@@ -328,8 +368,23 @@ class Tool(unittest.TestCase):
                 status, out, err = self.run_tool(*arguments)
                 self.assertEqual((status, out), (2, ""), err)
                 self.assertTrue(err.startswith("dynsel-aspects: " + said), err)
-                if "--aspects" not in arguments:
-                    self.assertEqual(err.count("\n"), 2 if "bad.yaml" in arguments else 1, err)
+                self.assertEqual(err.count("\n"), 2 if "bad.yaml" in arguments else 1, err)
+
+    def test_an_output_that_is_an_input(self):
+        """By the same name, through links, of each input; nothing is written then."""
+        write(self.folder / "a.def", (support.TOP / aspect_list.PATH).read_text(encoding="utf-8"))
+        os.symlink("t.yaml", self.folder / "soft")
+        os.link(self.folder / "t.yaml", self.folder / "hard")
+        os.symlink(support.TOP / aspect_list.PATH, self.folder / "list")
+        before = {path: path.read_bytes() for path in self.folder.iterdir()}
+        for output, arguments in (("t.yaml", []), ("./t.yaml", []), ("soft", []), ("hard", []), ("list", []),
+                                  ("a.def", ["--aspects", "a.def"])):
+            for what in (["t.yaml", "good"], ["t.yaml", "--list"], ["t.yaml", "--names"]):
+                status, out, err = self.run_tool(*what, *arguments, "-o", output)
+                self.assertEqual((status, out), (2, ""))
+                self.assertRegex(err, rf"\Adynsel-aspects: -o {output}: this is \S+, which is read; .*\n\Z")
+        self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir()}, before)
+        self.assertEqual(self.run_tool("t.yaml", "good", "-o", "fresh.h"), (0, "", ""))
 
     def test_output_that_cannot_be_written(self):
         status, out, err = self.run_tool("t.yaml", "good", "-o", "none/h.h")
