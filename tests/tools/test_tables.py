@@ -156,6 +156,7 @@ class Tables(unittest.TestCase):
         self.assertEqual((status, found["aspects"], [r["kind"] for r in found["resources"]]), (0, [], ["opencl"]))
         self.assertEqual(found["resources"][0]["aspects"],
                          {group: [] for group in ("all", "promised", "extra", "broken", "hidden")})
+        self.assertEqual((found["resources"][0]["nearer_target"], found["resources"][0]["hint"]), (None, ""))
         for form in ((), ("--emit-target",), ("--check",)):
             self.assertEqual(self.call(*form, program=program)[0], 0)
         for env, says in (({"DYNSEL_OPENCL": "gpu"}, "DYNSEL_OPENCL 'gpu' chooses none of the OpenCL devices"),

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "aspects.h"
 
-/* Sums of bits, because a configuration may have no aspect at all. */
-
-static const dynsel_aspect_set configured =
-#define DYNSEL_ASPECT(name, text, host, opencl) DYNSEL_ASPECT_BIT(name) +
+static const dynsel_aspect_set configured = 0 /* there may be none */
+#define DYNSEL_ASPECT(name, text, host, opencl) | DYNSEL_ASPECT_BIT(name)
 #include <dynsel/aspects.def>
-    0;
+    ;
 
-static const dynsel_aspect_set possible =
+static const dynsel_aspect_set possible = 0
 #define DYNSEL_ASPECT(name, text, host, opencl)                                                    \
-    (dynsel_any_device_has(name) ? DYNSEL_ASPECT_BIT(name) : 0) +
+    | (dynsel_any_device_has(name) ? DYNSEL_ASPECT_BIT(name) : 0)
 #include <dynsel/aspects.def>
-    0;
+    ;
 
 const char *aspects_next(dynsel_aspect_set *rest)
 {

@@ -51,6 +51,11 @@ const dynsel_target *targets_closest(const dynsel_device *device)
     return found;
 }
 
+static bool says_more(const dynsel_target *target, const dynsel_target *than)
+{
+    return target != NULL && (target->aspects & ~than->aspects) != 0;
+}
+
 void targets_prove(info_entry *entry)
 {
     size_t count = 0;
@@ -60,7 +65,10 @@ void targets_prove(info_entry *entry)
     entry->table_proof = dynsel_prove(targets, sizeof targets / sizeof *targets, &entry->device);
     /* Else it is of a target of this build, which need not be the one that says most. */
     if (entry->proof.target == NULL || dynsel_target_is_open(entry->proof.target)) {
-        entry->nearer = targets_closest(&entry->device);
+        const dynsel_target *closest = targets_closest(&entry->device);
+        if (entry->proof.target == NULL || says_more(closest, entry->proof.target)) {
+            entry->nearer = closest;
+        }
     }
 }
 
