@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A storm of interrupts that end work, as fast as the timer can, while the program selects, submits,
+ * A storm of interrupts that end work, as fast as the timer can, while the program selects,
+ * submits,
  * waits and collects: every piece of work ends once and is told once, with the status that it ended
- * with, and the interrupts did come inside each of the library's functions. On hosts signals are the
- * interrupts.
+ * with, and the interrupts did come inside each of the library's functions. On hosts signals are
+ * the interrupts.
  */
 #define _XOPEN_SOURCE 700
 
