@@ -108,7 +108,8 @@ typedef struct dynsel_backend_ops {
     dynsel_status (*wait)(dynsel_backend *backend, const dynsel_work *work);
 
     /** Gives back work->done.native; called exactly once for work that had one, when nobody polls
-     * or waits any more. */
+     * or waits any more. It may come before the holder of a submission collects what is known by
+     * then. */
     void (*release)(dynsel_backend *backend, dynsel_work *work);
 } dynsel_backend_ops;
 
