@@ -60,6 +60,15 @@ typedef struct dynsel_target {
 const dynsel_target *dynsel_get_targets(size_t *count);
 
 /**
+ * The aspects that some device of this build may have: dynsel_any_device_has() as a set.
+ *
+ * Errors: none.
+ * Context: any.
+ * Cost: constant.
+ */
+dynsel_aspect_set dynsel_possible_aspects(void);
+
+/**
  * Whether a target recognizes a device.
  *
  * Returns: false for NULL.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "aspects/possible.h"
+#include <dynsel/targets.h>
 
 dynsel_aspect_set dynsel_possible_aspects(void)
 {

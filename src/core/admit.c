@@ -2,7 +2,6 @@
 /* The proof of what this build was told about its devices. */
 #include <dynsel/targets.h>
 
-#include "aspects/possible.h"
 #include "core/device.h"
 #include "core/fail.h"
 #include "core/policy.h"

@@ -2,8 +2,8 @@
 #include <dynsel/device.h>
 
 #include <dynsel/backend.h>
+#include <dynsel/targets.h>
 
-#include "aspects/possible.h"
 #include "core/device.h"
 #include "core/fail.h"
 

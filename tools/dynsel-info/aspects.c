@@ -6,12 +6,6 @@ static const dynsel_aspect_set configured = 0 /* there may be none */
 #include <dynsel/aspects.def>
     ;
 
-static const dynsel_aspect_set possible = 0
-#define DYNSEL_ASPECT(name, text, host, opencl)                                                    \
-    | (dynsel_any_device_has(name) ? DYNSEL_ASPECT_BIT(name) : 0)
-#include <dynsel/aspects.def>
-    ;
-
 const char *aspects_next(dynsel_aspect_set *rest)
 {
     const dynsel_aspect_set there = *rest & configured;
@@ -29,5 +23,5 @@ const char *aspects_next(dynsel_aspect_set *rest)
 
 dynsel_aspect_set aspects_hidden(const dynsel_device *device)
 {
-    return device->aspects & ~possible;
+    return device->aspects & ~dynsel_possible_aspects();
 }

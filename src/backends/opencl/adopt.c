@@ -46,7 +46,7 @@ static uint32_t platform_of(cl_device_id device)
 {
     cl_platform_id id = NULL;
     uint32_t index = 0;
-    (void)dynsel_opencl_read_value(device, CL_DEVICE_PLATFORM, &id, sizeof(id));
+    (void)dynsel_opencl_read_value(device, CL_DEVICE_PLATFORM, &id, sizeof(cl_platform_id));
     while (index < table->platform_count && table->platforms[index].id != id) {
         index++;
     }
