@@ -73,14 +73,15 @@ typedef struct dynsel_task {
     uint32_t id; /**< what kind of work this is, for policies that learn; 0: told by its function
                     (of several forms, the first). Tasks of one id have the same forms: what one of
                     them cannot use is not learned for the others */
+#if CONFIG_DYNSEL_ASPECTS
+    /** Only for resources that have all of these: DYNSEL_ASPECT_BIT(fp64), which is a set, and not
+     * DYNSEL_ASPECT_fp64, a number. Work that needs others is learned apart. */
+    dynsel_aspect_set aspects;
+#endif
     /** What else tells this kind of work from others, such as the size of its data: work with other
      * key words, or with another number of them, is learned apart. Borrowed during the call. */
     const uint32_t *key_words;
     size_t key_word_count; /**< at most CONFIG_DYNSEL_MAX_KEY_WORDS, for the policies that learn */
-#if CONFIG_DYNSEL_ASPECTS
-    /** Only for resources that have all of these. Work that needs others is learned apart. */
-    dynsel_aspect_set aspects;
-#endif
 } dynsel_task;
 
 /** The task that is one function for every resource. A compound literal: it lives until the

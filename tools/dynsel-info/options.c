@@ -219,12 +219,12 @@ static int take_letters(options *o, const char *text, const char *next, bool *us
 {
     const size_t before_value = strcspn(text, "d");
 
-    for (size_t i = 1; text[i] != '\0' && i < before_value; i++) {
+    for (size_t i = 1; i < before_value && text[i] != '\0'; i++) {
         if (find_letter(text[i]) == FORM_COUNT) { /* before any of them is taken */
             return unknown_letter(text, text[i]);
         }
     }
-    for (size_t i = 1; text[i] != '\0' && i < before_value; i++) {
+    for (size_t i = 1; i < before_value && text[i] != '\0'; i++) {
         int status = take_form(o, forms[find_letter(text[i])].form);
         if (status != 0) {
             return status;
