@@ -97,21 +97,13 @@ bool dynsel_opencl_lists_extension(cl_device_id device, const char *name)
     }
 #include <dynsel/aspects.def>
 
-/* By the numbers of the aspects. */
-static bool (*const has[])(const dynsel_opencl_entry *entry) = {
-#define DYNSEL_ASPECT(name, text, host, opencl) has_##name,
-#include <dynsel/aspects.def>
-    NULL,
-};
-
 dynsel_aspect_set dynsel_opencl_read_aspects(const dynsel_opencl_entry *entry)
 {
     dynsel_aspect_set found = 0;
-    for (uint32_t i = 0; has[i] != NULL; i++) {
-        if (has[i](entry)) {
-            found |= (dynsel_aspect_set)1 << i;
-        }
-    }
+    (void)entry; /* where all aspects are left out */
+#define DYNSEL_ASPECT(name, text, host, opencl)                                                    \
+    found |= (dynsel_aspect_set)has_##name(entry) << DYNSEL_ASPECT_##name;
+#include <dynsel/aspects.def>
     return found;
 }
 
