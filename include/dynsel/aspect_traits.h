@@ -5,8 +5,8 @@
  * `dynsel_all_devices_have(fp64)` is 1 when every device target that the configuration chose
  * promises the aspect, else 0. `dynsel_any_device_has(fp64)` is 0 when no chosen target can have
  * it, else 1. Both are 0 or 1 in `#if`, in `_Static_assert`, in C, C++ and OpenCL C, for each
- * aspect of <dynsel/aspects.def> that is in the configuration. Any other name does not compile: the
- * message has DYNSEL_NO_SUCH_ASPECT_ and the name in it.
+ * aspect of <dynsel/aspects.def> that is in the configuration. Any other name does not compile: in
+ * C the message has DYNSEL_NO_SUCH_ASPECT_ and the name in it, in `#if` the line is shown.
  *
  *     #if dynsel_any_device_has(fp64)
  *     static dynsel_status solve_in_double(...)

@@ -7,9 +7,10 @@
  * (dynsel_all_devices_have()). When a policy is initialized, each resource is put to the proof:
  *
  * - The targets that recognize its device are looked for; one that recognizes every device counts
- *   only where no other one does. A device that none recognizes is refused. - It must have all
- *   aspects of one of them, else it is refused. It may have more; what no target of the build may
- *   have is hidden, so that no resource has what dynsel_any_device_has() says none has.
+ *   only where no other one does. A device that none recognizes is refused.
+ * - It must have all aspects of one of them, else it is refused. It may have more; what no target
+ *   of the build may have is hidden, so that no resource has what dynsel_any_device_has() says none
+ *   has.
  *
  * Refused means DYNSEL_E_ASPECT, with the device, its target and the aspect in the text, where the
  * resource was given to the policy; a resource of the default set is left out and counted

@@ -117,10 +117,19 @@ def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig, complete
         mistakes += _own_warnings(kconf)
     config = Configuration(kconf, variant_name, judge.effective, judge.notes, aspects.catalogue(top))
     if complete and not mistakes:
-        mistakes += _without_targets(config, board)
+        mistakes += _without_board(config, board) + _without_targets(config, board)
     if mistakes:
         raise UserMistake(sorted(set(mistakes), key=_by_place))
     return config
+
+
+def _without_board(config, board):
+    """A folder that was copied still has the old name in its Kconfig.board: nothing would be selected."""
+    boards = [s for s in config.symbols().values() if s.name.startswith("DYNSEL_BOARD_")]
+    if not boards or any(s.tri_value for s in boards):
+        return []
+    return [f"boards/{board}/Kconfig.board:1: nothing in it is for the board {board!r}; a folder that was"
+            f' copied needs its own name in it: config DYNSEL_BOARD_{board.upper()}, and "$(BOARD)" = "{board}"']
 
 
 def _without_targets(config, board):

@@ -14,7 +14,9 @@ from . import grammar
 
 def tag(configuration):
     """What tells this configuration from others: c and eight hexadecimal digits."""
-    hashed = _value_lines(configuration) + configuration.aspects().macros()
+    targets = {grammar.PREFIX + s for s in configuration.catalogue.target_symbols()}
+    hashed = [line for line in _value_lines(configuration) if line.split()[1] not in targets]
+    hashed += configuration.aspects().macros()  # what the chosen targets come to
     return "c" + hashlib.sha256("\n".join(hashed).encode()).hexdigest()[:8]
 
 

@@ -86,7 +86,8 @@ def _differences(target, wanted):
     for _ in kconf.unique_defined_syms:
         before = len(found)
         for sym in kconf.unique_defined_syms:
-            if sym.str_value != wanted[sym.name] and _can_be_set(sym, wanted[sym.name]):
+            # A board that was added while the menu was open is not among the wanted.
+            if sym.str_value != wanted.get(sym.name, sym.str_value) and _can_be_set(sym, wanted[sym.name]):
                 sym.set_value(wanted[sym.name])
                 found[sym.name] = _as_written(sym, wanted[sym.name])
         if len(found) == before:

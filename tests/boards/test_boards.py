@@ -63,6 +63,17 @@ class Boards(unittest.TestCase):
         self.assertEqual(status, 0, said)
         self.assertTrue((self.top / "build/mine/libdynsel.a").exists())
 
+    def test_a_folder_that_was_copied_and_not_renamed(self):
+        mine = self.top / "boards/mine"
+        shutil.copytree(self.top / "boards/native", mine)
+        self.addCleanup(shutil.rmtree, mine)
+        kconfig = (mine / "Kconfig.board").read_text(encoding="utf-8")
+        for text in (kconfig.replace("NATIVE", "MINE"), kconfig.replace("DYNSEL_BOARD_NATIVE", "DYNSEL_BOARD_YOURS")):
+            write(mine / "Kconfig.board", text)
+            status, said = scons(self.top, "mine_defconfig")
+            self.assertEqual(status, 2, said)
+            self.assertIn("dynsel: boards/mine/Kconfig.board:1: nothing in it is for the board 'mine'", said)
+
     def test_a_folder_that_lacks_something(self):
         for name, message in (
                 ("defconfig", "dynsel: boards/toy/defconfig is missing; a board needs one, if only an empty one"),

@@ -511,6 +511,14 @@ class Build(unittest.TestCase):
         now = [line for line in self.made("dynsel/autoconf.h", "native+closed").splitlines() if "_TAG " in line]
         self.assertNotEqual(tag, now)  # so that headers and archive of different sets do not link
 
+    def test_a_target_that_is_not_chosen_changes_no_tag(self):
+        self.good()
+        tag = [line for line in self.made("dynsel/autoconf.h").splitlines() if "_TAG " in line]
+        self.add(GOOD.replace("added_by: [opencl]", "added_by: []"))
+        self.good()
+        self.assertIn("TARGET_GOOD 0", self.made("dynsel/autoconf.h"))
+        self.assertEqual(tag, [line for line in self.made("dynsel/autoconf.h").splitlines() if "_TAG " in line])
+
     def test_a_left_out_aspect_does_not_compile(self):
         said = self.bad("CONF=~ASPECT_FP64=n")
         self.assertIn("DYNSEL_NO_SUCH_ASPECT_fp64", said)
