@@ -16,6 +16,12 @@ static const dynsel_target open_target[] = {
 static const dynsel_target *targets = open_target;
 static size_t target_count = 1;
 
+/* Instead of the library's: any bit may be an aspect here. */
+dynsel_aspect_set dynsel_possible_aspects(void)
+{
+    return (dynsel_aspect_set) ~(dynsel_aspect_set)0;
+}
+
 const dynsel_target *dynsel_get_targets(size_t *count)
 {
     *count = target_count;

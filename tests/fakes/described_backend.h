@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A backend whose devices are what the test says they are, and the table of device targets that
- * they
- * are put to the proof with: linking it takes the place of the library's own table.
+ * they are put to the proof with: linking it takes the place of the library's own table, and of
+ * what that makes possible.
  *
  * One thread only, but for `started`.
  */
