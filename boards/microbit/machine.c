@@ -8,6 +8,7 @@
 #include <dynsel/port.h>
 
 #include "board.h"
+#include "cortex_m.h"
 
 #define REGISTER(address) (*(volatile uint32_t *)(uintptr_t)(address))
 

@@ -6,7 +6,6 @@
 /* Numbers of external interrupts. */
 enum { MACHINE_TIMER0 = 8, MACHINE_TIMER1 = 9, MACHINE_TIMER2 = 10 };
 
-void machine_init(void);
 void machine_on_timer0(void);
 void machine_on_timer1(void);
 void machine_on_timer2(void);

@@ -6,7 +6,6 @@
 /* Numbers of external interrupts. */
 enum { MACHINE_TIMER0 = 8, MACHINE_TIMER1 = 9 };
 
-void machine_init(void);
 void machine_on_system_tick(void);
 void machine_on_timer0(void);
 void machine_on_timer1(void);
