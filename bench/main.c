@@ -2,10 +2,15 @@
 /* What a submit costs; `scons bench` runs this. */
 #include <dynsel/config.h>
 
+#include "groups.h"
 #include "opencl.h"
 #include "options.h"
 #include "report.h"
 #include "submits.h"
+
+#define HAS_GROUPS                                                                                 \
+    (CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_BACKEND_OPENCL &&                               \
+     CONFIG_DYNSEL_POLICY_FIXED_RESOURCE)
 
 static bool print_times(const bench_options *options)
 {
@@ -16,6 +21,10 @@ static bool print_times(const bench_options *options)
     bench_submits(options->repetitions, options->times);
 #endif
     bench_opencl(options->repetitions);
+#if HAS_GROUPS
+    bench_groups(options->repetitions);
+    bench_movement();
+#endif
     return report_close();
 }
 
@@ -35,6 +44,9 @@ int main(int argc, char **argv)
         bench_opencl_calls(options.batches);
     } else {
         bench_opencl_phases(options.batches);
+#if HAS_GROUPS
+        bench_groups_phases(options.batches);
+#endif
     }
     return 0;
 }

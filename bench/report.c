@@ -115,6 +115,14 @@ void report_nothing(const char *subject, unsigned resources, unsigned threads, c
     printf("%-34s %9u %7u  not measured: %s\n", subject, resources, threads, why);
 }
 
+void report_fact(const char *subject, const char *text, bool met)
+{
+    budgets++;
+    missed += met ? 0 : 1;
+    printf("%-34s %s  %s\n", subject, text, met ? "met" : "MISSED");
+    (void)fflush(stdout);
+}
+
 bool report_close(void)
 {
     printf("\n%u of %u budgets missed\n", missed, budgets);

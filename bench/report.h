@@ -24,6 +24,9 @@ void report_add(const report_row *row);
 /* A row that could not be measured. */
 void report_nothing(const char *subject, unsigned resources, unsigned threads, const char *why);
 
+/* What was found besides times, and whether it is as it should be. */
+void report_fact(const char *subject, const char *text, bool met);
+
 /* One line about the budgets. Returns false when the CSV file could not be written. */
 bool report_close(void);
 

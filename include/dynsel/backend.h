@@ -111,6 +111,15 @@ typedef struct dynsel_backend_ops {
      * or waits any more. It may come before the holder of a submission collects what is known by
      * then. */
     void (*release)(dynsel_backend *backend, dynsel_work *work);
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    /** Work on one resource runs in the order in which it was started; for backends without
+     * `memory` (see dynsel_domain). */
+    bool in_order;
+
+    /** What it does with memory; see <dynsel/memory.h>. NULL: it works in the host's. */
+    const struct dynsel_memory_ops *memory;
+#endif
 } dynsel_backend_ops;
 
 struct dynsel_backend {

@@ -20,6 +20,18 @@
 #include <dynsel/targets.h>
 #include <dynsel/task.h>
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#include <dynsel/accessor.h>
+#include <dynsel/buffer.h>
+#include <dynsel/command_group.h>
+#include <dynsel/host_accessor.h>
+#include <dynsel/kernel.h>
+#include <dynsel/memory.h>
+#include <dynsel/range.h>
+#endif
+#if CONFIG_DYNSEL_PROGRESS_THREAD
+#include <dynsel/progress_thread.h>
+#endif
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
 #include <dynsel/fixed_resource.h>
 #endif

@@ -30,6 +30,14 @@
  * (PoCL 3.1's device `basic` deadlocks), let the task function enqueue and flush under a lock of
  * its own, or submit from one thread.
  *
+ * Kernels of command groups. dynsel's ranges name the dimension whose elements lie side by side in
+ * memory last, OpenCL numbers it 0: of DYNSEL_RANGE_3D(slices, rows, columns) get_global_id(0) is
+ * the column, (1) the row, (2) the slice; of DYNSEL_RANGE_2D(rows, columns) (0) is the column and
+ * (1) the row. Neighbouring work items so touch neighbouring elements, as devices want it, and
+ * kernels written for x and y need no change. Where no work group is given, its size in each
+ * dimension divides the range: a power of two up to 64 work items in all if one of 32 or more does,
+ * else the largest number that does; so ranges with a prime number of columns are slow.
+ *
  * Source: seed 002, "Backends".
  */
 #ifndef DYNSEL_OPENCL_H
@@ -210,12 +218,51 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_check(const char *function, cl_int co
  * Static text. */
 const char *dynsel_opencl_code_name(cl_int code);
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/**
+ * A store of the program's own for what drivers made of kernels, so that the next run need not
+ * compile them again. The three functions are called one at a time, and must not call the library.
+ */
+typedef struct dynsel_opencl_kernel_store {
+    /** Mixes one more part into a key: it is called for each of the source, the options, the names
+     * and versions of the device, its driver and its platform. NULL: the library's own (FNV-1a of
+     * 64 bits). */
+    uint64_t (*key)(uint64_t key, const void *part, size_t bytes, void *context);
+
+    /** Copies what was saved under a key. Returns how many bytes that is; 0, or more than
+     * `capacity`: nothing that can be used. What is not whole is noticed. */
+    size_t (*load)(uint64_t key, void *to, size_t capacity, void *context);
+
+    /** Saves something under a key, in the place of what was there. It may fail silently. */
+    void (*save)(uint64_t key, const void *data, size_t bytes, void *context);
+
+    void *context;        /**< handed to the functions */
+    void *scratch;        /**< what is loaded and saved passes through it; what does not fit is not
+                               saved. Some hundred KiB are enough for most */
+    size_t scratch_bytes; /**< more than 32 */
+} dynsel_opencl_kernel_store;
+
+/**
+ * Sets the store for kernels that are built after this, by dynsel_kernel_prepare() or a launch.
+ * What the driver does not take of it is compiled from SPIR-V or the source, and saved again.
+ *
+ * store: copied; its scratch memory is the library's until dynsel_opencl_close(), or until another
+ *     is set. NULL: none.
+ * Errors: DYNSEL_E_INVALID (`load`, `save` or the scratch memory is missing).
+ * May block: while a kernel is loaded or saved.
+ * Context: any thread.
+ */
+DYNSEL_CHECKED dynsel_status
+dynsel_opencl_set_kernel_store(const dynsel_opencl_kernel_store *store);
+#endif
+
 /**
  * Releases every queue and context of the library, and forgets the devices and what was configured;
  * the next use looks for them again. What belongs to a lost device is left alone, because drivers
  * hang there.
  *
- * Errors: DYNSEL_E_BUSY (a policy still uses a resource of this backend; nothing was changed).
+ * Errors: DYNSEL_E_BUSY (a policy still uses a resource of this backend, or a buffer has a copy on
+ *     one of its devices; nothing was changed).
  * May block: yes, until the drivers are done.
  * Context: any thread, not beside other calls of this backend.
  */

@@ -48,7 +48,8 @@ struct dynsel_submission {
  * submission: out, unchanged on failure; NULL: nobody will ask for this work.
  * Errors: DYNSEL_E_INVALID (NULL, a copied policy, a task without any function),
  *     DYNSEL_E_UNINITIALIZED, DYNSEL_E_FULL (every slot holds finished work that nobody has
- *     collected: waiting would not help; also inside a task function when no slot is free),
+ *     collected, or command groups that wait for host accessors that this thread has open: waiting
+ *     would not help; also inside a task function when no slot is free),
  *     DYNSEL_E_AGAIN (inside a task function: a custom policy has nothing free),
  *     DYNSEL_E_UNSUPPORTED (no resource that may be chosen has a form of the task),
  *     DYNSEL_E_OUT_OF_SERVICE (those that have one are out of service), and what a backend reports
@@ -122,18 +123,21 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
 
 /**
  * Waits until the work is complete, and collects it: its slot is free afterwards. Results are
- * visible to the caller.
+ * visible to the caller. A command group that has not been started waits for what it depends on;
+ * the call starts what it can meanwhile, other command groups too.
  *
  * submission: of a submitting call. Threads that are already waiting for the same submission all
  *     get its status; every later wait is DYNSEL_E_STALE, through a copy as well where the work had
  *     a slot (until that was reused half a million times).
  * Returns: DYNSEL_OK or what the work ended with, details in dynsel_last_error(): the task
  *     function's own status, or DYNSEL_E_DEVICE. Of the call itself: DYNSEL_E_INVALID (NULL or
- *     never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task function; nothing was
- *     collected).
+ *     never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task function), DYNSEL_E_BUSY (a
+ *     command group that waits for a host accessor that this thread has open, so that it would wait
+ *     for ever); nothing was collected then.
  * May block: yes, without a bound.
  * Context: any thread.
- * Cost: one wait of the backend.
+ * Cost: one wait of the backend; for a command group that waits, one more for each piece of work
+ *     that it comes after.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
 
@@ -143,14 +147,15 @@ DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
  *
  * timeout_ns: nanoseconds from now on; 0 looks once.
  * Errors: those of dynsel_wait(), and DYNSEL_E_TIMEOUT.
- * May block: as long as `timeout_ns`, and what one sleep of the port takes longer (100 us).
+ * May block: as long as `timeout_ns`, and what one sleep of the port takes longer (100 us); and as
+ *     long as the functions of command groups take that the call itself starts.
  * Cost: looks again and again where the backend has no marks.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns);
 
 /**
  * Gives up a submission without waiting; it becomes one that nobody asks for, and a failure goes to
- * the group.
+ * the group. The work goes on, and a command group that waits is started in its time.
  *
  * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE.
  * May block: no.
@@ -160,7 +165,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submis
 
 /**
  * What the task function left in its `done`: the backend's own event and the value. The work may
- * still be running; all zero while it is, where its end is marked (workers, interrupts).
+ * still be running; all zero while it is, where its end is marked (workers, interrupts), and for a
+ * command group that is not yet started.
  *
  * done: out. The event is borrowed until the submission is waited for or released; retain it to
  *     keep it longer.
@@ -173,7 +179,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_unwrap(const dynsel_submission *s
                                                       dynsel_event *done);
 
 /**
- * Where the work was placed: one of dynsel_get_resources().
+ * Where the work was placed: one of dynsel_get_resources(). For a command group, where it was to
+ * run when it was submitted, also when that resource went out of service before its start.
  *
  * Returns: borrowed from the policy; NULL for NULL, for what was never submitted, and when the
  *     policy is not initialized any more.
@@ -203,13 +210,14 @@ dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy);
 dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *backend);
 
 /**
- * Waits for all work that this policy had accepted before the call; not for other work on the same
- * devices.
+ * Waits for all work that this policy had accepted before the call, command groups that are not yet
+ * started too; not for other work on the same devices.
  *
  * Returns: DYNSEL_OK, or the earliest known failure of work that nobody asks for, which is cleared
  *     (details in dynsel_last_error()); work with a submission keeps its status for its owner. Of
  *     the call itself: DYNSEL_E_INVALID (NULL, a copied policy), DYNSEL_E_UNINITIALIZED,
- *     DYNSEL_E_IN_TASK.
+ *     DYNSEL_E_IN_TASK, DYNSEL_E_BUSY (as dynsel_wait(); there may be work then that was not waited
+ *     for).
  * May block: yes, without a bound.
  * Context: any thread.
  * Cost: about one wait of the backend for each resource with work.
@@ -218,14 +226,16 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
 
 /**
  * Looks once at the oldest work of every resource of every policy, frees the slots of what is
- * finished, and tells the policies. Every submit and wait does so where it must; call it where
- * reports or failures should be heard of earlier, as from a super-loop.
+ * finished, and tells the policies; then starts the command groups that may be started by now.
+ * Every submit and wait does so where it must; call it where reports or failures should be heard of
+ * or command groups started earlier, as from a super-loop.
  *
  * Errors: none.
- * May block: no.
- * Context: any thread, task functions; not interrupts.
+ * May block: no, but what it starts takes as long as in a submit: a task function that runs in the
+ *     caller, a wait for a device that brings data.
+ * Context: any thread; task functions, where it starts nothing; not interrupts.
  * Cost: a look at CONFIG_DYNSEL_MAX_IN_FLIGHT slots, and one poll for each resource with work and
- *     for each finished piece.
+ *     for each finished piece; a look at each command group that waits.
  */
 void dynsel_progress(void);
 

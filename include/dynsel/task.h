@@ -82,6 +82,12 @@ typedef struct dynsel_task {
      * key words, or with another number of them, is learned apart. Borrowed during the call. */
     const uint32_t *key_words;
     size_t key_word_count; /**< at most CONFIG_DYNSEL_MAX_KEY_WORDS, for the policies that learn */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    /** The placeholders that it will use, so that a policy can ask dynsel_bytes_to_move(). Borrowed
+     * during the call; they register nothing. */
+    const struct dynsel_requirement *requirements;
+    size_t requirement_count;
+#endif
 } dynsel_task;
 
 /** The task that is one function for every resource. A compound literal: it lives until the

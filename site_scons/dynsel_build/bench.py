@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`scons bench` and `scons soak`: programs that are built with the rest and run only when asked for."""
 
+import csv
 import os
 import re
 import shlex
@@ -14,6 +15,9 @@ from .nodes import action
 PHASE_BATCHES = 20
 CALL_BATCHES = 100
 MOST_MORE_INSTRUCTIONS = 350
+STARPU = "starpu-1.3"
+LEAST_TIMES_LESS = 5
+CLONE = re.compile(r"\.(constprop|isra|part)\.\d+")  # a function that the compiler made of another
 COST_LINE = re.compile(r"[-+*\d]")
 
 
@@ -50,6 +54,7 @@ def declare(base, session, builds):
             raise UserMistake(f"there is nothing to {name} in "
                               + " or ".join(build.variant.name for build in builds))
         nodes = [node for build in ready for node in build.outside[name]]
+        nodes += [program for build in ready for program, _, _ in build.soaked if name == "soak"]
         base.AlwaysBuild(base.Alias(name, nodes, action(_one_by_one(ready, run, arguments), None)))
 
 
@@ -68,7 +73,12 @@ def _shell(build, devices):
 def _soak(build, arguments):
     """Two equal devices; not PoCL's `basic`, which does not bear several threads."""
     print(f"\n{build.variant.name}", flush=True)
-    return _call([build.outside["soak"][0].path, *arguments], _shell(build, "pthread pthread"))
+    status = _call([build.outside["soak"][0].path, *arguments], _shell(build, "pthread pthread"))
+    for _, command, settings in build.soaked:
+        if status == 0:
+            print(f"\n{os.path.relpath(command[-1])}", flush=True)
+            status = _call(command, {**os.environ, **{name: str(value) for name, value in settings.items()}})
+    return status
 
 
 def _bench(build, arguments):
@@ -83,6 +93,7 @@ def _bench(build, arguments):
         _instructions(program, folder, shell)
         status = _call([program, "--calls", str(CALL_BATCHES)],
                        {**shell, "OPENCL_LAYERS": os.path.abspath(layer[0])})
+        _starpu(folder, shell)
     print(f"\nas CSV: {folder}/bench.csv", flush=True)
     return status
 
@@ -123,6 +134,9 @@ def _print_instructions(device, phases, costs):
           f" {detached:+9.0f}  {budget}")
     print(f"{'handle and wait':34} {each['bench_phase_hand_wait']:9.0f}"
           f" {each['bench_phase_wait']:9.0f} {waited:+9.0f}  -", flush=True)
+    if "bench_phase_groups" in each:
+        hand, groups = each["bench_phase_groups_hand"], each["bench_phase_groups"]
+        print(f"{'command group, in a chain':34} {hand:9.0f} {groups:9.0f} {groups - hand:+9.0f}  -", flush=True)
 
 
 def inclusive_costs(path):
@@ -132,7 +146,7 @@ def inclusive_costs(path):
         for line in file:
             if line.startswith(("fn=", "cfn=")):
                 number, _, name = line.split("=", 1)[1].strip().partition(" ")
-                names.setdefault(number, name)
+                names.setdefault(number, CLONE.sub("", name))
                 called = names[number] if line.startswith("cfn=") else called
             elif line.startswith("calls="):
                 after_calls = True
@@ -140,3 +154,54 @@ def inclusive_costs(path):
                 costs[called] += int(line.split()[1])
                 after_calls = False
     return costs
+
+
+def _starpu(folder, env):
+    """The chains of command groups beside StarPU's, where StarPU is."""
+    if not os.path.exists(f"{folder}/bench.csv"):
+        return
+    with open(f"{folder}/bench.csv", encoding="utf-8", newline="") as file:
+        ours = [row for row in csv.DictReader(file) if row["table"] == "groups"]
+    if not ours:
+        return
+    peer = f"{folder}/starpu"
+    flags = _said(["pkg-config", "--cflags", "--libs", STARPU], env) if shutil.which("pkg-config") else None
+    if flags is None:
+        print(f"\nStarPU: not measured, pkg-config finds no {STARPU}")
+        return
+    if _said(["cc", "-O2", "bench/peers/starpu.c", "-o", peer, *shlex.split(flags), "-lOpenCL"], env) is None:
+        print("\nStarPU: not measured, bench/peers/starpu.c does not compile")
+        return
+    print("\nOne of those kernels through StarPU, and what each adds to the kernel by hand; the budget is "
+          f"{LEAST_TIMES_LESS} times\nless than StarPU adds\n\n{'':34} {'hand ns':>9} {'starpu ns':>9}"
+          f" {'dynsel ns':>9} {'starpu +':>9} {'dynsel +':>9}  budget")
+    for device in ("basic", "pthread"):
+        _beside_starpu(device, _starpu_times(peer, device, env), ours)
+
+
+def _said(command, env):
+    """What a command prints; None where it fails."""
+    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def _starpu_times(peer, device, env):
+    """{"chain": ns, ...}. STARPU_NCPU=0 leaves the OpenCL device as the only worker."""
+    said = _said([os.path.abspath(peer)], {**env, "POCL_DEVICES": device, "STARPU_OPENCL_ON_CPUS": "1",
+                                           "STARPU_NCPU": "0", "STARPU_SILENT": "1"}) or ""
+    return {what: float(ns) for what, ns in re.findall(r"^starpu opencl (\w+) ([\d.]+)$", said, re.M)}
+
+
+def _beside_starpu(device, theirs, ours):
+    for row in ours:
+        name, _, what = row["subject"].partition(", ")
+        if not name.startswith(device):
+            continue
+        if what not in theirs:
+            print(f"{row['subject']:34} not measured: StarPU has no OpenCL worker")
+            continue
+        hand, dynsel = float(row["reference_ns"]), float(row["measured_ns"])
+        limit = hand + (theirs[what] - hand) / LEAST_TIMES_LESS
+        budget = "met" if dynsel <= limit else f"MISSED by {dynsel - limit:.1f} ns (limit {limit:.1f})"
+        print(f"{row['subject']:34} {hand:9.1f} {theirs[what]:9.1f} {dynsel:9.1f}"
+              f" {theirs[what] - hand:9.1f} {dynsel - hand:9.1f}  {budget}", flush=True)

@@ -52,6 +52,7 @@ class VariantBuild:
         self.library_objects, self.programs, self.tests, self.user_libs = [], {}, [], []
         self.counted_tests, self.test_programs = [], []
         self.checks = []       # what else belongs to `scons test`
+        self.soaked = []       # (program, its command line, process environment): tests for `scons soak`
         self.outside = {}      # command -> nodes: a program, and what it loads
         self._compiled = {}    # path of an object -> (environment, object, source)
         self._library_envs = {}
@@ -81,7 +82,7 @@ class VariantBuild:
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
-             alone=False):
+             alone=False, soak=None):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -99,6 +100,7 @@ class VariantBuild:
         tools     programs that it calls, by the names of their packages
         alone     it is linked with the whole archive and with the compiler's own runtime, nothing else
         long      many seconds; in what `scons matrix` makes of the options it is left out
+        soak      process environment in which `scons soak` runs it too, for longer
         once      of the build system and not of a variant: runs once, whatever is built
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):
@@ -122,6 +124,8 @@ class VariantBuild:
             settings = {**around, **(env or {}), **variables}
             self.tests.append(self._run(group, folder, name, run, command, depends, settings))
             self.counted_tests += self.tests[-1:] if counts else []
+        if soak:
+            self.soaked.append((depends[0], command, {**self._test_variables(), **(env or {}), **soak}))
 
     def on_demand(self, command, name, sources, loads=None):
         """build/<variant>/<command>/<name>: built by check, run only by `scons <command>`.
@@ -223,7 +227,7 @@ class VariantBuild:
             return any(self._holds(part) for part in condition.split("|"))
         symbol, at_least, number = condition.partition(">=")
         if at_least:
-            return int(self.config[symbol]) >= int(number)
+            return int(self.config[symbol] or 0) >= int(number)  # a number that is switched off is none
         return not self.config[symbol[1:]] if symbol.startswith("!") else self.config[symbol]
 
     def _object(self, env, source):

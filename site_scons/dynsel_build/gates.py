@@ -136,7 +136,7 @@ class Gates:
                                  action(check, f"  NEEDS {build.archive[0].path}"))
 
     def headers(self, build):
-        """Each public header can be included alone, twice, and in strict C11."""
+        """Each public header can be included alone, twice, in strict C11 and in C++."""
         folder = f"{build.variant.folder}/gates/headers"
         names = [f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob("*.h"))
                  if h.name != "opencl.h" or build.config["DYNSEL_HAS_OPENCL"]]
@@ -144,15 +144,17 @@ class Gates:
         command = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
                    *_cpp_flags(build.env), "-fsyntax-only", empty[0].path]
 
+        commands = [command, *_as_cpp(build, empty[0].path)]
+
         def check(target, source, env):
             said = []
             for name in names:
-                answer = _run([*command, "-include", name, "-include", name])
+                answer = [line for c in commands for line in _run([*c, "-include", name, "-include", name])]
                 said += answer + [f"<{name}> must be usable alone"] if answer else []
             return finish(target[0].path, said)
 
         sources = [build.env.File(f"#include/{n}") for n in names]
-        node = build.env.Command(f"#{folder}/alone.ok", [*sources, empty, Value(json.dumps(command))],
+        node = build.env.Command(f"#{folder}/alone.ok", [*sources, empty, Value(json.dumps(commands))],
                                  action(check, f"  ALONE {build.variant.folder.removeprefix('build/')}: each public header"))
         build.env.Depends(node, build.generated)
         return node
@@ -225,6 +227,15 @@ def _target_flags(board_cc, cflags, clang_target):
     folders = [line.strip() for line in said.splitlines() if line.startswith(" /")]
     libc = [f for f in folders if not re.search(r"/gcc(-cross)?/[^.]*$|include-fixed$", f)]
     return [*clang_target, *(f"-isystem{f}" for f in libc)]
+
+
+def _as_cpp(build, source):
+    """The command of the C++ compiler that belongs to the board's C compiler, if it is installed."""
+    compiler = re.sub(r"gcc$", "g++", re.sub(r"clang$", "clang++", build.board.cc))
+    if compiler == build.board.cc or not shutil.which(compiler):
+        return []
+    return [[compiler, "-x", "c++", "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Wundef", "-Werror",
+             *build.board.cflags, *_cpp_flags(build.env), "-fsyntax-only", source]]
 
 
 def _cpp_flags(env):

@@ -12,6 +12,8 @@ from pathlib import Path
 from . import elf
 
 HEADERS = "include/dynsel"
+# A table of operations that one part of the library has for another, and where users' functions are kept.
+PRIVATE = ("src/core/deferred.h", "src/memory/group.h")
 
 
 class Interface:
@@ -27,11 +29,23 @@ class Interface:
         self._includes = "".join(_include(path) for path in sorted(Path(HEADERS).glob("*.h")))
         text = _of_the_headers(self._run(["-E"], self._includes))
         types = set(re.findall(r"typedef[^;{}]*\(\s*\*\s*(\w+)\s*\)\s*\(", text))
-        tables = {name: _pointers(body, types) for name, body in _tables(text)}
+        private = self._private()
+        tables = {name: _pointers(body, types) for name, body in _tables(text + private)}
         self.functions = set(re.findall(r"\b([a-z_]\w*)\s*\(", text))
-        outside = re.sub(_TABLE, "", text)
+        outside = re.sub(_TABLE, "", text + private)
         self.callbacks = set(_pointers(outside, types)) - types
         self.table_bytes, self.slots = self._measure(tables)
+
+    def _private(self):
+        """The text of the library's own headers; from here on their tables are asked about, too."""
+        found = [Path(path).relative_to("src") for path in PRIVATE if Path(path).exists()]
+        if not found:
+            return ""
+        self._command.append("-Isrc")
+        lines = "".join(f'#include "{path}"\n' for path in found)
+        includes = f"#include <dynsel/config.h>\n#if CONFIG_DYNSEL_COMMAND_GROUPS\n{lines}#endif\n"
+        self._includes += includes
+        return _of_the_headers(self._run(["-E"], includes), PRIVATE)
 
     def sizes(self, types):
         """Bytes of each of these types; only of those that are there."""
@@ -69,7 +83,7 @@ def _include(path):
     return f"#if {condition}\n#include <dynsel/{path.name}>\n#endif\n"
 
 
-_TABLE = r"typedef\s+struct\s+(\w+_ops)\s*\{([^{}]*)\}"
+_TABLE = r"typedef\s+struct\s+(\w+(?:_ops|_deferral))\s*\{([^{}]*)\}"
 
 
 def _tables(text):
@@ -83,13 +97,13 @@ def _pointers(text, types):
     return written_out + typed
 
 
-def _of_the_headers(text):
-    """The lines of preprocessed text that come from the public headers."""
+def _of_the_headers(text, places=(f"{HEADERS}/",)):
+    """The lines of preprocessed text that come from the public headers, or from those in `places`."""
     kept, ours = [], False
     for line in text.splitlines():
         marker = re.match(r'# \d+ "([^"]*)"', line)
         if marker:
-            ours = f"{HEADERS}/" in marker.group(1)
+            ours = any(place in marker.group(1) for place in places)
         elif ours:
             kept.append(line)
     return "\n".join(kept)

@@ -53,6 +53,8 @@ def _up(offset, align):
 BYTE, HALF, WORD, LONG = (Type(n, n) for n in (1, 2, 4, 8))
 NOTHING = Type(0, 1)
 
+GROUP = ("MAX_REQUIREMENTS", "MAX_DEPENDENCIES", "MAX_ARGUMENTS", "ARGUMENT_BYTES")  # what its size depends on
+
 
 @dataclass(frozen=True)
 class Term:
@@ -109,6 +111,8 @@ class Formula:
         if is_set("DYNSEL_IN_FLIGHT"):
             yield self._per("slots of work in flight", ("dynsel_slots",), self._slot(), "MAX_IN_FLIGHT")
             yield Term("most in flight", ("most_in_use", "refusals"), "bss", 8)
+        if is_set("DYNSEL_COMMAND_GROUPS"):
+            yield from self._memory()
         if is_set("DYNSEL_BACKEND_THREADS"):
             yield from self._threads()
         if is_set("DYNSEL_BACKEND_OPENCL"):
@@ -130,9 +134,33 @@ class Formula:
         yield self._per("workers with their queues", ("workers",), self._worker(self._number("THREADS_QUEUE")),
                         "THREADS_WORKERS", f"({bare} + {each // 8} x THREADS_QUEUE, by 64)")
 
+    def _memory(self):
+        lock, static_lock = self._lock(), self._lock(is_static=True)
+        yield Term("order of command groups", ("dynsel_memory_lock", "entries", "first", "last", "waiting", "known",
+                                               "dynsel_deferred_pending"), "bss", lock + self._pointer.size + 5 * 4)
+        yield self._by_numbers("command groups in flight", ("dynsel_groups",), "MAX_IN_FLIGHT", self._group, *GROUP)
+        yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
+                               "MAX_READERS", "MAX_DOMAINS", "BUFFER_INSIDE_BYTES")
+        yield Term("ends of buffers", ("home", "home_lock"), "bss",
+                   self._group(*(self._number(name) for name in GROUP)).size + static_lock)
+        yield Term("backend of host accessors", ("backend",), "data", self._pointer.size)
+        yield Term("policy of host accessors", ("policy",), "bss", self._policy(self._number("MAX_RESOURCES")).size)
+        yield self._per("memory domains", ("dynsel_domains",), self._domain(), "MAX_DOMAINS")
+        if self._config.is_set("DYNSEL_PROGRESS_THREAD"):
+            yield Term("thread that starts what waits", ("lock", "thread", "runs", "ends"), "bss",
+                       lock + self._pointer.size + 5)
+
+    def _by_numbers(self, text, variables, times, layout, *names):
+        """A table whose entries depend on numbers themselves; they are padded to 16 bytes at most."""
+        numbers = [self._number(name) for name in names]
+        bare = layout(*[0] * len(names)).size
+        each = [(layout(*[16 * (one is name) for one in names]).size - bare) // 16 for name in names]
+        parts = " + ".join([str(bare), *(f"{n} x {name}" if n > 1 else name for n, name in zip(each, names))])
+        return self._per(text, variables, layout(*numbers), times, f"({parts}, about)")
+
     def _opencl(self):
         table, platforms, entries = self._opencl_table()
-        lock = self._machine.mutex if self._config.is_set("DYNSEL_CONTEXT_THREADS") else 1
+        lock = self._lock()
         yield Term("backend opencl", ("dynsel_opencl_backend",), "data", self._pointer.size)
         yield Term("its state", ("dynsel_opencl_lock", "dynsel_opencl_known"), "bss",
                    lock + table.size - platforms.size - entries.size)
@@ -140,15 +168,38 @@ class Formula:
         yield Term("texts of mistakes", ("texts", "turn"), "bss", 4 * 96 + 4)
         yield self._per("platforms", (), self._opencl_platform(), "OPENCL_MAX_PLATFORMS")
         yield self._per("devices", (), self._opencl_entry(), "OPENCL_MAX_DEVICES")
+        if self._config.is_set("DYNSEL_COMMAND_GROUPS"):
+            yield from self._opencl_kernels()
+
+    def _opencl_kernels(self):
+        devices, kernels = self._number("OPENCL_MAX_DEVICES"), self._number("OPENCL_MAX_KERNELS")
+        identity, kernel, lock = struct(self._pointer.times(3)), self._opencl_kernel(0), self._lock(is_static=True)
+        each = self._opencl_kernel(self._number("MAX_ARGUMENTS"))
+        argument = self._opencl_kernel(1).size - kernel.size
+        table = struct(WORD, identity.times(kernels), each.times(kernels * devices))
+        yield Term("kernels", ("table", "table_lock"), "bss", lock + table.size,
+                   f"({identity.size} + ({kernel.size} + {argument} x MAX_ARGUMENTS) x OPENCL_MAX_DEVICES)"
+                   " x OPENCL_MAX_KERNELS, about")
+        text = self._number("OPENCL_BUILD_LOG_BYTES")
+        log = struct(self._pointer, BYTE.times(text))
+        yield Term("logs of compilers", ("logs", "logs_lock"), "bss", lock + log.size * devices,
+                   f"({self._pointer.size} + OPENCL_BUILD_LOG_BYTES) x OPENCL_MAX_DEVICES, about")
+        yield Term("store for binaries", ("store", "store_lock"), "bss", lock + 6 * self._pointer.size)
+        yield Term("counts of copies", ("dynsel_opencl_copies", "dynsel_opencl_releases"), "bss", 8)
 
     # Layouts, private
+
+    def _lock(self, is_static=False):
+        """Without threads a lock is a byte, and nothing where the compiler sees that nobody reads it."""
+        return self._machine.mutex if self._config.is_set("DYNSEL_CONTEXT_THREADS") else 0 if is_static else 1
 
     def _error(self):
         return struct(self._status, WORD.times(2), self._pointer.times(3))
 
     def _thread(self):
         tuned = (WORD.times(2), self._pointer, WORD) if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE") else ()
-        return struct(self._error(), WORD.times(4), *tuned)
+        recording = WORD if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
+        return struct(self._error(), WORD.times(4), recording, *tuned)
 
     def _busy_word(self):
         """A word that threads change all the time has a cache line."""
@@ -166,13 +217,50 @@ class Formula:
 
     def _slot(self):
         cache_line = 64 if self._config.is_set("DYNSEL_CONTEXT_THREADS") else self._pointer.size
-        return struct(WORD.times(2), self._selection(), self._status, BYTE.times(2), self._work(), align=cache_line)
+        waits = (BYTE, WORD) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else ()
+        return struct(WORD.times(2), self._selection(), self._status, BYTE.times(2), *waits, self._work(),
+                      align=cache_line)
 
     def _worker(self, queued):
         name = BYTE.times(len("worker 63") + 1)
         queue = self._pointer.times(queued)
         return struct(Type(self._machine.mutex, 8), Type(self._machine.condition, 8), WORD.times(2),
                       BYTE.times(2), self._pointer, name, queue, align=64)
+
+    def _range(self):
+        return struct(self._pointer.times(3), WORD)
+
+    def _memory_copy(self):
+        return struct(self._pointer.times(3), BYTE.times(2))
+
+    def _movement(self):
+        return struct(LONG.times(2), WORD.times(3))
+
+    def _buffer(self, readers, domains, inside):
+        size = self._pointer
+        copy = struct(self._memory_copy(), self._pointer.times(2), WORD.times(3), BYTE.times(2))
+        fetch = struct(BYTE.times(3), WORD, self._pointer, self._event())
+        return struct(WORD.times(2), self._pointer, size.times(2), self._range(), WORD.times(4 + readers),
+                      self._error(), BYTE.times(2), WORD, fetch, copy.times(domains), self._movement(),
+                      Type(inside, 16 if inside else 1))
+
+    def _domain(self):
+        return struct(self._pointer, WORD.times(2), BYTE, self._movement())
+
+    def _argument(self):
+        return struct(self._pointer.times(3), BYTE.times(2))
+
+    def _command(self):
+        launch = struct(self._pointer, self._range().times(3), self._pointer.times(2))
+        return struct(BYTE, self._pointer, launch, self._pointer.times(2), self._pointer.times(2 * 6 + 4))
+
+    def _group(self, requirements, dependencies, arguments, values):
+        bound = struct(self._pointer.times(2), WORD.times(3))
+        use = struct(WORD.times(5), self._pointer.times(2), BYTE.times(9), WORD)
+        return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
+                      WORD.times(2 + 8 + 5), BYTE.times(4), WORD, self._pointer.times(2), WORD.times(7),
+                      WORD.times(2 * dependencies + requirements), bound.times(requirements),
+                      use.times(requirements), self._argument().times(arguments), Type(values, 16))
 
     def _opencl_platform(self):
         return struct(self._pointer.times(2), WORD.times(2), BYTE.times(128))
@@ -181,6 +269,12 @@ class Formula:
         place = struct(BYTE.times(2 + 16), WORD.times(4))
         return struct(WORD.times(2), self._pointer.times(4), WORD.times(2), BYTE.times(5), LONG.times(2),
                       WORD.times(2), LONG, self._aspects(1), place, BYTE.times(128 + 64 + 64))
+
+    def _opencl_kernel(self, arguments):
+        size = self._pointer
+        shape, was_set = struct(WORD, size.times(6)), struct(size, BYTE.times(1 + 16))
+        return struct(WORD, BYTE, self._pointer.times(2), WORD, size.times(4), LONG, WORD, shape,
+                      was_set.times(arguments), self._error())
 
     def _opencl_table(self):
         """(all of it, its platforms, its entries)"""
@@ -203,7 +297,15 @@ class Formula:
                 found.append((name, layout(resources).size, f"{fixed} + {self._each(each)} x MAX_RESOURCES"))
         if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE"):
             found.append(self._auto_tune_row(resources))
-        return found
+        return [*found, *(self._held_for_groups() if self._config.is_set("DYNSEL_COMMAND_GROUPS") else ())]
+
+    def _held_for_groups(self):
+        submission = struct(self._pointer, WORD.times(4), self._event(), self._error())
+        kernel = struct(self._pointer.times(8), WORD, self._aspects(1))
+        accessor = struct(self._pointer, WORD, BYTE.times(3), WORD.times(2), self._range().times(2))
+        return [("dynsel_buffer", WORD.size, ""), ("dynsel_accessor", accessor.size, ""),
+                ("dynsel_host_accessor", struct(self._pointer.times(2), submission).size, ""),
+                ("dynsel_kernel", kernel.size, "")]
 
     def _each(self, size):
         """Bytes for each resource, as text."""

@@ -96,8 +96,10 @@ def _differences(target, wanted):
 
 
 def _can_be_set(sym, value):
-    """A choice is changed by naming its new member, not by switching off the old one."""
-    return bool(sym.visibility) and not (sym.choice and value == "n")
+    """A choice is changed by naming its new member, not by switching off the old one; a number that has
+    no value has lost what it depends on, which is further down."""
+    lost = value == "" and sym.orig_type != kl.STRING
+    return bool(sym.visibility) and not lost and not (sym.choice and value == "n")
 
 
 def _as_written(sym, value):

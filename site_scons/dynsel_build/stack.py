@@ -16,6 +16,8 @@ from pathlib import Path
 from . import elf
 
 INDIRECT = "__indirect_call"
+# Where task functions are called, one of them is the library's own: that of all command groups.
+OWN = {("src/core/work.h", "function"): ("", "dynsel_group_run")}
 NOTHING = frozenset()
 
 
@@ -193,7 +195,10 @@ class Graph:
         if name in operations and is_member:
             return self._tables[name], NOTHING if self._tables[name] else {name}
         if name in self._interface.callbacks:
-            return NOTHING, {name}
+            own = OWN.get((place.rsplit(":", 2)[0], name))
+            return {own} & self.functions.keys(), {name}
+        if self._is_of_driver(place, name):
+            return {("", name)}, NOTHING
         found, users = self._passed_around(function, place, operations)
         if not (found or users) or name in self._variables[function.object]:
             line = (f"{place}: {function.name}() calls through the pointer {name!r}, and nothing tells where to:"
@@ -201,6 +206,12 @@ class Graph:
             if line not in self.mistakes:
                 self.mistakes.append(line)
         return found, users
+
+    def _is_of_driver(self, place, name):
+        """Whether the variable is a function that a driver gave the address of."""
+        text = self._text_of(place.rsplit(":", 2)[0])
+        types = "|".join(re.findall(r"typedef[^;{}]*\(\s*CL_API_CALL\s*\*\s*(\w+)\s*\)", text))
+        return bool(types) and re.search(rf"\b(?:{types})\s+{name}\b", text) is not None
 
     def _passed_around(self, function, place, operations):
         """For a parameter: what this object takes the address of, and the operations that it reads."""

@@ -58,11 +58,10 @@ dynsel_status dynsel_wait_group(dynsel_submission_group group)
                            "the work that is waited for might wait for this function");
     }
     if (group.backend != NULL) {
-        dynsel_in_flight_wait_backend(group.backend);
-        return DYNSEL_OK; /* failures belong to the policies */
+        return dynsel_in_flight_wait_backend(group.backend); /* failures belong to the policies */
     }
-    dynsel_in_flight_wait(policy);
-    return take_failure(policy);
+    const dynsel_status status = dynsel_in_flight_wait(policy);
+    return status == DYNSEL_OK ? take_failure(policy) : status;
 }
 
 void dynsel_progress(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/in_flight.h"
 
+#include "core/deferred.h"
 #include "core/fail.h"
 #include "core/group.h"
 #include "core/in_flight_marks.h"
@@ -15,6 +16,7 @@ enum {
     FIRST_IN_SLOT = DYNSEL_SUBMISSION_IN_SLOT - 1 /* slots count from 1 */
 };
 
+/* Of a slot that is started. */
 static dynsel_lane *lane_of(const dynsel_slot *slot)
 {
     return &slot->selection.policy->lanes[slot->selection.index];
@@ -47,28 +49,41 @@ void dynsel_in_flight_reap(void)
         }
         dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     }
+    dynsel_deferred_progress();
 }
 
-static uint32_t count_uncollected(void)
+/* Nobody but the program itself can free it: it holds a result that was not collected, or work that
+ * waits for this thread. */
+static bool is_stuck(dynsel_slot *slot)
 {
+    const uint32_t word = dynsel_word_load_relaxed(&slot->word);
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
+        return (word & (DYNSEL_SLOT_PINS | DYNSEL_SLOT_HANDLE)) == DYNSEL_SLOT_HANDLE;
+    }
+    return dynsel_deferred_is_stuck(slot);
+}
+
+/* With those of command groups that this thread itself is recording. */
+static uint32_t count_stuck(void)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    uint32_t count = dynsel_this_thread()->recordings;
+#else
     uint32_t count = 0;
+#endif
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
-        const uint32_t word = dynsel_word_load_relaxed(&dynsel_slot_at(number)->word);
-        const bool being_collected = (word & DYNSEL_SLOT_PINS) != 0;
-        if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED && !being_collected) {
-            count += (word & DYNSEL_SLOT_HANDLE) != 0 ? 1 : 0;
-        }
+        count += is_stuck(dynsel_slot_at(number)) ? 1 : 0;
     }
     return count;
 }
 
-static dynsel_status refuse_full(const dynsel_request *request, uint32_t uncollected)
+static dynsel_status refuse_full(const dynsel_request *request, uint32_t stuck)
 {
     return DYNSEL_FAIL_IN(
         request->manner->function, DYNSEL_E_FULL,
-        "no slot is free, {} hold finished work that nobody has collected: wait for submissions "
-        "or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
-        uncollected);
+        "no slot is free, {} hold finished work that nobody has collected, or what waits for this "
+        "thread: wait for submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+        stuck);
 }
 
 /* The own policy's finished work is the nearest; only when that is not enough, everybody's. */
@@ -86,16 +101,63 @@ static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 /* Whether waiting for a slot makes sense: DYNSEL_OK, or why not. */
 static dynsel_status may_wait_for_slot(const dynsel_request *request)
 {
-    const uint32_t uncollected = count_uncollected();
+    const uint32_t stuck = count_stuck();
     if (request->manner->deadline_ns == DYNSEL_DO_NOT_WAIT ||
-        dynsel_this_thread()->task_depth != 0 || uncollected == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
-        return refuse_full(request, uncollected);
+        dynsel_this_thread()->task_depth != 0 || stuck == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+        return refuse_full(request, stuck);
     }
     if (dynsel_deadline_passed(request->manner->deadline_ns)) {
         return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
                               "no slot was free in time", 0);
     }
     return DYNSEL_OK;
+}
+
+/* Of a slot that is started. */
+static void settle(dynsel_slot *slot)
+{
+    if (dynsel_slot_is_deferred(slot)) {
+        (void)dynsel_deferred_settle(slot, DYNSEL_WAIT_FOREVER);
+    } else {
+        dynsel_slot_settle(slot);
+    }
+}
+
+/* The only one of the policy's lanes with work; NULL: there are several, or none. */
+static dynsel_lane *only_busy_lane(dynsel_policy *policy)
+{
+    dynsel_lane *busy = NULL;
+    for (uint32_t i = 0; i < policy->count; i++) {
+        if (!dynsel_lane_is_empty(&policy->lanes[i])) {
+            if (busy != NULL) {
+                return NULL;
+            }
+            busy = &policy->lanes[i];
+        }
+    }
+    return busy;
+}
+
+/*
+ * Where all is on one resource, sleeps until a good part of it is done: looking again and again, or
+ * waking for each piece of work, would take time from a device that runs on the host. False: no
+ * such resource; others may be done sooner.
+ */
+static bool rest_while_busy(const dynsel_request *request)
+{
+    enum { GOOD_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4 };
+    if (request->manner->deadline_ns != DYNSEL_WAIT_FOREVER ||
+        !dynsel_policy_outlives(request->policy)) {
+        return false;
+    }
+    dynsel_lane *lane = only_busy_lane(request->policy);
+    dynsel_slot *slot = lane != NULL ? dynsel_lane_pin_behind(lane, GOOD_PART) : NULL;
+    if (slot == NULL) {
+        return false;
+    }
+    settle(slot);
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return true;
 }
 
 /* When no slot is free. slot: out, only on DYNSEL_OK. */
@@ -112,9 +174,20 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
             dynsel_in_flight_note_refusal();
             return status;
         }
-        dynsel_pause(round);
+        if (!rest_while_busy(request)) {
+            dynsel_pause(round);
+        }
     }
 }
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot)
+{
+    dynsel_in_flight_look(request->policy);
+    *slot = dynsel_slot_claim();
+    return *slot != NULL ? DYNSEL_OK : make_room(request, slot);
+}
+#endif
 
 /* Work that was complete when `start` returned needs no lane; its slot only keeps the result for
  * the handle. */
@@ -191,6 +264,15 @@ static dynsel_slot *pin_slot_of(const dynsel_submission *submission, const char 
     return NULL;
 }
 
+/* DYNSEL_OK, DYNSEL_E_TIMEOUT without a last error, or DYNSEL_E_BUSY. */
+static inline dynsel_status settle_until(dynsel_slot *slot, uint64_t deadline_ns)
+{
+    if (dynsel_slot_is_deferred(slot)) {
+        return dynsel_deferred_settle(slot, deadline_ns);
+    }
+    return dynsel_slot_settle_until(slot, deadline_ns) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
+}
+
 dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, const char *function,
                                        uint64_t deadline_ns)
 {
@@ -198,9 +280,12 @@ dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, cons
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
-    if (!dynsel_slot_settle_until(slot, deadline_ns)) {
+    const dynsel_status status = settle_until(slot, deadline_ns);
+    if (status != DYNSEL_OK) {
         dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT, "the work was not complete in time", 0);
+        return status != DYNSEL_E_TIMEOUT ? status
+                                          : DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT,
+                                                           "the work was not complete in time", 0);
     }
     dynsel_slot_synchronize(slot);
     const dynsel_error error = slot->work.error;
@@ -226,7 +311,9 @@ dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
         return DYNSEL_E_STALE;
     }
     const bool detached = dynsel_slot_detach(slot);
-    dynsel_lane_reap(lane_of(slot), slot);
+    if (!dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word))) {
+        dynsel_lane_reap(lane_of(slot), slot);
+    }
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return detached ? DYNSEL_OK : refuse_stale(DYNSEL_TEXT("dynsel_submission_release"));
 }
@@ -236,6 +323,9 @@ dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
 static bool has_left_event(const dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if (dynsel_slot_is_pending(word)) {
+        return false;
+    }
     return !slot->work.where->backend->ops->marks_completion || (word & DYNSEL_SLOT_MARKED) != 0 ||
            dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED;
 }
@@ -288,12 +378,12 @@ static void drain(dynsel_lane *lane)
     if (newest == NULL) {
         return;
     }
-    dynsel_slot_settle(newest);
+    settle(newest);
     dynsel_lane_reap(lane, newest);
     for (uint32_t round = 0; is_listed(newest); round++) {
         dynsel_slot *oldest = pin_in_lane(lane, first_of(lane));
         if (oldest != NULL) {
-            dynsel_slot_settle(oldest);
+            settle(oldest);
             dynsel_slot_drop(oldest, DYNSEL_SLOT_PIN);
         }
         dynsel_lane_reap(lane, newest);
@@ -304,31 +394,38 @@ static void drain(dynsel_lane *lane)
     dynsel_slot_drop(newest, DYNSEL_SLOT_PIN);
 }
 
-void dynsel_in_flight_wait(dynsel_policy *policy)
+dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
 {
-    if (!dynsel_policy_outlives(policy)) {
-        return;
+    const dynsel_status status = dynsel_deferred_wait(policy, NULL);
+    if (status != DYNSEL_OK || !dynsel_policy_outlives(policy)) {
+        return status;
     }
     for (uint32_t i = 0; i < policy->count; i++) {
         drain(&policy->lanes[i]);
         dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);
     }
+    return DYNSEL_OK;
 }
 
-void dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
 {
+    const dynsel_status status = dynsel_deferred_wait(NULL, backend);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
             continue;
         }
         if (slot->work.where->backend == backend) {
-            dynsel_slot_settle(slot);
+            settle(slot);
             dynsel_lane_reap(lane_of(slot), slot);
             dynsel_lane_synchronize(lane_of(slot), slot->work.where);
         }
         dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     }
+    return DYNSEL_OK;
 }
 
 /* Other threads may look at a slot of a policy that has nothing to do with them; for a moment. */
@@ -355,7 +452,8 @@ static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
     bool held = false;
     if (slot->selection.policy == policy) {
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
-        held = (word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) != 0;
+        held =
+            (word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) != 0 || dynsel_slot_is_pending(word);
         if (!held) {
             wait_for_others(slot);
         }
@@ -375,7 +473,7 @@ static uint32_t count_held_by(const dynsel_policy *policy)
 
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
 {
-    if (!dynsel_policy_outlives(policy)) {
+    if (!dynsel_policy_outlives(policy) && !CONFIG_DYNSEL_COMMAND_GROUPS) {
         return 0;
     }
     for (uint32_t i = 0; i < policy->count; i++) {

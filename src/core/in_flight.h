@@ -14,6 +14,8 @@
 
 #if CONFIG_DYNSEL_IN_FLIGHT
 
+#include "core/slot.h"
+
 /* For statistics and checks. */
 dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void);
 bool dynsel_in_flight_table_is_whole(void);
@@ -40,12 +42,18 @@ void dynsel_in_flight_look(dynsel_policy *policy);
 /* Takes finished work off every lane of every policy; never blocks. */
 void dynsel_in_flight_reap(void);
 
-/* Waits for all that the policy had accepted before the call. */
-void dynsel_in_flight_wait(dynsel_policy *policy);
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* A slot for deferred work, waited for as the request's manner says. */
+dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot);
+#endif
+
+/* Waits for all that the policy had accepted before the call. DYNSEL_E_BUSY: some of it waits for
+ * this thread itself. */
+dynsel_status dynsel_in_flight_wait(dynsel_policy *policy);
 
 /* Waits for all work of a backend, whichever policies placed it, that was accepted before the call.
  */
-void dynsel_in_flight_wait_backend(const dynsel_backend *backend);
+dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend);
 
 /* Takes finished work off the policy's lanes; returns how many slots it still holds. */
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
@@ -114,14 +122,16 @@ static inline void dynsel_in_flight_reap(void)
 {
 }
 
-static inline void dynsel_in_flight_wait(dynsel_policy *policy)
+static inline dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
 {
     (void)policy;
+    return DYNSEL_OK;
 }
 
-static inline void dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+static inline dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
 {
     (void)backend;
+    return DYNSEL_OK;
 }
 
 static inline uint32_t dynsel_in_flight_retire(dynsel_policy *policy)

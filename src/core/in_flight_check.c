@@ -40,7 +40,8 @@ dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
     };
 }
 
-/* With nobody inside the library nothing is pinned, and a slot is free, running or finished. */
+/* With nobody inside the library nothing is pinned, and a slot is free, waits, runs or is
+ * finished; a host accessor that is open is work that is being started. */
 static bool slot_is_whole(uint32_t word)
 {
     const uint32_t kept = word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED);
@@ -50,6 +51,9 @@ static bool slot_is_whole(uint32_t word)
     switch (dynsel_slot_state(word)) {
     case DYNSEL_SLOT_FREE:
         return kept == 0;
+    case DYNSEL_SLOT_WAITING:
+    case DYNSEL_SLOT_STARTING:
+        return CONFIG_DYNSEL_COMMAND_GROUPS && (kept & DYNSEL_SLOT_LISTED) == 0;
     case DYNSEL_SLOT_RUNNING:
         return (kept & DYNSEL_SLOT_LISTED) != 0;
     case DYNSEL_SLOT_FINISHED:

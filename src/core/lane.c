@@ -145,12 +145,39 @@ void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned)
     }
 }
 
+dynsel_slot *dynsel_lane_pin_behind(dynsel_lane *lane, uint32_t count)
+{
+    if (!become_reaper(lane)) {
+        return NULL;
+    }
+    uint32_t number = dynsel_word_load_acquire(&lane->head);
+    for (uint32_t i = 0; i < count && number != DYNSEL_NO_SLOT; i++) {
+        number = dynsel_word_load_acquire(&dynsel_slot_at(number)->next);
+    }
+    dynsel_slot *slot = number != DYNSEL_NO_SLOT ? dynsel_slot_at(number) : NULL;
+    const bool pinned = slot != NULL && dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED);
+    dynsel_word_store_release(&lane->reaper, 0);
+    return pinned ? slot : NULL;
+}
+
 void dynsel_lane_reap_after_others(dynsel_lane *lane)
 {
     wait_to_be_reaper(lane);
     take_off_finished(lane, NULL);
     dynsel_word_store_release(&lane->reaper, 0);
 }
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+bool dynsel_lane_reap_to_running(dynsel_lane *lane)
+{
+    wait_to_be_reaper(lane);
+    take_off_finished(lane, NULL);
+    const uint32_t number = dynsel_word_load_acquire(&lane->head);
+    const bool running = number != DYNSEL_NO_SLOT && dynsel_slot_goes_on(dynsel_slot_at(number));
+    dynsel_word_store_release(&lane->reaper, 0);
+    return running;
+}
+#endif
 
 void dynsel_lane_synchronize(dynsel_lane *lane, const dynsel_resource *resource)
 {

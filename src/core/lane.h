@@ -32,6 +32,16 @@ void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned);
 /* The same, after any thread that is doing so. */
 void dynsel_lane_reap_after_others(dynsel_lane *lane);
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* The same. True: the oldest work that is left goes on; false: nothing is left, or another thread
+ * is about to complete or append something. */
+bool dynsel_lane_reap_to_running(dynsel_lane *lane);
+#endif
+
+/* The started work that has `count` others ahead of it, pinned; NULL: there are fewer, or another
+ * thread is taking work off. */
+dynsel_slot *dynsel_lane_pin_behind(dynsel_lane *lane, uint32_t count);
+
 /* The same again; and makes the results of all work that was taken off visible to the caller. */
 void dynsel_lane_synchronize(dynsel_lane *lane, const dynsel_resource *resource);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/slot.h"
 
+#include "core/deferred.h"
 #include "core/fail.h"
 #include "core/group.h"
 #include "core/policy.h"
@@ -21,6 +22,9 @@ static inline bool try_claim(dynsel_slot *slot, uint32_t index)
         return false;
     }
     slot->work.token = dynsel_slot_generation(word) << DYNSEL_SLOT_GENERATION_SHIFT | index;
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    slot->deferred = false;
+#endif
     return true;
 }
 
@@ -70,7 +74,7 @@ static bool pin(dynsel_slot *slot, uint32_t needed,
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     for (uint32_t round = 0;;) {
         const uint32_t state = dynsel_slot_state(word);
-        if (state < DYNSEL_SLOT_RUNNING || state > DYNSEL_SLOT_FINISHED ||
+        if (state < DYNSEL_SLOT_WAITING || state > DYNSEL_SLOT_FINISHED ||
             (needed != 0 && (word & needed) == 0) || !fits(word, generation)) {
             return false;
         }
@@ -105,14 +109,31 @@ bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation)
     return pin(slot, DYNSEL_SLOT_HANDLE, same_generation, generation);
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation)
+{
+    return pin(slot, 0, same_generation, generation);
+}
+#endif
+
+/* The end of work may come as soon as its start. */
+static inline bool may_be_marked(uint32_t word)
+{
+    const uint32_t state = dynsel_slot_state(word);
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    if (state == DYNSEL_SLOT_STARTING) {
+        return true;
+    }
+#endif
+    return state == DYNSEL_SLOT_CLAIMED || state == DYNSEL_SLOT_RUNNING;
+}
+
 /* Only in its own generation, only while the work goes on, and only once. */
 static bool begin_marking(dynsel_slot *slot, uint32_t generation)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     for (;;) {
-        const uint32_t state = dynsel_slot_state(word);
-        if (dynsel_slot_generation(word) != generation ||
-            (state != DYNSEL_SLOT_CLAIMED && state != DYNSEL_SLOT_RUNNING) ||
+        if (dynsel_slot_generation(word) != generation || !may_be_marked(word) ||
             (word & (DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED)) != 0) {
             return false;
         }
@@ -145,9 +166,11 @@ static void release_event(dynsel_slot *slot)
     }
 }
 
+/* Who still needs the slot. */
+enum { KEPT = DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED | DYNSEL_SLOT_PINS };
+
 void dynsel_slot_drop(dynsel_slot *slot, uint32_t what)
 {
-    enum { KEPT = DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED | DYNSEL_SLOT_PINS };
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     uint32_t left = 0;
     bool last = false;
@@ -273,6 +296,9 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     if (end_ns != 0 && slot->work.ended_ns == 0) {
         slot->work.ended_ns = end_ns;
     }
+    if (dynsel_slot_is_deferred(slot)) {
+        dynsel_deferred_tell_end(slot);
+    }
     dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
     end_completion(slot, flags);
     return true;
@@ -387,3 +413,82 @@ bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns)
         }
     }
 }
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+/* Work whose end was not marked by then has only just ended. */
+void dynsel_slot_wait_in_backend(dynsel_slot *slot)
+{
+    if (slot->work.where->backend->ops->wait != NULL) {
+        const dynsel_status status = ask_to_wait(slot);
+        const bool timed = (slot->work.wants & DYNSEL_TASK_TIME) != 0;
+        (void)dynsel_complete(slot->work.token, status, timed ? dynsel_now_ns() : 0);
+    }
+}
+
+bool dynsel_slot_goes_on(dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if (dynsel_slot_state(word) != DYNSEL_SLOT_RUNNING) {
+        return false;
+    }
+    dynsel_backend *backend = slot->work.where->backend;
+    const dynsel_backend_ops *ops = backend->ops;
+    if (ops->marks_completion && (ops->poll == NULL || (word & DYNSEL_SLOT_MARKED) == 0)) {
+        return (word & DYNSEL_SLOT_MARKED) == 0;
+    }
+    return ops->poll(backend, &slot->work) == DYNSEL_E_AGAIN;
+}
+
+void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadline_ns,
+                      uint32_t round)
+{
+    if (!slot->work.where->backend->ops->marks_completion) {
+        dynsel_pause(round);
+        return;
+    }
+    uint64_t longest = LONGEST_SLEEP_NS;
+    if (deadline_ns != DYNSEL_WAIT_FOREVER) {
+        const uint64_t now = dynsel_now_ns();
+        const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
+        longest = left < longest ? left : longest;
+    }
+    sleep_or_pause(slot, ticket, longest, round);
+}
+
+/* Not while it is being marked: the end may be marked by mistake even where nobody asked for it. */
+void dynsel_slot_begin_end(dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (uint32_t round = 0;;) {
+        DYNSEL_ASSERT(dynsel_slot_state(word) == DYNSEL_SLOT_STARTING);
+        if ((word & DYNSEL_SLOT_MARKING) != 0) {
+            dynsel_pause(round++);
+            word = dynsel_word_load_acquire(&slot->word);
+        } else if (dynsel_word_swap(&slot->word, &word,
+                                    word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING))) {
+            return;
+        }
+    }
+}
+
+void dynsel_slot_end(dynsel_slot *slot)
+{
+    bool to_tell = slot->work.error.status != DYNSEL_OK;
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    uint32_t after = 0;
+    do {
+        if (to_tell && (word & DYNSEL_SLOT_HANDLE) == 0) {
+            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+            to_tell = false;
+        }
+        after = (word & ~(uint32_t)DYNSEL_SLOT_STATE) |
+                ((word & KEPT) != 0 ? DYNSEL_SLOT_FINISHED : DYNSEL_SLOT_LEAVING);
+    } while (!dynsel_word_swap(&slot->word, &word, after));
+    if (dynsel_slot_state(after) == DYNSEL_SLOT_LEAVING) {
+        release_event(slot);
+        make_free(slot, after);
+    }
+}
+
+#endif

@@ -8,6 +8,10 @@
  *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> LEAVING -> FREE, in its next
  * generation
  *
+ * and for deferred work (see core/deferred.h) between CLAIMED and RUNNING
+ *
+ *     WAITING <-> STARTING, and from there also to COMPLETING, when it ends without running on
+ *
  * Whoever turns RUNNING into COMPLETING writes the result and turns it into FINISHED. Beside the
  * state the word holds who still needs the slot: the handle, the list of its lane, and the threads
  * that look at it (pins). Whoever takes away the last of them from a finished slot releases the
@@ -29,10 +33,12 @@
 enum {
     DYNSEL_SLOT_FREE = 0,
     DYNSEL_SLOT_CLAIMED = 1,
-    DYNSEL_SLOT_RUNNING = 2,
-    DYNSEL_SLOT_COMPLETING = 3,
-    DYNSEL_SLOT_FINISHED = 4,
-    DYNSEL_SLOT_LEAVING = 5,
+    DYNSEL_SLOT_WAITING = 2,  /* accepted, to be started later */
+    DYNSEL_SLOT_STARTING = 3, /* accepted, and one thread is starting it, or ending it */
+    DYNSEL_SLOT_RUNNING = 4,
+    DYNSEL_SLOT_COMPLETING = 5,
+    DYNSEL_SLOT_FINISHED = 6,
+    DYNSEL_SLOT_LEAVING = 7,
     DYNSEL_SLOT_STATE = 7,       /* the bits of the state */
     DYNSEL_SLOT_HANDLE = 1 << 3, /* a submission will ask for it */
     DYNSEL_SLOT_LISTED = 1 << 4, /* it is in the list of its lane */
@@ -58,6 +64,10 @@ typedef struct dynsel_slot {
     dynsel_status marked; /* how the work ended, as it was marked */
     bool overtaken;       /* other work was appended between its start and its own append */
     bool queued;          /* it was put behind other work of its lane */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    bool deferred;      /* it may wait before it is started; see core/deferred.h */
+    dynsel_word choice; /* of deferred work: index and reason, for who does not start it */
+#endif
     dynsel_work work;
 } dynsel_slot;
 
@@ -97,6 +107,31 @@ static inline uint32_t dynsel_slot_state(uint32_t word)
 static inline uint32_t dynsel_slot_generation(uint32_t word)
 {
     return word >> DYNSEL_SLOT_GENERATION_SHIFT;
+}
+
+/* Whether the slot, pinned or the caller's alone, is that of deferred work. */
+static inline bool dynsel_slot_is_deferred(const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return slot->deferred;
+#else
+    (void)slot;
+    return false;
+#endif
+}
+
+/* It waits, or a thread is starting it, or ending it without a lane: others may not look at its
+ * choice, and no lane tells of it. */
+static inline bool dynsel_slot_is_pending(uint32_t word)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    const uint32_t state = dynsel_slot_state(word);
+    return state == DYNSEL_SLOT_WAITING || state == DYNSEL_SLOT_STARTING ||
+           (state == DYNSEL_SLOT_COMPLETING && (word & DYNSEL_SLOT_LISTED) == 0);
+#else
+    (void)word;
+    return false;
+#endif
 }
 
 /* A slot that is the caller's alone, with its generation, and in work.token what finds it again;
@@ -147,5 +182,29 @@ bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns);
  * already have moved the event away.
  */
 void dynsel_slot_synchronize(dynsel_slot *slot);
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+/* Keeps the slot of one generation from being freed, from its publication on. */
+bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation);
+
+/* Waits in the backend, where it can wait, until the work of a running slot is over; that shows at
+ * the next poll. The caller holds a pin. */
+void dynsel_slot_wait_in_backend(dynsel_slot *slot);
+
+/* Whether it is running, and polling it now would not find it finished; completes nothing. */
+bool dynsel_slot_goes_on(dynsel_slot *slot);
+
+/* One pause of a wait for a running slot. ticket: from before the last look; deadline_ns: to sleep
+ * no longer. */
+void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadline_ns,
+                      uint32_t round);
+
+/* For who has a slot in STARTING and writes its result: to COMPLETING and then to FINISHED, or
+ * freed where nobody needs it. */
+void dynsel_slot_begin_end(dynsel_slot *slot);
+void dynsel_slot_end(dynsel_slot *slot);
+
+#endif
 
 #endif

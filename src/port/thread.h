@@ -13,6 +13,9 @@ typedef struct dynsel_thread {
     uint32_t counting_place; /* where this thread counts; 0: not yet known */
     uint32_t task_depth;     /* task functions that this thread is in */
     uint32_t slot_cursor;    /* where this thread looks for a free slot first */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    uint32_t recordings; /* group functions that this thread is in: each has a slot */
+#endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     uint32_t countdown;    /* of a thing that is done now and then; see port/now_and_then.h */
     uint32_t countdowns;   /* how many began somewhere */

@@ -316,6 +316,11 @@ class Testing(Case):
         self.edit("include/dynsel/one.h", "int one(void);", "int one(void);\nsize_t many(void);")
         self.assertIn("<dynsel/one.h> must be usable alone", self.bad("test"))
 
+    @unittest.skipUnless(shutil.which("g++"), "there is no C++ compiler")
+    def test_public_headers_are_cpp(self):
+        self.edit("include/dynsel/one.h", "int one(void);", "int one(void);\nextern int new;")
+        self.assertIn("<dynsel/one.h> must be usable alone", self.bad("test"))
+
     def test_a_size_limit(self):
         said = self.good("size")
         self.assertRegex(said, r"object +text +rodata +data +bss +frame +in\none.o +\d+")

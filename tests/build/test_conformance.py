@@ -47,9 +47,11 @@ def runs(file, test):
 
 def declared(file):
     """Whether tests/SConscript has the file, in so many words or as one of a list of topics."""
-    folder, _, name = file.partition("/")
-    topic = re.sub(r"^test_|\.\w+$", "", name)
-    return f'"{file}"' in SCONSCRIPT or (f'f"{folder}/test_{{' in SCONSCRIPT and f'"{topic}"' in SCONSCRIPT)
+    if f'"{file}"' in SCONSCRIPT:
+        return True
+    lists = re.findall(r'f"([\w/]+)\{\w+\}(\.\w+)"', SCONSCRIPT)
+    return any(file.startswith(start) and file.endswith(end) and f'"{file[len(start):-len(end)]}"' in SCONSCRIPT
+               for start, end in lists)
 
 
 class Conformance(unittest.TestCase):

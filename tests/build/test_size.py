@@ -147,6 +147,31 @@ class Stack(unittest.TestCase):
         self.assertEqual(graph.public()["ask"].users, {"answer"})
         self.assertEqual(graph.public()["colour"].users, {"colour"})
 
+    def test_the_librarys_own_tables_and_task_function(self):
+        """One part of the library calls another through a table in a private header, and starts it as a task."""
+        write(self.top / "include/dynsel/config.h", "#define CONFIG_DYNSEL_COMMAND_GROUPS 1\n")
+        write(self.top / "src/memory/group.h", "typedef struct held {\n    answer_fn kept;\n} held;\n")
+        write(self.top / "src/core/deferred.h", "typedef struct toy_deferral {\n    int (*ended)(int);\n} toy_deferral;\n")
+        write(self.top / "src/core/work.h", "static inline int call(answer_fn function, int n)\n{\n"
+                                            "    return function(n) + 1;\n}\n")
+        source = '#include <dynsel/shape.h>\n#include "src/core/deferred.h"\nvoid fill(char *bytes);\n{}'
+        write(self.top / "include/dynsel/shape.h",
+              OPERATIONS.replace("answer_fn answer;", "answer_fn answer;\n    answer_fn function;"))
+        graph = self.graph(
+            use=source.format('#include "src/core/work.h"\nint draw(const question *q, int n) { return call(q->answer, n); }\n'
+                              "extern const toy_deferral *deferral;\n"
+                              "int each(int n) { return deferral->ended(n) + 1; }\n"
+                              '#include "src/memory/group.h"\n'
+                              "extern const held *holder;\nint colour(const question *q, int n) { return holder->kept(n) + 1; }\n"),
+            tables=source.format("int dynsel_group_run(int n);\n"
+                                 "int dynsel_group_run(int n) { char bytes[300]; fill(bytes); return bytes[n]; }\n"
+                                 "static int end(int n) { char bytes[50]; fill(bytes); return bytes[n]; }\n"
+                                 "const toy_deferral waiting = {.ended = end};\n"))
+        self.assertEqual(self.chain(graph, "draw"), ["draw", "dynsel_group_run"])
+        self.assertEqual(graph.public()["draw"].users, {"function"})
+        self.assertEqual(self.chain(graph, "each"), ["each", "end"])
+        self.assertEqual(graph.public()["colour"].users, {"kept"})
+
     def test_a_parameter_goes_where_the_object_takes_addresses(self):
         graph = self.graph(use=USE, tables=TABLES)
         self.assertEqual(self.chain(graph, "each"), ["each", "apply", "down"])
@@ -202,6 +227,15 @@ class Stack(unittest.TestCase):
                              .replace("void fill", "extern int (*hook)(int);\nvoid fill"), tables=TABLES)
         self.assertEqual(len(said), 1, said)
         self.assertIn("each() calls through the pointer 'hook'", said[0])
+
+    def test_a_function_of_a_driver(self):
+        source = ('#include <dynsel/shape.h>\n#define CL_API_CALL\n'
+                  "typedef int(CL_API_CALL *found_fn)(int);\nextern found_fn find(void);\n"
+                  "int each(int n)\n{\n    const found_fn found = find();\n    return found(n) + 1;\n}\n")
+        graph = self.graph(use=source)
+        self.assertEqual(self.chain(graph, "each"), ["each"])
+        self.assertEqual(graph.public()["each"].outside, {"find", "found"})
+        self.assertEqual(len(self.mistakes(use=source.replace("CL_API_CALL *", "*"))), 1)
 
     def test_a_pointer_in_a_structure_that_is_no_table(self):
         said = self.mistakes(use="#include <dynsel/shape.h>\nstruct own { int (*next)(int); };\n"
@@ -320,14 +354,19 @@ class Ram(unittest.TestCase):
         "CONFIG_DYNSEL_STATISTICS=y\nCONFIG_DYNSEL_COUNTING_THREADS=3\nCONFIG_DYNSEL_MAX_RESOURCES=5\n"
         "CONFIG_DYNSEL_MAX_IN_FLIGHT=7\nCONFIG_DYNSEL_THREADS_WORKERS=3\nCONFIG_DYNSEL_THREADS_QUEUE=5\n"
         "CONFIG_DYNSEL_OPENCL_MAX_DEVICES=3\nCONFIG_DYNSEL_OPENCL_MAX_PLATFORMS=1\n"
-        "CONFIG_DYNSEL_MAX_TUNED_TASKS=9\nCONFIG_DYNSEL_MAX_KEY_WORDS=5\n",
+        "CONFIG_DYNSEL_MAX_TUNED_TASKS=9\nCONFIG_DYNSEL_MAX_KEY_WORDS=5\nCONFIG_DYNSEL_MAX_BUFFERS=5\n"
+        "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES=0\nCONFIG_DYNSEL_MAX_DOMAINS=3\nCONFIG_DYNSEL_MAX_REQUIREMENTS=3\n"
+        "CONFIG_DYNSEL_MAX_READERS=3\nCONFIG_DYNSEL_MAX_DEPENDENCIES=7\nCONFIG_DYNSEL_MAX_ARGUMENTS=5\n"
+        "CONFIG_DYNSEL_ARGUMENT_BYTES=17\n",
         "CONFIG_DYNSEL_BACKEND_OPENCL=n\nCONFIG_DYNSEL_MAX_RESOURCES=64\nCONFIG_DYNSEL_MAX_IN_FLIGHT=4096\n"
-        "CONFIG_DYNSEL_THREADS_QUEUE=1\nCONFIG_DYNSEL_MAX_KEY_WORDS=0\nCONFIG_DYNSEL_ERROR_TEXTS=n\n",
+        "CONFIG_DYNSEL_THREADS_QUEUE=1\nCONFIG_DYNSEL_MAX_KEY_WORDS=0\nCONFIG_DYNSEL_ERROR_TEXTS=n\n"
+        "CONFIG_DYNSEL_COMMAND_GROUPS=n\n",
         "CONFIG_DYNSEL_CONTEXT_NOTHING=y\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_MAX_IN_FLIGHT=1\n"
         "CONFIG_DYNSEL_ASPECTS=n\nCONFIG_DYNSEL_STATISTICS=y\nCONFIG_DYNSEL_MAX_RESOURCES=1\n"
         "CONFIG_DYNSEL_MAX_KEY_WORDS=3\nCONFIG_DYNSEL_MAX_TUNED_TASKS=1\n",
         "CONFIG_DYNSEL_CONTEXT_INTERRUPTS=y\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_MAX_IN_FLIGHT=3\n"
-        "CONFIG_DYNSEL_POLICY_AUTO_TUNE=n\nCONFIG_DYNSEL_MAX_RESOURCES=2\n",
+        "CONFIG_DYNSEL_POLICY_AUTO_TUNE=n\nCONFIG_DYNSEL_MAX_RESOURCES=2\nCONFIG_DYNSEL_MAX_DOMAINS=1\n"
+        "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES=9\nCONFIG_DYNSEL_MAX_READERS=1\n",
         "CONFIG_DYNSEL_IN_FLIGHT=n\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_BACKEND_OPENCL=n\n"
         "CONFIG_DYNSEL_MAX_RESOURCES=9\n",
     )

@@ -9,17 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/deferred.h"
 #include "core/slot.h"
 #include "stepping/step.h"
 #include "test.h"
 
-enum { EVENTS = 8, HANDLES = 2, OPERATIONS = 3, MOST_RESULTS = 8 };
+enum { EVENTS = 8, HANDLES = 2, OPERATIONS = 3, MOST_RESULTS = 8, NEVER = EVENTS };
 
 typedef struct event {
     uint32_t state; /* of the device; an event_state */
     uint32_t token;
     uint32_t releases;
     bool fails;
+    bool marks_itself; /* it ends while it is started, where ends are marked */
 } event;
 
 typedef enum event_state { RUNNING, ENDED } event_state;
@@ -30,6 +32,13 @@ typedef struct handle {
     unsigned collected; /* waits that gave the status of the work */
     unsigned released;
     event *of;
+    /* Of deferred work. */
+    uint32_t token;
+    bool deferred;
+    bool waits;
+    bool ready;
+    bool doomed;
+    bool follows; /* it may start when the work of handle 0 is started: the device runs in order */
 } handle;
 
 /* All that the threads change, beside the table of slots. */
@@ -42,6 +51,10 @@ static struct world {
     unsigned told_submissions;
     unsigned told_ends;
     unsigned group_failures;
+    unsigned doomed; /* ended without a start */
+    unsigned hooks;  /* calls for ends of deferred work */
+    unsigned newest_end;
+    bool in_order; /* the device ends work in its order */
     unsigned mistakes;
     const char *mistake;
     bool next_fails;
@@ -87,9 +100,13 @@ static const dynsel_policy_ops policy_ops = {
 
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
-    (void)backend;
     dynsel_work_call(work);
-    ((event *)work->done.native)->token = work->token;
+    event *made = work->done.native;
+    made->token = work->token;
+    if (made->marks_itself && backend->ops->marks_completion) {
+        made->state = ENDED;
+        (void)dynsel_complete(work->token, made->fails ? DYNSEL_E_DEVICE : DYNSEL_OK, 1);
+    }
     return DYNSEL_OK;
 }
 
@@ -113,6 +130,9 @@ static dynsel_status wait(dynsel_backend *backend, const dynsel_work *work)
     event *which = work->done.native;
     (void)backend;
     step_before(STEP_WRITES);
+    for (event *before = world.events; world.in_order && before < which; before++) {
+        before->state = ENDED;
+    }
     which->state = ENDED;
     return end_of(which);
 }
@@ -148,6 +168,7 @@ static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_ev
     done->native = made;
     if (args != NULL) {
         ((handle *)args)->of = made;
+        made->marks_itself = ((handle *)args)->deferred;
     }
     return DYNSEL_OK;
 }
@@ -180,7 +201,9 @@ static void wait_for(unsigned which)
         return;
     }
     const dynsel_status status = dynsel_wait(&own->submission);
-    const dynsel_status wanted = own->of->fails ? DYNSEL_E_DEVICE : DYNSEL_OK;
+    const dynsel_status wanted = own->doomed                         ? DYNSEL_E_DEPENDENCY
+                                 : own->of != NULL && own->of->fails ? DYNSEL_E_DEVICE
+                                                                     : DYNSEL_OK;
     own->collected += status == wanted ? 1 : 0;
     expect(status == wanted || status == DYNSEL_E_STALE, "wait");
 }
@@ -239,8 +262,16 @@ static void wait_for_group(unsigned which)
 {
     const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&world.policy));
     (void)which;
-    world.group_failures += status == DYNSEL_E_DEVICE ? 1 : 0;
-    expect(status == DYNSEL_OK || status == DYNSEL_E_DEVICE, "group wait");
+    world.group_failures += status != DYNSEL_OK ? 1 : 0;
+    expect(status == DYNSEL_OK || status == DYNSEL_E_DEVICE || status == DYNSEL_E_DEPENDENCY,
+           "group wait");
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    for (unsigned i = 0; i < HANDLES; i++) {
+        expect(!world.handles[i].deferred ||
+                   dynsel_stage_of(world.handles[i].token) == DYNSEL_STAGE_OVER,
+               "the group did not wait for deferred work");
+    }
+#endif
 }
 
 static void progress(unsigned which)
@@ -248,6 +279,93 @@ static void progress(unsigned which)
     (void)which;
     (void)dynsel_progress();
 }
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+/* Deferred work: what a thread has read of it here stays so until its next atomic operation. */
+
+static void start_deferred(handle *own)
+{
+    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(own->token));
+    own->waits = false;
+    dynsel_deferred_take(slot);
+    if (own->doomed) {
+        world.doomed++;
+        dynsel_deferred_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEPENDENCY});
+    } else {
+        expect(dynsel_deferred_start(slot) == DYNSEL_OK, "start of deferred work");
+    }
+}
+
+static void start_all_deferred(void)
+{
+    for (unsigned i = 0; i < HANDLES; i++) {
+        handle *own = &world.handles[i];
+        const bool free =
+            !own->follows || dynsel_stage_of(world.handles[0].token) != DYNSEL_STAGE_ACCEPTED;
+        if (free && own->waits && (own->ready || own->doomed)) {
+            start_deferred(own);
+        }
+    }
+}
+
+static dynsel_status name_blocker(const dynsel_slot *slot, uint32_t *token)
+{
+    (void)slot;
+    (void)token;
+    return DYNSEL_E_AGAIN;
+}
+
+/* The order of the events is that of the starts. */
+static void note_end(dynsel_slot *slot)
+{
+    const event *which = slot->work.done.native;
+    world.hooks++;
+    if (which != NULL) {
+        const unsigned number = (unsigned)(which - world.events);
+        expect(world.newest_end == NEVER || world.newest_end < number, "ends out of order");
+        world.newest_end = number;
+    }
+}
+
+static void defer(unsigned which)
+{
+    static const dynsel_deferral deferral = {start_all_deferred, name_blocker, note_end};
+    static const dynsel_manner manner = {.function = "defer", .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    handle *own = &world.handles[which];
+    const dynsel_task task = DYNSEL_TASK(enqueue, own);
+    const dynsel_request request = {.manner = &manner, .policy = &world.policy, .task = &task};
+    dynsel_slot *slot = NULL;
+    dynsel_deferral_register(&deferral);
+    expect(dynsel_deferred_claim(&world.policy, &manner, &slot) == DYNSEL_OK &&
+               dynsel_deferred_choose(&request, slot) == DYNSEL_OK,
+           "accept");
+    own->token = slot->work.token;
+    own->deferred = own->waits = world.in_order = true;
+    own->submitted = 1;
+    dynsel_deferred_publish(slot, DYNSEL_SLOT_HANDLE, false);
+    dynsel_deferred_hand_over(slot, &own->submission);
+}
+
+static void defer_behind(unsigned which)
+{
+    world.handles[which].follows = true;
+    defer(which);
+}
+
+static void get_ready(unsigned which)
+{
+    step_before(STEP_WRITES);
+    world.handles[which].ready = true;
+}
+
+static void doom(unsigned which)
+{
+    step_before(STEP_WRITES);
+    world.handles[which].doomed = world.handles[which].waits;
+}
+
+#endif
 
 typedef struct operation {
     void (*run)(unsigned which);
@@ -301,6 +419,23 @@ typedef struct program {
         progress, 0                                                                                \
     }
 
+#define DEFER(n)                                                                                   \
+    {                                                                                              \
+        defer, n                                                                                   \
+    }
+#define DEFER_BEHIND(n)                                                                            \
+    {                                                                                              \
+        defer_behind, n                                                                            \
+    }
+#define READY(n)                                                                                   \
+    {                                                                                              \
+        get_ready, n                                                                               \
+    }
+#define DOOM(n)                                                                                    \
+    {                                                                                              \
+        doom, n                                                                                    \
+    }
+
 static const program programs[] = {
     {"both wait", {HANDLE(0)}, {{MARK(0), WAIT(0), WAIT(0)}, {WAIT(0), SUBMIT, PROGRESS}}},
     {"wait and release",
@@ -325,6 +460,18 @@ static const program programs[] = {
     {"group beside release", {HANDLE(0)}, {{MARK(0), GROUP}, {RELEASE(0), UNWRAP(0), PROGRESS}}},
     {"two groups", {SUBMIT}, {{MARK(0), GROUP}, {MARK(0), GROUP}}},
     {"two handles", {HANDLE(0), HANDLE(1)}, {{MARK(0), WAIT(0)}, {MARK_ALL, RELEASE(1)}}},
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    {"start beside wait", {DEFER(0)}, {{READY(0), PROGRESS, SUBMIT}, {WAIT(0), UNWRAP(0)}}},
+    {"start beside release", {DEFER(0)}, {{READY(0), PROGRESS, UNWRAP(0)}, {RELEASE(0), PROGRESS}}},
+    {"group beside start", {DEFER(0)}, {{READY(0), PROGRESS, RELEASE(0)}, {GROUP, WAIT(0)}}},
+    {"both wait for a start", {DEFER(0)}, {{READY(0), WAIT(0)}, {WAIT(0), PROGRESS}}},
+    {"one behind the other",
+     {DEFER(0), DEFER_BEHIND(1)},
+     {{READY(0), WAIT(0)}, {READY(1), WAIT(1)}}},
+    {"both detached", {DEFER(0), DEFER_BEHIND(1)}, {{READY(0), RELEASE(0)}, {READY(1), GROUP}}},
+    {"doom beside wait", {DEFER(0)}, {{DOOM(0), PROGRESS, SUBMIT}, {WAIT(0), UNWRAP(0)}}},
+    {"doom beside release", {DEFER(0)}, {{DOOM(0), PROGRESS, UNWRAP(0)}, {RELEASE(0), GROUP}}},
+#endif
 };
 
 enum { PROGRAMS = sizeof programs / sizeof programs[0] };
@@ -368,6 +515,9 @@ static void must(bool good, const char *what)
 /* Ends what still runs, and collects what nobody has collected. */
 static void clean_up(void)
 {
+    for (unsigned i = 0; i < HANDLES; i++) {
+        world.handles[i].ready = true;
+    }
     mark_all(0);
     wait_for_group(0);
     for (unsigned i = 0; i < HANDLES; i++) {
@@ -387,7 +537,7 @@ static void check_handles(void)
 
 static void check_events(void)
 {
-    bool failed = false;
+    bool failed = world.doomed > 0;
     unsigned collected = 0;
     for (unsigned i = 0; i < world.event_count; i++) {
         must(world.events[i].releases == 1, "an event was not released exactly once");
@@ -409,10 +559,16 @@ static void check_end(void)
         must((word & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1)) == DYNSEL_SLOT_FREE,
              "a slot was not freed");
     }
-    must(count_generations() - generations_before == world.event_count,
+    const unsigned ended = world.event_count + world.doomed;
+    must(count_generations() - generations_before == ended,
          "a slot's generation did not go on by one for each piece of work");
-    must(world.told_submissions == world.event_count && world.told_ends == world.event_count,
+    must(world.told_submissions == ended && world.told_ends == ended,
          "the policy did not hear of each piece of work once");
+    unsigned deferred = 0;
+    for (unsigned i = 0; i < HANDLES; i++) {
+        deferred += world.handles[i].deferred ? 1 : 0;
+    }
+    must(world.hooks == deferred, "who deferred the work did not hear of each end once");
     check_handles();
     check_events();
     must(dynsel_policy_deinit(&world.policy) == DYNSEL_OK, "the policy is still in use");
@@ -424,6 +580,7 @@ static void set_up(backend_kind kind, bool fails)
     const dynsel_options options = {.resources = &resource, .count = 1};
     backend.ops = &backend_ops[kind];
     memset(&world, 0, sizeof world);
+    world.newest_end = NEVER;
     assert_status(DYNSEL_OK, dynsel_policy_init(&world.policy, &policy_ops, &options));
     generations_before = count_generations();
     for (unsigned i = 0; i < 2; i++) {
@@ -435,9 +592,14 @@ static void set_up(backend_kind kind, bool fails)
 
 static step_result step_program(backend_kind kind, bool fails)
 {
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    void *const memory[] = {&world, dynsel_slot_at(1), &dynsel_deferred_pending};
+#else
     void *const memory[] = {&world, dynsel_slot_at(1)};
-    const size_t bytes[] = {sizeof world, STEP_SLOTS * sizeof(dynsel_slot)};
-    const step_scenario scenario = {run_thread, check_end, memory, bytes, 2};
+#endif
+    const size_t bytes[] = {sizeof world, STEP_SLOTS * sizeof(dynsel_slot), sizeof(dynsel_word)};
+    const size_t pieces = sizeof memory / sizeof memory[0];
+    const step_scenario scenario = {run_thread, check_end, memory, bytes, pieces};
     set_up(kind, fails);
     const step_result result = step_through(&scenario);
     clean_up();

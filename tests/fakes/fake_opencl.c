@@ -7,7 +7,7 @@ enum {
     MOST_PLATFORMS = 40,
     MOST_DEVICES = 80,
     MOST_OBJECTS = 512,
-    MOST_FUNCTIONS = 32,
+    MOST_FUNCTIONS = 64,
     LONGEST_SOURCE = 32768,
     QUERY_UUID = 0x106A,
     QUERY_PCI_BUS_INFO = 0x410F
@@ -44,6 +44,20 @@ struct _cl_program {
     cl_context context;
 };
 
+struct _cl_kernel {
+    uint32_t references;
+    cl_program program;
+};
+
+struct _cl_mem {
+    uint32_t references;
+    cl_context context;
+    size_t bytes;
+    void *host; /* the host's memory that it is; NULL: memory of the device's */
+    uint32_t mapped;
+    bool stuck; /* it could not be unmapped */
+};
+
 struct _cl_event {
     uint32_t references;
     cl_command_queue queue;
@@ -63,6 +77,8 @@ static struct {
     cl_uint queue_count;
     cl_uint event_count;
     cl_uint program_count;
+    cl_uint kernel_count;
+    cl_uint memory_count;
     cl_int new_events;
     uint32_t violations;
     uint32_t calls;
@@ -79,6 +95,9 @@ static struct {
     struct _cl_command_queue queues[MOST_OBJECTS];
     struct _cl_event events[MOST_OBJECTS];
     struct _cl_program programs[MOST_OBJECTS];
+    struct _cl_kernel kernels[MOST_OBJECTS];
+    struct _cl_mem memories[MOST_OBJECTS];
+    fake_launch launch;
     char source[LONGEST_SOURCE];
 } fake;
 
@@ -176,6 +195,12 @@ static uint32_t held(bool lost)
     for (cl_uint i = 0; i < fake.program_count; i++) {
         count += fake.programs[i].context->lost == lost ? fake.programs[i].references : 0;
     }
+    for (cl_uint i = 0; i < fake.kernel_count; i++) {
+        count += fake.kernels[i].program->context->lost == lost ? fake.kernels[i].references : 0;
+    }
+    for (cl_uint i = 0; i < fake.memory_count; i++) {
+        count += fake.memories[i].context->lost == lost ? fake.memories[i].references : 0;
+    }
     return count;
 }
 
@@ -231,6 +256,12 @@ static bool is_broken(cl_device_id device, const char *function)
 {
     return fake.broken_device != NULL && strcmp(device->shown->name, fake.broken_device) == 0 &&
            strcmp(fake.broken_function, function) == 0;
+}
+
+static cl_int lose_if(cl_int code, cl_context context)
+{
+    context->lost |= is_loss(code);
+    return code;
 }
 
 /* For calls on a queue or on an event of it. */
@@ -493,11 +524,13 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what,
     }
 }
 
-cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *before,
-                                   cl_event *event)
+/* For calls that enqueue something. */
+static cl_int enqueue(const char *function, cl_command_queue queue, cl_uint count,
+                      const cl_event *before, cl_event *event)
 {
-    const cl_int code = enter_queue("clEnqueueMarkerWithWaitList", queue);
-    for (cl_uint i = 0; i < count; i++) {
+    const cl_int code = enter_queue(function, queue);
+    violate_if((count == 0) != (before == NULL));
+    for (cl_uint i = 0; i < count && before != NULL; i++) {
         violate_if(before[i]->queue->context != queue->context);
     }
     if (code != CL_SUCCESS) {
@@ -509,6 +542,12 @@ cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const 
         **event = (struct _cl_event){.references = 1, .queue = queue, .status = fake.new_events};
     }
     return CL_SUCCESS;
+}
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *before,
+                                   cl_event *event)
+{
+    return enqueue("clEnqueueMarkerWithWaitList", queue, count, before, event);
 }
 
 cl_int clFlush(cl_command_queue queue)
@@ -565,8 +604,8 @@ cl_int clReleaseEvent(cl_event event)
 cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
                                      const size_t *lengths, cl_int *code)
 {
-    *code = enter("clCreateProgramWithSource");
     violate_if(context->references == 0 || context->lost);
+    *code = lose_if(enter("clCreateProgramWithSource"), context);
     fake.source[0] = '\0';
     for (cl_uint i = 0; i < count; i++) {
         const size_t length = lengths != NULL && lengths[i] != 0 ? lengths[i] : strlen(texts[i]);
@@ -610,4 +649,259 @@ cl_command_queue fake_opencl_new_queue(const char *device)
     cl_int code = CL_SUCCESS;
     const cl_context context = clCreateContext(properties, 1, &id, NULL, NULL, &code);
     return clCreateCommandQueue(context, id, 0, &code);
+}
+
+cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void *host,
+                      cl_int *code)
+{
+    *code = enter("clCreateBuffer");
+    violate_if(context->references == 0 || context->lost);
+    violate_if(((flags & CL_MEM_USE_HOST_PTR) != 0) != (host != NULL));
+    if (*code == CL_SUCCESS && is_broken(context->devices[0], "clCreateBuffer")) {
+        *code = fake.broken_code;
+    }
+    if (*code != CL_SUCCESS) {
+        return NULL;
+    }
+    struct _cl_mem *const memory = &fake.memories[fake.memory_count++];
+    *memory = (struct _cl_mem){.references = 1, .context = context, .bytes = bytes, .host = host};
+    return memory;
+}
+
+cl_int clReleaseMemObject(cl_mem memory)
+{
+    violate_if(memory->references == 0 || memory->context->lost ||
+               (memory->mapped != 0 && !memory->stuck));
+    memory->references--;
+    return enter("clReleaseMemObject");
+}
+
+static void use_memory(cl_command_queue queue, cl_mem memory, size_t end)
+{
+    violate_if(memory->references == 0 || memory->context != queue->context ||
+               memory->mapped != 0 || end > memory->bytes);
+}
+
+cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks, size_t first,
+                            size_t bytes, const void *from, cl_uint count, const cl_event *before,
+                            cl_event *event)
+{
+    violate_if(blocks != CL_FALSE || from == NULL);
+    use_memory(queue, memory, first + bytes);
+    return enqueue("clEnqueueWriteBuffer", queue, count, before, event);
+}
+
+cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks, size_t first,
+                           size_t bytes, void *to, cl_uint count, const cl_event *before,
+                           cl_event *event)
+{
+    violate_if(blocks != CL_FALSE || to == NULL);
+    use_memory(queue, memory, first + bytes);
+    return enqueue("clEnqueueReadBuffer", queue, count, before, event);
+}
+
+void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks, cl_map_flags flags,
+                         size_t first, size_t bytes, cl_uint count, const cl_event *before,
+                         cl_event *event, cl_int *code)
+{
+    violate_if(blocks != CL_FALSE || flags == 0);
+    use_memory(queue, memory, first + bytes);
+    *code = enqueue("clEnqueueMapBuffer", queue, count, before, event);
+    memory->mapped += *code == CL_SUCCESS ? 1 : 0;
+    return *code == CL_SUCCESS ? memory->host : NULL;
+}
+
+cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *place, cl_uint count,
+                               const cl_event *before, cl_event *event)
+{
+    violate_if(memory->mapped == 0 || place != memory->host);
+    const cl_int code = enqueue("clEnqueueUnmapMemObject", queue, count, before, event);
+    memory->mapped -= code == CL_SUCCESS ? 1 : 0;
+    memory->stuck = code != CL_SUCCESS;
+    return code;
+}
+
+cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_first,
+                           size_t to_first, size_t bytes, cl_uint count, const cl_event *before,
+                           cl_event *event)
+{
+    use_memory(queue, from, from_first + bytes);
+    use_memory(queue, to, to_first + bytes);
+    return enqueue("clEnqueueCopyBuffer", queue, count, before, event);
+}
+
+cl_int clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to,
+                               const size_t *from_origin, const size_t *to_origin,
+                               const size_t *region, size_t from_row, size_t from_slice,
+                               size_t to_row, size_t to_slice, cl_uint count,
+                               const cl_event *before, cl_event *event)
+{
+    use_memory(queue, from, from_origin[0] + from_origin[1] * from_row + region[0]);
+    use_memory(queue, to, to_origin[0] + to_origin[1] * to_row + region[0]);
+    violate_if(from_slice != 0 && from_slice < region[1] * from_row);
+    violate_if(to_slice != 0 && to_slice < region[1] * to_row);
+    return enqueue("clEnqueueCopyBufferRect", queue, count, before, event);
+}
+
+cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern,
+                           size_t pattern_bytes, size_t first, size_t bytes, cl_uint count,
+                           const cl_event *before, cl_event *event)
+{
+    violate_if(pattern == NULL || first % pattern_bytes != 0 || bytes % pattern_bytes != 0);
+    use_memory(queue, memory, first + bytes);
+    return enqueue("clEnqueueFillBuffer", queue, count, before, event);
+}
+
+/* For calls that build something for a device, or ask what was built; the library is told of a loss
+ * as by calls on a queue. */
+static cl_int enter_device(const char *function, cl_device_id device)
+{
+    const cl_int code = enter(function);
+    return code == CL_SUCCESS && is_broken(device, function) ? fake.broken_code : code;
+}
+
+cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                      const char *options,
+                      void(CL_CALLBACK *notify)(cl_program program, void *user), void *user)
+{
+    violate_if(program->references == 0 || program->context->lost || count != 1 ||
+               options == NULL || notify != NULL || user != NULL);
+    return lose_if(enter_device("clBuildProgram", devices[0]), program->context);
+}
+
+cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
+                                     const size_t *lengths, const unsigned char **binaries,
+                                     cl_int *accepted, cl_int *code)
+{
+    violate_if(context->references == 0 || context->lost);
+    *code = lose_if(enter_device("clCreateProgramWithBinary", devices[0]), context);
+    violate_if(count != 1 || lengths[0] == 0 || binaries[0] == NULL);
+    accepted[0] = *code;
+    if (*code != CL_SUCCESS) {
+        return NULL;
+    }
+    struct _cl_program *const program = &fake.programs[fake.program_count++];
+    *program = (struct _cl_program){.references = 1, .context = context};
+    return program;
+}
+
+cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info what,
+                             size_t bytes, void *to, size_t *answered)
+{
+    const cl_int code = enter_device("clGetProgramBuildInfo", device);
+    violate_if(program->references == 0 || what != CL_PROGRAM_BUILD_LOG);
+    return code != CL_SUCCESS ? code : answer_text("the fake's log of k() {}", bytes, to, answered);
+}
+
+cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t bytes, void *to,
+                        size_t *answered)
+{
+    static const char binary[] = "the fake's binary";
+    const size_t length = sizeof(binary);
+    const cl_int code = enter("clGetProgramInfo");
+    violate_if(program->references == 0);
+    if (code != CL_SUCCESS) {
+        return code;
+    }
+    switch (what) {
+    case CL_PROGRAM_NUM_DEVICES:
+        return answer(&program->context->count, sizeof(cl_uint), bytes, to, answered);
+    case CL_PROGRAM_DEVICES:
+        return answer(program->context->devices, program->context->count * sizeof(cl_device_id),
+                      bytes, to, answered);
+    case CL_PROGRAM_BINARY_SIZES:
+        for (cl_uint i = 0; i < program->context->count; i++) {
+            memcpy((size_t *)to + i, &length, sizeof(length));
+        }
+        return CL_SUCCESS;
+    case CL_PROGRAM_BINARIES:
+        for (cl_uint i = 0; i < program->context->count; i++) {
+            unsigned char *const place = ((unsigned char **)to)[i];
+            if (place != NULL) {
+                memcpy(place, binary, length);
+            }
+        }
+        return CL_SUCCESS;
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code)
+{
+    violate_if(program->references == 0 || program->context->lost || name == NULL);
+    *code = lose_if(enter("clCreateKernel"), program->context);
+    if (*code != CL_SUCCESS) {
+        return NULL;
+    }
+    struct _cl_kernel *const kernel = &fake.kernels[fake.kernel_count++];
+    *kernel = (struct _cl_kernel){.references = 1, .program = program};
+    return kernel;
+}
+
+cl_int clReleaseKernel(cl_kernel kernel)
+{
+    violate_if(kernel->references == 0 || kernel->program->context->lost);
+    kernel->references--;
+    return enter("clReleaseKernel");
+}
+
+/* Every kernel has two arguments, and work groups of up to 256 items. */
+cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t bytes, void *to,
+                       size_t *answered)
+{
+    const cl_uint arguments = 2;
+    const cl_int code = enter("clGetKernelInfo");
+    violate_if(kernel->references == 0 || what != CL_KERNEL_NUM_ARGS);
+    return code != CL_SUCCESS ? code : answer(&arguments, sizeof(arguments), bytes, to, answered);
+}
+
+cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                cl_kernel_work_group_info what, size_t bytes, void *to,
+                                size_t *answered)
+{
+    const size_t most = 256;
+    const cl_int code = enter_device("clGetKernelWorkGroupInfo", device);
+    violate_if(kernel->references == 0);
+    if (code != CL_SUCCESS || what != CL_KERNEL_WORK_GROUP_SIZE) {
+        return code != CL_SUCCESS ? code : CL_INVALID_VALUE;
+    }
+    return answer(&most, sizeof(most), bytes, to, answered);
+}
+
+cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+    violate_if(kernel->program->context->lost);
+    const cl_int code = lose_if(enter("clSetKernelArg"), kernel->program->context);
+    violate_if(kernel->references == 0 || index >= 2 || bytes == 0);
+    (void)value;
+    return code;
+}
+
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                              const size_t *offset, const size_t *global, const size_t *local,
+                              cl_uint count, const cl_event *before, cl_event *event)
+{
+    violate_if(kernel->references == 0 || kernel->program->context != queue->context);
+    fake.launch = (fake_launch){.dimensions = dimensions, .has_offset = offset != NULL};
+    for (cl_uint i = 0; i < dimensions; i++) {
+        violate_if(local == NULL || local[i] == 0 || global[i] % local[i] != 0);
+        fake.launch.offset[i] = offset != NULL ? offset[i] : 0;
+        fake.launch.global[i] = global[i];
+        fake.launch.local[i] = local != NULL ? local[i] : 0;
+    }
+    return enqueue("clEnqueueNDRangeKernel", queue, count, before, event);
+}
+
+fake_launch fake_opencl_last_launch(void)
+{
+    return fake.launch;
+}
+
+/* It has no functions beyond OpenCL 1.2. */
+void *clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
+{
+    (void)platform;
+    (void)name;
+    return NULL;
 }

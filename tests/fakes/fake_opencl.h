@@ -83,6 +83,17 @@ cl_command_queue fake_opencl_new_queue(const char *device);
 /* The source of the program that was made last: all its texts together. */
 const char *fake_opencl_last_source(void);
 
+/* How a kernel was launched last. */
+typedef struct fake_launch {
+    cl_uint dimensions;
+    bool has_offset;
+    size_t offset[3];
+    size_t global[3];
+    size_t local[3];
+} fake_launch;
+
+fake_launch fake_opencl_last_launch(void);
+
 /* How many queues were ever made for this device. */
 uint32_t fake_opencl_queues_of(const char *device);
 

@@ -18,7 +18,7 @@ enum {
     BELOW_STACK = 512, /* of a stopped thread, what the switch itself has on its stack */
     KEPT_BYTES = 32 * 1024,
     DEPTH = 400,
-    STATES = 1 << 20,
+    STATES = 1 << 22,
     NOBODY = -1
 };
 

@@ -58,7 +58,7 @@ static void describe(dynsel_opencl_entry *entry)
 {
     entry->platform = platform_of(entry->device);
     dynsel_opencl_describe_device(entry);
-    dynsel_opencl_note_emulator(entry);
+    dynsel_opencl_note_kind(entry);
 #if CONFIG_DYNSEL_ASPECTS
     entry->aspects = dynsel_opencl_read_aspects(entry);
 #endif

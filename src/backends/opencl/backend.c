@@ -5,11 +5,16 @@
 #include "backends/opencl/aspects.h"
 #include "backends/opencl/codes.h"
 #include "backends/opencl/device.h"
+#include "backends/opencl/failure.h"
 #include "backends/opencl/select.h"
 #include "core/fail.h"
 #include "core/needs.h"
 #include "core/work.h"
 #include "port/atomic.h"
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#include "backends/opencl/memory.h"
+#endif
 
 static const char *resource_name(dynsel_backend *backend, const void *handle)
 {
@@ -39,41 +44,9 @@ static void detach(dynsel_backend *backend, void *own)
     (void)dynsel_word_add_relaxed(&entry->users, (uint32_t)-1);
 }
 
-/* What became of work on this device; the device is lost when the code says so. */
-static dynsel_error failure_of(dynsel_opencl_entry *entry, const char *function, cl_int code)
-{
-    if (dynsel_opencl_code_is_loss(code)) {
-        dynsel_opencl_lose(entry, function, code);
-    }
-    return (dynsel_error){
-        .status = DYNSEL_E_DEVICE,
-        .code = code,
-        .function = DYNSEL_TEXT(function),
-        .subject = DYNSEL_TEXT(entry->name),
-        .detail = DYNSEL_TEXT(dynsel_opencl_code_name(code)),
-    };
-}
-
-static dynsel_status fail(dynsel_opencl_entry *entry, const char *function, cl_int code)
-{
-    const dynsel_error error = failure_of(entry, function, code);
-    return dynsel_fail(&error);
-}
-
-static dynsel_status fail_lost(const dynsel_opencl_entry *entry)
-{
-    return dynsel_fail(&(const dynsel_error){
-        .status = DYNSEL_E_DEVICE,
-        .code = entry->failed_code,
-        .function = DYNSEL_TEXT(entry->failed_function),
-        .subject = DYNSEL_TEXT(entry->name),
-        .detail = DYNSEL_TEXT("the device was lost while this work was on it"),
-    });
-}
-
 DYNSEL_RARE static void note_unflushed(dynsel_opencl_entry *entry, dynsel_work *work, cl_int code)
 {
-    const dynsel_error error = failure_of(entry, "clFlush", code);
+    const dynsel_error error = dynsel_opencl_failure(entry, "clFlush", code);
     if (work->error.status == DYNSEL_OK) {
         work->error = error;
     }
@@ -128,6 +101,16 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 /* What failed, where an event tells of a failure: no call did. */
 static const char *const COMMAND = "the enqueued command";
 
+/* Work that it came after failed, so that it did not run. */
+static dynsel_status fail_command(dynsel_opencl_entry *entry, cl_int code)
+{
+    dynsel_error error = dynsel_opencl_failure(entry, COMMAND, code);
+    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+        error.status = DYNSEL_E_DEPENDENCY;
+    }
+    return dynsel_fail(&error);
+}
+
 /* An event's own status says why it failed, the wait only that it did. */
 static dynsel_status finish(dynsel_opencl_entry *entry, cl_event event)
 {
@@ -140,9 +123,9 @@ static dynsel_status finish(dynsel_opencl_entry *entry, cl_event event)
         clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) ==
             CL_SUCCESS &&
         status < 0) {
-        return fail(entry, COMMAND, status);
+        return fail_command(entry, status);
     }
-    return fail(entry, "clWaitForEvents", code);
+    return dynsel_opencl_fail(entry, "clWaitForEvents", code);
 }
 
 /* The event's status is a failure, or could not be had. */
@@ -152,7 +135,8 @@ DYNSEL_RARE static dynsel_status refuse_answer(dynsel_opencl_entry *entry, cl_in
     if (code == CL_OUT_OF_HOST_MEMORY) {
         return DYNSEL_E_AGAIN; /* says nothing about the work, which may still use its memory */
     }
-    return code != CL_SUCCESS ? fail(entry, "clGetEventInfo", code) : fail(entry, COMMAND, status);
+    return code != CL_SUCCESS ? dynsel_opencl_fail(entry, "clGetEventInfo", code)
+                              : fail_command(entry, status);
 }
 
 static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
@@ -160,7 +144,7 @@ static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
     dynsel_opencl_entry *const entry = work->own;
     (void)backend;
     if (dynsel_opencl_is_lost(entry)) {
-        return fail_lost(entry);
+        return dynsel_opencl_fail_lost(entry);
     }
     cl_int status = CL_QUEUED;
     const cl_int code = clGetEventInfo(work->done.opencl, CL_EVENT_COMMAND_EXECUTION_STATUS,
@@ -179,7 +163,8 @@ static dynsel_status wait(dynsel_backend *backend, const dynsel_work *work)
 {
     dynsel_opencl_entry *const entry = work->own;
     (void)backend;
-    return dynsel_opencl_is_lost(entry) ? fail_lost(entry) : finish(entry, work->done.opencl);
+    return dynsel_opencl_is_lost(entry) ? dynsel_opencl_fail_lost(entry)
+                                        : finish(entry, work->done.opencl);
 }
 
 /* Events of a lost device are given up: drivers hang there. */
@@ -209,6 +194,9 @@ static const dynsel_backend_ops ops = {
     .poll = poll,
     .wait = wait,
     .release = release,
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    .memory = &dynsel_opencl_memory,
+#endif
 };
 
 dynsel_backend dynsel_opencl_backend = {&ops};

@@ -9,6 +9,13 @@
 #include "core/fail.h"
 #include "port/atomic.h"
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#include "backends/opencl/kernels.h"
+#include "backends/opencl/log.h"
+#include "backends/opencl/memory.h"
+#include "backends/opencl/store.h"
+#endif
+
 static dynsel_opencl_table *const table = &dynsel_opencl_known;
 
 dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options)
@@ -48,18 +55,49 @@ static uint32_t count_users(void)
     return users;
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+static uint32_t count_copies(void)
+{
+    return dynsel_word_load_acquire(&dynsel_opencl_copies);
+}
+
+static void forget_kernels(void)
+{
+    dynsel_opencl_release_kernels();
+    dynsel_opencl_forget_logs();
+    dynsel_opencl_store_forget();
+}
+#else
+static uint32_t count_copies(void)
+{
+    return 0;
+}
+
+static void forget_kernels(void)
+{
+}
+#endif
+
 dynsel_status dynsel_opencl_close(void)
 {
     dynsel_lock_acquire(&dynsel_opencl_lock);
     const uint32_t users = count_users();
-    if (users == 0) {
+    const uint32_t copies = count_copies();
+    if (users == 0 && copies == 0) {
+        forget_kernels();
         dynsel_opencl_release_all();
         (void)memset(table, 0, sizeof(*table));
     }
     dynsel_lock_release(&dynsel_opencl_lock);
-    return users == 0 ? DYNSEL_OK
-                      : DYNSEL_FAIL_NUMBER(DYNSEL_E_BUSY,
-                                           "policies still use {} resources of this backend: "
-                                           "dynsel_policy_deinit() first",
-                                           users);
+    if (users != 0) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_BUSY,
+                                  "policies still use {} resources of this backend: "
+                                  "dynsel_policy_deinit() first",
+                                  users);
+    }
+    return copies == 0 ? DYNSEL_OK
+                       : DYNSEL_FAIL_NUMBER(DYNSEL_E_BUSY,
+                                            "buffers still have {} copies on devices of this "
+                                            "backend: dynsel_buffer_deinit() first",
+                                            copies);
 }

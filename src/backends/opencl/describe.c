@@ -55,6 +55,12 @@ const char *dynsel_opencl_read_answer(cl_device_id device, cl_device_info what)
     return answer;
 }
 
+char *dynsel_opencl_room_for_answer(size_t *bytes)
+{
+    *bytes = sizeof(answer);
+    return answer;
+}
+
 bool dynsel_opencl_read_value(cl_device_id device, cl_device_info what, void *to, size_t bytes)
 {
     size_t answered = bytes;

@@ -17,6 +17,9 @@ bool dynsel_opencl_read_value(cl_device_id device, cl_device_info what, void *to
 /* The driver's answer, until the next question; empty when there is none. Under the lock. */
 const char *dynsel_opencl_read_answer(cl_device_id device, cl_device_info what);
 
+/* The place of that answer, for other questions. Under the lock. */
+char *dynsel_opencl_room_for_answer(size_t *bytes);
+
 /* "cpu", "gpu", ... for people. Static text. */
 const char *dynsel_opencl_type_name(cl_device_type type);
 

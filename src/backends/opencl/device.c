@@ -13,20 +13,38 @@ static bool is_cpu(const entry *device)
     return (device->type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
+/* NULL: there is none yet. */
+static cl_context context_of(const entry *device)
+{
+    const uint32_t state = dynsel_word_load_acquire(&device->state);
+    return state == DYNSEL_OPENCL_OPEN || state == DYNSEL_OPENCL_DEAD ? device->context : NULL;
+}
+
 /* The CPU devices of one platform have one context, so that memory of the host has one owner among
- * them. */
+ * them. An adopted queue has that of its maker, which can be the library's. */
 static bool shares_context(const entry *a, const entry *b)
 {
+    if (a->adopted || b->adopted) {
+        return a == b || context_of(a) == context_of(b);
+    }
     return a == b || (is_cpu(a) && is_cpu(b) && a->platform == b->platform);
 }
 
-uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device)
+static uint32_t first_that_shares(const entry *device)
 {
     uint32_t first = 0;
     while (!shares_context(device, &table->entries[first])) {
         first++;
     }
-    return first + 1;
+    return first;
+}
+
+uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device)
+{
+    const uint32_t first = first_that_shares(device);
+    const entry *const sharer = &table->entries[first];
+    /* that one may stand behind another CPU, which is not open yet */
+    return (sharer->adopted ? first : first_that_shares(sharer)) + 1;
 }
 
 /* Which devices the context of `device` is for: itself, and the usable ones that share it. */

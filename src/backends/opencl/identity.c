@@ -77,16 +77,20 @@ static bool is_same_device(const dynsel_opencl_table *table, const entry *a, con
     return matches(table, a, b, same_name);
 }
 
-void dynsel_opencl_note_emulator(dynsel_opencl_entry *device)
+void dynsel_opencl_note_kind(dynsel_opencl_entry *device)
 {
-    device->emulator =
-        is_emulator(device->name) || is_emulator(dynsel_opencl_platform_name(device));
+    const char *const platform = dynsel_opencl_platform_name(device);
+    device->emulator = is_emulator(device->name) || is_emulator(platform);
+    /* PoCL 3.1 runs what waited in the thread that ended what it waited for, under a lock that it
+     * then needs. */
+    device->hangs_on_events = strcmp(platform, "Portable Computing Language") == 0 &&
+                              strncmp(device->name, "basic", strlen("basic")) == 0;
 }
 
 void dynsel_opencl_identify(dynsel_opencl_table *table)
 {
     for (uint32_t i = 0; i < table->found; i++) {
-        dynsel_opencl_note_emulator(&table->entries[i]);
+        dynsel_opencl_note_kind(&table->entries[i]);
     }
     for (uint32_t i = 0; i < table->found; i++) {
         for (uint32_t j = 0; j < table->found; j++) {

@@ -4,8 +4,9 @@
 
 #include "backends/opencl/table.h"
 
-/* Under the lock, once the device is described. */
-void dynsel_opencl_note_emulator(dynsel_opencl_entry *device);
+/* Under the lock, once the device is described: whether it is an emulator, and what is known of its
+ * driver. */
+void dynsel_opencl_note_kind(dynsel_opencl_entry *device);
 
 /* Under the lock, once every device is described: finds out which are emulators, and which are the
  * same physical device through different platforms. */

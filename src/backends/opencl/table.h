@@ -64,7 +64,8 @@ typedef struct dynsel_opencl_entry {
     bool available;
     bool has_compiler;
     bool emulator;
-    uint64_t twins; /* the same physical device through other platforms, as bits by index */
+    bool hangs_on_events; /* its driver deadlocks on wait lists with events of other devices */
+    uint64_t twins;       /* the same physical device through other platforms, as bits by index */
     cl_device_type type;
     cl_uint vendor_id;
     cl_uint compute_units;

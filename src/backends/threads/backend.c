@@ -119,6 +119,9 @@ static const dynsel_backend_ops ops = {
     .attach = attach,
     .detach = detach,
     .start = start,
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    .in_order = true,
+#endif
 };
 
 dynsel_backend dynsel_threads_backend = {&ops};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Buffers: data that follow the choice of a device.
+ *
+ * A buffer is memory of the host's and, for each memory domain that used it, a copy there (one
+ * OpenCL context is a domain; the host and its workers are one). The library knows which copies are
+ * valid, and moves data only when a command group needs them where they are not. While a buffer
+ * exists its memory is touched only through accessors: what lies in the host's memory may be out of
+ * date, until a host accessor is open or the buffer has been ended.
+ *
+ * Source: seed 001.
+ */
+#ifndef DYNSEL_BUFFER_H
+#define DYNSEL_BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/range.h>
+#include <dynsel/resource.h>
+#include <dynsel/status.h>
+
+DYNSEL_BEGIN_DECLS
+
+/** A handle of a buffer: a value, copy it as you like. All zero: no buffer. A copy that outlives
+ * the buffer is noticed (DYNSEL_E_STALE). */
+typedef struct dynsel_buffer {
+    uint32_t token;
+} dynsel_buffer;
+
+/**
+ * Makes a buffer over the caller's memory.
+ *
+ * buffer: out; all zero before.
+ * data: where the elements are, and where the results will be after dynsel_buffer_deinit(). Must
+ *     stay, and must not be touched but through host accessors, until then. NULL: memory inside the
+ *     library, CONFIG_DYNSEL_BUFFER_INSIDE_BYTES long, all zero. An OpenCL device that shares the
+ *     host's memory uses `data` itself where it is aligned well enough (4096 bytes always is).
+ * element_bytes: size of one element, in bytes; not 0.
+ * range: how many elements there are, 1 to 3 dimensions, none of them 0.
+ * Errors: DYNSEL_E_INVALID (NULL; a handle that is not all zero; a size of 0; more bytes than an
+ *     object can have), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_BUFFERS exist, or data is NULL and the
+ *     elements need more than CONFIG_DYNSEL_BUFFER_INSIDE_BYTES). Without effect then.
+ * May block: no.
+ * Context: any thread; task functions. Not interrupts.
+ * Cost: a look at each entry of the table; nothing is moved or allocated.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data,
+                                                size_t element_bytes, dynsel_range range)
+    DYNSEL_TAGGED("dynsel_buffer_init");
+
+/**
+ * Ends a buffer: brings the results into the host's memory, gives back the copies on devices, and
+ * zeroes the handle.
+ *
+ * Errors: DYNSEL_E_BUSY (a command group that is not complete, or an open host accessor, uses it;
+ *     nothing was changed), DYNSEL_E_STALE (ended before), DYNSEL_E_INVALID (NULL, all zero),
+ *     DYNSEL_E_IN_TASK (inside a task function). The buffer is gone although the call failed, and
+ *     the host's memory holds nothing to rely on, with DYNSEL_E_DEPENDENCY (what was to write it
+ *     failed) and DYNSEL_E_DEVICE (the only valid copy could not be brought back).
+ * May block: while results are brought back.
+ * Context: any thread.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer);
+
+/** What was moved, or need not be. Wraps like any unsigned number. */
+typedef struct dynsel_movement {
+    uint64_t bytes_in;       /**< from the host's memory into devices' */
+    uint64_t bytes_out;      /**< from devices' into the host's */
+    uint32_t copies_in;      /**< how often something was moved in */
+    uint32_t copies_out;     /**< how often out */
+    uint32_t copies_avoided; /**< uses that found valid data, or needed none, or share the memory */
+} dynsel_movement;
+
+/**
+ * What was moved for one buffer.
+ *
+ * movement: out; not NULL.
+ * Errors: DYNSEL_E_INVALID (NULL, all zero), DYNSEL_E_STALE.
+ * May block: no.
+ * Context: any thread.
+ * Cost: linear in CONFIG_DYNSEL_MAX_DOMAINS.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_buffer_movement(dynsel_buffer buffer,
+                                                    dynsel_movement *movement);
+
+/**
+ * What was moved into and out of the memory domain of a resource, over all buffers there have been.
+ *
+ * where: a resource of any policy; all zero comes out for those that share the host's memory.
+ * movement: out; not NULL.
+ * Errors: DYNSEL_E_INVALID (NULL).
+ * May block: no.
+ * Context: any thread.
+ * Cost: linear in CONFIG_DYNSEL_MAX_DOMAINS.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_domain_movement(const dynsel_resource *where,
+                                                    dynsel_movement *movement);
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Host accessors: the only way to a buffer's data from the program itself.
+ *
+ *     dynsel_host_accessor seen = {0};
+ *     if (dynsel_host_accessor_open(&seen, buffer, DYNSEL_ACCESS_READ) == DYNSEL_OK) {
+ *         use((const int *)seen.data);
+ *         status = dynsel_host_accessor_close(&seen);
+ *     }
+ *
+ * It has its place in the order of the command groups: it waits for those that were submitted
+ * before and conflict with it, and those that are submitted while it is open wait for its end.
+ *
+ * Source: seed 001.
+ */
+#ifndef DYNSEL_HOST_ACCESSOR_H
+#define DYNSEL_HOST_ACCESSOR_H
+
+#include <dynsel/accessor.h>
+#include <dynsel/submission.h>
+
+DYNSEL_BEGIN_DECLS
+
+typedef struct dynsel_host_accessor {
+    void *data;                   /**< the buffer's first element, while it is open */
+    size_t bytes;                 /**< of the whole buffer */
+    dynsel_submission submission; /**< the library's own */
+} dynsel_host_accessor;
+
+/**
+ * Waits until the data are there, and gives the pointer to them.
+ *
+ * accessor: out; all zero before.
+ * buffer: whose data; cannot be ended while the accessor is open.
+ * mode: with DYNSEL_ACCESS_READ, others may read at the same time. A discarding mode moves nothing.
+ * Errors: DYNSEL_E_INVALID (NULL, no buffer, an accessor that is open), DYNSEL_E_STALE (the buffer
+ *     was ended), DYNSEL_E_DEPENDENCY (what was to write the data failed; open with a discarding
+ *     mode to begin afresh), DYNSEL_E_DEVICE (the only valid copy could not be brought back),
+ *     DYNSEL_E_FULL (no slot of CONFIG_DYNSEL_MAX_IN_FLIGHT can become free), DYNSEL_E_BUSY (it
+ *     conflicts with a host accessor that this thread has open, so that it would wait for ever),
+ *     DYNSEL_E_IN_TASK (inside a task function).
+ * May block: yes.
+ * Context: any thread.
+ * Cost: a slot while it is open; a move of the whole buffer where another domain has the only valid
+ *     copy.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open(dynsel_host_accessor *accessor,
+                                                       dynsel_buffer buffer,
+                                                       dynsel_access_mode mode);
+
+/**
+ * dynsel_host_accessor_open() that gives up after a time.
+ *
+ * timeout_ns: nanoseconds from now on; 0 looks once.
+ * Errors: those of dynsel_host_accessor_open(), and DYNSEL_E_TIMEOUT; nothing is open then.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor,
+                                                           dynsel_buffer buffer,
+                                                           dynsel_access_mode mode,
+                                                           uint64_t timeout_ns);
+
+/**
+ * Ends the access: who waits for it may go on. Zeroes the accessor.
+ *
+ * Errors: DYNSEL_E_INVALID (NULL), DYNSEL_E_STALE (not open).
+ * May block: no.
+ * Context: any thread, one at a time for one accessor.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_host_accessor_close(dynsel_host_accessor *accessor);
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kernels: one object with a form for each kind of device, so that one command group can go to any
+ * of them.
+ *
+ *     static dynsel_status scale_on_host(const dynsel_launch *launch)
+ *     {
+ *         float *data = dynsel_launch_data(launch, 0);
+ *         const float factor = DYNSEL_LAUNCH_VALUE(launch, 1, float);
+ *         const size_t first = launch->offset.size[0];
+ *         for (size_t i = first; i < first + launch->global.size[0]; i++) {
+ *             data[i] *= factor;
+ *         }
+ *         return DYNSEL_OK;
+ *     }
+ *
+ *     static const dynsel_kernel scale = {
+ *         .name = "scale",
+ *         .function = scale_on_host,
+ *         .source = "kernel void scale(global float *data, float factor)"
+ *                   "{ data[get_global_id(0)] *= factor; }",
+ *     };
+ *
+ * In two and three dimensions, OpenCL's get_global_id(0) counts along the last dimension of the
+ * range, whose elements lie side by side: with DYNSEL_RANGE_2D(rows, columns) it is the column, and
+ * get_global_id(1) the row. The host's form finds the rows in global.size[0], the columns in
+ * global.size[1]; so `data[row * columns + column]` is the same element in both.
+ *
+ * A kernel without a form for a backend is passed over there by every policy. The object can be
+ * const and stand in ROM; what drivers make of it is kept by the backend by its address, one for
+ * each resource, safe from many threads.
+ */
+#ifndef DYNSEL_KERNEL_H
+#define DYNSEL_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/aspects.h>
+#include <dynsel/policy.h>
+#include <dynsel/range.h>
+#include <dynsel/resource.h>
+#include <dynsel/status.h>
+
+DYNSEL_BEGIN_DECLS
+
+/** What an argument of a kernel is. */
+typedef enum dynsel_argument_kind {
+    DYNSEL_ARGUMENT_UNSET,
+    DYNSEL_ARGUMENT_VALUE, /**< `bytes` bytes at `value` */
+    DYNSEL_ARGUMENT_DATA,  /**< a buffer: on a device `memory`, on the host `value` */
+    DYNSEL_ARGUMENT_LOCAL  /**< `bytes` of memory for each work group; none on the host */
+} dynsel_argument_kind;
+
+struct dynsel_memory;
+
+typedef struct dynsel_argument {
+    void *value;                  /**< a value, or the host's memory of a buffer */
+    struct dynsel_memory *memory; /**< the copy in the domain of the resource; NULL on the host */
+    size_t bytes;                 /**< of the value, the buffer or the local memory */
+    uint8_t kind;                 /**< a dynsel_argument_kind */
+    uint8_t use;                  /**< the library's own */
+} dynsel_argument;
+
+/** What the host's form of a kernel is called with, once for the whole range. */
+typedef struct dynsel_launch {
+    const dynsel_resource *where;
+    dynsel_range global; /**< how many work items */
+    dynsel_range local;  /**< how many in a group; nothing said: as the device likes */
+    dynsel_range offset; /**< the first work item's number; all zero where nothing was said */
+    const dynsel_argument *arguments;
+    size_t argument_count;
+} dynsel_launch;
+
+/** The host's form: DYNSEL_OK, or any failure, which is what a wait for the work returns. The rules
+ * of task functions hold. */
+typedef dynsel_status (*dynsel_kernel_fn)(const dynsel_launch *launch);
+
+/** The data of a buffer that is argument `index`: its first element; NULL for other arguments and
+ * past the last. Context: host forms. Cost: constant. */
+static inline void *dynsel_launch_data(const dynsel_launch *launch, size_t index)
+{
+    return index < launch->argument_count && launch->arguments[index].kind == DYNSEL_ARGUMENT_DATA
+               ? launch->arguments[index].value
+               : (void *)0;
+}
+
+/** Argument `index`, which was set as a value of this type. */
+#define DYNSEL_LAUNCH_VALUE(launch, index, type)                                                   \
+    (*(const type *)(const void *)(launch)->arguments[index].value)
+
+/** A kernel that was compiled before, for devices of one name. */
+typedef struct dynsel_kernel_binary {
+    const char *device; /**< as dynsel_resource_name() says it */
+    const void *data;
+    size_t bytes;
+} dynsel_kernel_binary;
+
+typedef struct dynsel_kernel {
+    const char *name;          /**< of the function in the source, and for people */
+    dynsel_kernel_fn function; /**< for the host and its workers; NULL: not there */
+    const char *source;        /**< OpenCL C; dynsel_opencl_prelude stands before it. NULL: none */
+    const char *options;       /**< for the compiler of OpenCL C; NULL: none */
+    const void *il;            /**< SPIR-V, for devices that take it; NULL: none */
+    size_t il_bytes;
+    const dynsel_kernel_binary *binaries; /**< looked at first, by the device's name */
+    size_t binary_count;
+    uint32_t id; /**< what kind of work it is, for policies that learn; 0: told by its address */
+#if CONFIG_DYNSEL_ASPECTS
+    dynsel_aspect_set aspects; /**< only for devices that have all of these */
+#endif
+} dynsel_kernel;
+
+/** Hears how preparing gets on: after each kernel on each resource. status: DYNSEL_OK, or why it
+ * cannot run there. done, total: how many of how many. */
+typedef void (*dynsel_prepared_fn)(const dynsel_kernel *kernel, const dynsel_resource *where,
+                                   dynsel_status status, size_t done, size_t total, void *context);
+
+/**
+ * Builds kernels for all resources of a policy ahead of their first use, which would take that time
+ * otherwise: 0.1 to 1 s where a driver compiles.
+ *
+ * kernels, count: which; borrowed during the call.
+ * prepared: called in this thread with no lock held; NULL: nobody wants to know.
+ * Returns: DYNSEL_OK when each kernel can run on each resource whose backend it has a form for.
+ *     Else the first failure, after all have been tried: DYNSEL_E_TASK (it does not compile: the
+ *     compiler's log is the detail of dynsel_last_error(), which lives until the next build for
+ *     that device), DYNSEL_E_DEVICE, DYNSEL_E_FULL (CONFIG_DYNSEL_OPENCL_MAX_KERNELS),
+ *     DYNSEL_E_OUT_OF_SERVICE. Of the call itself: DYNSEL_E_INVALID (NULL, a kernel without any
+ *     form or without a name), DYNSEL_E_UNINITIALIZED, DYNSEL_E_IN_TASK.
+ * May block: yes, while drivers compile.
+ * Context: any thread.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_kernel_prepare(dynsel_policy *policy,
+                                                   const dynsel_kernel *const *kernels,
+                                                   size_t count, dynsel_prepared_fn prepared,
+                                                   void *context);
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a backend does with memory, for command groups. Programs that only use the library do not
+ * need this header. A backend without these operations works in the host's memory, and runs the
+ * host's form of kernels.
+ *
+ * A backend with them has memory domains: its devices of one domain see the same copies. It
+ * allocates a copy of a buffer in a domain, moves data between it and the host's memory, and
+ * launches commands on it. A bare-metal accelerator that shares the memory but not the cache
+ * allocates nothing, and cleans and invalidates the cache where others move.
+ *
+ * The library calls `allocate`, `release`, `bring` and `fetch` for one copy one at a time.
+ */
+#ifndef DYNSEL_MEMORY_H
+#define DYNSEL_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/kernel.h>
+#include <dynsel/resource.h>
+#include <dynsel/status.h>
+#include <dynsel/task.h>
+
+DYNSEL_BEGIN_DECLS
+
+/** How the host may touch memory that it shares with a domain. */
+typedef enum dynsel_mapping {
+    DYNSEL_UNMAPPED, /**< not at all: the device has it */
+    DYNSEL_MAPPED_TO_READ,
+    DYNSEL_MAPPED_TO_WRITE
+} dynsel_mapping;
+
+/** The copy of one buffer in one domain. */
+typedef struct dynsel_memory {
+    void *native; /**< the backend's own; NULL: not allocated */
+    void *host;   /**< the buffer's memory of the host */
+    size_t bytes; /**< of the whole buffer */
+    /** Before `allocate`: the copy may be the host's memory itself; after it: it is, so that
+     * `bring` and `fetch` only hand it over. */
+    bool shared;
+    uint8_t mapping; /**< a dynsel_mapping, of shared memory; kept by the backend */
+} dynsel_memory;
+
+/** What a command does. */
+typedef enum dynsel_command_kind {
+    DYNSEL_COMMAND_NONE,
+    DYNSEL_COMMAND_KERNEL,
+    DYNSEL_COMMAND_COPY,
+    DYNSEL_COMMAND_FILL,
+    DYNSEL_COMMAND_HOST_TASK,
+    DYNSEL_COMMAND_HOST_ACCESS /**< the library's own */
+} dynsel_command_kind;
+
+/** A box of bytes in a buffer's memory: rows of `size[2]` bytes, `size[1]` of them in a slice, and
+ * `size[0]` slices. */
+typedef struct dynsel_box {
+    size_t first; /**< byte of the buffer where it begins */
+    size_t size[DYNSEL_MAX_DIMENSIONS];
+    size_t row_pitch;   /**< bytes from one row to the next */
+    size_t slice_pitch; /**< bytes from one slice to the next */
+} dynsel_box;
+
+/** One command, with everything found for it. Lives until the work is complete. */
+typedef struct dynsel_command {
+    uint8_t kind; /**< a dynsel_command_kind */
+    const dynsel_kernel *kernel;
+    dynsel_launch launch;        /**< of a kernel: range and arguments */
+    const dynsel_argument *from; /**< of a copy */
+    const dynsel_argument *to;   /**< of a copy or fill */
+    dynsel_box from_box;
+    dynsel_box to_box;
+    const void *element; /**< of a fill */
+    size_t element_bytes;
+    const dynsel_event *after; /**< events in the same domain that this must come after; only until
+                                    `launch` returns */
+    size_t after_count;
+} dynsel_command;
+
+/** Where a resource works. */
+typedef struct dynsel_domain {
+    uint32_t number; /**< of the domain among those of its backend, not 0; 0: the host's memory */
+    bool in_order;   /**< work on this resource runs in the order in which it was started */
+} dynsel_domain;
+
+typedef struct dynsel_memory_ops {
+    /** The domain of a resource; the same each time. own: as in `attach`, or anything: that of what
+     * the backend does not know is 0. Never blocks. */
+    dynsel_domain (*domain)(dynsel_backend *backend, void *own);
+
+    /** Makes memory->native, for a domain through one of its resources. Shared memory shows the
+     * host's data as they are now, unless it says so with a `mapping`: then `bring` hands it over.
+     * DYNSEL_E_FULL where the device has no room: the library gives up copies that are not needed,
+     * and tries again. */
+    dynsel_status (*allocate)(dynsel_backend *backend, void *own, dynsel_memory *memory);
+
+    /** Gives it back, through the resource that it was made with. No work uses it any more. Results
+     * of shared memory are in the host's memory before, by a `fetch`. */
+    void (*release)(dynsel_backend *backend, void *own, dynsel_memory *memory);
+
+    /**
+     * Lets work that is started on `own` after this find the host's data in the copy; for shared
+     * memory, hands it to the device. contents: false where old contents are not needed, so that
+     * only shared memory has to be handed over. Starts it, after the events of `after`, and does
+     * not wait. done: gets an event, also where work on the resource is in order, unless nothing
+     * goes on after the return: the command comes after it, and the host's memory stays as it is
+     * until then. The library releases it with the backend's `release`. DYNSEL_E_FULL as from
+     * `allocate`, where a driver looks for room only now; also from `launch`.
+     */
+    dynsel_status (*bring)(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
+                           const dynsel_event *after, size_t after_count, dynsel_event *done);
+
+    /** Brings the copy's data into the host's memory; for shared memory, hands it to the host, to
+     * be read or also written. contents: as above. Starts it and does not wait; done->native is for
+     * the backend's `poll`, `wait` and `release`, or NULL when it is done already. All work that
+     * wrote the copy is complete. */
+    dynsel_status (*fetch)(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
+                           bool to_write, dynsel_event *done);
+
+    /** Starts a command of kind KERNEL, COPY or FILL, from within `start`. done: as of a task
+     * function. */
+    dynsel_status (*launch)(dynsel_backend *backend, void *own, const dynsel_command *command,
+                            dynsel_event *done);
+
+    /** Whether there is a form of this kernel for this backend. Never blocks. */
+    bool (*has_form)(const dynsel_kernel *kernel);
+
+    /** Builds a kernel ahead of its first use; see dynsel_kernel_prepare(). May be NULL. */
+    dynsel_status (*prepare)(dynsel_backend *backend, void *own, const dynsel_kernel *kernel);
+} dynsel_memory_ops;
+
+DYNSEL_END_DECLS
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a call on a device, or work there, failed with. */
+#ifndef DYNSEL_BACKENDS_OPENCL_FAILURE_H
+#define DYNSEL_BACKENDS_OPENCL_FAILURE_H
+
+#include <dynsel/error.h>
+
+#include "backends/opencl/table.h"
+
+/* Not under the lock: the device is lost when the code says so. function: static text. */
+dynsel_error dynsel_opencl_failure(dynsel_opencl_entry *entry, const char *function, cl_int code);
+
+/* The same as this thread's last error. */
+dynsel_status dynsel_opencl_fail(dynsel_opencl_entry *entry, const char *function, cl_int code);
+
+/* DYNSEL_E_DEVICE, because the device was lost before. */
+dynsel_status dynsel_opencl_fail_lost(const dynsel_opencl_entry *entry);
+
+#endif

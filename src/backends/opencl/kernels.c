@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/opencl/kernels.h"
+
+#include <string.h>
+
+#include "backends/opencl/device.h"
+#include "core/fail.h"
+#include "port/lock.h"
+#include "port/pause.h"
+
+/* Who a kernel is: another one may come to stand at the same address. */
+typedef struct identity {
+    const dynsel_kernel *kernel;
+    const char *name;
+    const char *source;
+} identity;
+
+/* Only grows. Its lock is for entering; who reads takes `known` first. */
+static struct {
+    dynsel_word known;
+    identity identities[CONFIG_DYNSEL_OPENCL_MAX_KERNELS];
+    dynsel_opencl_kernel kernels[CONFIG_DYNSEL_OPENCL_MAX_KERNELS]
+                                [CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
+} table;
+static dynsel_lock table_lock = DYNSEL_LOCK_INITIALIZER;
+
+static bool is_identity(const identity *known, const dynsel_kernel *kernel)
+{
+    return known->kernel == kernel && known->name == kernel->name &&
+           known->source == kernel->source;
+}
+
+/* CONFIG_DYNSEL_OPENCL_MAX_KERNELS: it is not there. */
+static uint32_t find(const dynsel_kernel *kernel)
+{
+    const uint32_t known = dynsel_word_load_acquire(&table.known);
+    for (uint32_t i = 0; i < known; i++) {
+        if (is_identity(&table.identities[i], kernel)) {
+            return i;
+        }
+    }
+    return CONFIG_DYNSEL_OPENCL_MAX_KERNELS;
+}
+
+static uint32_t enter(const dynsel_kernel *kernel)
+{
+    dynsel_lock_acquire(&table_lock);
+    uint32_t index = find(kernel); /* another thread may have been faster */
+    const uint32_t known = dynsel_word_load_relaxed(&table.known);
+    if (index == CONFIG_DYNSEL_OPENCL_MAX_KERNELS && known < CONFIG_DYNSEL_OPENCL_MAX_KERNELS) {
+        index = known;
+        table.identities[index] = (identity){kernel, kernel->name, kernel->source};
+        dynsel_word_store_release(&table.known, known + 1);
+    }
+    dynsel_lock_release(&table_lock);
+    return index;
+}
+
+static void lock(dynsel_opencl_kernel *kernel)
+{
+    for (uint32_t round = 0; dynsel_word_exchange(&kernel->lock, 1) != 0; round++) {
+        dynsel_pause(round);
+    }
+}
+
+dynsel_status dynsel_opencl_take_kernel(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                        dynsel_opencl_kernel **taken)
+{
+    uint32_t index = find(kernel);
+    if (index == CONFIG_DYNSEL_OPENCL_MAX_KERNELS) {
+        index = enter(kernel);
+    }
+    if (index == CONFIG_DYNSEL_OPENCL_MAX_KERNELS) {
+        return dynsel_fail(
+            &(const dynsel_error){.status = DYNSEL_E_FULL,
+                                  .number = CONFIG_DYNSEL_OPENCL_MAX_KERNELS,
+                                  .subject = DYNSEL_TEXT(kernel->name),
+                                  .detail = DYNSEL_TEXT("there are {} kernels already: raise "
+                                                        "CONFIG_DYNSEL_OPENCL_MAX_KERNELS")});
+    }
+    *taken = &table.kernels[index][entry - dynsel_opencl_known.entries];
+    lock(*taken);
+    return DYNSEL_OK;
+}
+
+void dynsel_opencl_return_kernel(dynsel_opencl_kernel *taken)
+{
+    dynsel_word_store_release(&taken->lock, 0);
+}
+
+dynsel_status dynsel_opencl_prepare(dynsel_backend *backend, void *own, const dynsel_kernel *kernel)
+{
+    dynsel_opencl_entry *const entry = own;
+    dynsel_opencl_kernel *taken = NULL;
+    (void)backend;
+    dynsel_status status = dynsel_opencl_open(entry);
+    if (status == DYNSEL_OK) {
+        status = dynsel_opencl_take_kernel(entry, kernel, &taken);
+    }
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    status = dynsel_opencl_build(entry, kernel, taken);
+    dynsel_opencl_return_kernel(taken);
+    return status;
+}
+
+static void release(dynsel_opencl_kernel *kernels)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_OPENCL_MAX_DEVICES; i++) {
+        if (kernels[i].stage == DYNSEL_OPENCL_BUILT &&
+            !dynsel_opencl_is_lost(&dynsel_opencl_known.entries[i])) {
+            (void)clReleaseKernel(kernels[i].kernel);
+            (void)clReleaseProgram(kernels[i].program);
+        }
+    }
+}
+
+void dynsel_opencl_release_kernels(void)
+{
+    const uint32_t known = dynsel_word_load_relaxed(&table.known);
+    for (uint32_t i = 0; i < known; i++) {
+        release(table.kernels[i]);
+    }
+    (void)memset(&table, 0, sizeof(table));
+}

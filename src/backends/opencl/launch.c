@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches of kernels: arguments, work groups, the enqueue. */
+#include <dynsel/opencl.h>
+
+#include <string.h>
+
+#include "backends/opencl/codes.h"
+#include "backends/opencl/failure.h"
+#include "backends/opencl/kernels.h"
+#include "backends/opencl/memory.h"
+#include "core/fail.h"
+#include "port/atomic.h"
+#include "port/likely.h"
+
+enum {
+    MOST_ITEMS = 64,   /* in a work group that the user did not choose */
+    ENOUGH_ITEMS = 32, /* a power of two from here on is better than any other number */
+};
+
+/* The user's mistake with a kernel; number: what `{}` stands for. */
+static dynsel_status refuse(const dynsel_kernel *kernel, const char *function, cl_int code,
+                            const char *detail, size_t number)
+{
+    (void)kernel; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    (void)function;
+    (void)detail;
+    return dynsel_fail(&(const dynsel_error){.status = DYNSEL_E_INVALID,
+                                             .code = code,
+                                             .number = (uint32_t)number,
+                                             .function = DYNSEL_TEXT(function),
+                                             .subject = DYNSEL_TEXT(kernel->name),
+                                             .detail = DYNSEL_TEXT(detail)});
+}
+
+/* The argument as OpenCL takes it; NULL for local memory. */
+static const void *value_of(const dynsel_argument *argument, size_t *bytes)
+{
+    if (argument->kind == DYNSEL_ARGUMENT_DATA) {
+        *bytes = sizeof(cl_mem);
+        return &argument->memory->native;
+    }
+    *bytes = argument->bytes;
+    return argument->kind == DYNSEL_ARGUMENT_VALUE ? argument->value : NULL;
+}
+
+static bool is_set(const dynsel_opencl_set *set, uint8_t kind, const void *value, size_t bytes)
+{
+    return set->bytes == bytes && set->kind == kind &&
+           (value == NULL || memcmp(set->value, value, bytes) == 0);
+}
+
+static void remember(dynsel_opencl_set *set, uint8_t kind, const void *value, size_t bytes)
+{
+    const bool fits = value == NULL || bytes <= DYNSEL_OPENCL_REMEMBERED_BYTES;
+    set->kind = kind;
+    set->bytes = fits ? bytes : 0;
+    if (fits && value != NULL) {
+        (void)memcpy(set->value, value, bytes);
+    }
+}
+
+static const char *what_is_wrong(cl_int code)
+{
+    switch (code) {
+    case CL_INVALID_ARG_SIZE:
+        return "argument {} has another size than the kernel's";
+    case CL_INVALID_ARG_VALUE:
+    case CL_INVALID_MEM_OBJECT:
+        return "argument {} is of another kind than the kernel's";
+    case CL_INVALID_ARG_INDEX:
+        return "the kernel has no argument {}";
+    default:
+        return NULL;
+    }
+}
+
+static dynsel_status fail_argument(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                   cl_int code, size_t index)
+{
+    const char *const detail = what_is_wrong(code);
+    return detail != NULL ? refuse(kernel, "clSetKernelArg", code, detail, index)
+                          : dynsel_opencl_fail(entry, "clSetKernelArg", code);
+}
+
+static dynsel_status set_argument(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                  dynsel_opencl_kernel *built, const dynsel_argument *argument,
+                                  size_t index)
+{
+    dynsel_opencl_set *const set = &built->set[index];
+    size_t bytes = 0;
+    const void *const value = value_of(argument, &bytes);
+    if (argument->kind == DYNSEL_ARGUMENT_UNSET) {
+        return refuse(kernel, NULL, 0, "argument {} was not set", index);
+    }
+    if (DYNSEL_LIKELY(is_set(set, argument->kind, value, bytes))) {
+        return DYNSEL_OK;
+    }
+    set->bytes = 0;
+    const cl_int code = clSetKernelArg(built->kernel, (cl_uint)index, bytes, value);
+    if (code != CL_SUCCESS) {
+        return fail_argument(entry, kernel, code, index);
+    }
+    remember(set, argument->kind, value, bytes);
+    return DYNSEL_OK;
+}
+
+/* A handle of memory that was given back since may be that of other memory now. */
+static void forget_memory(dynsel_opencl_kernel *built)
+{
+    const uint32_t releases = dynsel_word_load_acquire(&dynsel_opencl_releases);
+    if (DYNSEL_LIKELY(built->releases == releases)) {
+        return;
+    }
+    built->releases = releases;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_ARGUMENTS; i++) {
+        if (built->set[i].kind == DYNSEL_ARGUMENT_DATA) {
+            built->set[i].bytes = 0;
+        }
+    }
+}
+
+static dynsel_status set_arguments(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                   dynsel_opencl_kernel *built, const dynsel_launch *launch)
+{
+    if (launch->argument_count != built->argument_count) {
+        return refuse(kernel, NULL, CL_INVALID_KERNEL_ARGS,
+                      "the kernel takes {} arguments, and another number was set",
+                      built->argument_count);
+    }
+    dynsel_status status = DYNSEL_OK;
+    cl_ulong local = 0;
+    forget_memory(built);
+    for (size_t i = 0; i < launch->argument_count && status == DYNSEL_OK; i++) {
+        const dynsel_argument *const argument = &launch->arguments[i];
+        local += argument->kind == DYNSEL_ARGUMENT_LOCAL ? argument->bytes : 0;
+        status = set_argument(entry, kernel, built, argument, i);
+    }
+    /* Some drivers answer this as they do the loss of the device. */
+    if (status == DYNSEL_OK && built->local_bytes != 0 && local > built->local_bytes) {
+        return refuse(kernel, NULL, CL_OUT_OF_RESOURCES,
+                      "the device has {} bytes of local memory left for arguments",
+                      built->local_bytes);
+    }
+    return status;
+}
+
+/* The largest number of work items up to `room` that divides `count`: a power of two if one is
+ * large enough. */
+static size_t share_of(size_t count, size_t room)
+{
+    size_t power = count & (~count + 1); /* the largest that divides it */
+    while (power > room) {
+        power /= 2;
+    }
+    if (power >= ENOUGH_ITEMS || power == count) {
+        return power;
+    }
+    size_t share = count < room ? count : room;
+    while (count % share != 0) {
+        share--;
+    }
+    return share;
+}
+
+static void choose_local(const dynsel_opencl_kernel *built, dynsel_opencl_shape *shape)
+{
+    size_t room =
+        built->most_items != 0 && built->most_items < MOST_ITEMS ? built->most_items : MOST_ITEMS;
+    for (cl_uint i = 0; i < shape->dimensions; i++) {
+        shape->local[i] =
+            built->demanded[0] != 0 ? built->demanded[i] : share_of(shape->global[i], room);
+        room /= built->demanded[0] != 0 ? 1 : shape->local[i];
+    }
+}
+
+/* OpenCL's dimension 0 is the one whose work items run side by side: dynsel's last. */
+static void turn_round(const dynsel_range *range, uint32_t dimensions, size_t *turned)
+{
+    for (uint32_t i = 0; i < dimensions; i++) {
+        turned[i] = range->size[dimensions - 1 - i];
+    }
+}
+
+static bool is_shape_of(const dynsel_opencl_shape *shape, const dynsel_range *global)
+{
+    const uint32_t dimensions = global->dimensions;
+    if (shape->dimensions != dimensions) {
+        return false;
+    }
+    for (uint32_t i = 0; i < dimensions; i++) {
+        if (shape->global[i] != global->size[dimensions - 1 - i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Into built->shape. */
+static void choose_shape(dynsel_opencl_kernel *built, const dynsel_launch *launch)
+{
+    dynsel_opencl_shape *const shape = &built->shape;
+    if (!is_shape_of(shape, &launch->global)) {
+        shape->dimensions = launch->global.dimensions;
+        turn_round(&launch->global, shape->dimensions, shape->global);
+        choose_local(built, shape);
+    }
+}
+
+static dynsel_status check_local(const dynsel_kernel *kernel, const dynsel_opencl_kernel *built,
+                                 const dynsel_range *local)
+{
+    const size_t items = dynsel_range_count(local);
+    return built->most_items != 0 && items > built->most_items
+               ? refuse(kernel, NULL, CL_INVALID_WORK_GROUP_SIZE,
+                        "on this device a work group of this kernel has at most {} work items",
+                        built->most_items)
+               : DYNSEL_OK;
+}
+
+static bool is_zero(const dynsel_range *range, uint32_t dimensions)
+{
+    for (uint32_t i = 0; i < dimensions; i++) {
+        if (range->size[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static dynsel_status fail_launch(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                 cl_int code)
+{
+    static const char function[] = "clEnqueueNDRangeKernel";
+    switch (code) {
+    case CL_INVALID_WORK_GROUP_SIZE:
+    case CL_INVALID_WORK_ITEM_SIZE:
+    case CL_INVALID_GLOBAL_WORK_SIZE:
+    case CL_INVALID_GLOBAL_OFFSET:
+    case CL_INVALID_KERNEL_ARGS:
+        return refuse(kernel, function, code, dynsel_opencl_code_name(code), 0);
+    default:
+        return dynsel_opencl_fail(entry, function, code);
+    }
+}
+
+static dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_command *command,
+                             dynsel_opencl_kernel *built, const dynsel_opencl_wait_list *list,
+                             cl_event *done)
+{
+    const dynsel_launch *const launch = &command->launch;
+    const uint32_t dimensions = launch->global.dimensions;
+    size_t first[DYNSEL_MAX_DIMENSIONS];
+    size_t own[DYNSEL_MAX_DIMENSIONS];
+    const size_t *local = built->shape.local;
+    choose_shape(built, launch);
+    if (launch->local.dimensions != 0) {
+        const dynsel_status status = check_local(command->kernel, built, &launch->local);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+        turn_round(&launch->local, dimensions, own);
+        local = own;
+    }
+    const bool from_zero = is_zero(&launch->offset, launch->offset.dimensions);
+    if (!from_zero) {
+        turn_round(&launch->offset, dimensions, first);
+    }
+    const cl_int code =
+        clEnqueueNDRangeKernel(entry->queue, built->kernel, dimensions, from_zero ? NULL : first,
+                               built->shape.global, local, list->count, list->events, done);
+    return DYNSEL_LIKELY(code == CL_SUCCESS) ? DYNSEL_OK
+                                             : fail_launch(entry, command->kernel, code);
+}
+
+dynsel_status dynsel_opencl_launch(dynsel_opencl_entry *entry, const dynsel_command *command,
+                                   const dynsel_opencl_wait_list *list, cl_event *done)
+{
+    dynsel_opencl_kernel *built = NULL;
+    dynsel_status status = dynsel_opencl_take_kernel(entry, command->kernel, &built);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    status = dynsel_opencl_build(entry, command->kernel, built);
+    if (status == DYNSEL_OK) {
+        status = set_arguments(entry, command->kernel, built, &command->launch);
+    }
+    if (status == DYNSEL_OK) {
+        status = enqueue(entry, command, built, list, done);
+    }
+    dynsel_opencl_return_kernel(built);
+    return status;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What compilers of OpenCL C complain about. */
+#ifndef DYNSEL_BACKENDS_OPENCL_LOG_H
+#define DYNSEL_BACKENDS_OPENCL_LOG_H
+
+#include <dynsel/kernel.h>
+
+#include "backends/opencl/table.h"
+
+/* Keeps the log of a kernel's program that did not build, in the place of the one before it on that
+ * device. */
+void dynsel_opencl_keep_log(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                            cl_program program);
+
+/* The log that was kept, for people; NULL: it was empty, or is that of another kernel by now. */
+const char *dynsel_opencl_log_of(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel);
+
+/* Those of all devices. */
+void dynsel_opencl_forget_logs(void);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies of buffers on devices, and what moves them. */
+#include "backends/opencl/memory.h"
+
+#include "backends/opencl/codes.h"
+#include "backends/opencl/describe.h"
+#include "backends/opencl/device.h"
+#include "backends/opencl/failure.h"
+#include "backends/opencl/kernels.h"
+#include "core/fail.h"
+#include "port/likely.h"
+
+enum {
+    PAGE_BYTES = 4096, /* what integrated GPUs need to use the host's memory itself */
+    LINE_BYTES = 64,
+    BITS_PER_BYTE = 8
+};
+
+dynsel_word dynsel_opencl_releases;
+dynsel_word dynsel_opencl_copies;
+
+/* In place of the wait list of a command. */
+DYNSEL_RARE static dynsel_status wait_for_list(dynsel_opencl_entry *entry,
+                                               dynsel_opencl_wait_list *list)
+{
+    const cl_int code = clWaitForEvents(list->count, list->events);
+    *list = (dynsel_opencl_wait_list){.count = 0};
+    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
+        return dynsel_fail(&(const dynsel_error){
+            .status = DYNSEL_E_DEPENDENCY,
+            .code = code,
+            .function = DYNSEL_TEXT("clWaitForEvents"),
+            .subject = DYNSEL_TEXT(entry->name),
+            .detail = DYNSEL_TEXT("CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST")});
+    }
+    return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clWaitForEvents", code);
+}
+
+dynsel_status dynsel_opencl_list_events(dynsel_opencl_entry *entry, dynsel_opencl_wait_list *list,
+                                        const dynsel_event *after, size_t count)
+{
+    if (count > DYNSEL_OPENCL_WAIT_LIST) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL, "a command comes after {} events", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        list->all[i] = after[i].opencl;
+    }
+    list->count = (cl_uint)count;
+    list->events = count > 0 ? list->all : NULL;
+    return count > 0 && entry->hangs_on_events ? wait_for_list(entry, list) : DYNSEL_OK;
+}
+
+static dynsel_domain domain(dynsel_backend *backend, void *own)
+{
+    const dynsel_opencl_entry *entry = dynsel_opencl_entry_at(own);
+    (void)backend;
+    if (entry == NULL) {
+        entry = dynsel_opencl_entry_of_queue(own); /* as programs know it */
+    }
+    return entry != NULL ? (dynsel_domain){.number = dynsel_opencl_domain_of(entry),
+                                           .in_order = !entry->out_of_order}
+                         : (dynsel_domain){0};
+}
+
+/* Whether a copy can be the host's memory itself with nothing moved: where the driver would make a
+ * hidden copy instead, one of our own is better. */
+static bool can_share(const dynsel_opencl_entry *entry, const dynsel_memory *memory)
+{
+    const uintptr_t place = (uintptr_t)memory->host;
+    if ((entry->type & CL_DEVICE_TYPE_CPU) != 0) {
+        cl_uint bits = 0;
+        (void)dynsel_opencl_read_value(entry->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits,
+                                       sizeof(bits));
+        return bits >= BITS_PER_BYTE && place % (bits / BITS_PER_BYTE) == 0;
+    }
+    cl_bool unified = CL_FALSE;
+    (void)dynsel_opencl_read_value(entry->device, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified,
+                                   sizeof(unified));
+    return unified != CL_FALSE && place % PAGE_BYTES == 0 && memory->bytes % LINE_BYTES == 0;
+}
+
+/* No failure of an allocation says that a device is lost: the others may still use it. */
+static dynsel_status refuse_memory(const dynsel_opencl_entry *entry, cl_int code)
+{
+    (void)entry; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_FULL,
+        .code = code,
+        .function = DYNSEL_TEXT("clCreateBuffer"),
+        .subject = DYNSEL_TEXT(entry->name),
+        .detail = DYNSEL_TEXT(code == CL_INVALID_BUFFER_SIZE
+                                  ? "the buffer is larger than the device allows any to be"
+                                  : dynsel_opencl_code_name(code)),
+    });
+}
+
+/* Makes drivers that would allocate at the first use do it now, so that a full device is noticed
+ * where something can be given up. (Migrating it would say the same, but NVIDIA's driver crashes on
+ * that where several threads do it.) What else they answer is no matter here. */
+static dynsel_status reserve(dynsel_opencl_entry *entry, cl_mem memory)
+{
+    static const unsigned char anything = 0;
+    const cl_int code = clEnqueueFillBuffer(entry->queue, memory, &anything, sizeof(anything), 0,
+                                            sizeof(anything), 0, NULL, NULL);
+    if (dynsel_opencl_code_is_loss(code)) {
+        return dynsel_opencl_fail(entry, "clEnqueueFillBuffer", code);
+    }
+    return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY
+               ? refuse_memory(entry, code)
+               : DYNSEL_OK;
+}
+
+static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory *memory)
+{
+    dynsel_opencl_entry *const entry = own;
+    (void)backend;
+    dynsel_status status = dynsel_opencl_open(entry);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    const bool shared = memory->shared && can_share(entry, memory);
+    cl_int code = CL_SUCCESS;
+    const cl_mem made =
+        clCreateBuffer(entry->context, CL_MEM_READ_WRITE | (shared ? CL_MEM_USE_HOST_PTR : 0),
+                       memory->bytes, shared ? memory->host : NULL, &code);
+    if (made == NULL || code != CL_SUCCESS) {
+        return refuse_memory(entry, code);
+    }
+    /* Out of order, it could come after what is brought. */
+    status = shared || entry->out_of_order ? DYNSEL_OK : reserve(entry, made);
+    if (status != DYNSEL_OK) {
+        if (!dynsel_opencl_is_lost(entry)) {
+            (void)clReleaseMemObject(made);
+        }
+        return status;
+    }
+    memory->native = made;
+    memory->shared = shared;
+    memory->mapping = DYNSEL_UNMAPPED;
+    (void)dynsel_word_add_relaxed(&dynsel_opencl_copies, 1);
+    return DYNSEL_OK;
+}
+
+static dynsel_status unmap(dynsel_opencl_entry *entry, dynsel_memory *memory,
+                           const dynsel_opencl_wait_list *list, cl_event *done)
+{
+    const cl_int code = clEnqueueUnmapMemObject(entry->queue, memory->native, memory->host,
+                                                list->count, list->events, done);
+    if (code != CL_SUCCESS) {
+        return dynsel_opencl_fail(entry, "clEnqueueUnmapMemObject", code);
+    }
+    memory->mapping = DYNSEL_UNMAPPED;
+    return DYNSEL_OK;
+}
+
+/* Drivers keep what is still mapped, and may use the host's memory until it is not. */
+static void end_mapping(dynsel_opencl_entry *entry, dynsel_memory *memory)
+{
+    static const dynsel_opencl_wait_list nothing;
+    cl_event done = NULL;
+    if (unmap(entry, memory, &nothing, &done) != DYNSEL_OK) {
+        return;
+    }
+    const cl_int code = clWaitForEvents(1, &done);
+    if (code != CL_SUCCESS) {
+        (void)dynsel_opencl_failure(entry, "clWaitForEvents", code);
+    }
+    if (!dynsel_opencl_is_lost(entry)) {
+        (void)clReleaseEvent(done);
+    }
+}
+
+static void release(dynsel_backend *backend, void *own, dynsel_memory *memory)
+{
+    dynsel_opencl_entry *const entry = own;
+    (void)backend;
+    (void)dynsel_word_add_synchronized(&dynsel_opencl_releases, 1);
+    if (memory->mapping != DYNSEL_UNMAPPED && !dynsel_opencl_is_lost(entry)) {
+        end_mapping(entry, memory);
+    }
+    if (!dynsel_opencl_is_lost(entry)) {
+        (void)clReleaseMemObject(memory->native);
+    }
+    memory->native = NULL;
+    (void)dynsel_word_add_relaxed(&dynsel_opencl_copies, (uint32_t)-1);
+}
+
+static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
+                           const dynsel_event *after, size_t after_count, dynsel_event *done)
+{
+    dynsel_opencl_entry *const entry = own;
+    dynsel_opencl_wait_list list;
+    (void)backend;
+    if (dynsel_opencl_is_lost(entry)) {
+        return dynsel_opencl_fail_lost(entry);
+    }
+    const dynsel_status status = dynsel_opencl_list_events(entry, &list, after, after_count);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (memory->shared) {
+        return memory->mapping == DYNSEL_UNMAPPED ? DYNSEL_OK
+                                                  : unmap(entry, memory, &list, &done->opencl);
+    }
+    if (!contents) {
+        return DYNSEL_OK;
+    }
+    const cl_int code =
+        clEnqueueWriteBuffer(entry->queue, memory->native, CL_FALSE, 0, memory->bytes, memory->host,
+                             list.count, list.events, &done->opencl);
+    return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clEnqueueWriteBuffer", code);
+}
+
+static cl_map_flags flags_of(bool contents, bool to_write)
+{
+    if (!to_write) {
+        return CL_MAP_READ;
+    }
+    return contents ? CL_MAP_READ | CL_MAP_WRITE : CL_MAP_WRITE_INVALIDATE_REGION;
+}
+
+static dynsel_status map(dynsel_opencl_entry *entry, dynsel_memory *memory, bool contents,
+                         bool to_write, const dynsel_opencl_wait_list *list, cl_event *done)
+{
+    cl_int code = CL_SUCCESS;
+    const void *const place =
+        clEnqueueMapBuffer(entry->queue, memory->native, CL_FALSE, flags_of(contents, to_write), 0,
+                           memory->bytes, list->count, list->events, done, &code);
+    if (code != CL_SUCCESS) {
+        return dynsel_opencl_fail(entry, "clEnqueueMapBuffer", code);
+    }
+    if (place != memory->host) {
+        return dynsel_fail(&(const dynsel_error){
+            .status = DYNSEL_E_DEVICE,
+            .function = DYNSEL_TEXT("clEnqueueMapBuffer"),
+            .subject = DYNSEL_TEXT(entry->name),
+            .detail = DYNSEL_TEXT("the driver maps memory of the host's to another place")});
+    }
+    memory->mapping = to_write ? DYNSEL_MAPPED_TO_WRITE : DYNSEL_MAPPED_TO_READ;
+    return DYNSEL_OK;
+}
+
+/* What is mapped to be read is unmapped before it is mapped to be written: nobody reads it then. */
+static dynsel_status map_again(dynsel_opencl_entry *entry, dynsel_memory *memory, bool contents,
+                               cl_event *done)
+{
+    dynsel_opencl_wait_list list = {.count = 0};
+    const dynsel_status status = unmap(entry, memory, &list, &list.all[0]);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    list.count = 1;
+    list.events = list.all;
+    const dynsel_status mapped = map(entry, memory, contents, true, &list, done);
+    if (!dynsel_opencl_is_lost(entry)) {
+        (void)clReleaseEvent(list.all[0]);
+    }
+    return mapped;
+}
+
+static dynsel_status fetch_shared(dynsel_opencl_entry *entry, dynsel_memory *memory, bool contents,
+                                  bool to_write, cl_event *done)
+{
+    static const dynsel_opencl_wait_list nothing;
+    if (memory->mapping == DYNSEL_MAPPED_TO_WRITE ||
+        (memory->mapping == DYNSEL_MAPPED_TO_READ && !to_write)) {
+        return DYNSEL_OK;
+    }
+    return memory->mapping == DYNSEL_UNMAPPED
+               ? map(entry, memory, contents, to_write, &nothing, done)
+               : map_again(entry, memory, contents, done);
+}
+
+static dynsel_status fetch_copy(dynsel_opencl_entry *entry, dynsel_memory *memory, cl_event *done)
+{
+    const cl_int code = clEnqueueReadBuffer(entry->queue, memory->native, CL_FALSE, 0,
+                                            memory->bytes, memory->host, 0, NULL, done);
+    return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clEnqueueReadBuffer", code);
+}
+
+static dynsel_status fetch(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
+                           bool to_write, dynsel_event *done)
+{
+    dynsel_opencl_entry *const entry = own;
+    dynsel_status status = DYNSEL_OK;
+    (void)backend;
+    if (dynsel_opencl_is_lost(entry)) {
+        return dynsel_opencl_fail_lost(entry);
+    }
+    if (memory->shared) {
+        status = fetch_shared(entry, memory, contents, to_write, &done->opencl);
+    } else if (contents) {
+        status = fetch_copy(entry, memory, &done->opencl);
+    }
+    if (status == DYNSEL_OK && done->opencl != NULL) {
+        const cl_int code = clFlush(entry->queue);
+        if (code != CL_SUCCESS) {
+            /* a loss is remembered; else the wait flushes */
+            (void)dynsel_opencl_failure(entry, "clFlush", code);
+        }
+    }
+    return status;
+}
+
+static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_command *command,
+                            dynsel_event *done)
+{
+    dynsel_opencl_entry *const entry = own;
+    dynsel_opencl_wait_list list;
+    (void)backend;
+    if (dynsel_opencl_is_lost(entry)) {
+        return dynsel_opencl_fail_lost(entry);
+    }
+    const dynsel_status status =
+        dynsel_opencl_list_events(entry, &list, command->after, command->after_count);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    switch ((dynsel_command_kind)command->kind) {
+    case DYNSEL_COMMAND_KERNEL:
+        return dynsel_opencl_launch(entry, command, &list, &done->opencl);
+    case DYNSEL_COMMAND_COPY:
+        return dynsel_opencl_copy(entry, command, &list, &done->opencl);
+    case DYNSEL_COMMAND_FILL:
+        return dynsel_opencl_fill(entry, command, &list, &done->opencl);
+    case DYNSEL_COMMAND_NONE:
+    case DYNSEL_COMMAND_HOST_TASK:
+    case DYNSEL_COMMAND_HOST_ACCESS:
+    default:
+        return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "OpenCL devices run kernels, copies and fills");
+    }
+}
+
+static bool has_form(const dynsel_kernel *kernel)
+{
+    return kernel->source != NULL || kernel->il != NULL || kernel->binary_count > 0;
+}
+
+const dynsel_memory_ops dynsel_opencl_memory = {
+    .domain = domain,
+    .allocate = allocate,
+    .release = release,
+    .bring = bring,
+    .fetch = fetch,
+    .launch = launch,
+    .has_form = has_form,
+    .prepare = dynsel_opencl_prepare,
+};

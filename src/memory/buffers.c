@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory/buffers.h"
+
+#include <string.h>
+
+#include "core/deferred.h"
+#include "core/fail.h"
+#include "memory/evict.h"
+#include "memory/lock.h"
+#include "memory/recording.h"
+
+/*
+ * A handle's token: the place in the table, from 1 on, below a generation, which is never 0. The
+ * record of a buffer that is being ended has a token without a place, which is nobody's handle.
+ */
+enum {
+    PLACE_BITS = 11,
+    PLACES = (1 << PLACE_BITS) - 1,
+    LAST_GENERATION = (1 << (32 - PLACE_BITS)) - 1
+};
+
+_Static_assert(CONFIG_DYNSEL_MAX_BUFFERS <= PLACES, "a token has no room for so many places");
+
+dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
+
+static uint32_t place_in(dynsel_buffer buffer)
+{
+    return buffer.token & PLACES;
+}
+
+dynsel_buffer_record *dynsel_buffer_find(dynsel_buffer buffer)
+{
+    const uint32_t place = place_in(buffer);
+    if (place == 0 || place > CONFIG_DYNSEL_MAX_BUFFERS) {
+        return NULL;
+    }
+    dynsel_buffer_record *record = &dynsel_buffers[place - 1];
+    return record->token == buffer.token ? record : NULL;
+}
+
+void dynsel_buffer_hide(dynsel_buffer_record *record)
+{
+    record->token = record->generation << PLACE_BITS;
+}
+
+/* Nothing but a handle that was one can be out of date. */
+static bool was_a_handle(dynsel_buffer buffer)
+{
+    return place_in(buffer) >= 1 && place_in(buffer) <= CONFIG_DYNSEL_MAX_BUFFERS &&
+           buffer.token >> PLACE_BITS != 0;
+}
+
+dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dynsel_buffer buffer)
+{
+    dynsel_error error = {.function = function, .subject = subject};
+    if (was_a_handle(buffer)) {
+        error.status = DYNSEL_E_STALE;
+        error.detail = DYNSEL_TEXT("the buffer was ended by dynsel_buffer_deinit()");
+    } else {
+        error.status = DYNSEL_E_INVALID;
+        error.detail = buffer.token == 0
+                           ? DYNSEL_TEXT("there is no buffer: make one with dynsel_buffer_init()")
+                           : DYNSEL_TEXT("the handle is not one that dynsel_buffer_init() made");
+    }
+    return dynsel_fail(&error);
+}
+
+static bool goes_on(uint32_t token_plus_1)
+{
+    return token_plus_1 != 0 && dynsel_stage_of(token_plus_1 - 1) != DYNSEL_STAGE_OVER;
+}
+
+/* Work that nobody has looked at since it ended is not among the readers and the writer, when
+ * others came after its event. */
+static bool is_on_its_way(const dynsel_buffer_record *record)
+{
+    bool used = false;
+    for (uint32_t domain = 0; domain <= CONFIG_DYNSEL_MAX_DOMAINS && !used; domain++) {
+        used = dynsel_user_of(record, domain) != 0;
+    }
+    return used;
+}
+
+bool dynsel_buffer_in_use(const dynsel_buffer_record *record)
+{
+    bool used = goes_on(record->writer);
+    for (uint32_t i = 0; i < record->reader_count && !used; i++) {
+        used = goes_on(record->readers[i]);
+    }
+    return used || is_on_its_way(record);
+}
+
+static dynsel_buffer_record *find_free(void)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
+        if (dynsel_buffers[i].token == 0) {
+            return &dynsel_buffers[i];
+        }
+    }
+    return NULL;
+}
+
+static void *memory_inside(dynsel_buffer_record *record)
+{
+#if CONFIG_DYNSEL_BUFFER_INSIDE_BYTES > 0
+    return record->inside;
+#else
+    (void)record;
+    return NULL;
+#endif
+}
+
+static void fill_in(dynsel_buffer_record *record, void *data, const dynsel_shape *shape)
+{
+    const uint32_t last = record->generation;
+    (void)memset(record, 0, sizeof *record);
+    record->generation = last == LAST_GENERATION ? 1 : last + 1;
+    record->token = record->generation << PLACE_BITS | (uint32_t)(record - dynsel_buffers + 1);
+    record->data = data != NULL ? data : memory_inside(record);
+    record->element_bytes = shape->element_bytes;
+    record->bytes = shape->bytes;
+    record->range = shape->range;
+    record->host_valid = true;
+}
+
+/* False where there are no elements, or more than an object can have. */
+static bool size_up(dynsel_shape *shape)
+{
+    return shape->element_bytes != 0 && dynsel_range_is_whole(&shape->range) &&
+           dynsel_multiply(shape->element_bytes, dynsel_range_count(&shape->range),
+                           &shape->bytes) &&
+           shape->bytes <= PTRDIFF_MAX;
+}
+
+dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t element_bytes,
+                                 dynsel_range range)
+{
+    dynsel_shape shape = {.element_bytes = element_bytes, .range = range};
+    if (buffer == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the buffer is NULL");
+    }
+    if (buffer->token != 0) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the handle is in use or was not zeroed");
+    }
+    if (!size_up(&shape)) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID,
+                           "elements and range: 1 to 3 dimensions, no size of 0, and together no "
+                           "more bytes than an object can have");
+    }
+    if (data == NULL && shape.bytes > CONFIG_DYNSEL_BUFFER_INSIDE_BYTES) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,
+                                  "{} bytes are inside a buffer: pass memory, or raise "
+                                  "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES",
+                                  CONFIG_DYNSEL_BUFFER_INSIDE_BYTES);
+    }
+    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_buffer_record *record = find_free();
+    if (record != NULL) {
+        fill_in(record, data, &shape);
+        buffer->token = record->token;
+    }
+    dynsel_lock_release(&dynsel_memory_lock);
+    return record != NULL ? DYNSEL_OK
+                          : DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,
+                                               "{} buffers exist: end some, or raise "
+                                               "CONFIG_DYNSEL_MAX_BUFFERS",
+                                               CONFIG_DYNSEL_MAX_BUFFERS);
+}

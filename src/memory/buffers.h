@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of buffers. All of it under the lock of src/memory/lock.h, but for what says
+ * otherwise. */
+#ifndef DYNSEL_MEMORY_BUFFERS_H
+#define DYNSEL_MEMORY_BUFFERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/buffer.h>
+#include <dynsel/memory.h>
+#include <dynsel/word.h>
+
+/* What the library knows of the copy in one domain. */
+typedef struct dynsel_copy_record {
+    dynsel_memory memory; /* memory.native NULL: there is none */
+    void *own;            /* the resource of the domain that it was allocated with */
+    const void *since_on; /* the lane that `since` runs on, to which its failures are known first */
+    uint32_t since;       /* token + 1 of the work that brought it here; until that is started and
+                             over, others come after it */
+    uint32_t missed;      /* token + 1 of the last work that was to bring it and could not */
+    uint32_t used;        /* when it was used last, by the domain's count of uses */
+    bool valid;
+    bool lost; /* its device failed: to be given up before it is used again */
+} dynsel_copy_record;
+
+typedef enum dynsel_fetch_state {
+    DYNSEL_NO_FETCH,
+    DYNSEL_FETCH_BEGINS, /* by one thread, which has let the lock go */
+    DYNSEL_FETCH_RUNS
+} dynsel_fetch_state;
+
+/* Data on the way into the host's memory. */
+typedef struct dynsel_fetch {
+    uint8_t state; /* a dynsel_fetch_state */
+    bool contents; /* the data come, not only the right to use the memory */
+    bool to_write;
+    uint32_t domain; /* from where */
+    void *own;
+    dynsel_event done;
+} dynsel_fetch;
+
+typedef struct dynsel_buffer_record {
+    uint32_t token; /* of the handle; 0: free */
+    uint32_t generation;
+    void *data;
+    size_t element_bytes; /* these three do not change while the buffer lives */
+    size_t bytes;
+    dynsel_range range;
+
+    /* Token + 1 of the last work that writes it, in order of submission; 0: none. And the number of
+     * its entry; 0: there never was one. */
+    uint32_t writer;
+    uint32_t writer_order;
+    uint32_t readers[CONFIG_DYNSEL_MAX_READERS]; /* tokens + 1 of those that read it since */
+    uint32_t reader_count;
+    /* The number of entry of the last work that was to write it and failed; 0: none. Read without
+     * the lock too. */
+    dynsel_word failed;
+    dynsel_error failure; /* its first cause */
+
+    bool host_valid;
+    bool host_read;     /* work in the host's domain that reads it may be on its way */
+    uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
+                           allocated; 0: none */
+    dynsel_fetch fetch;
+    dynsel_copy_record copies[CONFIG_DYNSEL_MAX_DOMAINS]; /* by domain - 1 */
+    dynsel_movement movement;
+#if CONFIG_DYNSEL_BUFFER_INSIDE_BYTES > 0
+    _Alignas(16) unsigned char inside[CONFIG_DYNSEL_BUFFER_INSIDE_BYTES];
+#endif
+} dynsel_buffer_record;
+
+extern dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
+
+/* The record of a handle; NULL when it was ended, or is none (see dynsel_buffer_refuse()). May be
+ * called without the lock by who knows that the buffer lives. */
+dynsel_buffer_record *dynsel_buffer_find(dynsel_buffer buffer);
+
+/* Fails because of a handle that has no record. function: static; subject: the accessor's name or
+ * NULL. */
+dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dynsel_buffer buffer);
+
+/* Takes the buffer from its handles, as if it had been ended; its place is not free yet. */
+void dynsel_buffer_hide(dynsel_buffer_record *record);
+
+/* Whether work that is not over uses it. */
+bool dynsel_buffer_in_use(const dynsel_buffer_record *record);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The task that a policy sees of a command group. */
+#include "core/deferred.h"
+#include "core/fail.h"
+#include "memory/domains.h"
+#include "memory/place.h"
+#include "memory/run.h"
+
+/* Borrowed by the policy while it chooses. */
+typedef struct look {
+    dynsel_task task;
+    dynsel_requirement requirements[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    dynsel_task_form without[CONFIG_DYNSEL_MAX_RESOURCES]; /* backends that cannot run it */
+} look;
+
+static bool has_form(const dynsel_backend *backend, const dynsel_command *command)
+{
+    const dynsel_memory_ops *memory = backend->ops->memory;
+    switch (command->kind) {
+    case DYNSEL_COMMAND_KERNEL:
+        return memory != NULL ? memory->has_form(command->kernel)
+                              : command->kernel->function != NULL;
+    case DYNSEL_COMMAND_HOST_TASK:
+        return memory == NULL;
+    default:
+        return true;
+    }
+}
+
+/* Resources of one backend mostly stand side by side; naming it twice does no harm. */
+static inline void find_forms(look *seen, const dynsel_handler *group, const dynsel_policy *policy)
+{
+    const dynsel_backend *last = NULL;
+    size_t count = 0;
+    for (uint32_t i = 0; i < policy->count; i++) {
+        const dynsel_backend *backend = policy->resources[i].backend;
+        if (backend != last && !has_form(backend, &group->command)) {
+            seen->without[count++] = (dynsel_task_form){.backend = backend, .function = NULL};
+        }
+        last = backend;
+    }
+    seen->task.forms = seen->without;
+    seen->task.form_count = count;
+}
+
+/* The accessors themselves may be gone: one for each way to use a buffer is enough. */
+static inline void find_requirements(look *seen, const dynsel_handler *group)
+{
+    static const dynsel_accessor reads = {.mode = DYNSEL_ACCESS_READ, .placeholder = true};
+    static const dynsel_accessor writes = {.mode = DYNSEL_ACCESS_DISCARD_WRITE,
+                                           .placeholder = true};
+    static const dynsel_accessor both = {.mode = DYNSEL_ACCESS_READ_WRITE, .placeholder = true};
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_use *use = &group->uses[i];
+        const dynsel_accessor *needed = use->reads ? &reads : &writes;
+        seen->requirements[i].accessor = use->reads && use->writes ? &both : needed;
+        seen->requirements[i].buffer.token = use->token;
+    }
+    seen->task.requirements = seen->requirements;
+    seen->task.requirement_count = group->use_count;
+}
+
+/* Never 0. */
+static inline uint32_t id_of(const dynsel_handler *group)
+{
+    if (group->id != 0) {
+        return group->id;
+    }
+    uint32_t kernel_id = 0;
+    if (group->command.kind == DYNSEL_COMMAND_KERNEL) {
+        const dynsel_kernel *kernel = group->command.kernel;
+        kernel_id = kernel->id != 0 ? kernel->id : (uint32_t)((uintptr_t)kernel >> 2);
+    }
+    const uint32_t id =
+        ((uint32_t)((uintptr_t)group->function >> 1) * 0x9e3779b1u) ^ (kernel_id * 0x85ebca6bu);
+    return id != 0 ? id : 1;
+}
+
+static inline void look_at(look *seen, dynsel_handler *group, const dynsel_policy *policy)
+{
+    seen->task.function = dynsel_group_run;
+    seen->task.args = group;
+    seen->task.id = id_of(group);
+#if CONFIG_DYNSEL_ASPECTS
+    const bool has_kernel = group->command.kind == DYNSEL_COMMAND_KERNEL;
+    seen->task.aspects = group->aspects | (has_kernel ? group->command.kernel->aspects : 0);
+#endif
+    seen->task.key_words = group->key_words;
+    seen->task.key_word_count = group->key_word_count;
+    find_forms(seen, group, policy);
+    find_requirements(seen, group);
+}
+
+dynsel_status dynsel_place_choose(dynsel_handler *group, dynsel_policy *policy,
+                                  const dynsel_manner *manner)
+{
+    look seen;
+    look_at(&seen, group, policy);
+    const dynsel_request request = {.manner = manner, .policy = policy, .task = &seen.task};
+    return dynsel_deferred_choose(&request, dynsel_slot_of(group));
+}
+
+dynsel_status dynsel_place_choose_again(dynsel_handler *group)
+{
+    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit_command_group"),
+                                         .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    dynsel_slot *slot = dynsel_slot_of(group);
+    dynsel_policy *policy = slot->selection.policy;
+    look seen;
+    look_at(&seen, group, policy);
+    const dynsel_request request = {.manner = &manner, .policy = policy, .task = &seen.task};
+    return dynsel_deferred_choose_again(&request, slot);
+}
+
+dynsel_status dynsel_place_take(dynsel_handler *group)
+{
+    const dynsel_slot *slot = dynsel_slot_of(group);
+    group->lane = &slot->selection.policy->lanes[slot->selection.index];
+    return dynsel_domain_of(slot->work.where->backend, slot->work.own, &group->domain,
+                            &group->in_order);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which copies of a buffer are valid, and what has to be moved. */
+#ifndef DYNSEL_MEMORY_COHERENCE_H
+#define DYNSEL_MEMORY_COHERENCE_H
+
+#include <stdbool.h>
+
+#include <dynsel/status.h>
+
+#include "memory/buffers.h"
+#include "memory/group.h"
+
+/* What stands before the start of a command group. */
+typedef struct dynsel_outlook {
+    /* DYNSEL_OK: it may be started, and its effect on the copies has been entered. DYNSEL_E_AGAIN:
+     * not yet. Another failure (group->error set): what it reads is lost. */
+    dynsel_status status;
+    /* With DYNSEL_E_AGAIN: a fetch that the caller has to begin, without the lock; NULL: none. */
+    dynsel_buffer_record *fetch;
+} dynsel_outlook;
+
+/* Under the lock, for a command group whose order allows the start (or who only wants data: host
+ * accessors, dynsel_buffer_deinit()). Polls fetches that run, and ends them. */
+dynsel_outlook dynsel_coherence_look(dynsel_handler *group);
+
+/* Under the lock: enters the effect of the start on the copies; for dynsel_coherence_look(). */
+void dynsel_coherence_decide(dynsel_handler *group);
+
+/* Under the lock: the start that was decided did not take place. */
+void dynsel_coherence_take_back(dynsel_handler *group);
+
+/* Under the lock, while it is being started: the same for its uses from `first` on, whose data were
+ * not moved after all. */
+void dynsel_coherence_undo(dynsel_handler *group, uint32_t first);
+
+/* Without the lock: begins the fetch that dynsel_coherence_look() asked for. */
+void dynsel_fetch_begin(dynsel_buffer_record *record);
+
+/* Under the lock, after DYNSEL_E_AGAIN: work that has to end first, because of the data; it is
+ * being started or was, or is an open host accessor. False: none, as where a fetch runs. */
+bool dynsel_coherence_blocker(const dynsel_handler *group, uint32_t *token);
+
+/* Under the lock: a start that was decided took place, and the work failed. What it brought may not
+ * have arrived; certainly not where it came after what failed. */
+void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status);
+
+/* Under the lock: the first use whose data work ahead on the same resource was to bring and could
+ * not; NULL: none. */
+const dynsel_use *dynsel_coherence_missed(const dynsel_handler *group);
+
+/* Under the lock: gives up copies in the domain that are not in use and valid elsewhere, least
+ * recently used first, until one was given up; false: there was none. */
+bool dynsel_coherence_evict(uint32_t domain);
+
+/* Under the lock: gives back all copies of a buffer that nobody uses. */
+void dynsel_coherence_forget(dynsel_buffer_record *record);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory/evict.h"
+
+#include "core/deferred.h"
+#include "memory/coherence.h"
+#include "memory/domains.h"
+#include "memory/group.h"
+#include "port/assert.h"
+
+static bool uses(const dynsel_handler *group, uint32_t buffer)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        if (group->uses[i].buffer == buffer) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Pinned, because a group that is over may be filled in by who has its slot next. */
+uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain)
+{
+    const uint32_t buffer = (uint32_t)(record - dynsel_buffers);
+    uint32_t user = 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && user == 0; i++) {
+        dynsel_handler *const group = &dynsel_groups[i];
+        const uint32_t decided = group->decided;
+        if (decided == 0) {
+            continue;
+        }
+        if (!dynsel_deferred_pin(decided - 1)) {
+            group->decided = 0;
+            continue;
+        }
+        user = group->domain == domain && uses(group, buffer) ? decided : 0;
+        dynsel_slot_drop(&dynsel_slots[i], DYNSEL_SLOT_PIN);
+    }
+    return user;
+}
+
+void dynsel_copy_give_up(dynsel_buffer_record *record, uint32_t domain)
+{
+    dynsel_copy_record *const copy = &record->copies[domain - 1];
+    dynsel_backend *const backend = dynsel_domains[domain - 1].backend;
+    backend->ops->memory->release(backend, copy->own, &copy->memory);
+    *copy = (dynsel_copy_record){.since = 0};
+    if (record->shared_by == domain) {
+        record->shared_by = 0;
+    }
+}
+
+static bool is_valid_elsewhere(const dynsel_buffer_record *record, uint32_t domain)
+{
+    bool valid = record->host_valid;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        valid |= i + 1 != domain && record->copies[i].valid;
+    }
+    return valid;
+}
+
+/* Memory of the host's would not make room on the device. */
+static bool may_go(const dynsel_buffer_record *record, uint32_t domain, bool valid)
+{
+    const dynsel_copy_record *const copy = &record->copies[domain - 1];
+    return copy->memory.native != NULL && !copy->memory.shared && copy->valid == valid &&
+           (!valid || is_valid_elsewhere(record, domain)) &&
+           (record->fetch.state == DYNSEL_NO_FETCH || record->fetch.domain != domain);
+}
+
+/* The copy that was used longest ago, but less long than `age`; NULL: there is none. age: in and
+ * out, in uses of the domain. */
+static dynsel_buffer_record *find_oldest(uint32_t domain, bool valid, uint32_t *age)
+{
+    const uint32_t now = dynsel_domains[domain - 1].uses;
+    dynsel_buffer_record *oldest = NULL;
+    uint32_t oldest_age = 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
+        dynsel_buffer_record *const record = &dynsel_buffers[i];
+        const uint32_t its_age = now - record->copies[domain - 1].used;
+        if (its_age < *age && (oldest == NULL || its_age > oldest_age) &&
+            may_go(record, domain, valid)) {
+            oldest = record;
+            oldest_age = its_age;
+        }
+    }
+    *age = oldest_age;
+    return oldest;
+}
+
+static bool evict_one(uint32_t domain, bool valid)
+{
+    uint32_t age = UINT32_MAX;
+    dynsel_buffer_record *record = find_oldest(domain, valid, &age);
+    while (record != NULL && dynsel_user_of(record, domain) != 0) {
+        record = find_oldest(domain, valid, &age);
+    }
+    if (record != NULL) {
+        dynsel_copy_give_up(record, domain);
+    }
+    return record != NULL;
+}
+
+/* What is out of date costs nothing to lose. */
+bool dynsel_coherence_evict(uint32_t domain)
+{
+    return evict_one(domain, false) || evict_one(domain, true);
+}
+
+void dynsel_coherence_forget(dynsel_buffer_record *record)
+{
+    DYNSEL_ASSERT(record->fetch.state == DYNSEL_NO_FETCH);
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        if (record->copies[i].memory.native != NULL) {
+            dynsel_copy_give_up(record, i + 1);
+        }
+    }
+}

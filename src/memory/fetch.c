@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory/fetch.h"
+
+#include "memory/coherence.h"
+#include "memory/domains.h"
+#include "memory/lock.h"
+
+/* What is on a device that failed is gone; its memory is given up when somebody wants the copy. */
+static void lose(dynsel_buffer_record *record, uint32_t domain)
+{
+    dynsel_copy_record *const copy = &record->copies[domain - 1];
+    copy->valid = false;
+    copy->lost = true;
+}
+
+static void end(dynsel_buffer_record *record, dynsel_status status)
+{
+    if (status != DYNSEL_OK) {
+        lose(record, record->fetch.domain);
+    } else if (record->fetch.contents) {
+        record->host_valid = true;
+    }
+    record->fetch.state = DYNSEL_NO_FETCH;
+}
+
+void dynsel_fetch_look(dynsel_buffer_record *record)
+{
+    if (record->fetch.state != DYNSEL_FETCH_RUNS) {
+        return;
+    }
+    const dynsel_fetch *const fetch = &record->fetch;
+    dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
+    const dynsel_backend_ops *const ops = backend->ops;
+    const dynsel_resource where = {.backend = backend, .handle = fetch->own};
+    dynsel_work work = {.where = &where, .own = fetch->own, .done = fetch->done};
+    dynsel_status status = ops->poll(backend, &work);
+    if (status == DYNSEL_E_AGAIN) {
+        return;
+    }
+    if (status == DYNSEL_OK && !ops->poll_synchronizes) {
+        status = ops->wait(backend, &work);
+    }
+    ops->release(backend, &work);
+    end(record, status);
+}
+
+static void count(dynsel_buffer_record *record)
+{
+    dynsel_movement *const movements[] = {&record->movement,
+                                          &dynsel_domains[record->fetch.domain - 1].movement};
+    for (uint32_t i = 0; i < 2; i++) {
+        movements[i]->bytes_out += record->bytes;
+        movements[i]->copies_out++;
+    }
+}
+
+/* The state is that of this thread alone until the lock is taken. */
+void dynsel_fetch_begin(dynsel_buffer_record *record)
+{
+    dynsel_fetch *const fetch = &record->fetch;
+    dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
+    dynsel_memory *const memory = &record->copies[fetch->domain - 1].memory;
+    fetch->done = (dynsel_event){.native = NULL};
+    const dynsel_status status = backend->ops->memory->fetch(
+        backend, fetch->own, memory, fetch->contents, fetch->to_write, &fetch->done);
+
+    dynsel_lock_acquire(&dynsel_memory_lock);
+    if (status == DYNSEL_OK && !memory->shared) {
+        count(record);
+    }
+    if (status == DYNSEL_OK && fetch->done.native != NULL) {
+        fetch->state = DYNSEL_FETCH_RUNS;
+    } else {
+        end(record, status);
+    }
+    dynsel_lock_release(&dynsel_memory_lock);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A command group: what its group function registered, and then what it waits for. There is one for
+ * each slot; it belongs to who claimed the slot, and from its publication on what is marked below
+ * is changed only under the lock of src/memory/lock.h.
+ */
+#ifndef DYNSEL_MEMORY_GROUP_H
+#define DYNSEL_MEMORY_GROUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/command_group.h>
+#include <dynsel/memory.h>
+
+#include "core/slot.h"
+
+enum {
+    DYNSEL_GROUP_KEY_WORDS = 8,
+    DYNSEL_HOST_DOMAIN = 0 /* domains of devices count from 1: their place in the table + 1 */
+};
+
+enum {
+    DYNSEL_NO_USE = 0xffff /* of an accessor that was used and is not yet required */
+};
+
+/* A placeholder that the group function required or used, or a normal accessor that it got. Only
+ * while the group function runs. */
+typedef struct dynsel_bound {
+    const dynsel_accessor *accessor; /* its address, never looked behind; NULL: a normal one */
+    const char *name;
+    uint32_t buffer; /* the token of its buffer, its own or the one it was required with; 0: none */
+    uint32_t look;   /* a number made of mode, target, range and offset: tells others from copies */
+    uint32_t use;    /* in `uses`, or DYNSEL_NO_USE */
+} dynsel_bound;
+
+/* One buffer, as all accessors of the command group together use it. */
+typedef struct dynsel_use {
+    uint32_t buffer; /* its place in the table */
+    /* Of its handle: until the order is entered another thread may end the buffer. */
+    uint32_t token;
+    /* Under the lock: the number of entry of the last work that writes it before this; 0: none. And
+     * the buffer's `failed` at that time. */
+    uint32_t source;
+    uint32_t failed_before;
+    /* Under the lock: token + 1 of work ahead on the same resource that brings what it reads, where
+     * nothing but the order there makes it come after that; 0: none. */
+    uint32_t relies_on;
+    size_t bytes;     /* of the whole buffer */
+    const char *name; /* of the first accessor */
+    bool reads;       /* the old contents are needed */
+    bool writes;
+    /* What was decided for the start, under the lock; then it is who starts it that reads it. */
+    bool allocate;  /* there is no copy in the domain yet */
+    bool bring;     /* something has to be handed to the device */
+    bool contents;  /* namely the data */
+    bool may_share; /* what is allocated may be the host's memory */
+    bool fetched;   /* data were brought to the host's memory for it */
+    bool was_valid; /* to take the decision back: the copy in the domain, */
+    bool host_was_valid;
+    uint32_t others_valid; /* and those in other domains, as bits by place in the table */
+} dynsel_use;
+
+struct dynsel_handler {
+    /* The first failure of a handler function; then, of work that ends without a start, why. */
+    dynsel_error error;
+    dynsel_group_fn function;
+    dynsel_kernel_fn host_task;
+    /* The ends of a copy are arguments[0] (from) and [1] (to), that of a fill is arguments[0]. */
+    dynsel_command command;
+#if CONFIG_DYNSEL_ASPECTS
+    dynsel_aspect_set aspects;
+#endif
+    uint32_t token; /* of the slot, + 1 */
+    uint32_t id;
+    uint32_t key_words[DYNSEL_GROUP_KEY_WORDS];
+    uint32_t key_word_count;
+    uint32_t bound_count;
+    uint32_t use_count;
+    uint32_t argument_count;
+    uint32_t value_bytes; /* taken of `values` */
+    bool open;            /* the group function runs */
+
+    /* Under the lock. */
+    bool in_order;             /* its resource runs work in the order in which it was started */
+    bool doomed;               /* it will not be started; `error` says why */
+    bool held;                 /* a host accessor that is open */
+    uint32_t order;            /* the number of its entry, counted round */
+    const dynsel_lane *lane;   /* where it will run: what its slot says is not for others to read */
+    const void *opener;        /* of a host accessor: the thread that asked for it */
+    uint32_t decided;          /* `token` once it was decided to start it */
+    uint32_t obstacle;         /* token + 1 of work whose end its data wait for; 0: none */
+    uint32_t relies_on;        /* that of its uses; `token` where they differ */
+    uint32_t domain;           /* where it runs: DYNSEL_HOST_DOMAIN or a place in the table + 1 */
+    uint32_t next;             /* slot number of the next that waits; DYNSEL_NO_SLOT at the end */
+    uint32_t dependency_count; /* of those that were not over when it was last looked at */
+    uint32_t after_count;      /* work to come after by its event; set when the start was decided */
+
+    uint32_t dependencies[CONFIG_DYNSEL_MAX_DEPENDENCIES];                           /* tokens */
+    uint32_t after[CONFIG_DYNSEL_MAX_DEPENDENCIES + CONFIG_DYNSEL_MAX_REQUIREMENTS]; /* tokens */
+    dynsel_bound bound[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    dynsel_use uses[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];
+    _Alignas(16) unsigned char values[CONFIG_DYNSEL_ARGUMENT_BYTES];
+};
+
+extern dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+static inline dynsel_handler *dynsel_group_of(const dynsel_slot *slot)
+{
+    return &dynsel_groups[dynsel_slot_number(slot) - 1];
+}
+
+/* While the stage of a token is not DYNSEL_STAGE_OVER, and under the lock, what is the lock's in
+ * this group belongs to that work. */
+static inline dynsel_handler *dynsel_group_in(uint32_t token)
+{
+    return &dynsel_groups[dynsel_slot_number_in(token) - 1];
+}
+
+/* Of a group that is in use. */
+static inline dynsel_slot *dynsel_slot_of(const dynsel_handler *group)
+{
+    return dynsel_slot_at(dynsel_slot_number_in(group->token - 1));
+}
+
+/* Makes the group of a claimed slot ready for its group function: counts and flags only. */
+void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function);
+
+/*
+ * After the group function: checks what it left, resolves accessors of arguments to buffers.
+ * returned: what it returned. DYNSEL_OK, or the status of the submission with the last error set.
+ */
+dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
+                                 uint32_t failures_before);
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory/order.h"
+
+#include "core/deferred.h"
+#include "core/fail.h"
+#include "memory/buffers.h"
+#include "memory/coherence.h"
+#include "memory/lock.h"
+#include "port/likely.h"
+
+static uint32_t entries; /* of command groups, counted round */
+
+static inline dynsel_buffer_record *record_of(const dynsel_use *use)
+{
+    return &dynsel_buffers[use->buffer];
+}
+
+static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependency)
+{
+    for (uint32_t i = 0; i < group->after_count; i++) {
+        if (group->after[i] == dependency) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether its event fails when what it depends on does. What only stands behind that on its lane
+ * succeeds all the same, and it is not known to have failed before the lane is looked at. */
+static bool passes_failures_on(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        if (!comes_by_event_after(group, group->dependencies[i]) &&
+            dynsel_stage_of(group->dependencies[i]) != DYNSEL_STAGE_OVER) {
+            return false;
+        }
+    }
+    return group->relies_on == 0 || dynsel_stage_of(group->relies_on - 1) == DYNSEL_STAGE_OVER;
+}
+
+/* The first buffer whose old contents were to be written by work that failed, as far as that is
+ * known; NULL: none. */
+static inline dynsel_buffer_record *find_failure(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_use *use = &group->uses[i];
+        if (use->reads && use->source != 0 &&
+            dynsel_word_load_acquire(&record_of(use)->failed) == use->source) {
+            return record_of(use);
+        }
+    }
+    return NULL;
+}
+
+/* Whether it stands behind what failed on its lane, so that it fails although its event does not.
+ * Pinned, because a group that is over may be filled in by who has its slot next. */
+static bool is_to_fail(uint32_t token)
+{
+    if (!dynsel_deferred_pin(token)) {
+        return true; /* it is over by now: to be looked at again */
+    }
+    const dynsel_handler *group = dynsel_group_in(token);
+    const bool fails = find_failure(group) != NULL || dynsel_coherence_missed(group) != NULL;
+    dynsel_slot_drop(dynsel_slot_at(dynsel_slot_number_in(token)), DYNSEL_SLOT_PIN);
+    return fails;
+}
+
+/* dependency: started and not over. Whether it orders the start of the group behind it. */
+static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
+{
+    const dynsel_handler *before = dynsel_group_in(dependency);
+    if (before->lane == group->lane && group->in_order) {
+        return true;
+    }
+    if (before->domain != group->domain || group->domain == DYNSEL_HOST_DOMAIN ||
+        !passes_failures_on(before) || is_to_fail(dependency)) {
+        return false;
+    }
+    group->after[group->after_count++] = dependency;
+    return true;
+}
+
+static inline bool waits_for(dynsel_handler *group, uint32_t dependency, dynsel_stage stage)
+{
+    return stage == DYNSEL_STAGE_ACCEPTED || !may_follow(group, dependency);
+}
+
+/* number: token + 1, or 0. waits: set where it keeps the group from being started. False: there is
+ * no room. */
+static inline bool depend_on(dynsel_handler *group, uint32_t number, bool *waits)
+{
+    const dynsel_stage stage = number != 0 ? dynsel_stage_of(number - 1) : DYNSEL_STAGE_OVER;
+    if (stage == DYNSEL_STAGE_OVER) {
+        return true;
+    }
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        if (group->dependencies[i] == number - 1) {
+            return true;
+        }
+    }
+    if (group->dependency_count == CONFIG_DYNSEL_MAX_DEPENDENCIES) {
+        return false;
+    }
+    group->dependencies[group->dependency_count++] = number - 1;
+    *waits = *waits || waits_for(group, number - 1, stage);
+    return true;
+}
+
+static bool depend_on_readers(dynsel_handler *group, const dynsel_buffer_record *record,
+                              bool *waits)
+{
+    bool fits = true;
+    for (uint32_t i = 0; i < record->reader_count && fits; i++) {
+        fits = depend_on(group, record->readers[i], waits);
+    }
+    return fits;
+}
+
+static void drop_readers_that_are_over(dynsel_buffer_record *record)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        if (dynsel_stage_of(record->readers[i] - 1) != DYNSEL_STAGE_OVER) {
+            record->readers[kept++] = record->readers[i];
+        }
+    }
+    record->reader_count = kept;
+}
+
+static bool has_room_for_reader(dynsel_buffer_record *record)
+{
+    if (record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
+        drop_readers_that_are_over(record);
+    }
+    return record->reader_count < CONFIG_DYNSEL_MAX_READERS;
+}
+
+DYNSEL_RARE static dynsel_status refuse_reader(const char *function, const dynsel_use *use,
+                                               uint32_t *token)
+{
+    *token = record_of(use)->readers[0] - 1;
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_FULL,
+        .function = function,
+        .number = CONFIG_DYNSEL_MAX_READERS,
+        .subject = DYNSEL_TEXT(use->name),
+        .detail = DYNSEL_TEXT("{} command groups that read the buffer are on their way: wait for "
+                              "some, or raise CONFIG_DYNSEL_MAX_READERS")});
+}
+
+DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
+                                                   const dynsel_handler *group, uint32_t *token)
+{
+    *token = group->dependencies[0];
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
+                          "the command group depends on more than {} that are not complete: wait "
+                          "for some, or raise CONFIG_DYNSEL_MAX_DEPENDENCIES",
+                          CONFIG_DYNSEL_MAX_DEPENDENCIES);
+}
+
+/* What it depends on because of one buffer. */
+static inline dynsel_status find_dependencies(dynsel_handler *group, const dynsel_use *use,
+                                              const char *function, bool *waits, uint32_t *token)
+{
+    dynsel_buffer_record *record = record_of(use);
+    if (record->token != use->token) {
+        return dynsel_buffer_refuse(function, use->name, (dynsel_buffer){.token = use->token});
+    }
+    if (!depend_on(group, record->writer, waits) ||
+        (use->writes && !depend_on_readers(group, record, waits))) {
+        return refuse_dependency(function, group, token);
+    }
+    return use->writes || has_room_for_reader(record) ? DYNSEL_OK
+                                                      : refuse_reader(function, use, token);
+}
+
+/* True: what it reads was to be written by work that failed. */
+static inline bool take_place(const dynsel_handler *group, dynsel_use *use)
+{
+    dynsel_buffer_record *record = record_of(use);
+    const uint32_t failed = dynsel_word_load_relaxed(&record->failed);
+    use->source = record->writer_order;
+    use->failed_before = failed;
+    if (use->writes) {
+        record->writer = group->token;
+        record->writer_order = group->order;
+        record->reader_count = 0;
+    } else {
+        record->readers[record->reader_count++] = group->token;
+    }
+    return use->reads && failed != 0 && failed == use->source;
+}
+
+dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bool *waits,
+                                 uint32_t *token)
+{
+    group->dependency_count = 0;
+    group->after_count = 0;
+    group->relies_on = 0;
+    *waits = false;
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_status status =
+            find_dependencies(group, &group->uses[i], function, waits, token);
+        if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            return status;
+        }
+    }
+    entries += entries == UINT32_MAX ? 2 : 1; /* 0 is nobody's */
+    group->order = entries;
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        *waits |= take_place(group, &group->uses[i]);
+    }
+    return DYNSEL_OK;
+}
+
+/* What is told of work that depends on a failure: its cause. */
+static dynsel_error fail_with(const dynsel_buffer_record *record)
+{
+    dynsel_error error = record->failure;
+    error.status = DYNSEL_E_DEPENDENCY;
+    error.detail = DYNSEL_TEXT("what it reads was to be written by work that failed");
+    return error;
+}
+
+/* What it ran on was not there: it did so all the same. */
+static dynsel_error fail_missed(const dynsel_use *use)
+{
+    (void)use; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return (dynsel_error){
+        .status = DYNSEL_E_DEPENDENCY,
+        .function = DYNSEL_TEXT("dynsel_submit_command_group"),
+        .subject = DYNSEL_TEXT(use->name),
+        .detail = DYNSEL_TEXT("what it reads was to be brought by work that failed"),
+    };
+}
+
+/* What comes after it counts on all that it came after being over too; after a reader comes only
+ * what has the same dependencies. */
+static bool may_end_early(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        if (group->uses[i].writes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether something that it depends on has to end before it can be started, or (fails) be ended.
+ * Forgets what is over. */
+static inline bool has_to_wait(dynsel_handler *group, bool fails)
+{
+    bool waits = false;
+    uint32_t kept = 0;
+    group->after_count = 0;
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        const uint32_t dependency = group->dependencies[i];
+        const dynsel_stage stage = dynsel_stage_of(dependency);
+        if (stage != DYNSEL_STAGE_OVER) {
+            group->dependencies[kept++] = dependency;
+            waits = waits || waits_for(group, dependency, stage);
+        }
+    }
+    group->dependency_count = kept;
+    return fails ? kept != 0 && !may_end_early(group) : waits;
+}
+
+/* A failure is entered under the lock before anybody can see that the work is over. */
+dynsel_status dynsel_order_look(dynsel_handler *group)
+{
+    const dynsel_buffer_record *failed = find_failure(group);
+    if (has_to_wait(group, group->doomed || failed != NULL)) {
+        return DYNSEL_E_AGAIN;
+    }
+    if (DYNSEL_LIKELY(!group->doomed && failed == NULL)) {
+        return DYNSEL_OK;
+    }
+    if (!group->doomed) {
+        group->error = fail_with(failed);
+    }
+    return group->error.status;
+}
+
+/* Work that was entered later may have been seen to fail before; that stands. */
+static void note_failure(const dynsel_handler *group, const dynsel_use *use,
+                         const dynsel_error *error)
+{
+    dynsel_buffer_record *record = record_of(use);
+    const uint32_t failed = dynsel_word_load_relaxed(&record->failed);
+    if (failed == use->failed_before || (int32_t)(group->order - failed) > 0) {
+        record->failure = *error;
+        dynsel_word_store_release(&record->failed, group->order);
+    }
+}
+
+/* A host accessor that was not opened has written nothing, but what was wrong before stays so. */
+static void note_unopened(const dynsel_handler *group, const dynsel_use *use)
+{
+    dynsel_buffer_record *record = record_of(use);
+    if (use->source != 0 && dynsel_word_load_relaxed(&record->failed) == use->source) {
+        dynsel_word_store_release(&record->failed, group->order);
+    }
+}
+
+static void fail_what_it_writes(const dynsel_handler *group, const dynsel_error *error)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_use *use = &group->uses[i];
+        if (!use->writes || record_of(use)->token != use->token) {
+            continue;
+        }
+        if (group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
+            note_unopened(group, use);
+        } else {
+            note_failure(group, use, error);
+        }
+    }
+}
+
+DYNSEL_RARE static void end_failed(dynsel_handler *group, dynsel_error *error)
+{
+    dynsel_lock_acquire(&dynsel_memory_lock);
+    const dynsel_buffer_record *failed = find_failure(group);
+    const dynsel_use *missed = dynsel_coherence_missed(group);
+    if (error->status != DYNSEL_OK && group->decided == group->token) {
+        dynsel_coherence_failed(group, error->status);
+    }
+    if (failed != NULL) {
+        *error = fail_with(failed);
+    } else if (missed != NULL && error->status == DYNSEL_OK) {
+        *error = fail_missed(missed);
+    }
+    if (error->status != DYNSEL_OK) {
+        fail_what_it_writes(group, error);
+    }
+    dynsel_lock_release(&dynsel_memory_lock);
+}
+
+/* What it reads may have failed on the same resource since it was started. */
+void dynsel_order_ended(dynsel_slot *slot)
+{
+    dynsel_handler *group = dynsel_group_of(slot);
+    if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK && find_failure(group) == NULL &&
+                       group->relies_on == 0)) {
+        end_failed(group, &slot->work.error);
+    }
+}
+
+static bool is_of(const dynsel_handler *group, uint32_t number)
+{
+    return number != 0 && dynsel_group_in(number - 1) == group;
+}
+
+static void forget(dynsel_buffer_record *record, const dynsel_handler *group)
+{
+    if (is_of(group, record->writer)) {
+        record->writer = 0;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        if (!is_of(group, record->readers[i])) {
+            record->readers[kept++] = record->readers[i];
+        }
+    }
+    record->reader_count = kept;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        if (is_of(group, record->copies[i].since)) {
+            record->copies[i].since = 0;
+        }
+        if (is_of(group, record->copies[i].missed)) {
+            record->copies[i].missed = 0;
+        }
+    }
+}
+
+/* All that the slot was used for before is over. */
+DYNSEL_RARE static void forget_all(const dynsel_handler *group)
+{
+    dynsel_lock_acquire(&dynsel_memory_lock);
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
+        forget(&dynsel_buffers[i], group);
+    }
+    dynsel_lock_release(&dynsel_memory_lock);
+}
+
+void dynsel_order_renew(const dynsel_handler *group, uint32_t token)
+{
+    if (!DYNSEL_LIKELY(token + 1 > group->token)) {
+        forget_all(group);
+    }
+}

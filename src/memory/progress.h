@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command groups that wait, in the order in which they were entered. */
+#ifndef DYNSEL_MEMORY_PROGRESS_H
+#define DYNSEL_MEMORY_PROGRESS_H
+
+#include "memory/buffers.h"
+#include "memory/group.h"
+
+/* Registers with the core, once. Under the lock. */
+void dynsel_waiting_register(void);
+
+/* Under the lock: in its place. */
+void dynsel_waiting_add(dynsel_handler *group);
+
+/* Starts or ends all that can be; see core/deferred.h. */
+void dynsel_waiting_progress(void);
+
+/* Under the lock: whether it may be started now. DYNSEL_OK: it has to be, or taken back;
+ * DYNSEL_E_AGAIN, with a fetch to begin without the lock, or NULL; or why it never will
+ * (group->error). */
+dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **fetch);
+
+/* The same where the order is known to allow it. */
+dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **fetch);
+
+/* Without the lock: starts work that was taken after a look that allowed it. False: it waits again.
+ */
+bool dynsel_waiting_start(dynsel_handler *group);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A backend with memory of its own: devices with queues, in domains that the test chooses, whose
+ * work takes place when it completes and not when it is started. So what is moved too late, not at
+ * all, or in the wrong order gives wrong results, and copies hold garbage until something is moved
+ * there.
+ *
+ * Kernels run their host form on the device's copies, under the backend's one lock: they must not
+ * call the library. What a kernel returns is how the work ends.
+ *
+ * Memory that is shared is seen apart by the host and the device all the same: who does not hold it
+ * finds garbage.
+ */
+#ifndef DYNSEL_TESTS_SIMULATED_MEMORY_H
+#define DYNSEL_TESTS_SIMULATED_MEMORY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/backend.h>
+#include <dynsel/memory.h>
+
+enum {
+    SIMULATED_DEVICES = 4,
+    SIMULATED_DOMAINS = 4, /* numbers 1 to 4 */
+    SIMULATED_COPIES = CONFIG_DYNSEL_MAX_BUFFERS * SIMULATED_DOMAINS,
+    SIMULATED_OPERATIONS = CONFIG_DYNSEL_MAX_IN_FLIGHT * (CONFIG_DYNSEL_MAX_REQUIREMENTS + 2) + 16,
+    SIMULATED_AFTER = CONFIG_DYNSEL_MAX_DEPENDENCIES + 2 * CONFIG_DYNSEL_MAX_REQUIREMENTS,
+    SIMULATED_POOL_BYTES = CONFIG_DYNSEL_HAS_MUCH_RAM ? 1 << 20 : 4096
+};
+
+/* When what was started takes place. */
+typedef enum simulated_pace {
+    SIMULATED_AT_ONCE,     /* in the call that starts it; work has no event */
+    SIMULATED_WHEN_POLLED, /* after some looks at work of the device; any wait hurries */
+    SIMULATED_BY_HAND      /* when the test says so; any wait hurries, unless wait_sleeps */
+} simulated_pace;
+
+/* The backend's operations, as bits, for counts and for failures. */
+typedef enum simulated_kind {
+    SIMULATED_ALLOCATE = 1,
+    SIMULATED_BRING = 2,
+    SIMULATED_FETCH = 4,
+    SIMULATED_LAUNCH = 8
+} simulated_kind;
+
+typedef enum simulated_state {
+    SIMULATED_FREE,
+    SIMULATED_PENDING,
+    SIMULATED_DONE,
+    SIMULATED_FAILED
+} simulated_state;
+
+typedef struct simulated_copy {
+    uint32_t domain;                 /* 0: free */
+    struct simulated_device *device; /* it was allocated through */
+    size_t bytes;
+    unsigned char *data; /* what the device sees */
+    unsigned char *host; /* what the host sees */
+    bool shared;
+    bool device_has_it; /* of shared memory */
+    bool host_may_read;
+    unsigned pending; /* operations that use it and did not take place yet */
+    unsigned moving;  /* of these, those that move it */
+    bool was_mapped;
+} simulated_copy;
+
+typedef struct simulated_device {
+    uint32_t domain; /* from 1; 0: the host's memory */
+    bool in_order;
+    bool shares;     /* its copies are the host's memory where the library allows it */
+    bool maps_first; /* shared memory is the host's until it is handed over */
+    simulated_pace pace;
+    unsigned polls;       /* how many looks a piece of work needs at most, with WHEN_POLLED */
+    atomic_bool refuses;  /* start is DYNSEL_E_OUT_OF_SERVICE */
+    atomic_bool is_full;  /* start is DYNSEL_E_AGAIN */
+    atomic_uint full_for; /* so are that many starts */
+    atomic_int attached;
+} simulated_device;
+
+typedef struct simulated_operation {
+    simulated_state state;
+    simulated_kind kind;
+    simulated_device *device;
+    bool owned;        /* the library holds its event */
+    bool fails;        /* as the test ordered */
+    bool delivered;    /* of a fetch: the host's memory has the data */
+    unsigned held;     /* operations that come after it */
+    unsigned polls;    /* that are still needed */
+    uint32_t sequence; /* in the order of the calls */
+    dynsel_status result;
+    int32_t code;         /* of the failure, as the kernel told it, or made of the status */
+    simulated_copy *copy; /* that is moved */
+    bool contents;
+    bool to_write;
+    const dynsel_command *command;
+    simulated_copy *copies[CONFIG_DYNSEL_MAX_ARGUMENTS + 2]; /* of the arguments, from, and to */
+    struct simulated_operation *after[SIMULATED_AFTER];
+    size_t after_count;
+} simulated_operation;
+
+/* What happened since the reset. */
+typedef struct simulated_counts {
+    unsigned allocated, released, brought, fetched, launched;
+    unsigned polls, waits;
+    size_t bytes_in, bytes_out; /* moved; nothing for shared memory */
+} simulated_counts;
+
+typedef struct simulated_backend {
+    dynsel_backend backend;
+    simulated_device devices[SIMULATED_DEVICES];
+    size_t limits[SIMULATED_DOMAINS + 1]; /* bytes of a domain, by number */
+    bool wait_sleeps;   /* wait leaves BY_HAND work to the test, in another thread */
+    bool waits_deliver; /* what is fetched is in the host's memory only after `wait`; then the
+                           backend's polls do not synchronize */
+    simulated_counts counts;
+    atomic_uint mistakes; /* of the library; each is printed */
+
+    /* the backend's own */
+    atomic_uint lock;
+    uint64_t random;
+    uint32_t sequence;
+    unsigned failing_kinds;
+    unsigned failing_in; /* the n-th of these kinds from now on; 0: none */
+    bool failing_late;
+    dynsel_status failing_status;
+    bool has_failed; /* memory that was lost may stay where it is for a while */
+    size_t used[SIMULATED_DOMAINS + 1];
+    simulated_copy copies[SIMULATED_COPIES];
+    simulated_operation operations[SIMULATED_OPERATIONS];
+    _Alignas(16) unsigned char pool[SIMULATED_POOL_BYTES];
+} simulated_backend;
+
+/* Forgets everything before. Each device has a domain of its own, its number + 1, with room for the
+ * whole pool, shares nothing, is in order, and works AT_ONCE; change the fields after this. */
+void simulated_reset(simulated_backend *backend, uint64_t seed, bool waits_deliver);
+
+dynsel_resource simulated_resource(simulated_backend *backend, unsigned device);
+
+/* The n-th operation of these kinds from now on (1: the next) fails with `status`. late: the call
+ * succeeds, and its work fails when it takes place; not for ALLOCATE, nor where shared memory is
+ * handed to a device. */
+void simulated_fail(simulated_backend *backend, unsigned kinds, unsigned n, bool late,
+                    dynsel_status status);
+
+/* Lets one operation of a device take place, whichever can; false: none can. */
+bool simulated_step(simulated_backend *backend, unsigned device);
+
+/* Lets everything take place that can, on all devices. */
+void simulated_finish(simulated_backend *backend);
+
+/* A kernel that the backend has no form of; NULL: it has one of each that has C. */
+extern const dynsel_kernel *simulated_lacks;
+
+/* How many operations did not take place yet. */
+unsigned simulated_pending(simulated_backend *backend);
+
+/* No mistakes were seen; and with `empty` no copy and no event is left. */
+void simulated_assert_clean(simulated_backend *backend, bool empty);
+
+#endif

@@ -1,0 +1,760 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory/play.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+#include "test.h"
+
+enum {
+    MOST_OPEN = 2,
+    /* So that what an open host accessor holds up never fills a table: the call that waits for room
+     * would wait for ever. */
+    MOST_HELD_UP = CONFIG_DYNSEL_MAX_READERS / 2 < CONFIG_DYNSEL_MAX_IN_FLIGHT / 4
+                       ? CONFIG_DYNSEL_MAX_READERS / 2
+                       : CONFIG_DYNSEL_MAX_IN_FLIGHT / 4,
+    MOST_KEPT = CONFIG_DYNSEL_MAX_IN_FLIGHT / 2 - 1,
+    ALIGNMENT = CONFIG_DYNSEL_HAS_MUCH_RAM ? 4096 : 16,
+    SPACING = CONFIG_DYNSEL_HAS_MUCH_RAM ? 4096 : PROGRAM_BYTES + 16,
+};
+
+/* What a command is while the program runs. */
+typedef struct piece {
+    bool kept; /* its submission is owed a wait or a release */
+    dynsel_submission submission;
+    model_outcome expected;
+    dynsel_policy *policy;
+} piece;
+
+typedef struct open_access {
+    bool open;
+    unsigned command;
+    unsigned closes; /* before this command */
+    uint8_t buffer;
+    dynsel_host_accessor accessor;
+} open_access;
+
+typedef struct player {
+    const play_world *world;
+    const program *program;
+    piece pieces[PROGRAM_COMMANDS];
+    open_access open[MOST_OPEN];
+    unsigned held_up;                     /* commands since the first of these was opened */
+    unsigned kept;                        /* submissions */
+    unsigned failures_of[PROGRAM_PLACES]; /* that its group has to tell */
+    bool wrong;
+} player;
+
+/* What stays from program to program. */
+static program_shapes shapes;
+static model model_now;
+static dynsel_buffer buffers[PROGRAM_BUFFERS];
+_Alignas(ALIGNMENT) static unsigned char memory[PROGRAM_BUFFERS][SPACING];
+static player play;
+static bool is_silent; /* while a smaller program is looked for */
+
+/* Only the first thing that goes wrong in a program is told. */
+static bool is_told(void)
+{
+    const bool first = !play.wrong;
+    play.wrong = true;
+    return first && !is_silent;
+}
+
+/* The condition; where it does not hold, the rest is told. */
+#define holds(condition, ...)                                                                      \
+    ((condition) || (is_told() && (print_error(__VA_ARGS__), print_error("\n"), false)))
+
+static bool is_status(dynsel_status expected, dynsel_status status, const char *what, unsigned i)
+{
+    char text[240] = "";
+    if (status != DYNSEL_OK) {
+        (void)dynsel_error_text(NULL, text, sizeof text);
+    }
+    return holds(expected == status, "%s %u: %s instead of %s; last error: %s", what, i,
+                 dynsel_status_name(status), dynsel_status_name(expected), text);
+}
+
+/* Whether a failure that nobody foresaw is one of those that can happen in this world. */
+static bool may_be(const play_world *world, dynsel_status status)
+{
+    for (unsigned i = 0; i < sizeof world->allowed / sizeof world->allowed[0]; i++) {
+        if (status != DYNSEL_OK && world->follows && world->allowed[i] == status) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Buffers */
+
+static size_t bytes_of(unsigned b)
+{
+    return shape_bytes(&shapes.shapes[b]);
+}
+
+static void compare(const unsigned char *data, unsigned b, const char *when, unsigned i)
+{
+    const unsigned char *expected = model_now.buffers[b].data;
+    for (size_t byte = 0; byte < bytes_of(b); byte++) {
+        if (!holds(data[byte] == expected[byte], "%s %u: buffer %u has %x at byte %u, not %x", when,
+                   i, b, (unsigned)data[byte], (unsigned)byte, (unsigned)expected[byte])) {
+            return;
+        }
+    }
+}
+
+static void init_buffer(unsigned b)
+{
+    const program_shape *shape = &shapes.shapes[b];
+    model_buffer *expected = &model_now.buffers[b];
+    unsigned char *data = shape->inside ? NULL : memory[b] + shape->skew;
+    if (shape->inside) {
+        memset(expected->data, 0, sizeof expected->data);
+    } else {
+        memcpy(data, expected->data, bytes_of(b));
+    }
+    expected->causes = 0;
+    buffers[b].token = 0;
+    (void)is_status(DYNSEL_OK, dynsel_buffer_init(&buffers[b], data, shape->width, shape->range),
+                    "init of buffer", b);
+}
+
+static void deinit_buffer(const play_world *world, unsigned b)
+{
+    const dynsel_status status = dynsel_buffer_deinit(&buffers[b]);
+    if (model_now.buffers[b].causes != 0) {
+        (void)holds(status == DYNSEL_E_DEPENDENCY || may_be(world, status),
+                    "end of buffer %u, whose contents are lost: %s", b, dynsel_status_name(status));
+        return;
+    }
+    if (may_be(world, status) || !is_status(DYNSEL_OK, status, "end of buffer", b)) {
+        return;
+    }
+    if (!shapes.shapes[b].inside) {
+        compare(memory[b] + shapes.shapes[b].skew, b, "end of buffer", b);
+    }
+}
+
+static void fill_at_random(unsigned b, test_random *random)
+{
+    unsigned char *data = model_now.buffers[b].data;
+    for (size_t i = 0; i < PROGRAM_BYTES; i++) {
+        data[i] = (unsigned char)test_random_next(random);
+    }
+}
+
+void play_begin(const play_world *world, uint64_t seed)
+{
+    (void)world;
+    test_random random = {seed};
+    program_make_shapes(&shapes, seed);
+    for (unsigned b = 0; b < shapes.count; b++) {
+        fill_at_random(b, &random);
+        init_buffer(b);
+    }
+}
+
+/* Host accessors */
+
+static uint64_t open_commands(void)
+{
+    uint64_t open = 0;
+    for (unsigned i = 0; i < MOST_OPEN; i++) {
+        open |= play.open[i].open ? UINT64_C(1) << play.open[i].command : 0;
+    }
+    return open;
+}
+
+static void close_access(open_access *access)
+{
+    if (access->open) {
+        access->open = false;
+        (void)is_status(DYNSEL_OK, dynsel_host_accessor_close(&access->accessor),
+                        "close of host accessor", access->command);
+    }
+}
+
+static void close_all(void)
+{
+    for (unsigned i = 0; i < MOST_OPEN; i++) {
+        close_access(&play.open[i]);
+    }
+    play.held_up = 0;
+}
+
+/* Those whose time has come; all, when too much waits for them. */
+static void close_some(unsigned i)
+{
+    for (unsigned o = 0; o < MOST_OPEN; o++) {
+        if (play.open[o].closes <= i) {
+            close_access(&play.open[o]);
+        }
+    }
+    if (open_commands() == 0) {
+        play.held_up = 0;
+    } else if (++play.held_up > MOST_HELD_UP) {
+        close_all();
+    }
+}
+
+static open_access *free_access(void)
+{
+    for (unsigned i = 0; i < MOST_OPEN; i++) {
+        if (!play.open[i].open) {
+            return &play.open[i];
+        }
+    }
+    close_access(&play.open[0]);
+    return &play.open[0];
+}
+
+static bool uses_what_is_open(const program_command *c)
+{
+    bool uses = false;
+    for (unsigned o = 0; o < MOST_OPEN; o++) {
+        for (unsigned u = 0; u < c->use_count; u++) {
+            uses |= play.open[o].open && play.open[o].buffer == c->uses[u].buffer;
+        }
+    }
+    return uses;
+}
+
+/* Makes sure that a call which waits for command i (PROGRAM_COMMANDS: for none), or for what comes
+ * before it, comes back. Also what only reads, as the host does, may wait for the host, where they
+ * share the memory and cannot have it at the same time. */
+static void let_through(unsigned i, uint64_t before)
+{
+    bool waits = (before & open_commands()) != 0;
+    for (unsigned j = 0; j < PROGRAM_COMMANDS; j++) {
+        const bool is_in_line = j == i || (before >> j & 1u) != 0;
+        waits |= is_in_line && uses_what_is_open(&play.program->commands[j]);
+    }
+    if (waits) {
+        close_all();
+    }
+}
+
+static dynsel_status open_it(open_access *access, const program_command *c)
+{
+    access->accessor = (dynsel_host_accessor){.data = NULL};
+    const dynsel_buffer buffer = buffers[c->uses[0].buffer];
+    const dynsel_access_mode mode = (dynsel_access_mode)c->uses[0].mode;
+    return c->salt % 4 == 0 ? dynsel_host_accessor_open_for(&access->accessor, buffer, mode,
+                                                            UINT64_C(20) * 1000 * 1000 * 1000)
+                            : dynsel_host_accessor_open(&access->accessor, buffer, mode);
+}
+
+static void run_access(unsigned i)
+{
+    const program_command *c = &play.program->commands[i];
+    const unsigned b = c->uses[0].buffer;
+    const uint64_t before = model_before(&model_now, play.program, i);
+    open_access *access = free_access();
+    if ((before & open_commands()) != 0) { /* this thread would wait for itself */
+        (void)is_status(DYNSEL_E_BUSY, open_it(access, c), "host accessor", i);
+    }
+    let_through(PROGRAM_COMMANDS, before);
+    const model_outcome expected = model_foresee(&model_now, play.program, &shapes, i);
+    const dynsel_status status = open_it(access, c);
+    if (may_be(play.world, status) || !is_status(expected.status, status, "host accessor", i)) {
+        model_run(&model_now, play.program, &shapes, i, true);
+        return;
+    }
+    if (status == DYNSEL_OK) {
+        if (!mode_discards(c->uses[0].mode)) {
+            compare(access->accessor.data, b, "host accessor", i);
+        }
+        if (mode_writes(c->uses[0].mode)) {
+            access_write(access->accessor.data, access->accessor.bytes, c);
+        }
+        access->open = true;
+        access->command = i;
+        access->buffer = c->uses[0].buffer;
+        access->closes = i + 1 + (play.world->follows ? 0 : c->stays);
+    }
+    model_run(&model_now, play.program, &shapes, i, false);
+}
+
+/* The group function */
+
+typedef struct group_job {
+    const program_command *command;
+    unsigned index;
+    dynsel_accessor accessors[PROGRAM_USES]; /* placeholders and normal ones */
+    dynsel_accessor others[PROGRAM_USES];    /* what else a binding needs */
+} group_job;
+
+static dynsel_accessor placeholder_of(const program_use *use, bool with_buffer)
+{
+    dynsel_accessor accessor = {.name = "a use", .placeholder = true};
+    accessor.mode = use->mode;
+    accessor.target = use->target;
+    if (with_buffer) {
+        accessor.buffer = buffers[use->buffer];
+    }
+    if (use->part) {
+        accessor.range = use->range;
+        accessor.offset = use->offset;
+    }
+    return accessor;
+}
+
+static dynsel_status bind(dynsel_handler *handler, const program_use *use,
+                          dynsel_accessor *accessor, dynsel_accessor *another)
+{
+    const dynsel_buffer buffer = buffers[use->buffer];
+    dynsel_status status = DYNSEL_OK;
+    switch (use->binding) {
+    case BIND_NORMAL:
+        return dynsel_get_access(handler, buffer, (dynsel_access_mode)use->mode,
+                                 (dynsel_access_target)use->target, accessor);
+    case BIND_FROM:
+        *another = *accessor;
+        return dynsel_accessor_get_access(handler, another, accessor);
+    case BIND_LATE:
+    case BIND_ARGUMENT:
+        return dynsel_require_buffer(handler, buffer, accessor);
+    case BIND_TWICE:
+        status = dynsel_require_buffer(handler, buffer, accessor);
+        return status == DYNSEL_OK ? dynsel_require(handler, accessor) : status;
+    case BIND_ANOTHER:
+        status = dynsel_require_buffer(handler, buffer, another);
+        return status == DYNSEL_OK ? dynsel_require(handler, accessor) : status;
+    default:
+        return dynsel_require(handler, accessor);
+    }
+}
+
+static bool has_own_buffer(const program_use *use)
+{
+    return use->binding != BIND_LATE && use->binding != BIND_ARGUMENT;
+}
+
+static dynsel_status bind_all(dynsel_handler *handler, group_job *job, bool has_arguments)
+{
+    dynsel_status status = DYNSEL_OK;
+    for (unsigned u = 0; u < job->command->use_count && status == DYNSEL_OK; u++) {
+        const program_use *use = &job->command->uses[u];
+        const bool early = use->binding == BIND_ARGUMENT && has_arguments;
+        job->accessors[u] = placeholder_of(use, has_own_buffer(use));
+        if (early) {
+            status = dynsel_set_arg_accessor(handler, u, &job->accessors[u]);
+        }
+        job->others[u] = (dynsel_accessor){
+            .name = "another use", .placeholder = true, .mode = DYNSEL_ACCESS_READ};
+        if (status == DYNSEL_OK) {
+            status = bind(handler, use, &job->accessors[u], &job->others[u]);
+        }
+        if (!early && has_arguments && status == DYNSEL_OK) {
+            status = dynsel_set_arg_accessor(handler, u, &job->accessors[u]);
+        }
+    }
+    return status;
+}
+
+static dynsel_status set_values(dynsel_handler *handler, const group_job *job)
+{
+    const program_command *c = job->command;
+    const job_words words = program_job(&shapes, c, job->index);
+    uint32_t next = c->use_count;
+    dynsel_status status = DYNSEL_OK;
+    if (c->kernel == MIRROR && c->salt % 2 == 0) {
+        status = dynsel_set_arg_local(handler, next++, MIRROR_GROUP * sizeof(uint64_t));
+    } else if (c->kernel == MIRROR) {
+        const dynsel_accessor local = {.target = DYNSEL_MEMORY_LOCAL,
+                                       .element_bytes = sizeof(uint64_t),
+                                       .range = {{MIRROR_GROUP}, 1}};
+        status = dynsel_set_arg_accessor(handler, next++, &local);
+    }
+    return status == DYNSEL_OK ? dynsel_set_arg_value(handler, next, &words, sizeof words) : status;
+}
+
+static dynsel_status start_kernel(dynsel_handler *handler, const program_command *c)
+{
+    const dynsel_kernel *kernel = &program_kernels[c->kernel];
+    const program_use *use = &c->uses[0];
+    if (c->kind == KIND_SINGLE) {
+        return dynsel_single_task(handler, kernel);
+    }
+    if (c->kind == KIND_HOST) {
+        return dynsel_host_task(handler, kernel->function);
+    }
+    const dynsel_range global = use_range(use, &shapes.shapes[use->buffer]);
+    dynsel_range local = {.dimensions = global.dimensions};
+    for (uint32_t d = 0; d < global.dimensions; d++) {
+        local.size[d] = c->local;
+    }
+    return dynsel_parallel_for(handler, kernel, global, c->local != 0 ? &local : NULL,
+                               use->part ? &use->offset : NULL);
+}
+
+static dynsel_status record(dynsel_handler *handler, void *args)
+{
+    group_job *job = args;
+    const program_command *c = job->command;
+    const bool is_kernel = c->kind <= KIND_HOST;
+    dynsel_status status = bind_all(handler, job, is_kernel);
+    if (status == DYNSEL_OK && is_kernel) {
+        status = set_values(handler, job);
+    }
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (c->kind == KIND_COPY) {
+        return dynsel_copy(handler, &job->accessors[1], &job->accessors[0]);
+    }
+    if (c->kind == KIND_FILL) {
+        unsigned char element[8];
+        const uint32_t width = shapes.shapes[c->uses[0].buffer].width;
+        for (uint32_t b = 0; b < width; b++) {
+            element[b] = (unsigned char)(c->salt + b * 37);
+        }
+        return dynsel_fill(handler, &job->accessors[0], element, width);
+    }
+    return start_kernel(handler, c);
+}
+
+/* Submissions */
+
+static void check_cause(unsigned i, model_outcome expected)
+{
+    const int32_t code = dynsel_last_error()->code;
+    if (expected.status == DYNSEL_E_DEPENDENCY && code < 0) {
+        return; /* the device knew before the library did, and has a word of its own for it */
+    }
+    (void)holds(code >= 1 && code <= PROGRAM_COMMANDS && (expected.causes >> (code - 1) & 1u) != 0,
+                "command %u: the failure tells of code %d, which is not of what it depends on", i,
+                (int)code);
+}
+
+static void check_end(unsigned i, dynsel_status status)
+{
+    const model_outcome expected = play.pieces[i].expected;
+    if (is_status(expected.status, status, "command", i) && status != DYNSEL_OK &&
+        !play.world->follows) {
+        check_cause(i, expected);
+    }
+}
+
+static void collect(unsigned i)
+{
+    if (play.pieces[i].kept) {
+        let_through(i, model_now.before[i]);
+        play.pieces[i].kept = false;
+        play.kept--;
+        check_end(i, dynsel_wait(&play.pieces[i].submission));
+    }
+}
+
+static void let_go(unsigned i)
+{
+    piece *p = &play.pieces[i];
+    if (p->kept) {
+        p->kept = false;
+        play.kept--;
+        (void)is_status(DYNSEL_OK, dynsel_submission_release(&p->submission), "release of", i);
+        play.failures_of[play.program->commands[i].place] +=
+            p->expected.status != DYNSEL_OK ? 1 : 0;
+    }
+}
+
+static void collect_oldest(void)
+{
+    for (unsigned i = 0; i < PROGRAM_COMMANDS; i++) {
+        if (play.pieces[i].kept) {
+            collect(i);
+            return;
+        }
+    }
+}
+
+/* Whether one of the policy's resources can do this. */
+static bool is_possible(const play_place *place, const program_command *c)
+{
+    if (c->kind == KIND_HOST) {
+        return place->is_host;
+    }
+    if (c->kind > KIND_HOST) {
+        return true;
+    }
+    if (c->kernel == BROKEN && !play.world->devices_fail) {
+        return place->is_host;
+    }
+    const dynsel_kernel *kernel = &program_kernels[c->kernel];
+    return (kernel->function != NULL && place->runs_c) ||
+           (kernel->source != NULL && place->takes_source);
+}
+
+static dynsel_status submit(unsigned i, group_job *job, program_manner manner)
+{
+    dynsel_policy *policy = play.pieces[i].policy;
+    dynsel_submission *submission = &play.pieces[i].submission;
+    switch (manner) {
+    case MANNER_DETACHED:
+        return dynsel_submit_command_group(policy, record, job, NULL);
+    case MANNER_WAITED:
+        return dynsel_submit_command_group_and_wait(policy, record, job);
+    case MANNER_TRIED:
+        return dynsel_try_submit_command_group(policy, record, job, submission);
+    case MANNER_TIMED:
+        return dynsel_submit_command_group_for(policy, record, job, submission,
+                                               UINT64_C(20) * 1000 * 1000 * 1000);
+    case MANNER_KEPT:
+    case MANNERS:
+    default:
+        return dynsel_submit_command_group(policy, record, job, submission);
+    }
+}
+
+/* With each end known before the next begins: what fails by the test's own hand is told apart. */
+static void run_and_follow(unsigned i, group_job *job)
+{
+    const dynsel_status status = submit(i, job, MANNER_WAITED);
+    const bool failed = may_be(play.world, status);
+    if (!failed) {
+        check_end(i, status);
+    }
+    model_run(&model_now, play.program, &shapes, i, failed);
+}
+
+static void run_group(unsigned i)
+{
+    const program_command *c = &play.program->commands[i];
+    const play_place *place = &play.world->places[c->place];
+    group_job job = {.command = c, .index = i};
+    piece *p = &play.pieces[i];
+    p->policy = place->policy;
+    p->expected = model_foresee(&model_now, play.program, &shapes, i);
+    if (!is_possible(place, c)) {
+        (void)is_status(DYNSEL_E_UNSUPPORTED, submit(i, &job, MANNER_KEPT), "command", i);
+        return;
+    }
+    if (play.world->follows) {
+        run_and_follow(i, &job);
+        return;
+    }
+    while (play.kept >= MOST_KEPT) {
+        collect_oldest();
+    }
+    const program_manner manner = (program_manner)c->manner;
+    if (manner == MANNER_WAITED) {
+        let_through(i, model_before(&model_now, play.program, i));
+    }
+    dynsel_status status = submit(i, &job, manner);
+    if (manner == MANNER_TRIED && status == DYNSEL_E_FULL) {
+        close_all();
+        status = submit(i, &job, MANNER_KEPT);
+    }
+    model_run(&model_now, play.program, &shapes, i, false);
+    if (manner == MANNER_WAITED) {
+        check_end(i, status);
+    } else if (is_status(DYNSEL_OK, status, "submission of command", i)) {
+        p->kept = manner != MANNER_DETACHED;
+        play.kept += p->kept ? 1 : 0;
+        play.failures_of[c->place] += !p->kept && p->expected.status != DYNSEL_OK ? 1 : 0;
+    }
+}
+
+static void wait_for_group(unsigned place)
+{
+    close_all();
+    dynsel_policy *policy = play.world->places[place].policy;
+    const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(policy));
+    (void)holds((status != DYNSEL_OK) == (play.failures_of[place] > 0),
+                "policy %u: %s for %u failures that nobody asked for", place,
+                dynsel_status_name(status), play.failures_of[place]);
+    play.failures_of[place] = 0;
+}
+
+/* A buffer that a host accessor is open on cannot end; any other may once its work is over. */
+static void destroy(unsigned b)
+{
+    bool open = false;
+    for (unsigned i = 0; i < MOST_OPEN; i++) {
+        open |= play.open[i].open && play.open[i].buffer == b;
+    }
+    if (open) {
+        (void)is_status(DYNSEL_E_BUSY, dynsel_buffer_deinit(&buffers[b]), "end of open buffer", b);
+        return;
+    }
+    const dynsel_status status = dynsel_buffer_deinit(&buffers[b]);
+    if (status == DYNSEL_E_BUSY) {
+        return;
+    }
+    const bool lost = model_now.buffers[b].causes != 0;
+    if (!may_be(play.world, status)) {
+        (void)is_status(lost ? DYNSEL_E_DEPENDENCY : DYNSEL_OK, status, "end of buffer", b);
+    }
+    if (status == DYNSEL_OK && !shapes.shapes[b].inside) {
+        compare(memory[b] + shapes.shapes[b].skew, b, "end of buffer", b);
+    }
+    init_buffer(b);
+    model_now.buffers[b].writer = 0;
+    model_now.buffers[b].readers = 0;
+}
+
+static void run_then(unsigned i)
+{
+    const program_command *c = &play.program->commands[i];
+    switch (c->then) {
+    case THEN_PROGRESS:
+        dynsel_progress();
+        break;
+    case THEN_WAIT:
+        collect(c->which);
+        break;
+    case THEN_RELEASE:
+        let_go(c->which);
+        break;
+    case THEN_GROUP:
+        wait_for_group(c->which % play.world->count);
+        break;
+    case THEN_DESTROY:
+        destroy(c->which % shapes.count);
+        break;
+    default:
+        break;
+    }
+}
+
+static void compare_all(void)
+{
+    for (unsigned b = 0; b < shapes.count; b++) {
+        dynsel_host_accessor seen = {.data = NULL};
+        const dynsel_status status =
+            dynsel_host_accessor_open(&seen, buffers[b], DYNSEL_ACCESS_READ);
+        if (model_now.buffers[b].causes != 0) {
+            (void)holds(status == DYNSEL_E_DEPENDENCY || may_be(play.world, status),
+                        "buffer %u, whose contents are lost: %s", b, dynsel_status_name(status));
+        } else if (may_be(play.world, status)) {
+            model_now.buffers[b].causes = 1;
+        } else if (is_status(DYNSEL_OK, status, "last look at buffer", b)) {
+            compare(seen.data, b, "last look", b);
+        }
+        if (status == DYNSEL_OK) {
+            (void)is_status(DYNSEL_OK, dynsel_host_accessor_close(&seen), "close of buffer", b);
+        }
+    }
+}
+
+/* Lost data do not reach the next program; a smaller number of buffers is made anew by chance. */
+static void renew_buffers(void)
+{
+    for (unsigned b = 0; b < shapes.count; b++) {
+        if (model_now.buffers[b].causes != 0) {
+            deinit_buffer(play.world, b);
+            init_buffer(b);
+        }
+    }
+}
+
+/* True: all went as the interpreter said. */
+static bool run(const play_world *world, const program *p)
+{
+    memset(&play, 0, sizeof play);
+    play.world = world;
+    play.program = p;
+    model_begin(&model_now);
+    if (world->before != NULL) {
+        world->before(p->seed);
+    }
+    for (unsigned i = 0; i < PROGRAM_COMMANDS; i++) {
+        close_some(i);
+        if (program_has(p, i)) {
+            if (p->commands[i].kind == KIND_ACCESS) {
+                run_access(i);
+            } else {
+                run_group(i);
+            }
+            run_then(i);
+        }
+    }
+    close_all();
+    for (unsigned i = 0; i < PROGRAM_COMMANDS; i++) {
+        collect(i);
+    }
+    for (unsigned i = 0; i < world->count; i++) {
+        wait_for_group(i);
+    }
+    if (world->after != NULL) {
+        (void)holds(world->after(), "the backend saw what must not be");
+    }
+    compare_all();
+    renew_buffers();
+    return !play.wrong;
+}
+
+/* Smaller programs */
+
+/* Plays a program on new buffers with the contents of `begin`, several times, because threads and
+ * devices may be in time by chance. */
+static bool goes_wrong(const play_world *world, const program *p, const model *begin)
+{
+    bool wrong = false;
+    for (unsigned i = 0; i < 5 && !wrong; i++) {
+        for (unsigned b = 0; b < shapes.count; b++) {
+            deinit_buffer(world, b);
+        }
+        model_now = *begin;
+        for (unsigned b = 0; b < shapes.count; b++) {
+            init_buffer(b);
+        }
+        wrong = !run(world, p);
+    }
+    return wrong;
+}
+
+static void make_smaller(const play_world *world, program *p, const model *begin)
+{
+    for (unsigned count = PROGRAM_COMMANDS / 2; count > 0; count /= 2) {
+        for (unsigned i = 0; i + count <= PROGRAM_COMMANDS; i += count) {
+            const uint64_t before = p->left_out;
+            p->left_out |= ((UINT64_C(1) << count) - 1) << i;
+            if (p->left_out != before && !goes_wrong(world, p, begin)) {
+                p->left_out = before;
+            }
+        }
+    }
+}
+
+bool play_program(const play_world *world, uint64_t seed, bool may_fail)
+{
+    static program p;
+    static model begin;
+    const program_limits limits = {
+        .places = world->count, .only_devices = world->places[0].takes_source, .fails = may_fail};
+    program_make(&p, &shapes, &limits, seed);
+    begin = model_now;
+    if (run(world, &p)) {
+        return true;
+    }
+    print_error("so went wrong program %u; smaller it goes wrong so, or nothing is told:\n",
+                (unsigned)seed);
+    is_silent = true;
+    make_smaller(world, &p, &begin);
+    is_silent = false;
+    (void)goes_wrong(world, &p, &begin);
+    program_print(&p, &shapes);
+    if (world->describe != NULL) {
+        world->describe();
+    }
+    return false;
+}
+
+bool play_end(const play_world *world)
+{
+    memset(&play, 0, sizeof play);
+    play.world = world;
+    for (unsigned b = 0; b < shapes.count; b++) {
+        deinit_buffer(world, b);
+    }
+    return !play.wrong;
+}
+
+unsigned play_count(unsigned otherwise)
+{
+    const char *given = getenv("DYNSEL_TEST_PROGRAMS");
+    return given != NULL ? (unsigned)strtoull(given, NULL, 10) : otherwise;
+}

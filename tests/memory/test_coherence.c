@@ -1,0 +1,758 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which copies of a buffer are valid: nothing is moved that need not be, and nobody finds old
+ * data. */
+#include <string.h>
+
+#include "memory/places.h"
+
+static int32_t numbers[ELEMENTS];
+static int32_t others[ELEMENTS];
+static dynsel_buffer a;
+static dynsel_buffer b;
+
+static void begin(bool waits_deliver)
+{
+    places_begin(waits_deliver);
+    for (int32_t i = 0; i < ELEMENTS; i++) {
+        numbers[i] = i;
+        others[i] = -i;
+    }
+    a = new_buffer(numbers);
+    b = new_buffer(others);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    begin(false);
+    return 0;
+}
+
+/* What is fetched is there only when the backend's `wait` was called. */
+static int set_up_with_waits(void **state)
+{
+    (void)state;
+    begin(true);
+    return 0;
+}
+
+/* a is first, first + step, ...; b is its own affair. */
+static void finish_with(int32_t first, int32_t step)
+{
+    places_hurry();
+    end_buffer(&a, numbers, first, step);
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
+    places_end();
+}
+
+static void run_on(unsigned place, job what)
+{
+    assert_status(DYNSEL_OK, run_job(place, &what));
+}
+
+static void send_to(unsigned place, job what, dynsel_submission *submission)
+{
+    assert_status(DYNSEL_OK, send_job(place, &what, submission));
+}
+
+static void what_is_read_is_brought_once_to_each_domain(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        run_on(0, total_of(a, b));
+        run_on(1, total_of(a, b));
+        run_on(HOST, total_of(a, b));
+    }
+    assert_moved(a, 2, 0, 3 * 3 - 2);
+    see_buffer(a, 0, 1);
+    assert_moved(a, 2, 0, 3 * 3 - 2 + 1);
+    finish_with(0, 1);
+    assert_int_equal(ELEMENTS * (ELEMENTS - 1) / 2, others[0]);
+    assert_int_equal(-1, others[1]);
+}
+
+static void what_is_written_is_nowhere_else(void **state)
+{
+    (void)state;
+    run_on(0, add_to(a, 1));
+    run_on(0, add_to(a, 1));
+    assert_moved(a, 1, 0, 1);
+    run_on(1, add_to(a, 1));
+    assert_moved(a, 2, 1, 1);
+    run_on(0, add_to(a, 1));
+    assert_moved(a, 3, 2, 1);
+    run_on(HOST, add_to(a, 1));
+    assert_moved(a, 3, 3, 1);
+    run_on(0, add_to(a, 1));
+    assert_moved(a, 4, 3, 1);
+    finish_with(6, 1);
+}
+
+static void discarding_moves_nothing_in(void **state)
+{
+    (void)state;
+    run_on(0, set_all(a, 10));
+    job again = set_all(a, 20);
+    again.modes[0] = DYNSEL_ACCESS_DISCARD_READ_WRITE;
+    run_on(1, again);
+    run_on(HOST, set_all(a, 30));
+    run_on(0, set_all(a, 40));
+    assert_moved(a, 0, 0, 4);
+    write_buffer(a, 50, 1);
+    assert_moved(a, 0, 0, 5);
+    run_on(1, set_all(a, 60));
+    assert_moved(a, 0, 0, 6);
+    finish_with(60, 1);
+    assert_int_equal(0, sim.counts.bytes_in);
+    assert_int_equal(BYTES, sim.counts.bytes_out);
+}
+
+static void what_a_part_leaves_is_kept(void **state)
+{
+    (void)state;
+    job half = set_all(a, 100);
+    half.parts[0] = ELEMENTS / 2;
+    run_on(0, half);
+    assert_moved(a, 1, 0, 0);
+    job writes = set_all(a, 100);
+    writes.modes[0] = DYNSEL_ACCESS_WRITE;
+    writes.parts[0] = 1;
+    run_on(1, writes);
+    assert_moved(a, 2, 1, 0);
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&a));
+    for (int32_t i = 0; i < ELEMENTS; i++) {
+        assert_int_equal(i < ELEMENTS / 2 ? 100 + i : i, numbers[i]);
+        numbers[i] = i;
+    }
+    a = new_buffer(numbers);
+    finish_with(0, 1);
+}
+
+static void constant_memory_is_read(void **state)
+{
+    (void)state;
+    job total = total_of(a, b);
+    total.target = DYNSEL_MEMORY_CONSTANT;
+    run_on(0, total);
+    run_on(1, total);
+    run_on(HOST, total);
+    run_on(0, total);
+    assert_moved(a, 2, 0, 2);
+    finish_with(0, 1);
+}
+
+static void what_the_host_writes_is_brought_again(void **state)
+{
+    (void)state;
+    run_on(0, total_of(a, b));
+    run_on(1, total_of(a, b));
+    write_buffer(a, 5, 5);
+    run_on(0, add_to(a, 1));
+    assert_moved(a, 3, 0, 1);
+    see_buffer(a, 6, 5);
+    see_buffer(a, 6, 5);
+    assert_moved(a, 3, 1, 2);
+    run_on(0, total_of(a, b));
+    assert_moved(a, 3, 1, 3);
+    finish_with(6, 5);
+}
+
+/* Devices 0 and 2 share a domain. */
+static void queues_of_a_domain_share_what_one_of_them_brought(void **state)
+{
+    (void)state;
+    sim.devices[2].domain = sim.devices[0].domain;
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    sim.devices[2].pace = SIMULATED_BY_HAND;
+    dynsel_submission first;
+    dynsel_submission second;
+    send_to(0, copy_to(b, a), &first);
+    const job total = {.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}};
+    send_to(2, total, &second);
+    assert_moved(a, 1, 0, 1);
+    assert_int_equal(3, simulated_pending(&sim)); /* what is brought, and both kernels */
+    assert_false(simulated_step(&sim, 2));
+    assert_true(simulated_step(&sim, 0));
+    assert_true(simulated_step(&sim, 0));
+    assert_true(simulated_step(&sim, 2));
+    assert_status(DYNSEL_OK, dynsel_wait(&first));
+    assert_status(DYNSEL_OK, dynsel_wait(&second));
+    run_on(2, add_to(b, 1));
+    assert_moved(b, 0, 0, 2);
+    finish_with(0, 1);
+    assert_int_equal(ELEMENTS, others[ELEMENTS - 1]);
+}
+
+static void without_order_what_is_brought_comes_first(void **state)
+{
+    (void)state;
+    sim.devices[0].in_order = false;
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    dynsel_submission submission;
+    dynsel_submission reader;
+    send_to(0, copy_to(b, a), &submission);
+    send_to(0, (job){.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}}, &reader);
+    assert_int_equal(3, simulated_pending(&sim));
+    assert_true(simulated_step(&sim, 0));
+    assert_int_equal(2, simulated_pending(&sim));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_status(DYNSEL_OK, dynsel_wait(&reader));
+    assert_moved(a, 1, 0, 1);
+    finish_with(0, 1);
+    assert_int_equal(ELEMENTS - 1, others[ELEMENTS - 1]);
+}
+
+static void readers_of_several_domains_run_together(void **state)
+{
+    (void)state;
+    dynsel_submission submissions[3];
+    static int32_t results[3][ELEMENTS];
+    dynsel_buffer to[3];
+    run_on(0, add_to(a, 1));
+    run_on(HOST, (job){.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}});
+    for (unsigned i = 0; i < 3; i++) {
+        sim.devices[i].pace = SIMULATED_BY_HAND;
+        to[i] = new_buffer(results[i]);
+    }
+    for (unsigned i = 0; i < 3; i++) {
+        send_to(i, copy_to(to[i], a), &submissions[i]);
+    }
+    assert_int_equal(5, simulated_pending(&sim)); /* three kernels, and two had to be brought */
+    for (unsigned i = 0; i < 3; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
+    }
+    places_hurry();
+    for (unsigned i = 0; i < 3; i++) {
+        end_buffer(&to[i], results[i], 1, 1);
+    }
+    assert_moved(a, 3, 1, 1);
+    finish_with(1, 1);
+}
+
+/* Memory that is shared */
+
+static void shared_memory_moves_nothing(void **state)
+{
+    (void)state;
+    sim.devices[0].shares = true;
+    run_on(0, add_to(a, 1));
+    run_on(0, add_to(a, 1));
+    see_buffer(a, 2, 1);
+    run_on(0, copy_to(b, a)); /* both read: the host keeps it */
+    see_buffer(a, 2, 1);
+    run_on(0, add_to(a, 1));
+    run_on(HOST, add_to(a, 1));
+    write_buffer(b, 7, 0);
+    run_on(0, add_to(a, 1));
+    run_on(0, add_to(b, 1));
+    see_buffer(b, 8, 0);
+    assert_moved(a, 0, 0, 8);
+    assert_moved(b, 0, 0, 4);
+    assert_int_equal(3, sim.counts.brought); /* handed over, with no byte moved */
+    assert_int_equal(4, sim.counts.fetched);
+    see_buffer(b, 8, 0);
+    run_on(HOST, add_to(b, 1)); /* more than it may now */
+    assert_int_equal(5, sim.counts.fetched);
+    finish_with(5, 1);
+    assert_int_equal(0, sim.counts.bytes_in + sim.counts.bytes_out);
+}
+
+static void the_host_reads_beside_a_device_that_shares(void **state)
+{
+    (void)state;
+    sim.devices[0].shares = true;
+    run_on(0, add_to(a, 1));
+    dynsel_host_accessor seen = {0};
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&seen, a, DYNSEL_ACCESS_READ));
+    run_on(0, copy_to(b, a));
+    assert_int_equal(1, ((const int32_t *)seen.data)[0]);
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&seen));
+    assert_int_equal(0, sim.counts.brought);
+    assert_int_equal(1, sim.counts.fetched);
+    finish_with(1, 1);
+    assert_int_equal(ELEMENTS, others[ELEMENTS - 1]);
+}
+
+static void what_others_wrote_reaches_a_device_that_shares(void **state)
+{
+    (void)state;
+    sim.devices[0].shares = true;
+    sim.devices[1].shares = true; /* but the memory is shared by one only */
+    run_on(0, add_to(a, 1));
+    run_on(1, add_to(a, 1)); /* the host takes it, and it is brought */
+    assert_moved(a, 1, 0, 1);
+    run_on(0, add_to(a, 1)); /* taken from the one, and handed over to the other */
+    assert_moved(a, 1, 1, 2);
+    run_on(1, add_to(a, 1));
+    run_on(HOST, add_to(a, 1));
+    assert_moved(a, 2, 2, 2);
+    run_on(0, add_to(a, 1));
+    run_on(1, set_all(a, 3));
+    run_on(0, add_to(a, 1));
+    assert_moved(a, 2, 3, 5);
+    run_on(1, set_all(a, 3));
+    finish_with(3, 1);
+    assert_int_equal(2 * BYTES, sim.counts.bytes_in);
+    assert_int_equal(4 * BYTES, sim.counts.bytes_out);
+}
+
+/* The host reads what it wrote, in memory that the device has to get before it can read it too. */
+static void a_device_waits_until_the_host_has_read(void **state)
+{
+    (void)state;
+    sim.devices[0].shares = true;
+    run_on(0, add_to(a, 1));
+    write_buffer(a, 4, 2);
+    dynsel_host_accessor seen = {0};
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&seen, a, DYNSEL_ACCESS_READ));
+    dynsel_submission submission;
+    send_to(0, copy_to(b, a), &submission);
+    dynsel_progress();
+    assert_int_equal(6, ((const int32_t *)seen.data)[1]);
+    assert_int_equal(1, sim.counts.launched);
+    assert_status(DYNSEL_E_BUSY, dynsel_wait(&submission));
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&seen));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    see_buffer(b, 4, 2);
+    finish_with(4, 2);
+}
+
+/* Moves for work that was moved for before, in all ways at the same time. */
+
+static void without_order_readers_come_after_what_was_brought(void **state)
+{
+    (void)state;
+    static int32_t more[ELEMENTS];
+    dynsel_buffer c = new_buffer(more);
+    sim.devices[0].in_order = false;
+    for (int32_t round = 0; round < 16; round++) {
+        sim.devices[0].pace = SIMULATED_BY_HAND;
+        write_buffer(a, round, 1);
+        send_to(0, copy_to(b, a), NULL);
+        send_to(0, copy_to(c, a), NULL);
+        places_hurry();
+        see_buffer(b, round, 1);
+        see_buffer(c, round, 1);
+    }
+    assert_moved(a, 16, 0, 32);
+    end_buffer(&c, more, 15, 1);
+    finish_with(15, 1);
+}
+
+/* The device works on while its data are on the way to the host. */
+static void a_copy_is_read_while_it_is_fetched(void **state)
+{
+    (void)state;
+    for (int shares = 0; shares < 2; shares++) {
+        sim.devices[0].shares = shares != 0;
+        run_on(0, add_to(shares != 0 ? b : a, 1));
+        const dynsel_buffer from = shares != 0 ? b : a;
+        const job look = {.kind = FAIL, .buffers = {from}, .modes = {DYNSEL_ACCESS_READ}};
+        sim.devices[0].pace = SIMULATED_BY_HAND;
+        dynsel_submission fetches;
+        dynsel_submission reads;
+        send_to(1, look, &fetches);
+        assert_int_equal(1, simulated_pending(&sim));
+        send_to(0, look, &reads);
+        /* who shares it is about to lose it */
+        assert_int_equal(shares != 0 ? 1 : 2, simulated_pending(&sim));
+        places_hurry();
+        assert_status(DYNSEL_OK, dynsel_wait(&fetches));
+        assert_status(DYNSEL_OK, dynsel_wait(&reads));
+    }
+    finish_with(1, 1);
+}
+
+static void a_copy_is_not_written_while_it_is_fetched(void **state)
+{
+    (void)state;
+    run_on(0, add_to(a, 1));
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    dynsel_host_accessor seen = {0};
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_host_accessor_open_for(&seen, a, DYNSEL_ACCESS_READ, 0));
+    assert_int_equal(1, simulated_pending(&sim));
+    dynsel_submission submission;
+    send_to(0, add_to(a, 1), &submission);
+    assert_int_equal(1, simulated_pending(&sim));
+    places_hurry();
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_moved(a, 1, 1, 1);
+    finish_with(2, 1);
+}
+
+static void memory_that_is_shared_is_read_first(void **state)
+{
+    (void)state;
+    for (unsigned sharer = 0; sharer < 2; sharer++) {
+        const dynsel_buffer from = sharer == 0 ? a : b;
+        sim.devices[sharer].shares = true;
+        sim.devices[1 - sharer].shares = false;
+        const job look = {.kind = FAIL, .buffers = {from}, .modes = {DYNSEL_ACCESS_READ}};
+        run_on(sharer, look);
+        run_on(1 - sharer, add_to(from, 1));
+        run_on(sharer, look); /* handed over: valid on both, and not on the host */
+        assert_moved(from, 1, 1, 2);
+        see_buffer(from, 1, sharer == 0 ? 1 : -1);
+        assert_moved(from, 1, 1, 3);
+    }
+    finish_with(1, 1);
+}
+
+static void what_is_allocated_as_shared_is_the_devices(void **state)
+{
+    (void)state;
+    sim.devices[0].shares = true;
+    run_on(0, copy_to(b, a));
+    assert_moved(b, 0, 0, 1);
+    run_on(1, add_to(a, 1));
+    assert_int_equal(1, sim.counts.fetched);
+    assert_moved(a, 1, 0, 1);
+    see_buffer(b, 0, 1);
+    finish_with(1, 1);
+}
+
+/* What is brought elsewhere is still being read. */
+static void shared_memory_is_handed_over_when_it_was_read(void **state)
+{
+    (void)state;
+    static int32_t more[ELEMENTS];
+    dynsel_buffer c = new_buffer(more);
+    sim.devices[0].shares = true;
+    run_on(0, add_to(a, 1));
+    write_buffer(a, 3, 3);
+    sim.devices[1].pace = SIMULATED_BY_HAND;
+    dynsel_submission first;
+    dynsel_submission second;
+    send_to(1, copy_to(b, a), &first);
+    send_to(0, copy_to(c, a), &second);
+    assert_int_equal(2, sim.counts.launched);
+    places_hurry();
+    assert_status(DYNSEL_OK, dynsel_wait(&second));
+    assert_status(DYNSEL_OK, dynsel_wait(&first));
+    see_buffer(b, 3, 3);
+    end_buffer(&c, more, 3, 3);
+    finish_with(3, 3);
+}
+
+static void shared_memory_that_was_lost_is_made_anew(void **state)
+{
+    (void)state;
+    sim.devices[0].shares = true;
+    sim.devices[1].shares = true;
+    run_on(0, add_to(a, 1));
+    simulated_fail(&sim, SIMULATED_FETCH, 1, false, DYNSEL_E_DEVICE);
+    const job look = {.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}};
+    assert_status(DYNSEL_E_DEVICE, run_job(HOST, &look));
+    run_on(HOST, set_all(a, 5)); /* it is the host's again */
+    assert_int_equal(0, sim.counts.fetched);
+    run_on(1, add_to(a, 1));
+    assert_moved(a, 1, 0, 2);
+    assert_int_equal(0, sim.counts.released);
+    run_on(0, set_all(a, 7));
+    assert_int_equal(1, sim.counts.released);
+    assert_int_equal(3, sim.counts.allocated);
+    run_on(0, add_to(a, 1));
+    run_on(HOST, add_to(a, 1));
+    assert_moved(a, 1, 0, 5);
+    finish_with(9, 1);
+}
+
+/* A copy that was lost stays until those that still read it are done. */
+static void what_was_lost_is_given_up_when_nobody_uses_it(void **state)
+{
+    (void)state;
+    sim.devices[2].domain = sim.devices[0].domain;
+    run_on(0, add_to(a, 1));
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    dynsel_submission reads;
+    send_to(0, copy_to(b, a), &reads);
+    simulated_fail(&sim, SIMULATED_FETCH, 1, false, DYNSEL_E_DEVICE);
+    const job look = {.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}};
+    assert_status(DYNSEL_E_DEVICE, run_job(HOST, &look));
+    dynsel_submission writes;
+    send_to(2, set_all(a, 5), &writes);
+    assert_int_equal(0, sim.counts.released);
+    assert_status(DYNSEL_OK, dynsel_wait(&reads));
+    assert_status(DYNSEL_OK, dynsel_wait(&writes));
+    assert_int_equal(1, sim.counts.released);
+    finish_with(5, 1);
+    assert_int_equal(ELEMENTS, others[ELEMENTS - 1]);
+}
+
+/* One of two moves cannot even be begun, while the other is under way. */
+static void a_move_that_fails_leaves_the_other_to_arrive(void **state)
+{
+    (void)state;
+    static int32_t more[ELEMENTS];
+    dynsel_buffer c = new_buffer(more);
+    sim.devices[2].domain = sim.devices[0].domain;
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    simulated_fail(&sim, SIMULATED_BRING, 2, false, DYNSEL_E_DEVICE);
+    dynsel_submission fails;
+    dynsel_submission reads;
+    const job both = {
+        .kind = FAIL, .buffers = {a, b}, .modes = {DYNSEL_ACCESS_READ, DYNSEL_ACCESS_READ}};
+    send_to(0, both, &fails);
+    assert_int_equal(1, simulated_pending(&sim));
+    send_to(2, copy_to(c, a), &reads);
+    places_hurry();
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&fails));
+    assert_status(DYNSEL_OK, dynsel_wait(&reads));
+    run_on(0, both);
+    assert_moved(b, 1, 0, 0);
+    end_buffer(&c, more, 0, 1);
+    finish_with(0, 1);
+}
+
+/* Nobody knows yet whether a device shares the host's memory, while that is allocated there. */
+
+static const dynsel_backend_ops *plain_ops;
+static dynsel_submission nested;
+
+static dynsel_status submit_and_allocate(dynsel_backend *backend, void *own, dynsel_memory *memory)
+{
+    if (own == &sim.devices[0]) {
+        send_to(1, copy_to(b, a), &nested);
+        assert_int_equal(0, sim.counts.allocated);
+    }
+    return plain_ops->memory->allocate(backend, own, memory);
+}
+
+static void who_may_share_the_memory_is_waited_for(void **state)
+{
+    (void)state;
+    static dynsel_backend_ops ops;
+    static dynsel_memory_ops memory;
+    plain_ops = sim.backend.ops;
+    ops = *plain_ops;
+    memory = *plain_ops->memory;
+    memory.allocate = submit_and_allocate;
+    ops.memory = &memory;
+    sim.backend.ops = &ops;
+    sim.devices[1].shares = true; /* but 0 does not */
+    run_on(0, (job){.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}});
+    assert_status(DYNSEL_OK, dynsel_wait(&nested));
+    assert_moved(a, 1, 0, 1);
+    sim.backend.ops = plain_ops;
+    finish_with(0, 1);
+    assert_int_equal(ELEMENTS - 1, others[ELEMENTS - 1]);
+}
+
+/* A host that is busy: what was decided for it is taken back. */
+
+static dynsel_status be_busy(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    (void)work;
+    return DYNSEL_E_AGAIN;
+}
+
+static dynsel_status start_now(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    dynsel_work_call(work);
+    return DYNSEL_OK;
+}
+
+static void a_host_that_is_busy_has_got_nothing(void **state)
+{
+    (void)state;
+    static dynsel_backend_ops ops = {.name = "busy host", .outlives_submit = false};
+    static dynsel_backend busy = {&ops};
+    static dynsel_fixed_resource_policy policy;
+    memset(&policy, 0, sizeof policy);
+    ops.start = be_busy;
+    const dynsel_resource resource = {.backend = &busy};
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
+    run_on(0, add_to(a, 1));
+    const job sets = set_all(a, 3);
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, send_job_with(&policy.policy, &sets, &submission));
+    const dynsel_requirement needs[] = {
+        {.accessor = &(dynsel_accessor){.placeholder = true}, .buffer = a}};
+    const dynsel_task task = {.requirements = needs, .requirement_count = 1};
+    size_t count = 0;
+    assert_int_equal(0,
+                     dynsel_bytes_to_move(dynsel_get_resources(&places[0].policy, &count), &task));
+    assert_int_equal(BYTES, dynsel_bytes_to_move(&resource, &task));
+    assert_moved(a, 1, 0, 0);
+    ops.start = start_now;
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_moved(a, 1, 0, 1);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    finish_with(3, 1);
+}
+
+/* Failures */
+
+static void lose_the_last_copy(bool late)
+{
+    run_on(0, add_to(a, 1));
+    sim.devices[0].pace = late ? SIMULATED_WHEN_POLLED : SIMULATED_AT_ONCE;
+    simulated_fail(&sim, SIMULATED_FETCH, 1, late, DYNSEL_E_DEVICE);
+    job copy = copy_to(b, a);
+    assert_status(DYNSEL_E_DEVICE, run_job(1, &copy));
+    assert_error_says("the only valid copy");
+    assert_status(DYNSEL_E_DEVICE, run_job(HOST, &copy));
+    assert_status(DYNSEL_E_DEVICE, run_job(0, &copy));
+    run_on(1, set_all(a, 3));
+    run_on(0, add_to(a, 1));
+    run_on(1, set_all(b, 0));
+    run_on(1, copy);
+    see_buffer(b, 4, 1);
+}
+
+static void the_last_valid_copy_is_lost_with_its_device(void **state)
+{
+    (void)state;
+    lose_the_last_copy(false);
+    lose_the_last_copy(true);
+    finish_with(4, 1);
+}
+
+static void a_copy_elsewhere_takes_the_place_of_one_that_is_lost(void **state)
+{
+    (void)state;
+    sim.devices[0].shares = true;
+    sim.devices[2].domain = 3;
+    run_on(1, add_to(a, 1));
+    run_on(0, copy_to(b, a)); /* valid on 1, and on 0 */
+    simulated_fail(&sim, SIMULATED_FETCH, 1, false, DYNSEL_E_DEVICE);
+    run_on(2, copy_to(b, a));
+    see_buffer(b, 1, 1);
+    run_on(0, add_to(a, 1));
+    finish_with(2, 1);
+}
+
+static void a_start_that_was_refused_leaves_all_as_it_was(void **state)
+{
+    (void)state;
+    run_on(0, add_to(a, 1));
+    atomic_store(&sim.devices[1].refuses, true);
+    dynsel_fixed_resource_policy *const away = &places[1];
+    job copy = copy_to(b, a);
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, run_job(1, &copy));
+    assert_moved(a, 1, 1, 0);
+    assert_moved(b, 0, 0, 0);
+    atomic_store(&sim.devices[1].refuses, false);
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&away->policy, 0));
+    run_on(1, set_all(b, 0));
+    run_on(1, copy);
+    assert_moved(a, 2, 1, 0);
+    see_buffer(b, 1, 1);
+    finish_with(1, 1);
+}
+
+static void a_full_queue_takes_work_later(void **state)
+{
+    (void)state;
+    sim.devices[0].shares = true;
+    atomic_store(&sim.devices[0].is_full, true);
+    dynsel_submission submission;
+    send_to(0, copy_to(b, a), &submission);
+    dynsel_progress();
+    assert_moved(a, 0, 0, 0);
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, 0));
+    atomic_store(&sim.devices[0].is_full, false);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_moved(a, 0, 0, 1);
+    finish_with(0, 1);
+    assert_int_equal(ELEMENTS - 1, others[ELEMENTS - 1]);
+}
+
+/* What was brought for it is still on its way: the host's memory is being read. */
+static void a_command_that_cannot_be_launched_ends_after_what_it_brought(void **state)
+{
+    (void)state;
+    for (int in_order = 0; in_order < 2; in_order++) {
+        sim.devices[0].in_order = in_order != 0;
+        sim.devices[0].pace = SIMULATED_BY_HAND;
+        simulated_fail(&sim, SIMULATED_LAUNCH, 1, false, DYNSEL_E_TASK);
+        dynsel_submission submission;
+        send_to(0, (job){.kind = COPY, .buffers = {b, a}}, &submission);
+        assert_int_equal(in_order ? 2 : 1, simulated_pending(&sim));
+        assert_status(DYNSEL_E_BUSY, dynsel_buffer_deinit(&a));
+        assert_status(DYNSEL_E_TASK, dynsel_wait(&submission));
+        assert_int_equal(0, simulated_pending(&sim));
+        write_buffer(a, 0, 1);
+        write_buffer(b, 0, 1);
+    }
+    finish_with(0, 1);
+}
+
+static void what_did_not_arrive_is_brought_again(void **state)
+{
+    (void)state;
+    simulated_fail(&sim, SIMULATED_BRING, 1, true, DYNSEL_E_DEVICE);
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    job copy = copy_to(b, a);
+    dynsel_submission submission;
+    send_to(0, copy, &submission);
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submission));
+    assert_status(DYNSEL_OK, run_job(0, &copy));
+    assert_moved(a, 2, 0, 0);
+    places_hurry();
+    see_buffer(b, 0, 1);
+    finish_with(0, 1);
+}
+
+/* It runs behind on the same queue, on what did not arrive. */
+static void who_reads_what_did_not_arrive_fails(void **state)
+{
+    (void)state;
+    simulated_fail(&sim, SIMULATED_BRING, 1, true, DYNSEL_E_DEVICE);
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    job changes = add_to(a, 1);
+    job copies = copy_to(b, a);
+    dynsel_submission submissions[2];
+    send_to(0, copies, &submissions[0]);
+    send_to(0, copies, &submissions[1]);
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[0]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
+    places_hurry();
+    assert_status(DYNSEL_OK, run_job(0, &copies));
+    assert_status(DYNSEL_OK, run_job(0, &changes));
+    see_buffer(b, 0, 1);
+    finish_with(1, 1);
+}
+
+int main(void)
+{
+#define EACH(test)                                                                                 \
+    cmocka_unit_test_setup(test, set_up), cmocka_unit_test_setup(test, set_up_with_waits)
+    const struct CMUnitTest tests[] = {
+        EACH(what_is_read_is_brought_once_to_each_domain),
+        EACH(what_is_written_is_nowhere_else),
+        EACH(discarding_moves_nothing_in),
+        EACH(what_a_part_leaves_is_kept),
+        EACH(constant_memory_is_read),
+        EACH(what_the_host_writes_is_brought_again),
+        EACH(queues_of_a_domain_share_what_one_of_them_brought),
+        EACH(without_order_what_is_brought_comes_first),
+        EACH(readers_of_several_domains_run_together),
+        EACH(shared_memory_moves_nothing),
+        EACH(the_host_reads_beside_a_device_that_shares),
+        EACH(what_others_wrote_reaches_a_device_that_shares),
+        EACH(a_device_waits_until_the_host_has_read),
+        EACH(the_last_valid_copy_is_lost_with_its_device),
+        EACH(a_copy_elsewhere_takes_the_place_of_one_that_is_lost),
+        EACH(a_start_that_was_refused_leaves_all_as_it_was),
+        EACH(a_full_queue_takes_work_later),
+        EACH(a_command_that_cannot_be_launched_ends_after_what_it_brought),
+        EACH(what_did_not_arrive_is_brought_again),
+        EACH(who_reads_what_did_not_arrive_fails),
+        EACH(without_order_readers_come_after_what_was_brought),
+        EACH(a_copy_is_read_while_it_is_fetched),
+        EACH(a_copy_is_not_written_while_it_is_fetched),
+        EACH(memory_that_is_shared_is_read_first),
+        EACH(what_is_allocated_as_shared_is_the_devices),
+        EACH(shared_memory_is_handed_over_when_it_was_read),
+        EACH(shared_memory_that_was_lost_is_made_anew),
+        EACH(what_was_lost_is_given_up_when_nobody_uses_it),
+        EACH(a_move_that_fails_leaves_the_other_to_arrive),
+        EACH(who_may_share_the_memory_is_waited_for),
+        EACH(a_host_that_is_busy_has_got_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Host accessors: waiting for the data, holding off others, and never for ever. */
+#define _XOPEN_SOURCE 700
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "memory/queues.h"
+
+enum { NS_PER_MS = 1000000 };
+
+static uint32_t numbers[2];
+static dynsel_buffer a;
+static dynsel_buffer b;
+
+static int set_up(void **state)
+{
+    (void)state;
+    queues_begin(false);
+    numbers[0] = 7;
+    numbers[1] = 8;
+    a = new_number(&numbers[0]);
+    b = new_number(&numbers[1]);
+    return 0;
+}
+
+static void end_with(dynsel_status of_a)
+{
+    for (unsigned i = 0; i < QUEUES; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&queues[i].policy)));
+    }
+    assert_status(of_a, dynsel_buffer_deinit(&a));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
+    queues_end();
+}
+
+static void open_as(dynsel_host_accessor *accessor, dynsel_buffer buffer, dynsel_access_mode mode)
+{
+    *accessor = (dynsel_host_accessor){.data = NULL};
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(accessor, buffer, mode));
+}
+
+static void close_it(dynsel_host_accessor *accessor)
+{
+    static const dynsel_host_accessor closed;
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(accessor));
+    assert_memory_equal(&closed, accessor, sizeof closed);
+}
+
+static void it_shows_the_data(void **state)
+{
+    (void)state;
+    dynsel_host_accessor seen;
+    open_as(&seen, a, DYNSEL_ACCESS_READ);
+    assert_ptr_equal(&numbers[0], seen.data);
+    assert_int_equal(sizeof numbers[0], seen.bytes);
+    close_it(&seen);
+    end_with(DYNSEL_OK);
+}
+
+static void it_waits_for_what_writes(void **state)
+{
+    (void)state;
+    job writes[] = {CHANGES(1, a), CHANGES(2, a)};
+    send(0, &writes[0], NULL);
+    send(1, &writes[1], NULL);
+    dynsel_host_accessor seen;
+    open_as(&seen, a, DYNSEL_ACCESS_READ);
+    assert_runs(1, &writes[1]);
+    assert_int_equal(worked_in(worked_in(7, 1), 2), *(uint32_t *)seen.data);
+    close_it(&seen);
+    end_with(DYNSEL_OK);
+}
+
+static void to_write_it_waits_for_what_reads(void **state)
+{
+    (void)state;
+    job reads = READS(1, a);
+    send(0, &reads, NULL);
+    dynsel_host_accessor mine = {.data = NULL};
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open_for(&mine, a, DYNSEL_ACCESS_READ, 0));
+    close_it(&mine);
+    assert_status(DYNSEL_E_TIMEOUT,
+                  dynsel_host_accessor_open_for(&mine, a, DYNSEL_ACCESS_WRITE, 0));
+    complete(&reads);
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&mine, a, DYNSEL_ACCESS_WRITE));
+    close_it(&mine);
+    end_with(DYNSEL_OK);
+}
+
+static void it_does_not_wait_for_other_buffers(void **state)
+{
+    (void)state;
+    job writes = CHANGES(1, a);
+    send(0, &writes, NULL);
+    dynsel_host_accessor seen;
+    open_as(&seen, b, DYNSEL_ACCESS_READ_WRITE);
+    assert_int_equal(1, dynsel_get_in_flight_statistics().in_use - 1);
+    close_it(&seen);
+    complete(&writes);
+    end_with(DYNSEL_OK);
+}
+
+static void open_to_read_it_holds_off_what_writes(void **state)
+{
+    (void)state;
+    job reads = READS(1, a);
+    job writes = CHANGES(2, a);
+    dynsel_host_accessor seen;
+    dynsel_host_accessor too;
+    open_as(&seen, a, DYNSEL_ACCESS_READ);
+    open_as(&too, a, DYNSEL_ACCESS_READ);
+    send(0, &reads, NULL);
+    assert_runs(1, &reads); /* they read together */
+    complete(&reads);
+    send(0, &writes, NULL);
+    close_it(&too);
+    dynsel_progress();
+    assert_runs(0, &writes);
+    assert_int_equal(7, *(uint32_t *)seen.data);
+    close_it(&seen);
+    dynsel_progress();
+    assert_runs(1, &writes);
+    end_with(DYNSEL_OK);
+}
+
+static void open_to_write_it_holds_off_all(void **state)
+{
+    (void)state;
+    static const dynsel_access_mode modes[] = {
+        DYNSEL_ACCESS_READ_WRITE, DYNSEL_ACCESS_WRITE, DYNSEL_ACCESS_DISCARD_WRITE,
+        DYNSEL_ACCESS_DISCARD_READ_WRITE, DYNSEL_ACCESS_ATOMIC};
+    for (uint32_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        job reads = READS(1, a);
+        job writes = CHANGES(2, a);
+        dynsel_host_accessor mine;
+        open_as(&mine, a, modes[i]);
+        send(0, &reads, NULL);
+        send(1, &writes, NULL);
+        dynsel_progress();
+        assert_runs(0, &reads);
+        assert_runs(0, &writes);
+        *(uint32_t *)mine.data = 100 + i;
+        close_it(&mine);
+        dynsel_progress();
+        assert_int_equal(100 + i, reads.seen);
+        complete(&reads);
+        dynsel_progress();
+        assert_int_equal(100 + i, writes.seen);
+        complete(&writes);
+    }
+    end_with(DYNSEL_OK);
+}
+
+/* Not closing it: submitting anything, or opening another. */
+static void the_next_call_starts_what_it_held_off(void **state)
+{
+    (void)state;
+    job first = CHANGES(1, a);
+    job second = CHANGES(2, a);
+    job other = READS(3, b);
+    dynsel_host_accessor mine;
+    open_as(&mine, a, DYNSEL_ACCESS_READ);
+    send(0, &first, NULL);
+    close_it(&mine);
+    assert_runs(0, &first);
+    send(1, &other, NULL);
+    assert_runs(1, &first);
+    complete(&first);
+    dynsel_progress();
+    open_as(&mine, a, DYNSEL_ACCESS_READ);
+    send(0, &second, NULL);
+    close_it(&mine);
+    open_as(&mine, b, DYNSEL_ACCESS_READ);
+    assert_runs(1, &second);
+    close_it(&mine);
+    end_with(DYNSEL_OK);
+}
+
+static void a_buffer_stays_while_it_is_open(void **state)
+{
+    (void)state;
+    dynsel_host_accessor seen;
+    open_as(&seen, a, DYNSEL_ACCESS_READ);
+    assert_status(DYNSEL_E_BUSY, dynsel_buffer_deinit(&a));
+    assert_error_says("host accessor");
+    close_it(&seen);
+    end_with(DYNSEL_OK);
+}
+
+/* Many are opened and closed while one stays open. */
+static void each_takes_a_slot_only_while_it_is_open(void **state)
+{
+    (void)state;
+    dynsel_host_accessor long_open;
+    open_as(&long_open, b, DYNSEL_ACCESS_READ);
+    for (unsigned i = 0; i < 3 * CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        dynsel_host_accessor seen;
+        open_as(&seen, i % 2 == 0 ? a : b, DYNSEL_ACCESS_READ);
+        close_it(&seen);
+        assert_int_equal(1, dynsel_get_in_flight_statistics().in_use);
+    }
+    close_it(&long_open);
+    end_with(DYNSEL_OK);
+}
+
+/* What would wait for ever. */
+
+static void who_has_it_open_cannot_open_it_again(void **state)
+{
+    (void)state;
+    dynsel_host_accessor mine;
+    dynsel_host_accessor again = {.data = NULL};
+    open_as(&mine, a, DYNSEL_ACCESS_READ_WRITE);
+    assert_status(DYNSEL_E_BUSY, dynsel_host_accessor_open(&again, a, DYNSEL_ACCESS_READ));
+    assert_error_says("close that first");
+    assert_null(again.data);
+    assert_status(DYNSEL_E_BUSY,
+                  dynsel_host_accessor_open_for(&again, a, DYNSEL_ACCESS_WRITE, NS_PER_MS));
+    close_it(&mine);
+    open_as(&mine, a, DYNSEL_ACCESS_READ);
+    assert_status(DYNSEL_E_BUSY, dynsel_host_accessor_open(&again, a, DYNSEL_ACCESS_DISCARD_WRITE));
+    close_it(&mine);
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&again, a, DYNSEL_ACCESS_READ));
+    close_it(&again);
+    end_with(DYNSEL_OK);
+}
+
+/* Not directly: through command groups that wait for it, over two buffers. */
+static void who_has_it_open_cannot_wait_for_what_waits_for_it(void **state)
+{
+    (void)state;
+    job copies = COPIES(1, a, b);
+    job changes = CHANGES(2, b);
+    dynsel_submission submission;
+    dynsel_host_accessor mine;
+    dynsel_host_accessor other = {.data = NULL};
+    open_as(&mine, a, DYNSEL_ACCESS_READ_WRITE);
+    send(0, &copies, NULL);
+    send(1, &changes, &submission);
+    assert_status(DYNSEL_E_BUSY, dynsel_host_accessor_open(&other, b, DYNSEL_ACCESS_READ));
+    assert_status(DYNSEL_E_BUSY, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, 0));
+    assert_status(DYNSEL_E_BUSY, dynsel_wait_group(dynsel_get_submission_group(&queues[0].policy)));
+    close_it(&mine);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_runs(1, &copies);
+    end_with(DYNSEL_OK);
+}
+
+/* Nobody has the submission, so nobody else could collect it. */
+static void submitting_and_waiting_for_what_waits_for_it_keeps_no_slot(void **state)
+{
+    (void)state;
+    job changes = CHANGES(1, a);
+    dynsel_host_accessor mine;
+    open_as(&mine, a, DYNSEL_ACCESS_READ_WRITE);
+    assert_status(DYNSEL_E_BUSY,
+                  dynsel_submit_command_group_and_wait(&queues[0].policy, group_of, &changes));
+    assert_error_says("close that first");
+    close_it(&mine);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&queues[0].policy)));
+    assert_runs(1, &changes);
+    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
+    end_with(DYNSEL_OK);
+}
+
+static void a_timeout_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    static const dynsel_access_mode modes[] = {DYNSEL_ACCESS_READ, DYNSEL_ACCESS_READ_WRITE,
+                                               DYNSEL_ACCESS_DISCARD_WRITE};
+    for (unsigned i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        job writes = CHANGES(1, a);
+        job next = CHANGES(2, a);
+        send(0, &writes, NULL);
+        dynsel_host_accessor mine = {.data = NULL};
+        assert_status(DYNSEL_E_TIMEOUT,
+                      dynsel_host_accessor_open_for(&mine, a, modes[i], NS_PER_MS));
+        static const dynsel_host_accessor nothing;
+        assert_memory_equal(&nothing, &mine, sizeof mine);
+        assert_status(DYNSEL_E_STALE, dynsel_host_accessor_close(&mine));
+        send(1, &next, NULL); /* behind what was given up */
+        complete(&writes);
+        dynsel_progress();
+        assert_runs(1, &next);
+        complete(&next);
+        dynsel_progress();
+        assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
+    }
+    end_with(DYNSEL_OK);
+}
+
+/* Who only reads is gone at once. */
+static void a_reader_that_gave_up_takes_no_slot(void **state)
+{
+    (void)state;
+    job writes = CHANGES(1, a);
+    send(0, &writes, NULL);
+    for (unsigned i = 0; i < 2 * CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        dynsel_host_accessor mine = {.data = NULL};
+        assert_status(DYNSEL_E_TIMEOUT,
+                      dynsel_host_accessor_open_for(&mine, a, DYNSEL_ACCESS_READ, 0));
+        assert_int_equal(1, dynsel_get_in_flight_statistics().in_use);
+    }
+    end_with(DYNSEL_OK);
+}
+
+/* What was wrong before is wrong behind it; what was right stays right. */
+static void what_was_given_up_passes_a_failure_on(void **state)
+{
+    (void)state;
+    job fails = CHANGES(1, a);
+    fails.returns = DYNSEL_E_USER;
+    job next = CHANGES(2, a);
+    dynsel_submission submissions[2];
+    send(0, &fails, &submissions[0]);
+    dynsel_host_accessor mine = {.data = NULL};
+    assert_status(DYNSEL_E_TIMEOUT,
+                  dynsel_host_accessor_open_for(&mine, a, DYNSEL_ACCESS_READ_WRITE, 0));
+    assert_status(DYNSEL_E_TIMEOUT,
+                  dynsel_host_accessor_open_for(&mine, a, DYNSEL_ACCESS_DISCARD_WRITE, 0));
+    send(1, &next, &submissions[1]);
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_E_USER, dynsel_wait(&submissions[0]));
+    end_with(DYNSEL_E_DEPENDENCY);
+}
+
+/* Failures. */
+
+static void it_tells_of_failures_until_somebody_begins_afresh(void **state)
+{
+    (void)state;
+    job fails = CHANGES(1, a);
+    fails.returns = DYNSEL_E_USER;
+    dynsel_submission submission;
+    send(0, &fails, &submission);
+    dynsel_host_accessor mine = {.data = NULL};
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_host_accessor_open(&mine, a, DYNSEL_ACCESS_READ));
+    assert_null(mine.data);
+    assert_status(DYNSEL_E_DEPENDENCY,
+                  dynsel_host_accessor_open(&mine, a, DYNSEL_ACCESS_READ_WRITE));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_host_accessor_open(&mine, a, DYNSEL_ACCESS_WRITE));
+    assert_status(DYNSEL_E_USER, dynsel_wait(&submission));
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&mine, a, DYNSEL_ACCESS_DISCARD_WRITE));
+    *(uint32_t *)mine.data = 10;
+    close_it(&mine);
+    job again = CHANGES(2, a);
+    again.returns = DYNSEL_E_USER;
+    send(0, &again, &submission);
+    assert_status(DYNSEL_E_USER, dynsel_wait(&submission));
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&mine, a, DYNSEL_ACCESS_DISCARD_READ_WRITE));
+    *(uint32_t *)mine.data = 11;
+    close_it(&mine);
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&mine, a, DYNSEL_ACCESS_READ));
+    assert_int_equal(11, *(uint32_t *)mine.data);
+    close_it(&mine);
+    end_with(DYNSEL_OK);
+}
+
+static dynsel_host_accessor of_a_task;
+
+static dynsel_status open_in_task(job *what)
+{
+    (void)what;
+    assert_status(DYNSEL_E_IN_TASK,
+                  dynsel_host_accessor_open_for(&of_a_task, b, DYNSEL_ACCESS_READ, 0));
+    return DYNSEL_OK;
+}
+
+static dynsel_status close_in_task(job *what)
+{
+    (void)what;
+    return dynsel_host_accessor_close(&of_a_task);
+}
+
+static void a_task_function_cannot_wait_for_it_but_may_close_it(void **state)
+{
+    (void)state;
+    job opens = CHANGES(1, a);
+    opens.does = open_in_task;
+    job closes = CHANGES(2, a);
+    closes.does = close_in_task;
+    of_a_task = (dynsel_host_accessor){.data = NULL};
+    send(0, &opens, NULL);
+    assert_runs(1, &opens);
+    complete(&opens);
+    dynsel_progress();
+    open_as(&of_a_task, b, DYNSEL_ACCESS_READ);
+    send(0, &closes, NULL);
+    assert_runs(1, &closes);
+    assert_null(of_a_task.data);
+    end_with(DYNSEL_OK);
+}
+
+static void mistakes_are_told(void **state)
+{
+    (void)state;
+    dynsel_host_accessor mine = {.data = NULL};
+    assert_status(DYNSEL_E_INVALID, dynsel_host_accessor_open(NULL, a, DYNSEL_ACCESS_READ));
+    assert_status(DYNSEL_E_INVALID,
+                  dynsel_host_accessor_open(&mine, (dynsel_buffer){0}, DYNSEL_ACCESS_READ));
+    assert_error_says("dynsel_host_accessor_open");
+    assert_status(DYNSEL_E_INVALID, dynsel_host_accessor_open(&mine, a, (dynsel_access_mode)6));
+    assert_status(DYNSEL_E_INVALID, dynsel_host_accessor_close(NULL));
+    assert_status(DYNSEL_E_STALE, dynsel_host_accessor_close(&mine));
+
+    open_as(&mine, a, DYNSEL_ACCESS_READ);
+    assert_status(DYNSEL_E_INVALID, dynsel_host_accessor_open(&mine, b, DYNSEL_ACCESS_READ));
+    dynsel_host_accessor copy = mine;
+    close_it(&mine);
+    assert_status(DYNSEL_E_STALE, dynsel_host_accessor_close(&copy));
+    open_as(&mine, a, DYNSEL_ACCESS_READ); /* perhaps in the same slot */
+    assert_status(DYNSEL_E_STALE, dynsel_host_accessor_close(&copy));
+    close_it(&mine);
+
+    const dynsel_buffer ended = b;
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
+    assert_status(DYNSEL_E_STALE, dynsel_host_accessor_open(&mine, ended, DYNSEL_ACCESS_READ));
+    b = new_number(&numbers[1]);
+    assert_status(DYNSEL_E_STALE, dynsel_host_accessor_open(&mine, ended, DYNSEL_ACCESS_READ));
+    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
+    end_with(DYNSEL_OK);
+}
+
+/* One more than can read at a time, all by one thread, which would wait for itself. */
+static void the_table_of_readers_can_be_full(void **state)
+{
+    (void)state;
+    dynsel_host_accessor open[CONFIG_DYNSEL_MAX_READERS];
+    dynsel_host_accessor mine = {.data = NULL};
+    job reads = READS(1, a);
+    for (unsigned i = 0; i < CONFIG_DYNSEL_MAX_READERS; i++) {
+        open_as(&open[i], a, DYNSEL_ACCESS_READ);
+    }
+    assert_status(DYNSEL_E_FULL, dynsel_host_accessor_open(&mine, a, DYNSEL_ACCESS_READ));
+    assert_error_says("CONFIG_DYNSEL_MAX_READERS");
+    assert_status(DYNSEL_E_FULL,
+                  dynsel_submit_command_group(&queues[0].policy, group_of, &reads, NULL));
+    assert_int_equal(CONFIG_DYNSEL_MAX_READERS, dynsel_get_in_flight_statistics().in_use);
+    for (unsigned i = 0; i < CONFIG_DYNSEL_MAX_READERS; i++) {
+        close_it(&open[i]);
+    }
+    end_with(DYNSEL_OK);
+}
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+
+static dynsel_status opened;
+
+static void sleep_a_little(void)
+{
+    (void)nanosleep(&(struct timespec){.tv_nsec = 3L * NS_PER_MS}, NULL);
+}
+
+static void *open_and_close(void *argument)
+{
+    dynsel_host_accessor mine = {.data = NULL};
+    opened = dynsel_host_accessor_open(&mine, a, DYNSEL_ACCESS_READ);
+    if (opened == DYNSEL_OK) {
+        *(uint32_t *)argument = *(uint32_t *)mine.data;
+        opened = dynsel_host_accessor_close(&mine);
+    }
+    return NULL;
+}
+
+/* Another thread's is waited for: it will be closed. */
+static void another_thread_waits_until_it_is_closed(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint32_t seen = 0;
+    dynsel_host_accessor mine;
+    open_as(&mine, a, DYNSEL_ACCESS_READ_WRITE);
+    assert_int_equal(0, pthread_create(&thread, NULL, open_and_close, &seen));
+    sleep_a_little();
+    *(uint32_t *)mine.data = 12;
+    close_it(&mine);
+    assert_int_equal(0, pthread_join(thread, NULL));
+    assert_status(DYNSEL_OK, opened);
+    assert_int_equal(12, seen);
+    end_with(DYNSEL_OK);
+}
+
+static void *close_later(void *argument)
+{
+    sleep_a_little();
+    opened = dynsel_host_accessor_close(argument);
+    return NULL;
+}
+
+/* Opened here and closed elsewhere, while this thread waits with a bound. */
+static void another_thread_may_close_it(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    job writes = CHANGES(1, a);
+    dynsel_submission submission;
+    dynsel_host_accessor mine;
+    open_as(&mine, a, DYNSEL_ACCESS_READ);
+    send(0, &writes, &submission);
+    assert_int_equal(0, pthread_create(&thread, NULL, close_later, &mine));
+    assert_int_equal(0, pthread_join(thread, NULL));
+    assert_status(DYNSEL_OK, opened);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    end_with(DYNSEL_OK);
+}
+
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(it_shows_the_data, set_up),
+        cmocka_unit_test_setup(it_waits_for_what_writes, set_up),
+        cmocka_unit_test_setup(to_write_it_waits_for_what_reads, set_up),
+        cmocka_unit_test_setup(it_does_not_wait_for_other_buffers, set_up),
+        cmocka_unit_test_setup(open_to_read_it_holds_off_what_writes, set_up),
+        cmocka_unit_test_setup(open_to_write_it_holds_off_all, set_up),
+        cmocka_unit_test_setup(the_next_call_starts_what_it_held_off, set_up),
+        cmocka_unit_test_setup(a_buffer_stays_while_it_is_open, set_up),
+        cmocka_unit_test_setup(each_takes_a_slot_only_while_it_is_open, set_up),
+        cmocka_unit_test_setup(who_has_it_open_cannot_open_it_again, set_up),
+        cmocka_unit_test_setup(who_has_it_open_cannot_wait_for_what_waits_for_it, set_up),
+        cmocka_unit_test_setup(submitting_and_waiting_for_what_waits_for_it_keeps_no_slot, set_up),
+        cmocka_unit_test_setup(a_timeout_leaves_nothing_behind, set_up),
+        cmocka_unit_test_setup(a_reader_that_gave_up_takes_no_slot, set_up),
+        cmocka_unit_test_setup(what_was_given_up_passes_a_failure_on, set_up),
+        cmocka_unit_test_setup(it_tells_of_failures_until_somebody_begins_afresh, set_up),
+        cmocka_unit_test_setup(a_task_function_cannot_wait_for_it_but_may_close_it, set_up),
+        cmocka_unit_test_setup(mistakes_are_told, set_up),
+        cmocka_unit_test_setup(the_table_of_readers_can_be_full, set_up),
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+        cmocka_unit_test_setup(another_thread_waits_until_it_is_closed, set_up),
+        cmocka_unit_test_setup(another_thread_may_close_it, set_up),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

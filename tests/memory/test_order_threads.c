@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that submit at the same time: whoever comes first comes first for all buffers. */
+#define _XOPEN_SOURCE 700
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <dynsel/dynsel.h>
+
+#include "test.h"
+
+enum { THREADS = 4, ROUNDS = CONFIG_DYNSEL_HAS_FULL_SPEED ? 2000 : 200 };
+
+static uint32_t numbers[2];
+static dynsel_buffer a;
+static dynsel_buffer b;
+
+static dynsel_fixed_resource_policy workers[2];
+static atomic_uint failures;
+
+static dynsel_status work_in(const dynsel_launch *launch)
+{
+    const uint32_t number = DYNSEL_LAUNCH_VALUE(launch, 2, uint32_t);
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t *x = dynsel_launch_data(launch, i);
+        *x = *x * 3 + number;
+    }
+    return DYNSEL_OK;
+}
+
+typedef struct both {
+    uint32_t number;
+    bool turned; /* the buffers are required in the other order */
+} both;
+
+static dynsel_status group_of_both(dynsel_handler *handler, void *args)
+{
+    static const dynsel_kernel kernel = {.name = "both", .function = work_in};
+    const both *what = args;
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t n = what->turned ? 1 - i : i;
+        dynsel_accessor accessor = {.name = "both"};
+        (void)dynsel_get_access(handler, n == 0 ? a : b, DYNSEL_ACCESS_READ_WRITE,
+                                DYNSEL_MEMORY_GLOBAL, &accessor);
+        (void)dynsel_set_arg_accessor(handler, n, &accessor);
+    }
+    (void)dynsel_set_arg_value(handler, 2, &what->number, sizeof what->number);
+    return dynsel_single_task(handler, &kernel);
+}
+
+static void *submit_many(void *argument)
+{
+    const uint32_t me = (uint32_t)(uintptr_t)argument;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        both what = {.number = me * ROUNDS + i, .turned = me % 2 != 0};
+        const dynsel_status status =
+            dynsel_submit_command_group(&workers[(me + i) % 2].policy, group_of_both, &what, NULL);
+        atomic_fetch_add(&failures, status != DYNSEL_OK ? 1 : 0);
+    }
+    return NULL;
+}
+
+static void begin_on(dynsel_backend *backend, size_t resources)
+{
+    dynsel_resource table[2] = {{.backend = backend}, {.backend = backend}};
+    if (backend == &dynsel_threads_backend) {
+        size_t count = 0;
+        assert_status(DYNSEL_OK, dynsel_threads_start(2));
+        assert_status(DYNSEL_OK, dynsel_threads_resources(table, 2, &count));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const dynsel_options options = {.resources = &table[i % resources], .count = 1};
+        memset(&workers[i], 0, sizeof workers[i]);
+        assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&workers[i], &options, 0));
+    }
+}
+
+/* What happens to them in the same order leaves them equal. */
+static void begin_buffers(void)
+{
+    numbers[0] = 7;
+    numbers[1] = 7;
+    a = (dynsel_buffer){0};
+    b = (dynsel_buffer){0};
+    assert_status(DYNSEL_OK, dynsel_buffer_init(&a, &numbers[0], 4, DYNSEL_RANGE(1)));
+    assert_status(DYNSEL_OK, dynsel_buffer_init(&b, &numbers[1], 4, DYNSEL_RANGE(1)));
+}
+
+static void submit_from_all_threads(dynsel_backend *backend, size_t resources)
+{
+    pthread_t threads[THREADS];
+    begin_on(backend, resources);
+    begin_buffers();
+    for (uintptr_t i = 0; i < THREADS; i++) {
+        assert_int_equal(0, pthread_create(&threads[i], NULL, submit_many, (void *)i));
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        assert_int_equal(0, pthread_join(threads[i], NULL));
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        assert_status(DYNSEL_OK,
+                      dynsel_wait_group(dynsel_get_submission_group(&workers[i].policy)));
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&workers[i].policy));
+    }
+    if (backend == &dynsel_threads_backend) {
+        assert_status(DYNSEL_OK, dynsel_threads_stop());
+    }
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&a));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
+    assert_int_equal(0, atomic_load(&failures));
+    assert_true(numbers[0] != 7);
+    assert_int_equal(numbers[0], numbers[1]);
+}
+
+static void threads_agree_on_the_order_inline(void **state)
+{
+    (void)state;
+    submit_from_all_threads(&dynsel_inline_backend, 1);
+}
+
+static void threads_agree_on_the_order_on_one_worker(void **state)
+{
+    (void)state;
+    submit_from_all_threads(&dynsel_threads_backend, 1);
+}
+
+static void threads_agree_on_the_order_on_two_workers(void **state)
+{
+    (void)state;
+    submit_from_all_threads(&dynsel_threads_backend, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_agree_on_the_order_inline),
+        cmocka_unit_test(threads_agree_on_the_order_on_one_worker),
+        cmocka_unit_test(threads_agree_on_the_order_on_two_workers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
