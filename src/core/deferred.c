@@ -33,17 +33,12 @@ dynsel_stage dynsel_stage_of(uint32_t token)
     if (dynsel_slot_generation(word) != dynsel_slot_generation(token)) {
         return DYNSEL_STAGE_OVER;
     }
-    switch (dynsel_slot_state(word)) {
-    case DYNSEL_SLOT_CLAIMED:
-    case DYNSEL_SLOT_WAITING:
-    case DYNSEL_SLOT_STARTING:
+    const uint32_t state = dynsel_slot_state(word);
+    if (state == DYNSEL_SLOT_CLAIMED || dynsel_slot_is_pending(word)) {
         return DYNSEL_STAGE_ACCEPTED;
-    case DYNSEL_SLOT_RUNNING:
-    case DYNSEL_SLOT_COMPLETING:
-        return DYNSEL_STAGE_STARTED;
-    default:
-        return DYNSEL_STAGE_OVER;
     }
+    return state == DYNSEL_SLOT_RUNNING || state == DYNSEL_SLOT_COMPLETING ? DYNSEL_STAGE_STARTED
+                                                                          : DYNSEL_STAGE_OVER;
 }
 
 dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *manner,

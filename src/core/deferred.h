@@ -40,8 +40,8 @@ void dynsel_deferral_register(const dynsel_deferral *deferral);
 
 /* How far a piece of work is, told by its token. */
 typedef enum dynsel_stage {
-    DYNSEL_STAGE_ACCEPTED, /* not started */
-    DYNSEL_STAGE_STARTED,
+    DYNSEL_STAGE_ACCEPTED, /* not started, or on its way to its end without a place in a lane */
+    DYNSEL_STAGE_STARTED,  /* in its lane, where it ends before what is started there later */
     DYNSEL_STAGE_OVER /* finished, or so long ago that its slot has been used again */
 } dynsel_stage;
 

@@ -389,7 +389,7 @@ static void failures_reach_what_depends_on_them_and_nothing_hangs(void **state)
 {
     (void)state;
     const uint64_t seed = test_seed();
-    begin(seed, SIMULATED_WHEN_POLLED, false);
+    begin(seed, SIMULATED_WHEN_POLLED, true);
     let_them_act(seed, true);
     for (unsigned i = 0; i < POLICIES; i++) {
         assert_true(
