@@ -211,18 +211,45 @@ static dynsel_status clear(const sight *s)
     return DYNSEL_OK;
 }
 
-static dynsel_status look_for_room(const sight *s)
+/* Whether the host's memory becomes that of a device is about to be known by who is being started
+ * there. */
+static dynsel_status look_for_sharer(const sight *s)
 {
     const uint32_t sharer = s->record->shared_by;
-    if (sharer != 0 && copy_in(s->record, sharer)->memory.native == NULL) {
-        /* about to be known by who is being started there */
-        return wait_for(s, copy_in(s->record, sharer)->since);
+    if (sharer == 0 || copy_in(s->record, sharer)->memory.native != NULL) {
+        return DYNSEL_OK;
+    }
+    return wait_for(s, copy_in(s->record, sharer)->since);
+}
+
+/* Who reads the host's memory is waited for where it ends by itself and devices of this domain are
+ * known to share; else the device gets memory of its own, beside them. */
+static dynsel_status look_for_sharing(const sight *s)
+{
+    const uint32_t obstacle = s->group->obstacle;
+    if (look_for_readers(s) == DYNSEL_OK) {
+        return DYNSEL_OK;
+    }
+    const bool ends = dynsel_group_in(s->group->obstacle - 1)->opener == NULL;
+    if (ends && dynsel_domains[s->group->domain - 1].shares) {
+        return DYNSEL_E_AGAIN;
+    }
+    s->group->obstacle = obstacle;
+    s->use->may_share = false;
+    return DYNSEL_OK;
+}
+
+static dynsel_status look_for_room(const sight *s)
+{
+    const dynsel_status status = look_for_sharer(s);
+    if (status != DYNSEL_OK) {
+        return status;
     }
     s->use->allocate = true;
-    s->use->may_share = sharer == 0;
+    s->use->may_share = s->record->shared_by == 0;
     s->use->bring = s->use->reads;
     s->use->contents = s->use->reads;
-    return DYNSEL_OK;
+    return s->use->may_share && !s->use->writes ? look_for_sharing(s) : DYNSEL_OK;
 }
 
 /* A reader may go on with its own copy beside a fetch. */
@@ -257,7 +284,7 @@ static DYNSEL_ASIDE dynsel_status look_closely(const sight *s, dynsel_copy_recor
     }
     s->use->bring = need;
     s->use->contents = need;
-    return DYNSEL_OK;
+    return need ? look_for_sharer(s) : DYNSEL_OK;
 }
 
 /* Nothing is in the way, and nothing has to be done. */
@@ -283,12 +310,13 @@ static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
     if (s->use->reads && !s->record->host_valid) {
         return want_data(s, writes);
     }
+    dynsel_status status = look_for_sharer(s);
     const uint32_t sharer = sharer_of(s->record);
-    if (sharer == 0) {
-        return DYNSEL_OK;
+    if (status != DYNSEL_OK || sharer == 0) {
+        return status;
     }
     dynsel_copy_record *const copy = copy_in(s->record, sharer);
-    const dynsel_status status = look_settled(s, copy);
+    status = look_settled(s, copy);
     if (status != DYNSEL_OK) {
         return status;
     }

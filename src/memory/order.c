@@ -327,7 +327,7 @@ DYNSEL_RARE static void end_failed(dynsel_handler *group, dynsel_error *error)
     }
     if (failed != NULL) {
         *error = fail_with(failed);
-    } else if (missed != NULL && error->status == DYNSEL_OK) {
+    } else if (missed != NULL) {
         *error = fail_missed(missed);
     }
     if (error->status != DYNSEL_OK) {

@@ -3,57 +3,7 @@
  * data. */
 #include <string.h>
 
-#include "memory/places.h"
-
-static int32_t numbers[ELEMENTS];
-static int32_t others[ELEMENTS];
-static dynsel_buffer a;
-static dynsel_buffer b;
-
-static void begin(bool waits_deliver)
-{
-    places_begin(waits_deliver);
-    for (int32_t i = 0; i < ELEMENTS; i++) {
-        numbers[i] = i;
-        others[i] = -i;
-    }
-    a = new_buffer(numbers);
-    b = new_buffer(others);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    begin(false);
-    return 0;
-}
-
-/* What is fetched is there only when the backend's `wait` was called. */
-static int set_up_with_waits(void **state)
-{
-    (void)state;
-    begin(true);
-    return 0;
-}
-
-/* a is first, first + step, ...; b is its own affair. */
-static void finish_with(int32_t first, int32_t step)
-{
-    places_hurry();
-    end_buffer(&a, numbers, first, step);
-    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
-    places_end();
-}
-
-static void run_on(unsigned place, job what)
-{
-    assert_status(DYNSEL_OK, run_job(place, &what));
-}
-
-static void send_to(unsigned place, job what, dynsel_submission *submission)
-{
-    assert_status(DYNSEL_OK, send_job(place, &what, submission));
-}
+#include "memory/pair.h"
 
 static void what_is_read_is_brought_once_to_each_domain(void **state)
 {
@@ -229,94 +179,6 @@ static void readers_of_several_domains_run_together(void **state)
     finish_with(1, 1);
 }
 
-/* Memory that is shared */
-
-static void shared_memory_moves_nothing(void **state)
-{
-    (void)state;
-    sim.devices[0].shares = true;
-    run_on(0, add_to(a, 1));
-    run_on(0, add_to(a, 1));
-    see_buffer(a, 2, 1);
-    run_on(0, copy_to(b, a)); /* both read: the host keeps it */
-    see_buffer(a, 2, 1);
-    run_on(0, add_to(a, 1));
-    run_on(HOST, add_to(a, 1));
-    write_buffer(b, 7, 0);
-    run_on(0, add_to(a, 1));
-    run_on(0, add_to(b, 1));
-    see_buffer(b, 8, 0);
-    assert_moved(a, 0, 0, 8);
-    assert_moved(b, 0, 0, 4);
-    assert_int_equal(3, sim.counts.brought); /* handed over, with no byte moved */
-    assert_int_equal(4, sim.counts.fetched);
-    see_buffer(b, 8, 0);
-    run_on(HOST, add_to(b, 1)); /* more than it may now */
-    assert_int_equal(5, sim.counts.fetched);
-    finish_with(5, 1);
-    assert_int_equal(0, sim.counts.bytes_in + sim.counts.bytes_out);
-}
-
-static void the_host_reads_beside_a_device_that_shares(void **state)
-{
-    (void)state;
-    sim.devices[0].shares = true;
-    run_on(0, add_to(a, 1));
-    dynsel_host_accessor seen = {0};
-    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&seen, a, DYNSEL_ACCESS_READ));
-    run_on(0, copy_to(b, a));
-    assert_int_equal(1, ((const int32_t *)seen.data)[0]);
-    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&seen));
-    assert_int_equal(0, sim.counts.brought);
-    assert_int_equal(1, sim.counts.fetched);
-    finish_with(1, 1);
-    assert_int_equal(ELEMENTS, others[ELEMENTS - 1]);
-}
-
-static void what_others_wrote_reaches_a_device_that_shares(void **state)
-{
-    (void)state;
-    sim.devices[0].shares = true;
-    sim.devices[1].shares = true; /* but the memory is shared by one only */
-    run_on(0, add_to(a, 1));
-    run_on(1, add_to(a, 1)); /* the host takes it, and it is brought */
-    assert_moved(a, 1, 0, 1);
-    run_on(0, add_to(a, 1)); /* taken from the one, and handed over to the other */
-    assert_moved(a, 1, 1, 2);
-    run_on(1, add_to(a, 1));
-    run_on(HOST, add_to(a, 1));
-    assert_moved(a, 2, 2, 2);
-    run_on(0, add_to(a, 1));
-    run_on(1, set_all(a, 3));
-    run_on(0, add_to(a, 1));
-    assert_moved(a, 2, 3, 5);
-    run_on(1, set_all(a, 3));
-    finish_with(3, 1);
-    assert_int_equal(2 * BYTES, sim.counts.bytes_in);
-    assert_int_equal(4 * BYTES, sim.counts.bytes_out);
-}
-
-/* The host reads what it wrote, in memory that the device has to get before it can read it too. */
-static void a_device_waits_until_the_host_has_read(void **state)
-{
-    (void)state;
-    sim.devices[0].shares = true;
-    run_on(0, add_to(a, 1));
-    write_buffer(a, 4, 2);
-    dynsel_host_accessor seen = {0};
-    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&seen, a, DYNSEL_ACCESS_READ));
-    dynsel_submission submission;
-    send_to(0, copy_to(b, a), &submission);
-    dynsel_progress();
-    assert_int_equal(6, ((const int32_t *)seen.data)[1]);
-    assert_int_equal(1, sim.counts.launched);
-    assert_status(DYNSEL_E_BUSY, dynsel_wait(&submission));
-    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&seen));
-    assert_status(DYNSEL_OK, dynsel_wait(&submission));
-    see_buffer(b, 4, 2);
-    finish_with(4, 2);
-}
-
 /* Moves for work that was moved for before, in all ways at the same time. */
 
 static void without_order_readers_come_after_what_was_brought(void **state)
@@ -380,83 +242,6 @@ static void a_copy_is_not_written_while_it_is_fetched(void **state)
     finish_with(2, 1);
 }
 
-static void memory_that_is_shared_is_read_first(void **state)
-{
-    (void)state;
-    for (unsigned sharer = 0; sharer < 2; sharer++) {
-        const dynsel_buffer from = sharer == 0 ? a : b;
-        sim.devices[sharer].shares = true;
-        sim.devices[1 - sharer].shares = false;
-        const job look = {.kind = FAIL, .buffers = {from}, .modes = {DYNSEL_ACCESS_READ}};
-        run_on(sharer, look);
-        run_on(1 - sharer, add_to(from, 1));
-        run_on(sharer, look); /* handed over: valid on both, and not on the host */
-        assert_moved(from, 1, 1, 2);
-        see_buffer(from, 1, sharer == 0 ? 1 : -1);
-        assert_moved(from, 1, 1, 3);
-    }
-    finish_with(1, 1);
-}
-
-static void what_is_allocated_as_shared_is_the_devices(void **state)
-{
-    (void)state;
-    sim.devices[0].shares = true;
-    run_on(0, copy_to(b, a));
-    assert_moved(b, 0, 0, 1);
-    run_on(1, add_to(a, 1));
-    assert_int_equal(1, sim.counts.fetched);
-    assert_moved(a, 1, 0, 1);
-    see_buffer(b, 0, 1);
-    finish_with(1, 1);
-}
-
-/* What is brought elsewhere is still being read. */
-static void shared_memory_is_handed_over_when_it_was_read(void **state)
-{
-    (void)state;
-    static int32_t more[ELEMENTS];
-    dynsel_buffer c = new_buffer(more);
-    sim.devices[0].shares = true;
-    run_on(0, add_to(a, 1));
-    write_buffer(a, 3, 3);
-    sim.devices[1].pace = SIMULATED_BY_HAND;
-    dynsel_submission first;
-    dynsel_submission second;
-    send_to(1, copy_to(b, a), &first);
-    send_to(0, copy_to(c, a), &second);
-    assert_int_equal(2, sim.counts.launched);
-    places_hurry();
-    assert_status(DYNSEL_OK, dynsel_wait(&second));
-    assert_status(DYNSEL_OK, dynsel_wait(&first));
-    see_buffer(b, 3, 3);
-    end_buffer(&c, more, 3, 3);
-    finish_with(3, 3);
-}
-
-static void shared_memory_that_was_lost_is_made_anew(void **state)
-{
-    (void)state;
-    sim.devices[0].shares = true;
-    sim.devices[1].shares = true;
-    run_on(0, add_to(a, 1));
-    simulated_fail(&sim, SIMULATED_FETCH, 1, false, DYNSEL_E_DEVICE);
-    const job look = {.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}};
-    assert_status(DYNSEL_E_DEVICE, run_job(HOST, &look));
-    run_on(HOST, set_all(a, 5)); /* it is the host's again */
-    assert_int_equal(0, sim.counts.fetched);
-    run_on(1, add_to(a, 1));
-    assert_moved(a, 1, 0, 2);
-    assert_int_equal(0, sim.counts.released);
-    run_on(0, set_all(a, 7));
-    assert_int_equal(1, sim.counts.released);
-    assert_int_equal(3, sim.counts.allocated);
-    run_on(0, add_to(a, 1));
-    run_on(HOST, add_to(a, 1));
-    assert_moved(a, 1, 0, 5);
-    finish_with(9, 1);
-}
-
 /* A copy that was lost stays until those that still read it are done. */
 static void what_was_lost_is_given_up_when_nobody_uses_it(void **state)
 {
@@ -502,40 +287,6 @@ static void a_move_that_fails_leaves_the_other_to_arrive(void **state)
     assert_moved(b, 1, 0, 0);
     end_buffer(&c, more, 0, 1);
     finish_with(0, 1);
-}
-
-/* Nobody knows yet whether a device shares the host's memory, while that is allocated there. */
-
-static const dynsel_backend_ops *plain_ops;
-static dynsel_submission nested;
-
-static dynsel_status submit_and_allocate(dynsel_backend *backend, void *own, dynsel_memory *memory)
-{
-    if (own == &sim.devices[0]) {
-        send_to(1, copy_to(b, a), &nested);
-        assert_int_equal(0, sim.counts.allocated);
-    }
-    return plain_ops->memory->allocate(backend, own, memory);
-}
-
-static void who_may_share_the_memory_is_waited_for(void **state)
-{
-    (void)state;
-    static dynsel_backend_ops ops;
-    static dynsel_memory_ops memory;
-    plain_ops = sim.backend.ops;
-    ops = *plain_ops;
-    memory = *plain_ops->memory;
-    memory.allocate = submit_and_allocate;
-    ops.memory = &memory;
-    sim.backend.ops = &ops;
-    sim.devices[1].shares = true; /* but 0 does not */
-    run_on(0, (job){.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}});
-    assert_status(DYNSEL_OK, dynsel_wait(&nested));
-    assert_moved(a, 1, 0, 1);
-    sim.backend.ops = plain_ops;
-    finish_with(0, 1);
-    assert_int_equal(ELEMENTS - 1, others[ELEMENTS - 1]);
 }
 
 /* A host that is busy: what was decided for it is taken back. */
@@ -705,11 +456,15 @@ static void who_reads_what_did_not_arrive_fails(void **state)
     sim.devices[0].pace = SIMULATED_BY_HAND;
     job changes = add_to(a, 1);
     job copies = copy_to(b, a);
-    dynsel_submission submissions[2];
+    const job minds = {
+        .kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}, .value = DYNSEL_E_TASK};
+    dynsel_submission submissions[3];
     send_to(0, copies, &submissions[0]);
     send_to(0, copies, &submissions[1]);
-    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[0]));
-    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
+    send_to(0, minds, &submissions[2]);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[i]));
+    }
     places_hurry();
     assert_status(DYNSEL_OK, run_job(0, &copies));
     assert_status(DYNSEL_OK, run_job(0, &changes));
@@ -731,10 +486,6 @@ int main(void)
         EACH(queues_of_a_domain_share_what_one_of_them_brought),
         EACH(without_order_what_is_brought_comes_first),
         EACH(readers_of_several_domains_run_together),
-        EACH(shared_memory_moves_nothing),
-        EACH(the_host_reads_beside_a_device_that_shares),
-        EACH(what_others_wrote_reaches_a_device_that_shares),
-        EACH(a_device_waits_until_the_host_has_read),
         EACH(the_last_valid_copy_is_lost_with_its_device),
         EACH(a_copy_elsewhere_takes_the_place_of_one_that_is_lost),
         EACH(a_start_that_was_refused_leaves_all_as_it_was),
@@ -745,13 +496,8 @@ int main(void)
         EACH(without_order_readers_come_after_what_was_brought),
         EACH(a_copy_is_read_while_it_is_fetched),
         EACH(a_copy_is_not_written_while_it_is_fetched),
-        EACH(memory_that_is_shared_is_read_first),
-        EACH(what_is_allocated_as_shared_is_the_devices),
-        EACH(shared_memory_is_handed_over_when_it_was_read),
-        EACH(shared_memory_that_was_lost_is_made_anew),
         EACH(what_was_lost_is_given_up_when_nobody_uses_it),
         EACH(a_move_that_fails_leaves_the_other_to_arrive),
-        EACH(who_may_share_the_memory_is_waited_for),
         EACH(a_host_that_is_busy_has_got_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
