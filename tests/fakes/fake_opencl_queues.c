@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts, queues and events. */
+#include "fakes/fake_opencl_state.h"
+
+#include <string.h>
+
+uint32_t fake_opencl_queues_of(const char *device)
+{
+    uint32_t count = 0;
+    for (cl_uint i = 0; i < fake_state.queue_count; i++) {
+        count += strcmp(fake_state.queues[i].device->shown->name, device) == 0 ? 1 : 0;
+    }
+    return count;
+}
+
+cl_uint fake_opencl_devices_of_last_context(void)
+{
+    return fake_state.context_count == 0 ? 0
+                                         : fake_state.contexts[fake_state.context_count - 1].count;
+}
+
+static cl_int check_devices(const cl_context_properties *properties, cl_uint count,
+                            const cl_device_id *devices)
+{
+    for (cl_uint i = 0; i < count; i++) {
+        if (properties[1] != (cl_context_properties)devices[i]->platform) {
+            return CL_INVALID_PLATFORM;
+        }
+        if (devices[i]->shown->not_available) {
+            return CL_DEVICE_NOT_AVAILABLE;
+        }
+        if (fake_is_broken(devices[i], "clCreateContext")) {
+            return fake_state.broken_code;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+cl_context clCreateContext(const cl_context_properties *properties, cl_uint count,
+                           const cl_device_id *devices,
+                           void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *),
+                           void *user, cl_int *code)
+{
+    *code = fake_enter("clCreateContext");
+    fake_violate_if(notify != NULL || user != NULL);
+    if (*code == CL_SUCCESS) {
+        *code = check_devices(properties, count, devices);
+    }
+    if (*code != CL_SUCCESS) {
+        return NULL;
+    }
+    struct _cl_context *const context = &fake_state.contexts[fake_state.context_count++];
+    context->references = 1;
+    context->count = count;
+    memcpy(context->devices, devices, count * sizeof(cl_device_id));
+    return context;
+}
+
+cl_int clReleaseContext(cl_context context)
+{
+    fake_violate_if(context->references == 0 || context->lost);
+    context->references--;
+    return fake_enter("clReleaseContext");
+}
+
+static bool has_device(cl_context context, cl_device_id device)
+{
+    for (cl_uint i = 0; i < context->count; i++) {
+        if (context->devices[i] == device) {
+            return true;
+        }
+    }
+    return false;
+}
+
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
+                                      cl_command_queue_properties properties, cl_int *code)
+{
+    *code = fake_enter("clCreateCommandQueue");
+    fake_violate_if(context->references == 0 || context->lost);
+    if (*code == CL_SUCCESS && !has_device(context, device)) {
+        *code = CL_INVALID_DEVICE;
+    }
+    if (*code == CL_SUCCESS && (properties & CL_QUEUE_PROFILING_ENABLE) != 0 &&
+        device->shown->no_profiling) {
+        *code = CL_INVALID_QUEUE_PROPERTIES;
+    }
+    if (*code != CL_SUCCESS) {
+        return NULL;
+    }
+    struct _cl_command_queue *const queue = &fake_state.queues[fake_state.queue_count++];
+    *queue = (struct _cl_command_queue){
+        .references = 1, .context = context, .device = device, .properties = properties};
+    return queue;
+}
+
+cl_int clRetainCommandQueue(cl_command_queue queue)
+{
+    const cl_int code = fake_enter_queue("clRetainCommandQueue", queue);
+    queue->references += code == CL_SUCCESS ? 1 : 0;
+    return code;
+}
+
+cl_int clReleaseCommandQueue(cl_command_queue queue)
+{
+    const cl_int code = fake_enter_queue("clReleaseCommandQueue", queue);
+    queue->references--;
+    return code;
+}
+
+cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what, size_t bytes,
+                             void *to, size_t *answered)
+{
+    const cl_int code = fake_enter_queue("clGetCommandQueueInfo", queue);
+    if (code != CL_SUCCESS) {
+        return code;
+    }
+    switch (what) {
+    case CL_QUEUE_CONTEXT:
+        return fake_reply(&queue->context, sizeof(queue->context), bytes, to, answered);
+    case CL_QUEUE_DEVICE:
+        return fake_reply(&queue->device, sizeof(queue->device), bytes, to, answered);
+    case CL_QUEUE_PROPERTIES:
+        return fake_reply(&queue->properties, sizeof(queue->properties), bytes, to, answered);
+    default:
+        return CL_INVALID_VALUE;
+    }
+}
+
+cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,
+                    const cl_event *before, cl_event *event)
+{
+    const cl_int code = fake_enter_queue(function, queue);
+    fake_violate_if((count == 0) != (before == NULL));
+    for (cl_uint i = 0; i < count && before != NULL; i++) {
+        fake_violate_if(before[i]->queue->context != queue->context);
+    }
+    if (code != CL_SUCCESS) {
+        return code;
+    }
+    queue->unflushed = true;
+    if (event != NULL) {
+        *event = &fake_state.events[fake_state.event_count++];
+        **event =
+            (struct _cl_event){.references = 1, .queue = queue, .status = fake_state.new_events};
+    }
+    return CL_SUCCESS;
+}
+
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *before,
+                                   cl_event *event)
+{
+    return fake_enqueue("clEnqueueMarkerWithWaitList", queue, count, before, event);
+}
+
+cl_int clFlush(cl_command_queue queue)
+{
+    const cl_int code = fake_enter_queue("clFlush", queue);
+    queue->unflushed = queue->unflushed && code != CL_SUCCESS;
+    return code;
+}
+
+/* Telling that the device is gone loses it. */
+static cl_int status_of(cl_event event)
+{
+    const cl_command_queue queue = event->queue;
+    if (fake_is_broken(queue->device, "event")) {
+        event->status = fake_state.broken_code;
+    }
+    return event->status;
+}
+
+cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *to, size_t *answered)
+{
+    fake_violate_if(event->references == 0 || event->queue->unflushed);
+    const cl_int code = fake_enter_queue("clGetEventInfo", event->queue);
+    if (code != CL_SUCCESS || what != CL_EVENT_COMMAND_EXECUTION_STATUS) {
+        return code != CL_SUCCESS ? code : CL_INVALID_VALUE;
+    }
+    const cl_int status = status_of(event);
+    event->queue->context->lost |= fake_is_loss(status);
+    return fake_reply(&status, sizeof(status), bytes, to, answered);
+}
+
+cl_int clWaitForEvents(cl_uint count, const cl_event *events)
+{
+    cl_int code = CL_SUCCESS;
+    for (cl_uint i = 0; i < count && code == CL_SUCCESS; i++) {
+        fake_violate_if(events[i]->references == 0);
+        code = fake_enter_queue("clWaitForEvents", events[i]->queue);
+        if (code == CL_SUCCESS && status_of(events[i]) < 0) {
+            code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        } else if (code == CL_SUCCESS) {
+            events[i]->status = CL_COMPLETE;
+        }
+    }
+    return code;
+}
+
+cl_int clReleaseEvent(cl_event event)
+{
+    fake_violate_if(event->references == 0);
+    event->references--;
+    return fake_enter_queue("clReleaseEvent", event->queue);
+}
+
+cl_command_queue fake_opencl_new_queue(const char *device)
+{
+    const cl_device_id id = fake_opencl_device(device);
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM,
+                                                (cl_context_properties)id->platform, 0};
+    cl_int code = CL_SUCCESS;
+    const cl_context context = clCreateContext(properties, 1, &id, NULL, NULL, &code);
+    return clCreateCommandQueue(context, id, 0, &code);
+}
