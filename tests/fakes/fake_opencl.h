@@ -94,6 +94,9 @@ typedef struct fake_launch {
 
 fake_launch fake_opencl_last_launch(void);
 
+/* Where memory is mapped from now on, against the rules; NULL: where it is the host's. */
+void fake_opencl_map_to(void *place);
+
 /* How many queues were ever made for this device. */
 uint32_t fake_opencl_queues_of(const char *device);
 

@@ -51,6 +51,11 @@ cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks
     return fake_enqueue("clEnqueueReadBuffer", queue, count, before, event);
 }
 
+void fake_opencl_map_to(void *place)
+{
+    fake_state.map_place = place;
+}
+
 void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks, cl_map_flags flags,
                          size_t first, size_t bytes, cl_uint count, const cl_event *before,
                          cl_event *event, cl_int *code)
@@ -59,13 +64,14 @@ void *clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks, 
     use_memory(queue, memory, first + bytes);
     *code = fake_enqueue("clEnqueueMapBuffer", queue, count, before, event);
     memory->mapped += *code == CL_SUCCESS ? 1 : 0;
-    return *code == CL_SUCCESS ? memory->host : NULL;
+    memory->place = fake_state.map_place != NULL ? fake_state.map_place : memory->host;
+    return *code == CL_SUCCESS ? memory->place : NULL;
 }
 
 cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *place, cl_uint count,
                                const cl_event *before, cl_event *event)
 {
-    fake_violate_if(memory->mapped == 0 || place != memory->host);
+    fake_violate_if(memory->mapped == 0 || place != memory->place);
     const cl_int code = fake_enqueue("clEnqueueUnmapMemObject", queue, count, before, event);
     memory->mapped -= code == CL_SUCCESS ? 1 : 0;
     memory->stuck = code != CL_SUCCESS;

@@ -55,7 +55,8 @@ struct _cl_mem {
     size_t bytes;
     void *host; /* the host's memory that it is; NULL: memory of the device's */
     uint32_t mapped;
-    bool stuck; /* it could not be unmapped */
+    void *place; /* where to */
+    bool stuck;  /* it could not be unmapped */
 };
 
 struct _cl_event {
@@ -97,6 +98,7 @@ typedef struct fake_opencl_state {
     struct _cl_program programs[MOST_OBJECTS];
     struct _cl_kernel kernels[MOST_OBJECTS];
     struct _cl_mem memories[MOST_OBJECTS];
+    void *map_place;
     fake_launch launch;
     char source[LONGEST_SOURCE];
 } fake_opencl_state;

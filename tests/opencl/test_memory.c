@@ -311,6 +311,26 @@ static void shared_memory_changes_hands(void **state)
     release(own, &memory);
 }
 
+/* By a driver that breaks the rules: nothing of it is kept. */
+static void memory_that_is_mapped_elsewhere_is_refused(void **state)
+{
+    static unsigned char elsewhere[BYTES];
+    void *const own = open_device(CPU);
+    dynsel_memory memory = allocate_at(own, host, BYTES, true);
+    (void)state;
+    fake_opencl_map_to(elsewhere);
+    assert_status(DYNSEL_E_DEVICE, fetch(own, &memory, true, false));
+    assert_contains(error_line(), "to another place");
+    assert_int_equal(memory.mapping, DYNSEL_UNMAPPED);
+    assert_int_equal(fake_opencl_calls("clEnqueueUnmapMemObject"), 1);
+    fake_opencl_map_to(NULL);
+    assert_status(DYNSEL_OK, fetch(own, &memory, true, false));
+    fake_opencl_map_to(elsewhere);
+    assert_status(DYNSEL_E_DEVICE, fetch(own, &memory, true, true)); /* was mapped to be read */
+    assert_int_equal(memory.mapping, DYNSEL_UNMAPPED);
+    release(own, &memory);
+}
+
 /* Nothing is asked of it any more, and its memory is given up. */
 static void a_lost_device_keeps_its_memory(void **state)
 {
@@ -494,6 +514,7 @@ int main(void)
         TEST(late_allocations_are_made_early),
         TEST(only_what_lies_well_is_shared),
         TEST(shared_memory_changes_hands),
+        TEST(memory_that_is_mapped_elsewhere_is_refused),
         TEST(a_lost_device_keeps_its_memory),
         TEST(a_failed_build_is_not_repeated),
         TEST(a_build_that_lacked_memory_is_repeated),

@@ -141,11 +141,11 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
     return DYNSEL_OK;
 }
 
-static dynsel_status unmap(dynsel_opencl_entry *entry, dynsel_memory *memory,
-                           const dynsel_opencl_wait_list *list, cl_event *done)
+static dynsel_status unmap_from(dynsel_opencl_entry *entry, dynsel_memory *memory, void *place,
+                                const dynsel_opencl_wait_list *list, cl_event *done)
 {
-    const cl_int code = clEnqueueUnmapMemObject(entry->queue, memory->native, memory->host,
-                                                list->count, list->events, done);
+    const cl_int code = clEnqueueUnmapMemObject(entry->queue, memory->native, place, list->count,
+                                                list->events, done);
     if (code != CL_SUCCESS) {
         return dynsel_opencl_fail(entry, "clEnqueueUnmapMemObject", code);
     }
@@ -153,12 +153,18 @@ static dynsel_status unmap(dynsel_opencl_entry *entry, dynsel_memory *memory,
     return DYNSEL_OK;
 }
 
-/* Drivers keep what is still mapped, and may use the host's memory until it is not. */
-static void end_mapping(dynsel_opencl_entry *entry, dynsel_memory *memory)
+static dynsel_status unmap(dynsel_opencl_entry *entry, dynsel_memory *memory,
+                           const dynsel_opencl_wait_list *list, cl_event *done)
 {
-    static const dynsel_opencl_wait_list nothing;
+    return unmap_from(entry, memory, memory->host, list, done);
+}
+
+/* Drivers keep what is still mapped, and may use the host's memory until it is not. */
+static void end_mapping(dynsel_opencl_entry *entry, dynsel_memory *memory, void *place,
+                        const dynsel_opencl_wait_list *list)
+{
     cl_event done = NULL;
-    if (unmap(entry, memory, &nothing, &done) != DYNSEL_OK) {
+    if (unmap_from(entry, memory, place, list, &done) != DYNSEL_OK) {
         return;
     }
     const cl_int code = clWaitForEvents(1, &done);
@@ -172,11 +178,12 @@ static void end_mapping(dynsel_opencl_entry *entry, dynsel_memory *memory)
 
 static void release(dynsel_backend *backend, void *own, dynsel_memory *memory)
 {
+    static const dynsel_opencl_wait_list nothing;
     dynsel_opencl_entry *const entry = own;
     (void)backend;
     (void)dynsel_word_add_synchronized(&dynsel_opencl_releases, 1);
     if (memory->mapping != DYNSEL_UNMAPPED && !dynsel_opencl_is_lost(entry)) {
-        end_mapping(entry, memory);
+        end_mapping(entry, memory, memory->host, &nothing);
     }
     if (!dynsel_opencl_is_lost(entry)) {
         (void)clReleaseMemObject(memory->native);
@@ -219,22 +226,35 @@ static cl_map_flags flags_of(bool contents, bool to_write)
     return contents ? CL_MAP_READ | CL_MAP_WRITE : CL_MAP_WRITE_INVALIDATE_REGION;
 }
 
+/* No driver that keeps to OpenCL comes here, so that waiting does no harm. */
+DYNSEL_RARE static dynsel_status refuse_place(dynsel_opencl_entry *entry, dynsel_memory *memory,
+                                              void *place, cl_event *mapped)
+{
+    const dynsel_opencl_wait_list list = {.count = 1, .events = mapped};
+    end_mapping(entry, memory, place, &list);
+    if (!dynsel_opencl_is_lost(entry)) {
+        (void)clReleaseEvent(*mapped);
+    }
+    *mapped = NULL;
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_DEVICE,
+        .function = DYNSEL_TEXT("clEnqueueMapBuffer"),
+        .subject = DYNSEL_TEXT(entry->name),
+        .detail = DYNSEL_TEXT("the driver maps memory of the host's to another place")});
+}
+
 static dynsel_status map(dynsel_opencl_entry *entry, dynsel_memory *memory, bool contents,
                          bool to_write, const dynsel_opencl_wait_list *list, cl_event *done)
 {
     cl_int code = CL_SUCCESS;
-    const void *const place =
+    void *const place =
         clEnqueueMapBuffer(entry->queue, memory->native, CL_FALSE, flags_of(contents, to_write), 0,
                            memory->bytes, list->count, list->events, done, &code);
     if (code != CL_SUCCESS) {
         return dynsel_opencl_fail(entry, "clEnqueueMapBuffer", code);
     }
     if (place != memory->host) {
-        return dynsel_fail(&(const dynsel_error){
-            .status = DYNSEL_E_DEVICE,
-            .function = DYNSEL_TEXT("clEnqueueMapBuffer"),
-            .subject = DYNSEL_TEXT(entry->name),
-            .detail = DYNSEL_TEXT("the driver maps memory of the host's to another place")});
+        return refuse_place(entry, memory, place, done);
     }
     memory->mapping = to_write ? DYNSEL_MAPPED_TO_WRITE : DYNSEL_MAPPED_TO_READ;
     return DYNSEL_OK;
