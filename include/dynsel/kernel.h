@@ -27,8 +27,15 @@
  * global.size[1]; so `data[row * columns + column]` is the same element in both.
  *
  * A kernel without a form for a backend is passed over there by every policy. The object can be
- * const and stand in ROM; what drivers make of it is kept by the backend by its address, one for
- * each resource, safe from many threads.
+ * const and stand in ROM. What drivers make of it is kept by the backend, one for each resource,
+ * safe from many threads.
+ *
+ * It is found again by the fields that drivers are given: `name`, `source`, `options`, `il`,
+ * `il_bytes`, `binaries` and `binary_count`, each as it stands, without a look at what it points
+ * to. So kernels that agree in all of these are one, wherever they stand; and where one of them
+ * differs it is another one, which is built by itself, also at the same address. What they point to
+ * must stay as it is from the first use until dynsel_opencl_close(): another text needs another
+ * place.
  */
 #ifndef DYNSEL_KERNEL_H
 #define DYNSEL_KERNEL_H

@@ -173,7 +173,7 @@ class Formula:
 
     def _opencl_kernels(self):
         devices, kernels = self._number("OPENCL_MAX_DEVICES"), self._number("OPENCL_MAX_KERNELS")
-        identity, kernel, lock = struct(self._pointer.times(3)), self._opencl_kernel(0), self._lock(is_static=True)
+        identity, kernel, lock = struct(self._pointer.times(7)), self._opencl_kernel(0), self._lock(is_static=True)
         each = self._opencl_kernel(self._number("MAX_ARGUMENTS"))
         argument = self._opencl_kernel(1).size - kernel.size
         table = struct(WORD, identity.times(kernels), each.times(kernels * devices))
@@ -181,9 +181,9 @@ class Formula:
                    f"({identity.size} + ({kernel.size} + {argument} x MAX_ARGUMENTS) x OPENCL_MAX_DEVICES)"
                    " x OPENCL_MAX_KERNELS, about")
         text = self._number("OPENCL_BUILD_LOG_BYTES")
-        log = struct(self._pointer, BYTE.times(text))
+        log = struct(identity, BYTE.times(text))
         yield Term("logs of compilers", ("logs", "logs_lock"), "bss", lock + log.size * devices,
-                   f"({self._pointer.size} + OPENCL_BUILD_LOG_BYTES) x OPENCL_MAX_DEVICES, about")
+                   f"({identity.size} + OPENCL_BUILD_LOG_BYTES) x OPENCL_MAX_DEVICES, about")
         yield Term("store for binaries", ("store", "store_lock"), "bss", lock + 6 * self._pointer.size)
         yield Term("counts of copies", ("dynsel_opencl_copies", "dynsel_opencl_releases"), "bss", 8)
 

@@ -531,15 +531,15 @@ static void spirv_gives_way_to_the_source(void **state)
 
 static void a_full_table_names_its_symbol(void **state)
 {
-    static dynsel_kernel many[CONFIG_DYNSEL_OPENCL_MAX_KERNELS + 1];
+    static const char names[CONFIG_DYNSEL_OPENCL_MAX_KERNELS + 1][2]; /* each is another one */
     static const dynsel_kernel_binary foreign = {"another device", "nonsense", 8};
     (void)state;
     skip_unless(resource_count > 0);
     open_again_with(NULL);
     for (int i = 0; i <= CONFIG_DYNSEL_OPENCL_MAX_KERNELS; i++) {
-        many[i] = (dynsel_kernel){.name = "where", .binaries = &foreign, .binary_count = 1};
+        const dynsel_kernel one = {.name = names[i], .binaries = &foreign, .binary_count = 1};
         assert_status(i < CONFIG_DYNSEL_OPENCL_MAX_KERNELS ? DYNSEL_E_TASK : DYNSEL_E_FULL,
-                      memory_ops()->prepare(&dynsel_opencl_backend, resources[0].handle, &many[i]));
+                      memory_ops()->prepare(&dynsel_opencl_backend, resources[0].handle, &one));
     }
     assert_error_says("raise CONFIG_DYNSEL_OPENCL_MAX_KERNELS");
     open_again_with(NULL);

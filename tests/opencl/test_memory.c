@@ -375,6 +375,72 @@ static void a_failed_build_is_not_repeated(void **state)
     assert_status(DYNSEL_OK, ops()->prepare(&dynsel_opencl_backend, open_device(GPU), &kernel));
 }
 
+/* How many builds it takes to prepare this kernel. */
+static uint32_t builds_of(const dynsel_kernel *k)
+{
+    const uint32_t before = fake_opencl_calls("clBuildProgram");
+    assert_status(DYNSEL_OK, ops()->prepare(&dynsel_opencl_backend, open_device(GPU), k));
+    return fake_opencl_calls("clBuildProgram") - before;
+}
+
+/* Each kernel has one place in the table: where it stands does not matter, what it says does. */
+static void kernels_are_known_by_what_they_say(void **state)
+{
+    static const dynsel_kernel_binary binaries[] = {{"gpu", "binary", 6}, {"cpu", "binary", 6}};
+    static const char two[] = "one\0two";
+    dynsel_kernel k = {.name = two, .source = two};
+    const dynsel_kernel first = k;
+    dynsel_kernel changed[6];
+    (void)state;
+    assert_int_equal(builds_of(&k), 1);
+    assert_int_equal(builds_of(&first), 0);
+    k.options = "-w";
+    changed[0] = k;
+    k.binaries = &binaries[1];
+    k.binary_count = 1;
+    changed[1] = k;
+    k.binaries = binaries;
+    changed[2] = k;
+    k.binary_count = 2;
+    changed[3] = k;
+    k.source += 4;
+    changed[4] = k;
+    k.name += 4;
+    changed[5] = k;
+    for (size_t i = 0; i < COUNT(changed); i++) {
+        k = changed[i];
+        assert_int_equal(builds_of(&k), 1);
+    }
+    for (size_t i = 0; i < COUNT(changed); i++) {
+        assert_int_equal(builds_of(&changed[i]), 0);
+    }
+    k = first;
+    assert_int_equal(builds_of(&k), 0);
+}
+
+/* What it said of a kernel is not said of another one that came to stand at the same address. */
+static void a_log_is_that_of_its_kernel(void **state)
+{
+    static const unsigned char il[8];
+    dynsel_kernel k = {.name = "k", .source = "kernel void k(...)"};
+    void *const own = open_device(GPU);
+    (void)state;
+    fake_opencl_break("gpu", "clBuildProgram", CL_BUILD_PROGRAM_FAILURE);
+    assert_status(DYNSEL_E_TASK, ops()->prepare(&dynsel_opencl_backend, own, &k));
+    assert_contains(error_line(), "the fake's log");
+    const dynsel_kernel same = k;
+    k = (dynsel_kernel){.name = "k", .il = il, .il_bytes = 4};
+    assert_status(DYNSEL_E_TASK, ops()->prepare(&dynsel_opencl_backend, own, &k));
+    assert_contains(error_line(), "clCreateProgramWithIL");
+    assert_null(strstr(error_line(), "the fake's log"));
+    assert_status(DYNSEL_E_TASK, ops()->prepare(&dynsel_opencl_backend, own, &same));
+    assert_contains(error_line(), "the fake's log");
+    k.il_bytes = sizeof(il); /* is another one, which is tried by itself */
+    const uint32_t before = fake_opencl_calls("clGetDeviceInfo");
+    assert_status(DYNSEL_E_TASK, ops()->prepare(&dynsel_opencl_backend, own, &k));
+    assert_int_not_equal(fake_opencl_calls("clGetDeviceInfo"), before);
+}
+
 static void a_build_that_lacked_memory_is_repeated(void **state)
 {
     void *const own = open_device(GPU);
@@ -517,6 +583,8 @@ int main(void)
         TEST(memory_that_is_mapped_elsewhere_is_refused),
         TEST(a_lost_device_keeps_its_memory),
         TEST(a_failed_build_is_not_repeated),
+        TEST(kernels_are_known_by_what_they_say),
+        TEST(a_log_is_that_of_its_kernel),
         TEST(a_build_that_lacked_memory_is_repeated),
         TEST(each_call_may_fail),
         TEST(strangers_to_a_domain),

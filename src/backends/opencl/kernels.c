@@ -8,34 +8,21 @@
 #include "port/lock.h"
 #include "port/pause.h"
 
-/* Who a kernel is: another one may come to stand at the same address. */
-typedef struct identity {
-    const dynsel_kernel *kernel;
-    const char *name;
-    const char *source;
-} identity;
-
 /* Only grows. Its lock is for entering; who reads takes `known` first. */
 static struct {
     dynsel_word known;
-    identity identities[CONFIG_DYNSEL_OPENCL_MAX_KERNELS];
+    dynsel_opencl_identity identities[CONFIG_DYNSEL_OPENCL_MAX_KERNELS];
     dynsel_opencl_kernel kernels[CONFIG_DYNSEL_OPENCL_MAX_KERNELS]
                                 [CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
 } table;
 static dynsel_lock table_lock = DYNSEL_LOCK_INITIALIZER;
-
-static bool is_identity(const identity *known, const dynsel_kernel *kernel)
-{
-    return known->kernel == kernel && known->name == kernel->name &&
-           known->source == kernel->source;
-}
 
 /* CONFIG_DYNSEL_OPENCL_MAX_KERNELS: it is not there. */
 static uint32_t find(const dynsel_kernel *kernel)
 {
     const uint32_t known = dynsel_word_load_acquire(&table.known);
     for (uint32_t i = 0; i < known; i++) {
-        if (is_identity(&table.identities[i], kernel)) {
+        if (dynsel_opencl_is_identity(&table.identities[i], kernel)) {
             return i;
         }
     }
@@ -49,7 +36,7 @@ static uint32_t enter(const dynsel_kernel *kernel)
     const uint32_t known = dynsel_word_load_relaxed(&table.known);
     if (index == CONFIG_DYNSEL_OPENCL_MAX_KERNELS && known < CONFIG_DYNSEL_OPENCL_MAX_KERNELS) {
         index = known;
-        table.identities[index] = (identity){kernel, kernel->name, kernel->source};
+        table.identities[index] = dynsel_opencl_identity_of(kernel);
         dynsel_word_store_release(&table.known, known + 1);
     }
     dynsel_lock_release(&table_lock);

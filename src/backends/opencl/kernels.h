@@ -2,8 +2,9 @@
 /*
  * What drivers made of kernels: for each kernel and each device one, built at the first use.
  *
- * A kernel is found by its address. What was built of it is used under its own lock, from the first
- * argument to the enqueue, and while it is built, so that others go on.
+ * A kernel is found by what drivers are given of it, see dynsel_opencl_identity. What was built of
+ * it is used under its own lock, from the first argument to the enqueue, and while it is built, so
+ * that others go on.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_KERNELS_H
 #define DYNSEL_BACKENDS_OPENCL_KERNELS_H
@@ -54,6 +55,39 @@ typedef struct dynsel_opencl_kernel {
     dynsel_opencl_set set[CONFIG_DYNSEL_MAX_ARGUMENTS];
     dynsel_error error; /* of REFUSED, without subject and detail */
 } dynsel_opencl_kernel;
+
+/* Who a kernel is: all that it is built from, by address; what stands there does not change (see
+ * <dynsel/kernel.h>). Its own address says nothing: another kernel may come to stand there. */
+typedef struct dynsel_opencl_identity {
+    const char *name;
+    const char *source;
+    const char *options;
+    const void *il;
+    const dynsel_kernel_binary *binaries;
+    size_t il_bytes;
+    size_t binary_count;
+} dynsel_opencl_identity;
+
+static inline dynsel_opencl_identity dynsel_opencl_identity_of(const dynsel_kernel *kernel)
+{
+    return (dynsel_opencl_identity){.name = kernel->name,
+                                    .source = kernel->source,
+                                    .options = kernel->options,
+                                    .il = kernel->il,
+                                    .binaries = kernel->binaries,
+                                    .il_bytes = kernel->il_bytes,
+                                    .binary_count = kernel->binary_count};
+}
+
+/* Names differ most. */
+static inline bool dynsel_opencl_is_identity(const dynsel_opencl_identity *known,
+                                             const dynsel_kernel *kernel)
+{
+    return known->name == kernel->name && known->source == kernel->source &&
+           known->options == kernel->options && known->il == kernel->il &&
+           known->binaries == kernel->binaries && known->il_bytes == kernel->il_bytes &&
+           known->binary_count == kernel->binary_count;
+}
 
 /*
  * The place of a kernel on a device, locked. It is entered into the table if need be.

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "backends/opencl/describe.h"
+#include "backends/opencl/kernels.h"
 #include "port/lock.h"
 #include "text/slice.h"
 
 typedef struct kept_log {
-    const dynsel_kernel *kernel; /* whose it is; NULL: none */
+    dynsel_opencl_identity whose; /* all zero: nobody's */
     char text[CONFIG_DYNSEL_OPENCL_BUILD_LOG_BYTES];
 } kept_log;
 
@@ -76,7 +77,7 @@ void dynsel_opencl_keep_log(const dynsel_opencl_entry *entry, const dynsel_kerne
     static const char too_long[] = "the compiler's log is too long to be kept";
     kept_log *const log = log_at(entry);
     dynsel_lock_acquire(&logs_lock);
-    log->kernel = kernel;
+    log->whose = dynsel_opencl_identity_of(kernel);
     log->text[0] = '\0';
     if (!read_log(entry, program, log)) {
         dynsel_text_copy(log->text, sizeof(log->text), dynsel_text_slice_of(too_long));
@@ -90,7 +91,7 @@ const char *dynsel_opencl_log_of(const dynsel_opencl_entry *entry, const dynsel_
 {
     const kept_log *const log = log_at(entry);
     dynsel_lock_acquire(&logs_lock);
-    const bool is_kept = log->kernel == kernel && log->text[0] != '\0';
+    const bool is_kept = dynsel_opencl_is_identity(&log->whose, kernel) && log->text[0] != '\0';
     dynsel_lock_release(&logs_lock);
     return is_kept ? log->text : NULL;
 }
