@@ -91,8 +91,9 @@ typedef struct dynsel_memory_ops {
 
     /** Makes memory->native, for a domain through one of its resources. Shared memory shows the
      * host's data as they are now, unless it says so with a `mapping`: then `bring` hands it over.
-     * DYNSEL_E_FULL where the device has no room: the library gives up copies that are not needed,
-     * and tries again. */
+     * DYNSEL_E_AGAIN where the device has no room: the library gives up copies that are not needed,
+     * and tries again; when there are none, the work ends with DYNSEL_E_FULL. Any other failure ends
+     * the work at once: DYNSEL_E_FULL where no copy that is given up would help. */
     dynsel_status (*allocate)(dynsel_backend *backend, void *own, dynsel_memory *memory);
 
     /** Gives it back, through the resource that it was made with. No work uses it any more. Results
@@ -105,7 +106,7 @@ typedef struct dynsel_memory_ops {
      * only shared memory has to be handed over. Starts it, after the events of `after`, and does
      * not wait. done: gets an event, also where work on the resource is in order, unless nothing
      * goes on after the return: the command comes after it, and the host's memory stays as it is
-     * until then. The library releases it with the backend's `release`. DYNSEL_E_FULL as from
+     * until then. The library releases it with the backend's `release`. DYNSEL_E_AGAIN as from
      * `allocate`, where a driver looks for room only now; also from `launch`.
      */
     dynsel_status (*bring)(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,

@@ -147,8 +147,8 @@ static dynsel_status allocate(const run *r, dynsel_use *use)
         memory =
             (dynsel_memory){.host = record->data, .bytes = record->bytes, .shared = use->may_share};
         status = r->ops->allocate(r->backend, r->own, &memory);
-    } while (status == DYNSEL_E_FULL && evict(r->group->domain));
-    if (status == DYNSEL_E_FULL) {
+    } while (status == DYNSEL_E_AGAIN && evict(r->group->domain));
+    if (status == DYNSEL_E_AGAIN) {
         return refuse_full(use);
     }
     if (status == DYNSEL_OK) {
@@ -191,8 +191,8 @@ static dynsel_status bring(run *r, const dynsel_use *use)
     dynsel_status status = DYNSEL_OK;
     do {
         status = try_to_bring(r, use);
-    } while (status == DYNSEL_E_FULL && evict(r->group->domain));
-    return status != DYNSEL_E_FULL ? status : refuse_full(use);
+    } while (status == DYNSEL_E_AGAIN && evict(r->group->domain));
+    return status != DYNSEL_E_AGAIN ? status : refuse_full(use);
 }
 
 static dynsel_status undo_from(const run *r, uint32_t first, dynsel_status status)
@@ -250,8 +250,17 @@ static void point_arguments(dynsel_handler *group)
     }
 }
 
+/* The device found no room for the command, and none could be made. */
+DYNSEL_RARE static dynsel_status refuse_command(uint32_t failures_before)
+{
+    dynsel_error error = dynsel_details_of(DYNSEL_E_AGAIN, failures_before);
+    error.status = DYNSEL_E_FULL;
+    return dynsel_fail(&error);
+}
+
 static dynsel_status launch(run *r, dynsel_event *done)
 {
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_command *const command = &r->group->command;
     point_arguments(r->group);
     command->launch.where = r->where;
@@ -260,10 +269,10 @@ static dynsel_status launch(run *r, dynsel_event *done)
     dynsel_status status = DYNSEL_OK;
     do {
         status = r->ops->launch(r->backend, r->own, command, done);
-    } while (status == DYNSEL_E_FULL && done->native == NULL && evict(r->group->domain));
+    } while (status == DYNSEL_E_AGAIN && done->native == NULL && evict(r->group->domain));
     command->after = NULL;
     command->after_count = 0;
-    return status;
+    return DYNSEL_LIKELY(status != DYNSEL_E_AGAIN) ? status : refuse_command(failures_before);
 }
 
 static dynsel_status run_on_device(run *r, dynsel_event *done)

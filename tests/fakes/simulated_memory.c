@@ -544,7 +544,7 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
         full = !fill_in(sim, device, memory);
         sim->counts.allocated += full ? 0 : 1;
     }
-    const dynsel_status status = fails ? sim->failing_status : full ? DYNSEL_E_FULL : DYNSEL_OK;
+    const dynsel_status status = fails ? sim->failing_status : full ? DYNSEL_E_AGAIN : DYNSEL_OK;
     unlock(sim);
     return ended(status);
 }

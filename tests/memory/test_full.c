@@ -124,22 +124,41 @@ static void room_that_is_found_late_is_made_too(void **state)
     (void)state;
     run_on(0, look_at(buffers[0]));
     run_on(0, look_at(buffers[1]));
-    simulated_fail(&sim, SIMULATED_BRING, 1, false, DYNSEL_E_FULL);
+    simulated_fail(&sim, SIMULATED_BRING, 1, false, DYNSEL_E_AGAIN);
     run_on(0, look_at(buffers[2])); /* in the place of 0 */
     assert_int_equal(1, sim.counts.released);
     assert_moved(buffers[2], 1, 0, 0);
-    simulated_fail(&sim, SIMULATED_LAUNCH, 1, false, DYNSEL_E_FULL);
+    simulated_fail(&sim, SIMULATED_LAUNCH, 1, false, DYNSEL_E_AGAIN);
     run_on(0, add_to(buffers[2], 1)); /* in the place of 1 */
     assert_int_equal(2, sim.counts.released);
-    simulated_fail(&sim, SIMULATED_LAUNCH, 1, false, DYNSEL_E_FULL);
+    simulated_fail(&sim, SIMULATED_LAUNCH, 1, false, DYNSEL_E_AGAIN);
     job none = look_at(buffers[2]);
     assert_status(DYNSEL_E_FULL, run_job(0, &none));
-    simulated_fail(&sim, SIMULATED_BRING, 1, false, DYNSEL_E_FULL);
+    simulated_fail(&sim, SIMULATED_BRING, 1, false, DYNSEL_E_AGAIN);
     none = look_at(buffers[3]);
     assert_status(DYNSEL_E_FULL, run_job(0, &none));
     assert_error_says("the device's memory is full");
     run_on(0, look_at(buffers[3]));
     finish_with((int32_t[BUFFERS]){0, 0, 1});
+}
+
+/* As from a table of the backend's, such as the one of its kernels. */
+static void what_no_room_would_help_gives_nothing_up(void **state)
+{
+    static const unsigned kinds[] = {SIMULATED_ALLOCATE, SIMULATED_BRING, SIMULATED_LAUNCH};
+    (void)state;
+    run_on(0, look_at(buffers[0]));
+    run_on(0, look_at(buffers[1]));
+    for (unsigned i = 0; i < 3; i++) {
+        simulated_fail(&sim, kinds[i], 1, false, DYNSEL_E_FULL);
+        job none = look_at(buffers[2]);
+        assert_status(DYNSEL_E_FULL, run_job(0, &none));
+        assert_int_equal(dynsel_last_error()->code, (int)DYNSEL_E_FULL - 100); /* the backend's */
+        assert_int_equal(0, sim.counts.released);
+    }
+    run_on(0, look_at(buffers[0]));
+    assert_moved(buffers[0], 1, 0, 1);
+    finish_with((int32_t[BUFFERS]){0});
 }
 
 /* The one is there, the others do not fit beside it. */
@@ -355,6 +374,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_valid_nowhere_else_stays, set_up),
         cmocka_unit_test_setup(what_is_in_use_stays, set_up),
         cmocka_unit_test_setup(room_that_is_found_late_is_made_too, set_up),
+        cmocka_unit_test_setup(what_no_room_would_help_gives_nothing_up, set_up),
         cmocka_unit_test_setup(a_command_group_that_needs_too_much_fails_alone, set_up),
         cmocka_unit_test_setup(what_is_shared_stays, set_up),
         cmocka_unit_test_setup(what_is_valid_on_another_device_may_go, set_up),

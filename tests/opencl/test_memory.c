@@ -232,14 +232,14 @@ static void no_memory_is_no_loss(void **state)
     for (size_t i = 0; i < COUNT(codes); i++) {
         dynsel_memory memory = {.host = host, .bytes = BYTES, .shared = true};
         fake_opencl_fail_at(2, codes[i]); /* the first asks whether it shares the host's memory */
-        assert_status(DYNSEL_E_FULL, ops()->allocate(&dynsel_opencl_backend, own, &memory));
+        assert_status(DYNSEL_E_AGAIN, ops()->allocate(&dynsel_opencl_backend, own, &memory));
         assert_int_equal(dynsel_last_error()->code, codes[i]);
         assert_null(memory.native);
         memory = allocate(own);
         assert_status(DYNSEL_OK, bring(own, &memory, true));
         fake_opencl_fail_at(1,
                             CL_MEM_OBJECT_ALLOCATION_FAILURE); /* by a driver that does it late */
-        assert_status(DYNSEL_E_FULL, bring(own, &memory, true));
+        assert_status(DYNSEL_E_AGAIN, bring(own, &memory, true));
         assert_status(DYNSEL_OK, bring(own, &memory, true));
         release(own, &memory);
     }
@@ -252,7 +252,7 @@ static void late_allocations_are_made_early(void **state)
     dynsel_memory memory = {.host = host, .bytes = BYTES};
     (void)state;
     fake_opencl_break("gpu", "clEnqueueFillBuffer", CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    assert_status(DYNSEL_E_FULL, ops()->allocate(&dynsel_opencl_backend, own, &memory));
+    assert_status(DYNSEL_E_AGAIN, ops()->allocate(&dynsel_opencl_backend, own, &memory));
     assert_null(memory.native);
     fake_opencl_break("gpu", "clEnqueueFillBuffer", CL_INVALID_OPERATION); /* of old ones */
     memory = allocate(own);

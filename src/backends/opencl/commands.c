@@ -64,12 +64,14 @@ dynsel_status dynsel_opencl_copy(dynsel_opencl_entry *entry, const dynsel_comman
                                    command->to->memory->native, command->from_box.first,
                                    command->to_box.first, bytes_of(&command->to_box), list->count,
                                    list->events, done);
-        return code == CL_SUCCESS ? DYNSEL_OK
-                                  : dynsel_opencl_fail(entry, "clEnqueueCopyBuffer", code);
+        return code == CL_SUCCESS
+                   ? DYNSEL_OK
+                   : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueCopyBuffer", code);
     }
     code = copy_rectangle(entry->queue, command, list, done);
-    return code == CL_SUCCESS ? DYNSEL_OK
-                              : dynsel_opencl_fail(entry, "clEnqueueCopyBufferRect", code);
+    return code == CL_SUCCESS
+               ? DYNSEL_OK
+               : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueCopyBufferRect", code);
 }
 
 static cl_int fill_piece(cl_command_queue queue, const dynsel_command *command, size_t first,
@@ -101,13 +103,14 @@ dynsel_status dynsel_opencl_fill(dynsel_opencl_entry *entry, const dynsel_comman
     if (is_one_piece(box)) {
         const cl_int code =
             fill_piece(entry->queue, command, box->first, bytes_of(box), list, done);
-        return code == CL_SUCCESS ? DYNSEL_OK
-                                  : dynsel_opencl_fail(entry, "clEnqueueFillBuffer", code);
+        return code == CL_SUCCESS
+                   ? DYNSEL_OK
+                   : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueFillBuffer", code);
     }
     const cl_int filled = fill_rows(entry->queue, command, list);
     dynsel_status status = DYNSEL_OK;
     if (filled != CL_SUCCESS) {
-        status = dynsel_opencl_fail(entry, "clEnqueueFillBuffer", filled);
+        status = dynsel_opencl_fail_to_enqueue(entry, "clEnqueueFillBuffer", filled);
     }
     /* After all rows, also when one could not be enqueued: the others are on their way. */
     if (filled == CL_SUCCESS || !dynsel_opencl_is_lost(entry)) {

@@ -33,6 +33,16 @@ dynsel_status dynsel_opencl_fail(dynsel_opencl_entry *entry, const char *functio
     return dynsel_fail(&error);
 }
 
+dynsel_status dynsel_opencl_fail_to_enqueue(dynsel_opencl_entry *entry, const char *function,
+                                            cl_int code)
+{
+    dynsel_error error = dynsel_opencl_failure(entry, function, code);
+    if (error.status == DYNSEL_E_FULL) {
+        error.status = DYNSEL_E_AGAIN;
+    }
+    return dynsel_fail(&error);
+}
+
 dynsel_status dynsel_opencl_fail_lost(const dynsel_opencl_entry *entry)
 {
     return dynsel_fail(&(const dynsel_error){

@@ -13,6 +13,11 @@ dynsel_error dynsel_opencl_failure(dynsel_opencl_entry *entry, const char *funct
 /* The same as this thread's last error. */
 dynsel_status dynsel_opencl_fail(dynsel_opencl_entry *entry, const char *function, cl_int code);
 
+/* The same of a call for command groups that enqueues: DYNSEL_E_AGAIN where the driver finds only
+ * then that the device's memory is full. */
+dynsel_status dynsel_opencl_fail_to_enqueue(dynsel_opencl_entry *entry, const char *function,
+                                            cl_int code);
+
 /* DYNSEL_E_DEVICE, because the device was lost before. */
 dynsel_status dynsel_opencl_fail_lost(const dynsel_opencl_entry *entry);
 

@@ -239,7 +239,7 @@ static dynsel_status fail_launch(dynsel_opencl_entry *entry, const dynsel_kernel
     case CL_INVALID_KERNEL_ARGS:
         return refuse(kernel, function, code, dynsel_opencl_code_name(code), 0);
     default:
-        return dynsel_opencl_fail(entry, function, code);
+        return dynsel_opencl_fail_to_enqueue(entry, function, code);
     }
 }
 

@@ -84,7 +84,7 @@ static dynsel_status refuse_memory(const dynsel_opencl_entry *entry, cl_int code
 {
     (void)entry; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     return dynsel_fail(&(const dynsel_error){
-        .status = DYNSEL_E_FULL,
+        .status = DYNSEL_E_AGAIN,
         .code = code,
         .function = DYNSEL_TEXT("clCreateBuffer"),
         .subject = DYNSEL_TEXT(entry->name),
@@ -215,7 +215,8 @@ static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *me
     const cl_int code =
         clEnqueueWriteBuffer(entry->queue, memory->native, CL_FALSE, 0, memory->bytes, memory->host,
                              list.count, list.events, &done->opencl);
-    return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clEnqueueWriteBuffer", code);
+    return code == CL_SUCCESS ? DYNSEL_OK
+                              : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueWriteBuffer", code);
 }
 
 static cl_map_flags flags_of(bool contents, bool to_write)
