@@ -12,8 +12,16 @@ static const fake_answer cpu_answers[] = {
 static const fake_answer integrated_answers[] = {
     {.what = CL_DEVICE_HOST_UNIFIED_MEMORY, .value = &yes, .bytes = sizeof(yes)},
 };
+static const cl_ulong largest = 512 * 1024;
+static const fake_answer gpu_answers[] = {
+    {.what = CL_DEVICE_MAX_MEM_ALLOC_SIZE, .value = &largest, .bytes = sizeof(largest)},
+};
 static const fake_device devices[] = {
-    {.name = "gpu", .vendor = "V", .type = CL_DEVICE_TYPE_GPU},
+    {.name = "gpu",
+     .vendor = "V",
+     .type = CL_DEVICE_TYPE_GPU,
+     .answers = gpu_answers,
+     .answer_count = COUNT(gpu_answers)},
     {.name = "integrated",
      .vendor = "V",
      .type = CL_DEVICE_TYPE_GPU,
@@ -226,7 +234,7 @@ static void ranges_are_turned_round(void **state)
 static void no_memory_is_no_loss(void **state)
 {
     static const cl_int codes[] = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES,
-                                   CL_OUT_OF_HOST_MEMORY, CL_INVALID_BUFFER_SIZE};
+                                   CL_OUT_OF_HOST_MEMORY};
     void *const own = open_device(GPU);
     (void)state;
     for (size_t i = 0; i < COUNT(codes); i++) {
@@ -243,6 +251,25 @@ static void no_memory_is_no_loss(void **state)
         assert_status(DYNSEL_OK, bring(own, &memory, true));
         release(own, &memory);
     }
+}
+
+/* Giving up what is there would be in vain. */
+static void what_can_never_fit_is_refused_at_once(void **state)
+{
+    void *const own = open_device(GPU);
+    dynsel_memory memory = {.host = host, .bytes = ((size_t)1 << 30) + 1};
+    (void)state;
+    assert_status(DYNSEL_E_FULL, ops()->allocate(&dynsel_opencl_backend, own, &memory));
+    assert_contains(error_line(), "the device has 1048576 KiB of memory in all [gpu]");
+    assert_int_equal(fake_opencl_calls("clCreateBuffer"), 0);
+    memory.bytes--;
+    fake_opencl_break("gpu", "clCreateBuffer", CL_INVALID_BUFFER_SIZE);
+    assert_status(DYNSEL_E_FULL, ops()->allocate(&dynsel_opencl_backend, own, &memory));
+    assert_contains(error_line(), "the device takes no buffer larger than 512 KiB [gpu]");
+    assert_int_equal(dynsel_last_error()->code, CL_INVALID_BUFFER_SIZE);
+    fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    memory = allocate_at(own, host, (size_t)1 << 30, false); /* by a driver that gives more */
+    release(own, &memory);
 }
 
 /* By drivers that allocate when memory is used first. */
@@ -577,6 +604,7 @@ int main(void)
         TEST(each_device_builds_once),
         TEST(ranges_are_turned_round),
         TEST(no_memory_is_no_loss),
+        TEST(what_can_never_fit_is_refused_at_once),
         TEST(late_allocations_are_made_early),
         TEST(only_what_lies_well_is_shared),
         TEST(shared_memory_changes_hands),

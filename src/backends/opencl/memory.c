@@ -13,7 +13,8 @@
 enum {
     PAGE_BYTES = 4096, /* what integrated GPUs need to use the host's memory itself */
     LINE_BYTES = 64,
-    BITS_PER_BYTE = 8
+    BITS_PER_BYTE = 8,
+    BYTES_PER_KIB = 1024
 };
 
 dynsel_word dynsel_opencl_releases;
@@ -88,10 +89,41 @@ static dynsel_status refuse_memory(const dynsel_opencl_entry *entry, cl_int code
         .code = code,
         .function = DYNSEL_TEXT("clCreateBuffer"),
         .subject = DYNSEL_TEXT(entry->name),
-        .detail = DYNSEL_TEXT(code == CL_INVALID_BUFFER_SIZE
-                                  ? "the buffer is larger than the device allows any to be"
-                                  : dynsel_opencl_code_name(code)),
+        .detail = DYNSEL_TEXT(dynsel_opencl_code_name(code)),
     });
+}
+
+/* No room that could be made would help. most: bytes, for `{}` KiB in the detail. */
+static dynsel_status refuse_size(const dynsel_opencl_entry *entry, cl_int code, const char *detail,
+                                 cl_ulong most)
+{
+    (void)entry; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    (void)detail;
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_FULL,
+        .code = code,
+        .number = (uint32_t)(most / BYTES_PER_KIB),
+        .function = DYNSEL_TEXT("clCreateBuffer"),
+        .subject = DYNSEL_TEXT(entry->name),
+        .detail = DYNSEL_TEXT(detail),
+    });
+}
+
+static dynsel_status refuse_buffer(const dynsel_opencl_entry *entry, cl_int code)
+{
+    cl_ulong most = 0;
+    if (code != CL_INVALID_BUFFER_SIZE) {
+        return refuse_memory(entry, code);
+    }
+    (void)dynsel_opencl_read_value(entry->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &most,
+                                   sizeof(most));
+    return refuse_size(entry, code, "the device takes no buffer larger than {} KiB", most);
+}
+
+/* Its largest single buffer is no bound: some drivers give more than they say. */
+static bool can_never_fit(const dynsel_opencl_entry *entry, size_t bytes)
+{
+    return entry->memory_bytes != 0 && bytes > entry->memory_bytes;
 }
 
 /* Makes drivers that would allocate at the first use do it now, so that a full device is noticed
@@ -119,12 +151,16 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
         return status;
     }
     const bool shared = memory->shared && can_share(entry, memory);
+    if (!shared && can_never_fit(entry, memory->bytes)) {
+        return refuse_size(entry, CL_INVALID_BUFFER_SIZE, "the device has {} KiB of memory in all",
+                           entry->memory_bytes);
+    }
     cl_int code = CL_SUCCESS;
     const cl_mem made =
         clCreateBuffer(entry->context, CL_MEM_READ_WRITE | (shared ? CL_MEM_USE_HOST_PTR : 0),
                        memory->bytes, shared ? memory->host : NULL, &code);
     if (made == NULL || code != CL_SUCCESS) {
-        return refuse_memory(entry, code);
+        return refuse_buffer(entry, code);
     }
     /* Out of order, it could come after what is brought. */
     status = shared || entry->out_of_order ? DYNSEL_OK : reserve(entry, made);
