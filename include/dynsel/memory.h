@@ -103,10 +103,12 @@ typedef struct dynsel_memory_ops {
     /**
      * Lets work that is started on `own` after this find the host's data in the copy; for shared
      * memory, hands it to the device. contents: false where old contents are not needed, so that
-     * only shared memory has to be handed over. Starts it, after the events of `after`, and does
-     * not wait. done: gets an event, also where work on the resource is in order, unless nothing
-     * goes on after the return: the command comes after it, and the host's memory stays as it is
-     * until then. The library releases it with the backend's `release`. DYNSEL_E_AGAIN as from
+     * only shared memory has to be handed over, and other memory be made ready when it is new.
+     * Starts it, after the events of `after`, and does not wait. Called once after `allocate`
+     * (unless memory is shared and there is nothing to hand over), then whenever data are needed.
+     * done: gets an event, also where work on the resource is in order, unless nothing goes on
+     * after the return: the command comes after it, and the host's memory stays as it is until
+     * then. The library releases it with the backend's `release`. DYNSEL_E_AGAIN as from
      * `allocate`, where a driver looks for room only now; also from `launch`.
      */
     dynsel_status (*bring)(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,

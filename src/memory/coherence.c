@@ -247,7 +247,7 @@ static dynsel_status look_for_room(const sight *s)
     }
     s->use->allocate = true;
     s->use->may_share = s->record->shared_by == 0;
-    s->use->bring = s->use->reads;
+    s->use->bring = true;
     s->use->contents = s->use->reads;
     return s->use->may_share && !s->use->writes ? look_for_sharing(s) : DYNSEL_OK;
 }

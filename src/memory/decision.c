@@ -163,7 +163,8 @@ void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status)
         const dynsel_use *const use = &group->uses[i];
         dynsel_buffer_record *const record = &dynsel_buffers[use->buffer];
         dynsel_copy_record *const copy = copy_in(record, group->domain);
-        if (!use->bring || copy->since != group->token) {
+        const bool brought = use->bring && (use->contents || copy->memory.shared);
+        if (!brought || copy->since != group->token) {
             continue;
         }
         if (status == DYNSEL_E_DEPENDENCY) {

@@ -52,7 +52,7 @@ typedef struct dynsel_use {
     bool writes;
     /* What was decided for the start, under the lock; then it is who starts it that reads it. */
     bool allocate;  /* there is no copy in the domain yet */
-    bool bring;     /* something has to be handed to the device */
+    bool bring;     /* something has to be handed to the device, or is new there */
     bool contents;  /* namely the data */
     bool may_share; /* what is allocated may be the host's memory */
     bool fetched;   /* data were brought to the host's memory for it */

@@ -71,6 +71,7 @@ typedef struct simulated_device {
     bool in_order;
     bool shares;     /* its copies are the host's memory where the library allows it */
     bool maps_first; /* shared memory is the host's until it is handed over */
+    bool prepares;   /* new memory is made ready by an operation of its own */
     simulated_pace pace;
     unsigned polls;       /* how many looks a piece of work needs at most, with WHEN_POLLED */
     atomic_bool refuses;  /* start is DYNSEL_E_OUT_OF_SERVICE */

@@ -142,6 +142,27 @@ static void room_that_is_found_late_is_made_too(void **state)
     finish_with((int32_t[BUFFERS]){0, 0, 1});
 }
 
+/* Making new memory ready goes on although the launch failed: who is next comes after it. */
+static void new_memory_is_ready_before_it_is_used(void **state)
+{
+    dynsel_submission failing;
+    dynsel_submission next;
+    const job sets = set_all(buffers[0], 1000);
+    (void)state;
+    sim.devices[1].domain = 1; /* the same memory */
+    sim.devices[0].prepares = true;
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    simulated_fail(&sim, SIMULATED_LAUNCH, 1, false, DYNSEL_E_DEVICE);
+    assert_status(DYNSEL_OK, send_job(0, &sets, &failing));
+    assert_int_equal(1, simulated_pending(&sim));
+    assert_status(DYNSEL_OK, send_job(1, &sets, &next));
+    assert_int_equal(1, sim.counts.allocated);
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&next, 0));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&failing));
+    assert_status(DYNSEL_OK, dynsel_wait(&next));
+    finish_with((int32_t[BUFFERS]){1000});
+}
+
 /* As from a table of the backend's, such as the one of its kernels. */
 static void what_no_room_would_help_gives_nothing_up(void **state)
 {
@@ -374,6 +395,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_valid_nowhere_else_stays, set_up),
         cmocka_unit_test_setup(what_is_in_use_stays, set_up),
         cmocka_unit_test_setup(room_that_is_found_late_is_made_too, set_up),
+        cmocka_unit_test_setup(new_memory_is_ready_before_it_is_used, set_up),
         cmocka_unit_test_setup(what_no_room_would_help_gives_nothing_up, set_up),
         cmocka_unit_test_setup(a_command_group_that_needs_too_much_fails_alone, set_up),
         cmocka_unit_test_setup(what_is_shared_stays, set_up),

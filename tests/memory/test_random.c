@@ -113,6 +113,7 @@ static void begin_devices(test_random *random, unsigned devices)
         simulated.devices[i].shares =
             (random->state >> (20 + simulated.devices[i].domain) & 1) != 0;
         simulated.devices[i].maps_first = (random->state >> 19 & 1) != 0;
+        simulated.devices[i].prepares = (random->state >> 21 & 1) != 0;
     }
 }
 
@@ -155,13 +156,14 @@ static void describe(void)
     print_message("  %u resources; devices:\n", (unsigned)resource_count);
     for (unsigned i = 0; i < SIMULATED_DEVICES; i++) {
         const simulated_device *device = &simulated.devices[i];
-        print_message("  %u: domain %u of %u bytes, %s order, %s%s\n", i, (unsigned)device->domain,
-                      (unsigned)simulated.limits[device->domain],
+        print_message("  %u: domain %u of %u bytes, %s order, %s%s%s\n", i,
+                      (unsigned)device->domain, (unsigned)simulated.limits[device->domain],
                       device->in_order ? "in" : "out of",
                       device->pace == SIMULATED_AT_ONCE ? "at once" : "when polled",
                       !device->shares      ? ""
                       : device->maps_first ? ", shares what the host has first"
-                                           : ", shares");
+                                           : ", shares",
+                      device->prepares ? ", prepares new memory" : "");
     }
     print_message("  %s%s\n", simulated.waits_deliver ? "waits deliver; " : "",
                   world.follows        ? "operations fail"

@@ -276,13 +276,22 @@ static void what_can_never_fit_is_refused_at_once(void **state)
 static void late_allocations_are_made_early(void **state)
 {
     void *const own = open_device(GPU);
-    dynsel_memory memory = {.host = host, .bytes = BYTES};
+    dynsel_memory memory = allocate(own);
+    dynsel_event done = {.native = NULL};
     (void)state;
     fake_opencl_break("gpu", "clEnqueueFillBuffer", CL_MEM_OBJECT_ALLOCATION_FAILURE);
-    assert_status(DYNSEL_E_AGAIN, ops()->allocate(&dynsel_opencl_backend, own, &memory));
-    assert_null(memory.native);
+    assert_status(DYNSEL_E_AGAIN, bring(own, &memory, false));
     fake_opencl_break("gpu", "clEnqueueFillBuffer", CL_INVALID_OPERATION); /* of old ones */
-    memory = allocate(own);
+    assert_status(DYNSEL_OK, bring(own, &memory, false));
+    fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    const uint32_t before = fake_opencl_calls("clEnqueueFillBuffer");
+    assert_status(DYNSEL_OK, bring(own, &memory, true)); /* does it too */
+    assert_int_equal(fake_opencl_calls("clEnqueueFillBuffer"), before);
+    /* there is an event of it, for other queues to come after */
+    assert_status(DYNSEL_OK,
+                  ops()->bring(&dynsel_opencl_backend, own, &memory, false, NULL, 0, &done));
+    assert_non_null(done.native);
+    drop(own, &done);
     release(own, &memory);
 }
 
@@ -518,6 +527,7 @@ static void use_everything(unsigned device)
         .to = &end,
         .from_box = {.size = {2, 3, 4}, .row_pitch = 8, .slice_pitch = 64},
         .to_box = {.first = 512, .size = {2, 3, 4}, .row_pitch = 8, .slice_pitch = 64}};
+    (void)bring(own, &memory, false);
     (void)bring(own, &memory, true);
     (void)launch(own, &memory, 1);
     (void)ops()->launch(&dynsel_opencl_backend, own, &fill, &done);

@@ -127,13 +127,15 @@ static bool can_never_fit(const dynsel_opencl_entry *entry, size_t bytes)
 }
 
 /* Makes drivers that would allocate at the first use do it now, so that a full device is noticed
- * where something can be given up. (Migrating it would say the same, but NVIDIA's driver crashes on
- * that where several threads do it.) What else they answer is no matter here. */
-static dynsel_status reserve(dynsel_opencl_entry *entry, cl_mem memory)
+ * where something can be given up; with contents, writing them does it. (Migrating it would say the
+ * same, but NVIDIA's driver crashes on that where several threads do it.) What else they answer is
+ * no matter here. Nobody used the memory before, so it comes after nothing. */
+static dynsel_status reserve(dynsel_opencl_entry *entry, const dynsel_memory *memory,
+                             cl_event *done)
 {
     static const unsigned char anything = 0;
-    const cl_int code = clEnqueueFillBuffer(entry->queue, memory, &anything, sizeof(anything), 0,
-                                            sizeof(anything), 0, NULL, NULL);
+    const cl_int code = clEnqueueFillBuffer(entry->queue, memory->native, &anything,
+                                            sizeof(anything), 0, sizeof(anything), 0, NULL, done);
     if (dynsel_opencl_code_is_loss(code)) {
         return dynsel_opencl_fail(entry, "clEnqueueFillBuffer", code);
     }
@@ -146,7 +148,7 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
 {
     dynsel_opencl_entry *const entry = own;
     (void)backend;
-    dynsel_status status = dynsel_opencl_open(entry);
+    const dynsel_status status = dynsel_opencl_open(entry);
     if (status != DYNSEL_OK) {
         return status;
     }
@@ -161,14 +163,6 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
                        memory->bytes, shared ? memory->host : NULL, &code);
     if (made == NULL || code != CL_SUCCESS) {
         return refuse_buffer(entry, code);
-    }
-    /* Out of order, it could come after what is brought. */
-    status = shared || entry->out_of_order ? DYNSEL_OK : reserve(entry, made);
-    if (status != DYNSEL_OK) {
-        if (!dynsel_opencl_is_lost(entry)) {
-            (void)clReleaseMemObject(made);
-        }
-        return status;
     }
     memory->native = made;
     memory->shared = shared;
@@ -237,6 +231,9 @@ static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *me
     if (dynsel_opencl_is_lost(entry)) {
         return dynsel_opencl_fail_lost(entry);
     }
+    if (!contents && !memory->shared) {
+        return reserve(entry, memory, &done->opencl);
+    }
     const dynsel_status status = dynsel_opencl_list_events(entry, &list, after, after_count);
     if (status != DYNSEL_OK) {
         return status;
@@ -244,9 +241,6 @@ static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *me
     if (memory->shared) {
         return memory->mapping == DYNSEL_UNMAPPED ? DYNSEL_OK
                                                   : unmap(entry, memory, &list, &done->opencl);
-    }
-    if (!contents) {
-        return DYNSEL_OK;
     }
     const cl_int code =
         clEnqueueWriteBuffer(entry->queue, memory->native, CL_FALSE, 0, memory->bytes, memory->host,
