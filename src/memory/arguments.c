@@ -11,11 +11,11 @@ enum {
     LARGE = 16 /* alignment of all others */
 };
 
-dynsel_status dynsel_take_room(const dynsel_call *call, size_t bytes, unsigned char **room)
+static inline dynsel_status take_room(const dynsel_call *call, size_t bytes, unsigned char **room)
 {
     const size_t alignment = bytes <= SMALL ? SMALL : LARGE;
     const size_t taken = call->handler->value_bytes;
-    const size_t first = (taken + alignment - 1) / alignment * alignment;
+    const size_t first = (taken + alignment - 1) & ~(alignment - 1);
     if (first > CONFIG_DYNSEL_ARGUMENT_BYTES || bytes > CONFIG_DYNSEL_ARGUMENT_BYTES - first) {
         return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
                                     "the values of a command group have {} bytes: raise "
@@ -27,7 +27,12 @@ dynsel_status dynsel_take_room(const dynsel_call *call, size_t bytes, unsigned c
     return DYNSEL_OK;
 }
 
-static dynsel_status check_index(const dynsel_call *call, uint32_t index)
+dynsel_status dynsel_take_room(const dynsel_call *call, size_t bytes, unsigned char **room)
+{
+    return take_room(call, bytes, room);
+}
+
+static inline dynsel_status check_index(const dynsel_call *call, uint32_t index)
 {
     const uint8_t kind = call->handler->command.kind;
     if (kind == DYNSEL_COMMAND_COPY || kind == DYNSEL_COMMAND_FILL) {
@@ -43,17 +48,42 @@ static dynsel_status check_index(const dynsel_call *call, uint32_t index)
     return DYNSEL_OK;
 }
 
-static void set(dynsel_handler *handler, uint32_t index, dynsel_argument argument)
+/* Those before it may be set later. */
+static DYNSEL_ASIDE void skip_to(dynsel_handler *handler, uint32_t index)
 {
-    for (; handler->argument_count <= index; handler->argument_count++) {
+    handler->unsettled = true;
+    for (; handler->argument_count < index; handler->argument_count++) {
         handler->arguments[handler->argument_count] =
             (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
     }
-    handler->arguments[index] = argument;
+}
+
+/* Where to write it, from its kind on. */
+static inline dynsel_argument *argument_at(dynsel_handler *handler, uint32_t index)
+{
+    if (index >= handler->argument_count) {
+        if (index > handler->argument_count) {
+            skip_to(handler, index);
+        }
+        handler->argument_count++;
+    }
+    return &handler->arguments[index];
+}
+
+/* Most are as long as one of these. */
+static inline void copy_value(unsigned char *room, const void *value, size_t bytes)
+{
+    if (bytes == sizeof(uint32_t)) {
+        (void)memcpy(room, value, sizeof(uint32_t));
+    } else if (bytes == sizeof(uint64_t)) {
+        (void)memcpy(room, value, sizeof(uint64_t));
+    } else {
+        (void)memcpy(room, value, bytes);
+    }
 }
 
 /* The room that a value of the same argument had before, if it is large enough. */
-static unsigned char *room_before(dynsel_handler *handler, uint32_t index, size_t bytes)
+static inline unsigned char *room_before(dynsel_handler *handler, uint32_t index, size_t bytes)
 {
     if (index >= handler->argument_count ||
         handler->arguments[index].kind != DYNSEL_ARGUMENT_VALUE ||
@@ -79,29 +109,32 @@ dynsel_status dynsel_set_arg_value(dynsel_handler *handler, uint32_t index, cons
     }
     unsigned char *room = room_before(handler, index, bytes);
     if (room == NULL) {
-        status = dynsel_take_room(&call, bytes, &room);
+        status = take_room(&call, bytes, &room);
     }
     if (room != NULL) {
-        (void)memcpy(room, value, bytes);
-        set(handler, index,
-            (dynsel_argument){.value = room, .bytes = bytes, .kind = DYNSEL_ARGUMENT_VALUE});
+        copy_value(room, value, bytes);
+        *argument_at(handler, index) =
+            (dynsel_argument){.value = room, .bytes = bytes, .kind = DYNSEL_ARGUMENT_VALUE};
     }
     return status;
 }
 
-static dynsel_status bytes_of_local(const dynsel_call *call, const dynsel_accessor *accessor,
-                                    size_t *bytes)
+static dynsel_status set_local(const dynsel_call *call, uint32_t index,
+                               const dynsel_accessor *accessor)
 {
+    size_t bytes = 0;
     if (accessor->placeholder || accessor->buffer.token != 0) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "local memory has no buffer, and its accessor is no placeholder");
     }
     if (accessor->element_bytes == 0 || !dynsel_range_is_whole(&accessor->range) ||
-        !dynsel_multiply(accessor->element_bytes, dynsel_range_count(&accessor->range), bytes)) {
+        !dynsel_multiply(accessor->element_bytes, dynsel_range_count(&accessor->range), &bytes)) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "local memory needs `element_bytes` and `range`: 1 to 3 dimensions, "
                              "no size of 0, and together no more bytes than can be counted");
     }
+    *argument_at(call->handler, index) =
+        (dynsel_argument){.bytes = bytes, .kind = DYNSEL_ARGUMENT_LOCAL};
     return DYNSEL_OK;
 }
 
@@ -110,23 +143,23 @@ dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
                                       const dynsel_accessor *accessor)
 {
     const dynsel_call call = DYNSEL_CALL(handler, accessor);
-    dynsel_argument argument = {.kind = DYNSEL_ARGUMENT_DATA};
-    uint32_t place = 0;
     dynsel_status status = dynsel_call_begin(&call, accessor != NULL);
     if (status == DYNSEL_OK) {
         status = check_index(&call, index);
     }
-    if (status == DYNSEL_OK && accessor->target == DYNSEL_MEMORY_LOCAL) {
-        argument.kind = DYNSEL_ARGUMENT_LOCAL;
-        status = bytes_of_local(&call, accessor, &argument.bytes);
-    } else if (status == DYNSEL_OK) {
-        status = dynsel_bound_of(&call, accessor, &place);
+    if (status != DYNSEL_OK) {
+        return status;
     }
-    if (status == DYNSEL_OK) {
-        argument.use = (uint8_t)place;
-        set(handler, index, argument);
+    if (accessor->target == DYNSEL_MEMORY_LOCAL) {
+        return set_local(&call, index, accessor);
     }
-    return status;
+    const dynsel_bound *bound = dynsel_bound_of(&call, accessor);
+    if (bound == NULL) {
+        return dynsel_this_thread()->last_error.status;
+    }
+    *argument_at(handler, index) =
+        (dynsel_argument){.kind = DYNSEL_ARGUMENT_DATA, .use = dynsel_use_through(handler, bound)};
+    return DYNSEL_OK;
 }
 
 dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size_t bytes)
@@ -140,7 +173,8 @@ dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size
         return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID, "local memory of 0 bytes");
     }
     if (status == DYNSEL_OK) {
-        set(handler, index, (dynsel_argument){.bytes = bytes, .kind = DYNSEL_ARGUMENT_LOCAL});
+        *argument_at(handler, index) =
+            (dynsel_argument){.bytes = bytes, .kind = DYNSEL_ARGUMENT_LOCAL};
     }
     return status;
 }

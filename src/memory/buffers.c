@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/buffers.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "core/deferred.h"
@@ -9,45 +10,20 @@
 #include "memory/lock.h"
 #include "memory/recording.h"
 
-/*
- * A handle's token: the place in the table, from 1 on, below a generation, which is never 0. The
- * record of a buffer that is being ended has a token without a place, which is nobody's handle.
- */
-enum {
-    PLACE_BITS = 11,
-    PLACES = (1 << PLACE_BITS) - 1,
-    LAST_GENERATION = (1 << (32 - PLACE_BITS)) - 1
-};
-
-_Static_assert(CONFIG_DYNSEL_MAX_BUFFERS <= PLACES, "a token has no room for so many places");
+enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
 
 dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
 
-static uint32_t place_in(dynsel_buffer buffer)
-{
-    return buffer.token & PLACES;
-}
-
-dynsel_buffer_record *dynsel_buffer_find(dynsel_buffer buffer)
-{
-    const uint32_t place = place_in(buffer);
-    if (place == 0 || place > CONFIG_DYNSEL_MAX_BUFFERS) {
-        return NULL;
-    }
-    dynsel_buffer_record *record = &dynsel_buffers[place - 1];
-    return record->token == buffer.token ? record : NULL;
-}
-
 void dynsel_buffer_hide(dynsel_buffer_record *record)
 {
-    record->token = record->generation << PLACE_BITS;
+    dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS);
 }
 
 /* Nothing but a handle that was one can be out of date. */
 static bool was_a_handle(dynsel_buffer buffer)
 {
-    return place_in(buffer) >= 1 && place_in(buffer) <= CONFIG_DYNSEL_MAX_BUFFERS &&
-           buffer.token >> PLACE_BITS != 0;
+    return dynsel_buffer_place(buffer) < CONFIG_DYNSEL_MAX_BUFFERS &&
+           buffer.token >> DYNSEL_PLACE_BITS != 0;
 }
 
 dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dynsel_buffer buffer)
@@ -93,7 +69,7 @@ bool dynsel_buffer_in_use(const dynsel_buffer_record *record)
 static dynsel_buffer_record *find_free(void)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
-        if (dynsel_buffers[i].token == 0) {
+        if (dynsel_buffer_is(&dynsel_buffers[i], 0)) {
             return &dynsel_buffers[i];
         }
     }
@@ -113,14 +89,16 @@ static void *memory_inside(dynsel_buffer_record *record)
 static void fill_in(dynsel_buffer_record *record, void *data, const dynsel_shape *shape)
 {
     const uint32_t last = record->generation;
-    (void)memset(record, 0, sizeof *record);
+    const size_t behind_token = offsetof(dynsel_buffer_record, generation);
+    (void)memset((unsigned char *)record + behind_token, 0, sizeof *record - behind_token);
     record->generation = last == LAST_GENERATION ? 1 : last + 1;
-    record->token = record->generation << PLACE_BITS | (uint32_t)(record - dynsel_buffers + 1);
     record->data = data != NULL ? data : memory_inside(record);
     record->element_bytes = shape->element_bytes;
     record->bytes = shape->bytes;
     record->range = shape->range;
     record->host_valid = true;
+    dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS |
+                                                  (uint32_t)(record - dynsel_buffers + 1));
 }
 
 /* False where there are no elements, or more than an object can have. */
@@ -157,7 +135,7 @@ dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t eleme
     dynsel_buffer_record *record = find_free();
     if (record != NULL) {
         fill_in(record, data, &shape);
-        buffer->token = record->token;
+        buffer->token = dynsel_word_load_relaxed(&record->token);
     }
     dynsel_lock_release(&dynsel_memory_lock);
     return record != NULL ? DYNSEL_OK

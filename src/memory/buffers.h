@@ -11,6 +11,9 @@
 #include <dynsel/memory.h>
 #include <dynsel/word.h>
 
+#include "port/atomic.h"
+#include "port/likely.h"
+
 /* What the library knows of the copy in one domain. */
 typedef struct dynsel_copy_record {
     dynsel_memory memory; /* memory.native NULL: there is none */
@@ -41,7 +44,8 @@ typedef struct dynsel_fetch {
 } dynsel_fetch;
 
 typedef struct dynsel_buffer_record {
-    uint32_t token; /* of the handle; 0: free */
+    dynsel_word token; /* of the handle; 0: free. Read without the lock too, so it comes first: the
+                          rest is zeroed while others may look at it. */
     uint32_t generation;
     void *data;
     size_t element_bytes; /* these three do not change while the buffer lives */
@@ -73,9 +77,35 @@ typedef struct dynsel_buffer_record {
 
 extern dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
 
+/* A handle's token: the place in the table, from 1 on, below a generation, which is never 0. The
+ * record of a buffer that is being ended has a token without a place, which is nobody's handle. */
+enum { DYNSEL_PLACE_BITS = 11, DYNSEL_PLACES = (1 << DYNSEL_PLACE_BITS) - 1 };
+
+_Static_assert(CONFIG_DYNSEL_MAX_BUFFERS <= DYNSEL_PLACES,
+               "a token has no room for so many places");
+
+/* Of a handle that has, or had, a record: the number of that. */
+static inline uint32_t dynsel_buffer_place(dynsel_buffer buffer)
+{
+    return (buffer.token & DYNSEL_PLACES) - 1;
+}
+
+/* Whether the record is that of this handle. */
+static inline bool dynsel_buffer_is(const dynsel_buffer_record *record, uint32_t token)
+{
+    return dynsel_word_load_acquire(&record->token) == token;
+}
+
 /* The record of a handle; NULL when it was ended, or is none (see dynsel_buffer_refuse()). May be
- * called without the lock by who knows that the buffer lives. */
-dynsel_buffer_record *dynsel_buffer_find(dynsel_buffer buffer);
+ * called without the lock: by who knows that the buffer lives, or looks at nothing in it. */
+static inline dynsel_buffer_record *dynsel_buffer_find(dynsel_buffer buffer)
+{
+    const uint32_t place = dynsel_buffer_place(buffer);
+    return DYNSEL_LIKELY(place < CONFIG_DYNSEL_MAX_BUFFERS &&
+                         dynsel_buffer_is(&dynsel_buffers[place], buffer.token))
+               ? &dynsel_buffers[place]
+               : NULL;
+}
 
 /* Fails because of a handle that has no record. function: static; subject: the accessor's name or
  * NULL. */

@@ -3,8 +3,8 @@
 #include "memory/recording.h"
 
 /* What it did wrong comes before what it returned. */
-static dynsel_status pass_on(dynsel_handler *group, dynsel_status returned,
-                             uint32_t failures_before)
+DYNSEL_RARE static dynsel_status pass_on(dynsel_handler *group, dynsel_status returned,
+                                         uint32_t failures_before)
 {
     if (group->error.status != DYNSEL_OK) {
         return dynsel_fail(&group->error);
@@ -32,16 +32,15 @@ static dynsel_status refuse_accessor(dynsel_call *call, const dynsel_bound *boun
 /* From accessors to buffers. */
 static dynsel_status resolve(dynsel_call *call, dynsel_argument *argument)
 {
-    const dynsel_bound *bound = &call->handler->bound[argument->use];
+    const dynsel_bound *bound = &call->handler->bound[argument->use & ~(uint32_t)DYNSEL_NOT_YET];
     if (bound->use == DYNSEL_NO_USE) {
         return refuse_accessor(call, bound);
     }
     argument->use = (uint8_t)bound->use;
-    argument->bytes = call->handler->uses[bound->use].bytes;
     return DYNSEL_OK;
 }
 
-static dynsel_status close_arguments(dynsel_call *call)
+static DYNSEL_ASIDE dynsel_status settle_arguments(dynsel_call *call)
 {
     dynsel_handler *group = call->handler;
     dynsel_status status = DYNSEL_OK;
@@ -49,12 +48,11 @@ static dynsel_status close_arguments(dynsel_call *call)
         if (group->arguments[i].kind == DYNSEL_ARGUMENT_UNSET) {
             status = DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_INVALID,
                                           "argument {} was not set, but a later one was", i);
-        } else if (group->arguments[i].kind == DYNSEL_ARGUMENT_DATA) {
+        } else if (group->arguments[i].kind == DYNSEL_ARGUMENT_DATA &&
+                   (group->arguments[i].use & DYNSEL_NOT_YET) != 0) {
             status = resolve(call, &group->arguments[i]);
         }
     }
-    group->command.launch.arguments = group->arguments;
-    group->command.launch.argument_count = group->argument_count;
     return status;
 }
 
@@ -63,7 +61,7 @@ dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
 {
     dynsel_call call = {.handler = group, .function = DYNSEL_TEXT("dynsel_submit_command_group")};
     group->open = false;
-    if (group->error.status != DYNSEL_OK || returned != DYNSEL_OK) {
+    if (!DYNSEL_LIKELY(group->error.status == DYNSEL_OK && returned == DYNSEL_OK)) {
         return pass_on(group, returned, failures_before);
     }
     if (group->command.kind == DYNSEL_COMMAND_NONE) {
@@ -71,5 +69,7 @@ dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
                              "the group function launched nothing: call dynsel_parallel_for(), "
                              "dynsel_copy() or another of these");
     }
-    return close_arguments(&call);
+    group->command.launch.arguments = group->arguments;
+    group->command.launch.argument_count = group->argument_count;
+    return DYNSEL_LIKELY(!group->unsettled) ? DYNSEL_OK : settle_arguments(&call);
 }

@@ -63,8 +63,7 @@ static dynsel_error bring_home(const dynsel_buffer_record *record)
     home.use_count = 1;
     home.uses[0] = (dynsel_use){
         .buffer = (uint32_t)(record - dynsel_buffers),
-        .token = record->token,
-        .bytes = record->bytes,
+        .token = dynsel_word_load_relaxed(&record->token),
         .reads = true,
     };
     dynsel_outlook outlook = dynsel_coherence_look(&home);
@@ -96,7 +95,7 @@ static dynsel_error end(dynsel_buffer_record *record)
     dynsel_error error = bring_home(record);
     tell_failure(record, &error);
     dynsel_coherence_forget(record);
-    record->token = 0;
+    dynsel_word_store_release(&record->token, 0);
     dynsel_lock_release(&dynsel_memory_lock);
     dynsel_lock_release(&home_lock);
     return error;

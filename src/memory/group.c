@@ -23,6 +23,7 @@ static inline void begin_command(dynsel_command *command)
 void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function)
 {
     group->open = true;
+    group->unsettled = false;
     group->token = token + 1;
     group->error.status = DYNSEL_OK;
     group->function = function;

@@ -21,8 +21,12 @@ enum {
 };
 
 enum {
-    DYNSEL_NO_USE = 0xffff /* of an accessor that was used and is not yet required */
+    DYNSEL_NO_USE = 0xffff, /* of an accessor that was used and is not yet required */
+    DYNSEL_NOT_YET = 0x80   /* beside its place in `bound`, where an argument names the use */
 };
+
+_Static_assert(CONFIG_DYNSEL_MAX_REQUIREMENTS <= DYNSEL_NOT_YET,
+               "an argument has no room for so many uses");
 
 /* A placeholder that the group function required or used, or a normal accessor that it got. Only
  * while the group function runs. */
@@ -46,7 +50,6 @@ typedef struct dynsel_use {
     /* Under the lock: token + 1 of work ahead on the same resource that brings what it reads, where
      * nothing but the order there makes it come after that; 0: none. */
     uint32_t relies_on;
-    size_t bytes;     /* of the whole buffer */
     const char *name; /* of the first accessor */
     bool reads;       /* the old contents are needed */
     bool writes;
@@ -80,6 +83,7 @@ struct dynsel_handler {
     uint32_t argument_count;
     uint32_t value_bytes; /* taken of `values` */
     bool open;            /* the group function runs */
+    bool unsettled;       /* an argument was left out, or an accessor used that was not required */
 
     /* Under the lock. */
     bool in_order;             /* its resource runs work in the order in which it was started */

@@ -29,17 +29,12 @@ dynsel_status dynsel_call_refuse(const dynsel_call *call, dynsel_status status, 
     return status;
 }
 
-bool dynsel_call_is_good(const dynsel_call *call, bool pointers)
+dynsel_status dynsel_call_refuse_use(const dynsel_call *call)
 {
-    if (call->handler == NULL || !call->handler->open) {
-        (void)fail(call, DYNSEL_E_INVALID,
-                   DYNSEL_TEXT("the handler is not that of a running group function"), 0);
-        return false;
-    }
-    if (!pointers) {
-        (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "an argument is NULL");
-    }
-    return pointers;
+    return call->handler == NULL || !call->handler->open
+               ? fail(call, DYNSEL_E_INVALID,
+                      DYNSEL_TEXT("the handler is not that of a running group function"), 0)
+               : DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "an argument is NULL");
 }
 
 dynsel_status dynsel_set_key(dynsel_handler *handler, uint32_t id, const uint32_t *words,

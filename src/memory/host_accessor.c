@@ -94,7 +94,6 @@ static dynsel_status find_buffer(const request *r, dynsel_use *use)
     if (record != NULL) {
         use->buffer = (uint32_t)(record - dynsel_buffers);
         use->token = r->buffer.token;
-        use->bytes = record->bytes;
     }
     dynsel_lock_release(&dynsel_memory_lock);
     return record != NULL ? DYNSEL_OK : dynsel_buffer_refuse(r->manner.function, NULL, r->buffer);
@@ -208,8 +207,9 @@ static dynsel_status collect_failure(request *r)
 
 static void fill_in(const request *r)
 {
-    r->accessor->data = dynsel_buffers[r->group->uses[0].buffer].data;
-    r->accessor->bytes = r->group->uses[0].bytes;
+    const dynsel_buffer_record *record = &dynsel_buffers[r->group->uses[0].buffer];
+    r->accessor->data = record->data;
+    r->accessor->bytes = record->bytes;
 }
 
 static dynsel_status wait_until_open(request *r)

@@ -10,7 +10,8 @@ enum {
     LARGEST_ELEMENT = 128 /* of a fill: what OpenCL takes */
 };
 
-dynsel_status dynsel_launch_begin(const dynsel_call *call, bool pointers)
+/* What can be done only once. */
+static inline dynsel_status begin(const dynsel_call *call, bool pointers)
 {
     const dynsel_status status = dynsel_call_begin(call, pointers);
     if (status == DYNSEL_OK && call->handler->command.kind != DYNSEL_COMMAND_NONE) {
@@ -20,7 +21,7 @@ dynsel_status dynsel_launch_begin(const dynsel_call *call, bool pointers)
     return status;
 }
 
-static dynsel_status check_kernel(const dynsel_call *call, const dynsel_kernel *kernel)
+static inline dynsel_status check_kernel(const dynsel_call *call, const dynsel_kernel *kernel)
 {
     const bool on_devices =
         kernel->source != NULL || kernel->il != NULL || kernel->binary_count != 0;
@@ -90,7 +91,7 @@ dynsel_status dynsel_parallel_for(dynsel_handler *handler, const dynsel_kernel *
                                   const dynsel_range *offset)
 {
     const dynsel_call call = DYNSEL_CALL(handler, NULL);
-    dynsel_status status = dynsel_launch_begin(&call, kernel != NULL);
+    dynsel_status status = begin(&call, kernel != NULL);
     if (status == DYNSEL_OK) {
         status = check_kernel(&call, kernel);
     }
@@ -118,7 +119,7 @@ dynsel_status dynsel_parallel_for(dynsel_handler *handler, const dynsel_kernel *
 dynsel_status dynsel_single_task(dynsel_handler *handler, const dynsel_kernel *kernel)
 {
     const dynsel_call call = DYNSEL_CALL(handler, NULL);
-    dynsel_status status = dynsel_launch_begin(&call, kernel != NULL);
+    dynsel_status status = begin(&call, kernel != NULL);
     if (status == DYNSEL_OK) {
         status = check_kernel(&call, kernel);
     }
@@ -132,7 +133,7 @@ dynsel_status dynsel_single_task(dynsel_handler *handler, const dynsel_kernel *k
 
 /* One end of a copy or fill. */
 typedef struct end {
-    uint32_t bound; /* in handler->bound */
+    const dynsel_bound *bound;
     dynsel_buffer buffer;
     dynsel_shape shape;
     dynsel_part part;
@@ -155,14 +156,15 @@ static dynsel_status find_end(const dynsel_call *about, const dynsel_accessor *a
 {
     dynsel_call call = *about;
     call.subject = dynsel_accessor_label(accessor);
-    dynsel_status status = dynsel_bound_of(&call, accessor, &found->bound);
-    if (status == DYNSEL_OK) {
-        status = check_direction(&call, accessor->mode, to);
+    found->bound = dynsel_bound_of(&call, accessor);
+    if (found->bound == NULL) {
+        return dynsel_this_thread()->last_error.status;
     }
+    dynsel_status status = check_direction(&call, accessor->mode, to);
     if (status != DYNSEL_OK) {
         return status;
     }
-    found->buffer.token = call.handler->bound[found->bound].buffer;
+    found->buffer.token = found->bound->buffer;
     if (found->buffer.token == 0) {
         return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID,
                              "it has no buffer yet: call dynsel_require_buffer() before");
@@ -183,7 +185,8 @@ static dynsel_status refuse_arguments(const dynsel_call *call)
 static const dynsel_argument *keep_end(dynsel_handler *handler, const end *found)
 {
     dynsel_argument *argument = &handler->arguments[handler->argument_count++];
-    *argument = (dynsel_argument){.kind = DYNSEL_ARGUMENT_DATA, .use = (uint8_t)found->bound};
+    *argument = (dynsel_argument){.kind = DYNSEL_ARGUMENT_DATA,
+                                  .use = dynsel_use_through(handler, found->bound)};
     return argument;
 }
 
@@ -213,7 +216,7 @@ dynsel_status dynsel_copy(dynsel_handler *handler, const dynsel_accessor *from,
     const dynsel_call call = DYNSEL_CALL(handler, NULL);
     end source;
     end target;
-    dynsel_status status = dynsel_launch_begin(&call, from != NULL && to != NULL);
+    dynsel_status status = begin(&call, from != NULL && to != NULL);
     if (status == DYNSEL_OK) {
         status = refuse_arguments(&call);
     }
@@ -256,7 +259,7 @@ dynsel_status dynsel_fill(dynsel_handler *handler, const dynsel_accessor *to, co
     const dynsel_call call = DYNSEL_CALL(handler, to);
     end target;
     unsigned char *room = NULL;
-    dynsel_status status = dynsel_launch_begin(&call, to != NULL && element != NULL);
+    dynsel_status status = begin(&call, to != NULL && element != NULL);
     if (status == DYNSEL_OK) {
         status = refuse_arguments(&call);
     }
@@ -283,7 +286,7 @@ dynsel_status dynsel_fill(dynsel_handler *handler, const dynsel_accessor *to, co
 dynsel_status dynsel_host_task(dynsel_handler *handler, dynsel_kernel_fn function)
 {
     const dynsel_call call = DYNSEL_CALL(handler, NULL);
-    const dynsel_status status = dynsel_launch_begin(&call, function != NULL);
+    const dynsel_status status = begin(&call, function != NULL);
     if (status == DYNSEL_OK) {
         handler->command.kind = DYNSEL_COMMAND_HOST_TASK;
         handler->host_task = function;

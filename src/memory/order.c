@@ -163,7 +163,7 @@ static inline dynsel_status find_dependencies(dynsel_handler *group, const dynse
                                               const char *function, bool *waits, uint32_t *token)
 {
     dynsel_buffer_record *record = record_of(use);
-    if (record->token != use->token) {
+    if (!dynsel_buffer_is(record, use->token)) {
         return dynsel_buffer_refuse(function, use->name, (dynsel_buffer){.token = use->token});
     }
     if (!depend_on(group, record->writer, waits) ||
@@ -306,7 +306,7 @@ static void fail_what_it_writes(const dynsel_handler *group, const dynsel_error 
 {
     for (uint32_t i = 0; i < group->use_count; i++) {
         const dynsel_use *use = &group->uses[i];
-        if (!use->writes || record_of(use)->token != use->token) {
+        if (!use->writes || !dynsel_buffer_is(record_of(use), use->token)) {
             continue;
         }
         if (group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {

@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "memory/group.h"
+#include "port/likely.h"
 
 /* One call of such a function, for the error that it may become. */
 typedef struct dynsel_call {
@@ -33,25 +34,24 @@ static inline const char *dynsel_accessor_label(const dynsel_accessor *accessor)
 void dynsel_call_note_failure(const dynsel_call *call);
 
 /* Fails, and keeps it. */
-dynsel_status dynsel_call_refuse(const dynsel_call *call, dynsel_status status, const char *detail,
-                                 uint32_t number);
+DYNSEL_RARE dynsel_status dynsel_call_refuse(const dynsel_call *call, dynsel_status status,
+                                             const char *detail, uint32_t number);
 
 #define DYNSEL_REFUSE(call, status, detail) dynsel_call_refuse(call, status, DYNSEL_TEXT(detail), 0)
 
 #define DYNSEL_REFUSE_NUMBER(call, status, detail, number)                                         \
     dynsel_call_refuse(call, status, DYNSEL_TEXT(detail), (uint32_t)(number))
 
-/* False, with the error noted: the group function does not run, or a pointer is NULL. */
-bool dynsel_call_is_good(const dynsel_call *call, bool pointers);
+/* The group function does not run, or a pointer is NULL. */
+DYNSEL_RARE dynsel_status dynsel_call_refuse_use(const dynsel_call *call);
 
 /* DYNSEL_OK while the group function runs, and `pointers` says that none of the call's is NULL. */
 static inline dynsel_status dynsel_call_begin(const dynsel_call *call, bool pointers)
 {
-    return dynsel_call_is_good(call, pointers) && pointers ? DYNSEL_OK : DYNSEL_E_INVALID;
+    return DYNSEL_LIKELY(call->handler != NULL && call->handler->open && pointers)
+               ? DYNSEL_OK
+               : dynsel_call_refuse_use(call);
 }
-
-/* The same for what can be done only once: launching. */
-dynsel_status dynsel_launch_begin(const dynsel_call *call, bool pointers);
 
 /* What does not change while a buffer lives. */
 typedef struct dynsel_shape {
@@ -61,6 +61,7 @@ typedef struct dynsel_shape {
     uint32_t place; /* in the table */
 } dynsel_shape;
 
+/* Takes the lock. */
 dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape);
 
 /* A part of a buffer, in 3 dimensions: those that it lacks stand in front, one element long. */
@@ -86,9 +87,16 @@ bool dynsel_parts_overlap(const dynsel_part *a, const dynsel_part *b);
 dynsel_box dynsel_box_of(const dynsel_part *part, const dynsel_shape *shape);
 
 /* Where in handler->bound an accessor for global or constant memory stands that an argument or a
- * launch uses; a placeholder that is not required yet is entered. */
-dynsel_status dynsel_bound_of(const dynsel_call *call, const dynsel_accessor *accessor,
-                              uint32_t *place);
+ * launch uses; a placeholder that is not required yet is entered. NULL: refused. */
+const dynsel_bound *dynsel_bound_of(const dynsel_call *call, const dynsel_accessor *accessor);
+
+/* The argument for it, or for what it will be when it is required. */
+static inline uint8_t dynsel_use_through(const dynsel_handler *handler, const dynsel_bound *bound)
+{
+    return (uint8_t)(bound->use != DYNSEL_NO_USE
+                         ? bound->use
+                         : DYNSEL_NOT_YET | (uint32_t)(bound - handler->bound));
+}
 
 /* Room for a value that is kept until the work is complete. */
 dynsel_status dynsel_take_room(const dynsel_call *call, size_t bytes, unsigned char **room);

@@ -2,6 +2,7 @@
 /* What a group function registers: which buffers are used, how, and through which accessors. */
 #include <dynsel/command_group.h>
 
+#include "memory/buffers.h"
 #include "memory/recording.h"
 #include "port/assert.h"
 
@@ -10,7 +11,8 @@ static bool is_buffer_memory(uint32_t target)
     return target == DYNSEL_MEMORY_GLOBAL || target == DYNSEL_MEMORY_CONSTANT;
 }
 
-static dynsel_status check_access(const dynsel_call *call, uint32_t mode, uint32_t target)
+static DYNSEL_ASIDE dynsel_status check_closely(const dynsel_call *call, uint32_t mode,
+                                                uint32_t target)
 {
     if (target == DYNSEL_MEMORY_LOCAL) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
@@ -30,6 +32,13 @@ static dynsel_status check_access(const dynsel_call *call, uint32_t mode, uint32
                              "constant memory can only be read: use DYNSEL_ACCESS_READ");
     }
     return DYNSEL_OK;
+}
+
+static inline dynsel_status check_access(const dynsel_call *call, uint32_t mode, uint32_t target)
+{
+    return DYNSEL_LIKELY(target == DYNSEL_MEMORY_GLOBAL && mode <= DYNSEL_ACCESS_ATOMIC)
+               ? DYNSEL_OK
+               : check_closely(call, mode, target);
 }
 
 /* FNV-1a over the halves of a size. */
@@ -64,11 +73,11 @@ static inline uint32_t look_of(const dynsel_accessor *accessor)
 }
 
 /* The accessor itself. What stands at its address may be another by now: one that was passed by
- * value often has the address of the one before. */
-static dynsel_bound *find_by_address(dynsel_handler *handler, const dynsel_accessor *accessor)
+ * value often has the address of the one before. look: the accessor's. */
+static inline dynsel_bound *find_by_address(dynsel_handler *handler,
+                                            const dynsel_accessor *accessor, uint32_t look)
 {
     const uint32_t own = accessor->buffer.token;
-    const uint32_t look = look_of(accessor);
     for (uint32_t i = 0; i < handler->bound_count; i++) {
         dynsel_bound *bound = &handler->bound[i];
         if (bound->accessor == accessor && bound->look == look &&
@@ -107,37 +116,38 @@ static dynsel_bound *find_by_buffer(dynsel_handler *handler, uint32_t buffer)
     return NULL;
 }
 
-static dynsel_status enter_bound(const dynsel_call *call, const dynsel_bound *bound,
-                                 dynsel_bound **entered)
+/* A place for it, with nothing but who it is. NULL: refused. */
+static inline dynsel_bound *enter_bound(const dynsel_call *call, const dynsel_accessor *accessor)
 {
     dynsel_handler *handler = call->handler;
-    if (handler->bound_count == CONFIG_DYNSEL_MAX_REQUIREMENTS) {
-        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
-                                    "a command group has at most {} requirements: raise "
-                                    "CONFIG_DYNSEL_MAX_REQUIREMENTS",
-                                    CONFIG_DYNSEL_MAX_REQUIREMENTS);
+    if (!DYNSEL_LIKELY(handler->bound_count < CONFIG_DYNSEL_MAX_REQUIREMENTS)) {
+        (void)DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
+                                   "a command group has at most {} requirements: raise "
+                                   "CONFIG_DYNSEL_MAX_REQUIREMENTS",
+                                   CONFIG_DYNSEL_MAX_REQUIREMENTS);
+        return NULL;
     }
-    *entered = &handler->bound[handler->bound_count++];
-    **entered = *bound;
-    return DYNSEL_OK;
+    dynsel_bound *bound = &handler->bound[handler->bound_count++];
+    bound->accessor = accessor->placeholder ? accessor : NULL;
+    bound->name = call->subject;
+    return bound;
 }
 
-static uint32_t use_of(dynsel_handler *handler, uint32_t token, const dynsel_shape *shape,
-                       const char *name)
+static inline dynsel_use *use_of(dynsel_handler *handler, uint32_t token, const char *name)
 {
     for (uint32_t i = 0; i < handler->use_count; i++) {
         if (handler->uses[i].token == token) {
-            return i;
+            return &handler->uses[i];
         }
     }
     DYNSEL_ASSERT(handler->use_count < CONFIG_DYNSEL_MAX_REQUIREMENTS);
-    handler->uses[handler->use_count] = (dynsel_use){
-        .buffer = shape->place,
+    dynsel_use *use = &handler->uses[handler->use_count++];
+    *use = (dynsel_use){
+        .buffer = dynsel_buffer_place((dynsel_buffer){.token = token}),
         .token = token,
-        .bytes = shape->bytes,
         .name = name,
     };
-    return handler->use_count++;
+    return use;
 }
 
 static bool discards(uint32_t mode)
@@ -151,14 +161,14 @@ static bool is_covered(const dynsel_use *use, uint32_t mode)
     return (use->writes || mode == DYNSEL_ACCESS_READ) && (use->reads || discards(mode));
 }
 
-static void merge(dynsel_use *use, uint32_t mode, bool all)
+static inline void merge(dynsel_use *use, uint32_t mode, bool all)
 {
     use->reads = use->reads || !discards(mode) || !all;
     use->writes = use->writes || mode != DYNSEL_ACCESS_READ;
 }
 
 /* What was used before it was required, under its address or as a copy. */
-static void settle_others(dynsel_handler *handler, const dynsel_bound *required)
+static DYNSEL_ASIDE void settle_others(dynsel_handler *handler, const dynsel_bound *required)
 {
     for (uint32_t i = 0; i < handler->bound_count; i++) {
         dynsel_bound *bound = &handler->bound[i];
@@ -169,40 +179,64 @@ static void settle_others(dynsel_handler *handler, const dynsel_bound *required)
     }
 }
 
-static dynsel_status check_part(const dynsel_call *call, const dynsel_accessor *accessor,
-                                const dynsel_shape *shape, bool *all)
+static DYNSEL_ASIDE dynsel_status check_part(const dynsel_call *call,
+                                             const dynsel_accessor *accessor, dynsel_buffer buffer,
+                                             bool *all)
 {
+    dynsel_shape shape;
     dynsel_part part;
-    const dynsel_status status = dynsel_part_of(call, accessor, shape, &part);
-    *all = status == DYNSEL_OK && dynsel_part_is_all(&part, shape);
+    dynsel_status status = dynsel_shape_of(call, buffer, &shape);
+    if (status == DYNSEL_OK) {
+        status = dynsel_part_of(call, accessor, &shape, &part);
+        *all = status == DYNSEL_OK && dynsel_part_is_all(&part, &shape);
+    }
     return status;
 }
 
-/* bound: where it stands already, or NULL. */
-static dynsel_status register_use(const dynsel_call *call, const dynsel_accessor *accessor,
-                                  dynsel_buffer buffer, dynsel_bound *bound)
+DYNSEL_RARE static dynsel_status refuse_buffer(const dynsel_call *call, dynsel_buffer buffer)
 {
-    dynsel_shape shape;
+    const dynsel_status status = dynsel_buffer_refuse(call->function, call->subject, buffer);
+    dynsel_call_note_failure(call);
+    return status;
+}
+
+/* That the buffer is still there is looked at again when the order is entered. What is for all of
+ * it needs nothing but that, and no lock. */
+static inline dynsel_status check_buffer(const dynsel_call *call, const dynsel_accessor *accessor,
+                                         dynsel_buffer buffer, bool *all)
+{
+    if (!DYNSEL_LIKELY(is_for_all(accessor))) {
+        return check_part(call, accessor, buffer, all);
+    }
+    *all = true;
+    return DYNSEL_LIKELY(dynsel_buffer_find(buffer) != NULL) ? DYNSEL_OK
+                                                             : refuse_buffer(call, buffer);
+}
+
+/* bound: where it stands already, or NULL. look: the accessor's. */
+static inline dynsel_status register_use(const dynsel_call *call, const dynsel_accessor *accessor,
+                                         uint32_t look, dynsel_buffer buffer, dynsel_bound *bound)
+{
+    dynsel_handler *handler = call->handler;
     bool all = true;
-    dynsel_status status = dynsel_shape_of(call, buffer, &shape);
-    if (status == DYNSEL_OK && !is_for_all(accessor)) {
-        status = check_part(call, accessor, &shape, &all);
-    }
-    if (status == DYNSEL_OK && bound == NULL) {
-        status = enter_bound(call,
-                             &(dynsel_bound){.accessor = accessor->placeholder ? accessor : NULL,
-                                             .name = call->subject,
-                                             .use = DYNSEL_NO_USE},
-                             &bound);
-    }
-    if (status != DYNSEL_OK || bound == NULL) {
+    const dynsel_status status = check_buffer(call, accessor, buffer, &all);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;
     }
+    if (bound == NULL) {
+        bound = enter_bound(call, accessor);
+    }
+    if (!DYNSEL_LIKELY(bound != NULL)) {
+        return DYNSEL_E_FULL;
+    }
+    dynsel_use *use = use_of(handler, buffer.token, call->subject);
     bound->buffer = buffer.token;
-    bound->look = look_of(accessor);
-    bound->use = use_of(call->handler, buffer.token, &shape, call->subject);
-    merge(&call->handler->uses[bound->use], accessor->mode, all);
-    settle_others(call->handler, bound);
+    bound->look = look;
+    bound->use = (uint32_t)(use - handler->uses);
+    merge(use, accessor->mode, all);
+    if (handler->unsettled) {
+        settle_others(handler, bound);
+    }
     return DYNSEL_OK;
 }
 
@@ -211,7 +245,8 @@ static bool may_have(const dynsel_accessor *accessor, uint32_t buffer)
     return accessor->buffer.token == 0 || accessor->buffer.token == buffer;
 }
 
-static dynsel_status check_placeholder(const dynsel_call *call, const dynsel_accessor *accessor)
+static inline dynsel_status check_placeholder(const dynsel_call *call,
+                                              const dynsel_accessor *accessor)
 {
     const dynsel_status status = check_access(call, accessor->mode, accessor->target);
     if (status == DYNSEL_OK && !accessor->placeholder) {
@@ -237,27 +272,36 @@ static dynsel_status require(const dynsel_call *call, const dynsel_accessor *acc
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "it has a buffer of its own, and is required with another");
     }
-    dynsel_bound *bound = find_by_address(call->handler, accessor);
+    const uint32_t look = look_of(accessor);
+    dynsel_bound *bound = find_by_address(call->handler, accessor, look);
     if (bound != NULL && is_required(bound) && bound->buffer != buffer.token) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "it was required before with another buffer: use two placeholders");
     }
-    return register_use(call, accessor, buffer, bound);
+    return register_use(call, accessor, look, buffer, bound);
+}
+
+/* function: the public one. */
+static dynsel_status require_in(dynsel_handler *handler, const dynsel_accessor *accessor,
+                                dynsel_buffer buffer, const char *function)
+{
+    const dynsel_call call = {
+        .handler = handler, .function = function, .subject = dynsel_accessor_label(accessor)};
+    const dynsel_status status = dynsel_call_begin(&call, accessor != NULL);
+    return DYNSEL_LIKELY(status == DYNSEL_OK) ? require(&call, accessor, buffer) : status;
 }
 
 dynsel_status dynsel_require(dynsel_handler *handler, const dynsel_accessor *accessor)
 {
-    const dynsel_call call = DYNSEL_CALL(handler, accessor);
-    const dynsel_status status = dynsel_call_begin(&call, accessor != NULL);
-    return status == DYNSEL_OK ? require(&call, accessor, accessor->buffer) : status;
+    const dynsel_buffer none = {.token = 0};
+    return require_in(handler, accessor, accessor != NULL ? accessor->buffer : none,
+                      DYNSEL_TEXT(__func__));
 }
 
 dynsel_status dynsel_require_buffer(dynsel_handler *handler, dynsel_buffer buffer,
                                     const dynsel_accessor *accessor)
 {
-    const dynsel_call call = DYNSEL_CALL(handler, accessor);
-    const dynsel_status status = dynsel_call_begin(&call, accessor != NULL);
-    return status == DYNSEL_OK ? require(&call, accessor, buffer) : status;
+    return require_in(handler, accessor, buffer, DYNSEL_TEXT(__func__));
 }
 
 /* A normal one is known by its buffer, so one entry does for all of a buffer's. */
@@ -286,7 +330,8 @@ dynsel_status dynsel_get_access(dynsel_handler *handler, dynsel_buffer buffer,
         normal.mode = (uint8_t)mode;
         normal.target = (uint8_t)target;
         normal.group = handler->token;
-        status = register_use(&call, &normal, buffer, find_normal(handler, buffer));
+        status =
+            register_use(&call, &normal, look_of(&normal), buffer, find_normal(handler, buffer));
     }
     if (accessor != NULL) {
         *accessor = status == DYNSEL_OK ? normal : (dynsel_accessor){.mode = 0};
@@ -298,7 +343,7 @@ dynsel_status dynsel_get_access(dynsel_handler *handler, dynsel_buffer buffer,
 static dynsel_status require_again(const dynsel_call *call, const dynsel_accessor *placeholder,
                                    dynsel_buffer *buffer)
 {
-    const dynsel_bound *bound = find_by_address(call->handler, placeholder);
+    const dynsel_bound *bound = find_by_address(call->handler, placeholder, look_of(placeholder));
     if (bound != NULL && is_required(bound)) {
         buffer->token = bound->buffer;
     }
@@ -324,54 +369,57 @@ dynsel_status dynsel_accessor_get_access(dynsel_handler *handler,
     return status;
 }
 
-static dynsel_status normal_bound(const dynsel_call *call, const dynsel_accessor *accessor,
-                                  dynsel_bound **bound)
+static dynsel_bound *normal_bound(const dynsel_call *call, const dynsel_accessor *accessor)
 {
     if (accessor->group != call->handler->token) {
-        return accessor->group == 0
+        (void)(accessor->group == 0
                    ? DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                                    "it is no placeholder, and dynsel_get_access() did not make it")
                    : DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                                    "it belongs to another command group: get one in this one, or "
-                                   "use a placeholder");
+                                   "use a placeholder"));
+        return NULL;
     }
-    *bound = find_by_buffer(call->handler, accessor->buffer.token);
-    if (*bound == NULL) {
-        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
-                             "its buffer is not the one that it was made for");
+    dynsel_bound *bound = find_by_buffer(call->handler, accessor->buffer.token);
+    if (bound == NULL) {
+        (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                            "its buffer is not the one that it was made for");
+    } else if (!is_covered(&call->handler->uses[bound->use], accessor->mode)) {
+        (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "its mode was changed after it was made");
+        bound = NULL;
     }
-    return is_covered(&call->handler->uses[(*bound)->use], accessor->mode)
-               ? DYNSEL_OK
-               : DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "its mode was changed after it was made");
+    return bound;
 }
 
-static dynsel_status placeholder_bound(const dynsel_call *call, const dynsel_accessor *accessor,
-                                       dynsel_bound **bound)
+/* A placeholder that is not known yet: a copy of one that is, or it may be required later. */
+static DYNSEL_ASIDE dynsel_bound *unknown_bound(const dynsel_call *call,
+                                                const dynsel_accessor *accessor, uint32_t look)
 {
-    const dynsel_bound unknown = {.accessor = accessor,
-                                  .name = call->subject,
-                                  .buffer = accessor->buffer.token,
-                                  .look = look_of(accessor),
-                                  .use = DYNSEL_NO_USE};
-    /* Where another one stood before, it is not that one. */
-    *bound = find_by_address(call->handler, accessor);
-    if (*bound == NULL || !may_have(accessor, (*bound)->buffer)) {
-        *bound = find_equal(call->handler, unknown.buffer, unknown.look);
+    dynsel_handler *handler = call->handler;
+    const uint32_t own = accessor->buffer.token;
+    dynsel_bound *bound = find_equal(handler, own, look);
+    if (bound != NULL) {
+        return bound;
     }
-    return *bound != NULL ? DYNSEL_OK : enter_bound(call, &unknown, bound);
+    bound = enter_bound(call, accessor);
+    if (bound != NULL) {
+        bound->buffer = own;
+        bound->look = look;
+        bound->use = DYNSEL_NO_USE;
+        handler->unsettled = true;
+    }
+    return bound;
 }
 
-dynsel_status dynsel_bound_of(const dynsel_call *call, const dynsel_accessor *accessor,
-                              uint32_t *place)
+const dynsel_bound *dynsel_bound_of(const dynsel_call *call, const dynsel_accessor *accessor)
 {
-    dynsel_bound *bound = NULL;
-    dynsel_status status = check_access(call, accessor->mode, accessor->target);
-    if (status == DYNSEL_OK) {
-        status = accessor->placeholder ? placeholder_bound(call, accessor, &bound)
-                                       : normal_bound(call, accessor, &bound);
+    if (check_access(call, accessor->mode, accessor->target) != DYNSEL_OK) {
+        return NULL;
     }
-    if (status == DYNSEL_OK) {
-        *place = (uint32_t)(bound - call->handler->bound);
+    if (!accessor->placeholder) {
+        return normal_bound(call, accessor);
     }
-    return status;
+    const uint32_t look = look_of(accessor);
+    const dynsel_bound *bound = find_by_address(call->handler, accessor, look);
+    return DYNSEL_LIKELY(bound != NULL) ? bound : unknown_bound(call, accessor, look);
 }

@@ -98,7 +98,7 @@ static dynsel_status refuse_full(const dynsel_use *use)
         .status = DYNSEL_E_FULL,
         .function = DYNSEL_TEXT("dynsel_submit_command_group"),
         .subject = DYNSEL_TEXT(use->name),
-        .number = (uint32_t)use->bytes,
+        .number = (uint32_t)dynsel_buffers[use->buffer].bytes,
         .detail = DYNSEL_TEXT("the device's memory is full: there is no room for {} bytes, and "
                               "nothing in it that is not in use and valid elsewhere"),
     });
@@ -243,6 +243,7 @@ static void point_arguments(dynsel_handler *group)
         if (argument->kind == DYNSEL_ARGUMENT_DATA) {
             dynsel_buffer_record *const record = &dynsel_buffers[group->uses[argument->use].buffer];
             argument->value = record->data;
+            argument->bytes = record->bytes;
             argument->memory = group->domain != DYNSEL_HOST_DOMAIN
                                    ? &record->copies[group->domain - 1].memory
                                    : NULL;

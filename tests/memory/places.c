@@ -46,7 +46,7 @@ void places_check(void)
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         const dynsel_buffer_record *const record = &dynsel_buffers[i];
         assert_int_equal(DYNSEL_NO_FETCH, record->fetch.state);
-        for (uint32_t d = 1; d <= CONFIG_DYNSEL_MAX_DOMAINS && record->token != 0; d++) {
+        for (uint32_t d = 1; d <= CONFIG_DYNSEL_MAX_DOMAINS && !dynsel_buffer_is(record, 0); d++) {
             check_copy(record, d);
         }
     }

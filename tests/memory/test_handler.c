@@ -38,7 +38,7 @@ static void what_is_left_zero_reads_and_writes_all_of_it(void **state)
     assert_int_equal(1, handler->use_count);
     assert_true(handler->uses[0].reads && handler->uses[0].writes);
     assert_true(&dynsel_buffers[handler->uses[0].buffer] == dynsel_buffer_find(grid));
-    assert_int_equal(sizeof table, handler->uses[0].bytes);
+    assert_int_equal(sizeof table, dynsel_buffers[handler->uses[0].buffer].bytes);
     assert_status(DYNSEL_OK, finish(handler));
 }
 
@@ -379,7 +379,8 @@ static void normal_accessors_are_registered_once_for_each_buffer(void **state)
     assert_status(DYNSEL_OK, dynsel_set_arg_accessor(handler, 0, &copy));
     assert_status(DYNSEL_OK, finish(handler));
     assert_int_equal(DYNSEL_ARGUMENT_DATA, handler->arguments[0].kind);
-    assert_int_equal(sizeof line, handler->arguments[0].bytes);
+    assert_int_equal(sizeof line,
+                     dynsel_buffers[handler->uses[handler->arguments[0].use].buffer].bytes);
 }
 
 static void normal_accessors_are_of_no_use_elsewhere(void **state)

@@ -508,7 +508,8 @@ static dynsel_status fill_elements_of(size_t bytes)
         assert_int_equal(5, *(const unsigned char *)handler->command.element);
         assert_true(handler->command.to == &handler->arguments[0]);
         assert_int_equal(1, handler->command.launch.argument_count);
-        assert_int_equal(2 * bytes, handler->command.to->bytes);
+        const dynsel_use *use = &handler->uses[handler->command.to->use];
+        assert_int_equal(2 * bytes, dynsel_buffers[use->buffer].bytes);
         assert_int_equal(2 * bytes, handler->command.to_box.size[2]);
         assert_null(handler->command.from);
     }
