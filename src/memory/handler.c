@@ -29,12 +29,14 @@ dynsel_status dynsel_call_refuse(const dynsel_call *call, dynsel_status status, 
     return status;
 }
 
-dynsel_status dynsel_call_refuse_use(const dynsel_call *call)
+void dynsel_call_refuse_use(const dynsel_call *call)
 {
-    return call->handler == NULL || !call->handler->open
-               ? fail(call, DYNSEL_E_INVALID,
-                      DYNSEL_TEXT("the handler is not that of a running group function"), 0)
-               : DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "an argument is NULL");
+    if (call->handler == NULL || !call->handler->open) {
+        (void)fail(call, DYNSEL_E_INVALID,
+                   DYNSEL_TEXT("the handler is not that of a running group function"), 0);
+    } else {
+        (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "an argument is NULL");
+    }
 }
 
 dynsel_status dynsel_set_key(dynsel_handler *handler, uint32_t id, const uint32_t *words,

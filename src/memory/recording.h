@@ -42,15 +42,17 @@ DYNSEL_RARE dynsel_status dynsel_call_refuse(const dynsel_call *call, dynsel_sta
 #define DYNSEL_REFUSE_NUMBER(call, status, detail, number)                                         \
     dynsel_call_refuse(call, status, DYNSEL_TEXT(detail), (uint32_t)(number))
 
-/* The group function does not run, or a pointer is NULL. */
-DYNSEL_RARE dynsel_status dynsel_call_refuse_use(const dynsel_call *call);
+/* Fails with DYNSEL_E_INVALID: the group function does not run, or a pointer is NULL. */
+DYNSEL_RARE void dynsel_call_refuse_use(const dynsel_call *call);
 
 /* DYNSEL_OK while the group function runs, and `pointers` says that none of the call's is NULL. */
 static inline dynsel_status dynsel_call_begin(const dynsel_call *call, bool pointers)
 {
-    return DYNSEL_LIKELY(call->handler != NULL && call->handler->open && pointers)
-               ? DYNSEL_OK
-               : dynsel_call_refuse_use(call);
+    if (DYNSEL_LIKELY(call->handler != NULL && call->handler->open && pointers)) {
+        return DYNSEL_OK;
+    }
+    dynsel_call_refuse_use(call);
+    return DYNSEL_E_INVALID;
 }
 
 /* What does not change while a buffer lives. */

@@ -18,8 +18,8 @@ enum {
 };
 
 /* The user's mistake with a kernel; number: what `{}` stands for. */
-static dynsel_status refuse(const dynsel_kernel *kernel, const char *function, cl_int code,
-                            const char *detail, size_t number)
+DYNSEL_RARE static dynsel_status refuse(const dynsel_kernel *kernel, const char *function,
+                                        cl_int code, const char *detail, size_t number)
 {
     (void)kernel; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     (void)function;
@@ -43,13 +43,36 @@ static const void *value_of(const dynsel_argument *argument, size_t *bytes)
     return argument->kind == DYNSEL_ARGUMENT_VALUE ? argument->value : NULL;
 }
 
-static bool is_set(const dynsel_opencl_set *set, uint8_t kind, const void *value, size_t bytes)
+/* Most are as long as one of these, for which the compiler calls nothing. */
+static inline bool is_equal(const unsigned char *known, const void *value, size_t bytes)
 {
-    return set->bytes == bytes && set->kind == kind &&
-           (value == NULL || memcmp(set->value, value, bytes) == 0);
+    switch (bytes) {
+    case sizeof(cl_uint):
+        return memcmp(known, value, sizeof(cl_uint)) == 0;
+    case sizeof(cl_ulong):
+        return memcmp(known, value, sizeof(cl_ulong)) == 0;
+    default:
+        return memcmp(known, value, bytes) == 0;
+    }
 }
 
-static void remember(dynsel_opencl_set *set, uint8_t kind, const void *value, size_t bytes)
+/* Not where it was not set, or is too long to be remembered. */
+static inline bool is_set(const dynsel_opencl_set *set, const dynsel_argument *argument)
+{
+    if (set->kind != argument->kind) {
+        return false;
+    }
+    if (argument->kind == DYNSEL_ARGUMENT_DATA) {
+        const cl_mem memory = argument->memory->native;
+        return set->bytes != 0 && memcmp(set->value, &memory, sizeof(cl_mem)) == 0;
+    }
+    return set->bytes == argument->bytes &&
+           (argument->kind == DYNSEL_ARGUMENT_LOCAL ||
+            (argument->kind == DYNSEL_ARGUMENT_VALUE &&
+             is_equal(set->value, argument->value, argument->bytes)));
+}
+
+static inline void remember(dynsel_opencl_set *set, uint8_t kind, const void *value, size_t bytes)
 {
     const bool fits = value == NULL || bytes <= DYNSEL_OPENCL_REMEMBERED_BYTES;
     set->kind = kind;
@@ -74,43 +97,36 @@ static const char *what_is_wrong(cl_int code)
     }
 }
 
-static dynsel_status fail_argument(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
-                                   cl_int code, size_t index)
+DYNSEL_RARE static dynsel_status
+fail_argument(dynsel_opencl_entry *entry, const dynsel_kernel *kernel, cl_int code, size_t index)
 {
     const char *const detail = what_is_wrong(code);
     return detail != NULL ? refuse(kernel, "clSetKernelArg", code, detail, index)
                           : dynsel_opencl_fail(entry, "clSetKernelArg", code);
 }
 
-static dynsel_status set_argument(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
-                                  dynsel_opencl_kernel *built, const dynsel_argument *argument,
-                                  size_t index)
+static DYNSEL_ASIDE dynsel_status set_argument(dynsel_opencl_entry *entry,
+                                               const dynsel_kernel *kernel,
+                                               dynsel_opencl_kernel *built,
+                                               const dynsel_argument *argument, size_t index)
 {
     dynsel_opencl_set *const set = &built->set[index];
     size_t bytes = 0;
     const void *const value = value_of(argument, &bytes);
-    if (argument->kind == DYNSEL_ARGUMENT_UNSET) {
+    if (!DYNSEL_LIKELY(argument->kind != DYNSEL_ARGUMENT_UNSET)) {
         return refuse(kernel, NULL, 0, "argument {} was not set", index);
-    }
-    if (DYNSEL_LIKELY(is_set(set, argument->kind, value, bytes))) {
-        return DYNSEL_OK;
     }
     set->bytes = 0;
     const cl_int code = clSetKernelArg(built->kernel, (cl_uint)index, bytes, value);
-    if (code != CL_SUCCESS) {
+    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
         return fail_argument(entry, kernel, code, index);
     }
     remember(set, argument->kind, value, bytes);
     return DYNSEL_OK;
 }
 
-/* A handle of memory that was given back since may be that of other memory now. */
-static void forget_memory(dynsel_opencl_kernel *built)
+static DYNSEL_ASIDE void forget_memory(dynsel_opencl_kernel *built, uint32_t releases)
 {
-    const uint32_t releases = dynsel_word_load_acquire(&dynsel_opencl_releases);
-    if (DYNSEL_LIKELY(built->releases == releases)) {
-        return;
-    }
     built->releases = releases;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_ARGUMENTS; i++) {
         if (built->set[i].kind == DYNSEL_ARGUMENT_DATA) {
@@ -129,11 +145,17 @@ static dynsel_status set_arguments(dynsel_opencl_entry *entry, const dynsel_kern
     }
     dynsel_status status = DYNSEL_OK;
     cl_ulong local = 0;
-    forget_memory(built);
+    /* A handle of memory that was given back since may be that of other memory now. */
+    const uint32_t releases = dynsel_word_load_acquire(&dynsel_opencl_releases);
+    if (!DYNSEL_LIKELY(built->releases == releases)) {
+        forget_memory(built, releases);
+    }
     for (size_t i = 0; i < launch->argument_count && status == DYNSEL_OK; i++) {
         const dynsel_argument *const argument = &launch->arguments[i];
         local += argument->kind == DYNSEL_ARGUMENT_LOCAL ? argument->bytes : 0;
-        status = set_argument(entry, kernel, built, argument, i);
+        if (!is_set(&built->set[i], argument)) {
+            status = set_argument(entry, kernel, built, argument, i);
+        }
     }
     /* Some drivers answer this as they do the loss of the device. */
     if (status == DYNSEL_OK && built->local_bytes != 0 && local > built->local_bytes) {
@@ -196,7 +218,7 @@ static bool is_shape_of(const dynsel_opencl_shape *shape, const dynsel_range *gl
 }
 
 /* Into built->shape. */
-static void choose_shape(dynsel_opencl_kernel *built, const dynsel_launch *launch)
+static inline void choose_shape(dynsel_opencl_kernel *built, const dynsel_launch *launch)
 {
     dynsel_opencl_shape *const shape = &built->shape;
     if (!is_shape_of(shape, &launch->global)) {
@@ -227,8 +249,8 @@ static bool is_zero(const dynsel_range *range, uint32_t dimensions)
     return true;
 }
 
-static dynsel_status fail_launch(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
-                                 cl_int code)
+DYNSEL_RARE static dynsel_status fail_launch(dynsel_opencl_entry *entry,
+                                             const dynsel_kernel *kernel, cl_int code)
 {
     static const char function[] = "clEnqueueNDRangeKernel";
     switch (code) {
@@ -243,9 +265,9 @@ static dynsel_status fail_launch(dynsel_opencl_entry *entry, const dynsel_kernel
     }
 }
 
-static dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_command *command,
-                             dynsel_opencl_kernel *built, const dynsel_opencl_wait_list *list,
-                             cl_event *done)
+static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_command *command,
+                                    dynsel_opencl_kernel *built,
+                                    const dynsel_opencl_wait_list *list, cl_event *done)
 {
     const dynsel_launch *const launch = &command->launch;
     const uint32_t dimensions = launch->global.dimensions;
