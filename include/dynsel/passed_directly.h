@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Which types devices can use as they are: memory that a device already reaches is not copied.
+ *
+ * `dynsel_is_passed_directly_to_device(type)` is 1 or 0, an integer constant expression: for
+ * `_Static_assert`, array sizes, case labels, initializers; not for `#if`. It is 1 for every
+ * pointer type, whatever it points to: who passes a bare pointer promises that the device reaches
+ * that memory. It is what its mark says for a type that has one, and 0 for every other type.
+ *
+ * A type is marked with one line beside its declaration, in the user's own header:
+ *
+ *     typedef struct my_pair {
+ *         my_iterator first;
+ *         samples second;
+ *     } my_pair;
+ *     DYNSEL_PASSED_DIRECTLY(my_pair, dynsel_is_passed_directly_to_device(my_iterator) &&
+ *                                         dynsel_is_passed_directly_to_device(samples));
+ *
+ * The mark is evaluated where it stands, by the compiler: no code is called, nothing is put into
+ * the program, and types nest as deep as they like. The types that it asks about are marked before
+ * it, which is so where they are declared before.
+ *
+ * A second mark of a type is an error of the compiler, whatever it says (`redeclaration of 'enum
+ * dynsel_passed_directly_my_pair'`): what a type says, it says once.
+ *
+ * Limits:
+ *
+ * - A mark is found by the type's name. `my_pair` and `struct my_pair` are the same name, and
+ *   `const` and `volatile` do not count. Another name (`typedef my_pair alias;`) is another type
+ *   that says nothing, so 0, until it has a mark of its own:
+ *   `DYNSEL_PASSED_DIRECTLY(alias, dynsel_is_passed_directly_to_device(my_pair));`. A typedef of a
+ *   pointer is a pointer. In a mark the type is one word.
+ * - `__typeof__(x)` has no name: it compiles for pointers only.
+ * - Arrays and functions are 0. An array type written out over an unmarked typedef name, as
+ *   `my_plain[4]` or `my_plain (*)[4]`, does not compile ("incomplete element type"): give the
+ *   array a name with a typedef.
+ * - A structure type has to be complete; pointers to incomplete ones are pointers.
+ * - No comma outside of parentheses in a type.
+ * - C11 with the extensions of GCC and Clang. In C++ a mark is allowed and says nothing, and the
+ *   trait does not compile; in OpenCL C both are of no meaning, and marks are allowed.
+ *
+ * Cost: none in the program. Source: seed 000; doc/passed-directly.md has its other forms.
+ */
+#ifndef DYNSEL_PASSED_DIRECTLY_H
+#define DYNSEL_PASSED_DIRECTLY_H
+
+#if defined(__cplusplus) || defined(__OPENCL_VERSION__)
+
+#define DYNSEL_PASSED_DIRECTLY(type, value) struct dynsel_passed_directly_##type
+
+#if defined(__cplusplus)
+#define dynsel_is_passed_directly_to_device(type) DYNSEL_PASSED_DIRECTLY_IS_KNOWN_IN_C_ONLY
+#endif
+
+#else
+
+/* How it works. A mark completes an enumeration that is named after the type, and whose underlying
+ * integer type is the answer: unsigned for yes, int for no. A type without a mark has an incomplete
+ * enumeration, which both compilers know as an extension, and which is compatible with no integer
+ * type. What follows the name in a type, such as `*`, makes another type, which is not unsigned. */
+
+/** Marks a type: whether it is passed directly. type: one word. value: an integer constant
+ * expression, such as 1, or one of the trait of other types. At file scope or in a block, where it
+ * counts for that block. */
+#define DYNSEL_PASSED_DIRECTLY(type, value)                                                        \
+    enum dynsel_passed_directly_##type                                                             \
+    {                                                                                              \
+        dynsel_passed_directly_value_##type = (value) ? 0x7fffffff : -1                            \
+    }
+
+/** The trait: 1 or 0. type: any complete object type, pointers to any type. */
+#define dynsel_is_passed_directly_to_device(type)                                                  \
+    (DYNSEL_IS_POINTER_(type) || DYNSEL_MARK_OF_(DYNSEL_BARE_(DYNSEL_BARE_(DYNSEL_BARE_(type)))))
+
+/* An lvalue of the type, never evaluated; void has none. */
+#define DYNSEL_SOME_(type)                                                                         \
+    (*_Generic((__typeof__(type) *)0, void *                                                       \
+               : (char *)0, const void *                                                           \
+               : (char *)0, volatile void *                                                        \
+               : (char *)0, const volatile void *                                                  \
+               : (char *)0, default                                                                \
+               : (__typeof__(type) *)0))
+
+/* Arrays and functions become pointers in an expression, and have another type there. */
+#define DYNSEL_POINTER_CLASS_ 5
+#define DYNSEL_IS_POINTER_(type)                                                                   \
+    (__builtin_classify_type(DYNSEL_SOME_(type)) == DYNSEL_POINTER_CLASS_ &&                       \
+     __builtin_types_compatible_p(__typeof__(type), __typeof__(((void)0, DYNSEL_SOME_(type)))))
+
+#define DYNSEL_SECOND_(first, second, ...) second
+#define DYNSEL_SECOND(...)                 DYNSEL_SECOND_(__VA_ARGS__)
+
+/* A type without one word in front that does not belong to its name. */
+#define DYNSEL_BARE_(type)                 DYNSEL_BARE__(type)
+#define DYNSEL_BARE__(type)                DYNSEL_SECOND(DYNSEL_WORD_##type, type, ~)
+#define DYNSEL_WORD_const                  ~,
+#define DYNSEL_WORD_volatile               ~,
+#define DYNSEL_WORD_struct                 ~,
+#define DYNSEL_WORD_union                  ~,
+#define DYNSEL_WORD_enum                   ~,
+
+#define DYNSEL_MARK_OF_(type)  DYNSEL_MARK_OF__(type)
+#define DYNSEL_MARK_OF__(type) DYNSEL_SECOND(DYNSEL_NO_NAME_##type, DYNSEL_MARKED_(type), ~)
+#define DYNSEL_MARKED_(type)                                                                       \
+    (__extension__ __builtin_types_compatible_p(__typeof__(enum dynsel_passed_directly_##type),    \
+                                                unsigned))
+
+/* Types that begin with a word of the language have no mark. */
+#define DYNSEL_NO_NAME_void       ~, 0,
+#define DYNSEL_NO_NAME_char       ~, 0,
+#define DYNSEL_NO_NAME_short      ~, 0,
+#define DYNSEL_NO_NAME_int        ~, 0,
+#define DYNSEL_NO_NAME_long       ~, 0,
+#define DYNSEL_NO_NAME_float      ~, 0,
+#define DYNSEL_NO_NAME_double     ~, 0,
+#define DYNSEL_NO_NAME_signed     ~, 0,
+#define DYNSEL_NO_NAME_unsigned   ~, 0,
+#define DYNSEL_NO_NAME_bool       ~, 0,
+#define DYNSEL_NO_NAME__Bool      ~, 0,
+#define DYNSEL_NO_NAME__Complex   ~, 0,
+#define DYNSEL_NO_NAME__Atomic    ~, 0,
+#define DYNSEL_NO_NAME___int128   ~, 0,
+#define DYNSEL_NO_NAME__Float16   ~, 0,
+#define DYNSEL_NO_NAME___fp16     ~, 0,
+#define DYNSEL_NO_NAME___float128 ~, 0,
+#define DYNSEL_NO_NAME__Float128  ~, 0,
+
+#endif
+
+#endif
