@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How an iterator is taken apart into arguments of a kernel. Drivers take no structure with a
+ * pointer in it as an argument, so an iterator of <dynsel/iterators.h>, or a type of the user's
+ * own, becomes one argument for each of its leaves, in the order of its members: numbers by value,
+ * and pointers. The kernel puts them together again with the functions `<type>_make`.
+ *
+ * Each such type has a function `<type>_leaves(sink, place)`, which hands its leaves to a sink, one
+ * after the other, those of the iterators inside it included. The macros that declare iterators
+ * write it; for a type of your own, write beside it
+ *
+ *     typedef struct my_pair {
+ *         samples first;
+ *         strided second;
+ *         int32_t shift;
+ *     } my_pair;
+ *     DYNSEL_LEAVES(my_pair, DYNSEL_PART(samples, first) DYNSEL_PART(strided, second)
+ *                                DYNSEL_VALUE_PART(shift))
+ *
+ * What a range of `count` elements needs of a leaf:
+ *
+ * - DYNSEL_LEAF_VALUE: `bytes` bytes at `offset` in the iterator are the argument.
+ * - DYNSEL_LEAF_COUNT: the same, a uint64_t; it says for how many elements the part of the iterator
+ *   around it is good, and has to be at least the leaf's extent.
+ * - DYNSEL_LEAF_POINTER: at `offset` is a pointer. Where the leaf is `direct`, the pointer is the
+ *   argument, and a device reaches what it points to. Where not, it points to memory of the host,
+ *   and a copy of [pointer, pointer + extent * element_bytes) has to be the argument. A kernel
+ *   never looks outside of that.
+ * - DYNSEL_LEAF_HOST_ONLY: no argument; a part of the iterator, called `name`, has no form in
+ *   OpenCL C, so a kernel for OpenCL cannot have the iterator at all.
+ *
+ * The extent is dynsel_leaf_extent(): `count`, or where the iterator is not walked through as it
+ * stands (the source of a permutation, the base of a reversed one) a number in the iterator. No
+ * iterator has an alignment or offset inside its copy, and none looks in front of its pointer.
+ *
+ * Cost: nothing is stored; the functions call `sink->leaf` once a leaf. Context: any.
+ */
+#ifndef DYNSEL_LEAVES_H
+#define DYNSEL_LEAVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/config.h>
+#include <dynsel/passed_directly.h>
+
+DYNSEL_BEGIN_DECLS
+
+typedef enum dynsel_leaf_kind {
+    DYNSEL_LEAF_VALUE,
+    DYNSEL_LEAF_COUNT,
+    DYNSEL_LEAF_POINTER,
+    DYNSEL_LEAF_HOST_ONLY
+} dynsel_leaf_kind;
+
+/** As `extent` of a leaf: as many elements as the range has. */
+#define DYNSEL_COUNT_OF_RANGE ((size_t)-1)
+
+typedef struct dynsel_leaf {
+    const char *name;     /**< of the type that it is a leaf of, or of the function; for people */
+    size_t offset;        /**< where in the iterator */
+    size_t bytes;         /**< of the value, or of the pointer; 0: no argument */
+    size_t element_bytes; /**< of what a pointer points to; else 0 */
+    size_t extent;        /**< where in the iterator a uint64_t says how many elements, or
+                               DYNSEL_COUNT_OF_RANGE */
+    uint8_t kind;         /**< a dynsel_leaf_kind */
+    bool direct;          /**< of a pointer: passed as it is */
+    bool read_only;       /**< never written, in whatever mode the range is used */
+} dynsel_leaf;
+
+/** Who gets the leaves: the first member of a structure of the receiver's own. */
+typedef struct dynsel_leaf_sink {
+    void (*leaf)(struct dynsel_leaf_sink *sink, const dynsel_leaf *leaf);
+} dynsel_leaf_sink;
+
+/** What decides whether a pointer is direct. */
+typedef enum dynsel_directness {
+    DYNSEL_DIRECT_BY_ITSELF, /**< the kind of iterator that it is a leaf of */
+    DYNSEL_DIRECT_NO,        /**< a type around it, which says nothing, or 0 */
+    DYNSEL_DIRECT_YES        /**< a type around it, which says 1 */
+} dynsel_directness;
+
+/** Where a part stands in an iterator. All zero, but for `extent`: the whole one. */
+typedef struct dynsel_leaf_place {
+    size_t offset;
+    size_t extent;  /**< as of a leaf */
+    uint8_t direct; /**< a dynsel_directness */
+    bool read_only;
+} dynsel_leaf_place;
+
+/** `<type>_leaves`. */
+typedef void (*dynsel_leaves_fn)(dynsel_leaf_sink *sink, const dynsel_leaf_place *place);
+
+/** The place of a whole iterator of a type, for `<type>_leaves`. Where the trait of the type is 1,
+ * all of its pointers are direct. */
+#define DYNSEL_WHOLE_ITERATOR(type)                                                                \
+    {                                                                                              \
+        0, DYNSEL_COUNT_OF_RANGE,                                                                  \
+            dynsel_is_passed_directly_to_device(type) ? DYNSEL_DIRECT_YES                          \
+                                                      : DYNSEL_DIRECT_BY_ITSELF,                   \
+            false                                                                                  \
+    }
+
+/** For how many elements a leaf must be good. iterator: the whole one. count: of the range. */
+static inline uint64_t dynsel_leaf_extent(const dynsel_leaf *leaf, const void *iterator,
+                                          uint64_t count)
+{
+    return leaf->extent == DYNSEL_COUNT_OF_RANGE
+               ? count
+               : *(const uint64_t *)(const void *)((const char *)iterator + leaf->extent);
+}
+
+/** The value of a leaf of kind DYNSEL_LEAF_COUNT. */
+static inline uint64_t dynsel_leaf_count(const dynsel_leaf *leaf, const void *iterator)
+{
+    return *(const uint64_t *)(const void *)((const char *)iterator + leaf->offset);
+}
+
+/** A leaf of kind DYNSEL_LEAF_POINTER. */
+static inline void *dynsel_leaf_pointer(const dynsel_leaf *leaf, const void *iterator)
+{
+    return *(void *const *)(const void *)((const char *)iterator + leaf->offset);
+}
+
+/* What follows is for the functions `<type>_leaves`. */
+
+/** The place of the member at `offset`, walked through as what is around it. */
+static inline dynsel_leaf_place dynsel_part(const dynsel_leaf_place *place, size_t offset)
+{
+    dynsel_leaf_place part = *place;
+    part.offset += offset;
+    return part;
+}
+
+/** The place of the member at `offset`, of which so many elements are used as the uint64_t at
+ * `count_offset` says. */
+static inline dynsel_leaf_place dynsel_counted_part(const dynsel_leaf_place *place, size_t offset,
+                                                    size_t count_offset)
+{
+    dynsel_leaf_place part = dynsel_part(place, offset);
+    part.extent = place->offset + count_offset;
+    return part;
+}
+
+/** The place of a member that is not written to. */
+static inline dynsel_leaf_place dynsel_read_only_part(const dynsel_leaf_place *place, size_t offset)
+{
+    dynsel_leaf_place part = dynsel_part(place, offset);
+    part.read_only = true;
+    return part;
+}
+
+/** The same place, for a type that says itself whether its pointers are direct, unless one around
+ * it has done so. */
+static inline dynsel_leaf_place dynsel_decided(const dynsel_leaf_place *place, int direct)
+{
+    dynsel_leaf_place decided = *place;
+    if (place->direct == DYNSEL_DIRECT_BY_ITSELF) {
+        decided.direct = direct ? DYNSEL_DIRECT_YES : DYNSEL_DIRECT_NO;
+    }
+    return decided;
+}
+
+/** Hands out a member by value. kind: DYNSEL_LEAF_VALUE, or DYNSEL_LEAF_COUNT. */
+static inline void dynsel_give_value(dynsel_leaf_sink *sink, const dynsel_leaf_place *place,
+                                     const char *name, dynsel_leaf_kind kind, size_t offset,
+                                     size_t bytes)
+{
+    const dynsel_leaf leaf = {name,          place->offset + offset, bytes, 0,
+                              place->extent, (uint8_t)kind,          true,  true};
+    sink->leaf(sink, &leaf);
+}
+
+/** Hands out a pointer. by_itself: whether it is direct where no type around it decides. */
+static inline void dynsel_give_pointer(dynsel_leaf_sink *sink, const dynsel_leaf_place *place,
+                                       const char *name, size_t offset, size_t element_bytes,
+                                       bool by_itself)
+{
+    const bool direct =
+        place->direct == DYNSEL_DIRECT_BY_ITSELF ? by_itself : place->direct == DYNSEL_DIRECT_YES;
+    const dynsel_leaf leaf = {name,          place->offset + offset, sizeof(void *),
+                              element_bytes, place->extent,          DYNSEL_LEAF_POINTER,
+                              direct,        place->read_only};
+    sink->leaf(sink, &leaf);
+}
+
+/** Hands out that `name` is there for the host only. */
+static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_leaf_place *place,
+                                         const char *name)
+{
+    const dynsel_leaf leaf = {name,          place->offset,         0,     0,
+                              place->extent, DYNSEL_LEAF_HOST_ONLY, false, true};
+    sink->leaf(sink, &leaf);
+}
+
+/** The leaves of a type of your own: DYNSEL_PART() and the others, one after the other, in the
+ * order of the kernel's arguments. */
+#define DYNSEL_LEAVES(type, parts)                                                                 \
+    static inline __attribute__((unused)) void type##_leaves(dynsel_leaf_sink *sink,               \
+                                                             const dynsel_leaf_place *place)       \
+    {                                                                                              \
+        typedef type dynsel_self;                                                                  \
+        static const char name[] = #type;                                                          \
+        const dynsel_leaf_place here =                                                             \
+            dynsel_decided(place, dynsel_is_passed_directly_to_device(type));                      \
+        parts                                                                                      \
+    }
+
+/** A member that is an iterator itself. */
+#define DYNSEL_PART(type, member)                                                                  \
+    {                                                                                              \
+        const dynsel_leaf_place part = dynsel_part(&here, offsetof(dynsel_self, member));          \
+        type##_leaves(sink, &part);                                                                \
+    }
+
+/** The same, where the member `count`, a uint64_t, says how many of its elements are used. */
+#define DYNSEL_COUNTED_PART(type, member, count)                                                   \
+    {                                                                                              \
+        const dynsel_leaf_place part = dynsel_counted_part(&here, offsetof(dynsel_self, member),   \
+                                                           offsetof(dynsel_self, count));          \
+        type##_leaves(sink, &part);                                                                \
+    }
+
+/** A member that is a pointer: to as many elements as the range has. */
+#define DYNSEL_POINTER_PART(member)                                                                \
+    dynsel_give_pointer(sink, &here, name, offsetof(dynsel_self, member),                          \
+                        sizeof(*((dynsel_self *)0)->member), false);
+
+/** A member that is passed by value: a number, or a structure without pointers. */
+#define DYNSEL_VALUE_PART(member)                                                                  \
+    dynsel_give_value(sink, &here, name, DYNSEL_LEAF_VALUE, offsetof(dynsel_self, member),         \
+                      sizeof(((dynsel_self *)0)->member));
+
+DYNSEL_END_DECLS
+
+#endif
