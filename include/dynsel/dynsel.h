@@ -11,6 +11,9 @@
 #include <dynsel/device.h>
 #include <dynsel/error.h>
 #include <dynsel/execution_info.h>
+#include <dynsel/iterators.h>
+#include <dynsel/leaves.h>
+#include <dynsel/passed_directly.h>
 #include <dynsel/policy.h>
 #include <dynsel/resource.h>
 #include <dynsel/selection.h>

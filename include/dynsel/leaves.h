@@ -15,7 +15,7 @@
  *         int32_t shift;
  *     } my_pair;
  *     DYNSEL_LEAVES(my_pair, DYNSEL_PART(samples, first) DYNSEL_PART(strided, second)
- *                                DYNSEL_VALUE_PART(shift))
+ *                                DYNSEL_VALUE_PART(shift));
  *
  * What a range of `count` elements needs of a leaf:
  *
@@ -205,7 +205,8 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
         const dynsel_leaf_place here =                                                             \
             dynsel_decided(place, dynsel_is_passed_directly_to_device(type));                      \
         parts                                                                                      \
-    }
+    }                                                                                              \
+    struct dynsel_leaves_of_##type
 
 /** A member that is an iterator itself. */
 #define DYNSEL_PART(type, member)                                                                  \

@@ -44,7 +44,7 @@
 #ifndef DYNSEL_PASSED_DIRECTLY_H
 #define DYNSEL_PASSED_DIRECTLY_H
 
-#if defined(__cplusplus) || defined(__OPENCL_VERSION__)
+#if defined(__cplusplus) || defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
 
 #define DYNSEL_PASSED_DIRECTLY(type, value) struct dynsel_passed_directly_##type
 

@@ -16,6 +16,7 @@ Modules that know nothing of SCons, and can be used and tested without it:
     targets     boards/targets.yaml
     aspect_sets the two sets of seed 003
     aspect_texts  headers, C and menu that follow
+    opencl_texts  headers as text for OpenCL programs
     aspects     all of these for a tree and a configuration
     boards      boards/<name>/board.py
     variants    BOARD=, CONF=, VARIANTS= -> what to build

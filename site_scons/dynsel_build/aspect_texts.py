@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The texts that are made from aspects and targets: headers, C for the library, parts of the menu."""
 
-import re
 import textwrap
 
+from . import opencl_texts
 from .grammar import quote
 
 WIDTH = 96
@@ -64,17 +64,8 @@ def opencl_prelude(aspects, sets, traits):
     lines += [_zero(_all(name)) for name in aspects if name not in sets.all_devices]
     if not sets.any_aspect:
         lines += [_zero(_any(name)) for name in aspects if name not in sets.any_devices]
-    lines += _macros(sets) + _bare(traits) + ["#line 1"]
-    return "".join(f"{c_string(line)[:-1]}\\n\"\n" for line in lines)
-
-
-def _bare(header):
-    """The lines of a header without comments, guard, includes and line breaks inside macros."""
-    text = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
-    text = re.sub(r"\\\n", " ", text)
-    lines = [" ".join(line.split()) for line in text.splitlines()]
-    lines = [line for line in lines if line and not line.startswith("#include")]
-    return lines[2:-1]  # the guard
+    lines += _macros(sets) + opencl_texts.bare(traits) + ["#line 1"]
+    return opencl_texts.literals(lines)
 
 
 # C for the library
@@ -90,7 +81,7 @@ def targets_inc(targets, aspects):
 
 def _entry(target, aspects):
     bits = [f"DYNSEL_ASPECT_BIT({name})" for name in aspects if name in target.aspects]
-    return (f"    {{.name = {c_string(target.name)},\n"
+    return (f"    {{.name = {opencl_texts.c_string(target.name)},\n"
             f"     .aspects = {(chr(10) + ' ' * 16 + '| ').join(bits) or '0'},\n"
             f"     .may_support_other_aspects = {'true' if target.may_support_other_aspects else 'false'},\n"
             f"     .recognitions = recognize_{target.name},\n"
@@ -98,19 +89,8 @@ def _entry(target, aspects):
 
 
 def _way(way):
-    fields = ", ".join(f".{key} = {c_string(text)}" for key, text in way.items())
+    fields = ", ".join(f".{key} = {opencl_texts.c_string(text)}" for key, text in way.items())
     return f"{{{fields or '.backend = NULL'}}}"
-
-
-def c_string(text):
-    """A string literal in plain ASCII, and without trigraphs."""
-    return '"' + "".join(_c_character(byte) for byte in text.encode("utf-8")) + '"'
-
-
-def _c_character(byte):
-    if chr(byte) in '"\\?':
-        return "\\" + chr(byte)
-    return chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"
 
 
 # The menu

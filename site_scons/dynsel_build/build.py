@@ -14,7 +14,8 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import aspect_list, aspect_texts, aspects, install, link_if_it_fits, report, runner, toolchain
+from . import (aspect_list, aspect_texts, aspects, install, link_if_it_fits, opencl_texts, report, runner,
+               toolchain)
 from .cli import config_text
 from .errors import UserMistake
 from .header import autoconf
@@ -202,14 +203,15 @@ class VariantBuild:
         """The headers that are made, not written, and that users of the library include."""
         chosen = self.config.aspects()
         texts = {"autoconf": autoconf(self.config), "aspect_names": chosen.names_header(),
-                 "aspect_sets": chosen.sets_header()}
+                 "aspect_sets": chosen.sets_header(),
+                 "opencl_iterators": opencl_texts.iterators_header(self._text(opencl_texts.ITERATORS))}
         return [node for name, text in texts.items()
                 for node in self.written(f"gen/dynsel/{name}.h", text)]
 
     def _private_texts(self):
         """What the library and its tools include, and the .config for people."""
         chosen, everything = self.config.aspects(), self.config.catalogue.targets
-        traits = (Path(self.env.Dir("#").abspath) / aspects.TRAITS).read_text(encoding="utf-8")
+        traits = self._text(aspects.TRAITS)
         texts = {
             "gen/generated/targets.inc": aspect_texts.targets_inc(chosen.targets, chosen.aspects),
             "gen/generated/all_targets.inc": aspect_texts.targets_inc(everything, chosen.aspects),
@@ -218,6 +220,9 @@ class VariantBuild:
             ".config": config_text(self.config),
         }
         return [node for name, text in texts.items() for node in self.written(name, text)]
+
+    def _text(self, path):
+        return (Path(self.env.Dir("#").abspath) / path).read_text(encoding="utf-8")
 
     def _wanted(self, when):
         return all(self._holds(s) for s in ([when] if isinstance(when, str) else when))
@@ -351,7 +356,7 @@ class VariantBuild:
         top = Path(self.env.Dir("#").abspath)
         paths = [top / name for name in ("SConstruct", "Kconfig", ".clang-tidy", ".clang-format")]
         paths += top.glob("src/**/Kconfig*")
-        paths += [top / aspect_list.PATH, top / aspects.TRAITS]
+        paths += [top / aspect_list.PATH, top / aspects.TRAITS, top / opencl_texts.ITERATORS]
         for folder in ("boards", "configs", "site_scons", "tests/build"):
             paths += (p for p in (top / folder).rglob("*") if p.is_file())
         return [self.env.File(str(p)) for p in sorted(paths)]

@@ -26,7 +26,7 @@ set(CMAKE_SYSTEM_NAME {"Generic" if START else "Linux"})
 set(CMAKE_C_COMPILER {CC})
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 """
-GENERATED = ("autoconf.h", "aspect_names.h", "aspect_sets.h")
+GENERATED = ("autoconf.h", "aspect_names.h", "aspect_sets.h", "opencl_iterators.h")
 
 
 def option(name):
