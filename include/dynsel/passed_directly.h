@@ -30,7 +30,7 @@
  *   that says nothing, so 0, until it has a mark of its own:
  *   `DYNSEL_PASSED_DIRECTLY(alias, dynsel_is_passed_directly_to_device(my_pair));`. A typedef of a
  *   pointer is a pointer. In a mark the type is one word.
- * - `__typeof__(x)` has no name: it compiles for pointers only.
+ * - `__typeof__(x)` is no name and does not compile: write the type.
  * - Arrays and functions are 0. An array type written out over an unmarked typedef name, as
  *   `my_plain[4]` or `my_plain (*)[4]`, does not compile ("incomplete element type"): give the
  *   array a name with a typedef.
@@ -60,13 +60,12 @@
  * type. What follows the name in a type, such as `*`, makes another type, which is not unsigned. */
 
 /** Marks a type: whether it is passed directly. type: one word. value: an integer constant
- * expression, such as 1, or one of the trait of other types. At file scope or in a block, where it
- * counts for that block. */
+ * expression, such as 1, or one of the trait of other types. Stands at file scope, between the
+ * members of a structure, or in a block, where it counts for that block. */
 #define DYNSEL_PASSED_DIRECTLY(type, value)                                                        \
-    enum dynsel_passed_directly_##type                                                             \
-    {                                                                                              \
-        dynsel_passed_directly_value_##type = (value) ? 0x7fffffff : -1                            \
-    }
+    _Static_assert(sizeof(enum dynsel_passed_directly_##type{dynsel_passed_directly_value_##type = \
+                                                                 (value) ? 0x7fffffff : -1}) != 0, \
+                   "a mark")
 
 /** The trait: 1 or 0. type: any complete object type, pointers to any type. */
 #define dynsel_is_passed_directly_to_device(type)                                                  \

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What must not compile, and what the compilers say; and what must compile anywhere."""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+TOP = Path(os.environ["DYNSEL_TOP"])
+TOOLCHAIN = TOP / "site_scons/dynsel_build/toolchain.py"
+WARNINGS = re.findall(r'"(-W\w[^"]*)"', re.search(r"^WARNINGS = \((.*?)\)", TOOLCHAIN.read_text(encoding="utf-8"),
+                                                  re.DOTALL | re.MULTILINE).group(1))
+INCLUDES = [f"-I{TOP}/include"]
+HEADER = "#include <dynsel/passed_directly.h>\n"
+MARKED = HEADER + "typedef struct a { int x; } a;\nDYNSEL_PASSED_DIRECTLY(a, 1);\n"
+DEEP = "typedef struct t0 { int x; } t0;\nDYNSEL_PASSED_DIRECTLY(t0, 1);\n" + "".join(
+    f"typedef struct t{i} {{ t{i - 1} x, y; }} t{i};\n"
+    f"DYNSEL_PASSED_DIRECTLY(t{i}, dynsel_is_passed_directly_to_device(t{i - 1}) &&"
+    f" dynsel_is_passed_directly_to_device(t{i - 1}));\n" for i in range(1, 21))
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="dynsel-refused-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def compile(self, text, *command, suffix=".c"):
+        """(exit status, all that it says) about a source."""
+        source = self.folder / f"source{suffix}"
+        source.write_text(text, encoding="utf-8")
+        done = subprocess.run([*command, *INCLUDES, "-c", "-o", os.devnull, str(source)], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return done.returncode, done.stdout
+
+    def in_c(self, text):
+        for compiler in ("gcc", "clang"):
+            yield compiler, *self.compile(text, compiler, "-std=c11", *WARNINGS)
+
+    def refused(self, text, **expected):
+        """expected: of each compiler a part of its message."""
+        for compiler, status, said in self.in_c(text):
+            with self.subTest(compiler, text=text):
+                self.assertNotEqual(status, 0)
+                self.assertIn(expected[compiler], said.replace("‘", "'").replace("’", "'"))
+
+    def accepted(self, text):
+        for compiler, status, said in self.in_c(text):
+            with self.subTest(compiler, text=text):
+                self.assertEqual(status, 0, said)
+
+
+class Refused(Case):
+    def test_a_second_mark(self):
+        for second in ("a, 0", "a, 1", "a, sizeof(int) == 0"):
+            self.refused(MARKED + f"DYNSEL_PASSED_DIRECTLY({second});\n",
+                         gcc="redeclaration of 'enum dynsel_passed_directly_a'",
+                         clang="redefinition of 'dynsel_passed_directly_a'")
+
+    def test_a_second_mark_inside_of_the_type(self):
+        self.refused(HEADER + "DYNSEL_PASSED_DIRECTLY(a, 1);\nstruct a { int x; DYNSEL_PASSED_DIRECTLY(a, 0); };\n",
+                     gcc="redeclaration of 'enum dynsel_passed_directly_a'",
+                     clang="redefinition of 'dynsel_passed_directly_a'")
+
+    def test_a_mark_that_is_no_constant(self):
+        self.refused(HEADER + "extern int chosen;\nDYNSEL_PASSED_DIRECTLY(a, chosen);\n",
+                     gcc="is not an integer constant", clang="is not an integer constant")
+
+    def test_a_mark_of_more_than_one_word(self):
+        self.refused(HEADER + "struct a { int x; };\nDYNSEL_PASSED_DIRECTLY(struct a, 1);\n",
+                     gcc="dynsel_passed_directly_struct", clang="dynsel_passed_directly_struct")
+
+    def test_a_pointer_needs_no_mark_and_gets_none(self):
+        self.refused(HEADER + "DYNSEL_PASSED_DIRECTLY(float *, 0);\n", gcc="expected ')'", clang="expected ')'")
+
+    def test_the_limits_in_the_header(self):
+        self.refused(HEADER + "typedef struct b { int x; } b;\nint n = dynsel_is_passed_directly_to_device(b[4]);\n",
+                     gcc="incomplete element type 'enum dynsel_passed_directly_b'",
+                     clang="incomplete element type 'enum dynsel_passed_directly_b'")
+        self.refused(MARKED + "a it;\nint n = dynsel_is_passed_directly_to_device(__typeof__(it));\n",
+                     gcc="expected ')'", clang="type-id cannot have a name")
+        self.refused(HEADER + "struct b;\nint n = dynsel_is_passed_directly_to_device(struct b);\n",
+                     gcc="undefined type 'struct b'", clang="incomplete type")
+
+    def test_the_preprocessor_does_not_know_types(self):
+        self.refused(MARKED + "#if dynsel_is_passed_directly_to_device(a)\n#endif\n",
+                     gcc="missing binary operator", clang="__builtin_classify_type")
+
+    def test_a_wrong_assertion_fails(self):
+        """So that the positive tests mean something."""
+        for wrong in ("dynsel_is_passed_directly_to_device(int)", "!dynsel_is_passed_directly_to_device(a)"):
+            self.refused(MARKED + f'_Static_assert({wrong}, "wrong");\n', gcc='static assertion failed: "wrong"',
+                         clang='"wrong"')
+
+    def test_the_trait_in_cpp(self):
+        for compiler in ("g++", "clang++"):
+            status, said = self.compile(MARKED + "int n = dynsel_is_passed_directly_to_device(a);\n", compiler,
+                                        "-std=c++11", suffix=".cc")
+            self.assertNotEqual(status, 0)
+            self.assertIn("DYNSEL_PASSED_DIRECTLY_IS_KNOWN_IN_C_ONLY", said)
+
+
+class Accepted(Case):
+    def test_twenty_deep(self):
+        self.accepted(HEADER + DEEP + '_Static_assert(dynsel_is_passed_directly_to_device(t20), "");\n')
+
+    def test_other_flags(self):
+        """Also where enumerations are as short as they can be, and by the letter of the standard."""
+        text = HEADER + DEEP + ('_Static_assert(dynsel_is_passed_directly_to_device(t20), "");\n'
+                                "typedef struct b { int x; } b;\nDYNSEL_PASSED_DIRECTLY(b, 0);\n"
+                                '_Static_assert(!dynsel_is_passed_directly_to_device(b), "");\n'
+                                '_Static_assert(!dynsel_is_passed_directly_to_device(struct t20 *[2]), "");\n'
+                                '_Static_assert(dynsel_is_passed_directly_to_device(b **), "");\n')
+        for compiler, *flags in (("gcc", "-fshort-enums"), ("clang", "-fshort-enums"),
+                                 ("gcc", "-pedantic-errors"), ("clang", "-pedantic-errors"),
+                                 ("gcc", "-std=gnu17"), ("clang", "-std=gnu17"), ("gcc", "-std=gnu2x"),
+                                 ("clang", "--target=arm-none-eabi", "-mcpu=cortex-m3"),
+                                 ("clang", "--target=riscv32-unknown-elf")):
+            with self.subTest(compiler, flags=flags):
+                status, said = self.compile(text, compiler, "-std=c11", *WARNINGS, *flags)
+                self.assertEqual(status, 0, said)
+
+    def test_marks_in_cpp(self):
+        text = MARKED + "struct b { DYNSEL_PASSED_DIRECTLY(b, 1); int x; };\n"
+        for compiler in ("g++", "clang++"):
+            status, said = self.compile(text, compiler, "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Werror",
+                                        suffix=".cc")
+            self.assertEqual(status, 0, said)
+
+    def test_nothing_is_called_and_nothing_is_stored(self):
+        source = self.folder / "source.c"
+        source.write_text(HEADER + DEEP, encoding="utf-8")
+        subprocess.run(["gcc", "-std=c11", "-O0", *INCLUDES, "-c", "-o", self.folder / "o.o", source], check=True)
+        said = subprocess.run(["nm", self.folder / "o.o"], check=True, capture_output=True, text=True).stdout
+        self.assertEqual(said, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
