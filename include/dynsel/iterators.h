@@ -101,6 +101,8 @@
 #define DYNSEL_NOBODY_CALLS(text)
 #endif
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types, members and declarations have no parentheses. */
+
 #define DYNSEL_NOT_WRITABLE_(name)                                                                 \
     DYNSEL_NOBODY_CALLS("an iterator of this type cannot be written")                              \
     void name##_write(name it_, size_t i_, name##_value value_);
@@ -353,5 +355,7 @@
                                      dynsel_is_passed_directly_to_device(b) &&                     \
                                      dynsel_is_passed_directly_to_device(c) &&                     \
                                      dynsel_is_passed_directly_to_device(d))
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -71,12 +71,13 @@ DYNSEL_PASSED_DIRECTLY(derived_from_two, dynsel_is_passed_directly_to_device(nev
 
 /* A template: a macro that declares the type and marks it. */
 #define PAIR_OF(name, a, b)                                                                        \
-    typedef struct name {                                                                          \
+    typedef struct name name;                                                                      \
+    struct name {                                                                                  \
         a first;                                                                                   \
         b second;                                                                                  \
-    } name;                                                                                        \
-    DYNSEL_PASSED_DIRECTLY(name, dynsel_is_passed_directly_to_device(a) &&                         \
-                                     dynsel_is_passed_directly_to_device(b))
+        DYNSEL_PASSED_DIRECTLY(name, dynsel_is_passed_directly_to_device(a) &&                     \
+                                         dynsel_is_passed_directly_to_device(b));                  \
+    }
 
 typedef float *pointer;
 PAIR_OF(deep_1, always, pointer);
