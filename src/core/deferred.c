@@ -38,7 +38,7 @@ dynsel_stage dynsel_stage_of(uint32_t token)
         return DYNSEL_STAGE_ACCEPTED;
     }
     return state == DYNSEL_SLOT_RUNNING || state == DYNSEL_SLOT_COMPLETING ? DYNSEL_STAGE_STARTED
-                                                                          : DYNSEL_STAGE_OVER;
+                                                                           : DYNSEL_STAGE_OVER;
 }
 
 dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *manner,
@@ -271,17 +271,25 @@ void dynsel_deferred_fail(dynsel_slot *slot, const dynsel_error *error)
 }
 
 /* The event of finished work may be moved away, but then nobody needs it. */
-bool dynsel_deferred_pin(uint32_t token)
+static bool keep(dynsel_slot *slot, uint32_t token)
 {
-    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    if (!dynsel_slot_pin_generation(slot, dynsel_slot_generation(token))) {
-        return false;
-    }
     if (dynsel_stage_of(token) == DYNSEL_STAGE_OVER) {
         dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
         return false;
     }
     return true;
+}
+
+bool dynsel_deferred_pin(uint32_t token)
+{
+    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    return dynsel_slot_pin_generation(slot, dynsel_slot_generation(token)) && keep(slot, token);
+}
+
+bool dynsel_deferred_pin_reserved(uint32_t token)
+{
+    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    return dynsel_slot_pin_reserved(slot, dynsel_slot_generation(token)) && keep(slot, token);
 }
 
 void dynsel_deferred_progress_now(void)

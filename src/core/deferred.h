@@ -89,6 +89,9 @@ void dynsel_deferred_fail(dynsel_slot *slot, const dynsel_error *error);
  * started. Given back with dynsel_slot_drop(slot, DYNSEL_SLOT_PIN). */
 bool dynsel_deferred_pin(uint32_t token);
 
+/* The same under the caller's lock, for a moment: never waits. One caller at a time. */
+bool dynsel_deferred_pin_reserved(uint32_t token);
+
 /* Starts what can be started, if anything waits and this thread is in no task function. */
 static inline void dynsel_deferred_progress(void);
 

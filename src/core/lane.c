@@ -145,6 +145,12 @@ void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned)
     }
 }
 
+/* A pin may have to be waited for, and not while nobody else can reap. */
+static bool is_crowded(const dynsel_slot *slot)
+{
+    return (dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_PINS) > DYNSEL_SLOT_PINS / 2;
+}
+
 dynsel_slot *dynsel_lane_pin_behind(dynsel_lane *lane, uint32_t count)
 {
     if (!become_reaper(lane)) {
@@ -155,7 +161,8 @@ dynsel_slot *dynsel_lane_pin_behind(dynsel_lane *lane, uint32_t count)
         number = dynsel_word_load_acquire(&dynsel_slot_at(number)->next);
     }
     dynsel_slot *slot = number != DYNSEL_NO_SLOT ? dynsel_slot_at(number) : NULL;
-    const bool pinned = slot != NULL && dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED);
+    const bool pinned =
+        slot != NULL && !is_crowded(slot) && dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED);
     dynsel_word_store_release(&lane->reaper, 0);
     return pinned ? slot : NULL;
 }

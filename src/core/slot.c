@@ -67,9 +67,11 @@ void dynsel_slot_unclaim(dynsel_slot *slot)
     }
 }
 
-/* Waits out the moment in which more threads wait than can be counted. */
+/* Waits out the moment in which more threads wait than can be counted; reserve: all but the last pin
+ * are taken for that. */
 static bool pin(dynsel_slot *slot, uint32_t needed,
-                bool (*fits)(uint32_t word, uint32_t generation), uint32_t generation)
+                bool (*fits)(uint32_t word, uint32_t generation), uint32_t generation,
+                uint32_t reserve)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     for (uint32_t round = 0;;) {
@@ -78,7 +80,7 @@ static bool pin(dynsel_slot *slot, uint32_t needed,
             (needed != 0 && (word & needed) == 0) || !fits(word, generation)) {
             return false;
         }
-        if ((word & DYNSEL_SLOT_PINS) == DYNSEL_SLOT_PINS) {
+        if ((word & DYNSEL_SLOT_PINS) >= DYNSEL_SLOT_PINS - reserve) {
             dynsel_pause(round++);
             word = dynsel_word_load_acquire(&slot->word);
         } else if (dynsel_word_swap(&slot->word, &word, word + DYNSEL_SLOT_PIN)) {
@@ -99,20 +101,27 @@ static bool same_generation(uint32_t word, uint32_t generation)
     return dynsel_slot_generation(word) == generation;
 }
 
+enum { RESERVE = CONFIG_DYNSEL_COMMAND_GROUPS ? DYNSEL_SLOT_PIN : 0 };
+
 bool dynsel_slot_pin(dynsel_slot *slot, uint32_t needed)
 {
-    return pin(slot, needed, any_generation, 0);
+    return pin(slot, needed, any_generation, 0, RESERVE);
 }
 
 bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation)
 {
-    return pin(slot, DYNSEL_SLOT_HANDLE, same_generation, generation);
+    return pin(slot, DYNSEL_SLOT_HANDLE, same_generation, generation, RESERVE);
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation)
 {
-    return pin(slot, 0, same_generation, generation);
+    return pin(slot, 0, same_generation, generation, RESERVE);
+}
+
+bool dynsel_slot_pin_reserved(dynsel_slot *slot, uint32_t generation)
+{
+    return pin(slot, 0, same_generation, generation, 0);
 }
 #endif
 

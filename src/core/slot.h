@@ -188,6 +188,10 @@ void dynsel_slot_synchronize(dynsel_slot *slot);
 /* Keeps the slot of one generation from being freed, from its publication on. */
 bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation);
 
+/* The same for who holds a lock that those who wait for the slot may need: never waits for them,
+ * because one pin is kept for it. One caller at a time. */
+bool dynsel_slot_pin_reserved(dynsel_slot *slot, uint32_t generation);
+
 /* Waits in the backend, where it can wait, until the work of a running slot is over; that shows at
  * the next poll. The caller holds a pin. */
 void dynsel_slot_wait_in_backend(dynsel_slot *slot);

@@ -23,9 +23,11 @@ static bool is_awaited(uint32_t domain)
 {
     bool awaited = false;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && !awaited; i++) {
-        if (dynsel_slot_pin(&dynsel_slots[i], 0)) {
-            awaited = dynsel_slots[i].deferred && dynsel_groups[i].domain == domain;
-            dynsel_slot_drop(&dynsel_slots[i], DYNSEL_SLOT_PIN);
+        dynsel_slot *slot = &dynsel_slots[i];
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (dynsel_slot_pin_reserved(slot, dynsel_slot_generation(word))) {
+            awaited = slot->deferred && dynsel_groups[i].domain == domain;
+            dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
         }
     }
     return awaited;

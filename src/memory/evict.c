@@ -28,7 +28,7 @@ uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain)
         if (decided == 0) {
             continue;
         }
-        if (!dynsel_deferred_pin(decided - 1)) {
+        if (!dynsel_deferred_pin_reserved(decided - 1)) {
             group->decided = 0;
             continue;
         }

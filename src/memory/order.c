@@ -56,7 +56,7 @@ static inline dynsel_buffer_record *find_failure(const dynsel_handler *group)
  * Pinned, because a group that is over may be filled in by who has its slot next. */
 static bool is_to_fail(uint32_t token)
 {
-    if (!dynsel_deferred_pin(token)) {
+    if (!dynsel_deferred_pin_reserved(token)) {
         return true; /* it is over by now: to be looked at again */
     }
     const dynsel_handler *group = dynsel_group_in(token);

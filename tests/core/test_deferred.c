@@ -211,6 +211,27 @@ static void work_is_pinned_until_it_is_over(void **state)
     } while (next != &items[dynsel_slot_number_in(token)]);
 }
 
+/* Whoever waits for it may need the lock of who looks at it. */
+static void work_that_many_wait_for_can_be_pinned_once_more(void **state)
+{
+    (void)state;
+    dynsel_submission submission;
+    item *one = defer_work(&submission);
+    const uint32_t token = token_of(one);
+    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    enum { WAITERS = DYNSEL_SLOT_PINS / DYNSEL_SLOT_PIN - 1 };
+    for (unsigned i = 0; i < WAITERS; i++) {
+        assert_true(dynsel_deferred_pin(token));
+    }
+    assert_true(dynsel_deferred_pin_reserved(token));
+    for (unsigned i = 0; i <= WAITERS; i++) {
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+    one->ready = true;
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_false(dynsel_deferred_pin_reserved(token));
+}
+
 static void a_choice_can_be_taken_back(void **state)
 {
     (void)state;
@@ -485,6 +506,7 @@ int main(void)
         BOTH(an_end_may_turn_into_a_failure),
         BOTH(waiting_work_can_be_released),
         BOTH(work_is_pinned_until_it_is_over),
+        BOTH(work_that_many_wait_for_can_be_pinned_once_more),
         ONE(a_choice_can_be_taken_back),
         ONE(a_policy_that_has_nothing_free_is_waited_for),
         ONE(a_policy_that_refuses_says_why),
