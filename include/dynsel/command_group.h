@@ -27,7 +27,9 @@
  * submitting call, or by a later call of the library (dynsel_progress(), submitting calls, waits,
  * and opening a host accessor), not in between: a program that makes no calls starts nothing. When
  * what it reads was to be written by work that failed, it fails too, with DYNSEL_E_DEPENDENCY and
- * the first cause; writing with a discarding mode begins afresh.
+ * the first cause; writing with a discarding mode begins afresh. (Where it was started on another
+ * queue of the same device before the failure was known, a driver may fail it as well, with
+ * DYNSEL_E_DEPENDENCY: submit it again.)
  *
  * Source: seed 001.
  */
