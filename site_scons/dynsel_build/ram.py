@@ -185,7 +185,7 @@ class Formula:
         yield Term("logs of compilers", ("logs", "logs_lock"), "bss", lock + log.size * devices,
                    f"({identity.size} + OPENCL_BUILD_LOG_BYTES) x OPENCL_MAX_DEVICES, about")
         yield Term("store for binaries", ("store", "store_lock"), "bss", lock + 6 * self._pointer.size)
-        yield Term("counts of copies", ("dynsel_opencl_copies", "dynsel_opencl_releases"), "bss", 8)
+        yield Term("counts of copies", ("copies", "dynsel_opencl_releases"), "bss", 8)
 
     # Layouts, private
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/domains.h"
 
+#include "backends/default_memory.h"
 #include "core/fail.h"
 #include "memory/buffers.h"
 #include "memory/group.h"
+
+DYNSEL_TAKE_DEFAULT_MEMORY;
 
 dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
 

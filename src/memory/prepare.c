@@ -5,8 +5,11 @@
 #include <dynsel/backend.h>
 #include <dynsel/memory.h>
 
+#include "backends/default_memory.h"
 #include "core/fail.h"
 #include "core/policy.h"
+
+DYNSEL_TAKE_DEFAULT_MEMORY;
 
 /* One call of dynsel_kernel_prepare(). */
 typedef struct preparation {

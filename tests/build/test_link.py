@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An archive and headers of different configurations do not link; of the same, they do."""
+"""An archive and headers of different configurations do not link; of the same, they do. Programs
+without command groups keep nothing of what the OpenCL backend does with memory."""
 
 import os
 import re
@@ -23,17 +24,36 @@ int main(void)
 """
 
 
+# What a program has to call to have what the OpenCL backend does with memory.
+GROUPS = """
+#include <dynsel/dynsel.h>
+
+int main(void)
+{
+    dynsel_fixed_resource_policy policy = {0};
+    return dynsel_fixed_resource_init(&policy, NULL, 0) == DYNSEL_OK
+           && %s == DYNSEL_OK ? 0 : 1;
+}
+"""
+CALLS = ["dynsel_submit_command_group(&policy.policy, 0, 0, 0)",
+         "dynsel_kernel_prepare(&policy.policy, 0, 0, 0, 0)"]
+
+
+def has(feature):
+    return f"#define CONFIG_DYNSEL_{feature} 1\n" in HEADER
+
+
 class Link(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp(prefix="dynsel-link-"))
         self.addCleanup(shutil.rmtree, self.folder)
         (self.folder / "dynsel").mkdir()
-        (self.folder / "main.c").write_text(PROGRAM, encoding="utf-8")
 
-    def link(self, header):
+    def link(self, header, program=PROGRAM):
         """(status, what the linker said) of a program against the variant's archive."""
+        (self.folder / "main.c").write_text(program, encoding="utf-8")
         (self.folder / "dynsel/autoconf.h").write_text(header, encoding="utf-8")
-        libraries = ["-lOpenCL"] if "#define CONFIG_DYNSEL_BACKEND_OPENCL 1\n" in header else []
+        libraries = ["-lOpenCL"] if has("BACKEND_OPENCL") else []
         command = [os.environ["DYNSEL_CC"], "-std=c11", "-pthread", "main.c", "-I.", f"-I{BUILD}/gen",
                    f"-I{TOP}/include", str(BUILD / "libdynsel.a"), *libraries, "-o", "main"]
         result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
@@ -49,6 +69,24 @@ class Link(unittest.TestCase):
         status, said = self.link(other)
         self.assertNotEqual(status, 0)
         self.assertIn("c0badc0de", said)
+
+    def keeps(self, program):
+        """Whether the program has the OpenCL backend's operations on memory."""
+        status, said = self.link(HEADER, program)
+        self.assertEqual(status, 0, said)
+        names = subprocess.run(["nm", "--defined-only", "main"], cwd=self.folder, capture_output=True,
+                               text=True, check=True).stdout.split()
+        self.assertIn("dynsel_opencl_backend", names)
+        kept = [name in names for name in ("dynsel_opencl_memory", "dynsel_opencl_launch",
+                                           "dynsel_opencl_take_kernel", "dynsel_opencl_end_memory")]
+        self.assertEqual(len(set(kept)), 1, kept)
+        return kept[0]
+
+    @unittest.skipUnless(has("BACKEND_OPENCL") and has("COMMAND_GROUPS"), "no command groups on OpenCL")
+    def test_command_groups_are_left_out(self):
+        self.assertFalse(self.keeps(PROGRAM))
+        for call in CALLS:
+            self.assertTrue(self.keeps(GROUPS % call), call)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ static const fake_answer cpu_answers[] = {
 static const fake_answer integrated_answers[] = {
     {.what = CL_DEVICE_HOST_UNIFIED_MEMORY, .value = &yes, .bytes = sizeof(yes)},
 };
-static const cl_ulong largest = 512 * 1024;
+static const cl_ulong largest = 524288;
 static const fake_answer gpu_answers[] = {
     {.what = CL_DEVICE_MAX_MEM_ALLOC_SIZE, .value = &largest, .bytes = sizeof(largest)},
 };
@@ -51,6 +51,9 @@ static int set_up_memory(void **state)
     size_t count = 0;
     (void)state;
     (void)unsetenv("DYNSEL_OPENCL");
+    /* what the backend does with memory is only in programs that use command groups */
+    assert_status(DYNSEL_E_INVALID, dynsel_kernel_prepare(NULL, NULL, 0, NULL, NULL));
+    assert_non_null(ops());
     show(machine, 1);
     assert_status(DYNSEL_OK, dynsel_opencl_select("all", resources, COUNT(resources), &count));
     assert_int_equal(count, COUNT(devices));

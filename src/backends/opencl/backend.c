@@ -14,6 +14,8 @@
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 #include "backends/opencl/memory.h"
+
+#pragma weak dynsel_opencl_memory /* see backends/default_memory.h */
 #endif
 
 static const char *resource_name(dynsel_backend *backend, const void *handle)

@@ -10,10 +10,11 @@
 #include "port/atomic.h"
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-#include "backends/opencl/kernels.h"
-#include "backends/opencl/log.h"
 #include "backends/opencl/memory.h"
-#include "backends/opencl/store.h"
+
+/* see backends/default_memory.h */
+#pragma weak dynsel_opencl_count_copies
+#pragma weak dynsel_opencl_end_memory
 #endif
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;
@@ -58,14 +59,14 @@ static uint32_t count_users(void)
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 static uint32_t count_copies(void)
 {
-    return dynsel_word_load_acquire(&dynsel_opencl_copies);
+    return dynsel_opencl_count_copies != NULL ? dynsel_opencl_count_copies() : 0;
 }
 
-static void forget_kernels(void)
+static void end_memory(void)
 {
-    dynsel_opencl_release_kernels();
-    dynsel_opencl_forget_logs();
-    dynsel_opencl_store_forget();
+    if (dynsel_opencl_end_memory != NULL) {
+        dynsel_opencl_end_memory();
+    }
 }
 #else
 static uint32_t count_copies(void)
@@ -73,7 +74,7 @@ static uint32_t count_copies(void)
     return 0;
 }
 
-static void forget_kernels(void)
+static void end_memory(void)
 {
 }
 #endif
@@ -84,7 +85,7 @@ dynsel_status dynsel_opencl_close(void)
     const uint32_t users = count_users();
     const uint32_t copies = count_copies();
     if (users == 0 && copies == 0) {
-        forget_kernels();
+        end_memory();
         dynsel_opencl_release_all();
         (void)memset(table, 0, sizeof(*table));
     }

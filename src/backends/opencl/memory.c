@@ -7,6 +7,8 @@
 #include "backends/opencl/device.h"
 #include "backends/opencl/failure.h"
 #include "backends/opencl/kernels.h"
+#include "backends/opencl/log.h"
+#include "backends/opencl/store.h"
 #include "core/fail.h"
 #include "port/likely.h"
 
@@ -18,7 +20,19 @@ enum {
 };
 
 dynsel_word dynsel_opencl_releases;
-dynsel_word dynsel_opencl_copies;
+static dynsel_word copies;
+
+uint32_t dynsel_opencl_count_copies(void)
+{
+    return dynsel_word_load_acquire(&copies);
+}
+
+void dynsel_opencl_end_memory(void)
+{
+    dynsel_opencl_release_kernels();
+    dynsel_opencl_forget_logs();
+    dynsel_opencl_store_forget();
+}
 
 /* In place of the wait list of a command. */
 DYNSEL_RARE static dynsel_status wait_for_list(dynsel_opencl_entry *entry,
@@ -167,7 +181,7 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
     memory->native = made;
     memory->shared = shared;
     memory->mapping = DYNSEL_UNMAPPED;
-    (void)dynsel_word_add_relaxed(&dynsel_opencl_copies, 1);
+    (void)dynsel_word_add_relaxed(&copies, 1);
     return DYNSEL_OK;
 }
 
@@ -219,7 +233,7 @@ static void release(dynsel_backend *backend, void *own, dynsel_memory *memory)
         (void)clReleaseMemObject(memory->native);
     }
     memory->native = NULL;
-    (void)dynsel_word_add_relaxed(&dynsel_opencl_copies, (uint32_t)-1);
+    (void)dynsel_word_add_relaxed(&copies, (uint32_t)-1);
 }
 
 static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,

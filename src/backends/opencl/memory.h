@@ -38,7 +38,11 @@ dynsel_status dynsel_opencl_launch(dynsel_opencl_entry *entry, const dynsel_comm
 extern dynsel_word dynsel_opencl_releases;
 
 /* How many copies of buffers there are, on all devices. */
-extern dynsel_word dynsel_opencl_copies;
+uint32_t dynsel_opencl_count_copies(void);
+
+/* Under the backend's lock, when nobody uses them and there are no copies: forgets all kernels, and
+ * the store for them. */
+void dynsel_opencl_end_memory(void);
 
 extern const dynsel_memory_ops dynsel_opencl_memory;
 
