@@ -48,11 +48,4 @@ void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status);
  * not; NULL: none. */
 const dynsel_use *dynsel_coherence_missed(const dynsel_handler *group);
 
-/* Under the lock: gives up copies in the domain that are not in use and valid elsewhere, least
- * recently used first, until one was given up; false: there was none. */
-bool dynsel_coherence_evict(uint32_t domain);
-
-/* Under the lock: gives back all copies of a buffer that nobody uses. */
-void dynsel_coherence_forget(dynsel_buffer_record *record);
-
 #endif

@@ -6,6 +6,7 @@
 #include "core/fail.h"
 #include "memory/buffers.h"
 #include "memory/coherence.h"
+#include "memory/evict.h"
 #include "memory/lock.h"
 #include "port/atomic.h"
 #include "port/pause.h"
@@ -94,10 +95,13 @@ static dynsel_error end(dynsel_buffer_record *record)
     dynsel_lock_acquire(&dynsel_memory_lock);
     dynsel_error error = bring_home(record);
     tell_failure(record, &error);
-    dynsel_coherence_forget(record);
-    dynsel_word_store_release(&record->token, 0);
     dynsel_lock_release(&dynsel_memory_lock);
     dynsel_lock_release(&home_lock);
+
+    dynsel_copies_end(record);
+    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_word_store_release(&record->token, 0);
+    dynsel_lock_release(&dynsel_memory_lock);
     return error;
 }
 

@@ -2,9 +2,9 @@
 #include "memory/evict.h"
 
 #include "core/deferred.h"
-#include "memory/coherence.h"
 #include "memory/domains.h"
 #include "memory/group.h"
+#include "memory/lock.h"
 #include "port/assert.h"
 
 static bool uses(const dynsel_handler *group, uint32_t buffer)
@@ -38,15 +38,26 @@ uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain)
     return user;
 }
 
-void dynsel_copy_give_up(dynsel_buffer_record *record, uint32_t domain)
+static dynsel_given_copy take(dynsel_buffer_record *record, uint32_t domain)
 {
     dynsel_copy_record *const copy = &record->copies[domain - 1];
-    dynsel_backend *const backend = dynsel_domains[domain - 1].backend;
-    backend->ops->memory->release(backend, copy->own, &copy->memory);
+    const dynsel_given_copy given = {dynsel_domains[domain - 1].backend, copy->own, copy->memory};
     *copy = (dynsel_copy_record){.since = 0};
     if (record->shared_by == domain) {
         record->shared_by = 0;
     }
+    return given;
+}
+
+void dynsel_copy_release(dynsel_given_copy *given)
+{
+    given->backend->ops->memory->release(given->backend, given->own, &given->memory);
+}
+
+void dynsel_copy_give_up(dynsel_buffer_record *record, uint32_t domain)
+{
+    dynsel_given_copy given = take(record, domain);
+    dynsel_copy_release(&given);
 }
 
 static bool is_valid_elsewhere(const dynsel_buffer_record *record, uint32_t domain)
@@ -87,7 +98,7 @@ static dynsel_buffer_record *find_oldest(uint32_t domain, bool valid, uint32_t *
     return oldest;
 }
 
-static bool evict_one(uint32_t domain, bool valid)
+static bool evict_one(uint32_t domain, bool valid, dynsel_given_copy *given)
 {
     uint32_t age = UINT32_MAX;
     dynsel_buffer_record *record = find_oldest(domain, valid, &age);
@@ -95,23 +106,36 @@ static bool evict_one(uint32_t domain, bool valid)
         record = find_oldest(domain, valid, &age);
     }
     if (record != NULL) {
-        dynsel_copy_give_up(record, domain);
+        *given = take(record, domain);
     }
     return record != NULL;
 }
 
 /* What is out of date costs nothing to lose. */
-bool dynsel_coherence_evict(uint32_t domain)
+bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
 {
-    return evict_one(domain, false) || evict_one(domain, true);
+    return evict_one(domain, false, given) || evict_one(domain, true, given);
 }
 
-void dynsel_coherence_forget(dynsel_buffer_record *record)
+/* Another thread may take it meanwhile, to make room. */
+static bool take_if_there(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given)
 {
+    dynsel_lock_acquire(&dynsel_memory_lock);
     DYNSEL_ASSERT(record->fetch.state == DYNSEL_NO_FETCH);
+    const bool there = record->copies[domain - 1].memory.native != NULL;
+    if (there) {
+        *given = take(record, domain);
+    }
+    dynsel_lock_release(&dynsel_memory_lock);
+    return there;
+}
+
+void dynsel_copies_end(dynsel_buffer_record *record)
+{
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        if (record->copies[i].memory.native != NULL) {
-            dynsel_copy_give_up(record, i + 1);
+        dynsel_given_copy given;
+        if (take_if_there(record, i + 1, &given)) {
+            dynsel_copy_release(&given);
         }
     }
 }

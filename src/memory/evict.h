@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving copies up. Under the lock of src/memory/lock.h. */
+/* Giving copies up. Under the lock of src/memory/lock.h, but for what says otherwise: drivers may
+ * take their time to give memory back. */
 #ifndef DYNSEL_MEMORY_EVICT_H
 #define DYNSEL_MEMORY_EVICT_H
 
@@ -9,7 +10,25 @@
  * 0: none. Looks at everything in flight. */
 uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain);
 
-/* Gives the memory back. */
+/* A copy that nothing leads to any more. */
+typedef struct dynsel_given_copy {
+    dynsel_backend *backend;
+    void *own;
+    dynsel_memory memory;
+} dynsel_given_copy;
+
+/* Takes a copy in the domain that is not in use and valid elsewhere, the least recently used; false:
+ * there was none. */
+bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given);
+
+/* Without the lock: gives its memory back. */
+void dynsel_copy_release(dynsel_given_copy *given);
+
+/* Without the lock: gives back all copies of a buffer that no handle leads to and nobody uses. */
+void dynsel_copies_end(dynsel_buffer_record *record);
+
+/* Gives the memory back at once, for what has to be gone before anything follows: of a copy that
+ * was lost. */
 void dynsel_copy_give_up(dynsel_buffer_record *record, uint32_t domain);
 
 #endif

@@ -5,6 +5,7 @@
 #include "core/fail.h"
 #include "memory/coherence.h"
 #include "memory/domains.h"
+#include "memory/evict.h"
 #include "memory/host_commands.h"
 #include "memory/lock.h"
 #include "port/likely.h"
@@ -106,9 +107,13 @@ static dynsel_status refuse_full(const dynsel_use *use)
 
 static bool evict(uint32_t domain)
 {
+    dynsel_given_copy given;
     dynsel_lock_acquire(&dynsel_memory_lock);
-    const bool evicted = dynsel_coherence_evict(domain);
+    const bool evicted = dynsel_copy_evict(domain, &given);
     dynsel_lock_release(&dynsel_memory_lock);
+    if (evicted) {
+        dynsel_copy_release(&given);
+    }
     return evicted;
 }
 

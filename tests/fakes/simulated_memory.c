@@ -238,6 +238,10 @@ static simulated_copy *copy_of(simulated_backend *sim, const simulated_device *d
 
 static void release_memory(dynsel_backend *backend, void *own, dynsel_memory *memory)
 {
+    const simulated_backend *unlocked = (const simulated_backend *)(const void *)backend;
+    if (unlocked->releasing != NULL) {
+        unlocked->releasing();
+    }
     simulated_backend *sim = simulated_locked(backend);
     simulated_copy *copy = copy_of(sim, own, memory);
     if (copy != NULL) {
@@ -393,6 +397,7 @@ void simulated_reset(simulated_backend *sim, uint64_t seed, bool waits_deliver)
     sim->backend.ops = waits_deliver ? &delivering_ops : &synchronizing_ops;
     sim->waits_deliver = waits_deliver;
     sim->wait_sleeps = false;
+    sim->releasing = NULL;
     sim->counts = (simulated_counts){.allocated = 0};
     sim->random = seed;
     sim->sequence = 0;

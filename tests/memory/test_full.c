@@ -163,6 +163,35 @@ static void new_memory_is_ready_before_it_is_used(void **state)
     finish_with((int32_t[BUFFERS]){1000});
 }
 
+static unsigned released_unlocked;
+
+/* Takes the lock of buffers: where it is held, this never returns. */
+static void look_while_releasing(void)
+{
+    dynsel_movement movement;
+    assert_status(DYNSEL_OK, dynsel_buffer_movement(buffers[0], &movement));
+    released_unlocked++;
+}
+
+/* Drivers may wait when memory is given back; nobody else does. */
+static void memory_is_given_back_without_a_lock(void **state)
+{
+    (void)state;
+    sim.limits[1] = (size_t)2 * BYTES;
+    sim.releasing = look_while_releasing;
+    released_unlocked = 0;
+    run_on(0, look_at(buffers[1]));
+    run_on(0, look_at(buffers[2]));
+    run_on(0, look_at(buffers[3])); /* in the place of 1 */
+    assert_int_equal(1, released_unlocked);
+    run_on(1, look_at(buffers[3]));
+    end_buffer(&buffers[3], numbers[3], 300, 1);
+    assert_int_equal(3, released_unlocked);
+    sim.releasing = NULL;
+    buffers[3] = new_buffer(numbers[3]);
+    finish_with((int32_t[BUFFERS]){0});
+}
+
 /* As from a table of the backend's, such as the one of its kernels. */
 static void what_no_room_would_help_gives_nothing_up(void **state)
 {
@@ -395,6 +424,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_valid_nowhere_else_stays, set_up),
         cmocka_unit_test_setup(what_is_in_use_stays, set_up),
         cmocka_unit_test_setup(room_that_is_found_late_is_made_too, set_up),
+        cmocka_unit_test_setup(memory_is_given_back_without_a_lock, set_up),
         cmocka_unit_test_setup(new_memory_is_ready_before_it_is_used, set_up),
         cmocka_unit_test_setup(what_no_room_would_help_gives_nothing_up, set_up),
         cmocka_unit_test_setup(a_command_group_that_needs_too_much_fails_alone, set_up),
