@@ -197,13 +197,15 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
 /** The leaves of a type of your own: DYNSEL_PART() and the others, one after the other, in the
  * order of the kernel's arguments. */
 #define DYNSEL_LEAVES(type, parts)                                                                 \
-    static inline __attribute__((unused)) void type##_leaves(dynsel_leaf_sink *sink,               \
-                                                             const dynsel_leaf_place *place)       \
+    static inline __attribute__((unused)) void type##_leaves(dynsel_leaf_sink *sink_,              \
+                                                             const dynsel_leaf_place *place_)      \
     {                                                                                              \
         typedef type dynsel_self;                                                                  \
-        static const char name[] = #type;                                                          \
-        const dynsel_leaf_place here =                                                             \
-            dynsel_decided(place, dynsel_is_passed_directly_to_device(type));                      \
+        static const char *const name_ = #type;                                                    \
+        const dynsel_leaf_place here_ =                                                            \
+            dynsel_decided(place_, dynsel_is_passed_directly_to_device(type));                     \
+        (void)name_;                                                                               \
+        (void)sizeof(dynsel_self);                                                                 \
         parts                                                                                      \
     }                                                                                              \
     struct dynsel_leaves_of_##type
@@ -211,26 +213,34 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
 /** A member that is an iterator itself. */
 #define DYNSEL_PART(type, member)                                                                  \
     {                                                                                              \
-        const dynsel_leaf_place part = dynsel_part(&here, offsetof(dynsel_self, member));          \
-        type##_leaves(sink, &part);                                                                \
+        const dynsel_leaf_place part_ = dynsel_part(&here_, offsetof(dynsel_self, member));        \
+        type##_leaves(sink_, &part_);                                                              \
     }
 
 /** The same, where the member `count`, a uint64_t, says how many of its elements are used. */
 #define DYNSEL_COUNTED_PART(type, member, count)                                                   \
     {                                                                                              \
-        const dynsel_leaf_place part = dynsel_counted_part(&here, offsetof(dynsel_self, member),   \
-                                                           offsetof(dynsel_self, count));          \
-        type##_leaves(sink, &part);                                                                \
+        const dynsel_leaf_place part_ = dynsel_counted_part(&here_, offsetof(dynsel_self, member), \
+                                                            offsetof(dynsel_self, count));         \
+        type##_leaves(sink_, &part_);                                                              \
+    }
+
+/** The same, where it is only read. */
+#define DYNSEL_READ_ONLY_PART(type, member)                                                        \
+    {                                                                                              \
+        const dynsel_leaf_place part_ =                                                            \
+            dynsel_read_only_part(&here_, offsetof(dynsel_self, member));                          \
+        type##_leaves(sink_, &part_);                                                              \
     }
 
 /** A member that is a pointer: to as many elements as the range has. */
 #define DYNSEL_POINTER_PART(member)                                                                \
-    dynsel_give_pointer(sink, &here, name, offsetof(dynsel_self, member),                          \
+    dynsel_give_pointer(sink_, &here_, name_, offsetof(dynsel_self, member),                       \
                         sizeof(*((dynsel_self *)0)->member), false);
 
 /** A member that is passed by value: a number, or a structure without pointers. */
 #define DYNSEL_VALUE_PART(member)                                                                  \
-    dynsel_give_value(sink, &here, name, DYNSEL_LEAF_VALUE, offsetof(dynsel_self, member),         \
+    dynsel_give_value(sink_, &here_, name_, DYNSEL_LEAF_VALUE, offsetof(dynsel_self, member),      \
                       sizeof(((dynsel_self *)0)->member));
 
 DYNSEL_END_DECLS

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Iterators on the host: elements are those of plain C, what is written arrives, and the leaves are
+ * those that a kernel needs. The same types on devices: test_opencl_iterators.c.
+ */
+#include "shared_types.h"
+
+#include <string.h>
+
+#include "test.h"
+
+enum { COUNT = 12, PICKED = 5 };
+
+static float data[COUNT];
+static float more[COUNT];
+static int order[PICKED] = {7, 0, 11, 7, 3};
+static int again[PICKED] = {4, 3, 2, 0, 1};
+
+static int set_up(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        data[i] = (float)(10 + 3 * i);
+        more[i] = (float)(100 - i);
+    }
+    return 0;
+}
+
+/* Floats in these tests are small whole numbers. */
+static int whole(float x)
+{
+    return (int)x;
+}
+
+static void simple_iterators_read_what_is_there(void **state)
+{
+    (void)state;
+    short shorts[3] = {-3, 0, 400};
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(whole(samples_read(samples_make(data), i)), whole(data[i]));
+        assert_int_equal(whole(inputs_read(inputs_make(more), i)), whole(more[i]));
+        assert_int_equal(numbers_read(numbers_make(-4), i), (int)i - 4);
+        assert_true(large_read(large_make(5000000), i) == 5000000 + (long)i);
+        assert_int_equal(whole(nowhere_read(nowhere_make(), i)), 0);
+        assert_int_equal(small_read(small_make(shorts), i % 3), shorts[i % 3]);
+    }
+}
+
+static void iterators_compose(void **state)
+{
+    (void)state;
+    const inputs in = inputs_make(data);
+    const picked some = picked_make(in, places_make(order), COUNT);
+    const twice_picked others = twice_picked_make(some, places_make(again), PICKED);
+    for (size_t i = 0; i < PICKED; i++) {
+        assert_int_equal(whole(picked_read(some, i)), whole(data[order[i]]));
+        assert_int_equal(whole(twice_picked_read(others, i)), whole(data[order[again[i]]]));
+        assert_int_equal(whole(picked_back_read(picked_back_make(some, PICKED), i)),
+                         whole(data[order[PICKED - 1 - i]]));
+    }
+    const backwards back = backwards_make(in, COUNT);
+    const squares squared = squares_make(in);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(whole(squares_read(squared, i)), whole(data[i] * data[i]));
+        assert_int_equal(whole(backwards_read(back, i)), whole(data[COUNT - 1 - i]));
+        assert_int_equal(whole(forwards_read(forwards_make(back, COUNT), i)), whole(data[i]));
+    }
+    for (size_t i = 0; i < COUNT - 2; i++) {
+        const shifted by_two = shifted_make(samples_make(data), numbers_make(2), COUNT);
+        assert_int_equal(whole(shifted_read(by_two, i)), whole(data[i + 2]));
+    }
+}
+
+static void zips_have_all_of_their_parts(void **state)
+{
+    (void)state;
+    const inputs in = inputs_make(data);
+    const backwards back = backwards_make(in, COUNT);
+    const picked some = picked_make(in, places_make(order), COUNT);
+    const triples three = triples_make(samples_make(more), back, places_make(order));
+    const fours four =
+        fours_make(numbers_make(9), squares_make(in), some, forwards_make(back, COUNT));
+    for (size_t i = 0; i < PICKED; i++) {
+        const triples_value t = triples_read(three, i);
+        assert_int_equal(whole(t.first), whole(more[i]));
+        assert_int_equal(whole(t.second), whole(data[COUNT - 1 - i]));
+        assert_int_equal(t.third, order[i]);
+        const fours_value f = fours_read(four, i);
+        assert_int_equal(f.first, 9 + (int)i);
+        assert_int_equal(whole(f.second), whole(data[i] * data[i]));
+        assert_int_equal(whole(f.third), whole(data[order[i]]));
+        assert_int_equal(whole(f.fourth), whole(data[i]));
+    }
+}
+
+static void nesting_changes_nothing(void **state)
+{
+    (void)state;
+    const deep_2 two =
+        deep_2_make(deep_1_make(pairs_make(inputs_make(data), numbers_make(1000))), COUNT);
+    const deep_4 four = deep_4_make(deep_3_make(two, places_make(order), COUNT), numbers_make(50));
+    const deep_7 seven =
+        deep_7_make(deep_6_make(deep_5_make(four), numbers_make(1), PICKED), PICKED - 1);
+    for (int i = 0; i < PICKED - 1; i++) {
+        const int at = 1 + PICKED - 2 - i; /* in deep_5 */
+        const int in_pairs = COUNT - 1 - order[at];
+        const int expected = whole(data[in_pairs]) + 1000 + in_pairs - (50 + at);
+        assert_int_equal(whole(deep_7_read(seven, (size_t)i)), expected);
+    }
+}
+
+static void what_is_written_arrives(void **state)
+{
+    (void)state;
+    const inputs in = inputs_make(data);
+    backwards_write(backwards_make(in, COUNT), 1, 5.0F);
+    assert_int_equal(whole(data[COUNT - 2]), 5);
+    picked_write(picked_make(in, places_make(order), COUNT), 2, 6.0F);
+    assert_int_equal(whole(data[11]), 6);
+    samples_write(samples_make(data), 0, 7.0F);
+    assert_int_equal(whole(data[0]), 7);
+    nowhere_write(nowhere_make(), 3, 8.0F);
+    const kept_value both = {9.0F, 10.0F};
+    kept_write(kept_make(in, nowhere_make()), 4, both);
+    assert_int_equal(whole(data[4]), 9);
+    int places_too[COUNT] = {0};
+    const triples three =
+        triples_make(samples_make(more), backwards_make(in, COUNT), places_make(places_too));
+    const triples_value value = {11.0F, 12.0F, 13};
+    triples_write(three, 3, value);
+    assert_int_equal(whole(more[3]), 11);
+    assert_int_equal(whole(data[COUNT - 1 - 3]), 12);
+    assert_int_equal(places_too[3], 13);
+}
+
+/* Leaves. */
+
+enum { MOST = 12 };
+
+typedef struct listing {
+    dynsel_leaf_sink sink; /* first */
+    dynsel_leaf leaves[MOST];
+    size_t count;
+} listing;
+
+static void note(dynsel_leaf_sink *sink, const dynsel_leaf *leaf)
+{
+    listing *list = (listing *)(void *)sink;
+    assert_true(list->count < MOST);
+    list->leaves[list->count++] = *leaf;
+}
+
+#define LIST(type, list)                                                                           \
+    do {                                                                                           \
+        const dynsel_leaf_place whole_of_it = DYNSEL_WHOLE_ITERATOR(type);                         \
+        (void)memset(&(list), 0, sizeof(list));                                                    \
+        (list).sink.leaf = note;                                                                   \
+        type##_leaves(&(list).sink, &whole_of_it);                                                 \
+    } while (0)
+
+static void assert_pointer(const dynsel_leaf *leaf, size_t offset, size_t element_bytes,
+                           size_t extent, bool direct, bool read_only)
+{
+    assert_int_equal(leaf->kind, DYNSEL_LEAF_POINTER);
+    assert_int_equal(leaf->offset, offset);
+    assert_int_equal(leaf->bytes, sizeof(void *));
+    assert_int_equal(leaf->element_bytes, element_bytes);
+    assert_true(leaf->extent == extent);
+    assert_int_equal(leaf->direct, direct);
+    assert_int_equal(leaf->read_only, read_only);
+}
+
+static void assert_value(const dynsel_leaf *leaf, dynsel_leaf_kind kind, size_t offset,
+                         size_t bytes)
+{
+    assert_int_equal(leaf->kind, kind);
+    assert_int_equal(leaf->offset, offset);
+    assert_int_equal(leaf->bytes, bytes);
+}
+
+static void simple_iterators_are_one_leaf_or_none(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(samples, list);
+    assert_int_equal(list.count, 1);
+    assert_pointer(&list.leaves[0], 0, sizeof(float), DYNSEL_COUNT_OF_RANGE, true, false);
+    assert_string_equal(list.leaves[0].name, "samples");
+    LIST(small, list);
+    assert_int_equal(list.count, 1);
+    assert_pointer(&list.leaves[0], 0, sizeof(short), DYNSEL_COUNT_OF_RANGE, false, false);
+    LIST(numbers, list);
+    assert_int_equal(list.count, 1);
+    assert_value(&list.leaves[0], DYNSEL_LEAF_VALUE, 0, sizeof(int));
+    LIST(nowhere, list);
+    assert_int_equal(list.count, 0);
+}
+
+static void leaves_of_composed_iterators(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(squares, list);
+    assert_int_equal(list.count, 1);
+    assert_pointer(&list.leaves[0], 0, sizeof(float), DYNSEL_COUNT_OF_RANGE, false, true);
+    LIST(picked, list);
+    assert_int_equal(list.count, 2);
+    assert_pointer(&list.leaves[0], 0, sizeof(float), offsetof(picked, count), false, false);
+    assert_pointer(&list.leaves[1], offsetof(picked, map), sizeof(int), DYNSEL_COUNT_OF_RANGE,
+                   false, true);
+    LIST(shifted, list);
+    assert_int_equal(list.count, 2);
+    assert_pointer(&list.leaves[0], 0, sizeof(float), offsetof(shifted, count), true, false);
+    LIST(forwards, list);
+    assert_int_equal(list.count, 3);
+    assert_pointer(&list.leaves[0], 0, sizeof(float), offsetof(forwards, base.count), false, false);
+    assert_value(&list.leaves[1], DYNSEL_LEAF_COUNT, offsetof(forwards, base.count), 8);
+    assert_true(list.leaves[1].extent == offsetof(forwards, count));
+    assert_value(&list.leaves[2], DYNSEL_LEAF_COUNT, offsetof(forwards, count), 8);
+    assert_true(list.leaves[2].extent == DYNSEL_COUNT_OF_RANGE);
+}
+
+static void leaves_of_nested_iterators(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(deep_7, list);
+    assert_int_equal(list.count, 7);
+    assert_pointer(&list.leaves[0], offsetof(deep_7, base.source.source.first.source.base.source),
+                   sizeof(float), offsetof(deep_7, base.source.source.first.source.count), false,
+                   true);
+    assert_value(&list.leaves[1], DYNSEL_LEAF_VALUE,
+                 offsetof(deep_7, base.source.source.first.source.base.source.second), sizeof(int));
+    assert_value(&list.leaves[2], DYNSEL_LEAF_COUNT,
+                 offsetof(deep_7, base.source.source.first.source.count), 8);
+    assert_true(list.leaves[2].extent == offsetof(deep_7, base.source.source.first.count));
+    assert_pointer(&list.leaves[3], offsetof(deep_7, base.source.source.first.map), sizeof(int),
+                   offsetof(deep_7, base.count), false, true);
+    assert_value(&list.leaves[4], DYNSEL_LEAF_VALUE, offsetof(deep_7, base.source.source.second),
+                 sizeof(int));
+    assert_value(&list.leaves[5], DYNSEL_LEAF_VALUE, offsetof(deep_7, base.map), sizeof(int));
+    assert_value(&list.leaves[6], DYNSEL_LEAF_COUNT, offsetof(deep_7, count), 8);
+}
+
+static void leaves_tell_extents_and_pointers_of_an_iterator(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(picked_back, list);
+    const picked_back it =
+        picked_back_make(picked_make(inputs_make(data), places_make(order), COUNT), PICKED);
+    assert_int_equal(list.count, 3);
+    assert_ptr_equal(dynsel_leaf_pointer(&list.leaves[0], &it), data);
+    assert_int_equal(dynsel_leaf_extent(&list.leaves[0], &it, 2), COUNT);
+    assert_ptr_equal(dynsel_leaf_pointer(&list.leaves[1], &it), order);
+    assert_int_equal(dynsel_leaf_extent(&list.leaves[1], &it, 2), PICKED);
+    assert_int_equal(dynsel_leaf_count(&list.leaves[2], &it), PICKED);
+    assert_int_equal(dynsel_leaf_extent(&list.leaves[2], &it, 2), 2);
+}
+
+/* Types of the user's own decide for what is inside of them. */
+
+#define OWN(name, ...)                                                                             \
+    typedef struct name name;                                                                      \
+    struct name {                                                                                  \
+        samples usm;                                                                               \
+        inputs host;                                                                               \
+        float *pointer;                                                                            \
+        uint64_t used;                                                                             \
+        __VA_ARGS__                                                                                \
+    };                                                                                             \
+    DYNSEL_LEAVES(name, DYNSEL_PART(samples, usm) DYNSEL_COUNTED_PART(inputs, host, used)          \
+                            DYNSEL_POINTER_PART(pointer) DYNSEL_VALUE_PART(used))
+OWN(silent, char unmarked;);
+OWN(direct, DYNSEL_PASSED_DIRECTLY(direct, 1););
+DYNSEL_ZIP2_ITERATOR(around_silent, samples, squares);
+typedef struct outer {
+    silent one;
+    direct other;
+} outer;
+DYNSEL_PASSED_DIRECTLY(outer, 1);
+DYNSEL_LEAVES(outer, DYNSEL_PART(silent, one) DYNSEL_PART(direct, other));
+typedef struct silent_outer {
+    silent one;
+    direct other;
+} silent_outer;
+DYNSEL_LEAVES(silent_outer, DYNSEL_PART(silent, one) DYNSEL_PART(direct, other));
+
+static void assert_all(const listing *list, bool are_direct)
+{
+    size_t pointers = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->leaves[i].kind == DYNSEL_LEAF_POINTER) {
+            assert_int_equal(list->leaves[i].direct, are_direct);
+            pointers++;
+        }
+    }
+    assert_int_equal(pointers, list->count / 4 * 3);
+}
+
+static void a_users_type_decides_for_its_pointers(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(silent, list);
+    assert_int_equal(list.count, 4);
+    assert_all(&list, false);
+    assert_pointer(&list.leaves[1], offsetof(silent, host), sizeof(float), offsetof(silent, used),
+                   false, false);
+    assert_pointer(&list.leaves[2], offsetof(silent, pointer), sizeof(float), DYNSEL_COUNT_OF_RANGE,
+                   false, false);
+    assert_value(&list.leaves[3], DYNSEL_LEAF_VALUE, offsetof(silent, used), 8);
+    assert_string_equal(list.leaves[3].name, "silent");
+    LIST(direct, list);
+    assert_all(&list, true);
+    LIST(outer, list);
+    assert_int_equal(list.count, 8);
+    assert_all(&list, true);
+    LIST(silent_outer, list);
+    assert_int_equal(list.count, 8);
+    assert_all(&list, false);
+}
+
+/* In an iterator of the library that is not passed directly, each part decides for itself. */
+static void only_what_has_to_be_copied_is(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(around_silent, list);
+    assert_int_equal(list.count, 2);
+    assert_true(list.leaves[0].direct);
+    assert_false(list.leaves[1].direct);
+}
+
+static float rounded(float x)
+{
+    return (float)(int)(x + 0.5F);
+}
+DYNSEL_HOST_TRANSFORM_ITERATOR(roundly, inputs, rounded, float);
+DYNSEL_REVERSE_ITERATOR(roundly_back, roundly);
+
+static void functions_of_the_host_only_are_named(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(roundly_back, list);
+    assert_int_equal(list.count, 3);
+    assert_value(&list.leaves[0], DYNSEL_LEAF_HOST_ONLY, 0, 0);
+    assert_string_equal(list.leaves[0].name, "rounded");
+    assert_int_equal(list.leaves[1].kind, DYNSEL_LEAF_POINTER);
+    float halves[2] = {1.75F, 3.0F};
+    const roundly_back it = roundly_back_make(roundly_make(inputs_make(halves)), 2);
+    assert_int_equal(whole(roundly_back_read(it, 1)), 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(simple_iterators_read_what_is_there),
+        TEST(iterators_compose),
+        TEST(zips_have_all_of_their_parts),
+        TEST(nesting_changes_nothing),
+        TEST(what_is_written_arrives),
+        TEST(simple_iterators_are_one_leaf_or_none),
+        TEST(leaves_of_composed_iterators),
+        TEST(leaves_of_nested_iterators),
+        TEST(leaves_tell_extents_and_pointers_of_an_iterator),
+        TEST(a_users_type_decides_for_its_pointers),
+        TEST(only_what_has_to_be_copied_is),
+        TEST(functions_of_the_host_only_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
