@@ -139,13 +139,56 @@ static binder begin(const dynsel_resource *where, cl_program program, const char
     return b;
 }
 
+/* A type of iterator: its kernel, its leaves, and how the host reads it. */
+typedef struct iterator_form {
+    const char *read;
+    dynsel_leaves_fn leaves;
+    dynsel_leaf_place place;
+    void (*read_on_host)(const void *iterator, size_t count, void *results);
+    size_t value_bytes;
+} iterator_form;
+
+#define FORM(type)                                                                                 \
+    static void type##_on_host(const void *iterator, size_t count, void *results)                  \
+    {                                                                                              \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            ((type##_value *)results)[i] = type##_read(*(const type *)iterator, i);                \
+        }                                                                                          \
+    }                                                                                              \
+    static const iterator_form type##_form = {"read_" #type, type##_leaves,                        \
+                                              DYNSEL_WHOLE_ITERATOR(type), type##_on_host,         \
+                                              sizeof(type##_value)};
+
+FORM(samples)
+FORM(inputs)
+FORM(small)
+FORM(numbers)
+FORM(large)
+FORM(squares)
+FORM(fourths)
+FORM(picked)
+FORM(shifted)
+FORM(twice_picked)
+FORM(backwards)
+FORM(forwards)
+FORM(picked_back)
+FORM(pairs)
+FORM(kept)
+FORM(triples)
+FORM(fours)
+FORM(deep_2)
+FORM(deep_4)
+FORM(deep_7)
+FORM(mine)
+
 /* Runs a kernel that has one more argument than the leaves, for its results. */
-static void read_on_device(const dynsel_resource *where, cl_program program, const char *kernel,
-                           dynsel_leaves_fn leaves, const dynsel_leaf_place *place,
-                           const void *iterator, uint64_t count, void *results, size_t bytes)
+static void read_on_device(const dynsel_resource *where, cl_program program,
+                           const iterator_form *form, const void *iterator, uint64_t count,
+                           void *results)
 {
-    binder b = begin(where, program, kernel, iterator, count);
-    leaves(&b.sink, place);
+    const size_t bytes = (size_t)count * form->value_bytes;
+    binder b = begin(where, program, form->read, iterator, count);
+    form->leaves(&b.sink, &form->place);
     cl_int code = CL_SUCCESS;
     const cl_mem out = clCreateBuffer(b.context, CL_MEM_READ_WRITE, bytes, NULL, &code);
     assert_int_equal(code, CL_SUCCESS);
@@ -155,6 +198,17 @@ static void read_on_device(const dynsel_resource *where, cl_program program, con
                      CL_SUCCESS);
     (void)clReleaseMemObject(out);
     end(&b, false);
+}
+
+static void compare(const dynsel_resource *where, cl_program program, const iterator_form *form,
+                    const void *iterator, size_t count)
+{
+    _Alignas(16) char results[32 * COUNT] = {0};
+    _Alignas(16) char expected[32 * COUNT] = {0};
+    assert_true(form->value_bytes <= 32);
+    form->read_on_host(iterator, count, expected);
+    read_on_device(where, program, form, iterator, count, results);
+    assert_memory_equal(results, expected, sizeof(results));
 }
 
 #define READ(type, parameters, made)                                                               \
@@ -240,31 +294,21 @@ static cl_program build(const dynsel_resource *where)
 
 /* Reads `number` elements of an iterator on the host and on a device. */
 #define COMPARE(type, number, ...)                                                                 \
-    do {                                                                                           \
+    {                                                                                              \
         const type it = __VA_ARGS__;                                                               \
-        const dynsel_leaf_place place = DYNSEL_WHOLE_ITERATOR(type);                               \
-        type##_value results[COUNT];                                                               \
-        type##_value expected[COUNT];                                                              \
-        (void)memset(results, 0, sizeof(results));                                                 \
-        (void)memset(expected, 0, sizeof(expected));                                               \
-        for (size_t i = 0; i < (number); i++) {                                                    \
-            expected[i] = type##_read(it, i);                                                      \
-        }                                                                                          \
-        read_on_device(where, program, "read_" #type, type##_leaves, &place, &it, (number),        \
-                       results, sizeof(results[0]) * (number));                                    \
-        assert_memory_equal(results, expected, sizeof(results));                                   \
-    } while (0)
+        compare(where, program, &type##_form, &it, (number));                                      \
+    }
 
 static void compare_simple(const dynsel_resource *where, cl_program program)
 {
-    COMPARE(samples, COUNT, samples_make(data));
-    COMPARE(inputs, COUNT, inputs_make(data));
-    COMPARE(inputs, 1, inputs_make(data + 3));
-    COMPARE(small, COUNT, small_make(shorts));
-    COMPARE(numbers, COUNT, numbers_make(-7));
-    COMPARE(large, COUNT, large_make(1L << 20));
-    COMPARE(squares, COUNT, squares_make(inputs_make(data)));
-    COMPARE(fourths, COUNT, fourths_make(squares_make(inputs_make(more))));
+    COMPARE(samples, COUNT, samples_make(data))
+    COMPARE(inputs, COUNT, inputs_make(data))
+    COMPARE(inputs, 1, inputs_make(data + 3))
+    COMPARE(small, COUNT, small_make(shorts))
+    COMPARE(numbers, COUNT, numbers_make(-7))
+    COMPARE(large, COUNT, large_make(1L << 20))
+    COMPARE(squares, COUNT, squares_make(inputs_make(data)))
+    COMPARE(fourths, COUNT, fourths_make(squares_make(inputs_make(more))))
 }
 
 static void compare_composed(const dynsel_resource *where, cl_program program)
@@ -272,21 +316,21 @@ static void compare_composed(const dynsel_resource *where, cl_program program)
     const inputs in = inputs_make(data);
     const picked some = picked_make(in, places_make(order), COUNT);
     const backwards back = backwards_make(in, COUNT);
-    COMPARE(picked, PICKED, some);
-    COMPARE(shifted, COUNT - 3, shifted_make(samples_make(more), numbers_make(3), COUNT));
-    COMPARE(twice_picked, PICKED, twice_picked_make(some, places_make(again), PICKED));
-    COMPARE(backwards, COUNT, back);
-    COMPARE(backwards, PICKED, back);
-    COMPARE(forwards, COUNT, forwards_make(back, COUNT));
-    COMPARE(forwards, 4, forwards_make(back, 6));
-    COMPARE(picked_back, PICKED, picked_back_make(some, PICKED));
-    COMPARE(pairs, COUNT, pairs_make(in, numbers_make(4)));
-    COMPARE(kept, COUNT, kept_make(in, nowhere_make()));
-    COMPARE(triples, PICKED, triples_make(samples_make(more), back, places_make(order)));
+    COMPARE(picked, PICKED, some)
+    COMPARE(shifted, COUNT - 3, shifted_make(samples_make(more), numbers_make(3), COUNT))
+    COMPARE(twice_picked, PICKED, twice_picked_make(some, places_make(again), PICKED))
+    COMPARE(backwards, COUNT, back)
+    COMPARE(backwards, PICKED, back)
+    COMPARE(forwards, COUNT, forwards_make(back, COUNT))
+    COMPARE(forwards, 4, forwards_make(back, 6))
+    COMPARE(picked_back, PICKED, picked_back_make(some, PICKED))
+    COMPARE(pairs, COUNT, pairs_make(in, numbers_make(4)))
+    COMPARE(kept, COUNT, kept_make(in, nowhere_make()))
+    COMPARE(triples, PICKED, triples_make(samples_make(more), back, places_make(order)))
     COMPARE(fours, PICKED,
-            fours_make(numbers_make(9), squares_make(in), some, forwards_make(back, COUNT)));
+            fours_make(numbers_make(9), squares_make(in), some, forwards_make(back, COUNT)))
     COMPARE(mine, PICKED,
-            {squares_make(inputs_make(more)), picked_make(in, places_make(order), COUNT), 3});
+            {squares_make(inputs_make(more)), picked_make(in, places_make(order), COUNT), 3})
 }
 
 static void compare_nested(const dynsel_resource *where, cl_program program)
@@ -294,10 +338,10 @@ static void compare_nested(const dynsel_resource *where, cl_program program)
     const deep_2 two =
         deep_2_make(deep_1_make(pairs_make(inputs_make(data), numbers_make(1000))), COUNT);
     const deep_4 four = deep_4_make(deep_3_make(two, places_make(order), COUNT), numbers_make(50));
-    COMPARE(deep_2, COUNT, two);
-    COMPARE(deep_4, PICKED, four);
+    COMPARE(deep_2, COUNT, two)
+    COMPARE(deep_4, PICKED, four)
     COMPARE(deep_7, PICKED - 1,
-            deep_7_make(deep_6_make(deep_5_make(four), numbers_make(1), PICKED), PICKED - 1));
+            deep_7_make(deep_6_make(deep_5_make(four), numbers_make(1), PICKED), PICKED - 1))
 }
 
 static void kernels_read_what_the_host_reads(void **state)
@@ -312,15 +356,20 @@ static void kernels_read_what_the_host_reads(void **state)
     }
 }
 
+static void write_on_device(const dynsel_resource *where, cl_program program, const char *kernel,
+                            const iterator_form *form, const void *iterator, size_t count)
+{
+    binder b = begin(where, program, kernel, iterator, count);
+    form->leaves(&b.sink, &form->place);
+    run(&b);
+    end(&b, true);
+}
+
 #define WRITE_ON_DEVICE(type, number, ...)                                                         \
-    do {                                                                                           \
+    {                                                                                              \
         const type it = __VA_ARGS__;                                                               \
-        const dynsel_leaf_place place = DYNSEL_WHOLE_ITERATOR(type);                               \
-        binder b = begin(r, program, "write_" #type, &it, (number));                               \
-        type##_leaves(&b.sink, &place);                                                            \
-        run(&b);                                                                                   \
-        end(&b, true);                                                                             \
-    } while (0)
+        write_on_device(where, program, "write_" #type, &type##_form, &it, (number));              \
+    }
 
 static void assert_is(float actual, int expected)
 {
@@ -331,28 +380,28 @@ static void kernels_write_where_the_host_would(void **state)
 {
     static const int distinct[PICKED] = {7, 0, 11, 2, 3};
     (void)state;
-    for (const dynsel_resource *r = resources; r < resources + resource_count; r++) {
-        const cl_program program = build(r);
+    for (const dynsel_resource *where = resources; where < resources + resource_count; where++) {
+        const cl_program program = build(where);
         int map[PICKED];
         (void)memcpy(map, distinct, sizeof(map));
         (void)memset(data, 0, sizeof(data));
         const inputs in = inputs_make(data);
-        WRITE_ON_DEVICE(inputs, 4, in);
+        WRITE_ON_DEVICE(inputs, 4, in)
         assert_is(data[0], 1);
         assert_is(data[3], 4);
         assert_is(data[4], 0);
-        WRITE_ON_DEVICE(backwards, 2, backwards_make(in, COUNT));
+        WRITE_ON_DEVICE(backwards, 2, backwards_make(in, COUNT))
         assert_is(data[COUNT - 1], 2);
         assert_is(data[COUNT - 2], 3);
-        WRITE_ON_DEVICE(picked, PICKED, picked_make(in, places_make(map), COUNT));
+        WRITE_ON_DEVICE(picked, PICKED, picked_make(in, places_make(map), COUNT))
         for (int i = 0; i < PICKED; i++) {
             assert_is(data[distinct[i]], i + 3);
         }
-        WRITE_ON_DEVICE(kept, 2, kept_make(in, nowhere_make()));
+        WRITE_ON_DEVICE(kept, 2, kept_make(in, nowhere_make()))
         assert_is(data[1], 5);
         WRITE_ON_DEVICE(
             triples, 3,
-            triples_make(samples_make(more), backwards_make(in, COUNT), places_make(map)));
+            triples_make(samples_make(more), backwards_make(in, COUNT), places_make(map)))
         assert_is(more[2], 7);
         assert_is(data[COUNT - 1 - 2], 8);
         assert_int_equal(map[2], 2);

@@ -152,6 +152,7 @@ STAGED(spoilt_6);
 /* Another name is another type, until it says what it is. */
 typedef always alias;
 STAGED(alias);
+/* (5) Another name. */
 typedef always marked_alias;
 DYNSEL_PASSED_DIRECTLY(marked_alias, dynsel_is_passed_directly_to_device(always));
 DIRECT(marked_alias);

@@ -29,14 +29,14 @@ typedef struct pair {
 DYNSEL_PASSED_DIRECTLY(pair, dynsel_is_passed_directly_to_device(always) &&
                                  dynsel_is_passed_directly_to_device(float *));
 
-/* An overload without a body: a mark before there is anything else of the type. */
+/* (1) An overload without a body: a mark before there is anything else of the type. */
 struct bodiless;
 DYNSEL_PASSED_DIRECTLY(bodiless, 1);
 struct bodiless {
     pair of;
 };
 
-/* A hidden friend, and the legacy member: a mark inside of the type. */
+/* (2) A hidden friend, and the legacy member: a mark inside of the type. */
 typedef struct friendly {
     float *data;
     DYNSEL_PASSED_DIRECTLY(friendly, 1);
@@ -47,7 +47,7 @@ struct unfriendly {
     float *data;
 };
 
-/* A derived type: C knows of no such relation, so it says itself what it follows, or nothing. */
+/* (4) A derived type: C knows of no such relation, so it says itself what it follows, or nothing. */
 typedef struct derived {
     always base;
 } derived;
@@ -69,7 +69,7 @@ typedef struct derived_from_two {
 } derived_from_two;
 DYNSEL_PASSED_DIRECTLY(derived_from_two, dynsel_is_passed_directly_to_device(never));
 
-/* A template: a macro that declares the type and marks it. */
+/* (3) A template: a macro that declares the type and marks it. */
 #define PAIR_OF(name, a, b)                                                                        \
     typedef struct name name;                                                                      \
     struct name {                                                                                  \
