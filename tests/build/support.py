@@ -155,8 +155,9 @@ def build_tree():
     shutil.copy(TOP / "boards/targets.yaml", top / "boards/targets.yaml")
     for path in [*TOP.glob("src/**/Kconfig*"), *TOP.glob("tests/*.supp")]:
         write(top / path.relative_to(TOP), path.read_text(encoding="utf-8"))
-    for name in ("aspects.def", "aspect_traits.h", "iterators.h"):
+    for name in ("aspects.def", "aspect_traits.h"):
         write(top / "include/dynsel" / name, (TOP / "include/dynsel" / name).read_text(encoding="utf-8"))
+    write(top / "include/dynsel/iterators.h", "#ifndef ITERATORS_H\n#define ITERATORS_H\n#endif\n")
     for name, text in SOURCES.items():
         write(top / name, text)
     return top

@@ -313,6 +313,55 @@ static void constants_stand_where_constants_must(void **state)
     assert_int_equal(kind_of(2), '?');
 }
 
+/* One of each kind again, as a run-time test that doc/conformance.md can name. */
+
+#define VALUE(type) dynsel_is_passed_directly_to_device(type)
+
+static void pointers_are_whatever_they_point_to(void **state)
+{
+    (void)state;
+    assert_int_equal(VALUE(const float *) + VALUE(struct nowhere_complete *) + VALUE(void *), 3);
+    assert_int_equal(VALUE(plain **) + VALUE(pointer) + VALUE(int (*)(int, const char *)), 3);
+}
+
+static void a_type_is_what_it_says_and_0_where_it_says_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(VALUE(always) + VALUE(struct always) + VALUE(const always), 3);
+    assert_int_equal(VALUE(plain) + VALUE(never) + VALUE(float) + VALUE(float[4]), 0);
+}
+
+static void types_follow_others_at_any_depth(void **state)
+{
+    (void)state;
+    assert_int_equal(VALUE(pair) + VALUE(deep_5) + VALUE(deep_8), 3);
+    assert_int_equal(VALUE(spoilt_1) + VALUE(spoilt_5) + VALUE(spoilt_6), 0);
+}
+
+static void marks_stand_before_and_inside_of_a_type(void **state)
+{
+    (void)state;
+    assert_int_equal(VALUE(struct bodiless) + VALUE(friendly), 2);
+    assert_int_equal(VALUE(struct unfriendly), 0);
+}
+
+static void derived_types_and_aliases_say_it_themselves(void **state)
+{
+    (void)state;
+    assert_int_equal(VALUE(derived) + VALUE(marked_alias), 2);
+    assert_int_equal(VALUE(derived_and_silent) + VALUE(derived_and_other), 0);
+    assert_int_equal(VALUE(derived_from_two) + VALUE(alias), 0);
+}
+
+static void iterators_follow_their_parts(void **state)
+{
+    (void)state;
+    assert_int_equal(VALUE(counting) + VALUE(discard) + VALUE(half_usm) + VALUE(picked_dd), 4);
+    assert_int_equal(VALUE(zip_dd) + VALUE(zip_dddd) + VALUE(reverse_d) + VALUE(tower_7), 4);
+    assert_int_equal(VALUE(host) + VALUE(half_host) + VALUE(picked_ds) + VALUE(picked_sd), 0);
+    assert_int_equal(VALUE(zip_ds) + VALUE(zip_sddd) + VALUE(reverse_s) + VALUE(leaning_7), 0);
+}
+
 static void a_block_has_marks_of_its_own(void **state)
 {
     (void)state;
@@ -347,6 +396,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constants_stand_where_constants_must),
+        cmocka_unit_test(pointers_are_whatever_they_point_to),
+        cmocka_unit_test(a_type_is_what_it_says_and_0_where_it_says_nothing),
+        cmocka_unit_test(types_follow_others_at_any_depth),
+        cmocka_unit_test(marks_stand_before_and_inside_of_a_type),
+        cmocka_unit_test(derived_types_and_aliases_say_it_themselves),
+        cmocka_unit_test(iterators_follow_their_parts),
         cmocka_unit_test(a_block_has_marks_of_its_own),
         cmocka_unit_test(marks_take_no_room),
     };
