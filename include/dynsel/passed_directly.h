@@ -33,7 +33,7 @@
  * - `__typeof__(x)` is no name and does not compile: write the type.
  * - Arrays and functions are 0. An array type written out over an unmarked typedef name, as
  *   `my_plain[4]` or `my_plain (*)[4]`, does not compile ("incomplete element type"): give the
- *   array a name with a typedef.
+ *   array a name with a typedef. The same for a structure whose members are written out in place.
  * - A structure type has to be complete; pointers to incomplete ones are pointers.
  * - No comma outside of parentheses in a type.
  * - C11 with the extensions of GCC and Clang. In C++ a mark is allowed and says nothing, and the
@@ -123,6 +123,21 @@
 #define DYNSEL_NO_NAME___fp16     ~, 0,
 #define DYNSEL_NO_NAME___float128 ~, 0,
 #define DYNSEL_NO_NAME__Float128  ~, 0,
+
+/* Nor have those of the standard headers, which so can be in arrays. */
+#define DYNSEL_NO_NAME_int8_t     ~, 0,
+#define DYNSEL_NO_NAME_int16_t    ~, 0,
+#define DYNSEL_NO_NAME_int32_t    ~, 0,
+#define DYNSEL_NO_NAME_int64_t    ~, 0,
+#define DYNSEL_NO_NAME_uint8_t    ~, 0,
+#define DYNSEL_NO_NAME_uint16_t   ~, 0,
+#define DYNSEL_NO_NAME_uint32_t   ~, 0,
+#define DYNSEL_NO_NAME_uint64_t   ~, 0,
+#define DYNSEL_NO_NAME_intptr_t   ~, 0,
+#define DYNSEL_NO_NAME_uintptr_t  ~, 0,
+#define DYNSEL_NO_NAME_size_t     ~, 0,
+#define DYNSEL_NO_NAME_ptrdiff_t  ~, 0,
+#define DYNSEL_NO_NAME_wchar_t    ~, 0,
 
 #endif
 

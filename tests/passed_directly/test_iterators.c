@@ -242,6 +242,26 @@ static void leaves_of_nested_iterators(void **state)
     assert_value(&list.leaves[6], DYNSEL_LEAF_COUNT, offsetof(deep_7, count), 8);
 }
 
+/* Offsets are those in the whole iterator, also where a part does not begin with it. */
+static void leaves_of_parts_that_begin_later(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(fours, list);
+    assert_int_equal(list.count, 7);
+    assert_value(&list.leaves[0], DYNSEL_LEAF_VALUE, 0, sizeof(int));
+    assert_pointer(&list.leaves[1], offsetof(fours, second), sizeof(float), DYNSEL_COUNT_OF_RANGE,
+                   false, true);
+    assert_pointer(&list.leaves[2], offsetof(fours, third), sizeof(float),
+                   offsetof(fours, third.count), false, false);
+    assert_pointer(&list.leaves[3], offsetof(fours, third.map), sizeof(int), DYNSEL_COUNT_OF_RANGE,
+                   false, true);
+    assert_pointer(&list.leaves[4], offsetof(fours, fourth), sizeof(float),
+                   offsetof(fours, fourth.base.count), false, false);
+    assert_value(&list.leaves[5], DYNSEL_LEAF_COUNT, offsetof(fours, fourth.base.count), 8);
+    assert_value(&list.leaves[6], DYNSEL_LEAF_COUNT, offsetof(fours, fourth.count), 8);
+}
+
 static void leaves_tell_extents_and_pointers_of_an_iterator(void **state)
 {
     (void)state;
@@ -366,6 +386,7 @@ int main(void)
         TEST(simple_iterators_are_one_leaf_or_none),
         TEST(leaves_of_composed_iterators),
         TEST(leaves_of_nested_iterators),
+        TEST(leaves_of_parts_that_begin_later),
         TEST(leaves_tell_extents_and_pointers_of_an_iterator),
         TEST(a_users_type_decides_for_its_pointers),
         TEST(only_what_has_to_be_copied_is),

@@ -74,6 +74,7 @@ DIRECT(int (*)[4]);
 DIRECT(row *);
 DIRECT(always (*)[4]);
 DIRECT(int *(*)[2][3]);
+DIRECT(uint8_t (*)[16]);
 
 /* Of functions too. */
 DIRECT(void (*)(void));
@@ -106,6 +107,7 @@ STAGED(enum color);
 STAGED(nameless);
 STAGED(function);
 STAGED(void(int));
+STAGED(plain(int));
 
 /* Arrays, also of what is passed directly. */
 STAGED(float[4]);
@@ -114,6 +116,8 @@ STAGED(float *[4]);
 STAGED(row);
 STAGED(const row);
 STAGED(always[2]);
+STAGED(uint8_t[16]);
+STAGED(const size_t[2]);
 
 /* Types that say what they are, and one that does not. */
 STAGED(plain);
