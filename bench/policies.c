@@ -6,26 +6,27 @@
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
 static dynsel_fixed_resource_policy fixed;
 
-static dynsel_status init_fixed(const dynsel_options *options)
+static dynsel_status init_fixed(const dynsel_options *options, size_t first)
 {
-    return dynsel_fixed_resource_init(&fixed, options, 1);
+    return dynsel_fixed_resource_init(&fixed, options, first);
 }
 #endif
 
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
 static dynsel_round_robin_policy round_robin;
 
-static dynsel_status init_round_robin(const dynsel_options *options)
+static dynsel_status init_round_robin(const dynsel_options *options, size_t first)
 {
-    return dynsel_round_robin_init(&round_robin, options, 0);
+    return dynsel_round_robin_init(&round_robin, options, first);
 }
 #endif
 
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
 static dynsel_dynamic_load_policy dynamic_load;
 
-static dynsel_status init_dynamic_load(const dynsel_options *options)
+static dynsel_status init_dynamic_load(const dynsel_options *options, size_t first)
 {
+    (void)first;
     return dynsel_dynamic_load_init(&dynamic_load, options);
 }
 #endif
@@ -33,8 +34,9 @@ static dynsel_status init_dynamic_load(const dynsel_options *options)
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
 static dynsel_auto_tune_policy auto_tune;
 
-static dynsel_status init_auto_tune(const dynsel_options *options)
+static dynsel_status init_auto_tune(const dynsel_options *options, size_t first)
 {
+    (void)first;
     return dynsel_auto_tune_init(&auto_tune, options, DYNSEL_NEVER_RESAMPLE);
 }
 #endif

@@ -13,7 +13,8 @@ typedef struct bench_policy {
     const char *name;
     floor_kind floor;
     dynsel_policy *policy; /* zeroed before `init` */
-    dynsel_status (*init)(const dynsel_options *options);
+    /* first: where fixed_resource stays, and round_robin begins; others find their own way */
+    dynsel_status (*init)(const dynsel_options *options, size_t first);
 } bench_policy;
 
 /* Ends with an entry without a name. */

@@ -1,58 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
-
 #include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <dynsel/dynsel.h>
+
+#include "machine.h"
 
 static FILE *csv;
 static bool csv_failed;
 static unsigned budgets;
 static unsigned missed;
-
-static void print_processor(void)
-{
-    static const char key[] = "model name";
-    char line[256] = "";
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    bool found = false;
-    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
-        found = strncmp(line, key, sizeof key - 1) == 0;
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    const char *colon = found ? strchr(line, ':') : NULL;
-    printf("processor      %ld x %s", sysconf(_SC_NPROCESSORS_ONLN),
-           colon != NULL ? colon + 2 : "unknown\n");
-}
-
-static void print_machine(const char *label)
-{
-    struct utsname system;
-    char date[64] = "";
-    const time_t now = time(NULL);
-    struct tm local;
-    if (localtime_r(&now, &local) != NULL) {
-        (void)strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &local);
-    }
-    printf("date           %s\n", date);
-    if (uname(&system) == 0) {
-        printf("machine        %s %s %s\n", system.sysname, system.release, system.machine);
-    }
-    print_processor();
-    printf("compiler       %s %s\n", CONFIG_DYNSEL_COMPILER_CLANG ? "clang" : "gcc", __VERSION__);
-    printf("configuration  %s, statistics %s, %s, tag %s\n", label != NULL ? label : "not named",
-           CONFIG_DYNSEL_STATISTICS ? "on" : "off",
-           CONFIG_DYNSEL_OPTIMIZE_SPEED ? "for speed" : "NOT FOR SPEED", DYNSEL_CONFIG_TAG_TEXT);
-}
 
 bool report_open(const char *file, const char *label)
 {
@@ -66,7 +25,7 @@ bool report_open(const char *file, const char *label)
                     "limit_ns\n",
                     csv);
     }
-    print_machine(label);
+    machine_print(stdout, "", label);
     return true;
 }
 

@@ -13,7 +13,8 @@
 
 enum {
     MOST_WITH_BUDGET = 16, /* resources */
-    ATTEMPTS = 4           /* for one repetition in which the threads overlap */
+    ATTEMPTS = 4,          /* for one repetition in which the threads overlap */
+    FIRST = 1              /* resource */
 };
 
 static const double LEAST_OVERLAP = 0.8;
@@ -96,7 +97,7 @@ static void measure_with(const bench_policy *subject, unsigned resources, unsign
     for (unsigned i = 0; i < resources; i++) {
         table[i] = (dynsel_resource){.backend = &dynsel_inline_backend, .handle = &table[i]};
     }
-    report_must(subject->init(&options) == DYNSEL_OK, subject->name);
+    report_must(subject->init(&options, FIRST) == DYNSEL_OK, subject->name);
     floor_prepare(subject->floor, resources, &task);
     submit(subject->policy, 0, times / 2); /* so that policies that learn are settled */
     for (unsigned threads = 1; threads <= (CONFIG_DYNSEL_CONTEXT_THREADS ? 2 : 1); threads++) {

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+
+#include "machine.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <dynsel/dynsel.h>
+
+static void print_processor(FILE *to, const char *before)
+{
+    static const char key[] = "model name";
+    char line[256] = "";
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    bool found = false;
+    while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
+        found = strncmp(line, key, sizeof key - 1) == 0;
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    const char *colon = found ? strchr(line, ':') : NULL;
+    (void)fprintf(to, "%sprocessor      %ld x %s", before, sysconf(_SC_NPROCESSORS_ONLN),
+                  colon != NULL ? colon + 2 : "unknown\n");
+}
+
+void machine_print(FILE *to, const char *before, const char *label)
+{
+    struct utsname system;
+    char date[64] = "";
+    const time_t now = time(NULL);
+    struct tm local;
+    if (localtime_r(&now, &local) != NULL) {
+        (void)strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &local);
+    }
+    (void)fprintf(to, "%sdate           %s\n", before, date);
+    if (uname(&system) == 0) {
+        (void)fprintf(to, "%smachine        %s %s %s\n", before, system.sysname, system.release,
+                      system.machine);
+    }
+    print_processor(to, before);
+    (void)fprintf(to, "%scompiler       %s %s\n", before,
+                  CONFIG_DYNSEL_COMPILER_CLANG ? "clang" : "gcc", __VERSION__);
+    (void)fprintf(to, "%sconfiguration  %s, statistics %s, %s, tag %s\n", before,
+                  label != NULL ? label : "not named", CONFIG_DYNSEL_STATISTICS ? "on" : "off",
+                  CONFIG_DYNSEL_OPTIMIZE_SPEED ? "for speed" : "NOT FOR SPEED",
+                  DYNSEL_CONFIG_TAG_TEXT);
+}
