@@ -56,6 +56,8 @@ def declare(base, session, builds):
         nodes = [node for build in ready for node in build.outside[name]]
         nodes += [program for build in ready for program, _, _ in build.soaked if name == "soak"]
         base.AlwaysBuild(base.Alias(name, nodes, action(_one_by_one(ready, run, arguments), None)))
+    for name in {"bench", "usecases"} & set(session.targets):
+        base.Alias(name, [build.outside.get("usecases", []) for build in builds])
 
 
 def _one_by_one(builds, run, arguments):

@@ -93,7 +93,8 @@ class VariantBuild:
         libs      pkg-config modules
         env       process environment of all runs; {build} is the variant's folder
         runs      {name: process environment}: several runs of the same program
-        programs  names of program()s that it starts; they are in $DYNSEL_BIN
+        programs  names of program()s that it starts; they are in $DYNSEL_BIN, or beside it in a
+                  folder named after the command that they are built for
         needs     files that a Python test depends on
         stepped   sources of the library, compiled for this test with tests/stepping in front of src,
                   so that they stop before each atomic operation
@@ -132,13 +133,15 @@ class VariantBuild:
         """build/<variant>/<command>/<name>: built by check, run only by `scons <command>`.
 
         loads: sources of one shared object that the program gets loaded at run time.
+        Several programs of one command stand beside each other; tests may start them.
         """
         folder = f"#{self.variant.folder}/{command}"
         nodes = self._link(self.env, f"{folder}/{name}", sources, [])
         if loads:
             objects = [self._object(self.shared_env, source) for source in loads]
             nodes += self.shared_env.Program(f"{folder}/{name}.so", objects)
-        self.outside[command] = nodes
+        self.programs[name] = nodes
+        self.outside.setdefault(command, []).extend(nodes)
 
     def demo(self, program, arguments):
         """`scons demo` runs this program; it may see the whole environment of the shell."""

@@ -104,6 +104,7 @@ Targets that build
   check           the same with more compilers and configurations, and all gates
   demo            the main example
   bench           what a submit costs; fast, with statistics off and on
+  usecases        builds the programs of doc/results.md; CONF=usecases gives them room and speed
   soak            ten million submits from several threads, counted
   matrix          test once more with each option of the menu the other way round, or with
                   RANDOM=20 in so many random configurations (SEED=1 for the same again);

@@ -145,14 +145,15 @@ def _declare(build, session, gates):
     env = build.env
     exports = {"component": build.component, "program": build.program, "test": build.test,
                "demo": build.demo, "config": build.config,
-               "bench": partial(build.on_demand, "bench"), "soak": partial(build.on_demand, "soak")}
+               "bench": partial(build.on_demand, "bench"), "soak": partial(build.on_demand, "soak"),
+               "usecase": partial(build.on_demand, "usecases")}
     env.SConscript("#src/SConscript", exports=exports)
     build.make_archive()
     env.SConscript("#examples/SConscript", exports=exports)
     env.SConscript("#tools/SConscript", exports=exports, must_exist=False)
     default = [build.archive, build.generated, list(build.programs.values())]
     if session.targets or GetOption("clean"):
-        env.SConscript(["#tests/SConscript", "#bench/SConscript", "#soak/SConscript"], exports=exports,
+        env.SConscript(["#bench/SConscript", "#soak/SConscript", "#tests/SConscript"], exports=exports,
                        must_exist=False)
         _declare_targets(build, session, gates)
     default.append(build.compile_commands())
@@ -192,7 +193,7 @@ def _matrix_node(build, matrix):
 
 def _check_targets(session):
     """SCons itself finds an unknown target only when it gets there, and does not guess."""
-    names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak", "misra"}
+    names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak", "usecases", "misra"}
     for target in session.targets:
         if target in names:
             continue

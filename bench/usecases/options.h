@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of all use cases: what they share, and what each adds. */
+#ifndef USECASES_OPTIONS_H
+#define USECASES_OPTIONS_H
+
+#include <stdint.h>
+
+/* One that takes a value: a number, or a text. */
+typedef struct usecase_option {
+    const char *name;  /* "--runs" */
+    const char *value; /* what stands for it in the help: "N" */
+    const char *help;
+    uint64_t *number; /* NULL: a text */
+    uint64_t least;
+    uint64_t most;
+    const char **text;
+} usecase_option;
+
+typedef struct usecase_options {
+    const char *devices; /* a selector, "none", or NULL for all */
+    const char *csv;     /* NULL: none */
+    const char *label;   /* NULL: none */
+    uint64_t workers;
+    uint64_t seed;
+} usecase_options;
+
+/* options: what is used where nothing is said. own: those of this program, ending with one without
+ * a name. --help and mistakes end the program. */
+void usecase_options_parse(int argc, char **argv, const char *about, const usecase_option *own,
+                           usecase_options *options);
+
+#endif

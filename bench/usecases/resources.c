@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "resources.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "say.h"
+
+static void add_workers(resources *r, uint64_t workers)
+{
+    size_t count = 0;
+    if (workers != 0) {
+        say_must(dynsel_threads_start((size_t)workers) == DYNSEL_OK, "--workers");
+        say_must(dynsel_threads_resources(&r->table[r->count], RESOURCES_MOST - r->count, &count) ==
+                     DYNSEL_OK,
+                 "--workers");
+        r->count += count;
+    }
+}
+
+static void add_devices(resources *r, const char *selector)
+{
+    size_t count = 0;
+    char text[512];
+    if (selector != NULL && strcmp(selector, "none") == 0) {
+        return;
+    }
+    const dynsel_status status =
+        dynsel_opencl_select(selector, &r->table[r->count], RESOURCES_MOST - r->count, &count);
+    if (status == DYNSEL_OK) {
+        r->count += count;
+        return;
+    }
+    (void)dynsel_error_text(NULL, text, sizeof text);
+    if (status != DYNSEL_E_NO_RESOURCE || selector != NULL) {
+        say_end(SAY_USAGE, "--devices: %s", text);
+    }
+}
+
+/* Equal devices have equal names. */
+static void name_them(resources *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const char *name = dynsel_resource_name(&r->table[i]);
+        size_t before = 0;
+        size_t all = 0;
+        for (size_t k = 0; k < r->count; k++) {
+            const bool equal = strcmp(dynsel_resource_name(&r->table[k]), name) == 0;
+            before += equal && k < i ? 1 : 0;
+            all += equal ? 1 : 0;
+        }
+        (void)snprintf(r->names[i], sizeof r->names[i], all > 1 ? "%.60s #%zu" : "%.60s", name,
+                       before);
+    }
+}
+
+void resources_find(resources *r, const usecase_options *options, bool host, size_t least)
+{
+    *r = (resources){0};
+    if (host) {
+        r->table[r->count++] = (dynsel_resource){.backend = &dynsel_inline_backend};
+    }
+    add_workers(r, options->workers);
+    r->first_device = r->count;
+    add_devices(r, options->devices);
+    name_them(r);
+    if (r->count == 0) {
+        say_end(SAY_USAGE, "there is no OpenCL device; give some --workers, or install a driver "
+                           "(Debian: pocl-opencl-icd)");
+    }
+    if (r->count < least) {
+        say_end(SAY_USAGE,
+                "there is only %s, so nothing to choose from; add --workers, or another "
+                "OpenCL device",
+                r->names[0]);
+    }
+}
+
+void resources_close(void)
+{
+    say_must(dynsel_threads_stop() == DYNSEL_OK, "dynsel_threads_stop");
+    say_must(dynsel_opencl_close() == DYNSEL_OK, "dynsel_opencl_close");
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dynsel/error.h>
+
+static const char *name = "usecase";
+
+void say_name(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    name = slash != NULL ? slash + 1 : program;
+}
+
+const char *say_program(void)
+{
+    return name;
+}
+
+static void print(const char *format, va_list arguments)
+{
+    (void)fflush(stdout);
+    (void)fprintf(stderr, "%s: ", name);
+    (void)vfprintf(stderr, format, arguments);
+    (void)fputc('\n', stderr);
+}
+
+void say_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+}
+
+void say_end(int status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+    exit(status);
+}
+
+void say_must(bool good, const char *what)
+{
+    if (!good) {
+        char text[512];
+        (void)dynsel_error_text(NULL, text, sizeof text);
+        say_end(SAY_FAILED, "%s: %s", what, text);
+    }
+}

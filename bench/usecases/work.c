@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "work.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../measure.h"
+#include "kernels.h"
+#include "random.h"
+#include "say.h"
+
+enum { PAGE = 4096 };
+
+static const double TOLERANCE = 1e-5;
+
+/* One input and one output of each size. */
+typedef struct data {
+    uint32_t elements;
+    void *in;
+    void *out;
+    dynsel_accessor read; /* placeholders */
+    dynsel_accessor written;
+} data;
+
+static data sizes[WORK_MOST_SIZES];
+static size_t size_count;
+static dynsel_fixed_resource_policy fixed[RESOURCES_MOST];
+static size_t fixed_count;
+
+static void *allocate(size_t bytes)
+{
+    void *memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
+    if (memory == NULL) {
+        say_end(SAY_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
+    }
+    return memory;
+}
+
+static dynsel_accessor open_buffer(void *memory, uint32_t elements, dynsel_access_mode mode,
+                                   const char *name)
+{
+    dynsel_buffer buffer = {0};
+    say_must(dynsel_buffer_init(&buffer, memory, sizeof(uint32_t), DYNSEL_RANGE(elements)) ==
+                 DYNSEL_OK,
+             "dynsel_buffer_init");
+    return (dynsel_accessor){
+        .name = name, .buffer = buffer, .mode = (uint8_t)mode, .placeholder = true};
+}
+
+void work_open(const uint32_t *elements, size_t count, uint64_t seed)
+{
+    for (size_t i = 0; i < count; i++) {
+        data *d = &sizes[i];
+        const size_t bytes = (size_t)elements[i] * sizeof(uint32_t);
+        *d = (data){.elements = elements[i], .in = allocate(bytes), .out = allocate(bytes)};
+        uint32_t *in = d->in;
+        for (uint32_t k = 0; k < elements[i]; k++) {
+            in[k] = (uint32_t)random_next(&seed);
+        }
+        (void)memset(d->out, 0, bytes);
+        d->read = open_buffer(d->in, elements[i], DYNSEL_ACCESS_READ, "in");
+        d->written = open_buffer(d->out, elements[i], DYNSEL_ACCESS_DISCARD_WRITE, "out");
+    }
+    size_count = count;
+}
+
+work_kind work_kind_of(uint32_t kernel, uint32_t size, uint32_t operations)
+{
+    const data *d = &sizes[size];
+    work_kind kind = {
+        .kernel = kernel, .size = size, .elements = d->elements, .operations = operations};
+    kind.expected = allocate((size_t)d->elements * sizeof(uint32_t));
+    usecase_kernels[kernel].reference(d->in, kind.expected, d->elements, operations);
+    (void)snprintf(kind.name, sizeof kind.name, "%s/%" PRIu32 "/%" PRIu32,
+                   usecase_kernels[kernel].kernel.name, d->elements, operations);
+    return kind;
+}
+
+static void tell_unprepared(const dynsel_kernel *kernel, const dynsel_resource *where,
+                            dynsel_status status, size_t done, size_t total, void *context)
+{
+    (void)done;
+    (void)total;
+    (void)context;
+    if (status != DYNSEL_OK) {
+        char text[512];
+        (void)dynsel_error_text(NULL, text, sizeof text);
+        say_end(SAY_FAILED, "%s cannot be built for %s: %s", kernel->name,
+                dynsel_resource_name(where), text);
+    }
+}
+
+void work_prepare(const resources *r)
+{
+    const dynsel_kernel *kernels[KERNELS];
+    const dynsel_options options = {.resources = r->table, .count = r->count};
+    for (size_t i = 0; i < KERNELS; i++) {
+        kernels[i] = &usecase_kernels[i].kernel;
+    }
+    for (fixed_count = 0; fixed_count < r->count; fixed_count++) {
+        say_must(dynsel_fixed_resource_init(&fixed[fixed_count], &options, fixed_count) ==
+                     DYNSEL_OK,
+                 "dynsel_fixed_resource_init");
+    }
+    say_must(dynsel_kernel_prepare(&fixed[0].policy, kernels, KERNELS, tell_unprepared, NULL) ==
+                 DYNSEL_OK,
+             "dynsel_kernel_prepare");
+}
+
+static dynsel_status group(dynsel_handler *handler, void *args)
+{
+    const work_kind *kind = args;
+    const data *d = &sizes[kind->size];
+    const dynsel_kernel *kernel = &usecase_kernels[kind->kernel].kernel;
+    const uint32_t words[] = {kind->elements, kind->operations};
+    dynsel_require(handler, &d->read);
+    dynsel_require(handler, &d->written);
+    dynsel_set_arg_accessor(handler, 0, &d->read);
+    dynsel_set_arg_accessor(handler, 1, &d->written);
+    dynsel_set_arg_value(handler, 2, &kind->elements, sizeof kind->elements);
+    dynsel_set_arg_value(handler, 3, &kind->operations, sizeof kind->operations);
+    dynsel_set_key(handler, kernel->id, words, 2);
+    return dynsel_parallel_for(handler, kernel, DYNSEL_RANGE(kind->elements), NULL, NULL);
+}
+
+static void fail(const work_kind *kind, const char *where)
+{
+    char text[512];
+    (void)dynsel_error_text(NULL, text, sizeof text);
+    say_end(SAY_FAILED, "%s, %" PRIu32 " elements, on %s: %s",
+            usecase_kernels[kind->kernel].kernel.name, kind->elements, where, text);
+}
+
+static bool is_right(const work_kind *kind, uint32_t i, const void *results)
+{
+    if (!usecase_kernels[kind->kernel].is_float) {
+        return ((const uint32_t *)results)[i] == ((const uint32_t *)kind->expected)[i];
+    }
+    const double is = ((const float *)results)[i];
+    const double should = ((const float *)kind->expected)[i];
+    return fabs(is - should) <= TOLERANCE * fabs(should);
+}
+
+static void check(const work_kind *kind, const void *results, const char *where)
+{
+    if (memcmp(results, kind->expected, (size_t)kind->elements * sizeof(uint32_t)) == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < kind->elements; i++) {
+        if (!is_right(kind, i, results)) {
+            say_end(SAY_FAILED,
+                    "a wrong result: %s, %" PRIu32 " elements, on %s, element %" PRIu32 "",
+                    kind->name, kind->elements, where, i);
+        }
+    }
+}
+
+/* As if the program had new input: copies on devices are out of date, and no old result can be
+ * taken for a new one. */
+static void renew(const data *d)
+{
+    dynsel_host_accessor seen = {0};
+    say_must(dynsel_host_accessor_open(&seen, d->read.buffer, DYNSEL_ACCESS_WRITE) == DYNSEL_OK,
+             "new input");
+    say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "new input");
+    say_must(dynsel_host_accessor_open(&seen, d->written.buffer, DYNSEL_ACCESS_DISCARD_WRITE) ==
+                 DYNSEL_OK,
+             "old results");
+    (void)memset(seen.data, 0xff, seen.bytes);
+    say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "old results");
+}
+
+work_run work_place(dynsel_policy *policy, const work_kind *kind, const resources *r)
+{
+    const data *d = &sizes[kind->size];
+    dynsel_submission submission;
+    dynsel_host_accessor seen = {0};
+    renew(d);
+    const uint64_t began = measure_now_ns();
+    if (dynsel_submit_command_group(policy, group, (void *)kind, &submission) != DYNSEL_OK) {
+        fail(kind, "any resource");
+    }
+    work_run run = {.resource = submission.index, .reason = submission.reason};
+    if (dynsel_wait(&submission) != DYNSEL_OK ||
+        dynsel_host_accessor_open(&seen, d->written.buffer, DYNSEL_ACCESS_READ) != DYNSEL_OK) {
+        fail(kind, r->names[run.resource]);
+    }
+    run.ns = measure_now_ns() - began;
+    check(kind, seen.data, r->names[run.resource]);
+    say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "close");
+    return run;
+}
+
+work_run work_place_on(uint32_t index, const work_kind *kind, const resources *r)
+{
+    return work_place(&fixed[index].policy, kind, r);
+}
+
+static dynsel_status never_called(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    return DYNSEL_E_UNSUPPORTED;
+}
+
+work_run work_place_and_tell(dynsel_policy *policy, const work_kind *kind, const resources *r)
+{
+    const uint32_t words[] = {kind->elements, kind->operations};
+    const dynsel_task task = {.function = never_called,
+                              .id = usecase_kernels[kind->kernel].kernel.id,
+                              .key_words = words,
+                              .key_word_count = 2};
+    dynsel_selection selection;
+    const uint64_t began = measure_now_ns();
+    say_must(dynsel_select(policy, &task, &selection) == DYNSEL_OK, "dynsel_select");
+    const uint64_t selecting = measure_now_ns() - began;
+    work_run run = work_place_on(selection.index, kind, r);
+    run.ns += selecting;
+    run.reason = selection.reason;
+    say_must(dynsel_report(&selection, DYNSEL_TASK_SUBMISSION) == DYNSEL_OK, "dynsel_report");
+    if (dynsel_selection_needs(&selection, DYNSEL_TASK_TIME)) {
+        say_must(dynsel_report_value(&selection, DYNSEL_TASK_TIME, run.ns) == DYNSEL_OK,
+                 "dynsel_report_value");
+    }
+    say_must(dynsel_report(&selection, DYNSEL_TASK_COMPLETION) == DYNSEL_OK, "dynsel_report");
+    return run;
+}
+
+void work_close(work_kind *kinds, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(kinds[i].expected);
+    }
+    for (size_t i = 0; i < size_count; i++) {
+        say_must(dynsel_buffer_deinit(&sizes[i].read.buffer) == DYNSEL_OK, "deinit");
+        say_must(dynsel_buffer_deinit(&sizes[i].written.buffer) == DYNSEL_OK, "deinit");
+        free(sizes[i].in);
+        free(sizes[i].out);
+    }
+    for (size_t i = 0; i < fixed_count; i++) {
+        say_must(dynsel_policy_deinit(&fixed[i].policy) == DYNSEL_OK, "dynsel_policy_deinit");
+    }
+}

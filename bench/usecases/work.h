@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kinds of work, their data, and one run of one of them: from the host's memory to the host's
+ * memory, with every result checked. One run at a time. */
+#ifndef USECASES_WORK_H
+#define USECASES_WORK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/dynsel.h>
+
+#include "resources.h"
+
+enum { WORK_MOST_KINDS = 96, WORK_MOST_SIZES = 7 };
+
+typedef struct work_kind {
+    uint32_t kernel; /* in usecase_kernels */
+    uint32_t size;   /* in the sizes that were given */
+    uint32_t elements;
+    uint32_t operations; /* for each element */
+    void *expected;      /* by plain C */
+    char name[48];       /* "scramble/4096/16" */
+} work_kind;
+
+typedef struct work_run {
+    uint32_t resource;
+    dynsel_reason reason;
+    uint64_t ns; /* from the submit until the result is in the host's memory */
+} work_run;
+
+/* Makes data of these sizes (powers of two, ascending), from the seed. */
+void work_open(const uint32_t *sizes, size_t count, uint64_t seed);
+
+/* A kind of work on the data of one size; computes what is right. */
+work_kind work_kind_of(uint32_t kernel, uint32_t size, uint32_t operations);
+
+/* Builds all kernels for all resources. */
+void work_prepare(const resources *r);
+
+/* Lets the policy place it, and waits. r: for names. A failure or a wrong result ends the program.
+ */
+work_run work_place(dynsel_policy *policy, const work_kind *kind, const resources *r);
+
+/* The same, where `policy` only selects and is told how long the whole run took, with the way back
+ * of the results, which a command group's own time has not in it. */
+work_run work_place_and_tell(dynsel_policy *policy, const work_kind *kind, const resources *r);
+
+/* On the resource with this index, by a policy of its own. */
+work_run work_place_on(uint32_t index, const work_kind *kind, const resources *r);
+
+/* Frees everything; no policy has work any more. */
+void work_close(work_kind *kinds, size_t count);
+
+#endif
