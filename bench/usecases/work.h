@@ -11,7 +11,7 @@
 
 #include "resources.h"
 
-enum { WORK_MOST_KINDS = 96, WORK_MOST_SIZES = 7 };
+enum { WORK_MOST_KINDS = 96, WORK_MOST_SIZES = 12 };
 
 typedef struct work_kind {
     uint32_t kernel; /* in usecase_kernels */
