@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same passes over the same data with every policy, timed. */
+#ifndef USECASES_PASSES_H
+#define USECASES_PASSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "resources.h"
+
+typedef struct passes_work {
+    void (*before)(void *context); /* not timed; NULL: nothing */
+    /* One pass. A failure ends the program. */
+    void (*run)(dynsel_policy *policy, void *context);
+    void (*after)(const char *policy, void *context); /* not timed: checks */
+    void *context;
+    const char *name; /* of the work, for the CSV file */
+    const char *unit; /* of what a pass does: "Mpixel" */
+    double units;     /* in one pass */
+    bool one_by_one;  /* all passes of one policy before the next: data stay where they are */
+} passes_work;
+
+/* Prints a table, and adds rows to the CSV file. */
+void passes_measure(const passes_work *work, const resources *r, uint32_t passes);
+
+#endif
