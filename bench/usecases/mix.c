@@ -95,7 +95,8 @@ static void print_contender(const contender *who, double single_ns)
 {
     char name[64];
     const double share = contest_share(&match, who);
-    const double choices = match.all[CONTEST_ORACLE].table_ns / who->table_ns;
+    const double table_ns = match.all[CONTEST_ORACLE].table_ns;
+    const double choices = who->table_ns > 0 ? table_ns / who->table_ns : 0;
     const double regret = who->total_ns / single_ns - 1;
     (void)snprintf(name, sizeof name, "%s%s%.30s", who->policy, who->resource != NULL ? " " : "",
                    who->resource != NULL ? who->resource : "");

@@ -43,7 +43,7 @@ typedef struct part {
     uint32_t last; /* resource that worked on it */
 } part;
 
-static usecase_options options = {.seed = 1};
+static usecase_options options = {.seed = 1, .workers = 1};
 static resources all;
 static part parts[MOST_PARTS];
 static size_t elements;
@@ -156,10 +156,11 @@ static void check(const char *policy, void *unused)
         for (size_t k = 0; k < elements; k++) {
             const float right = (float)own.iterations * (p->data[1][k] + SCALAR * p->data[2][k]);
             if (a[k] != right) {
-                say_end(SAY_FAILED,
-                        "a wrong result: nstream, %zu elements, last on %s by %s, part %zu, element "
-                        "%zu",
-                        elements, all.names[p->last], policy, i, k);
+                say_end(
+                    SAY_FAILED,
+                    "a wrong result: nstream, %zu elements, last on %s by %s, part %zu, element "
+                    "%zu",
+                    elements, all.names[p->last], policy, i, k);
             }
         }
         say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "the results");
@@ -169,7 +170,7 @@ static void check(const char *policy, void *unused)
 int main(int argc, char **argv)
 {
     usecase_options_parse(argc, argv, ABOUT, own_options, &options);
-    resources_find(&all, &options, true, 2);
+    resources_find(&all, &options, options.workers == 0, 2);
     csv_open(&options, argc, argv);
     uint64_t seed = options.seed;
     elements = (size_t)1 << own.elements;

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An image filter over a folder of real pictures, with every policy. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+#include "passes.h"
+#include "pictures.h"
+#include "say.h"
+
+static const char *const ABOUT =
+    "Softens and tones the pictures of a folder (*.ppm; pictures.py makes them of PNG files), each "
+    "picture\na piece of work, all of them at a time: from the host's memory to the host's memory. "
+    "Every pixel is\nchecked against plain C.";
+
+enum {
+    CHANNELS = 3,
+    MOST = CONFIG_DYNSEL_MAX_BUFFERS / 2 < 64 ? CONFIG_DYNSEL_MAX_BUFFERS / 2 : 64
+};
+
+static const char *folder;
+
+static struct {
+    uint64_t radius;
+    uint64_t passes;
+} own = {.radius = 3, .passes = 10};
+
+static const usecase_option own_options[] = {
+    {.name = "--pictures", .value = "FOLDER", .help = "with *.ppm", .text = &folder},
+    {"--radius", "N", "of the softening, in pixels", &own.radius, 0, 32, NULL},
+    {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
+    {.name = NULL}};
+
+typedef struct job {
+    uint8_t *result;
+    uint8_t *expected;
+    dynsel_accessor read;
+    dynsel_accessor written;
+    uint32_t last; /* resource that worked on it */
+} job;
+
+static usecase_options options = {.seed = 1, .workers = 1};
+static resources all;
+static picture pictures[MOST];
+static job jobs[MOST];
+static size_t count;
+
+/* The mean of the square around a pixel, toned: C, and OpenCL C. Whole numbers only, so that every
+ * device gets the same. */
+#define COMMON                                                                                     \
+    static inline void filter_one(global const unsigned char *in, global unsigned char *out,       \
+                                  int width, int height, int radius, int x, int y)                 \
+    {                                                                                              \
+        unsigned sum[3] = {0, 0, 0};                                                               \
+        const int left = x < radius ? 0 : x - radius;                                              \
+        const int right = x + radius < width ? x + radius : width - 1;                             \
+        const int top = y < radius ? 0 : y - radius;                                               \
+        const int bottom = y + radius < height ? y + radius : height - 1;                          \
+        const unsigned pixels = (unsigned)((right - left + 1) * (bottom - top + 1));               \
+        for (int row = top; row <= bottom; row++) {                                                \
+            for (int column = left; column <= right; column++) {                                   \
+                global const unsigned char *pixel = in + 3l * ((long)row * width + column);        \
+                sum[0] += pixel[0];                                                                \
+                sum[1] += pixel[1];                                                                \
+                sum[2] += pixel[2];                                                                \
+            }                                                                                      \
+        }                                                                                          \
+        const unsigned r = sum[0] / pixels;                                                        \
+        const unsigned g = sum[1] / pixels;                                                        \
+        const unsigned b = sum[2] / pixels;                                                        \
+        const unsigned red = (r * 403u + g * 787u + b * 194u + 512u) >> 10;                        \
+        const unsigned green = (r * 357u + g * 702u + b * 172u + 512u) >> 10;                      \
+        const unsigned blue = (r * 279u + g * 547u + b * 134u + 512u) >> 10;                       \
+        global unsigned char *to = out + 3l * ((long)y * width + x);                               \
+        to[0] = (unsigned char)(red < 255u ? red : 255u);                                          \
+        to[1] = (unsigned char)(green < 255u ? green : 255u);                                      \
+        to[2] = (unsigned char)(blue < 255u ? blue : 255u);                                        \
+    }
+
+#define TEXT(...)          TEXT_EXPANDED(__VA_ARGS__)
+#define TEXT_EXPANDED(...) #__VA_ARGS__
+
+#define global /* the host has one kind of memory */
+COMMON
+#undef global
+
+static void filter_all(const uint8_t *in, uint8_t *out, int width, int height, int radius)
+{
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
+            filter_one(in, out, width, height, radius, x, y);
+        }
+    }
+}
+
+static dynsel_status filter_on_host(const dynsel_launch *launch)
+{
+    filter_all(dynsel_launch_data(launch, 0), dynsel_launch_data(launch, 1),
+               DYNSEL_LAUNCH_VALUE(launch, 2, int), DYNSEL_LAUNCH_VALUE(launch, 3, int),
+               DYNSEL_LAUNCH_VALUE(launch, 4, int));
+    return DYNSEL_OK;
+}
+
+static const dynsel_kernel filter = {
+    .name = "filter",
+    .id = 1,
+    .function = filter_on_host,
+    .source = TEXT(COMMON) "kernel void filter(global const unsigned char *in,"
+                           "global unsigned char *out, int width, int height, int radius)"
+                           "{ filter_one(in, out, width, height, radius, (int)get_global_id(0),"
+                           "(int)get_global_id(1)); }",
+};
+
+static dynsel_status group(dynsel_handler *handler, void *args)
+{
+    const size_t number = *(const size_t *)args;
+    const picture *p = &pictures[number];
+    const job *j = &jobs[number];
+    const int values[] = {(int)p->width, (int)p->height, (int)own.radius};
+    dynsel_require(handler, &j->read);
+    dynsel_require(handler, &j->written);
+    dynsel_set_arg_accessor(handler, 0, &j->read);
+    dynsel_set_arg_accessor(handler, 1, &j->written);
+    for (uint32_t i = 0; i < 3; i++) {
+        dynsel_set_arg_value(handler, 2 + i, &values[i], sizeof values[i]);
+    }
+    dynsel_set_key(handler, filter.id, (const uint32_t[]){p->width, p->height}, 2);
+    return dynsel_parallel_for(handler, &filter, DYNSEL_RANGE_2D(p->height, p->width), NULL, NULL);
+}
+
+static dynsel_accessor open_buffer(void *memory, size_t bytes, dynsel_access_mode mode,
+                                   const char *name)
+{
+    dynsel_buffer buffer = {0};
+    say_must(dynsel_buffer_init(&buffer, memory, 1, DYNSEL_RANGE(bytes)) == DYNSEL_OK,
+             "dynsel_buffer_init");
+    return (dynsel_accessor){
+        .name = name, .buffer = buffer, .mode = (uint8_t)mode, .placeholder = true};
+}
+
+static void open_job(const picture *p, job *j)
+{
+    const size_t bytes = picture_bytes(p);
+    *j = (job){.result = picture_memory(p), .expected = picture_memory(p)};
+    filter_all(p->rgb, j->expected, (int)p->width, (int)p->height, (int)own.radius);
+    j->read = open_buffer(p->rgb, bytes, DYNSEL_ACCESS_READ, "picture");
+    j->written = open_buffer(j->result, bytes, DYNSEL_ACCESS_DISCARD_WRITE, "result");
+}
+
+static void touch(dynsel_buffer buffer, dynsel_access_mode mode, bool clears)
+{
+    dynsel_host_accessor seen = {0};
+    say_must(dynsel_host_accessor_open(&seen, buffer, mode) == DYNSEL_OK, "a picture");
+    if (clears) {
+        (void)memset(seen.data, 0, seen.bytes);
+    }
+    say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "a picture");
+}
+
+/* As if the pictures were new: copies on devices are out of date. */
+static void renew(void *unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < count; i++) {
+        touch(jobs[i].read.buffer, DYNSEL_ACCESS_WRITE, false);
+        touch(jobs[i].written.buffer, DYNSEL_ACCESS_DISCARD_WRITE, true);
+    }
+}
+
+static void run(dynsel_policy *policy, void *unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < count; i++) {
+        dynsel_submission submission;
+        say_must(dynsel_submit_command_group(policy, group, &i, &submission) == DYNSEL_OK,
+                 pictures[i].name);
+        jobs[i].last = submission.index;
+        say_must(dynsel_submission_release(&submission) == DYNSEL_OK, pictures[i].name);
+    }
+    say_must(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, "filter");
+    for (size_t i = 0; i < count; i++) {
+        touch(jobs[i].written.buffer, DYNSEL_ACCESS_READ, false);
+    }
+}
+
+static void check(const char *policy, void *unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < count; i++) {
+        dynsel_host_accessor seen = {0};
+        say_must(dynsel_host_accessor_open(&seen, jobs[i].written.buffer, DYNSEL_ACCESS_READ) ==
+                     DYNSEL_OK,
+                 "a picture");
+        if (memcmp(seen.data, jobs[i].expected, seen.bytes) != 0) {
+            say_end(SAY_FAILED,
+                    "a wrong result: filter, %s of %" PRIu32 " x %" PRIu32 " pixels, on %s by %s",
+                    pictures[i].name, pictures[i].width, pictures[i].height,
+                    all.names[jobs[i].last], policy);
+        }
+        say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "a picture");
+    }
+}
+
+static double open_all(void)
+{
+    double megapixels = 0;
+    if (folder == NULL) {
+        say_end(SAY_USAGE, "--pictures is missing: a folder with *.ppm, which pictures.py makes of "
+                           "PNG files");
+    }
+    count = pictures_read(folder, pictures, MOST);
+    for (size_t i = 0; i < count; i++) {
+        open_job(&pictures[i], &jobs[i]);
+        megapixels += (double)pictures[i].width * pictures[i].height / 1e6;
+    }
+    return megapixels;
+}
+
+static void close_all(void)
+{
+    for (size_t i = 0; i < count; i++) {
+        say_must(dynsel_buffer_deinit(&jobs[i].read.buffer) == DYNSEL_OK, "deinit");
+        say_must(dynsel_buffer_deinit(&jobs[i].written.buffer) == DYNSEL_OK, "deinit");
+        free(pictures[i].rgb);
+        free(jobs[i].result);
+        free(jobs[i].expected);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    usecase_options_parse(argc, argv, ABOUT, own_options, &options);
+    resources_find(&all, &options, options.workers == 0, 2);
+    const double megapixels = open_all();
+    csv_open(&options, argc, argv);
+    printf("%zu pictures\n", count);
+    passes_measure(&(passes_work){.before = renew,
+                                  .run = run,
+                                  .after = check,
+                                  .name = "filter",
+                                  .unit = "Mpixel",
+                                  .units = megapixels},
+                   &all, (uint32_t)own.passes);
+    close_all();
+    resources_close();
+    csv_close();
+    return 0;
+}

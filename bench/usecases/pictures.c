@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+
+#include "pictures.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "say.h"
+
+enum { CHANNELS = 3, PAGE = 4096, MOST_SIDE = 16384, DEPTH = 255 };
+
+size_t picture_bytes(const picture *p)
+{
+    return (size_t)p->width * p->height * CHANNELS;
+}
+
+uint8_t *picture_memory(const picture *p)
+{
+    uint8_t *memory = aligned_alloc(PAGE, (picture_bytes(p) + PAGE - 1) / PAGE * PAGE);
+    if (memory == NULL) {
+        say_end(SAY_FAILED, "%s: no memory for %zu MiB of pixels", p->name, picture_bytes(p) >> 20);
+    }
+    return memory;
+}
+
+/* A number of the header, after blanks and comments; 0: there is none. */
+static uint32_t read_number(FILE *file)
+{
+    uint32_t number = 0;
+    int c = fgetc(file);
+    while (isspace(c) || c == '#') {
+        while (c == '#' && (c = fgetc(file)) != '\n' && c != EOF) {
+            c = '#';
+        }
+        c = fgetc(file);
+    }
+    for (; isdigit(c) && number <= MOST_SIDE; c = fgetc(file)) {
+        number = number * 10 + (uint32_t)(c - '0');
+    }
+    return isspace(c) ? number : 0; /* one blank ends the header */
+}
+
+static bool read_file(FILE *file, picture *p)
+{
+    if (fgetc(file) != 'P' || fgetc(file) != '6') {
+        return false;
+    }
+    p->width = read_number(file);
+    p->height = read_number(file);
+    if (p->width == 0 || p->width > MOST_SIDE || p->height == 0 || p->height > MOST_SIDE ||
+        read_number(file) != DEPTH) {
+        return false;
+    }
+    p->rgb = picture_memory(p);
+    return fread(p->rgb, 1, picture_bytes(p), file) == picture_bytes(p);
+}
+
+static void read_picture(const char *folder, const char *name, picture *p)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    (void)snprintf(p->name, sizeof p->name, "%.63s", name);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        say_end(SAY_FAILED, "%s: cannot be read: %s", path, strerror(errno));
+    }
+    if (!read_file(file, p)) {
+        say_end(SAY_FAILED,
+                "%s: no whole binary PPM of 8 bits, at most %d pixels a side; pictures.py makes "
+                "them of PNG files",
+                path, MOST_SIDE);
+    }
+    (void)fclose(file);
+}
+
+static int is_picture(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(&entry->d_name[length - 4], ".ppm") == 0;
+}
+
+size_t pictures_read(const char *folder, picture *pictures, size_t most)
+{
+    struct dirent **entries = NULL;
+    const int found = scandir(folder, &entries, is_picture, alphasort);
+    if (found < 0) {
+        say_end(SAY_FAILED, "--pictures %s: %s", folder, strerror(errno));
+    }
+    if (found == 0) {
+        say_end(SAY_FAILED, "--pictures %s: there is no *.ppm; pictures.py makes them of PNG files",
+                folder);
+    }
+    if ((size_t)found > most) {
+        say_note("of %d pictures the first %zu are taken; CONFIG_DYNSEL_MAX_BUFFERS is their limit",
+                 found, most);
+    }
+    const size_t count = (size_t)found < most ? (size_t)found : most;
+    for (size_t i = 0; i < (size_t)found; i++) {
+        if (i < count) {
+            read_picture(folder, entries[i]->d_name, &pictures[i]);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return count;
+}

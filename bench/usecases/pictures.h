@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures of a folder: binary PPM files (P6) of 8 bits, which need no library to be read. */
+#ifndef USECASES_PICTURES_H
+#define USECASES_PICTURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct picture {
+    char name[64];
+    uint32_t width;
+    uint32_t height;
+    uint8_t *rgb; /* rows without gaps, beginning at a page; malloc()ed */
+} picture;
+
+/* Bytes of its pixels. */
+size_t picture_bytes(const picture *p);
+
+/* Memory of that size, beginning at a page; to be freed. */
+uint8_t *picture_memory(const picture *p);
+
+/* Reads the *.ppm of a folder in the order of their names, at most `most`. Returns how many; none,
+ * or a damaged one, ends the program. */
+size_t pictures_read(const char *folder, picture *pictures, size_t most);
+
+#endif

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The use cases as somebody calls them: few pieces of work, wrong options, devices and files that are not there."""
+
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+FOLDER = Path(os.environ["DYNSEL_BUILD"]) / "usecases"
+SCRIPTS = Path(os.environ["DYNSEL_TOP"]) / "bench/usecases"
+NO_DRIVER = {"OCL_ICD_VENDORS": os.environ["DYNSEL_TOP"] + "/tests/opencl/icd/none"}
+ONE = {"POCL_DEVICES": "pthread"}
+NOTHING = ["--workers", "0"]
+PROGRAMS = {
+    "mix": ["--runs", "8", "--most-elements", "12", "--most-work", "12"],
+    "tiny": ["--runs", "3"],
+    "scale": ["--workers", "2", "--seconds", "1", "--rounds", "1", "--task-us", "200"],
+    "trouble": ["--pieces", "300", "--task-us", "20"],
+    "nstream": ["--elements", "8", "--iterations", "3", "--passes", "2"],
+    "filter": ["--passes", "2", "--radius", "1"],
+}
+POOR = Path(__file__).resolve().parent / "poor_opencl.c"
+POLICIES = {"round_robin", "dynamic_load"}
+
+
+def picture(folder):
+    pixels = bytes((x * y + 7 * c) % 256 for y in range(9) for x in range(13) for c in range(3))
+    (Path(folder) / "small.ppm").write_bytes(b"P6\n# a comment\n13 9\n255\n" + pixels)
+
+
+def run(program, *arguments, **variables):
+    around = {name: value for name, value in os.environ.items() if name != "DYNSEL_OPENCL"}
+    return subprocess.run([FOLDER / f"usecase-{program}", *arguments], capture_output=True, text=True, timeout=300,
+                          check=False, env={**around, **ONE, **variables})
+
+
+class Usecases(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        picture(self.folder)
+
+    def options(self, program):
+        return PROGRAMS[program] + (["--pictures", self.folder] if program == "filter" else [])
+
+    def refused(self, done, status, *words):
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_each_does_its_work_and_writes_its_figures(self):
+        for program in PROGRAMS:
+            with self.subTest(program):
+                out = Path(self.folder) / f"{program}.csv"
+                done = run(program, *self.options(program), "--csv", out, "--seed", "7", "--label", "here")
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+                self.assertRegex(done.stdout, r"seed +7\n")
+                lines = out.read_text(encoding="utf-8").splitlines()
+                self.assertIn("# seed           7", lines)
+                rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+                self.assertLessEqual(POLICIES, {row["policy"] for row in rows})
+                self.assertTrue(all(float(row["value"]) > -2 for row in rows))
+
+    def test_help_names_every_option(self):
+        for program, options in PROGRAMS.items():
+            with self.subTest(program):
+                done = run(program, "--help")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                for option in (*options[::2], "--devices", "--workers", "--seed", "--csv", "--label", "Exit status"):
+                    self.assertIn(option, done.stdout)
+
+    def test_a_wrong_command_line_is_one_line(self):
+        for program in PROGRAMS:
+            with self.subTest(program):
+                self.refused(run(program, "--sed", "1"), 2, "unknown option '--sed'", f"usecase-{program}")
+                self.refused(run(program, "--seed"), 2, "--seed needs a value")
+                self.refused(run(program, "--seed", "-1"), 2, "--seed: '-1' is not a number")
+                self.refused(run(program, *self.options(program), "--workers", "999"), 2, "--workers")
+                self.refused(run(program, *self.options(program), "--devices", "name=nowhere"), 2, "--devices")
+
+    def test_without_a_device_there_is_nothing_to_choose_from(self):
+        for program in PROGRAMS:
+            with self.subTest(program):
+                self.refused(run(program, *self.options(program), *NOTHING, **NO_DRIVER), 2,
+                             "no OpenCL device" if program in ("scale", "trouble") else "there is only host")
+
+    def test_one_device_is_not_enough_where_only_devices_count(self):
+        self.refused(run("scale", *self.options("scale"), *NOTHING), 2, "there is only pthread", "--workers")
+        self.refused(run("trouble", "--workers", "1"), 2, "there is only worker 0")
+
+    def test_output_that_cannot_be_written(self):
+        for program in PROGRAMS:
+            with self.subTest(program):
+                options = self.options(program)
+                self.refused(run(program, *options, "--csv", "/nowhere/x.csv"), 1, "/nowhere/x.csv: cannot be written")
+        self.refused(run("nstream", *self.options("nstream"), "--csv", "/dev/full"), 1, "/dev/full: cannot be written")
+
+    def test_pictures_that_are_none(self):
+        empty, cut = Path(self.folder) / "empty", Path(self.folder) / "cut"
+        for folder in (empty, cut):
+            folder.mkdir()
+        (cut / "x.ppm").write_bytes(b"P6 13 9 255\nabc")
+        self.refused(run("filter"), 2, "--pictures is missing")
+        self.refused(run("filter", "--pictures", "/nowhere"), 1, "--pictures /nowhere")
+        self.refused(run("filter", "--pictures", empty), 1, "there is no *.ppm")
+        self.refused(run("filter", "--pictures", cut), 1, "x.ppm: no whole binary PPM")
+
+    def poor(self, how):
+        library = Path(self.folder) / "poor.so"
+        if not library.exists():
+            subprocess.run([os.environ.get("DYNSEL_CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library, POOR], check=True)
+        asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
+        return {"LD_PRELOAD": str(library), "POOR": how, "ASAN_OPTIONS": asan}
+
+    def test_a_device_without_enough_memory(self):
+        for program in ("mix", "tiny"):
+            with self.subTest(program):
+                done = run(program, *self.options(program), **self.poor("memory:8000"))
+                self.refused(done, 1, "polynomial, 4096 elements, on pthread", "memory is full")
+        self.refused(run("nstream", *self.options("nstream"), **self.poor("memory:100")), 1,
+                     "memory is full")
+
+    def test_a_wrong_result_names_task_size_and_device(self):
+        for program, arguments, words in (
+                ("mix", [], ("256 elements", "on pthread")), ("tiny", [], ("polynomial", "elements", "on pthread")),
+                ("scale", ["--workers", "0"], ("scramble, 1024 elements", "on pthread")),
+                ("nstream", [], ("nstream, 256 elements", "on pthread")), ("filter", [], ("small.ppm of 13 x 9", "on pthread"))):
+            with self.subTest(program):
+                devices = {"POCL_DEVICES": "pthread pthread"} if program == "scale" else {}
+                done = run(program, *self.options(program), *arguments, **self.poor("skip:3"), **devices)
+                self.refused(done, 1, "a wrong result: ", *words)
+
+    def test_pictures_are_made_of_the_photograph(self):
+        done = subprocess.run([sys.executable, SCRIPTS / "pictures.py", Path(self.folder) / "made"], check=False,
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("22 pictures", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
