@@ -23,13 +23,10 @@ static double measure(const work_kind *kind, uint32_t resource, const resources 
 
 void alone_measure(alone_times *times, const work_kind *kinds, size_t count, const resources *r)
 {
-    double sums[RESOURCES_MOST] = {0};
-    times->best_single = 0;
     for (size_t i = 0; i < count; i++) {
         times->best[i] = 0;
         for (uint32_t k = 0; k < r->count; k++) {
             times->ns[i][k] = measure(&kinds[i], k, r);
-            sums[k] += times->ns[i][k];
             times->best[i] = times->ns[i][k] < times->ns[i][times->best[i]] ? k : times->best[i];
             csv_add(&(csv_row){.record = "alone",
                                .resource = r->names[k],
@@ -38,9 +35,6 @@ void alone_measure(alone_times *times, const work_kind *kinds, size_t count, con
                                .value = times->ns[i][k],
                                .unit = "ns"});
         }
-    }
-    for (uint32_t k = 0; k < r->count; k++) {
-        times->best_single = sums[k] < sums[times->best_single] ? k : times->best_single;
     }
 }
 

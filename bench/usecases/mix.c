@@ -133,17 +133,28 @@ static void print_kinds(const contender *who)
            who->policy, match.kind_count, ripe, over);
 }
 
+static const contender *best_single(void)
+{
+    const contender *best = NULL;
+    for (size_t i = 0; i < match.count; i++) {
+        const contender *who = &match.all[i];
+        if (who->way == CONTEST_FIXED && (best == NULL || who->total_ns < best->total_ns)) {
+            best = who;
+        }
+    }
+    return best;
+}
+
 static void print_result(void)
 {
-    const contender *single = &match.all[CONTEST_ORACLE + 1 + alone.best_single];
+    const contender *single = best_single();
     printf(
         "\n%" PRIu32 " runs of each of %zu kinds of work, %" PRIu32 " in all; the first %" PRIu32
         " of each kind are warm-up.\nThe oracle's share is by time, and by what the choices took "
         "alone. The budget is %.0f %%; the best\npublished is %.1f %%. Regret: of the whole time, "
         "against the best single resource, %s.\n\n%-40s %10s %11s %11s %11s\n",
         match.runs / (uint32_t)match.kind_count, match.kind_count, match.runs, match.warm_up,
-        CLAIM * 100, PEER * 100, all.names[alone.best_single], "", "seconds", "by time",
-        "by choice", "regret");
+        CLAIM * 100, PEER * 100, single->resource, "", "seconds", "by time", "by choice", "regret");
     for (size_t i = 0; i < match.count; i++) {
         print_contender(&match.all[i], single->total_ns);
     }

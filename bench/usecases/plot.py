@@ -59,9 +59,10 @@ class Table:
 
 
 def short(name):
-    """A device's name without what PoCL adds."""
-    if name.startswith("pthread-"):
-        return "PoCL" + (name[name.index(" #"):] if " #" in name else "")
+    """A device's name without what PoCL and its processor add."""
+    for driver in ("pthread-", "basic-", "cpu-"):
+        if name.startswith(driver):
+            return "PoCL" + (name[name.index(" #"):] if " #" in name else "")
     return name
 
 
@@ -80,6 +81,12 @@ def figure(title, table, width=8.0, height=4.6):
     return made, axes
 
 
+def legend_below(made, axes, inches=0.5):
+    """Under the axis' own text; matplotlib 3.6 has no word for that."""
+    height = made.get_size_inches()[1] - 1.4
+    axes.legend(loc="upper center", bbox_to_anchor=(0.45, -inches / height), ncol=3, frameon=False, fontsize=9)
+
+
 def save(made, out, name):
     for kind in ("svg", "png"):
         path = out / f"{name}.{kind}"
@@ -89,24 +96,33 @@ def save(made, out, name):
     plt.close(made)
 
 
-def shares(table, out):
-    rows = table.of("share")
-    labels = [who(row) for row in rows]
-    made, axes = figure("A mix of kernels: share of the oracle after warm-up", table, height=1.6 + 0.42 * len(rows))
-    for i, row in enumerate(rows):
-        axes.barh(i, 100 * row["value"], color=POLICIES[row["policy"]][0], height=0.62)
-        axes.annotate(f"{100 * row['value']:.1f} %", (100 * row["value"], i), (4, 0), textcoords="offset points",
-                      va="center", fontsize=9)
-    axes.set_yticks(range(len(rows)), labels)
-    axes.invert_yaxis()
-    axes.set_xlim(0, max(118, 100 * max(row["value"] for row in rows) + 10))
-    axes.set_xlabel("time that the oracle needs / time that was needed, in %")
+def lines_of_claims(axes):
     for share, style, text in ((ORACLE, "-", "oracle"), (CLAIM, "--", "budget 95 %"),
                                (PEER, ":", "best published 87.5 %")):
         axes.axvline(100 * share, color=BLACK, linestyle=style, linewidth=1.2, label=text)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22 if len(rows) < 8 else -0.16), ncol=3, frameon=False,
-                fontsize=9)
-    save(made, out, "mix-shares")
+
+
+def bars(table, out, name, title, rows, unit, scale=1.0, claims=False):
+    """One bar a row, with its value at the right edge."""
+    made, axes = figure(title, table, height=(2.1 if claims else 1.5) + 0.34 * len(rows))
+    most = max(scale * row["value"] for row in rows)
+    most = max(most, 100) if claims else most
+    for i, row in enumerate(rows):
+        axes.barh(i, scale * row["value"], color=POLICIES[row["policy"]][0], height=0.62)
+        axes.annotate(f"{scale * row['value']:.1f}", (1.1 * most, i), va="center", ha="right", fontsize=9)
+    axes.set_yticks(range(len(rows)), [who(row) for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.11 * most)
+    axes.set_xlabel(unit)
+    if claims:
+        lines_of_claims(axes)
+        legend_below(made, axes)
+    save(made, out, name)
+
+
+def shares(table, out):
+    bars(table, out, "mix-shares", "A mix of kernels: share of the oracle after warm-up", table.of("share"),
+         "time that the oracle needs / time that was needed, in %", scale=100, claims=True)
 
 
 def course(table, out):
@@ -146,7 +162,105 @@ def alone(table, out):
     save(made, out, "mix-alone")
 
 
-FIGURES = {"mix": (shares, course, alone)}
+def tiny(table, out):
+    made, axes = figure("Tiny work: time by size, from the host's memory to the host's memory", table)
+    for i, resource in enumerate(table.values("alone", "resource")):
+        rows = table.of("alone", resource=resource)
+        colour, marker = RESOURCES[i % len(RESOURCES)]
+        axes.plot([row["x"] for row in rows], [row["value"] / NS_PER_US for row in rows], "-" + marker, color=colour,
+                  label=f"{short(resource)} alone", markersize=5)
+    best = {}
+    for row in table.of("alone"):
+        best[row["x"]] = min(best.get(row["x"], row["value"]), row["value"])
+    axes.plot(list(best), [value / NS_PER_US for value in best.values()], color=YELLOW, linewidth=7, alpha=0.55, zorder=0,
+              label="oracle: the best of them")
+    rows = table.of("mean", policy="auto_tune")
+    axes.plot([row["x"] for row in rows], [row["value"] / NS_PER_US for row in rows], "--x", color=ORANGE,
+              label="auto_tune, mean with all that it tries", markersize=6)
+    for row in table.of("crossing"):
+        axes.axvline(row["x"], color="#888888", linestyle=":", label=f"crossing: {row['x']:.0f} elements")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xlabel("elements")
+    axes.set_ylabel("time of one piece of work, in µs")
+    axes.legend(frameon=False, fontsize=9)
+    save(made, out, "tiny")
+
+
+def found(table, out):
+    made, axes = figure("Tiny work: how often a policy took the best resource", table)
+    for policy in table.values("best_chosen", "policy"):
+        if policy == "oracle":
+            continue
+        rows = table.of("best_chosen", policy=policy)
+        colour, line, marker = POLICIES[policy]
+        axes.plot([row["x"] for row in rows], [100 * row["value"] for row in rows], line, marker=marker, color=colour,
+                  label=policy)
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(-4, 104)
+    axes.set_xlabel("elements")
+    axes.set_ylabel("runs after warm-up on the best, in %")
+    legend_below(made, axes)
+    save(made, out, "tiny-choices")
+
+
+def scale(table, out):
+    made, axes = figure("Equal work over N equal devices", table)
+    most = max(row["x"] for row in table.of("speedup"))
+    axes.plot([1, most], [1, most], color=BLACK, label="N")
+    axes.plot([1, most], [CLAIM, CLAIM * most], color=BLACK, linestyle="--", linewidth=1, label="budget 0.95 N")
+    for policy in ("round_robin", "dynamic_load"):
+        colour, line, marker = POLICIES[policy]
+        for situation, face in (("quiet", colour), ("intruded", "none")):
+            rows = table.of("speedup", policy=policy, task=situation)
+            text = policy if situation == "quiet" else f"{policy}, one device slowed by foreign work"
+            axes.plot([row["x"] for row in rows], [row["value"] for row in rows], line, marker=marker, color=colour,
+                      markerfacecolor=face, label=text, markersize=8)
+    axes.set_xticks(sorted({row["x"] for row in table.of("speedup")}))
+    axes.set_ylim(0)
+    axes.set_xlabel("devices")
+    axes.set_ylabel("throughput, times one device")
+    axes.legend(frameon=False, fontsize=9)
+    save(made, out, "scale")
+
+
+def trouble(table, out):
+    kinds = table.values("moved_away", "task")
+    policies = [policy for policy in table.values("moved_away", "policy") if policy != "fixed_resource"]
+    made, axes = figure("A device in trouble: how long a policy goes on sending work there", table)
+    width = 0.8 / len(policies)
+    times = [row["value"] for row in table.of("moved_away") if row["value"] > 0]
+    most = 10 * max(times + [1])
+    for i, policy in enumerate(policies):
+        for k, kind in enumerate(kinds):
+            value = table.of("moved_away", policy=policy, task=kind)[0]["value"]
+            there = table.of("sent_there", policy=policy, task=kind)[0]["value"]
+            never = value < 0
+            place = k + (i - (len(policies) - 1) / 2) * width
+            axes.bar(place, most if never else max(value, 0.012), width * 0.9, color=POLICIES[policy][0],
+                     hatch="//" if never else None, edgecolor="white", label=policy if k == 0 else None)
+            axes.annotate(f"{'never' if never else f'{value:.2g} ms'}\n{there:.0f} sent",
+                          (place, most if never else max(value, 0.012)), (0, 3), textcoords="offset points", ha="center",
+                          fontsize=8)
+    axes.set_yscale("log")
+    axes.set_ylim(0.01, most * 8)
+    axes.set_xticks(range(len(kinds)), [f"becomes {kind}" if kind == "slow" else f"is {kind}" for kind in kinds])
+    axes.grid(axis="x", visible=False)
+    axes.set_ylabel("until the policy has moved away, in ms")
+    legend_below(made, axes, 0.3)
+    save(made, out, "trouble")
+
+
+def image_filter(table, out):
+    bars(table, out, "filter", "An image filter over a folder of pictures", table.of("rate"), "Mpixel/s")
+
+
+def nstream(table, out):
+    bars(table, out, "nstream", "The triad nstream", table.of("rate"), "GB/s")
+
+
+FIGURES = {"mix": (shares, course, alone), "tiny": (tiny, found), "scale": (scale,), "trouble": (trouble,),
+           "filter": (image_filter,), "nstream": (nstream,)}
 
 
 def main(arguments):
