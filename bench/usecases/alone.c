@@ -8,25 +8,51 @@ enum { LEAST_RUNS = 3, MOST_RUNS = 15, ENOUGH_NS = 100000000 };
 
 static const double SHARE = 0.05;
 
-static double measure(const work_kind *kind, uint32_t resource, const resources *r)
-{
+/* What is known of one kind on one resource. */
+typedef struct samples {
     double ns[MOST_RUNS];
-    double total = 0;
-    unsigned runs = 0;
-    (void)work_place_on(resource, kind, r); /* which may compile */
-    while (runs < LEAST_RUNS || (runs < MOST_RUNS && total < ENOUGH_NS)) {
-        ns[runs] = (double)work_place_on(resource, kind, r).ns;
-        total += ns[runs++];
+    double total;
+    unsigned runs;
+} samples;
+
+static samples known[WORK_MOST_KINDS][RESOURCES_MOST];
+
+static bool needs_more(const samples *s)
+{
+    return s->runs < LEAST_RUNS || (s->runs < MOST_RUNS && s->total < ENOUGH_NS);
+}
+
+static void sample(samples *s, const work_kind *kind, uint32_t resource, const resources *r)
+{
+    const double ns = (double)work_place_on(resource, kind, r).ns;
+    s->ns[s->runs++] = ns;
+    s->total += ns;
+}
+
+/* In rounds over all kinds, so that a time when the machine was slow does not hit one alone. */
+static void take_samples(const work_kind *kinds, size_t count, const resources *r)
+{
+    for (unsigned round = 0; round <= MOST_RUNS; round++) {
+        for (size_t i = 0; i < count; i++) {
+            for (uint32_t k = 0; k < r->count; k++) {
+                if (round == 0) {
+                    known[i][k] = (samples){.runs = 0};
+                    (void)work_place_on(k, &kinds[i], r); /* which may compile */
+                } else if (needs_more(&known[i][k])) {
+                    sample(&known[i][k], &kinds[i], k, r);
+                }
+            }
+        }
     }
-    return measure_median(ns, runs);
 }
 
 void alone_measure(alone_times *times, const work_kind *kinds, size_t count, const resources *r)
 {
+    take_samples(kinds, count, r);
     for (size_t i = 0; i < count; i++) {
         times->best[i] = 0;
         for (uint32_t k = 0; k < r->count; k++) {
-            times->ns[i][k] = measure(&kinds[i], k, r);
+            times->ns[i][k] = measure_median(known[i][k].ns, known[i][k].runs);
             times->best[i] = times->ns[i][k] < times->ns[i][times->best[i]] ? k : times->best[i];
             csv_add(&(csv_row){.record = "alone",
                                .resource = r->names[k],

@@ -20,7 +20,7 @@ static void print_options(const usecase_option *option)
         if (option->number != NULL && option->most != UINT64_MAX) {
             printf(" (%llu to %llu, default %llu)", (unsigned long long)option->least,
                    (unsigned long long)option->most, (unsigned long long)*option->number);
-        } else if (option->number == NULL && *option->text != NULL) {
+        } else if (option->text != NULL && *option->text != NULL) {
             printf(" (default: %s)", *option->text);
         }
         printf("\n");
@@ -71,7 +71,7 @@ static void take(const usecase_option *option, const char *name, const char *tex
     }
     if (option->number != NULL) {
         take_number(option, text);
-    } else {
+    } else if (option->text != NULL) {
         *option->text = text;
     }
 }

@@ -29,17 +29,23 @@ uint8_t *picture_memory(const picture *p)
     return memory;
 }
 
-/* A number of the header, after blanks and comments; 0: there is none. */
+/* The first character after blanks and comments. */
+static int skip(FILE *file)
+{
+    bool is_comment = false;
+    int c = fgetc(file);
+    while (c != EOF && (is_comment || c == '#' || isspace(c))) {
+        is_comment = c == '#' || (is_comment && c != '\n');
+        c = fgetc(file);
+    }
+    return c;
+}
+
+/* A number of the header; 0: there is none. */
 static uint32_t read_number(FILE *file)
 {
     uint32_t number = 0;
-    int c = fgetc(file);
-    while (isspace(c) || c == '#') {
-        while (c == '#' && (c = fgetc(file)) != '\n' && c != EOF) {
-            c = '#';
-        }
-        c = fgetc(file);
-    }
+    int c = skip(file);
     for (; isdigit(c) && number <= MOST_SIDE; c = fgetc(file)) {
         number = number * 10 + (uint32_t)(c - '0');
     }
@@ -69,8 +75,7 @@ static void read_picture(const char *folder, const char *name, picture *p)
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
         say_end(SAY_FAILED, "%s: cannot be read: %s", path, strerror(errno));
-    }
-    if (!read_file(file, p)) {
+    } else if (!read_file(file, p)) {
         say_end(SAY_FAILED,
                 "%s: no whole binary PPM of 8 bits, at most %d pixels a side; pictures.py makes "
                 "them of PNG files",

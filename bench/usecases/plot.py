@@ -33,6 +33,7 @@ class Table:
     """The rows of one file, and what it says about the machine."""
 
     def __init__(self, path):
+        self.name = path.stem
         with open(path, encoding="utf-8", newline="") as file:
             lines = list(file)
         words = (line[1:].split(None, 1) for line in lines if line.startswith("#"))
@@ -205,7 +206,7 @@ def found(table, out):
 
 
 def scale(table, out):
-    made, axes = figure("Equal work over N equal devices", table)
+    made, axes = figure(f"Equal work over N equal {'host workers' if 'workers' in table.name else 'devices'}", table)
     most = max(row["x"] for row in table.of("speedup"))
     axes.plot([1, most], [1, most], color=BLACK, label="N")
     axes.plot([1, most], [CLAIM, CLAIM * most], color=BLACK, linestyle="--", linewidth=1, label="budget 0.95 N")
@@ -221,7 +222,7 @@ def scale(table, out):
     axes.set_xlabel("devices")
     axes.set_ylabel("throughput, times one device")
     axes.legend(frameon=False, fontsize=9)
-    save(made, out, "scale")
+    save(made, out, table.name)
 
 
 def trouble(table, out):
@@ -259,7 +260,8 @@ def nstream(table, out):
     bars(table, out, "nstream", "The triad nstream", table.of("rate"), "GB/s")
 
 
-FIGURES = {"mix": (shares, course, alone), "tiny": (tiny, found), "scale": (scale,), "trouble": (trouble,),
+FIGURES = {"mix": (shares, course, alone), "tiny": (tiny, found), "scale": (scale,),
+           "scale-workers": (scale,), "trouble": (trouble,),
            "filter": (image_filter,), "nstream": (nstream,)}
 
 

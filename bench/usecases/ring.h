@@ -28,10 +28,10 @@ typedef struct ring_slot {
 } ring_slot;
 
 typedef struct ring {
+    ring_slot slots[RING_MOST];
     uint32_t in[RING_ELEMENTS];
     uint32_t expected[RING_ELEMENTS];
     dynsel_accessor read;
-    ring_slot slots[RING_MOST];
     uint32_t count;
     uint32_t limit; /* so many are used */
     uint32_t operations;

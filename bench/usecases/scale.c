@@ -149,9 +149,9 @@ static void tell(const bench_policy *p, size_t devices, const char *situation, c
 static double measure_policy(const bench_policy *p, size_t devices, const char *situation,
                              double one)
 {
-    double rates[MEASURE_MAX_SAMPLES];
-    double speedups[MEASURE_MAX_SAMPLES];
-    outcome o;
+    double rates[MEASURE_MAX_SAMPLES] = {0};
+    double speedups[MEASURE_MAX_SAMPLES] = {0};
+    outcome o = {0};
     for (unsigned i = 0; i < own.rounds; i++) {
         const double base = one > 0 ? one : measure_once_over(p, 1, o.by_resource);
         rates[i] = devices > 1 ? measure_once_over(p, devices, o.by_resource) : base;

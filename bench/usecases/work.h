@@ -29,7 +29,7 @@ typedef struct work_run {
 } work_run;
 
 /* Makes data of these sizes (powers of two, ascending), from the seed. */
-void work_open(const uint32_t *sizes, size_t count, uint64_t seed);
+void work_open(const uint32_t *elements, size_t count, uint64_t seed);
 
 /* A kind of work on the data of one size; computes what is right. */
 work_kind work_kind_of(uint32_t kernel, uint32_t size, uint32_t operations);
