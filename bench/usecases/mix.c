@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mix of kernels of all sizes: what policies make of it, beside an oracle and single resources. */
+/* A mix of kernels of all sizes: what policies make of it, beside an oracle. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

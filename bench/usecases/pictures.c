@@ -54,7 +54,8 @@ static uint32_t read_number(FILE *file)
 
 static bool read_file(FILE *file, picture *p)
 {
-    if (fgetc(file) != 'P' || fgetc(file) != '6') {
+    char magic[2];
+    if (fread(magic, 1, sizeof magic, file) != sizeof magic || memcmp(magic, "P6", 2) != 0) {
         return false;
     }
     p->width = read_number(file);
@@ -73,15 +74,18 @@ static void read_picture(const char *folder, const char *name, picture *p)
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
     (void)snprintf(p->name, sizeof p->name, "%.63s", name);
     FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        say_end(SAY_FAILED, "%s: cannot be read: %s", path, strerror(errno));
-    } else if (!read_file(file, p)) {
-        say_end(SAY_FAILED,
-                "%s: no whole binary PPM of 8 bits, at most %d pixels a side; pictures.py makes "
-                "them of PNG files",
-                path, MOST_SIDE);
+    const int code = errno;
+    const bool is_whole = file != NULL && read_file(file, p);
+    if (file != NULL) {
+        (void)fclose(file);
     }
-    (void)fclose(file);
+    if (!is_whole) {
+        say_end(SAY_FAILED, "%s: %s", path,
+                file == NULL
+                    ? strerror(code)
+                    : "no whole binary PPM of 8 bits, or too large; pictures.py makes them "
+                      "of PNG files");
+    }
 }
 
 static int is_picture(const struct dirent *entry)

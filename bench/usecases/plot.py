@@ -148,7 +148,8 @@ def course(table, out):
 
 def alone(table, out):
     tasks = table.values("alone", "task")
-    made, axes = figure("A mix of kernels: each kind of work on each resource alone", table, height=2 + 0.17 * len(tasks))
+    made, axes = figure("A mix of kernels: each kind of work on each resource alone", table,
+                        height=2 + 0.17 * len(tasks))
     for i, resource in enumerate(table.values("alone", "resource")):
         rows = table.of("alone", resource=resource)
         colour, marker = RESOURCES[i % len(RESOURCES)]
@@ -173,8 +174,8 @@ def tiny(table, out):
     best = {}
     for row in table.of("alone"):
         best[row["x"]] = min(best.get(row["x"], row["value"]), row["value"])
-    axes.plot(list(best), [value / NS_PER_US for value in best.values()], color=YELLOW, linewidth=7, alpha=0.55, zorder=0,
-              label="oracle: the best of them")
+    axes.plot(list(best), [value / NS_PER_US for value in best.values()], color=YELLOW, linewidth=7, alpha=0.55,
+              zorder=0, label="oracle: the best of them")
     rows = table.of("mean", policy="auto_tune")
     axes.plot([row["x"] for row in rows], [row["value"] / NS_PER_US for row in rows], "--x", color=ORANGE,
               label="auto_tune, mean with all that it tries", markersize=6)
@@ -240,9 +241,9 @@ def trouble(table, out):
             place = k + (i - (len(policies) - 1) / 2) * width
             axes.bar(place, most if never else max(value, 0.012), width * 0.9, color=POLICIES[policy][0],
                      hatch="//" if never else None, edgecolor="white", label=policy if k == 0 else None)
-            axes.annotate(f"{'never' if never else f'{value:.2g} ms'}\n{there:.0f} sent",
-                          (place, most if never else max(value, 0.012)), (0, 3), textcoords="offset points", ha="center",
-                          fontsize=8)
+            axes.annotate(f"{'never' if never else f'{value:.3g} ms'}\n{there:.0f} sent",
+                          (place, most if never else max(value, 0.012)), (0, 3), textcoords="offset points",
+                          ha="center", fontsize=8)
     axes.set_yscale("log")
     axes.set_ylim(0.01, most * 8)
     axes.set_xticks(range(len(kinds)), [f"becomes {kind}" if kind == "slow" else f"is {kind}" for kind in kinds])

@@ -113,7 +113,8 @@ class Usecases(unittest.TestCase):
     def poor(self, how):
         library = Path(self.folder) / "poor.so"
         if not library.exists():
-            subprocess.run([os.environ.get("DYNSEL_CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library, POOR], check=True)
+            subprocess.run([os.environ.get("DYNSEL_CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library, POOR],
+                           check=True)
         asan = os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
         return {"LD_PRELOAD": str(library), "POOR": how, "ASAN_OPTIONS": asan}
 
@@ -129,7 +130,8 @@ class Usecases(unittest.TestCase):
         for program, arguments, words in (
                 ("mix", [], ("256 elements", "on pthread")), ("tiny", [], ("polynomial", "elements", "on pthread")),
                 ("scale", ["--workers", "0"], ("scramble, 1024 elements", "on pthread")),
-                ("nstream", [], ("nstream, 256 elements", "on pthread")), ("filter", [], ("small.ppm of 13 x 9", "on pthread"))):
+                ("nstream", [], ("nstream, 256 elements", "on pthread")),
+                ("filter", [], ("small.ppm of 13 x 9", "on pthread"))):
             with self.subTest(program):
                 devices = {"POCL_DEVICES": "pthread pthread"} if program == "scale" else {}
                 done = run(program, *self.options(program), *arguments, **self.poor("skip:3"), **devices)
