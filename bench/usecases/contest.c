@@ -63,6 +63,7 @@ static void note(const contest *c, contender *who, uint32_t kind, const work_run
     who->last_choice[kind] = run->resource;
     if (c->kind_runs[kind] > c->warm_up) {
         who->warm_ns += (double)run->ns;
+        who->kind_warm_ns[kind] += (double)run->ns;
         who->table_ns += c->alone->ns[kind][run->resource];
         who->kind_best[kind] += run->resource == c->alone->best[kind] ? 1 : 0;
     }
@@ -125,6 +126,37 @@ void contest_run(contest *c, uint32_t runs_of_each, uint64_t seed, double second
 double contest_share(const contest *c, const contender *who)
 {
     return who->warm_ns > 0 ? c->all[CONTEST_ORACLE].warm_ns / who->warm_ns : 0;
+}
+
+static const contender *best_single(const contest *c, size_t kind, bool is_warm)
+{
+    const contender *best = NULL;
+    double least = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const contender *who = &c->all[i];
+        const double ns = is_warm ? who->kind_warm_ns[kind] : who->kind_ns[kind];
+        if (who->way == CONTEST_FIXED && (best == NULL || ns < least)) {
+            best = who;
+            least = ns;
+        }
+    }
+    return best;
+}
+
+double contest_best_single_ns(const contest *c, size_t kind)
+{
+    const contender *best = best_single(c, kind, false);
+    return best != NULL ? best->kind_ns[kind] : 0;
+}
+
+double contest_hindsight_share(const contest *c, const contender *who)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->kind_count; i++) {
+        const contender *best = best_single(c, i, true);
+        sum += best != NULL ? best->kind_warm_ns[i] : 0;
+    }
+    return who->warm_ns > 0 ? sum / who->warm_ns : 0;
 }
 
 void contest_close(contest *c)

@@ -32,6 +32,7 @@ typedef struct contender {
     double warm_ns;  /* after the warm-up */
     double table_ns; /* likewise, where each choice costs what it took alone */
     double kind_ns[WORK_MOST_KINDS];
+    double kind_warm_ns[WORK_MOST_KINDS];
     uint32_t kind_best[WORK_MOST_KINDS]; /* runs after the warm-up on the oracle's choice */
     uint32_t last_choice[WORK_MOST_KINDS];
 } contender;
@@ -57,6 +58,13 @@ void contest_run(contest *c, uint32_t runs_of_each, uint64_t seed, double second
 
 /* The share of what this one needed that the oracle would have, after the warm-up. */
 double contest_share(const contest *c, const contender *who);
+
+/* The same for an oracle in hindsight: for each kind the single resource that was the best in this
+ * very contest. It cannot be out of date. */
+double contest_hindsight_share(const contest *c, const contender *who);
+
+/* What the best single resource for a kind needed for all its runs. */
+double contest_best_single_ns(const contest *c, size_t kind);
 
 void contest_close(contest *c);
 

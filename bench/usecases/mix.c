@@ -100,8 +100,10 @@ static void print_contender(const contender *who, double single_ns)
     const double regret = who->total_ns / single_ns - 1;
     (void)snprintf(name, sizeof name, "%s%s%.30s", who->policy, who->resource != NULL ? " " : "",
                    who->resource != NULL ? who->resource : "");
-    printf("%-40s %10.3f %9.1f %% %9.1f %% %+9.1f %%\n", name, who->total_ns / 1e9, share * 100,
-           choices * 100, regret * 100);
+    const double hindsight = contest_hindsight_share(&match, who);
+    printf("%-36s %9.3f %9.1f %% %9.1f %% %9.1f %% %+9.1f %%\n", name, who->total_ns / 1e9,
+           share * 100, hindsight * 100, choices * 100, regret * 100);
+    write_value(who, "hindsight_share", hindsight, "of the best in hindsight after warm-up");
     write_value(who, "total", who->total_ns, "ns");
     write_value(who, "share", share, "of the oracle after warm-up");
     write_value(who, "choice_share", choices, "of the oracle after warm-up");
@@ -114,9 +116,8 @@ static void print_kinds(const contender *who)
     unsigned ripe = 0;
     unsigned over = 0;
     for (size_t i = 0; i < match.kind_count; i++) {
-        const contender *oracle = &match.all[CONTEST_ORACLE];
         const double wanted = alone_runs_until_repaid(&alone, i, all.count);
-        const double regret = who->kind_ns[i] / oracle->kind_ns[i] - 1;
+        const double regret = who->kind_ns[i] / contest_best_single_ns(&match, i) - 1;
         csv_add(&(csv_row){.record = "kind_regret",
                            .policy = who->policy,
                            .task = kinds[i].name,
@@ -155,6 +156,18 @@ static void print_result(void)
         "against the best single resource, %s.\n\n%-40s %10s %11s %11s %11s\n",
         match.runs / (uint32_t)match.kind_count, match.kind_count, match.runs, match.warm_up,
         CLAIM * 100, PEER * 100, single->resource, "", "seconds", "by time", "by choice", "regret");
+    for (size_t i = 0; i < match.count; i++) {
+        print_contender(&match.all[i], single->total_ns);
+    }
+    printf(
+        "\n%" PRIu32 " runs of each of %zu kinds of work, %" PRIu32 " in all; the first %" PRIu32
+        " of each kind are warm-up.\nThe oracle's share: by time; against the best single resource "
+        "of each kind in hindsight; and by what\nthe choices took alone. The budget is %.0f %%; "
+        "the best published is %.1f %%. Regret: of the whole time,\nagainst the best single "
+        "resource, %s.\n\n%-36s %9s %11s %11s %11s %11s\n",
+        match.runs / (uint32_t)match.kind_count, match.kind_count, match.runs, match.warm_up,
+        CLAIM * 100, PEER * 100, single->resource, "", "seconds", "by time", "hindsight",
+        "by choice", "regret");
     for (size_t i = 0; i < match.count; i++) {
         print_contender(&match.all[i], single->total_ns);
     }
