@@ -65,7 +65,7 @@
 #if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
 #define DYNSEL_GLOBAL                       global
 #define DYNSEL_COUNT_TYPE                   ulong
-#define DYNSEL_PASSED_DIRECTLY(type, value) struct dynsel_passed_directly_##type
+#define DYNSEL_PASSED_DIRECTLY(type, value) struct dynsel_passed_directly
 #define DYNSEL_LEAVES(type, parts)          struct dynsel_leaves_of_##type
 #define DYNSEL_LEAVES_FUNCTION_(name, leaves)
 #else
@@ -88,6 +88,17 @@
     {                                                                                              \
         const dynsel_leaf_place part_ = place;                                                     \
         type##_leaves(sink_, &part_);                                                              \
+    }
+#endif
+
+#if defined(__cplusplus)
+#define DYNSEL_ZEROES_                                                                             \
+    {                                                                                              \
+    }
+#else
+#define DYNSEL_ZEROES_                                                                             \
+    {                                                                                              \
+        0                                                                                          \
     }
 #endif
 
@@ -167,10 +178,13 @@
     }                                                                                              \
     DYNSEL_INLINE name##_value name##_read(name it_, size_t i_)                                    \
     {                                                                                              \
-        const name##_value none_ = {0};                                                            \
+        const struct {                                                                             \
+            char first;                                                                            \
+            name##_value rest;                                                                     \
+        } none_ = DYNSEL_ZEROES_; /* so vectors are 0, too */                                      \
         (void)it_;                                                                                 \
         (void)i_;                                                                                  \
-        return none_;                                                                              \
+        return none_.rest;                                                                         \
     }                                                                                              \
     DYNSEL_INLINE void name##_write(name it_, size_t i_, name##_value value_)                      \
     {                                                                                              \

@@ -29,13 +29,15 @@
  *   `const` and `volatile` do not count. Another name (`typedef my_pair alias;`) is another type
  *   that says nothing, so 0, until it has a mark of its own:
  *   `DYNSEL_PASSED_DIRECTLY(alias, dynsel_is_passed_directly_to_device(my_pair));`. A typedef of a
- *   pointer is a pointer. In a mark the type is one word.
+ *   pointer is a pointer.
  * - `__typeof__(x)` is no name and does not compile: write the type.
  * - Arrays and functions are 0. An array type written out over an unmarked typedef name, as
  *   `my_plain[4]` or `my_plain (*)[4]`, does not compile ("incomplete element type"): give the
  *   array a name with a typedef. The same for a structure whose members are written out in place.
  * - A structure type has to be complete; pointers to incomplete ones are pointers.
  * - No comma outside of parentheses in a type.
+ * - In the parameters of a function, as `int a[1 + dynsel_is_...(my_plain)]`, compilers warn of an
+ *   enumeration that nobody else sees, unless the trait of that type was asked for before.
  * - C11 with the extensions of GCC and Clang. In C++ a mark is allowed and says nothing, and the
  *   trait does not compile; in OpenCL C both are of no meaning, and marks are allowed.
  *
@@ -46,7 +48,7 @@
 
 #if defined(__cplusplus) || defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
 
-#define DYNSEL_PASSED_DIRECTLY(type, value) struct dynsel_passed_directly_##type
+#define DYNSEL_PASSED_DIRECTLY(type, value) struct dynsel_passed_directly
 
 #if defined(__cplusplus)
 #define dynsel_is_passed_directly_to_device(type) DYNSEL_PASSED_DIRECTLY_IS_KNOWN_IN_C_ONLY
@@ -59,17 +61,19 @@
  * enumeration, which both compilers know as an extension, and which is compatible with no integer
  * type. What follows the name in a type, such as `*`, makes another type, which is not unsigned. */
 
-/** Marks a type: whether it is passed directly. type: one word. value: an integer constant
- * expression, such as 1, or one of the trait of other types. Stands at file scope, between the
- * members of a structure, or in a block, where it counts for that block. */
-#define DYNSEL_PASSED_DIRECTLY(type, value)                                                        \
-    _Static_assert(sizeof(enum dynsel_passed_directly_##type{dynsel_passed_directly_value_##type = \
+/** Marks a type: whether it is passed directly. type: its name, with `struct` or without. value: an
+ * integer constant expression, such as 1, or one of the trait of other types. Stands at file scope,
+ * between the members of a structure, or in a block, where it counts for that block. */
+#define DYNSEL_PASSED_DIRECTLY(type, value) DYNSEL_MARK_(DYNSEL_NAME_OF_(type), value)
+#define DYNSEL_MARK_(name, value)           DYNSEL_MARK__(name, value)
+#define DYNSEL_MARK__(name, value)                                                                 \
+    _Static_assert(sizeof(enum dynsel_passed_directly_##name{dynsel_passed_directly_value_##name = \
                                                                  (value) ? 0x7fffffff : -1}) != 0, \
                    "a mark")
 
 /** The trait: 1 or 0. type: any complete object type, pointers to any type. */
 #define dynsel_is_passed_directly_to_device(type)                                                  \
-    (DYNSEL_IS_POINTER_(type) || DYNSEL_MARK_OF_(DYNSEL_BARE_(DYNSEL_BARE_(DYNSEL_BARE_(type)))))
+    (DYNSEL_IS_POINTER_(type) || DYNSEL_MARK_OF_(DYNSEL_NAME_OF_(type)))
 
 /* An lvalue of the type, never evaluated; void has none. */
 #define DYNSEL_SOME_(type)                                                                         \
@@ -89,7 +93,8 @@
 #define DYNSEL_SECOND_(first, second, ...) second
 #define DYNSEL_SECOND(...)                 DYNSEL_SECOND_(__VA_ARGS__)
 
-/* A type without one word in front that does not belong to its name. */
+/* A type without the words in front that do not belong to its name. */
+#define DYNSEL_NAME_OF_(type)              DYNSEL_BARE_(DYNSEL_BARE_(DYNSEL_BARE_(type)))
 #define DYNSEL_BARE_(type)                 DYNSEL_BARE__(type)
 #define DYNSEL_BARE__(type)                DYNSEL_SECOND(DYNSEL_WORD_##type, type, ~)
 #define DYNSEL_WORD_const                  ~,

@@ -18,7 +18,7 @@ def iterators_header(text):
 
 
 def _of_opencl(lines):
-    """Without what an #if leaves to the host, nor the #if."""
+    """Without what an #if leaves to the host, nor the #if; there is no other inside of it."""
     kept, in_host, resolved = [], False, False
     for line in lines:
         if line.startswith("#if") and "__OPENCL_C_VERSION__" in line:

@@ -22,6 +22,7 @@
         DYNSEL_REVERSE_ITERATOR(backwards, inputs); DYNSEL_REVERSE_ITERATOR(forwards, backwards);  \
         DYNSEL_REVERSE_ITERATOR(picked_back, picked);                                              \
         DYNSEL_ZIP2_ITERATOR(pairs, inputs, numbers); DYNSEL_ZIP2_ITERATOR(kept, inputs, nowhere); \
+        DYNSEL_DISCARD_ITERATOR(no_pairs, pairs_value);                                            \
         DYNSEL_ZIP3_ITERATOR(triples, samples, backwards, places);                                 \
         DYNSEL_ZIP4_ITERATOR(fours, numbers, squares, picked, forwards);                           \
                                                                                                    \

@@ -174,6 +174,7 @@ FORM(forwards)
 FORM(picked_back)
 FORM(pairs)
 FORM(kept)
+FORM(no_pairs)
 FORM(triples)
 FORM(fours)
 FORM(deep_2)
@@ -235,48 +236,45 @@ static void compare(const dynsel_resource *where, cl_program program, const iter
 #define DEEP_2    "deep_2_make(deep_1_make(pairs_make(" INPUTS ", numbers_make(first))), count)"
 #define DEEP_4    "deep_4_make(deep_3_make(" DEEP_2 ", places_make(map), 0), numbers_make(second))"
 
+/* clang-format off */
 static const char source[] = DYNSEL_OPENCL_ITERATORS SHARED(DYNSEL_AS_TEXT)
-    READ(samples, IN, "samples_make(in)") READ(inputs, IN, INPUTS) READ(
-        small, "global short *in", "small_make(in)") READ(numbers, "int n", "numbers_make(n)")
-        READ(large, "long n", "large_make(n)") READ(squares, IN, "squares_make(" INPUTS ")") READ(
-            fourths, IN, "fourths_make(squares_make(" INPUTS "))") READ(picked, IN ", " MAP, PICK)
-            READ(shifted, IN ", int by", "shifted_make(samples_make(in), numbers_make(by), 0)")
-                READ(twice_picked, IN ", " MAP ", global int *map2",
-                     "twice_picked_make(" PICK
-                     ", places_make(map2), 0)") READ(backwards, IN ", ulong n", BACKWARDS)
-                    READ(forwards, IN ", ulong n, ulong m", "forwards_make(" BACKWARDS ", m)") READ(
-                        picked_back, IN ", " MAP ", ulong n",
-                        "picked_back_make(" PICK
-                        ", n)") READ(pairs, IN ", int n", "pairs_make(" INPUTS ", numbers_make(n))")
-                        READ(kept, IN, "kept_make(" INPUTS ", nowhere_make())") READ(
-                            triples,
-                            "global float *one, " IN ", ulong n, " MAP,
-                            "triples_make(samples_make(one), " BACKWARDS ", places_make(map))")
-                            READ(fours,
-                                 "int k, global float *one, " IN ", " MAP
-                                 ", global float *four, ulong n, ulong m",
-                                 "fours_make(numbers_make(k), squares_make(inputs_make(one)), " PICK
-                                 ", forwards_make(backwards_make(inputs_make(four), n), m))")
-                                READ(deep_2, IN ", int first, ulong count", DEEP_2) READ(
-                                    deep_4, IN ", int first, ulong count, " MAP ", int second",
-                                    DEEP_4) READ(deep_7,
-                                                 IN ", int first, ulong count, " MAP
-                                                    ", int second, int third, ulong last",
-                                                 "deep_7_make(deep_6_make(deep_5_make(" DEEP_4
-                                                 "), numbers_make(third), 0), last)")
-                                    READ(mine, IN ", global float *other, " MAP ", int weight",
-                                         "{squares_make(" INPUTS
-                                         "), picked_make(inputs_make(other), places_make(map), 0), "
-                                         "weight}") WRITE(inputs, IN, INPUTS, "i + 1")
-                                        WRITE(backwards, IN ", ulong n", BACKWARDS,
-                                              "i + 2") WRITE(picked, IN ", " MAP, PICK, "i + 3")
-                                            WRITE(kept, IN, "kept_make(" INPUTS ", nowhere_make())",
-                                                  "{i + 4, i}")
-                                                WRITE(triples,
-                                                      "global float *one, " IN ", ulong n, " MAP,
-                                                      "triples_make(samples_make(one), " BACKWARDS
-                                                      ", places_make(map))",
-                                                      "{i + 5, i + 6, i}");
+    "DYNSEL_DISCARD_ITERATOR(no_vectors, float4);\n"
+    READ(samples, IN, "samples_make(in)")
+    READ(inputs, IN, INPUTS)
+    READ(small, "global short *in", "small_make(in)")
+    READ(numbers, "int n", "numbers_make(n)")
+    READ(large, "long n", "large_make(n)")
+    READ(squares, IN, "squares_make(" INPUTS ")")
+    READ(fourths, IN, "fourths_make(squares_make(" INPUTS "))")
+    READ(picked, IN ", " MAP, PICK)
+    READ(shifted, IN ", int by", "shifted_make(samples_make(in), numbers_make(by), 0)")
+    READ(twice_picked, IN ", " MAP ", global int *map2",
+         "twice_picked_make(" PICK ", places_make(map2), 0)")
+    READ(backwards, IN ", ulong n", BACKWARDS)
+    READ(forwards, IN ", ulong n, ulong m", "forwards_make(" BACKWARDS ", m)")
+    READ(picked_back, IN ", " MAP ", ulong n", "picked_back_make(" PICK ", n)")
+    READ(pairs, IN ", int n", "pairs_make(" INPUTS ", numbers_make(n))")
+    READ(kept, IN, "kept_make(" INPUTS ", nowhere_make())")
+    READ(triples, "global float *one, " IN ", ulong n, " MAP,
+         "triples_make(samples_make(one), " BACKWARDS ", places_make(map))")
+    READ(fours, "int k, global float *one, " IN ", " MAP ", global float *four, ulong n, ulong m",
+         "fours_make(numbers_make(k), squares_make(inputs_make(one)), " PICK
+         ", forwards_make(backwards_make(inputs_make(four), n), m))")
+    READ(deep_2, IN ", int first, ulong count", DEEP_2)
+    READ(deep_4, IN ", int first, ulong count, " MAP ", int second", DEEP_4)
+    READ(deep_7, IN ", int first, ulong count, " MAP ", int second, int third, ulong last",
+         "deep_7_make(deep_6_make(deep_5_make(" DEEP_4 "), numbers_make(third), 0), last)")
+    READ(mine, IN ", global float *other, " MAP ", int weight",
+         "{squares_make(" INPUTS "), picked_make(inputs_make(other), places_make(map), 0), weight}")
+    "kernel void read_no_pairs(global no_pairs_value *results)\n"
+    "{ results[get_global_id(0)] = no_pairs_read(no_pairs_make(), get_global_id(0)); }\n"
+    WRITE(inputs, IN, INPUTS, "i + 1")
+    WRITE(backwards, IN ", ulong n", BACKWARDS, "i + 2")
+    WRITE(picked, IN ", " MAP, PICK, "i + 3")
+    WRITE(kept, IN, "kept_make(" INPUTS ", nowhere_make())", "{i + 4, i}")
+    WRITE(triples, "global float *one, " IN ", ulong n, " MAP,
+          "triples_make(samples_make(one), " BACKWARDS ", places_make(map))", "{i + 5, i + 6, i}");
+/* clang-format on */
 
 static cl_program build(const dynsel_resource *where)
 {
@@ -326,6 +324,7 @@ static void compare_composed(const dynsel_resource *where, cl_program program)
     COMPARE(picked_back, PICKED, picked_back_make(some, PICKED))
     COMPARE(pairs, COUNT, pairs_make(in, numbers_make(4)))
     COMPARE(kept, COUNT, kept_make(in, nowhere_make()))
+    COMPARE(no_pairs, COUNT, no_pairs_make())
     COMPARE(triples, PICKED, triples_make(samples_make(more), back, places_make(order)))
     COMPARE(fours, PICKED,
             fours_make(numbers_make(9), squares_make(in), some, forwards_make(back, COUNT)))
