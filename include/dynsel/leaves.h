@@ -33,6 +33,8 @@
  * stands (the source of a permutation, the base of a reversed one) a number in the iterator. No
  * iterator has an alignment or offset inside its copy, and none looks in front of its pointer.
  *
+ * DYNSEL_LEAVES and DYNSEL_WHOLE_ITERATOR ask for the trait, so they are for C only.
+ *
  * Cost: nothing is stored; the functions call `sink->leaf` once a leaf. Context: any.
  */
 #ifndef DYNSEL_LEAVES_H

@@ -98,6 +98,45 @@ class Refused(Case):
             self.assertIn("DYNSEL_PASSED_DIRECTLY_IS_KNOWN_IN_C_ONLY", said)
 
 
+class Iterators(Case):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "dynsel").mkdir()
+        for name in ("autoconf.h", "opencl_iterators.h"):  # what the build makes is not looked at here
+            (self.folder / "dynsel" / name).write_text("", encoding="utf-8")
+
+    def compile(self, text, *command, suffix=".c"):
+        return super().compile("#include <dynsel/iterators.h>\n" + text, *command, f"-I{self.folder}", suffix=suffix)
+
+    def test_a_second_mark(self):
+        self.refused("DYNSEL_HOST_ITERATOR(a, float);\nDYNSEL_PASSED_DIRECTLY(a, 1);\n",
+                     gcc="redeclaration of 'enum dynsel_passed_directly_a'",
+                     clang="redefinition of 'dynsel_passed_directly_a'")
+
+    def test_what_cannot_be_written(self):
+        for declared in ("DYNSEL_COUNTING_ITERATOR(a, int);",
+                         "DYNSEL_COUNTING_ITERATOR(b, int); DYNSEL_REVERSE_ITERATOR(a, b);"):
+            self.refused(declared + "\nvoid f(a it);\nvoid f(a it) { a_write(it, 0, 1); }\n",
+                         gcc="an iterator of this type cannot be written",
+                         clang="an iterator of this type cannot be written")
+
+    def test_parts_that_are_no_iterators(self):
+        self.refused("typedef struct b { int x; } b;\nDYNSEL_REVERSE_ITERATOR(a, b);\n", gcc="b_value",
+                     clang="b_value")
+        self.refused("typedef struct b { int x; } b;\ntypedef struct a { b x; } a;\n"
+                     "DYNSEL_LEAVES(a, DYNSEL_PART(b, x));\n", gcc="b_leaves", clang="b_leaves")
+
+    def test_iterators_in_cpp(self):
+        text = ("DYNSEL_HOST_ITERATOR(a, float); DYNSEL_COUNTING_ITERATOR(n, int); DYNSEL_DISCARD_ITERATOR(d, a_value);"
+                "\nDYNSEL_PERMUTATION_ITERATOR(p, a, n); DYNSEL_REVERSE_ITERATOR(r, p); DYNSEL_ZIP2_ITERATOR(z, r, d);\n"
+                "static inline float half(float x) { return x / 2; }\nDYNSEL_TRANSFORM_ITERATOR(t, r, half, float);\n"
+                "float f(t it) { return t_read(it, 1); }\n")
+        for compiler in ("g++", "clang++"):
+            status, said = self.compile(text, compiler, "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Werror",
+                                        suffix=".cc")
+            self.assertEqual(status, 0, said)
+
+
 class Accepted(Case):
     def test_other_ways_to_write_a_name(self):
         self.accepted(HEADER + "#define written_so meant_so\nstruct a { int x; };\n"

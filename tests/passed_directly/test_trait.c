@@ -362,6 +362,11 @@ static void iterators_follow_their_parts(void **state)
     (void)state;
     assert_int_equal(VALUE(counting) + VALUE(discard) + VALUE(half_usm) + VALUE(picked_dd), 4);
     assert_int_equal(VALUE(zip_dd) + VALUE(zip_dddd) + VALUE(reverse_d) + VALUE(tower_7), 4);
+}
+
+static void one_part_that_is_not_is_enough(void **state)
+{
+    (void)state;
     assert_int_equal(VALUE(host) + VALUE(half_host) + VALUE(picked_ds) + VALUE(picked_sd), 0);
     assert_int_equal(VALUE(zip_ds) + VALUE(zip_sddd) + VALUE(reverse_s) + VALUE(leaning_7), 0);
 }
@@ -406,6 +411,7 @@ int main(void)
         cmocka_unit_test(marks_stand_before_and_inside_of_a_type),
         cmocka_unit_test(derived_types_and_aliases_say_it_themselves),
         cmocka_unit_test(iterators_follow_their_parts),
+        cmocka_unit_test(one_part_that_is_not_is_enough),
         cmocka_unit_test(a_block_has_marks_of_its_own),
         cmocka_unit_test(marks_take_no_room),
     };
