@@ -162,6 +162,23 @@ dynsel_status dynsel_set_arg_value(dynsel_handler *handler, uint32_t index, cons
 dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
                                       const dynsel_accessor *accessor);
 
+/**
+ * Sets an argument of the kernel: a pointer, passed as it stands. Nothing is copied, and nothing is
+ * known of what it points to: that stays there until the work is complete, and work that uses it on
+ * other resources comes in the right order only where you wait in between, or where accessors give
+ * an order.
+ *
+ * pointer: may be NULL, which every resource takes. Otherwise it goes to the resources that reach
+ *     what it points to, and the policy passes over the others:
+ *     - resources that work in the host's memory take any pointer;
+ *     - so does a device that reaches all of that (aspect usm_system_allocations; in OpenCL SVM of
+ *       the kind fine-grain system).
+ * Errors: as above, and DYNSEL_E_FULL (the index is too high). Of the submission, where no resource
+ *     is left: DYNSEL_E_INVALID, with the argument's number (no resource with a form reaches the
+ *     memory).
+ */
+dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, const void *pointer);
+
 /** Sets an argument of the kernel: memory for each work group, in bytes, not 0. */
 dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size_t bytes);
 

@@ -54,15 +54,16 @@ DYNSEL_BEGIN_DECLS
 /** What an argument of a kernel is. */
 typedef enum dynsel_argument_kind {
     DYNSEL_ARGUMENT_UNSET,
-    DYNSEL_ARGUMENT_VALUE, /**< `bytes` bytes at `value` */
-    DYNSEL_ARGUMENT_DATA,  /**< a buffer: on a device `memory`, on the host `value` */
-    DYNSEL_ARGUMENT_LOCAL  /**< `bytes` of memory for each work group; none on the host */
+    DYNSEL_ARGUMENT_VALUE,  /**< `bytes` bytes at `value` */
+    DYNSEL_ARGUMENT_DATA,   /**< a buffer: on a device `memory`, on the host `value` */
+    DYNSEL_ARGUMENT_LOCAL,  /**< `bytes` of memory for each work group; none on the host */
+    DYNSEL_ARGUMENT_POINTER /**< `value`, a pointer, is the argument itself; `bytes` of a pointer */
 } dynsel_argument_kind;
 
 struct dynsel_memory;
 
 typedef struct dynsel_argument {
-    void *value;                  /**< a value, or the host's memory of a buffer */
+    void *value;                  /**< a value, the host's memory of a buffer, or a pointer */
     struct dynsel_memory *memory; /**< the copy in the domain of the resource; NULL on the host */
     size_t bytes;                 /**< of the value, the buffer or the local memory */
     uint8_t kind;                 /**< a dynsel_argument_kind */
@@ -83,11 +84,14 @@ typedef struct dynsel_launch {
  * of task functions hold. */
 typedef dynsel_status (*dynsel_kernel_fn)(const dynsel_launch *launch);
 
-/** The data of a buffer that is argument `index`: its first element; NULL for other arguments and
- * past the last. Context: host forms. Cost: constant. */
+/** The data that are argument `index`: of a buffer its first element, or the pointer that was set;
+ * NULL for other arguments and past the last. So one host form serves both. Context: host forms.
+ * Cost: constant. */
 static inline void *dynsel_launch_data(const dynsel_launch *launch, size_t index)
 {
-    return index < launch->argument_count && launch->arguments[index].kind == DYNSEL_ARGUMENT_DATA
+    return index < launch->argument_count &&
+                   (launch->arguments[index].kind == DYNSEL_ARGUMENT_DATA ||
+                    launch->arguments[index].kind == DYNSEL_ARGUMENT_POINTER)
                ? launch->arguments[index].value
                : (void *)0;
 }

@@ -84,6 +84,15 @@ typedef struct dynsel_domain {
     bool in_order;   /**< work on this resource runs in the order in which it was started */
 } dynsel_domain;
 
+/** What the host and a resource both reach through the same pointers. Each kind has what the ones
+ * before it have. */
+typedef enum dynsel_sharing {
+    DYNSEL_SHARES_NOTHING,
+    DYNSEL_SHARES_MAPPED,    /**< memory made for it, which the host uses only while it is mapped */
+    DYNSEL_SHARES_ALLOCATED, /**< memory made for it */
+    DYNSEL_SHARES_ALL        /**< all of the host's memory */
+} dynsel_sharing;
+
 typedef struct dynsel_memory_ops {
     /** The domain of a resource; the same each time. own: as in `attach`, or anything: that of what
      * the backend does not know is 0. Never blocks. */
@@ -131,6 +140,11 @@ typedef struct dynsel_memory_ops {
 
     /** Builds a kernel ahead of its first use; see dynsel_kernel_prepare(). May be NULL. */
     dynsel_status (*prepare)(dynsel_backend *backend, void *own, const dynsel_kernel *kernel);
+
+    /** What a resource shares with the host: whether it can be given pointers (arguments of kind
+     * DYNSEL_ARGUMENT_POINTER that are not NULL). own: as in `domain`. Never blocks. May be NULL:
+     * nothing. */
+    dynsel_sharing (*sharing)(dynsel_backend *backend, void *own);
 } dynsel_memory_ops;
 
 DYNSEL_END_DECLS

@@ -87,6 +87,7 @@ typedef struct dynsel_task {
      * during the call; they register nothing. */
     const struct dynsel_requirement *requirements;
     size_t requirement_count;
+    const uint32_t *passed_over; /**< the library's own, for command groups; leave it NULL */
 #endif
 } dynsel_task;
 

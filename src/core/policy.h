@@ -72,6 +72,21 @@ static inline dynsel_aspect_set dynsel_lacking(const dynsel_policy *policy, uint
 #endif
 }
 
+/* A bit in words of 32 for each resource. */
+enum { DYNSEL_PASSED_OVER_WORDS = (CONFIG_DYNSEL_MAX_RESOURCES + 31) / 32 };
+
+/* Not for this resource, whatever forms and aspects say. Only tasks with forms have such. */
+static inline bool dynsel_is_passed_over(const dynsel_task *task, uint32_t index)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return task->passed_over != NULL && (task->passed_over[index / 32] >> index % 32 & 1u) != 0;
+#else
+    (void)task;
+    (void)index;
+    return false;
+#endif
+}
+
 /* dynsel_function_at() for tasks that not every resource suits. */
 dynsel_task_fn dynsel_form_at(const dynsel_policy *policy, uint32_t index, const dynsel_task *task);
 

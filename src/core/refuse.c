@@ -39,13 +39,20 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
                                         const dynsel_task *task)
 {
     dynsel_aspect_set lacking = 0;
+    bool passed_over = false;
     for (uint32_t i = first; i < end; i++) {
         if (task == NULL || dynsel_function_at(policy, i, task) != NULL) {
             return refuse_out_of_service(policy, i);
         }
-        if (lacking == 0 && has_form(policy, i, task)) {
-            lacking = dynsel_lacking(policy, i, task);
+        if (has_form(policy, i, task)) {
+            lacking = lacking == 0 ? dynsel_lacking(policy, i, task) : lacking;
+            passed_over = passed_over || dynsel_is_passed_over(task, i);
         }
+    }
+    if (passed_over) { /* src/memory/pointers.c says it better */
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_INVALID,
+                              "no resource that the policy may choose takes the task's pointers",
+                              0);
     }
     if (lacking != 0) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_ASPECT,
@@ -64,8 +71,9 @@ static dynsel_reason reason_against(const dynsel_policy *policy, uint32_t index,
     if (dynsel_function_at(policy, index, task) != NULL) {
         return DYNSEL_REASON_ONLY_IN_SERVICE;
     }
-    return has_form(policy, index, task) ? DYNSEL_REASON_ONLY_WITH_ASPECTS
-                                         : DYNSEL_REASON_ONLY_CANDIDATE;
+    return has_form(policy, index, task) && dynsel_lacking(policy, index, task) != 0
+               ? DYNSEL_REASON_ONLY_WITH_ASPECTS
+               : DYNSEL_REASON_ONLY_CANDIDATE;
 }
 
 dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t index,

@@ -162,6 +162,24 @@ dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
     return DYNSEL_OK;
 }
 
+/* Which resources take it is looked at before one is chosen. */
+dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, const void *pointer)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, NULL);
+    dynsel_status status = dynsel_call_begin(&call, true);
+    if (status == DYNSEL_OK) {
+        status = check_index(&call, index);
+    }
+    if (status == DYNSEL_OK) {
+        /* whether a kernel writes through it is the kernel's business */
+        *argument_at(handler, index) = (dynsel_argument){.value = (void *)(uintptr_t)pointer,
+                                                         .bytes = sizeof(pointer),
+                                                         .kind = DYNSEL_ARGUMENT_POINTER};
+        handler->has_pointers = true;
+    }
+    return status;
+}
+
 dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size_t bytes)
 {
     const dynsel_call call = DYNSEL_CALL(handler, NULL);

@@ -4,13 +4,15 @@
 #include "core/fail.h"
 #include "memory/domains.h"
 #include "memory/place.h"
+#include "memory/pointers.h"
 #include "memory/run.h"
 
 /* Borrowed by the policy while it chooses. */
 typedef struct look {
     dynsel_task task;
     dynsel_requirement requirements[CONFIG_DYNSEL_MAX_REQUIREMENTS];
-    dynsel_task_form without[CONFIG_DYNSEL_MAX_RESOURCES]; /* backends that cannot run it */
+    dynsel_task_form forms[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* of backends that cannot run it */
+    uint32_t passed_over[DYNSEL_PASSED_OVER_WORDS];
 } look;
 
 static bool has_form(const dynsel_backend *backend, const dynsel_command *command)
@@ -35,12 +37,27 @@ static inline void find_forms(look *seen, const dynsel_handler *group, const dyn
     for (uint32_t i = 0; i < policy->count; i++) {
         const dynsel_backend *backend = policy->resources[i].backend;
         if (backend != last && !has_form(backend, &group->command)) {
-            seen->without[count++] = (dynsel_task_form){.backend = backend, .function = NULL};
+            seen->forms[count++] = (dynsel_task_form){.backend = backend, .function = NULL};
         }
         last = backend;
     }
-    seen->task.forms = seen->without;
+    seen->task.forms = seen->forms;
     seen->task.form_count = count;
+}
+
+/* Resources that do not take a pointer. What other data would go elsewhere is learned apart. */
+static DYNSEL_ASIDE void pass_over(look *seen, const dynsel_handler *group,
+                                   const dynsel_policy *policy)
+{
+    if (!dynsel_pointers_pass_over(group, policy, seen->passed_over)) {
+        return;
+    }
+    seen->task.passed_over = seen->passed_over;
+    seen->forms[seen->task.form_count++] =
+        (dynsel_task_form){.backend = NULL, .function = dynsel_group_run};
+    for (uint32_t i = 0; i < DYNSEL_PASSED_OVER_WORDS && group->id == 0; i++) {
+        seen->task.id = (seen->task.id ^ seen->passed_over[i]) * 0x9e3779b1u | 1u;
+    }
 }
 
 /* The accessors themselves may be gone: one for each way to use a buffer is enough. */
@@ -89,6 +106,19 @@ static inline void look_at(look *seen, dynsel_handler *group, const dynsel_polic
     seen->task.key_word_count = group->key_word_count;
     find_forms(seen, group, policy);
     find_requirements(seen, group);
+    seen->task.passed_over = NULL;
+    if (!DYNSEL_LIKELY(!group->has_pointers)) {
+        pass_over(seen, group, policy);
+    }
+}
+
+/* Says of pointers which one it is. */
+static inline dynsel_status refined(dynsel_status status, const look *seen,
+                                    const dynsel_handler *group, const dynsel_request *request)
+{
+    return DYNSEL_LIKELY(status != DYNSEL_E_INVALID || seen->task.passed_over == NULL)
+               ? status
+               : dynsel_pointers_refuse(group, request->policy, request->manner->function);
 }
 
 dynsel_status dynsel_place_choose(dynsel_handler *group, dynsel_policy *policy,
@@ -97,7 +127,7 @@ dynsel_status dynsel_place_choose(dynsel_handler *group, dynsel_policy *policy,
     look seen;
     look_at(&seen, group, policy);
     const dynsel_request request = {.manner = manner, .policy = policy, .task = &seen.task};
-    return dynsel_deferred_choose(&request, dynsel_slot_of(group));
+    return refined(dynsel_deferred_choose(&request, dynsel_slot_of(group)), &seen, group, &request);
 }
 
 dynsel_status dynsel_place_choose_again(dynsel_handler *group)
@@ -109,7 +139,7 @@ dynsel_status dynsel_place_choose_again(dynsel_handler *group)
     look seen;
     look_at(&seen, group, policy);
     const dynsel_request request = {.manner = &manner, .policy = policy, .task = &seen.task};
-    return dynsel_deferred_choose_again(&request, slot);
+    return refined(dynsel_deferred_choose_again(&request, slot), &seen, group, &request);
 }
 
 dynsel_status dynsel_place_take(dynsel_handler *group)

@@ -24,6 +24,7 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
 {
     group->open = true;
     group->unsettled = false;
+    group->has_pointers = false;
     group->token = token + 1;
     group->error.status = DYNSEL_OK;
     group->function = function;

@@ -84,6 +84,7 @@ struct dynsel_handler {
     uint32_t value_bytes; /* taken of `values` */
     bool open;            /* the group function runs */
     bool unsettled;       /* an argument was left out, or an accessor used that was not required */
+    bool has_pointers;    /* an argument is one, or was */
 
     /* Under the lock. */
     bool in_order;             /* its resource runs work in the order in which it was started */

@@ -361,6 +361,12 @@ static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_com
     return simulated_ended(status);
 }
 
+static dynsel_sharing sharing_of(dynsel_backend *backend, void *own)
+{
+    (void)backend;
+    return ((const simulated_device *)own)->sharing;
+}
+
 const dynsel_kernel *simulated_lacks;
 
 static bool has_form(const dynsel_kernel *kernel)
@@ -376,6 +382,7 @@ static const dynsel_memory_ops memory_ops = {
     .fetch = fetch,
     .launch = launch,
     .has_form = has_form,
+    .sharing = sharing_of,
 };
 
 #define SIMULATED_OPS(synchronizes)                                                                \

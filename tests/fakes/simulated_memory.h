@@ -69,9 +69,10 @@ typedef struct simulated_copy {
 typedef struct simulated_device {
     uint32_t domain; /* from 1; 0: the host's memory */
     bool in_order;
-    bool shares;     /* its copies are the host's memory where the library allows it */
-    bool maps_first; /* shared memory is the host's until it is handed over */
-    bool prepares;   /* new memory is made ready by an operation of its own */
+    bool shares;            /* its copies are the host's memory where the library allows it */
+    bool maps_first;        /* shared memory is the host's until it is handed over */
+    bool prepares;          /* new memory is made ready by an operation of its own */
+    dynsel_sharing sharing; /* with the host, through pointers */
     simulated_pace pace;
     unsigned polls;       /* how many looks a piece of work needs at most, with WHEN_POLLED */
     atomic_bool refuses;  /* start is DYNSEL_E_OUT_OF_SERVICE */

@@ -8,6 +8,7 @@
 #include "backends/opencl/failure.h"
 #include "backends/opencl/kernels.h"
 #include "backends/opencl/memory.h"
+#include "backends/opencl/svm.h"
 #include "core/fail.h"
 #include "port/atomic.h"
 #include "port/likely.h"
@@ -40,6 +41,9 @@ static const void *value_of(const dynsel_argument *argument, size_t *bytes)
         return &argument->memory->native;
     }
     *bytes = argument->bytes;
+    if (argument->kind == DYNSEL_ARGUMENT_POINTER) {
+        return &argument->value;
+    }
     return argument->kind == DYNSEL_ARGUMENT_VALUE ? argument->value : NULL;
 }
 
@@ -69,7 +73,9 @@ static inline bool is_set(const dynsel_opencl_set *set, const dynsel_argument *a
     return set->bytes == argument->bytes &&
            (argument->kind == DYNSEL_ARGUMENT_LOCAL ||
             (argument->kind == DYNSEL_ARGUMENT_VALUE &&
-             is_equal(set->value, argument->value, argument->bytes)));
+             is_equal(set->value, argument->value, argument->bytes)) ||
+            (argument->kind == DYNSEL_ARGUMENT_POINTER &&
+             memcmp(set->value, &argument->value, sizeof(argument->value)) == 0));
 }
 
 static inline void remember(dynsel_opencl_set *set, uint8_t kind, const void *value, size_t bytes)
@@ -117,7 +123,10 @@ static DYNSEL_ASIDE dynsel_status set_argument(dynsel_opencl_entry *entry,
         return refuse(kernel, NULL, 0, "argument {} was not set", index);
     }
     set->bytes = 0;
-    const cl_int code = clSetKernelArg(built->kernel, (cl_uint)index, bytes, value);
+    const cl_int code =
+        argument->kind == DYNSEL_ARGUMENT_POINTER
+            ? dynsel_opencl_set_pointer(built->kernel, (cl_uint)index, argument->value)
+            : clSetKernelArg(built->kernel, (cl_uint)index, bytes, value);
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
         return fail_argument(entry, kernel, code, index);
     }

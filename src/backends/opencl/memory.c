@@ -9,6 +9,7 @@
 #include "backends/opencl/kernels.h"
 #include "backends/opencl/log.h"
 #include "backends/opencl/store.h"
+#include "backends/opencl/svm.h"
 #include "core/fail.h"
 #include "port/likely.h"
 
@@ -410,4 +411,5 @@ const dynsel_memory_ops dynsel_opencl_memory = {
     .launch = launch,
     .has_form = has_form,
     .prepare = dynsel_opencl_prepare,
+    .sharing = dynsel_opencl_sharing,
 };

@@ -2,9 +2,9 @@
 /*
  * What the OpenCL backend knows: one table of platforms, one of devices and adopted queues.
  *
- * The lock guards everything here but an entry's `state` and `users` and the table's `known`: those
- * are read without it, so that work on an open device never waits for another device's driver.
- * What else such a reader needs was written before `state` or `known` was stored.
+ * The lock guards everything here but an entry's `state`, `users` and `sharing` and the table's
+ * `known`: those are read without it, so that work on an open device never waits for another
+ * device's driver. What else such a reader needs was written before `state` or `known` was stored.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_TABLE_H
 #define DYNSEL_BACKENDS_OPENCL_TABLE_H
@@ -51,8 +51,9 @@ typedef struct dynsel_opencl_place {
 } dynsel_opencl_place;
 
 typedef struct dynsel_opencl_entry {
-    dynsel_word state; /* a dynsel_opencl_state */
-    dynsel_word users; /* entries of policies' tables */
+    dynsel_word state;   /* a dynsel_opencl_state */
+    dynsel_word users;   /* entries of policies' tables */
+    dynsel_word sharing; /* what src/backends/opencl/svm.c has asked for; 0: nothing yet */
     cl_command_queue queue;
     cl_context context;
     cl_device_id device;

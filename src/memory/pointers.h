@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pointers as arguments: which resources reach what they point to. */
+#ifndef DYNSEL_MEMORY_POINTERS_H
+#define DYNSEL_MEMORY_POINTERS_H
+
+#include "core/policy.h"
+#include "memory/group.h"
+
+/* Whether some resource does not take all pointers of the group; passed_over: out, a bit for each
+ * resource of the policy, in DYNSEL_PASSED_OVER_WORDS words. */
+bool dynsel_pointers_pass_over(const dynsel_handler *group, const dynsel_policy *policy,
+                               uint32_t *passed_over);
+
+/* Why a resource that the policy may choose was passed over; on behalf of `function`. */
+DYNSEL_RARE dynsel_status dynsel_pointers_refuse(const dynsel_handler *group,
+                                                 const dynsel_policy *policy, const char *function);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pointers as arguments: who is given them, who is passed over, and what is refused. */
+#include <string.h>
+
+#include <dynsel/dynsel.h>
+
+#include "fakes/simulated_memory.h"
+#include "test.h"
+
+enum { A, B, HOST, COUNT, ROUNDS = 2 * COUNT };
+
+static simulated_backend sim;
+static dynsel_round_robin_policy policy;
+static const dynsel_resource *last;
+static int number;
+
+static dynsel_status raise(const dynsel_launch *launch)
+{
+    int *data = dynsel_launch_data(launch, 0);
+    last = launch->where;
+    *(data != NULL ? data : &number) += DYNSEL_LAUNCH_VALUE(launch, 1, int);
+    return DYNSEL_OK;
+}
+
+static const dynsel_kernel raising = {.name = "raise", .function = raise};
+
+typedef struct job {
+    const void *pointer;
+    uint32_t index;
+    uint32_t id;
+} job;
+
+static dynsel_status raise_it(dynsel_handler *handler, void *args)
+{
+    const job *what = args;
+    const int value = 3;
+    (void)dynsel_set_arg_pointer(handler, what->index, what->pointer);
+    (void)dynsel_set_arg_value(handler, 1, &value, sizeof value);
+    return dynsel_single_task(handler, &raising);
+}
+
+static void begin_with(size_t count)
+{
+    const dynsel_resource resources[COUNT] = {
+        simulated_resource(&sim, A), simulated_resource(&sim, B), {&dynsel_inline_backend, NULL}};
+    const dynsel_options options = {.resources = resources, .count = count};
+    policy = (dynsel_round_robin_policy){0};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &options, 0));
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    simulated_reset(&sim, 1, false);
+    number = 0;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    simulated_assert_clean(&sim, true);
+    return 0;
+}
+
+static dynsel_status run(const void *pointer)
+{
+    job what = {.pointer = pointer};
+    return dynsel_submit_command_group_and_wait(&policy.policy, raise_it, &what);
+}
+
+/* How many of some rounds went to each resource. */
+static void count_rounds(const void *pointer, unsigned *counts)
+{
+    for (unsigned i = 0; i < COUNT; i++) {
+        counts[i] = 0;
+    }
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        assert_status(DYNSEL_OK, run(pointer));
+        counts[last->backend == &dynsel_inline_backend
+                   ? HOST
+                   : (simulated_device *)last->handle - sim.devices]++;
+    }
+    assert_int_equal(3 * ROUNDS, number);
+}
+
+static void the_host_takes_any_pointer(void **state)
+{
+    unsigned counts[COUNT];
+    (void)state;
+    begin_with(COUNT);
+    sim.devices[A].sharing = DYNSEL_SHARES_ALLOCATED;
+    count_rounds(&number, counts);
+    assert_int_equal(ROUNDS, counts[HOST]);
+}
+
+static void a_device_that_reaches_all_takes_any_pointer(void **state)
+{
+    unsigned counts[COUNT];
+    (void)state;
+    begin_with(COUNT);
+    sim.devices[B].sharing = DYNSEL_SHARES_ALL;
+    count_rounds(&number, counts);
+    assert_int_equal(0, counts[A]);
+    assert_int_equal(ROUNDS / 2, counts[B]);
+    assert_int_equal(ROUNDS / 2, counts[HOST]);
+}
+
+static void null_goes_everywhere(void **state)
+{
+    unsigned counts[COUNT];
+    (void)state;
+    begin_with(COUNT);
+    count_rounds(NULL, counts);
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_int_equal(ROUNDS / COUNT, counts[i]);
+    }
+}
+
+static void what_nobody_reaches_is_refused_with_its_number(void **state)
+{
+    (void)state;
+    begin_with(HOST);
+    for (unsigned i = 0; i < DYNSEL_SHARES_ALL; i++) {
+        sim.devices[A].sharing = (dynsel_sharing)i;
+        assert_status(DYNSEL_E_INVALID, run(&number));
+        if (CONFIG_DYNSEL_ERROR_TEXTS) {
+            assert_non_null(strstr(dynsel_last_error()->detail, "argument {} points to memory"));
+        }
+        assert_int_equal(0, dynsel_last_error()->number);
+    }
+    job second = {.pointer = &number, .index = 0};
+    assert_status(DYNSEL_E_INVALID,
+                  dynsel_try_submit_command_group(&policy.policy, raise_it, &second, NULL));
+    assert_int_equal(0, sim.counts.launched);
+    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
+    assert_status(DYNSEL_OK, run(NULL));
+}
+
+static dynsel_status set_it_again(dynsel_handler *handler, void *args)
+{
+    const int value = 3;
+    (void)dynsel_set_arg_pointer(handler, 0, args);
+    (void)dynsel_set_arg_pointer(handler, 0, NULL);
+    (void)dynsel_set_arg_pointer(handler, 1, args);
+    (void)dynsel_set_arg_value(handler, 1, &value, sizeof value);
+    return dynsel_single_task(handler, &raising);
+}
+
+static void what_was_set_last_counts(void **state)
+{
+    (void)state;
+    begin_with(HOST);
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group_and_wait(&policy.policy, set_it_again, &number));
+    assert_int_equal(3, number);
+}
+
+static dynsel_status set_too_far(dynsel_handler *handler, void *args)
+{
+    assert_status(DYNSEL_E_FULL,
+                  dynsel_set_arg_pointer(handler, CONFIG_DYNSEL_MAX_ARGUMENTS, args));
+    return DYNSEL_OK;
+}
+
+static void an_index_that_is_too_high_is_refused(void **state)
+{
+    (void)state;
+    begin_with(COUNT);
+    assert_status(DYNSEL_E_FULL,
+                  dynsel_submit_command_group_and_wait(&policy.policy, set_too_far, &number));
+    assert_status(DYNSEL_E_INVALID, dynsel_set_arg_pointer(NULL, 0, &number));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_host_takes_any_pointer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_device_that_reaches_all_takes_any_pointer, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(null_goes_everywhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_nobody_reaches_is_refused_with_its_number, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_was_set_last_counts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_index_that_is_too_high_is_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
