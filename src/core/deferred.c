@@ -144,11 +144,29 @@ static inline void tell_progress_thread(void)
 #endif
 }
 
-void dynsel_deferred_publish(dynsel_slot *slot, uint32_t keepers, bool starts)
+static void enter_pending(dynsel_slot *slot)
 {
+    slot->counted = true;
     (void)dynsel_word_add_synchronized(&dynsel_deferred_pending, 1);
-    dynsel_slot_publish(slot, (starts ? DYNSEL_SLOT_STARTING : DYNSEL_SLOT_WAITING) | keepers);
-    if (!starts) {
+}
+
+static void leave_pending(bool counted)
+{
+    if (!DYNSEL_LIKELY(!counted)) {
+        (void)dynsel_word_add_synchronized(&dynsel_deferred_pending, (uint32_t)-1);
+    }
+}
+
+void dynsel_deferred_publish(dynsel_slot *slot, uint32_t keepers, dynsel_course course)
+{
+    slot->counted = false;
+    if (course != DYNSEL_COURSE_STARTS) {
+        enter_pending(slot);
+    }
+    dynsel_slot_publish(
+        slot,
+        (course == DYNSEL_COURSE_WAITS ? DYNSEL_SLOT_WAITING : DYNSEL_SLOT_STARTING) | keepers);
+    if (course == DYNSEL_COURSE_WAITS) {
         tell_progress_thread();
     }
 }
@@ -171,6 +189,9 @@ void dynsel_deferred_take(dynsel_slot *slot)
 
 void dynsel_deferred_put_back(dynsel_slot *slot)
 {
+    if (!slot->counted) {
+        enter_pending(slot);
+    }
     (void)dynsel_word_add_synchronized(&slot->word, (uint32_t)DYNSEL_SLOT_WAITING -
                                                         (uint32_t)DYNSEL_SLOT_STARTING);
     tell_progress_thread();
@@ -181,14 +202,10 @@ void dynsel_deferred_tell_end(dynsel_slot *slot)
     known->ended(slot);
 }
 
-static void leave_pending(void)
-{
-    (void)dynsel_word_add_synchronized(&dynsel_deferred_pending, (uint32_t)-1);
-}
-
 /* Ends work that needs no lane. started: the resource has run it. */
 static void end(dynsel_slot *slot, bool started)
 {
+    const bool counted = slot->counted;
     dynsel_slot_begin_end(slot);
     known->ended(slot);
     const dynsel_status status = slot->work.error.status;
@@ -197,7 +214,7 @@ static void end(dynsel_slot *slot, bool started)
     }
     dynsel_tell_end(&slot->selection, status, started ? dynsel_time_at_once(&slot->work) : 0);
     dynsel_slot_end(slot);
-    leave_pending();
+    leave_pending(counted);
 }
 
 static void prepare(dynsel_slot *slot, const dynsel_lane *lane)
@@ -211,14 +228,15 @@ static void prepare(dynsel_slot *slot, const dynsel_lane *lane)
 }
 
 /* It has its place in the lane before others can see that it is started and start what comes
- * after it: the lane's order is that of the starts then. */
+ * after it: the lane's order is that of the starts then. Until then nobody takes it off. */
 static void enter_lane(dynsel_lane *lane, dynsel_slot *slot)
 {
+    const bool counted = slot->counted;
     slot->queued = !dynsel_lane_is_empty(lane);
-    (void)dynsel_word_add_synchronized(&slot->word, DYNSEL_SLOT_LISTED);
     dynsel_lane_append(lane, slot);
-    (void)dynsel_word_add_synchronized(&slot->word, DYNSEL_SLOT_RUNNING - DYNSEL_SLOT_STARTING);
-    leave_pending();
+    (void)dynsel_word_add_synchronized(&slot->word, DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING -
+                                                        DYNSEL_SLOT_STARTING);
+    leave_pending(counted);
 }
 
 dynsel_status dynsel_deferred_start(dynsel_slot *slot)

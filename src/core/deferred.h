@@ -42,7 +42,7 @@ void dynsel_deferral_register(const dynsel_deferral *deferral);
 typedef enum dynsel_stage {
     DYNSEL_STAGE_ACCEPTED, /* not started, or on its way to its end without a place in a lane */
     DYNSEL_STAGE_STARTED,  /* in its lane, where it ends before what is started there later */
-    DYNSEL_STAGE_OVER /* finished, or so long ago that its slot has been used again */
+    DYNSEL_STAGE_OVER      /* finished, or so long ago that its slot has been used again */
 } dynsel_stage;
 
 dynsel_stage dynsel_stage_of(uint32_t token);
@@ -60,10 +60,16 @@ dynsel_status dynsel_deferred_choose(const dynsel_request *request, dynsel_slot 
 /* Takes that back, before the slot is published. */
 void dynsel_deferred_withdraw(dynsel_slot *slot);
 
+/* What becomes of a slot when it is published. */
+typedef enum dynsel_course {
+    DYNSEL_COURSE_WAITS,
+    DYNSEL_COURSE_STARTS, /* the caller goes on with dynsel_deferred_start() at once */
+    DYNSEL_COURSE_HELD    /* it is taken, until dynsel_deferred_fail() */
+} dynsel_course;
+
 /* Makes the slot known as accepted. keepers: DYNSEL_SLOT_HANDLE where somebody will ask, with
- * DYNSEL_SLOT_PIN where the call waits itself; starts: the caller goes on with
- * dynsel_deferred_start(); else the slot waits. */
-void dynsel_deferred_publish(dynsel_slot *slot, uint32_t keepers, bool starts);
+ * DYNSEL_SLOT_PIN where the call waits itself. */
+void dynsel_deferred_publish(dynsel_slot *slot, uint32_t keepers, dynsel_course course);
 
 /* Fills in the handle of a published slot that has one. */
 void dynsel_deferred_hand_over(const dynsel_slot *slot, dynsel_submission *submission);
@@ -99,7 +105,8 @@ static inline void dynsel_deferred_progress(void);
  * The core's own.
  */
 
-/* How much was published and is neither started nor ended. */
+/* How much was published and is neither started nor ended, but for what the call that accepted it
+ * starts at once: nobody can count on that before the call has returned. */
 extern dynsel_word dynsel_deferred_pending;
 
 void dynsel_deferred_progress_now(void);

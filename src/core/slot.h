@@ -66,6 +66,7 @@ typedef struct dynsel_slot {
     bool queued;          /* it was put behind other work of its lane */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     bool deferred;      /* it may wait before it is started; see core/deferred.h */
+    bool counted;       /* among what is pending; of who has it alone, or has it in STARTING */
     dynsel_word choice; /* of deferred work: index and reason, for who does not start it */
 #endif
     dynsel_work work;

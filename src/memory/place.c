@@ -27,9 +27,12 @@ static inline void publish(dynsel_handler *group, uint32_t keepers, bool waits, 
 {
     made->start = waits ? dynsel_waiting_look(group, &made->fetch)
                         : dynsel_waiting_look_at_data(group, &made->fetch);
-    group->held = made->start == DYNSEL_OK && is_host_access(group);
-    dynsel_deferred_publish(dynsel_slot_of(group), keepers, made->start == DYNSEL_OK);
-    if (made->start != DYNSEL_OK) {
+    if (DYNSEL_LIKELY(made->start == DYNSEL_OK)) {
+        group->held = is_host_access(group);
+        dynsel_deferred_publish(dynsel_slot_of(group), keepers,
+                                group->held ? DYNSEL_COURSE_HELD : DYNSEL_COURSE_STARTS);
+    } else {
+        dynsel_deferred_publish(dynsel_slot_of(group), keepers, DYNSEL_COURSE_WAITS);
         dynsel_waiting_add(group);
     }
 }

@@ -220,7 +220,7 @@ static inline item *defer(const dynsel_task *task, dynsel_submission *submission
 {
     dynsel_slot *slot = choose(task);
     item_of(slot)->waits = true;
-    dynsel_deferred_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0, false);
+    dynsel_deferred_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0, DYNSEL_COURSE_WAITS);
     if (submission != NULL) {
         dynsel_deferred_hand_over(slot, submission);
     }
@@ -242,7 +242,8 @@ static inline uint32_t start_work(dynsel_submission *submission)
 {
     dynsel_slot *slot = choose(&DYNSEL_TASK(enqueue, NULL));
     const uint32_t token = slot->work.token;
-    dynsel_deferred_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0, true);
+    dynsel_deferred_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0,
+                            DYNSEL_COURSE_STARTS);
     assert_int_equal(dynsel_stage_of(token), DYNSEL_STAGE_ACCEPTED);
     start(slot);
     if (submission != NULL) {

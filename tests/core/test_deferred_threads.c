@@ -153,7 +153,8 @@ static uint32_t accept(dynsel_submission *submission, uint32_t after)
     *one = (item){.token = token, .index = slot->selection.index, .after = after};
     const bool starts = may_start(one);
     one->waits = !starts;
-    dynsel_deferred_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0, starts);
+    dynsel_deferred_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0,
+                            starts ? DYNSEL_COURSE_STARTS : DYNSEL_COURSE_WAITS);
     pthread_mutex_unlock(&lock);
     if (starts) {
         start(one, slot);

@@ -343,7 +343,7 @@ static void defer(unsigned which)
     own->token = slot->work.token;
     own->deferred = own->waits = world.in_order = true;
     own->submitted = 1;
-    dynsel_deferred_publish(slot, DYNSEL_SLOT_HANDLE, false);
+    dynsel_deferred_publish(slot, DYNSEL_SLOT_HANDLE, DYNSEL_COURSE_WAITS);
     dynsel_deferred_hand_over(slot, &own->submission);
 }
 
