@@ -52,22 +52,26 @@ dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *
     return status;
 }
 
-/* What the policy chooses now. Nothing is changed on failure. */
-static dynsel_status choose(const dynsel_request *request, dynsel_selection *chosen,
-                            dynsel_task_fn *function)
+/* It cannot run there. */
+DYNSEL_RARE static dynsel_status withdraw(const dynsel_request *request,
+                                          const dynsel_selection *chosen)
 {
-    const dynsel_status status =
-        dynsel_choose(request->manner, request->policy, request->task, chosen, true);
-    if (status != DYNSEL_OK) {
-        return status;
-    }
-    *function = dynsel_function_at(request->policy, chosen->index, request->task);
-    if (*function != NULL) {
-        return DYNSEL_OK;
-    }
     dynsel_tell_withdrawal(chosen);
     return dynsel_policy_refuse_task(request->policy, chosen->index, chosen->index + 1,
                                      request->task);
+}
+
+/* What the policy chooses now. Nothing is changed on failure. */
+static inline dynsel_status choose(const dynsel_request *request, dynsel_selection *chosen,
+                                   dynsel_task_fn *function)
+{
+    const dynsel_status status =
+        dynsel_choose(request->manner, request->policy, request->task, chosen, true);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        return status;
+    }
+    *function = dynsel_function_at(request->policy, chosen->index, request->task);
+    return DYNSEL_LIKELY(*function != NULL) ? DYNSEL_OK : withdraw(request, chosen);
 }
 
 static bool may_wait(const dynsel_request *request)
@@ -76,10 +80,11 @@ static bool may_wait(const dynsel_request *request)
            dynsel_this_thread()->task_depth == 0;
 }
 
-static dynsel_status choose_in_time(const dynsel_request *request, dynsel_selection *chosen,
-                                    dynsel_task_fn *function)
+/* Nothing was free when it was asked first. */
+DYNSEL_ASIDE static dynsel_status choose_in_time(const dynsel_request *request,
+                                                 dynsel_selection *chosen, dynsel_task_fn *function)
 {
-    dynsel_status status = choose(request, chosen, function);
+    dynsel_status status = DYNSEL_E_AGAIN;
     for (uint32_t round = 0; status == DYNSEL_E_AGAIN && may_wait(request); round++) {
         if (dynsel_deadline_passed(request->manner->deadline_ns)) {
             return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
@@ -93,7 +98,8 @@ static dynsel_status choose_in_time(const dynsel_request *request, dynsel_select
 }
 
 /* Others may be looking at selection.policy meanwhile, which stays the same. */
-static void take_choice(dynsel_slot *slot, const dynsel_selection *chosen, dynsel_task_fn function)
+static inline void take_choice(dynsel_slot *slot, const dynsel_selection *chosen,
+                               dynsel_task_fn function)
 {
     dynsel_policy *policy = chosen->policy;
     slot->selection.index = chosen->index;
@@ -119,8 +125,11 @@ dynsel_status dynsel_deferred_choose(const dynsel_request *request, dynsel_slot 
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_selection chosen;
     dynsel_task_fn function = NULL;
-    const dynsel_status status = choose_in_time(request, &chosen, &function);
-    if (status != DYNSEL_OK) {
+    dynsel_status status = choose(request, &chosen, &function);
+    if (!DYNSEL_LIKELY(status != DYNSEL_E_AGAIN)) {
+        status = choose_in_time(request, &chosen, &function);
+    }
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return dynsel_pass_on(request->manner, status, failures_before);
     }
     slot->selection.policy = request->policy;

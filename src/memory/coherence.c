@@ -345,7 +345,7 @@ dynsel_outlook dynsel_coherence_look(dynsel_handler *group)
     group->relies_on = 0;
     for (uint32_t i = 0; i < group->use_count; i++) {
         dynsel_use *const use = &group->uses[i];
-        const sight s = {group, use, &dynsel_buffers[use->buffer], &outlook};
+        const sight s = {group, use, use->record, &outlook};
         use->allocate = false;
         use->may_share = false;
         use->bring = false;

@@ -61,7 +61,7 @@ void dynsel_coherence_decide(dynsel_handler *group)
     const uint32_t domain = group->domain;
     for (uint32_t i = 0; i < group->use_count; i++) {
         dynsel_use *const use = &group->uses[i];
-        dynsel_buffer_record *const record = &dynsel_buffers[use->buffer];
+        dynsel_buffer_record *const record = use->record;
         use->host_was_valid = record->host_valid;
         if (domain == DYNSEL_HOST_DOMAIN) {
             commit_on_host(use, record);
@@ -113,7 +113,7 @@ void dynsel_coherence_undo(dynsel_handler *group, uint32_t first)
 {
     for (uint32_t i = first; i < group->use_count; i++) {
         const dynsel_use *const use = &group->uses[i];
-        dynsel_buffer_record *const record = &dynsel_buffers[use->buffer];
+        dynsel_buffer_record *const record = use->record;
         if (group->domain == DYNSEL_HOST_DOMAIN) {
             undo_on_host(use, record);
         } else {
@@ -124,7 +124,7 @@ void dynsel_coherence_undo(dynsel_handler *group, uint32_t first)
 
 static void count_no_more(const dynsel_handler *group, const dynsel_use *use)
 {
-    dynsel_buffer_record *const record = &dynsel_buffers[use->buffer];
+    dynsel_buffer_record *const record = use->record;
     if (group->domain == DYNSEL_HOST_DOMAIN) {
         record->movement.copies_avoided -= use->fetched ? 0 : 1;
     } else if (!use->contents || copy_in(record, group->domain)->memory.shared) {
@@ -146,8 +146,7 @@ const dynsel_use *dynsel_coherence_missed(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->use_count; i++) {
         const dynsel_use *const use = &group->uses[i];
-        if (use->relies_on != 0 &&
-            copy_in(&dynsel_buffers[use->buffer], group->domain)->missed == use->relies_on) {
+        if (use->relies_on != 0 && copy_in(use->record, group->domain)->missed == use->relies_on) {
             return use;
         }
     }
@@ -161,7 +160,7 @@ void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status)
     }
     for (uint32_t i = 0; i < group->use_count; i++) {
         const dynsel_use *const use = &group->uses[i];
-        dynsel_buffer_record *const record = &dynsel_buffers[use->buffer];
+        dynsel_buffer_record *const record = use->record;
         dynsel_copy_record *const copy = copy_in(record, group->domain);
         const bool brought = use->bring && (use->contents || copy->memory.shared);
         if (!brought || copy->since != group->token) {

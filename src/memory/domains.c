@@ -5,6 +5,7 @@
 #include "core/fail.h"
 #include "memory/buffers.h"
 #include "memory/group.h"
+#include "port/likely.h"
 
 DYNSEL_TAKE_DEFAULT_MEMORY;
 
@@ -55,7 +56,7 @@ static uint32_t find_place(void)
     return DYNSEL_HOST_DOMAIN;
 }
 
-static dynsel_status enter(dynsel_backend *backend, uint32_t number, uint32_t *domain)
+DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number, uint32_t *domain)
 {
     *domain = find_place();
     if (*domain == DYNSEL_HOST_DOMAIN) {
@@ -68,7 +69,7 @@ static dynsel_status enter(dynsel_backend *backend, uint32_t number, uint32_t *d
     return DYNSEL_OK;
 }
 
-static uint32_t find(const dynsel_backend *backend, uint32_t number)
+static inline uint32_t find(const dynsel_backend *backend, uint32_t number)
 {
     for (uint32_t i = 0; number != 0 && i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
         if (dynsel_domains[i].number == number && dynsel_domains[i].backend == backend) {
@@ -78,7 +79,7 @@ static uint32_t find(const dynsel_backend *backend, uint32_t number)
     return DYNSEL_HOST_DOMAIN;
 }
 
-static dynsel_domain ask(dynsel_backend *backend, void *own)
+static inline dynsel_domain ask(dynsel_backend *backend, void *own)
 {
     return backend->ops->memory != NULL ? backend->ops->memory->domain(backend, own)
                                         : (dynsel_domain){.in_order = backend->ops->in_order};
@@ -91,7 +92,7 @@ dynsel_status dynsel_domain_of(dynsel_backend *backend, void *own, uint32_t *dom
         *in_order = asked.in_order;
     }
     *domain = find(backend, asked.number);
-    return asked.number == 0 || *domain != DYNSEL_HOST_DOMAIN
+    return DYNSEL_LIKELY(*domain != DYNSEL_HOST_DOMAIN) || asked.number == 0
                ? DYNSEL_OK
                : enter(backend, asked.number, domain);
 }

@@ -58,12 +58,12 @@ static void wait_for(dynsel_buffer_record *fetch, uint32_t round)
 }
 
 /* Under both locks. Nothing uses the buffer any more, so there is nothing else to wait for. */
-static dynsel_error bring_home(const dynsel_buffer_record *record)
+static dynsel_error bring_home(dynsel_buffer_record *record)
 {
     home.error = (dynsel_error){.status = DYNSEL_OK};
     home.use_count = 1;
     home.uses[0] = (dynsel_use){
-        .buffer = (uint32_t)(record - dynsel_buffers),
+        .record = record,
         .token = dynsel_word_load_relaxed(&record->token),
         .reads = true,
     };

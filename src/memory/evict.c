@@ -7,10 +7,10 @@
 #include "memory/lock.h"
 #include "port/assert.h"
 
-static bool uses(const dynsel_handler *group, uint32_t buffer)
+static bool uses(const dynsel_handler *group, const dynsel_buffer_record *record)
 {
     for (uint32_t i = 0; i < group->use_count; i++) {
-        if (group->uses[i].buffer == buffer) {
+        if (group->uses[i].record == record) {
             return true;
         }
     }
@@ -20,7 +20,6 @@ static bool uses(const dynsel_handler *group, uint32_t buffer)
 /* Pinned, because a group that is over may be filled in by who has its slot next. */
 uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain)
 {
-    const uint32_t buffer = (uint32_t)(record - dynsel_buffers);
     uint32_t user = 0;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && user == 0; i++) {
         dynsel_handler *const group = &dynsel_groups[i];
@@ -32,7 +31,7 @@ uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain)
             group->decided = 0;
             continue;
         }
-        user = group->domain == domain && uses(group, buffer) ? decided : 0;
+        user = group->domain == domain && uses(group, record) ? decided : 0;
         dynsel_slot_drop(&dynsel_slots[i], DYNSEL_SLOT_PIN);
     }
     return user;

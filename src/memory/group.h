@@ -40,7 +40,7 @@ typedef struct dynsel_bound {
 
 /* One buffer, as all accessors of the command group together use it. */
 typedef struct dynsel_use {
-    uint32_t buffer; /* its place in the table */
+    struct dynsel_buffer_record *record;
     /* Of its handle: until the order is entered another thread may end the buffer. */
     uint32_t token;
     /* Under the lock: the number of entry of the last work that writes it before this; 0: none. And

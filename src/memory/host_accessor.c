@@ -90,9 +90,9 @@ static dynsel_status check(const request *r)
 static dynsel_status find_buffer(const request *r, dynsel_use *use)
 {
     dynsel_lock_acquire(&dynsel_memory_lock);
-    const dynsel_buffer_record *record = dynsel_buffer_find(r->buffer);
+    dynsel_buffer_record *record = dynsel_buffer_find(r->buffer);
     if (record != NULL) {
-        use->buffer = (uint32_t)(record - dynsel_buffers);
+        use->record = record;
         use->token = r->buffer.token;
     }
     dynsel_lock_release(&dynsel_memory_lock);
@@ -207,7 +207,7 @@ static dynsel_status collect_failure(request *r)
 
 static void fill_in(const request *r)
 {
-    const dynsel_buffer_record *record = &dynsel_buffers[r->group->uses[0].buffer];
+    const dynsel_buffer_record *record = r->group->uses[0].record;
     r->accessor->data = record->data;
     r->accessor->bytes = record->bytes;
 }

@@ -10,11 +10,6 @@
 
 static uint32_t entries; /* of command groups, counted round */
 
-static inline dynsel_buffer_record *record_of(const dynsel_use *use)
-{
-    return &dynsel_buffers[use->buffer];
-}
-
 static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependency)
 {
     for (uint32_t i = 0; i < group->after_count; i++) {
@@ -45,8 +40,8 @@ static inline dynsel_buffer_record *find_failure(const dynsel_handler *group)
     for (uint32_t i = 0; i < group->use_count; i++) {
         const dynsel_use *use = &group->uses[i];
         if (use->reads && use->source != 0 &&
-            dynsel_word_load_acquire(&record_of(use)->failed) == use->source) {
-            return record_of(use);
+            dynsel_word_load_acquire(&use->record->failed) == use->source) {
+            return use->record;
         }
     }
     return NULL;
@@ -138,7 +133,7 @@ static bool has_room_for_reader(dynsel_buffer_record *record)
 DYNSEL_RARE static dynsel_status refuse_reader(const char *function, const dynsel_use *use,
                                                uint32_t *token)
 {
-    *token = record_of(use)->readers[0] - 1;
+    *token = use->record->readers[0] - 1;
     return dynsel_fail(&(const dynsel_error){
         .status = DYNSEL_E_FULL,
         .function = function,
@@ -162,7 +157,7 @@ DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
 static inline dynsel_status find_dependencies(dynsel_handler *group, const dynsel_use *use,
                                               const char *function, bool *waits, uint32_t *token)
 {
-    dynsel_buffer_record *record = record_of(use);
+    dynsel_buffer_record *record = use->record;
     if (!dynsel_buffer_is(record, use->token)) {
         return dynsel_buffer_refuse(function, use->name, (dynsel_buffer){.token = use->token});
     }
@@ -177,7 +172,7 @@ static inline dynsel_status find_dependencies(dynsel_handler *group, const dynse
 /* True: what it reads was to be written by work that failed. */
 static inline bool take_place(const dynsel_handler *group, dynsel_use *use)
 {
-    dynsel_buffer_record *record = record_of(use);
+    dynsel_buffer_record *record = use->record;
     const uint32_t failed = dynsel_word_load_relaxed(&record->failed);
     use->source = record->writer_order;
     use->failed_before = failed;
@@ -285,7 +280,7 @@ dynsel_status dynsel_order_look(dynsel_handler *group)
 static void note_failure(const dynsel_handler *group, const dynsel_use *use,
                          const dynsel_error *error)
 {
-    dynsel_buffer_record *record = record_of(use);
+    dynsel_buffer_record *record = use->record;
     const uint32_t failed = dynsel_word_load_relaxed(&record->failed);
     if (failed == use->failed_before || (int32_t)(group->order - failed) > 0) {
         record->failure = *error;
@@ -296,7 +291,7 @@ static void note_failure(const dynsel_handler *group, const dynsel_use *use,
 /* A host accessor that was not opened has written nothing, but what was wrong before stays so. */
 static void note_unopened(const dynsel_handler *group, const dynsel_use *use)
 {
-    dynsel_buffer_record *record = record_of(use);
+    dynsel_buffer_record *record = use->record;
     if (use->source != 0 && dynsel_word_load_relaxed(&record->failed) == use->source) {
         dynsel_word_store_release(&record->failed, group->order);
     }
@@ -306,7 +301,7 @@ static void fail_what_it_writes(const dynsel_handler *group, const dynsel_error 
 {
     for (uint32_t i = 0; i < group->use_count; i++) {
         const dynsel_use *use = &group->uses[i];
-        if (!use->writes || !dynsel_buffer_is(record_of(use), use->token)) {
+        if (!use->writes || !dynsel_buffer_is(use->record, use->token)) {
             continue;
         }
         if (group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
@@ -374,18 +369,11 @@ static void forget(dynsel_buffer_record *record, const dynsel_handler *group)
 }
 
 /* All that the slot was used for before is over. */
-DYNSEL_RARE static void forget_all(const dynsel_handler *group)
+void dynsel_order_forget(const dynsel_handler *group)
 {
     dynsel_lock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         forget(&dynsel_buffers[i], group);
     }
     dynsel_lock_release(&dynsel_memory_lock);
-}
-
-void dynsel_order_renew(const dynsel_handler *group, uint32_t token)
-{
-    if (!DYNSEL_LIKELY(token + 1 > group->token)) {
-        forget_all(group);
-    }
 }

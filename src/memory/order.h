@@ -6,6 +6,7 @@
 #include <dynsel/status.h>
 
 #include "memory/group.h"
+#include "port/likely.h"
 
 /*
  * Gives the command group its place behind all that were entered before: finds what it depends on,
@@ -36,6 +37,13 @@ void dynsel_order_ended(dynsel_slot *slot);
 
 /* Before a slot is used: tokens come round, and what stands in the buffers of this slot's must not
  * be taken for the new work. token: of the slot. Takes the lock itself, and very rarely. */
-void dynsel_order_renew(const dynsel_handler *group, uint32_t token);
+DYNSEL_RARE void dynsel_order_forget(const dynsel_handler *group);
+
+static inline void dynsel_order_renew(const dynsel_handler *group, uint32_t token)
+{
+    if (!DYNSEL_LIKELY(token + 1 > group->token)) {
+        dynsel_order_forget(group);
+    }
+}
 
 #endif

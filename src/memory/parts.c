@@ -34,7 +34,6 @@ dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dyn
             .element_bytes = record->element_bytes,
             .bytes = record->bytes,
             .range = record->range,
-            .place = (uint32_t)(record - dynsel_buffers),
         };
     }
     dynsel_lock_release(&dynsel_memory_lock);

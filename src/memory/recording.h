@@ -60,7 +60,6 @@ typedef struct dynsel_shape {
     size_t element_bytes;
     size_t bytes;
     dynsel_range range;
-    uint32_t place; /* in the table */
 } dynsel_shape;
 
 /* Takes the lock. */

@@ -143,7 +143,7 @@ static inline dynsel_use *use_of(dynsel_handler *handler, uint32_t token, const 
     DYNSEL_ASSERT(handler->use_count < CONFIG_DYNSEL_MAX_REQUIREMENTS);
     dynsel_use *use = &handler->uses[handler->use_count++];
     *use = (dynsel_use){
-        .buffer = dynsel_buffer_place((dynsel_buffer){.token = token}),
+        .record = &dynsel_buffers[dynsel_buffer_place((dynsel_buffer){.token = token})],
         .token = token,
         .name = name,
     };

@@ -90,7 +90,7 @@ static void wait_in_place_of_command(const run *r, dynsel_event *done)
 
 static dynsel_copy_record *copy_of(const dynsel_handler *group, const dynsel_use *use)
 {
-    return &dynsel_buffers[use->buffer].copies[group->domain - 1];
+    return &use->record->copies[group->domain - 1];
 }
 
 static dynsel_status refuse_full(const dynsel_use *use)
@@ -99,7 +99,7 @@ static dynsel_status refuse_full(const dynsel_use *use)
         .status = DYNSEL_E_FULL,
         .function = DYNSEL_TEXT("dynsel_submit_command_group"),
         .subject = DYNSEL_TEXT(use->name),
-        .number = (uint32_t)dynsel_buffers[use->buffer].bytes,
+        .number = (uint32_t)use->record->bytes,
         .detail = DYNSEL_TEXT("the device's memory is full: there is no room for {} bytes, and "
                               "nothing in it that is not in use and valid elsewhere"),
     });
@@ -121,7 +121,7 @@ static bool evict(uint32_t domain)
  * over. */
 static void enter(const run *r, dynsel_use *use, const dynsel_memory *memory)
 {
-    dynsel_buffer_record *const record = &dynsel_buffers[use->buffer];
+    dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[r->group->domain - 1];
     dynsel_copy_record *const copy = copy_of(r->group, use);
     dynsel_lock_acquire(&dynsel_memory_lock);
@@ -145,7 +145,7 @@ static void enter(const run *r, dynsel_use *use, const dynsel_memory *memory)
 
 static dynsel_status allocate(const run *r, dynsel_use *use)
 {
-    const dynsel_buffer_record *const record = &dynsel_buffers[use->buffer];
+    const dynsel_buffer_record *const record = use->record;
     dynsel_memory memory;
     dynsel_status status = DYNSEL_OK;
     do {
@@ -164,7 +164,7 @@ static dynsel_status allocate(const run *r, dynsel_use *use)
 
 static void count_in(const run *r, const dynsel_use *use)
 {
-    dynsel_buffer_record *const record = &dynsel_buffers[use->buffer];
+    dynsel_buffer_record *const record = use->record;
     dynsel_movement *const movements[] = {&record->movement,
                                           &dynsel_domains[r->group->domain - 1].movement};
     dynsel_lock_acquire(&dynsel_memory_lock);
@@ -246,7 +246,7 @@ static void point_arguments(dynsel_handler *group)
     for (uint32_t i = 0; i < group->argument_count; i++) {
         dynsel_argument *const argument = &group->arguments[i];
         if (argument->kind == DYNSEL_ARGUMENT_DATA) {
-            dynsel_buffer_record *const record = &dynsel_buffers[group->uses[argument->use].buffer];
+            dynsel_buffer_record *const record = group->uses[argument->use].record;
             argument->value = record->data;
             argument->bytes = record->bytes;
             argument->memory = group->domain != DYNSEL_HOST_DOMAIN

@@ -37,8 +37,8 @@ static void what_is_left_zero_reads_and_writes_all_of_it(void **state)
     assert_status(DYNSEL_OK, dynsel_require(handler, &all));
     assert_int_equal(1, handler->use_count);
     assert_true(handler->uses[0].reads && handler->uses[0].writes);
-    assert_true(&dynsel_buffers[handler->uses[0].buffer] == dynsel_buffer_find(grid));
-    assert_int_equal(sizeof table, dynsel_buffers[handler->uses[0].buffer].bytes);
+    assert_true(handler->uses[0].record == dynsel_buffer_find(grid));
+    assert_int_equal(sizeof table, handler->uses[0].record->bytes);
     assert_status(DYNSEL_OK, finish(handler));
 }
 
@@ -295,7 +295,7 @@ static void the_place_of_an_ended_buffer_does_not_pass_for_it(void **state)
     assert_status(DYNSEL_OK, dynsel_require(handler, &old));
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&first));
     assert_status(DYNSEL_OK, dynsel_buffer_init(&second, bytes, 1, DYNSEL_RANGE(4)));
-    assert_true(&dynsel_buffers[handler->uses[0].buffer] == dynsel_buffer_find(second));
+    assert_true(handler->uses[0].record == dynsel_buffer_find(second));
     assert_null(dynsel_buffer_find((dynsel_buffer){handler->uses[0].token}));
     assert_refused(handler, DYNSEL_E_STALE, dynsel_require(handler, &old), "was ended", "[old]");
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&second));
@@ -379,8 +379,7 @@ static void normal_accessors_are_registered_once_for_each_buffer(void **state)
     assert_status(DYNSEL_OK, dynsel_set_arg_accessor(handler, 0, &copy));
     assert_status(DYNSEL_OK, finish(handler));
     assert_int_equal(DYNSEL_ARGUMENT_DATA, handler->arguments[0].kind);
-    assert_int_equal(sizeof line,
-                     dynsel_buffers[handler->uses[handler->arguments[0].use].buffer].bytes);
+    assert_int_equal(sizeof line, handler->uses[handler->arguments[0].use].record->bytes);
 }
 
 static void normal_accessors_are_of_no_use_elsewhere(void **state)

@@ -509,7 +509,7 @@ static dynsel_status fill_elements_of(size_t bytes)
         assert_true(handler->command.to == &handler->arguments[0]);
         assert_int_equal(1, handler->command.launch.argument_count);
         const dynsel_use *use = &handler->uses[handler->command.to->use];
-        assert_int_equal(2 * bytes, dynsel_buffers[use->buffer].bytes);
+        assert_int_equal(2 * bytes, use->record->bytes);
         assert_int_equal(2 * bytes, handler->command.to_box.size[2]);
         assert_null(handler->command.from);
     }

@@ -3,6 +3,7 @@
 
 #include "backends/opencl/codes.h"
 #include "core/fail.h"
+#include "port/likely.h"
 
 typedef dynsel_opencl_entry entry;
 
@@ -39,12 +40,25 @@ static uint32_t first_that_shares(const entry *device)
     return first;
 }
 
-uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device)
+static uint32_t find_domain(const entry *device)
 {
     const uint32_t first = first_that_shares(device);
     const entry *const sharer = &table->entries[first];
     /* that one may stand behind another CPU, which is not open yet */
     return (sharer->adopted ? first : first_that_shares(sharer)) + 1;
+}
+
+/* Found devices share among themselves what never changes, and stand before all adopted queues. */
+void dynsel_opencl_find_domains(void)
+{
+    for (uint32_t i = 0; i < table->found; i++) {
+        table->entries[i].domain = find_domain(&table->entries[i]);
+    }
+}
+
+uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device)
+{
+    return DYNSEL_LIKELY(device->domain != 0) ? device->domain : find_domain(device);
 }
 
 /* Which devices the context of `device` is for: itself, and the usable ones that share it. */

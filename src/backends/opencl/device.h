@@ -10,6 +10,10 @@
  * the other. From 1 on, with gaps. */
 uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device);
 
+/* Under the lock, once every device is described: finds the domains of all, so that nobody has to
+ * look for them again. */
+void dynsel_opencl_find_domains(void);
+
 /* The first use of a device that is not open: opens it, if that was not tried yet. */
 dynsel_status dynsel_opencl_open_now(dynsel_opencl_entry *device);
 

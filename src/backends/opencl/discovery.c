@@ -4,6 +4,7 @@
 #include "backends/opencl/aspects.h"
 #include "backends/opencl/codes.h"
 #include "backends/opencl/describe.h"
+#include "backends/opencl/device.h"
 #include "backends/opencl/identity.h"
 #include "core/fail.h"
 #include "port/atomic.h"
@@ -72,6 +73,7 @@ static void look_for_devices(const cl_platform_id *ids)
         look_into_platform(i);
     }
     dynsel_opencl_identify(table);
+    dynsel_opencl_find_domains();
 #if CONFIG_DYNSEL_ASPECTS
     for (uint32_t i = 0; i < table->found; i++) {
         table->entries[i].aspects = dynsel_opencl_read_aspects(&table->entries[i]);

@@ -60,6 +60,7 @@ typedef struct dynsel_opencl_entry {
     const char *failed_function; /* why it is FAILED or DEAD */
     cl_int failed_code;
     uint32_t platform; /* its index; past the table where that of an adopted queue is not known */
+    uint32_t domain;   /* the number of its memory domain; 0: it has to be looked for */
     bool adopted;      /* the queue is the user's */
     bool out_of_order; /* the user's queue is */
     bool available;
