@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,7 +72,9 @@ void csv_add(const csv_row *row)
 
 void csv_close(void)
 {
-    if (file != NULL && ((ferror(file) != 0) | (fclose(file) != 0)) != 0) {
+    const bool was_written = file == NULL || ferror(file) == 0;
+    const bool is_closed = file == NULL || fclose(file) == 0;
+    if (!was_written || !is_closed) {
         say_end(SAY_FAILED, "%s: cannot be written: %s", name, strerror(errno));
     }
     file = NULL;
