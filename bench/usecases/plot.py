@@ -5,7 +5,8 @@
     bench/usecases/plot.py FOLDER [OUT]
 
 FOLDER: what run_all left for one machine: mix.csv, tiny.csv, ... Those that are not there are left out.
-OUT: where the figures go; default: FOLDER. Needs matplotlib (Debian: python3-matplotlib).
+OUT: where the figures go, and figures.md, which says for each how it was made; default: FOLDER.
+Needs matplotlib (Debian: python3-matplotlib).
 """
 
 import csv
@@ -53,6 +54,14 @@ class Table:
         """What occurs in a column, in the order of the file."""
         return list(dict.fromkeys(row[key] for row in self.of(record)))
 
+    def origin(self):
+        """How these figures were made, in Markdown."""
+        facts = [("machine", f"{self.facts.get('processor', '?')}, {self.facts.get('machine', '?')}"),
+                 *(("device", device) for device in self.devices),
+                 ("build", f"{self.facts.get('compiler', '?')}, {self.facts.get('configuration', '?')}"),
+                 ("date", self.facts.get("date", "?")), ("command", f"`{self.facts.get('command', '?')}`")]
+        return "".join(f"- {name}: {value}\n" for name, value in facts)
+
     def machine(self):
         where = self.facts.get("configuration", "").split(",")[0]
         where = self.facts.get("processor", "") if where in ("", "not named") else where
@@ -88,7 +97,11 @@ def legend_below(made, axes, inches=0.5):
     axes.legend(loc="upper center", bbox_to_anchor=(0.45, -inches / height), ncol=3, frameon=False, fontsize=9)
 
 
+drawn = []  # names of the figures of one table
+
+
 def save(made, out, name):
+    drawn.append((name, made.axes[0].get_title(loc="left").strip()))
     for kind in ("svg", "png"):
         path = out / f"{name}.{kind}"
         metadata = {"Date": None} if kind == "svg" else {}
@@ -276,10 +289,14 @@ def main(arguments):
         print(f"plot.py: {folder}: none of {', '.join(f'{name}.csv' for name in FIGURES)} is there", file=sys.stderr)
         return 1
     out.mkdir(parents=True, exist_ok=True)
+    page = []
     for name in found:
         table = Table(folder / f"{name}.csv")
+        drawn.clear()
         for draw in FIGURES[name]:
             draw(table, out)
+        page += [f"![{title}]({figure}.png)\n" for figure, title in drawn] + [table.origin()]
+    (out / "figures.md").write_text("\n".join(page), encoding="utf-8")
     return 0
 
 
