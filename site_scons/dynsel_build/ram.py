@@ -239,7 +239,7 @@ class Formula:
     def _buffer(self, readers, domains, inside):
         size = self._pointer
         copy = struct(self._memory_copy(), self._pointer.times(2), WORD.times(3), BYTE.times(2))
-        fetch = struct(BYTE.times(3), WORD, self._pointer, self._event())
+        fetch = struct(BYTE.times(4), WORD, self._pointer, self._event())
         return struct(WORD.times(2), self._pointer, size.times(2), self._range(), WORD.times(4 + readers),
                       self._error(), BYTE.times(2), WORD, fetch, copy.times(domains), self._movement(),
                       Type(inside, 16 if inside else 1))

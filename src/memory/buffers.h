@@ -37,6 +37,7 @@ typedef enum dynsel_fetch_state {
 typedef struct dynsel_fetch {
     uint8_t state; /* a dynsel_fetch_state */
     bool contents; /* the data come, not only the right to use the memory */
+    bool gives_up; /* nothing comes: the copy was lost, and its memory is given back */
     bool to_write;
     uint32_t domain; /* from where */
     void *own;

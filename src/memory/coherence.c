@@ -207,8 +207,10 @@ static dynsel_status clear(const sight *s)
     if (user != 0) {
         return wait_for(s, user);
     }
-    dynsel_copy_give_up(s->record, s->group->domain);
-    return DYNSEL_OK;
+    s->record->fetch =
+        (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS, .gives_up = true, .domain = s->group->domain};
+    s->outlook->fetch = s->record;
+    return DYNSEL_E_AGAIN;
 }
 
 /* Whether the host's memory becomes that of a device is about to be known by who is being started

@@ -33,7 +33,8 @@ void dynsel_coherence_take_back(dynsel_handler *group);
  * not moved after all. */
 void dynsel_coherence_undo(dynsel_handler *group, uint32_t first);
 
-/* Without the lock: begins the fetch that dynsel_coherence_look() asked for. */
+/* Without the lock: begins the fetch that dynsel_coherence_look() asked for, or gives a lost copy
+ * up. */
 void dynsel_fetch_begin(dynsel_buffer_record *record);
 
 /* Under the lock, after DYNSEL_E_AGAIN: work that has to end first, because of the data; it is

@@ -37,7 +37,7 @@ uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain)
     return user;
 }
 
-static dynsel_given_copy take(dynsel_buffer_record *record, uint32_t domain)
+dynsel_given_copy dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain)
 {
     dynsel_copy_record *const copy = &record->copies[domain - 1];
     const dynsel_given_copy given = {dynsel_domains[domain - 1].backend, copy->own, copy->memory};
@@ -51,12 +51,6 @@ static dynsel_given_copy take(dynsel_buffer_record *record, uint32_t domain)
 void dynsel_copy_release(dynsel_given_copy *given)
 {
     given->backend->ops->memory->release(given->backend, given->own, &given->memory);
-}
-
-void dynsel_copy_give_up(dynsel_buffer_record *record, uint32_t domain)
-{
-    dynsel_given_copy given = take(record, domain);
-    dynsel_copy_release(&given);
 }
 
 static bool is_valid_elsewhere(const dynsel_buffer_record *record, uint32_t domain)
@@ -105,7 +99,7 @@ static bool evict_one(uint32_t domain, bool valid, dynsel_given_copy *given)
         record = find_oldest(domain, valid, &age);
     }
     if (record != NULL) {
-        *given = take(record, domain);
+        *given = dynsel_copy_take(record, domain);
     }
     return record != NULL;
 }
@@ -123,7 +117,7 @@ static bool take_if_there(dynsel_buffer_record *record, uint32_t domain, dynsel_
     DYNSEL_ASSERT(record->fetch.state == DYNSEL_NO_FETCH);
     const bool there = record->copies[domain - 1].memory.native != NULL;
     if (there) {
-        *given = take(record, domain);
+        *given = dynsel_copy_take(record, domain);
     }
     dynsel_lock_release(&dynsel_memory_lock);
     return there;

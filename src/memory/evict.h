@@ -17,6 +17,9 @@ typedef struct dynsel_given_copy {
     dynsel_memory memory;
 } dynsel_given_copy;
 
+/* Takes the copy out of the table. */
+dynsel_given_copy dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain);
+
 /* Takes a copy in the domain that is not in use and valid elsewhere, the least recently used; false:
  * there was none. */
 bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given);
@@ -26,9 +29,5 @@ void dynsel_copy_release(dynsel_given_copy *given);
 
 /* Without the lock: gives back all copies of a buffer that no handle leads to and nobody uses. */
 void dynsel_copies_end(dynsel_buffer_record *record);
-
-/* Gives the memory back at once, for what has to be gone before anything follows: of a copy that
- * was lost. */
-void dynsel_copy_give_up(dynsel_buffer_record *record, uint32_t domain);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "memory/coherence.h"
 #include "memory/domains.h"
+#include "memory/evict.h"
 #include "memory/lock.h"
 
 /* What is on a device that failed is gone; its memory is given up when somebody wants the copy. */
@@ -54,10 +55,27 @@ static void count(dynsel_buffer_record *record)
     }
 }
 
+/* Nobody uses the buffer in this domain before that is done: the host's memory may be shared
+ * again. */
+static void give_up(dynsel_buffer_record *record)
+{
+    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_given_copy given = dynsel_copy_take(record, record->fetch.domain);
+    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_copy_release(&given);
+    dynsel_lock_acquire(&dynsel_memory_lock);
+    record->fetch.state = DYNSEL_NO_FETCH;
+    dynsel_lock_release(&dynsel_memory_lock);
+}
+
 /* The state is that of this thread alone until the lock is taken. */
 void dynsel_fetch_begin(dynsel_buffer_record *record)
 {
     dynsel_fetch *const fetch = &record->fetch;
+    if (fetch->gives_up) {
+        give_up(record);
+        return;
+    }
     dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
     dynsel_memory *const memory = &record->copies[fetch->domain - 1].memory;
     fetch->done = (dynsel_event){.native = NULL};

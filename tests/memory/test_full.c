@@ -187,9 +187,16 @@ static void memory_is_given_back_without_a_lock(void **state)
     run_on(1, look_at(buffers[3]));
     end_buffer(&buffers[3], numbers[3], 300, 1);
     assert_int_equal(3, released_unlocked);
-    sim.releasing = NULL;
     buffers[3] = new_buffer(numbers[3]);
-    finish_with((int32_t[BUFFERS]){0});
+    run_on(0, add_to(buffers[1], 1));
+    simulated_fail(&sim, SIMULATED_FETCH, 1, false, DYNSEL_E_DEVICE);
+    const job lost = look_at(buffers[1]);
+    assert_status(DYNSEL_E_DEVICE, run_job(HOST, &lost));
+    assert_int_equal(3, released_unlocked);
+    run_on(0, set_all(buffers[1], 107)); /* in new memory */
+    assert_int_equal(4, released_unlocked);
+    sim.releasing = NULL;
+    finish_with((int32_t[BUFFERS]){0, 7});
 }
 
 /* As from a table of the backend's, such as the one of its kernels. */
