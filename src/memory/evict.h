@@ -20,8 +20,8 @@ typedef struct dynsel_given_copy {
 /* Takes the copy out of the table. */
 dynsel_given_copy dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain);
 
-/* Takes a copy in the domain that is not in use and valid elsewhere, the least recently used; false:
- * there was none. */
+/* The same with one in the domain that is not in use and valid elsewhere, the least recently used;
+ * false: there was none. */
 bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given);
 
 /* Without the lock: gives its memory back. */
