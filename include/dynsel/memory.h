@@ -101,12 +101,12 @@ typedef struct dynsel_memory_ops {
     /** Makes memory->native, for a domain through one of its resources. Shared memory shows the
      * host's data as they are now, unless it says so with a `mapping`: then `bring` hands it over.
      * DYNSEL_E_AGAIN where the device has no room: the library gives up copies that are not needed,
-     * and tries again; when there are none, the work ends with DYNSEL_E_FULL. Any other failure ends
-     * the work at once: DYNSEL_E_FULL where no copy that is given up would help. */
+     * and tries again; when there are none, the work ends with DYNSEL_E_FULL. Any other failure is
+     * the end of the work: DYNSEL_E_FULL where no copy that is given up would help. */
     dynsel_status (*allocate)(dynsel_backend *backend, void *own, dynsel_memory *memory);
 
     /** Gives it back, through the resource that it was made with. No work uses it any more. Results
-     * of shared memory are in the host's memory before, by a `fetch`. */
+     * of shared memory are in the host's memory before, by a `fetch`. May block. */
     void (*release)(dynsel_backend *backend, void *own, dynsel_memory *memory);
 
     /**
