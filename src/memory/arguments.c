@@ -155,7 +155,7 @@ dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
     }
     const dynsel_bound *bound = dynsel_bound_of(&call, accessor);
     if (bound == NULL) {
-        return dynsel_this_thread()->last_error.status;
+        return dynsel_call_refusal();
     }
     *argument_at(handler, index) =
         (dynsel_argument){.kind = DYNSEL_ARGUMENT_DATA, .use = dynsel_use_through(handler, bound)};

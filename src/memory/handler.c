@@ -21,12 +21,11 @@ static dynsel_status fail(const dynsel_call *call, dynsel_status status, const c
                                        .number = number});
 }
 
-dynsel_status dynsel_call_refuse(const dynsel_call *call, dynsel_status status, const char *detail,
-                                 uint32_t number)
+void dynsel_call_fail(const dynsel_call *call, dynsel_status status, const char *detail,
+                      uint32_t number)
 {
     (void)fail(call, status, detail, number);
     dynsel_call_note_failure(call);
-    return status;
 }
 
 void dynsel_call_refuse_use(const dynsel_call *call)

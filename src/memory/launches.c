@@ -158,7 +158,7 @@ static dynsel_status find_end(const dynsel_call *about, const dynsel_accessor *a
     call.subject = dynsel_accessor_label(accessor);
     found->bound = dynsel_bound_of(&call, accessor);
     if (found->bound == NULL) {
-        return dynsel_this_thread()->last_error.status;
+        return dynsel_call_refusal();
     }
     dynsel_status status = check_direction(&call, accessor->mode, to);
     if (status != DYNSEL_OK) {

@@ -34,13 +34,28 @@ static inline const char *dynsel_accessor_label(const dynsel_accessor *accessor)
 void dynsel_call_note_failure(const dynsel_call *call);
 
 /* Fails, and keeps it. */
-DYNSEL_RARE dynsel_status dynsel_call_refuse(const dynsel_call *call, dynsel_status status,
-                                             const char *detail, uint32_t number);
+DYNSEL_RARE void dynsel_call_fail(const dynsel_call *call, dynsel_status status, const char *detail,
+                                  uint32_t number);
+
+/* The same, so that it can be seen that the status stays. */
+static inline dynsel_status dynsel_call_refuse(const dynsel_call *call, dynsel_status status,
+                                               const char *detail, uint32_t number)
+{
+    dynsel_call_fail(call, status, detail, number);
+    return status;
+}
 
 #define DYNSEL_REFUSE(call, status, detail) dynsel_call_refuse(call, status, DYNSEL_TEXT(detail), 0)
 
 #define DYNSEL_REFUSE_NUMBER(call, status, detail, number)                                         \
     dynsel_call_refuse(call, status, DYNSEL_TEXT(detail), (uint32_t)(number))
+
+/* Why the last call that failed in this thread did. */
+static inline dynsel_status dynsel_call_refusal(void)
+{
+    const dynsel_status status = dynsel_this_thread()->last_error.status;
+    return status != DYNSEL_OK ? status : DYNSEL_E_INVALID;
+}
 
 /* Fails with DYNSEL_E_INVALID: the group function does not run, or a pointer is NULL. */
 DYNSEL_RARE void dynsel_call_refuse_use(const dynsel_call *call);
