@@ -217,7 +217,7 @@ class Formula:
 
     def _slot(self):
         cache_line = 64 if self._config.is_set("DYNSEL_CONTEXT_THREADS") else self._pointer.size
-        waits = (BYTE, WORD) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else ()
+        waits = (BYTE.times(2), WORD) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else ()
         return struct(WORD.times(2), self._selection(), self._status, BYTE.times(2), *waits, self._work(),
                       align=cache_line)
 
@@ -256,7 +256,7 @@ class Formula:
 
     def _group(self, requirements, dependencies, arguments, values):
         bound = struct(self._pointer.times(2), WORD.times(3))
-        use = struct(WORD.times(5), self._pointer.times(2), BYTE.times(9), WORD)
+        use = struct(self._pointer, WORD.times(4), self._pointer, BYTE.times(9), WORD)
         return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
                       WORD.times(2 + 8 + 5), BYTE.times(6), WORD, self._pointer.times(2), WORD.times(7),
                       WORD.times(2 * dependencies + requirements), bound.times(requirements),
@@ -267,7 +267,7 @@ class Formula:
 
     def _opencl_entry(self):
         place = struct(BYTE.times(2 + 16), WORD.times(4))
-        return struct(WORD.times(3), self._pointer.times(4), WORD.times(2), BYTE.times(5), LONG.times(2),
+        return struct(WORD.times(3), self._pointer.times(4), WORD.times(3), BYTE.times(6), LONG.times(2),
                       WORD.times(2), LONG, self._aspects(1), place, BYTE.times(128 + 64 + 64))
 
     def _opencl_kernel(self, arguments):
