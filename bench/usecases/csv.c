@@ -38,7 +38,9 @@ static void print_facts(place p, const usecase_options *options, int argc, char 
     }
     (void)fprintf(p.to, "%scommand       ", p.before);
     for (int i = 0; i < argc; i++) {
-        (void)fprintf(p.to, " %s", i == 0 ? say_program() : argv[i]);
+        const char *word = i == 0 ? say_program() : argv[i];
+        const char *quote = strpbrk(word, " ;*$'") != NULL ? "\"" : "";
+        (void)fprintf(p.to, " %s%s%s", quote, word, quote);
     }
     (void)fprintf(p.to, "\n%sseed           %" PRIu64 "\n", p.before, options->seed);
 }

@@ -151,16 +151,6 @@ static void print_result(void)
     const contender *single = best_single();
     printf(
         "\n%" PRIu32 " runs of each of %zu kinds of work, %" PRIu32 " in all; the first %" PRIu32
-        " of each kind are warm-up.\nThe oracle's share is by time, and by what the choices took "
-        "alone. The budget is %.0f %%; the best\npublished is %.1f %%. Regret: of the whole time, "
-        "against the best single resource, %s.\n\n%-40s %10s %11s %11s %11s\n",
-        match.runs / (uint32_t)match.kind_count, match.kind_count, match.runs, match.warm_up,
-        CLAIM * 100, PEER * 100, single->resource, "", "seconds", "by time", "by choice", "regret");
-    for (size_t i = 0; i < match.count; i++) {
-        print_contender(&match.all[i], single->total_ns);
-    }
-    printf(
-        "\n%" PRIu32 " runs of each of %zu kinds of work, %" PRIu32 " in all; the first %" PRIu32
         " of each kind are warm-up.\nThe oracle's share: by time; against the best single resource "
         "of each kind in hindsight; and by what\nthe choices took alone. The budget is %.0f %%; "
         "the best published is %.1f %%. Regret: of the whole time,\nagainst the best single "

@@ -152,7 +152,12 @@ def course(table, out):
     axes.axhline(0, color=RED, linestyle=":", label=f"best single resource: {short(single)}")
     axes.axhline(5, color="#888888", linestyle="--", linewidth=1, label="5 % worse")
     axes.set_xscale("log")
-    axes.set_yscale("symlog", linthresh=100)
+    axes.set_yscale("symlog", linthresh=10)
+    low, high = axes.get_ylim()
+    ticks = [tick for tick in (-50, -20, -10, -5, 0, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000)
+             if low <= tick <= high]
+    axes.set_yticks(ticks, [str(tick) for tick in ticks])
+    axes.minorticks_off()
     axes.set_xlabel("pieces of work so far, from the first on")
     axes.set_ylabel("more time than the best single resource, in %")
     axes.legend(frameon=False, fontsize=9)

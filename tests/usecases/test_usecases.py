@@ -3,6 +3,7 @@
 
 import csv
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -142,6 +143,23 @@ class Usecases(unittest.TestCase):
                               capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("22 pictures", done.stdout)
+
+    def test_plots_are_drawn_where_matplotlib_is(self):
+        run("nstream", *self.options("nstream"), "--csv", Path(self.folder) / "nstream.csv")
+        done = subprocess.run([sys.executable, SCRIPTS / "plot.py", self.folder, Path(self.folder) / "out"],
+                              check=False, capture_output=True, text=True)
+        if "matplotlib is missing" in done.stderr:
+            self.refused(done, 1, "python3-matplotlib")
+        else:
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual({path.name for path in (Path(self.folder) / "out").iterdir()},
+                             {"nstream.svg", "nstream.png", "figures.md"})
+
+    def test_links_of_the_results_lead_somewhere(self):
+        page = Path(os.environ["DYNSEL_TOP"]) / "doc/results.md"
+        for target in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+            with self.subTest(target):
+                self.assertTrue((page.parent / target).exists())
 
 
 if __name__ == "__main__":
