@@ -17,8 +17,9 @@
  * type is one that both languages have, in one word or a typedef, and not const. For each type
  * `name` there are then
  *
- * - `name`, a structure with the members that `name_make` takes, in that order: `data` (a pointer),
- *   `first` (a number), `source`, `map`, `base`, `count` (a uint64_t); of a zip `first` to `fourth`;
+ * - `name`, a structure with the members that `name_make` takes, in that order: `data` (a
+ *   pointer), `first` (a number), `source`, `map`, `base`, `count` (a uint64_t); of a zip `first`
+ *   to `fourth`;
  * - `name_value`, the type of its elements; of a zip a structure with `first` to `fourth`;
  * - `name name_make(...)`: the iterator out of its parts. In a kernel the arguments are its leaves
  *   in the same order, pointers as `global` ones:

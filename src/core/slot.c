@@ -67,8 +67,8 @@ void dynsel_slot_unclaim(dynsel_slot *slot)
     }
 }
 
-/* Waits out the moment in which more threads wait than can be counted; reserve: all but the last pin
- * are taken for that. */
+/* Waits out the moment in which more threads wait than can be counted. reserve: pins that are not
+ * for this caller. */
 static bool pin(dynsel_slot *slot, uint32_t needed,
                 bool (*fits)(uint32_t word, uint32_t generation), uint32_t generation,
                 uint32_t reserve)

@@ -47,7 +47,8 @@ struct unfriendly {
     float *data;
 };
 
-/* (4) A derived type: C knows of no such relation, so it says itself what it follows, or nothing. */
+/* (4) A derived type: C knows of no such relation, so it says itself what it follows, or
+ * nothing. */
 typedef struct derived {
     always base;
 } derived;
