@@ -80,21 +80,19 @@ static bool may_wait(const dynsel_request *request)
            dynsel_this_thread()->task_depth == 0;
 }
 
-/* Nothing was free when it was asked first. */
-DYNSEL_ASIDE static dynsel_status choose_in_time(const dynsel_request *request,
-                                                 dynsel_selection *chosen, dynsel_task_fn *function)
+/* The policy had nothing free. DYNSEL_OK: ask it again. */
+DYNSEL_ASIDE static dynsel_status wait_for_choice(const dynsel_request *request, uint32_t round)
 {
-    dynsel_status status = DYNSEL_E_AGAIN;
-    for (uint32_t round = 0; status == DYNSEL_E_AGAIN && may_wait(request); round++) {
-        if (dynsel_deadline_passed(request->manner->deadline_ns)) {
-            return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
-                                  "the policy had no resource free in time", 0);
-        }
-        dynsel_in_flight_reap();
-        dynsel_pause(round);
-        status = choose(request, chosen, function);
+    if (!may_wait(request)) {
+        return DYNSEL_E_AGAIN;
     }
-    return status;
+    if (dynsel_deadline_passed(request->manner->deadline_ns)) {
+        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
+                              "the policy had no resource free in time", 0);
+    }
+    dynsel_in_flight_reap();
+    dynsel_pause(round);
+    return DYNSEL_OK;
 }
 
 /* Others may be looking at selection.policy meanwhile, which stays the same. */
@@ -126,8 +124,12 @@ dynsel_status dynsel_deferred_choose(const dynsel_request *request, dynsel_slot 
     dynsel_selection chosen;
     dynsel_task_fn function = NULL;
     dynsel_status status = choose(request, &chosen, &function);
-    if (!DYNSEL_LIKELY(status != DYNSEL_E_AGAIN)) {
-        status = choose_in_time(request, &chosen, &function);
+    for (uint32_t round = 0; !DYNSEL_LIKELY(status != DYNSEL_E_AGAIN); round++) {
+        status = wait_for_choice(request, round);
+        if (status != DYNSEL_OK) {
+            break;
+        }
+        status = choose(request, &chosen, &function);
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return dynsel_pass_on(request->manner, status, failures_before);

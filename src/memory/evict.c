@@ -37,15 +37,16 @@ uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain)
     return user;
 }
 
-dynsel_given_copy dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain)
+void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given)
 {
     dynsel_copy_record *const copy = &record->copies[domain - 1];
-    const dynsel_given_copy given = {dynsel_domains[domain - 1].backend, copy->own, copy->memory};
+    given->backend = dynsel_domains[domain - 1].backend;
+    given->own = copy->own;
+    given->memory = copy->memory;
     *copy = (dynsel_copy_record){.since = 0};
     if (record->shared_by == domain) {
         record->shared_by = 0;
     }
-    return given;
 }
 
 void dynsel_copy_release(dynsel_given_copy *given)
@@ -91,23 +92,28 @@ static dynsel_buffer_record *find_oldest(uint32_t domain, bool valid, uint32_t *
     return oldest;
 }
 
-static bool evict_one(uint32_t domain, bool valid, dynsel_given_copy *given)
+/* The oldest that is not in use; NULL: there is none. */
+static dynsel_buffer_record *find_unused(uint32_t domain, bool valid)
 {
     uint32_t age = UINT32_MAX;
     dynsel_buffer_record *record = find_oldest(domain, valid, &age);
     while (record != NULL && dynsel_user_of(record, domain) != 0) {
         record = find_oldest(domain, valid, &age);
     }
-    if (record != NULL) {
-        *given = dynsel_copy_take(record, domain);
-    }
-    return record != NULL;
+    return record;
 }
 
 /* What is out of date costs nothing to lose. */
 bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
 {
-    return evict_one(domain, false, given) || evict_one(domain, true, given);
+    dynsel_buffer_record *record = find_unused(domain, false);
+    if (record == NULL) {
+        record = find_unused(domain, true);
+    }
+    if (record != NULL) {
+        dynsel_copy_take(record, domain, given);
+    }
+    return record != NULL;
 }
 
 /* Another thread may take it meanwhile, to make room. */
@@ -117,7 +123,7 @@ static bool take_if_there(dynsel_buffer_record *record, uint32_t domain, dynsel_
     DYNSEL_ASSERT(record->fetch.state == DYNSEL_NO_FETCH);
     const bool there = record->copies[domain - 1].memory.native != NULL;
     if (there) {
-        *given = dynsel_copy_take(record, domain);
+        dynsel_copy_take(record, domain, given);
     }
     dynsel_lock_release(&dynsel_memory_lock);
     return there;

@@ -17,8 +17,8 @@ typedef struct dynsel_given_copy {
     dynsel_memory memory;
 } dynsel_given_copy;
 
-/* Takes the copy out of the table. */
-dynsel_given_copy dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain);
+/* Takes the copy out of the table. given: out. */
+void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given);
 
 /* The same with one in the domain that is not in use and valid elsewhere, the least recently used;
  * false: there was none. */

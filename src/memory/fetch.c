@@ -60,7 +60,8 @@ static void count(dynsel_buffer_record *record)
 static void give_up(dynsel_buffer_record *record)
 {
     dynsel_lock_acquire(&dynsel_memory_lock);
-    dynsel_given_copy given = dynsel_copy_take(record, record->fetch.domain);
+    dynsel_given_copy given;
+    dynsel_copy_take(record, record->fetch.domain, &given);
     dynsel_lock_release(&dynsel_memory_lock);
     dynsel_copy_release(&given);
     dynsel_lock_acquire(&dynsel_memory_lock);
