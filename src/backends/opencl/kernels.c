@@ -5,6 +5,7 @@
 
 #include "backends/opencl/device.h"
 #include "core/fail.h"
+#include "port/likely.h"
 #include "port/lock.h"
 #include "port/pause.h"
 
@@ -18,7 +19,7 @@ static struct {
 static dynsel_lock table_lock = DYNSEL_LOCK_INITIALIZER;
 
 /* CONFIG_DYNSEL_OPENCL_MAX_KERNELS: it is not there. */
-static uint32_t find(const dynsel_kernel *kernel)
+static inline uint32_t find(const dynsel_kernel *kernel)
 {
     const uint32_t known = dynsel_word_load_acquire(&table.known);
     for (uint32_t i = 0; i < known; i++) {
@@ -29,7 +30,7 @@ static uint32_t find(const dynsel_kernel *kernel)
     return CONFIG_DYNSEL_OPENCL_MAX_KERNELS;
 }
 
-static uint32_t enter(const dynsel_kernel *kernel)
+DYNSEL_RARE static uint32_t enter(const dynsel_kernel *kernel)
 {
     dynsel_lock_acquire(&table_lock);
     uint32_t index = find(kernel); /* another thread may have been faster */
@@ -50,20 +51,26 @@ static void lock(dynsel_opencl_kernel *kernel)
     }
 }
 
+DYNSEL_RARE static dynsel_status refuse_full(const dynsel_kernel *kernel)
+{
+    (void)kernel; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return dynsel_fail(
+        &(const dynsel_error){.status = DYNSEL_E_FULL,
+                              .number = CONFIG_DYNSEL_OPENCL_MAX_KERNELS,
+                              .subject = DYNSEL_TEXT(kernel->name),
+                              .detail = DYNSEL_TEXT("there are {} kernels already: raise "
+                                                    "CONFIG_DYNSEL_OPENCL_MAX_KERNELS")});
+}
+
 dynsel_status dynsel_opencl_take_kernel(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
                                         dynsel_opencl_kernel **taken)
 {
     uint32_t index = find(kernel);
-    if (index == CONFIG_DYNSEL_OPENCL_MAX_KERNELS) {
+    if (!DYNSEL_LIKELY(index < CONFIG_DYNSEL_OPENCL_MAX_KERNELS)) {
         index = enter(kernel);
-    }
-    if (index == CONFIG_DYNSEL_OPENCL_MAX_KERNELS) {
-        return dynsel_fail(
-            &(const dynsel_error){.status = DYNSEL_E_FULL,
-                                  .number = CONFIG_DYNSEL_OPENCL_MAX_KERNELS,
-                                  .subject = DYNSEL_TEXT(kernel->name),
-                                  .detail = DYNSEL_TEXT("there are {} kernels already: raise "
-                                                        "CONFIG_DYNSEL_OPENCL_MAX_KERNELS")});
+        if (index == CONFIG_DYNSEL_OPENCL_MAX_KERNELS) {
+            return refuse_full(kernel);
+        }
     }
     *taken = &table.kernels[index][entry - dynsel_opencl_known.entries];
     lock(*taken);
