@@ -175,6 +175,11 @@ int main(int argc, char **argv)
     resources_find(&all, &options, true, 2);
     csv_open(&options, argc, argv);
     const size_t count = make_kinds();
+    if (count > CONFIG_DYNSEL_MAX_TUNED_TASKS) {
+        say_note("auto_tune cannot learn all of %zu kinds of work with "
+                 "CONFIG_DYNSEL_MAX_TUNED_TASKS=%d; scons CONF=usecases has room",
+                 count, CONFIG_DYNSEL_MAX_TUNED_TASKS);
+    }
     work_prepare(&all);
     alone_measure(&alone, kinds, count, &all);
     print_alone(count);

@@ -160,7 +160,7 @@ def course(table, out):
     axes.minorticks_off()
     axes.set_xlabel("pieces of work so far, from the first on")
     axes.set_ylabel("more time than the best single resource, in %")
-    axes.legend(frameon=False, fontsize=9)
+    legend_below(made, axes)
     save(made, out, "mix-regret")
 
 
@@ -182,6 +182,14 @@ def alone(table, out):
     save(made, out, "mix-alone")
 
 
+def sizes(axes, table):
+    """Each size that was measured, but not so many that their names touch."""
+    measured = sorted({row["x"] for row in table.of("alone")})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(measured, [f"{size:.0f}" if size < 1024 else f"{size / 1024:.0f} Ki" for size in measured])
+    axes.minorticks_off()
+
+
 def tiny(table, out):
     made, axes = figure("Tiny work: time by size, from the host's memory to the host's memory", table)
     for i, resource in enumerate(table.values("alone", "resource")):
@@ -199,7 +207,7 @@ def tiny(table, out):
               label="auto_tune, mean with all that it tries", markersize=6)
     for row in table.of("crossing"):
         axes.axvline(row["x"], color="#888888", linestyle=":", label=f"crossing: {row['x']:.0f} elements")
-    axes.set_xscale("log", base=2)
+    sizes(axes, table)
     axes.set_yscale("log")
     axes.set_xlabel("elements")
     axes.set_ylabel("time of one piece of work, in µs")
@@ -216,7 +224,7 @@ def found(table, out):
         colour, line, marker = POLICIES[policy]
         axes.plot([row["x"] for row in rows], [100 * row["value"] for row in rows], line, marker=marker, color=colour,
                   label=policy)
-    axes.set_xscale("log", base=2)
+    sizes(axes, table)
     axes.set_ylim(-4, 104)
     axes.set_xlabel("elements")
     axes.set_ylabel("runs after warm-up on the best, in %")
