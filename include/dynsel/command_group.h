@@ -172,10 +172,13 @@ dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
  *     what it points to, and the policy passes over the others:
  *     - resources that work in the host's memory take any pointer;
  *     - so does a device that reaches all of that (aspect usm_system_allocations; in OpenCL SVM of
- *       the kind fine-grain system).
+ *       the kind fine-grain system);
+ *     - other devices take memory of dynsel_svm_alloc(), see <dynsel/svm.h>.
  * Errors: as above, and DYNSEL_E_FULL (the index is too high). Of the submission, where no resource
- *     is left: DYNSEL_E_INVALID, with the argument's number (no resource with a form reaches the
- *     memory).
+ *     is left, with the argument's number: DYNSEL_E_INVALID (no resource with a form reaches the
+ *     memory, which is not of dynsel_svm_alloc()), DYNSEL_E_UNSUPPORTED (it is, and no device
+ *     shares memory, or only with another domain), DYNSEL_E_BUSY (it has to be mapped, or unmapped,
+ *     for a resource to use it).
  */
 dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, const void *pointer);
 

@@ -32,6 +32,9 @@
 #include <dynsel/memory.h>
 #include <dynsel/range.h>
 #endif
+#if CONFIG_DYNSEL_SVM
+#include <dynsel/svm.h>
+#endif
 #if CONFIG_DYNSEL_PROGRESS_THREAD
 #include <dynsel/progress_thread.h>
 #endif

@@ -68,6 +68,7 @@ typedef struct dynsel_argument {
     size_t bytes;                 /**< of the value, the buffer or the local memory */
     uint8_t kind;                 /**< a dynsel_argument_kind */
     uint8_t use;                  /**< the library's own */
+    uint16_t block;               /**< likewise */
 } dynsel_argument;
 
 /** What the host's form of a kernel is called with, once for the whole range. */

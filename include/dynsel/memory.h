@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dynsel/accessor.h>
 #include <dynsel/kernel.h>
 #include <dynsel/resource.h>
 #include <dynsel/status.h>
@@ -145,6 +146,21 @@ typedef struct dynsel_memory_ops {
      * DYNSEL_ARGUMENT_POINTER that are not NULL). own: as in `domain`. Never blocks. May be NULL:
      * nothing. */
     dynsel_sharing (*sharing)(dynsel_backend *backend, void *own);
+
+#if CONFIG_DYNSEL_SVM
+    /** Memory that the resource's domain shares with the host, of this many bytes, aligned for all
+     * types; see <dynsel/svm.h>. At most one for a domain until `return_shared`, with the same
+     * `own`. DYNSEL_E_FULL where there is no room. May block. These four may be NULL together: what
+     * is shared is the host's memory, or nothing. */
+    dynsel_status (*take_shared)(dynsel_backend *backend, void *own, size_t bytes, void **memory);
+    void (*return_shared)(dynsel_backend *backend, void *own, void *memory);
+
+    /** Where it is DYNSEL_SHARES_MAPPED: gives a part of it to the host, and back to the domain's
+     * devices. No work uses it. Return when it is done. */
+    dynsel_status (*map_shared)(dynsel_backend *backend, void *own, void *part, size_t bytes,
+                                dynsel_access_mode mode);
+    dynsel_status (*unmap_shared)(dynsel_backend *backend, void *own, void *part);
+#endif
 } dynsel_memory_ops;
 
 DYNSEL_END_DECLS

@@ -146,9 +146,21 @@ class Formula:
         yield Term("backend of host accessors", ("backend",), "data", self._pointer.size)
         yield Term("policy of host accessors", ("policy",), "bss", self._policy(self._number("MAX_RESOURCES")).size)
         yield self._per("memory domains", ("dynsel_domains",), self._domain(), "MAX_DOMAINS")
+        if self._config.is_set("DYNSEL_SVM"):
+            yield from self._svm()
         if self._config.is_set("DYNSEL_PROGRESS_THREAD"):
             yield Term("thread that starts what waits", ("lock", "thread", "runs", "ends"), "bss",
                        lock + self._pointer.size + 5)
+
+    def _svm(self):
+        pool = struct(self._pointer.times(2), WORD, HALF, BYTE, self._pointer.times(2))
+        yield Term("pools of shared memory", ("pools", "pools_lock"), "bss",
+                   pool.size * (1 + self._number("MAX_DOMAINS")) + self._lock(is_static=True),
+                   f"{pool.size} x (1 + MAX_DOMAINS), about")
+        block = struct(self._pointer.times(2), WORD, HALF, BYTE.times(2))
+        yield self._per("blocks of shared memory", ("blocks",), block, "SVM_BLOCKS")
+        yield Term("their lock", ("blocks_lock",), "bss", self._lock(is_static=True))
+        yield self._per("shared memory of the host", ("host_memory",), BYTE, "SVM_HOST_BYTES")
 
     def _by_numbers(self, text, variables, times, layout, *names):
         """A table whose entries depend on numbers themselves; they are padded to 16 bytes at most."""
@@ -248,7 +260,7 @@ class Formula:
         return struct(self._pointer, WORD.times(2), BYTE, self._movement())
 
     def _argument(self):
-        return struct(self._pointer.times(3), BYTE.times(2))
+        return struct(self._pointer.times(3), BYTE.times(2), HALF)
 
     def _command(self):
         launch = struct(self._pointer, self._range().times(3), self._pointer.times(2))
@@ -267,8 +279,10 @@ class Formula:
 
     def _opencl_entry(self):
         place = struct(BYTE.times(2 + 16), WORD.times(4))
-        return struct(WORD.times(3), self._pointer.times(4), WORD.times(3), BYTE.times(6), LONG.times(2),
-                      WORD.times(2), LONG, self._aspects(1), place, BYTE.times(128 + 64 + 64))
+        pointer = self._pointer if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
+        shared = (self._pointer, BYTE) if self._config.is_set("DYNSEL_SVM") else ()
+        return struct(WORD.times(3), self._pointer.times(4), WORD.times(3), BYTE.times(6), LONG, pointer, *shared,
+                      LONG, WORD.times(2), LONG, self._aspects(1), place, BYTE.times(128 + 64 + 64))
 
     def _opencl_kernel(self, arguments):
         size = self._pointer

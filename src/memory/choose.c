@@ -125,6 +125,9 @@ dynsel_status dynsel_place_choose(dynsel_handler *group, dynsel_policy *policy,
                                   const dynsel_manner *manner)
 {
     look seen;
+    if (!DYNSEL_LIKELY(!group->has_pointers)) {
+        dynsel_pointers_hold(group);
+    }
     look_at(&seen, group, policy);
     const dynsel_request request = {.manner = manner, .policy = policy, .task = &seen.task};
     return refined(dynsel_deferred_choose(&request, dynsel_slot_of(group)), &seen, group, &request);

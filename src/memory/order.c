@@ -6,6 +6,7 @@
 #include "memory/buffers.h"
 #include "memory/coherence.h"
 #include "memory/lock.h"
+#include "memory/pointers.h"
 #include "port/likely.h"
 
 static uint32_t entries; /* of command groups, counted round */
@@ -335,6 +336,9 @@ DYNSEL_RARE static void end_failed(dynsel_handler *group, dynsel_error *error)
 void dynsel_order_ended(dynsel_slot *slot)
 {
     dynsel_handler *group = dynsel_group_of(slot);
+    if (!DYNSEL_LIKELY(!group->has_pointers)) {
+        dynsel_pointers_let_go(group);
+    }
     if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK && find_failure(group) == NULL &&
                        group->relies_on == 0)) {
         end_failed(group, &slot->work.error);

@@ -7,6 +7,7 @@
 #include "core/policy.h"
 #include "memory/order.h"
 #include "memory/place.h"
+#include "memory/pointers.h"
 
 DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, dynsel_group_fn function,
                                         const dynsel_manner *manner)
@@ -57,6 +58,9 @@ static inline dynsel_status place(dynsel_handler *group, dynsel_policy *policy,
         if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
             dynsel_deferred_withdraw(dynsel_slot_of(group));
         }
+    }
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK || !group->has_pointers)) {
+        dynsel_pointers_let_go(group);
     }
     return status;
 }

@@ -8,6 +8,7 @@
 #include "backends/opencl/selector.h"
 #include "core/fail.h"
 #include "port/atomic.h"
+#include "port/likely.h"
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 #include "backends/opencl/memory.h"
@@ -15,6 +16,11 @@
 /* see backends/default_memory.h */
 #pragma weak dynsel_opencl_count_copies
 #pragma weak dynsel_opencl_end_memory
+#endif
+#if CONFIG_DYNSEL_SVM
+#include "backends/opencl/svm.h"
+
+#pragma weak dynsel_opencl_count_shared
 #endif
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;
@@ -79,26 +85,48 @@ static void end_memory(void)
 }
 #endif
 
+#if CONFIG_DYNSEL_SVM
+static uint32_t count_shared(void)
+{
+    return dynsel_opencl_count_shared != NULL ? dynsel_opencl_count_shared() : 0;
+}
+#else
+static uint32_t count_shared(void)
+{
+    return 0;
+}
+#endif
+
+DYNSEL_RARE static dynsel_status refuse_to_close(uint32_t users, uint32_t copies)
+{
+    static const char function[] = "dynsel_opencl_close";
+    (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    if (users != 0) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_BUSY,
+                              "policies still use {} resources of this backend: "
+                              "dynsel_policy_deinit() first",
+                              users);
+    }
+    return copies != 0
+               ? DYNSEL_FAIL_IN(function, DYNSEL_E_BUSY,
+                                "buffers still have {} copies on devices of this backend: "
+                                "dynsel_buffer_deinit() first",
+                                copies)
+               : DYNSEL_FAIL_IN(function, DYNSEL_E_BUSY,
+                                "blocks of shared memory are left: dynsel_svm_free() first", 0);
+}
+
 dynsel_status dynsel_opencl_close(void)
 {
     dynsel_lock_acquire(&dynsel_opencl_lock);
     const uint32_t users = count_users();
     const uint32_t copies = count_copies();
-    if (users == 0 && copies == 0) {
+    const bool idle = users == 0 && copies == 0 && count_shared() == 0;
+    if (idle) {
         end_memory();
         dynsel_opencl_release_all();
         (void)memset(table, 0, sizeof(*table));
     }
     dynsel_lock_release(&dynsel_opencl_lock);
-    if (users != 0) {
-        return DYNSEL_FAIL_NUMBER(DYNSEL_E_BUSY,
-                                  "policies still use {} resources of this backend: "
-                                  "dynsel_policy_deinit() first",
-                                  users);
-    }
-    return copies == 0 ? DYNSEL_OK
-                       : DYNSEL_FAIL_NUMBER(DYNSEL_E_BUSY,
-                                            "buffers still have {} copies on devices of this "
-                                            "backend: dynsel_buffer_deinit() first",
-                                            copies);
+    return idle ? DYNSEL_OK : refuse_to_close(users, copies);
 }

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "backends/opencl/functions.h"
+
 /* Of OpenCL 2.1, or of cl_khr_il_program. */
 enum { QUERY_IL_VERSION = 0x105B };
 
@@ -17,21 +19,13 @@ static bool takes_spirv(cl_device_id device)
            strstr(versions, "SPIR-V") != NULL;
 }
 
-/* Through the driver: a call by name would need a loader of OpenCL 2.1. */
 static il_function function_of(cl_device_id device)
 {
-    cl_platform_id platform = NULL;
-    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &platform, NULL) !=
-        CL_SUCCESS) {
-        return NULL;
-    }
-    void *address = clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithILKHR");
-    if (address == NULL) {
-        address = clGetExtensionFunctionAddressForPlatform(platform, "clCreateProgramWithIL");
-    }
-    il_function function = NULL;
-    (void)memcpy(&function, &address, sizeof(function));
-    return function;
+    const dynsel_opencl_function function =
+        dynsel_opencl_find_function(device, "clCreateProgramWithILKHR");
+    return (il_function)(function != NULL
+                             ? function
+                             : dynsel_opencl_find_function(device, "clCreateProgramWithIL"));
 }
 
 cl_program dynsel_opencl_program_of_il(const dynsel_opencl_entry *entry, const void *il,

@@ -125,7 +125,7 @@ static DYNSEL_ASIDE dynsel_status set_argument(dynsel_opencl_entry *entry,
     set->bytes = 0;
     const cl_int code =
         argument->kind == DYNSEL_ARGUMENT_POINTER
-            ? dynsel_opencl_set_pointer(built->kernel, (cl_uint)index, argument->value)
+            ? dynsel_opencl_set_pointer(entry, built->kernel, (cl_uint)index, argument->value)
             : clSetKernelArg(built->kernel, (cl_uint)index, bytes, value);
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
         return fail_argument(entry, kernel, code, index);

@@ -33,6 +33,9 @@ void dynsel_opencl_end_memory(void)
     dynsel_opencl_release_kernels();
     dynsel_opencl_forget_logs();
     dynsel_opencl_store_forget();
+#if CONFIG_DYNSEL_SVM
+    dynsel_opencl_release_shared();
+#endif
 }
 
 /* In place of the wait list of a command. */
@@ -68,11 +71,8 @@ dynsel_status dynsel_opencl_list_events(dynsel_opencl_entry *entry, dynsel_openc
 
 static dynsel_domain domain(dynsel_backend *backend, void *own)
 {
-    const dynsel_opencl_entry *entry = dynsel_opencl_entry_at(own);
+    const dynsel_opencl_entry *const entry = dynsel_opencl_entry_known_as(own);
     (void)backend;
-    if (entry == NULL) {
-        entry = dynsel_opencl_entry_of_queue(own); /* as programs know it */
-    }
     return entry != NULL ? (dynsel_domain){.number = dynsel_opencl_domain_of(entry),
                                            .in_order = !entry->out_of_order}
                          : (dynsel_domain){0};
@@ -412,4 +412,10 @@ const dynsel_memory_ops dynsel_opencl_memory = {
     .has_form = has_form,
     .prepare = dynsel_opencl_prepare,
     .sharing = dynsel_opencl_sharing,
+#if CONFIG_DYNSEL_SVM
+    .take_shared = dynsel_opencl_take_shared,
+    .return_shared = dynsel_opencl_return_shared,
+    .map_shared = dynsel_opencl_map_shared,
+    .unmap_shared = dynsel_opencl_unmap_shared,
+#endif
 };

@@ -3,6 +3,9 @@
 
 #include "backends/opencl/describe.h"
 #include "backends/opencl/device.h"
+#include "backends/opencl/failure.h"
+#include "backends/opencl/functions.h"
+#include "core/fail.h"
 
 enum { SVM_CAPABILITIES = 0x1053 }; /* of OpenCL 2.0 */
 
@@ -11,18 +14,8 @@ enum { COARSE_GRAIN_BUFFER = 1, FINE_GRAIN_BUFFER = 2, FINE_GRAIN_SYSTEM = 4 };
 /* In entry->sharing: what is there was asked for. */
 enum { ASKED = 0x100 };
 
-/* Weak: NULL where the loader has no OpenCL 2.0. Loaders do not give these as functions of an
- * extension, and the library's headers are those of OpenCL 1.2. */
-extern cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index,
-                                                   const void *pointer) __attribute__((weak));
-
-static dynsel_sharing ask(const dynsel_opencl_entry *entry)
+static dynsel_sharing best_of(cl_bitfield bits)
 {
-    cl_bitfield bits = 0;
-    if (clSetKernelArgSVMPointer == NULL ||
-        !dynsel_opencl_read_value(entry->device, SVM_CAPABILITIES, &bits, sizeof(bits))) {
-        return DYNSEL_SHARES_NOTHING;
-    }
     if ((bits & FINE_GRAIN_SYSTEM) != 0) {
         return DYNSEL_SHARES_ALL;
     }
@@ -32,29 +25,48 @@ static dynsel_sharing ask(const dynsel_opencl_entry *entry)
     return (bits & COARSE_GRAIN_BUFFER) != 0 ? DYNSEL_SHARES_MAPPED : DYNSEL_SHARES_NOTHING;
 }
 
+/* Under the lock. Old loaders lack all of its functions, so one is as good as all. */
+static uint32_t ask(dynsel_opencl_entry *entry)
+{
+    cl_bitfield bits = 0;
+    if (!dynsel_opencl_is_lost(entry) &&
+        dynsel_opencl_read_value(entry->device, SVM_CAPABILITIES, &bits, sizeof(bits)) &&
+        bits != 0) {
+        entry->set_pointer = (dynsel_opencl_set_pointer_fn)dynsel_opencl_find_function(
+            entry->device, "clSetKernelArgSVMPointer");
+    }
+    return ASKED | (uint32_t)(entry->set_pointer != NULL ? best_of(bits) : DYNSEL_SHARES_NOTHING);
+}
+
+static uint32_t ask_once(dynsel_opencl_entry *entry)
+{
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    uint32_t known = dynsel_word_load_relaxed(&entry->sharing);
+    if (known == 0) {
+        known = ask(entry);
+        dynsel_word_store_release(&entry->sharing, known);
+    }
+    dynsel_lock_release(&dynsel_opencl_lock);
+    return known;
+}
+
 dynsel_sharing dynsel_opencl_sharing(dynsel_backend *backend, void *own)
 {
-    dynsel_opencl_entry *entry = dynsel_opencl_entry_at(own);
+    dynsel_opencl_entry *const entry = dynsel_opencl_entry_known_as(own);
     (void)backend;
-    if (entry == NULL) {
-        entry = dynsel_opencl_entry_of_queue(own);
-    }
     if (entry == NULL) {
         return DYNSEL_SHARES_NOTHING;
     }
-    uint32_t known = dynsel_word_load_relaxed(&entry->sharing);
-    if (known == 0) {
-        if (dynsel_opencl_is_lost(entry)) {
-            return DYNSEL_SHARES_NOTHING;
-        }
-        known = ASKED | (uint32_t)ask(entry);
-        dynsel_word_store_relaxed(&entry->sharing, known);
-    }
-    return (dynsel_sharing)(known & ~(uint32_t)ASKED);
+    const uint32_t known = dynsel_word_load_acquire(&entry->sharing);
+    return (dynsel_sharing)((known != 0 ? known : ask_once(entry)) & ~(uint32_t)ASKED);
 }
 
-cl_int dynsel_opencl_set_pointer(cl_kernel kernel, cl_uint index, const void *pointer)
+cl_int dynsel_opencl_set_pointer(const dynsel_opencl_entry *entry, cl_kernel kernel, cl_uint index,
+                                 const void *pointer)
 {
-    return pointer != NULL ? clSetKernelArgSVMPointer(kernel, index, pointer)
-                           : clSetKernelArg(kernel, index, sizeof(cl_mem), NULL);
+    if (pointer == NULL) {
+        return clSetKernelArg(kernel, index, sizeof(cl_mem), NULL);
+    }
+    return entry->set_pointer != NULL ? entry->set_pointer(kernel, index, pointer)
+                                      : CL_INVALID_OPERATION;
 }

@@ -32,6 +32,12 @@ dynsel_opencl_entry *dynsel_opencl_entry_of_queue(const void *queue)
     return NULL;
 }
 
+dynsel_opencl_entry *dynsel_opencl_entry_known_as(const void *own)
+{
+    dynsel_opencl_entry *const entry = dynsel_opencl_entry_at(own);
+    return entry != NULL ? entry : dynsel_opencl_entry_of_queue(own);
+}
+
 const char *dynsel_opencl_platform_name(const dynsel_opencl_entry *entry)
 {
     return entry->platform < dynsel_opencl_known.platform_count

@@ -50,6 +50,10 @@ typedef struct dynsel_opencl_place {
     cl_uint pci[4]; /* domain, bus, device, function */
 } dynsel_opencl_place;
 
+/* clSetKernelArgSVMPointer, which OpenCL 1.2 does not have. */
+typedef cl_int(CL_API_CALL *dynsel_opencl_set_pointer_fn)(cl_kernel kernel, cl_uint index,
+                                                          const void *pointer);
+
 typedef struct dynsel_opencl_entry {
     dynsel_word state;   /* a dynsel_opencl_state */
     dynsel_word users;   /* entries of policies' tables */
@@ -68,6 +72,13 @@ typedef struct dynsel_opencl_entry {
     bool emulator;
     bool hangs_on_events; /* its driver deadlocks on wait lists with events of other devices */
     uint64_t twins;       /* the same physical device through other platforms, as bits by index */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    dynsel_opencl_set_pointer_fn set_pointer; /* for kernels; where it shares something */
+#endif
+#if CONFIG_DYNSEL_SVM
+    void *shared;       /* memory of its context; NULL: not made through this entry */
+    bool shared_in_use; /* the library has it */
+#endif
     cl_device_type type;
     cl_uint vendor_id;
     cl_uint compute_units;
@@ -107,5 +118,8 @@ dynsel_status dynsel_opencl_refuse_handle(void);
 
 /* The entry of an adopted queue; NULL for anything else. No lock needed. */
 dynsel_opencl_entry *dynsel_opencl_entry_of_queue(const void *queue);
+
+/* The entry that either of these finds: as the library or as programs know it. */
+dynsel_opencl_entry *dynsel_opencl_entry_known_as(const void *own);
 
 #endif
