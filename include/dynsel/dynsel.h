@@ -25,6 +25,7 @@
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 #include <dynsel/accessor.h>
+#include <dynsel/arguments.h>
 #include <dynsel/buffer.h>
 #include <dynsel/command_group.h>
 #include <dynsel/host_accessor.h>

@@ -10,6 +10,11 @@
  * allocates nothing, and cleans and invalidates the cache where others move.
  *
  * The library calls `allocate`, `release`, `bring` and `fetch` for one copy one at a time.
+ *
+ * Ranges of iterators (<dynsel/arguments.h>) are staged: they are copied into memory of the device
+ * for one command, and back where it writes. That memory is allocated like any other, with `host`
+ * NULL and not `shared`, and kept; from then on `host` and `bytes` say what is staged in it, which
+ * differs from command to command and is never longer than what was allocated.
  */
 #ifndef DYNSEL_MEMORY_H
 #define DYNSEL_MEMORY_H
@@ -36,13 +41,19 @@ typedef enum dynsel_mapping {
 /** The copy of one buffer in one domain. */
 typedef struct dynsel_memory {
     void *native; /**< the backend's own; NULL: not allocated */
-    void *host;   /**< the buffer's memory of the host */
-    size_t bytes; /**< of the whole buffer */
+    void *host;   /**< the buffer's memory of the host, or what is staged */
+    size_t bytes; /**< of the whole buffer, or of what is staged */
     /** Before `allocate`: the copy may be the host's memory itself; after it: it is, so that
      * `bring` and `fetch` only hand it over. */
     bool shared;
     uint8_t mapping; /**< a dynsel_mapping, of shared memory; kept by the backend */
 } dynsel_memory;
+
+/** What `after_count` is at most. */
+enum {
+    DYNSEL_MOST_AFTER = CONFIG_DYNSEL_MAX_DEPENDENCIES + 2 * CONFIG_DYNSEL_MAX_REQUIREMENTS +
+                        CONFIG_DYNSEL_MAX_STAGED
+};
 
 /** What a command does. */
 typedef enum dynsel_command_kind {
@@ -130,6 +141,12 @@ typedef struct dynsel_memory_ops {
      * wrote the copy is complete. */
     dynsel_status (*fetch)(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
                            bool to_write, dynsel_event *done);
+
+    /** Copies memory->bytes bytes of staging memory to memory->host, after the events of `after`.
+     * Starts it and does not wait; done: as of a task function. NULL: nothing can be staged, and
+     * no command group with such a range runs here. */
+    dynsel_status (*write_back)(dynsel_backend *backend, void *own, const dynsel_memory *memory,
+                                const dynsel_event *after, size_t after_count, dynsel_event *done);
 
     /** Starts a command of kind KERNEL, COPY or FILL, from within `start`. done: as of a task
      * function. */

@@ -106,6 +106,16 @@ typedef struct dynsel_counts {
 } dynsel_counts;
 #endif
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/** What the ranges of command groups made move, and what not; see dynsel_set_range(). */
+typedef struct dynsel_range_bytes {
+    uint64_t staged_in;  /**< bytes copied to devices for them */
+    uint64_t staged_out; /**< and back */
+    uint64_t direct; /**< bytes that they have used where they are, because they are passed directly
+                          (<dynsel/passed_directly.h>) */
+} dynsel_range_bytes;
+#endif
+
 struct dynsel_policy {
     const dynsel_policy_ops *ops;
     const dynsel_policy *self; /* its own address once initialized */
@@ -122,6 +132,9 @@ struct dynsel_policy {
     dynsel_lane lanes[CONFIG_DYNSEL_MAX_RESOURCES];
 #if CONFIG_DYNSEL_STATISTICS
     dynsel_counts counts[CONFIG_DYNSEL_COUNTING_THREADS][CONFIG_DYNSEL_MAX_RESOURCES];
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    dynsel_range_bytes range_bytes; /* counted under a lock */
+#endif
 #endif
 };
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include <dynsel/policy.h>
+#include <dynsel/submission.h>
 
 DYNSEL_BEGIN_DECLS
 
@@ -42,6 +43,35 @@ typedef struct dynsel_in_flight_statistics {
  */
 DYNSEL_CHECKED dynsel_status dynsel_get_statistics(const dynsel_policy *policy, size_t index,
                                                    dynsel_resource_statistics *counts);
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/**
+ * What the ranges of a command group (dynsel_set_range()) made move so far, and what not: all that
+ * there is once its work is complete.
+ *
+ * submission: not yet waited for or released; all zero comes out for work that is no command group.
+ * bytes: out; not NULL.
+ * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE.
+ * May block: no.
+ * Context: any thread.
+ * Cost: one short lock.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_submission_range_bytes(const dynsel_submission *submission,
+                                                           dynsel_range_bytes *bytes);
+
+/**
+ * The same over all command groups of a policy since its initialization. Wraps at 2^64.
+ *
+ * bytes: out; not NULL.
+ * Errors: DYNSEL_E_INVALID (NULL, a copied policy), DYNSEL_E_UNINITIALIZED, DYNSEL_E_UNSUPPORTED
+ *     (without CONFIG_DYNSEL_STATISTICS).
+ * May block: no.
+ * Context: any thread.
+ * Cost: one short lock.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_get_range_statistics(const dynsel_policy *policy,
+                                                         dynsel_range_bytes *bytes);
+#endif
 
 /** The table of submissions in flight, over all policies. Context: any thread. Cost: a look at each
  * slot. */

@@ -53,7 +53,7 @@ def _up(offset, align):
 BYTE, HALF, WORD, LONG = (Type(n, n) for n in (1, 2, 4, 8))
 NOTHING = Type(0, 1)
 
-GROUP = ("MAX_REQUIREMENTS", "MAX_DEPENDENCIES", "MAX_ARGUMENTS", "ARGUMENT_BYTES")  # what its size depends on
+GROUP = ("MAX_REQUIREMENTS", "MAX_DEPENDENCIES", "MAX_STAGED", "MAX_ARGUMENTS", "ARGUMENT_BYTES")  # what its size depends on
 
 
 @dataclass(frozen=True)
@@ -137,10 +137,13 @@ class Formula:
     def _memory(self):
         lock, static_lock = self._lock(), self._lock(is_static=True)
         yield Term("order of command groups", ("dynsel_memory_lock", "entries", "first", "last", "waiting", "known",
-                                               "dynsel_deferred_pending"), "bss", lock + self._pointer.size + 5 * 4)
+                                               "dynsel_deferred_pending", "registered"), "bss",
+                   lock + self._pointer.size + 6 * 4)
         yield self._by_numbers("command groups in flight", ("dynsel_groups",), "MAX_IN_FLIGHT", self._group, *GROUP)
         yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
                                "MAX_READERS", "MAX_DOMAINS", "BUFFER_INSIDE_BYTES")
+        yield self._per("staging buffers", ("staging",), self._staging(), "STAGING_COUNT")
+        yield Term("turns of staging", ("takes", "turn"), "bss", 8)
         yield Term("ends of buffers", ("home", "home_lock"), "bss",
                    self._group(*(self._number(name) for name in GROUP)).size + static_lock)
         yield Term("backend of host accessors", ("backend",), "data", self._pointer.size)
@@ -266,13 +269,18 @@ class Formula:
         launch = struct(self._pointer, self._range().times(3), self._pointer.times(2))
         return struct(BYTE, self._pointer, launch, self._pointer.times(2), self._pointer.times(2 * 6 + 4))
 
-    def _group(self, requirements, dependencies, arguments, values):
+    def _staging(self):
+        given = struct(self._pointer.times(2), self._memory_copy())
+        return struct(self._memory_copy(), self._pointer, WORD.times(3), given)
+
+    def _group(self, requirements, dependencies, staged, arguments, values):
+        staging = struct(self._memory_copy(), WORD, BYTE.times(3))
         bound = struct(self._pointer.times(2), WORD.times(3))
         use = struct(self._pointer, WORD.times(4), self._pointer, BYTE.times(9), WORD)
         return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
-                      WORD.times(2 + 8 + 5), BYTE.times(6), WORD, self._pointer.times(2), WORD.times(7),
-                      WORD.times(2 * dependencies + requirements), bound.times(requirements),
-                      use.times(requirements), self._argument().times(arguments), Type(values, 16))
+                      WORD.times(2 + 8 + 6), self._pointer, LONG, BYTE.times(6), WORD, self._pointer.times(2),
+                      WORD.times(7), LONG.times(3), WORD.times(2 * dependencies + requirements),
+                      bound.times(requirements), use.times(requirements), staging.times(staged), self._argument().times(arguments), Type(values, 16))
 
     def _opencl_platform(self):
         return struct(self._pointer.times(2), WORD.times(2), BYTE.times(128))
@@ -349,9 +357,10 @@ class Formula:
     def _policy(self, resources):
         aspects = self._config.is_set("DYNSEL_ASPECTS")
         counted = self._config["DYNSEL_COUNTING_THREADS"] if self._config.is_set("DYNSEL_STATISTICS") else 0
+        ranges = LONG.times(3) if counted and self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
         return struct(self._pointer.times(2), WORD.times(4), self._error(), WORD if aspects else NOTHING,
                       self._aspects(resources), self._pointer.times(2 * resources),
-                      self._lane().times(resources), WORD.times(4 * counted * resources))
+                      self._lane().times(resources), WORD.times(4 * counted * resources), ranges)
 
     def _fixed(self, resources):
         return struct(self._policy(resources), WORD)

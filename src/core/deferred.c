@@ -16,6 +16,7 @@ enum { REASON_SHIFT = 16 }; /* in dynsel_slot.choice */
 _Static_assert(CONFIG_DYNSEL_MAX_RESOURCES <= 1 << REASON_SHIFT, "a choice fits into one word");
 
 static const dynsel_deferral *known; /* visible to who sees that something is pending */
+static dynsel_word registered;       /* or this */
 
 dynsel_word dynsel_deferred_pending;
 
@@ -23,6 +24,7 @@ void dynsel_deferral_register(const dynsel_deferral *deferral)
 {
     if (known == NULL) {
         known = deferral;
+        dynsel_word_store_release(&registered, 1);
     }
 }
 
@@ -211,6 +213,13 @@ void dynsel_deferred_put_back(dynsel_slot *slot)
 void dynsel_deferred_tell_end(dynsel_slot *slot)
 {
     known->ended(slot);
+}
+
+void dynsel_deferred_leave(const dynsel_policy *policy)
+{
+    if (dynsel_word_load_acquire(&registered) != 0) {
+        known->leave(policy);
+    }
 }
 
 /* Ends work that needs no lane. started: the resource has run it. */

@@ -32,6 +32,8 @@ typedef struct dynsel_deferral {
     /* Deferred work has ended, however it did, and nobody can see that yet. May change
      * slot->work.error. No lock of the caller's is held but that of the slot's lane. */
     void (*ended)(dynsel_slot *slot);
+    /* A policy of which nothing is in flight is about to leave its resources. */
+    void (*leave)(const dynsel_policy *policy);
 } dynsel_deferral;
 
 /* Makes it known; the same one each time. Before any work is deferred, under a lock of the
@@ -121,6 +123,9 @@ static inline void dynsel_deferred_progress(void)
 /* What dynsel_deferral.ended is for. */
 void dynsel_deferred_tell_end(dynsel_slot *slot);
 
+/* What dynsel_deferral.leave is for. */
+void dynsel_deferred_leave(const dynsel_policy *policy);
+
 /* Waits until a pinned slot of deferred work is finished. DYNSEL_E_TIMEOUT: not before the
  * deadline, no last error is set; DYNSEL_E_BUSY: as blocker says. */
 dynsel_status dynsel_deferred_settle(dynsel_slot *slot, uint64_t deadline_ns);
@@ -153,6 +158,11 @@ static inline void dynsel_deferred_progress(void)
 static inline void dynsel_deferred_tell_end(dynsel_slot *slot)
 {
     (void)slot;
+}
+
+static inline void dynsel_deferred_leave(const dynsel_policy *policy)
+{
+    (void)policy;
 }
 
 static inline dynsel_status dynsel_deferred_settle(dynsel_slot *slot, uint64_t deadline_ns)

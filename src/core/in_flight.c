@@ -250,8 +250,7 @@ static dynsel_status refuse_stale(const char *function)
                           "the submission was waited for or released before", 0);
 }
 
-/* The slot of a submission, pinned; NULL with the error set when the submission was collected. */
-static dynsel_slot *pin_slot_of(const dynsel_submission *submission, const char *function)
+dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const char *function)
 {
     const uint32_t number = dynsel_word_load_relaxed(&submission->slot) - FIRST_IN_SLOT;
     if (number <= CONFIG_DYNSEL_MAX_IN_FLIGHT) {
@@ -276,7 +275,7 @@ static inline dynsel_status settle_until(dynsel_slot *slot, uint64_t deadline_ns
 dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, const char *function,
                                        uint64_t deadline_ns)
 {
-    dynsel_slot *slot = pin_slot_of(submission, function);
+    dynsel_slot *slot = dynsel_in_flight_pin(submission, function);
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
@@ -306,7 +305,7 @@ void dynsel_in_flight_unpin(uint32_t slot)
  * for it. */
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
 {
-    dynsel_slot *slot = pin_slot_of(submission, DYNSEL_TEXT("dynsel_submission_release"));
+    dynsel_slot *slot = dynsel_in_flight_pin(submission, DYNSEL_TEXT("dynsel_submission_release"));
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
@@ -332,7 +331,7 @@ static bool has_left_event(const dynsel_slot *slot)
 
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done)
 {
-    dynsel_slot *slot = pin_slot_of(submission, DYNSEL_TEXT("dynsel_submission_unwrap"));
+    dynsel_slot *slot = dynsel_in_flight_pin(submission, DYNSEL_TEXT("dynsel_submission_unwrap"));
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
@@ -482,6 +481,9 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
     const uint32_t held = count_held_by(policy);
     for (uint32_t i = 0; held == 0 && i < policy->count; i++) {
         dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);
+    }
+    if (held == 0) {
+        dynsel_deferred_leave(policy);
     }
     return held;
 }

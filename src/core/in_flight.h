@@ -31,6 +31,9 @@ dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, cons
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
 
+/* The slot of a submission that has one, pinned; NULL with the error set when it was collected. */
+dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const char *function);
+
 /* Takes away the pin of a submit that awaits its work, once that was collected. slot: the
  * submission's word. */
 void dynsel_in_flight_unpin(uint32_t slot);

@@ -196,3 +196,47 @@ dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size
     }
     return status;
 }
+
+dynsel_status dynsel_argument_set(const dynsel_call *call, uint32_t index,
+                                  const dynsel_argument *argument)
+{
+    const dynsel_status status = check_index(call, index);
+    if (status == DYNSEL_OK) {
+        *argument_at(call->handler, index) = *argument;
+    }
+    return status;
+}
+
+/* That of the same argument before, if it was one; else a new one. NULL: there is none. */
+static dynsel_staged *staged_at(dynsel_handler *handler, uint32_t index)
+{
+    const dynsel_argument *before = &handler->arguments[index];
+    if (index < handler->argument_count && before->kind == DYNSEL_ARGUMENT_DATA &&
+        (before->use & (DYNSEL_IS_STAGED | DYNSEL_NOT_YET)) == DYNSEL_IS_STAGED) {
+        return &handler->staged[before->use & ~(uint32_t)DYNSEL_IS_STAGED];
+    }
+    return handler->staged_count < CONFIG_DYNSEL_MAX_STAGED
+               ? &handler->staged[handler->staged_count++]
+               : NULL;
+}
+
+dynsel_status dynsel_argument_stage(const dynsel_call *call, uint32_t index,
+                                    const dynsel_staged *staged)
+{
+    const dynsel_status status = check_index(call, index);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    dynsel_staged *const place = staged_at(call->handler, index);
+    if (place == NULL) {
+        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
+                                    "the ranges of a command group have at most {} pointers that "
+                                    "are not passed directly: raise CONFIG_DYNSEL_MAX_STAGED",
+                                    CONFIG_DYNSEL_MAX_STAGED);
+    }
+    *place = *staged;
+    *argument_at(call->handler, index) = (dynsel_argument){
+        .kind = DYNSEL_ARGUMENT_DATA,
+        .use = (uint8_t)(DYNSEL_IS_STAGED | (uint32_t)(place - call->handler->staged))};
+    return DYNSEL_OK;
+}

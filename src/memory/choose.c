@@ -5,6 +5,7 @@
 #include "memory/domains.h"
 #include "memory/place.h"
 #include "memory/pointers.h"
+#include "memory/range_places.h"
 #include "memory/run.h"
 
 /* Borrowed by the policy while it chooses. */
@@ -13,6 +14,7 @@ typedef struct look {
     dynsel_requirement requirements[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_task_form forms[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* of backends that cannot run it */
     uint32_t passed_over[DYNSEL_PASSED_OVER_WORDS];
+    bool without_ranges; /* a backend would do but for the ranges */
 } look;
 
 static bool has_form(const dynsel_backend *backend, const dynsel_command *command)
@@ -29,14 +31,25 @@ static bool has_form(const dynsel_backend *backend, const dynsel_command *comman
     }
 }
 
+static inline bool can_run(look *seen, const dynsel_handler *group, const dynsel_backend *backend)
+{
+    const bool can = has_form(backend, &group->command);
+    if (DYNSEL_LIKELY(!can || dynsel_ranges_may_go(group, backend))) {
+        return can;
+    }
+    seen->without_ranges = true;
+    return false;
+}
+
 /* Resources of one backend mostly stand side by side; naming it twice does no harm. */
 static inline void find_forms(look *seen, const dynsel_handler *group, const dynsel_policy *policy)
 {
     const dynsel_backend *last = NULL;
     size_t count = 0;
+    seen->without_ranges = false;
     for (uint32_t i = 0; i < policy->count; i++) {
         const dynsel_backend *backend = policy->resources[i].backend;
-        if (backend != last && !has_form(backend, &group->command)) {
+        if (backend != last && !can_run(seen, group, backend)) {
             seen->forms[count++] = (dynsel_task_form){.backend = backend, .function = NULL};
         }
         last = backend;
@@ -112,10 +125,13 @@ static inline void look_at(look *seen, dynsel_handler *group, const dynsel_polic
     }
 }
 
-/* Says of pointers which one it is. */
+/* Says of pointers which one it is, and what is wrong with ranges. */
 static inline dynsel_status refined(dynsel_status status, const look *seen,
                                     const dynsel_handler *group, const dynsel_request *request)
 {
+    if (!DYNSEL_LIKELY(status != DYNSEL_E_UNSUPPORTED || !seen->without_ranges)) {
+        return dynsel_ranges_refuse(group, request->manner->function);
+    }
     return DYNSEL_LIKELY(status != DYNSEL_E_INVALID || seen->task.passed_over == NULL)
                ? status
                : dynsel_pointers_refuse(group, request->policy, request->manner->function);

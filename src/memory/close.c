@@ -56,6 +56,27 @@ static DYNSEL_ASIDE dynsel_status settle_arguments(dynsel_call *call)
     return status;
 }
 
+static bool is_argument(const dynsel_handler *group, uint32_t staged)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < group->argument_count && !found; i++) {
+        const dynsel_argument *argument = &group->arguments[i];
+        found = argument->kind == DYNSEL_ARGUMENT_DATA &&
+                argument->use == (DYNSEL_IS_STAGED | staged);
+    }
+    return found;
+}
+
+/* Others were set in their place. */
+static DYNSEL_ASIDE void drop_replaced_ranges(dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->staged_count; i++) {
+        if (!is_argument(group, i)) {
+            group->staged[i] = (dynsel_staged){.in = false};
+        }
+    }
+}
+
 dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
                                  uint32_t failures_before)
 {
@@ -68,6 +89,9 @@ dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
         return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID,
                              "the group function launched nothing: call dynsel_parallel_for(), "
                              "dynsel_copy() or another of these");
+    }
+    if (!DYNSEL_LIKELY(group->staged_count == 0)) {
+        drop_replaced_ranges(group);
     }
     group->command.launch.arguments = group->arguments;
     group->command.launch.argument_count = group->argument_count;

@@ -13,6 +13,7 @@
 #include "memory/domains.h"
 #include "memory/evict.h"
 #include "memory/fetch.h"
+#include "memory/staging.h"
 #include "port/likely.h"
 
 /* One use on its way through. */
@@ -361,6 +362,9 @@ dynsel_outlook dynsel_coherence_look(dynsel_handler *group)
         if (outlook.fetch != NULL) {
             break;
         }
+    }
+    if (outlook.status == DYNSEL_OK) {
+        outlook.status = dynsel_staging_take(group);
     }
     if (outlook.status == DYNSEL_OK) {
         dynsel_coherence_decide(group);

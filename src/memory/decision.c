@@ -3,6 +3,7 @@
 #include "memory/coherence.h"
 
 #include "memory/domains.h"
+#include "memory/staging.h"
 
 static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain)
 {
@@ -139,6 +140,9 @@ void dynsel_coherence_take_back(dynsel_handler *group)
         count_no_more(group, &group->uses[i]);
     }
     dynsel_coherence_undo(group, 0);
+    if (group->staged_count != 0) {
+        dynsel_staging_give_back(group);
+    }
     group->decided = 0;
 }
 

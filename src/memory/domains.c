@@ -5,6 +5,7 @@
 #include "core/fail.h"
 #include "memory/buffers.h"
 #include "memory/group.h"
+#include "memory/staging.h"
 #include "port/likely.h"
 
 DYNSEL_TAKE_DEFAULT_MEMORY;
@@ -64,6 +65,8 @@ DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number,
                               "{} memory domains are in use: raise CONFIG_DYNSEL_MAX_DOMAINS, or "
                               "end buffers of others",
                               CONFIG_DYNSEL_MAX_DOMAINS);
+    }
+    while (dynsel_staging_evict(*domain)) {
     }
     dynsel_domains[*domain - 1] = (dynsel_domain_record){.backend = backend, .number = number};
     return DYNSEL_OK;

@@ -37,6 +37,10 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->use_count = 0;
     group->argument_count = 0;
     group->value_bytes = 0;
+    group->staged_count = 0;
+    group->only_on_host = NULL;
+    group->direct_bytes = 0;
+    group->bytes = (dynsel_range_bytes){.staged_in = 0};
     group->host_task = NULL;
     begin_command(&group->command);
 }

@@ -12,6 +12,7 @@
 
 #include <dynsel/command_group.h>
 #include <dynsel/memory.h>
+#include <dynsel/statistics.h>
 
 #include "core/slot.h"
 
@@ -22,10 +23,12 @@ enum {
 
 enum {
     DYNSEL_NO_USE = 0xffff, /* of an accessor that was used and is not yet required */
-    DYNSEL_NOT_YET = 0x80   /* beside its place in `bound`, where an argument names the use */
+    DYNSEL_NOT_YET = 0x80,  /* beside its place in `bound`, where an argument names the use */
+    DYNSEL_IS_STAGED = 0x40 /* beside its place in `staged`, where an argument has no use */
 };
 
-_Static_assert(CONFIG_DYNSEL_MAX_REQUIREMENTS <= DYNSEL_NOT_YET,
+_Static_assert(CONFIG_DYNSEL_MAX_REQUIREMENTS <= DYNSEL_IS_STAGED &&
+                   CONFIG_DYNSEL_MAX_STAGED <= DYNSEL_IS_STAGED,
                "an argument has no room for so many uses");
 
 /* A placeholder that the group function required or used, or a normal accessor that it got. Only
@@ -64,6 +67,16 @@ typedef struct dynsel_use {
     uint32_t others_valid; /* and those in other domains, as bits by place in the table */
 } dynsel_use;
 
+/* A pointer in a range, to the host's memory. */
+typedef struct dynsel_staged {
+    dynsel_memory memory; /* host, bytes: what it points to; native: of the staging memory that was
+                             taken for it */
+    uint32_t place;       /* of that in the table, under the lock */
+    bool in;              /* the contents are needed */
+    bool out;             /* and written */
+    bool fresh;           /* allocated for this start */
+} dynsel_staged;
+
 struct dynsel_handler {
     /* The first failure of a handler function; then, of work that ends without a start, why. */
     dynsel_error error;
@@ -82,6 +95,9 @@ struct dynsel_handler {
     uint32_t use_count;
     uint32_t argument_count;
     uint32_t value_bytes; /* taken of `values` */
+    uint32_t staged_count;
+    const char *only_on_host; /* a function of a range that has no other form; NULL: there is none */
+    uint64_t direct_bytes;    /* that ranges have devices reach as they are */
     bool open;            /* the group function runs */
     bool unsettled;       /* an argument was left out, or an accessor used that was not required */
     bool has_pointers;    /* an argument is one, or was */
@@ -100,11 +116,13 @@ struct dynsel_handler {
     uint32_t next;             /* slot number of the next that waits; DYNSEL_NO_SLOT at the end */
     uint32_t dependency_count; /* of those that were not over when it was last looked at */
     uint32_t after_count;      /* work to come after by its event; set when the start was decided */
+    dynsel_range_bytes bytes;  /* of its ranges, so far */
 
     uint32_t dependencies[CONFIG_DYNSEL_MAX_DEPENDENCIES];                           /* tokens */
     uint32_t after[CONFIG_DYNSEL_MAX_DEPENDENCIES + CONFIG_DYNSEL_MAX_REQUIREMENTS]; /* tokens */
     dynsel_bound bound[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_use uses[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    dynsel_staged staged[CONFIG_DYNSEL_MAX_STAGED];
     dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];
     _Alignas(16) unsigned char values[CONFIG_DYNSEL_ARGUMENT_BYTES];
 };

@@ -136,7 +136,7 @@ typedef struct end {
     const dynsel_bound *bound;
     dynsel_buffer buffer;
     dynsel_shape shape;
-    dynsel_part part;
+    dynsel_area part;
 } end;
 
 /* to: it is written, not read. */

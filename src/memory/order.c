@@ -7,6 +7,7 @@
 #include "memory/coherence.h"
 #include "memory/lock.h"
 #include "memory/pointers.h"
+#include "memory/staging.h"
 #include "port/likely.h"
 
 static uint32_t entries; /* of command groups, counted round */
@@ -379,5 +380,6 @@ void dynsel_order_forget(const dynsel_handler *group)
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         forget(&dynsel_buffers[i], group);
     }
+    dynsel_staging_forget(group);
     dynsel_lock_release(&dynsel_memory_lock);
 }

@@ -55,7 +55,7 @@ static void widen(size_t wide[DYNSEL_MAX_DIMENSIONS], const dynsel_range *range,
     }
 }
 
-static bool is_within(const dynsel_part *part, const size_t whole[DYNSEL_MAX_DIMENSIONS])
+static bool is_within(const dynsel_area *part, const size_t whole[DYNSEL_MAX_DIMENSIONS])
 {
     bool within = true;
     for (uint32_t i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
@@ -71,7 +71,7 @@ static bool fits(uint32_t dimensions, const dynsel_shape *shape)
 }
 
 dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *accessor,
-                             const dynsel_shape *shape, dynsel_part *part)
+                             const dynsel_shape *shape, dynsel_area *part)
 {
     static const dynsel_range nothing = {.size = {0}};
     const uint32_t dimensions = shape->range.dimensions;
@@ -94,14 +94,14 @@ dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *acc
                                "element (an offset needs a range)");
 }
 
-bool dynsel_part_is_all(const dynsel_part *part, const dynsel_shape *shape)
+bool dynsel_part_is_all(const dynsel_area *part, const dynsel_shape *shape)
 {
     size_t whole[DYNSEL_MAX_DIMENSIONS];
     widen(whole, &shape->range, shape->range.dimensions, 1);
     return part->size[0] == whole[0] && part->size[1] == whole[1] && part->size[2] == whole[2];
 }
 
-bool dynsel_parts_overlap(const dynsel_part *a, const dynsel_part *b)
+bool dynsel_parts_overlap(const dynsel_area *a, const dynsel_area *b)
 {
     bool overlap = true;
     for (uint32_t i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
@@ -111,7 +111,7 @@ bool dynsel_parts_overlap(const dynsel_part *a, const dynsel_part *b)
     return overlap;
 }
 
-dynsel_box dynsel_box_of(const dynsel_part *part, const dynsel_shape *shape)
+dynsel_box dynsel_box_of(const dynsel_area *part, const dynsel_shape *shape)
 {
     size_t whole[DYNSEL_MAX_DIMENSIONS];
     widen(whole, &shape->range, shape->range.dimensions, 1);

@@ -7,6 +7,7 @@
 #include "memory/lock.h"
 #include "memory/order.h"
 #include "memory/place.h"
+#include "memory/staging.h"
 #include "port/likely.h"
 
 /* Slot numbers; under the lock. */
@@ -233,6 +234,7 @@ void dynsel_waiting_register(void)
 {
     static const dynsel_deferral deferral = {.progress = dynsel_waiting_progress,
                                              .blocker = dynsel_order_blocker,
-                                             .ended = dynsel_order_ended};
+                                             .ended = dynsel_order_ended,
+                                             .leave = dynsel_staging_leave};
     dynsel_deferral_register(&deferral);
 }

@@ -81,10 +81,10 @@ typedef struct dynsel_shape {
 dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape);
 
 /* A part of a buffer, in 3 dimensions: those that it lacks stand in front, one element long. */
-typedef struct dynsel_part {
+typedef struct dynsel_area {
     size_t first[DYNSEL_MAX_DIMENSIONS];
     size_t size[DYNSEL_MAX_DIMENSIONS];
-} dynsel_part;
+} dynsel_area;
 
 /* 1 to 3 dimensions, none of them 0, and so few elements that they can be counted. */
 bool dynsel_range_is_whole(const dynsel_range *range);
@@ -94,13 +94,13 @@ bool dynsel_multiply(size_t a, size_t b, size_t *product);
 
 /* The part that an accessor is for; refused when it is not within the buffer. */
 dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *accessor,
-                             const dynsel_shape *shape, dynsel_part *part);
+                             const dynsel_shape *shape, dynsel_area *part);
 
-bool dynsel_part_is_all(const dynsel_part *part, const dynsel_shape *shape);
+bool dynsel_part_is_all(const dynsel_area *part, const dynsel_shape *shape);
 
-bool dynsel_parts_overlap(const dynsel_part *a, const dynsel_part *b);
+bool dynsel_parts_overlap(const dynsel_area *a, const dynsel_area *b);
 
-dynsel_box dynsel_box_of(const dynsel_part *part, const dynsel_shape *shape);
+dynsel_box dynsel_box_of(const dynsel_area *part, const dynsel_shape *shape);
 
 /* Where in handler->bound an accessor for global or constant memory stands that an argument or a
  * launch uses; a placeholder that is not required yet is entered. NULL: refused. */
@@ -113,6 +113,14 @@ static inline uint8_t dynsel_use_through(const dynsel_handler *handler, const dy
                          ? bound->use
                          : DYNSEL_NOT_YET | (uint32_t)(bound - handler->bound));
 }
+
+/* Sets an argument. */
+dynsel_status dynsel_argument_set(const dynsel_call *call, uint32_t index,
+                                  const dynsel_argument *argument);
+
+/* A pointer into the host's memory; what devices get is a copy, as `staged` says. */
+dynsel_status dynsel_argument_stage(const dynsel_call *call, uint32_t index,
+                                    const dynsel_staged *staged);
 
 /* Room for a value that is kept until the work is complete. */
 dynsel_status dynsel_take_room(const dynsel_call *call, size_t bytes, unsigned char **room);

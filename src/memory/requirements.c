@@ -184,7 +184,7 @@ static DYNSEL_ASIDE dynsel_status check_part(const dynsel_call *call,
                                              bool *all)
 {
     dynsel_shape shape;
-    dynsel_part part;
+    dynsel_area part;
     dynsel_status status = dynsel_shape_of(call, buffer, &shape);
     if (status == DYNSEL_OK) {
         status = dynsel_part_of(call, accessor, &shape, &part);

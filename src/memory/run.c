@@ -8,22 +8,9 @@
 #include "memory/evict.h"
 #include "memory/host_commands.h"
 #include "memory/lock.h"
+#include "memory/running.h"
+#include "memory/staging.h"
 #include "port/likely.h"
-
-enum { MOST_EVENTS = CONFIG_DYNSEL_MAX_DEPENDENCIES + 2 * CONFIG_DYNSEL_MAX_REQUIREMENTS };
-
-/* One start on a device. */
-typedef struct run {
-    dynsel_handler *group;
-    const dynsel_resource *where;
-    dynsel_backend *backend;
-    const dynsel_memory_ops *ops;
-    void *own;
-    uint32_t pinned;      /* in group->after, from the first on */
-    uint32_t after_count; /* of `events`: of work that was pinned */
-    uint32_t event_count; /* with those of what was brought */
-    dynsel_event events[MOST_EVENTS];
-} run;
 
 static dynsel_slot *slot_of_token(uint32_t token)
 {
@@ -31,7 +18,7 @@ static dynsel_slot *slot_of_token(uint32_t token)
 }
 
 /* What is over by now needs no waiting; the rest keeps its event while it is pinned. */
-static void collect_after(run *r)
+static void collect_after(dynsel_running *r)
 {
     /* cppcheck-suppress ctuuninitvar */
     uint32_t *const after = r->group->after;
@@ -47,41 +34,41 @@ static void collect_after(run *r)
     r->event_count = r->after_count;
 }
 
-static void unpin(const run *r)
+static void unpin(const dynsel_running *r)
 {
     for (uint32_t i = 0; i < r->pinned; i++) {
         dynsel_slot_drop(slot_of_token(r->group->after[i]), DYNSEL_SLOT_PIN);
     }
 }
 
-static dynsel_work work_of(const run *r, dynsel_event event)
+static dynsel_work work_of(const dynsel_running *r, dynsel_event event)
 {
     return (dynsel_work){.where = r->where, .own = r->own, .done = event};
 }
 
-static void release(const run *r, dynsel_event event)
+void dynsel_running_release(const dynsel_running *r, dynsel_event event)
 {
     dynsel_work work = work_of(r, event);
     r->backend->ops->release(r->backend, &work);
 }
 
-static void release_brought(const run *r)
+static void release_brought(const dynsel_running *r)
 {
     for (uint32_t i = r->after_count; i < r->event_count; i++) {
-        release(r, r->events[i]);
+        dynsel_running_release(r, r->events[i]);
     }
 }
 
 /* The work ends when what it brought has arrived, although nothing follows: the host's memory and
  * the copies are not anybody's before. */
-static void wait_in_place_of_command(const run *r, dynsel_event *done)
+static void wait_in_place_of_command(const dynsel_running *r, dynsel_event *done)
 {
     for (uint32_t i = r->after_count; i + 1 < r->event_count; i++) {
         if (!r->group->in_order) {
             const dynsel_work work = work_of(r, r->events[i]);
             (void)r->backend->ops->wait(r->backend, &work);
         }
-        release(r, r->events[i]);
+        dynsel_running_release(r, r->events[i]);
     }
     if (r->event_count > r->after_count) {
         done->native = r->events[r->event_count - 1].native;
@@ -93,25 +80,36 @@ static dynsel_copy_record *copy_of(const dynsel_handler *group, const dynsel_use
     return &use->record->copies[group->domain - 1];
 }
 
-static dynsel_status refuse_full(const dynsel_use *use)
+dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes)
 {
+    (void)name; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     return dynsel_fail(&(dynsel_error){
         .status = DYNSEL_E_FULL,
         .function = DYNSEL_TEXT("dynsel_submit_command_group"),
-        .subject = DYNSEL_TEXT(use->name),
-        .number = (uint32_t)use->record->bytes,
+        .subject = DYNSEL_TEXT(name),
+        .number = (uint32_t)bytes,
         .detail = DYNSEL_TEXT("the device's memory is full: there is no room for {} bytes, and "
                               "nothing in it that is not in use and valid elsewhere"),
     });
 }
 
-static bool evict(uint32_t domain)
+static dynsel_status refuse_full(const dynsel_use *use)
 {
-    dynsel_given_copy given;
+    return dynsel_running_refuse_full(use->name, use->record->bytes);
+}
+
+/* Staging memory has nothing in it that anybody needs. */
+bool dynsel_running_evict(const dynsel_running *r)
+{
+    const uint32_t domain = r->group->domain;
+    dynsel_given_copy given = {.backend = NULL};
     dynsel_lock_acquire(&dynsel_memory_lock);
-    const bool evicted = dynsel_copy_evict(domain, &given);
+    const bool staging = dynsel_staging_evict(domain);
+    const bool evicted = staging || dynsel_copy_evict(domain, &given);
     dynsel_lock_release(&dynsel_memory_lock);
-    if (evicted) {
+    if (staging) {
+        dynsel_staging_release();
+    } else if (evicted) {
         dynsel_copy_release(&given);
     }
     return evicted;
@@ -119,7 +117,7 @@ static bool evict(uint32_t domain)
 
 /* Makes the new memory known. Shared memory is the device's now, or will be when it was handed
  * over. */
-static void enter(const run *r, dynsel_use *use, const dynsel_memory *memory)
+static void enter(const dynsel_running *r, dynsel_use *use, const dynsel_memory *memory)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[r->group->domain - 1];
@@ -143,7 +141,7 @@ static void enter(const run *r, dynsel_use *use, const dynsel_memory *memory)
     dynsel_lock_release(&dynsel_memory_lock);
 }
 
-static dynsel_status allocate(const run *r, dynsel_use *use)
+static dynsel_status allocate(const dynsel_running *r, dynsel_use *use)
 {
     const dynsel_buffer_record *const record = use->record;
     dynsel_memory memory;
@@ -152,7 +150,7 @@ static dynsel_status allocate(const run *r, dynsel_use *use)
         memory =
             (dynsel_memory){.host = record->data, .bytes = record->bytes, .shared = use->may_share};
         status = r->ops->allocate(r->backend, r->own, &memory);
-    } while (status == DYNSEL_E_AGAIN && evict(r->group->domain));
+    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r));
     if (status == DYNSEL_E_AGAIN) {
         return refuse_full(use);
     }
@@ -162,7 +160,7 @@ static dynsel_status allocate(const run *r, dynsel_use *use)
     return status;
 }
 
-static void count_in(const run *r, const dynsel_use *use)
+static void count_in(const dynsel_running *r, const dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_movement *const movements[] = {&record->movement,
@@ -175,7 +173,7 @@ static void count_in(const run *r, const dynsel_use *use)
     dynsel_lock_release(&dynsel_memory_lock);
 }
 
-static dynsel_status try_to_bring(run *r, const dynsel_use *use)
+static dynsel_status try_to_bring(dynsel_running *r, const dynsel_use *use)
 {
     dynsel_memory *const memory = &copy_of(r->group, use)->memory;
     dynsel_event done = {.native = NULL};
@@ -191,16 +189,16 @@ static dynsel_status try_to_bring(run *r, const dynsel_use *use)
 }
 
 /* Some drivers look for room only when the memory is used. */
-static dynsel_status bring(run *r, const dynsel_use *use)
+static dynsel_status bring(dynsel_running *r, const dynsel_use *use)
 {
     dynsel_status status = DYNSEL_OK;
     do {
         status = try_to_bring(r, use);
-    } while (status == DYNSEL_E_AGAIN && evict(r->group->domain));
+    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r));
     return status != DYNSEL_E_AGAIN ? status : refuse_full(use);
 }
 
-static dynsel_status undo_from(const run *r, uint32_t first, dynsel_status status)
+static dynsel_status undo_from(const dynsel_running *r, uint32_t first, dynsel_status status)
 {
     dynsel_lock_acquire(&dynsel_memory_lock);
     dynsel_coherence_undo(r->group, first);
@@ -209,7 +207,7 @@ static dynsel_status undo_from(const run *r, uint32_t first, dynsel_status statu
 }
 
 /* First all room, then the data: where there is no room nothing is under way. */
-static dynsel_status move_in(run *r)
+static dynsel_status move_in(dynsel_running *r)
 {
     dynsel_use *const uses = r->group->uses;
     const uint32_t count = r->group->use_count;
@@ -220,6 +218,10 @@ static dynsel_status move_in(run *r)
         }
         return undo_from(r, 0, status);
     }
+    const dynsel_status room = dynsel_stage_allocate(r);
+    if (room != DYNSEL_OK) {
+        return undo_from(r, 0, room);
+    }
     for (uint32_t i = 0; i < count; i++) {
         const dynsel_status status = uses[i].bring ? bring(r, &uses[i]) : DYNSEL_OK;
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
@@ -227,17 +229,34 @@ static dynsel_status move_in(run *r)
         }
         return undo_from(r, i, status);
     }
-    return DYNSEL_OK;
+    return dynsel_stage_in(r);
 }
 
 /* Nothing has to be moved on the way of most work. */
 static inline bool moves_nothing(const dynsel_handler *group)
 {
-    bool moves = false;
+    bool moves = group->staged_count != 0;
     for (uint32_t i = 0; i < group->use_count; i++) {
         moves |= group->uses[i].allocate || group->uses[i].bring;
     }
     return !moves;
+}
+
+static void point_to_buffer(const dynsel_handler *group, dynsel_argument *argument)
+{
+    dynsel_buffer_record *const record = group->uses[argument->use].record;
+    argument->value = record->data;
+    argument->bytes = record->bytes;
+    argument->memory =
+        group->domain != DYNSEL_HOST_DOMAIN ? &record->copies[group->domain - 1].memory : NULL;
+}
+
+static DYNSEL_ASIDE void point_to_range(dynsel_handler *group, dynsel_argument *argument)
+{
+    dynsel_staged *const staged = &group->staged[argument->use & ~(uint32_t)DYNSEL_IS_STAGED];
+    argument->value = staged->memory.host;
+    argument->bytes = staged->memory.bytes;
+    argument->memory = group->domain != DYNSEL_HOST_DOMAIN ? &staged->memory : NULL;
 }
 
 /* From uses to memory. */
@@ -245,13 +264,13 @@ static void point_arguments(dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->argument_count; i++) {
         dynsel_argument *const argument = &group->arguments[i];
-        if (argument->kind == DYNSEL_ARGUMENT_DATA) {
-            dynsel_buffer_record *const record = group->uses[argument->use].record;
-            argument->value = record->data;
-            argument->bytes = record->bytes;
-            argument->memory = group->domain != DYNSEL_HOST_DOMAIN
-                                   ? &record->copies[group->domain - 1].memory
-                                   : NULL;
+        if (argument->kind != DYNSEL_ARGUMENT_DATA) {
+            continue;
+        }
+        if (DYNSEL_LIKELY((argument->use & DYNSEL_IS_STAGED) == 0)) {
+            point_to_buffer(group, argument);
+        } else {
+            point_to_range(group, argument);
         }
     }
 }
@@ -264,7 +283,7 @@ DYNSEL_RARE static dynsel_status refuse_command(uint32_t failures_before)
     return dynsel_fail(&error);
 }
 
-static dynsel_status launch(run *r, dynsel_event *done)
+static dynsel_status launch(dynsel_running *r, dynsel_event *done)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_command *const command = &r->group->command;
@@ -275,18 +294,21 @@ static dynsel_status launch(run *r, dynsel_event *done)
     dynsel_status status = DYNSEL_OK;
     do {
         status = r->ops->launch(r->backend, r->own, command, done);
-    } while (status == DYNSEL_E_AGAIN && done->native == NULL && evict(r->group->domain));
+    } while (status == DYNSEL_E_AGAIN && done->native == NULL && dynsel_running_evict(r));
     command->after = NULL;
     command->after_count = 0;
     return DYNSEL_LIKELY(status != DYNSEL_E_AGAIN) ? status : refuse_command(failures_before);
 }
 
-static dynsel_status run_on_device(run *r, dynsel_event *done)
+static dynsel_status run_on_device(dynsel_running *r, dynsel_event *done)
 {
     collect_after(r);
     dynsel_status status = moves_nothing(r->group) ? DYNSEL_OK : move_in(r);
     if (status == DYNSEL_OK) {
         status = launch(r, done);
+    }
+    if (status == DYNSEL_OK && r->group->staged_count != 0) {
+        status = dynsel_stage_out(r, done);
     }
     if (DYNSEL_LIKELY(r->event_count == r->after_count)) {
         /* nothing was brought */
@@ -299,16 +321,42 @@ static dynsel_status run_on_device(run *r, dynsel_event *done)
     return status;
 }
 
+static void add(dynsel_range_bytes *sum, const dynsel_range_bytes *moved)
+{
+    sum->staged_in += moved->staged_in;
+    sum->staged_out += moved->staged_out;
+    sum->direct += moved->direct;
+}
+
+static DYNSEL_ASIDE void count_ranges(dynsel_handler *group, const dynsel_range_bytes *moved)
+{
+    dynsel_lock_acquire(&dynsel_memory_lock);
+    add(&group->bytes, moved);
+#if CONFIG_DYNSEL_STATISTICS
+    add(&dynsel_slot_of(group)->selection.policy->range_bytes, moved);
+#endif
+    dynsel_lock_release(&dynsel_memory_lock);
+}
+
+static inline void tell_ranges(dynsel_handler *group, dynsel_range_bytes moved)
+{
+    moved.direct = group->direct_bytes;
+    if (!DYNSEL_LIKELY((moved.staged_in | moved.staged_out | moved.direct) == 0)) {
+        count_ranges(group, &moved);
+    }
+}
+
 dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     dynsel_handler *const group = args;
     dynsel_backend *const backend = where->backend;
     if (backend->ops->memory == NULL) {
         point_arguments(group);
+        tell_ranges(group, (dynsel_range_bytes){.staged_in = 0});
         group->command.launch.where = where;
         return dynsel_host_command(group);
     }
-    run r; /* its events are written before they are read */
+    dynsel_running r; /* its events are written before they are read */
     r.group = group;
     r.where = where;
     r.backend = backend;
@@ -316,5 +364,8 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
     r.own = dynsel_slot_of(group)->work.own;
     r.pinned = 0;
     r.after_count = 0;
-    return run_on_device(&r, done);
+    r.moved = (dynsel_range_bytes){.staged_in = 0};
+    const dynsel_status status = run_on_device(&r, done);
+    tell_ranges(group, r.moved);
+    return status;
 }

@@ -231,7 +231,9 @@ static simulated_copy *copy_of(simulated_backend *sim, const simulated_device *d
         return NULL;
     }
     simulated_expect(sim, copy->domain == device->domain, "memory of another domain");
-    simulated_expect(sim, copy->host == memory->host && copy->bytes == memory->bytes,
+    simulated_expect(sim,
+                     copy->host == NULL ? memory->bytes <= copy->bytes
+                                        : copy->host == memory->host && copy->bytes == memory->bytes,
                      "another buffer's memory");
     return copy;
 }
@@ -262,8 +264,11 @@ static simulated_operation *move(simulated_backend *sim, simulated_kind kind, vo
     simulated_copy *copy = copy_of(sim, own, memory);
     simulated_operation *op = copy != NULL ? simulated_new_operation(sim, kind, own) : NULL;
     if (op != NULL) {
-        simulated_expect(sim, copy->moving == 0, "memory is moved that is being moved");
+        simulated_expect(sim, copy->moving == 0 || kind == SIMULATED_WRITE_BACK,
+                         "memory is moved that is being moved");
         op->copy = copy;
+        op->host = memory->host;
+        op->bytes = memory->bytes;
         op->contents = contents;
     }
     return op;
@@ -306,6 +311,27 @@ static dynsel_status fetch(dynsel_backend *backend, void *own, dynsel_memory *me
             if (memory->shared) {
                 memory->mapping = to_write ? DYNSEL_MAPPED_TO_WRITE : DYNSEL_MAPPED_TO_READ;
             }
+            status = simulated_begin(sim, op, done);
+        }
+    }
+    simulated_unlock(sim);
+    return simulated_ended(status);
+}
+
+static dynsel_status write_back(dynsel_backend *backend, void *own, const dynsel_memory *memory,
+                                const dynsel_event *after, size_t after_count, dynsel_event *done)
+{
+    simulated_backend *sim = simulated_locked(backend);
+    dynsel_status status = sim->failing_status;
+    if (sim->failing_late || !simulated_falls_on(sim, SIMULATED_WRITE_BACK)) {
+        simulated_operation *op = move(sim, SIMULATED_WRITE_BACK, own, memory, true);
+        status = DYNSEL_E_INVALID;
+        if (op != NULL) {
+            simulated_come_after(sim, op, after, after_count);
+            simulated_expect(sim, op->after_count != 0 || op->copy->pending == 0,
+                             "memory is written back before the command that writes it");
+            sim->counts.written_back++;
+            sim->counts.bytes_out += memory->bytes;
             status = simulated_begin(sim, op, done);
         }
     }
@@ -380,6 +406,7 @@ static const dynsel_memory_ops memory_ops = {
     .release = release_memory,
     .bring = bring,
     .fetch = fetch,
+    .write_back = write_back,
     .launch = launch,
     .has_form = has_form,
     .sharing = sharing_of,

@@ -24,9 +24,10 @@
 enum {
     SIMULATED_DEVICES = 4,
     SIMULATED_DOMAINS = 4, /* numbers 1 to 4 */
-    SIMULATED_COPIES = CONFIG_DYNSEL_MAX_BUFFERS * SIMULATED_DOMAINS,
-    SIMULATED_OPERATIONS = CONFIG_DYNSEL_MAX_IN_FLIGHT * (CONFIG_DYNSEL_MAX_REQUIREMENTS + 2) + 16,
-    SIMULATED_AFTER = CONFIG_DYNSEL_MAX_DEPENDENCIES + 2 * CONFIG_DYNSEL_MAX_REQUIREMENTS,
+    SIMULATED_COPIES = CONFIG_DYNSEL_MAX_BUFFERS * SIMULATED_DOMAINS + CONFIG_DYNSEL_STAGING_COUNT,
+    SIMULATED_OPERATIONS = CONFIG_DYNSEL_MAX_IN_FLIGHT * (CONFIG_DYNSEL_MAX_REQUIREMENTS + 2) +
+                           2 * CONFIG_DYNSEL_STAGING_COUNT + 16,
+    SIMULATED_AFTER = DYNSEL_MOST_AFTER,
     SIMULATED_POOL_BYTES = CONFIG_DYNSEL_HAS_MUCH_RAM ? 1 << 20 : 4096
 };
 
@@ -42,7 +43,8 @@ typedef enum simulated_kind {
     SIMULATED_ALLOCATE = 1,
     SIMULATED_BRING = 2,
     SIMULATED_FETCH = 4,
-    SIMULATED_LAUNCH = 8
+    SIMULATED_LAUNCH = 8,
+    SIMULATED_WRITE_BACK = 16
 } simulated_kind;
 
 typedef enum simulated_state {
@@ -57,7 +59,7 @@ typedef struct simulated_copy {
     struct simulated_device *device; /* it was allocated through */
     size_t bytes;
     unsigned char *data; /* what the device sees */
-    unsigned char *host; /* what the host sees */
+    unsigned char *host; /* what the host sees; NULL: ranges are staged in it */
     bool shared;
     bool device_has_it; /* of shared memory */
     bool host_may_read;
@@ -94,6 +96,8 @@ typedef struct simulated_operation {
     dynsel_status result;
     int32_t code;         /* of the failure, as the kernel told it, or made of the status */
     simulated_copy *copy; /* that is moved */
+    unsigned char *host;  /* where from or to; `bytes` of it */
+    size_t bytes;
     bool contents;
     bool to_write;
     const dynsel_command *command;
@@ -104,7 +108,7 @@ typedef struct simulated_operation {
 
 /* What happened since the reset. */
 typedef struct simulated_counts {
-    unsigned allocated, released, brought, fetched, launched;
+    unsigned allocated, released, brought, fetched, launched, written_back;
     unsigned polls, waits;
     size_t bytes_in, bytes_out; /* moved; nothing for shared memory */
 } simulated_counts;

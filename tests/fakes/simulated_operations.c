@@ -102,7 +102,7 @@ static void take_bring(simulated_backend *sim, const simulated_operation *op)
     if (copy->shared && (copy->device_has_it || copy->host_may_read)) {
         /* the host had no right to write */
     } else if (op->contents) {
-        memcpy(copy->data, copy->host, copy->bytes);
+        memcpy(copy->data, op->host, op->bytes);
     } else {
         simulated_poison(sim, copy->data, copy->bytes, OF_TAKEN);
     }
@@ -218,6 +218,8 @@ static void take_place(simulated_backend *sim, simulated_operation *op)
         op->result = take_launch(sim, op);
     } else if (op->kind == SIMULATED_BRING) {
         take_bring(sim, op);
+    } else if (op->kind == SIMULATED_WRITE_BACK) {
+        memcpy(op->host, op->copy->data, op->bytes);
     } else if (!sim->waits_deliver) {
         simulated_deliver(sim, op);
     }

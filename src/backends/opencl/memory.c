@@ -368,6 +368,26 @@ static dynsel_status fetch(dynsel_backend *backend, void *own, dynsel_memory *me
     return status;
 }
 
+static dynsel_status write_back(dynsel_backend *backend, void *own, const dynsel_memory *memory,
+                                const dynsel_event *after, size_t after_count, dynsel_event *done)
+{
+    dynsel_opencl_entry *const entry = own;
+    dynsel_opencl_wait_list list;
+    (void)backend;
+    if (dynsel_opencl_is_lost(entry)) {
+        return dynsel_opencl_fail_lost(entry);
+    }
+    const dynsel_status status = dynsel_opencl_list_events(entry, &list, after, after_count);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    const cl_int code =
+        clEnqueueReadBuffer(entry->queue, memory->native, CL_FALSE, 0, memory->bytes, memory->host,
+                            list.count, list.events, &done->opencl);
+    return code == CL_SUCCESS ? DYNSEL_OK
+                              : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueReadBuffer", code);
+}
+
 static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_command *command,
                             dynsel_event *done)
 {
@@ -408,6 +428,7 @@ const dynsel_memory_ops dynsel_opencl_memory = {
     .release = release,
     .bring = bring,
     .fetch = fetch,
+    .write_back = write_back,
     .launch = launch,
     .has_form = has_form,
     .prepare = dynsel_opencl_prepare,

@@ -9,7 +9,7 @@
 
 enum {
     /* Work that a command comes after, and what was brought for it. */
-    DYNSEL_OPENCL_WAIT_LIST = CONFIG_DYNSEL_MAX_DEPENDENCIES + 2 * CONFIG_DYNSEL_MAX_REQUIREMENTS
+    DYNSEL_OPENCL_WAIT_LIST = DYNSEL_MOST_AFTER
 };
 
 typedef struct dynsel_opencl_wait_list {

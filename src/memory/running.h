@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One start of a command group on a device, for those who do parts of it. Without the lock. */
+#ifndef DYNSEL_MEMORY_RUNNING_H
+#define DYNSEL_MEMORY_RUNNING_H
+
+#include <dynsel/backend.h>
+
+#include "memory/group.h"
+
+typedef struct dynsel_running {
+    dynsel_handler *group;
+    const dynsel_resource *where;
+    dynsel_backend *backend;
+    const dynsel_memory_ops *ops;
+    void *own;
+    uint32_t pinned;      /* in group->after, from the first on */
+    uint32_t after_count; /* of `events`: of work that was pinned */
+    uint32_t event_count; /* with those of what was brought */
+    dynsel_range_bytes moved;
+    dynsel_event events[DYNSEL_MOST_AFTER];
+} dynsel_running;
+
+/* Makes room in the domain; false: there is nothing to give up. */
+bool dynsel_running_evict(const dynsel_running *r);
+
+/* The device has no room for what is called `name`, and none could be made. */
+dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes);
+
+void dynsel_running_release(const dynsel_running *r, dynsel_event event);
+
+/* The three steps of ranges. Room first, then the data, before the command; and behind it, where it
+ * was started, the way back, whose event takes the place of the command's. */
+dynsel_status dynsel_stage_allocate(const dynsel_running *r);
+dynsel_status dynsel_stage_in(dynsel_running *r);
+dynsel_status dynsel_stage_out(dynsel_running *r, dynsel_event *done);
+
+#endif

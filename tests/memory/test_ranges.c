@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranges as arguments: what comes out, and exactly what is moved for it. */
+#include "memory/places.h"
+#include "memory/range_cases.h"
+#include "random.h"
+
+#include <string.h>
+
+enum { DEVICE = 0, OTHER = 1, INT_BYTES = sizeof(int) };
+
+static range_world world;
+
+static int set_up(void **state)
+{
+    (void)state;
+    places_begin(false);
+    for (unsigned i = 0; i < SIMULATED_DEVICES; i++) {
+        sim.devices[i].sharing = DYNSEL_SHARES_ALL;
+    }
+    range_fill(&world, 1);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    places_hurry();
+    places_end();
+    return 0;
+}
+
+static void skip_unless(bool condition)
+{
+    if (!condition) {
+        skip();
+    }
+}
+
+static void check_bytes(const dynsel_range_bytes *bytes, size_t in, size_t out, size_t direct)
+{
+    assert_int_equal(in, bytes->staged_in);
+    assert_int_equal(out, bytes->staged_out);
+    assert_int_equal(direct, bytes->direct);
+}
+
+static dynsel_range_bytes bytes_of(unsigned place)
+{
+    dynsel_range_bytes bytes = {.direct = 0};
+    const dynsel_status status = dynsel_get_range_statistics(&places[place].policy, &bytes);
+    assert_status(CONFIG_DYNSEL_STATISTICS ? DYNSEL_OK : DYNSEL_E_UNSUPPORTED, status);
+    return bytes;
+}
+
+/* Whatever its pace, the simulated device has the memory only while the work is on its way. */
+static void play_case(unsigned place, const range_case *what)
+{
+    range_job work = {what, &world};
+    const bool on_device = place != HOST;
+    const size_t in = on_device ? what->staged * INT_BYTES : 0;
+    const size_t out = on_device ? what->count * INT_BYTES : 0;
+    const dynsel_range_bytes before = bytes_of(place);
+    const size_t in_before = sim.counts.bytes_in;
+    const size_t out_before = sim.counts.bytes_out;
+    dynsel_submission submission = {.policy = NULL};
+    dynsel_range_bytes bytes;
+    range_fill(&world, 3);
+    assert_status(DYNSEL_OK, dynsel_submit_command_group(&places[place].policy, range_record, &work,
+                                                         &submission));
+    assert_status(DYNSEL_OK, dynsel_submission_range_bytes(&submission, &bytes));
+    check_bytes(&bytes, in, out, what->direct * INT_BYTES);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_true(range_is_right(&work, 3));
+    assert_int_equal(in, sim.counts.bytes_in - in_before);
+    assert_int_equal(out, sim.counts.bytes_out - out_before);
+    const dynsel_range_bytes after = bytes_of(place);
+    if (CONFIG_DYNSEL_STATISTICS) {
+        check_bytes(&after, before.staged_in + in, before.staged_out + out,
+                    before.direct + what->direct * INT_BYTES);
+    }
+}
+
+static void play_all(unsigned place)
+{
+    for (size_t i = 0; i < RANGE_CASES; i++) {
+        play_case(place, &range_cases[i]);
+    }
+}
+
+static void each_kind_of_iterator_on_the_host(void **state)
+{
+    (void)state;
+    play_all(HOST);
+}
+
+static void each_kind_of_iterator_on_a_device(void **state)
+{
+    (void)state;
+    play_all(DEVICE);
+    sim.devices[DEVICE].pace = SIMULATED_WHEN_POLLED;
+    sim.devices[DEVICE].polls = 3;
+    play_all(DEVICE);
+}
+
+static void each_kind_of_iterator_out_of_order(void **state)
+{
+    (void)state;
+    sim.devices[DEVICE].in_order = false;
+    sim.devices[DEVICE].pace = SIMULATED_WHEN_POLLED;
+    sim.devices[DEVICE].polls = 4;
+    sim.devices[DEVICE].prepares = true;
+    for (unsigned i = 0; i < 5; i++) {
+        play_all(DEVICE);
+    }
+}
+
+static void each_kind_where_a_wait_is_needed(void **state)
+{
+    (void)state;
+    places_end();
+    places_begin(true);
+    sim.devices[DEVICE].sharing = DYNSEL_SHARES_ALL;
+    sim.devices[DEVICE].pace = SIMULATED_WHEN_POLLED;
+    play_all(DEVICE);
+}
+
+/* Modes */
+
+typedef struct mode_job {
+    dynsel_access_mode mode;
+    size_t count;
+    const dynsel_kernel *kernel;
+    int *data;
+    bool is_mapped;
+} mode_job;
+
+/* Adds 100 to each second element, and leaves the others alone. */
+static dynsel_status touch_form(const dynsel_launch *launch)
+{
+    int *const data = dynsel_launch_data(launch, 0);
+    for (size_t i = 0; i < launch->global.size[0]; i += 2) {
+        data[i] += 100;
+    }
+    return DYNSEL_OK;
+}
+
+static dynsel_status fill_form(const dynsel_launch *launch)
+{
+    int *const data = dynsel_launch_data(launch, 0);
+    for (size_t i = 0; i < launch->global.size[0]; i++) {
+        data[i] = (int)i;
+    }
+    return DYNSEL_OK;
+}
+
+/* Writes through a permutation. */
+static dynsel_status scatter_form(const dynsel_launch *launch)
+{
+    const mapped to = mapped_make(inputs_make(dynsel_launch_data(launch, 0)),
+                                  inputs_make(dynsel_launch_data(launch, 1)), 0);
+    for (size_t i = 0; i < launch->global.size[0]; i++) {
+        mapped_write(to, i, (int)i + 1000);
+    }
+    return DYNSEL_OK;
+}
+
+static dynsel_status break_form(const dynsel_launch *launch)
+{
+    (void)fill_form(launch);
+    return DYNSEL_E_USER;
+}
+
+static const dynsel_kernel touch = {.name = "touch", .function = touch_form};
+static const dynsel_kernel fill = {.name = "fill", .function = fill_form};
+static const dynsel_kernel scatter = {.name = "scatter", .function = scatter_form};
+static const dynsel_kernel breaks = {.name = "breaks", .function = break_form};
+
+static dynsel_status record_mode(dynsel_handler *handler, void *args)
+{
+    const mode_job *work = args;
+    const inputs data = inputs_make(work->data);
+    const dynsel_status status =
+        work->is_mapped
+            ? dynsel_set_range(handler, 0, mapped,
+                               mapped_make(data, inputs_make(world.map), RANGE_ELEMENTS),
+                               work->count, work->mode)
+            : dynsel_set_range(handler, 0, inputs, data, work->count, work->mode);
+    return status == DYNSEL_OK ? dynsel_parallel_for(handler, work->kernel,
+                                                     DYNSEL_RANGE(work->count), NULL, NULL)
+                               : status;
+}
+
+static dynsel_status send_mode(unsigned place, mode_job work, dynsel_submission *submission)
+{
+    return dynsel_submit_command_group(&places[place].policy, record_mode, &work, submission);
+}
+
+static dynsel_status run_mode(unsigned place, mode_job work)
+{
+    return dynsel_submit_command_group_and_wait(&places[place].policy, record_mode, &work);
+}
+
+#define assert_mode(mode, kernel, in, out) check_mode(mode, &(kernel), in, out)
+
+static void check_mode(dynsel_access_mode mode, const dynsel_kernel *kernel, bool in, bool out)
+{
+    const size_t bytes = RANGE_ELEMENTS * INT_BYTES;
+    const dynsel_range_bytes before = bytes_of(DEVICE);
+    const size_t in_before = sim.counts.bytes_in;
+    const size_t out_before = sim.counts.bytes_out;
+    range_world as_it_was;
+    range_fill(&world, 4);
+    range_fill(&as_it_was, 4);
+    assert_status(DYNSEL_OK,
+                  run_mode(DEVICE, (mode_job){mode, RANGE_ELEMENTS, kernel, world.a, false}));
+    assert_int_equal(in ? bytes : 0, sim.counts.bytes_in - in_before);
+    assert_int_equal(out ? bytes : 0, sim.counts.bytes_out - out_before);
+    const dynsel_range_bytes after = bytes_of(DEVICE);
+    if (CONFIG_DYNSEL_STATISTICS) {
+        check_bytes(&after, before.staged_in + (in ? bytes : 0),
+                    before.staged_out + (out ? bytes : 0), before.direct);
+    }
+    for (size_t i = 0; i < RANGE_ELEMENTS; i++) {
+        const int written = kernel == &fill ? (int)i : as_it_was.a[i] + (i % 2 == 0 ? 100 : 0);
+        assert_int_equal(out ? written : as_it_was.a[i], world.a[i]);
+    }
+}
+
+static void each_mode_moves_what_it_needs(void **state)
+{
+    (void)state;
+    assert_mode(DYNSEL_ACCESS_READ, touch, true, false);
+    assert_mode(DYNSEL_ACCESS_WRITE, touch, true, true);
+    assert_mode(DYNSEL_ACCESS_READ_WRITE, touch, true, true);
+    assert_mode(DYNSEL_ACCESS_ATOMIC, touch, true, true);
+    assert_mode(DYNSEL_ACCESS_DISCARD_WRITE, fill, false, true);
+    assert_mode(DYNSEL_ACCESS_DISCARD_READ_WRITE, fill, false, true);
+}
+
+static void what_is_only_read_comes_in_and_never_back(void **state)
+{
+    const mode_job work = {DYNSEL_ACCESS_DISCARD_WRITE, RANGE_ELEMENTS, &scatter, world.a, true};
+    (void)state;
+    for (int i = 0; i < RANGE_ELEMENTS; i++) {
+        world.map[i] = (i * 5 + 2) % RANGE_ELEMENTS; /* each once */
+    }
+    assert_status(DYNSEL_OK, run_mode(DEVICE, work));
+    assert_int_equal(RANGE_ELEMENTS * INT_BYTES, sim.counts.bytes_in); /* the map */
+    assert_int_equal(RANGE_ELEMENTS * INT_BYTES, sim.counts.bytes_out);
+    for (int i = 0; i < RANGE_ELEMENTS; i++) {
+        assert_int_equal(i + 1000, world.a[world.map[i]]);
+    }
+}
+
+/* Staging memory */
+
+static void staging_memory_is_kept(void **state)
+{
+    const mode_job work = {DYNSEL_ACCESS_READ_WRITE, RANGE_ELEMENTS, &touch, world.a, false};
+    (void)state;
+    for (unsigned i = 0; i < 10; i++) {
+        assert_status(DYNSEL_OK, run_mode(DEVICE, work));
+    }
+    assert_int_equal(1, sim.counts.allocated);
+    assert_int_equal(0, sim.counts.released);
+    assert_status(DYNSEL_OK, run_mode(OTHER, work));
+    assert_int_equal(2, sim.counts.allocated);
+}
+
+static void keep_all(unsigned place)
+{
+    sim.devices[place].pace = SIMULATED_BY_HAND;
+}
+
+/* As much as all staging buffers: the next has to wait for one of them. */
+static void work_waits_for_staging_memory(void **state)
+{
+    static int data[CONFIG_DYNSEL_STAGING_COUNT + 1][RANGE_ELEMENTS];
+    dynsel_submission submissions[CONFIG_DYNSEL_STAGING_COUNT + 1];
+    (void)state;
+    skip_unless(CONFIG_DYNSEL_STAGING_COUNT < CONFIG_DYNSEL_MAX_IN_FLIGHT);
+    keep_all(DEVICE);
+    for (unsigned i = 0; i <= CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        submissions[i] = (dynsel_submission){.policy = NULL};
+        const mode_job work = {DYNSEL_ACCESS_READ_WRITE, RANGE_ELEMENTS, &touch, data[i], false};
+        assert_status(DYNSEL_OK, send_mode(DEVICE, work, &submissions[i]));
+    }
+    assert_int_equal(CONFIG_DYNSEL_STAGING_COUNT, sim.counts.launched);
+    assert_int_equal(CONFIG_DYNSEL_STAGING_COUNT, sim.counts.allocated);
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submissions[CONFIG_DYNSEL_STAGING_COUNT], 0));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[CONFIG_DYNSEL_STAGING_COUNT]));
+    assert_int_equal(CONFIG_DYNSEL_STAGING_COUNT + 1, sim.counts.launched);
+    assert_int_equal(CONFIG_DYNSEL_STAGING_COUNT, sim.counts.allocated);
+    for (unsigned i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
+    }
+    for (unsigned i = 0; i <= CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        assert_int_equal(100, data[i][0]);
+        assert_int_equal(0, data[i][1]);
+    }
+}
+
+static void results_are_there_before_the_end_is_seen(void **state)
+{
+    dynsel_submission submission = {.policy = NULL};
+    const mode_job work = {DYNSEL_ACCESS_DISCARD_WRITE, RANGE_ELEMENTS, &fill, world.a, false};
+    (void)state;
+    keep_all(DEVICE);
+    world.a[3] = -1;
+    assert_status(DYNSEL_OK, send_mode(DEVICE, work, &submission));
+    assert_true(simulated_step(&sim, DEVICE)); /* the kernel, and the way back has not begun */
+    assert_int_equal(-1, world.a[3]);
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, 0));
+    assert_true(simulated_step(&sim, DEVICE));
+    assert_int_equal(3, world.a[3]);
+    assert_status(DYNSEL_OK, dynsel_wait_for(&submission, 0));
+}
+
+static void what_a_failed_kernel_wrote_is_not_copied_back(void **state)
+{
+    (void)state;
+    for (unsigned pace = SIMULATED_AT_ONCE; pace <= SIMULATED_WHEN_POLLED; pace++) {
+        const mode_job work = {DYNSEL_ACCESS_READ_WRITE, RANGE_ELEMENTS, &breaks, world.a, false};
+        range_world as_it_was;
+        sim.devices[DEVICE].pace = (simulated_pace)pace;
+        range_fill(&world, 5);
+        range_fill(&as_it_was, 5);
+        const dynsel_status status = run_mode(DEVICE, work);
+        assert_true(status == DYNSEL_E_USER || status == DYNSEL_E_DEPENDENCY);
+        assert_memory_equal(&world, &as_it_was, sizeof world);
+    }
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(each_kind_of_iterator_on_the_host),
+        TEST(each_kind_of_iterator_on_a_device),
+        TEST(each_kind_of_iterator_out_of_order),
+        TEST(each_kind_where_a_wait_is_needed),
+        TEST(each_mode_moves_what_it_needs),
+        TEST(what_is_only_read_comes_in_and_never_back),
+        TEST(staging_memory_is_kept),
+        TEST(work_waits_for_staging_memory),
+        TEST(results_are_there_before_the_end_is_seen),
+        TEST(what_a_failed_kernel_wrote_is_not_copied_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
