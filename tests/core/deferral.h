@@ -158,8 +158,13 @@ static inline void note_end(dynsel_slot *slot)
     }
 }
 
+static inline void leave(const dynsel_policy *policy)
+{
+    assert_ptr_equal(policy, &world.policy);
+}
+
 static const dynsel_deferral deferral = {
-    .progress = progress, .blocker = blocker, .ended = note_end};
+    .progress = progress, .blocker = blocker, .ended = note_end, .leave = leave};
 
 /* Around each test. */
 

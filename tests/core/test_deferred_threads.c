@@ -129,8 +129,13 @@ static void note_end(dynsel_slot *slot)
     pthread_mutex_unlock(&lock);
 }
 
+static void leave(const dynsel_policy *left)
+{
+    expect(left == &policy.policy);
+}
+
 static const dynsel_deferral deferral = {
-    .progress = progress, .blocker = blocker, .ended = note_end};
+    .progress = progress, .blocker = blocker, .ended = note_end, .leave = leave};
 
 static dynsel_slot *claim(void)
 {

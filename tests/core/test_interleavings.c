@@ -328,9 +328,15 @@ static void note_end(dynsel_slot *slot)
     }
 }
 
+static void leave_nothing(const dynsel_policy *policy)
+{
+    (void)policy;
+}
+
 static void defer(unsigned which)
 {
-    static const dynsel_deferral deferral = {start_all_deferred, name_blocker, note_end};
+    static const dynsel_deferral deferral = {start_all_deferred, name_blocker, note_end,
+                                             leave_nothing};
     static const dynsel_manner manner = {.function = "defer", .deadline_ns = DYNSEL_DO_NOT_WAIT};
     handle *own = &world.handles[which];
     const dynsel_task task = DYNSEL_TASK(enqueue, own);
