@@ -49,11 +49,13 @@ typedef struct dynsel_memory {
     uint8_t mapping; /**< a dynsel_mapping, of shared memory; kept by the backend */
 } dynsel_memory;
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
 /** What `after_count` is at most. */
 enum {
     DYNSEL_MOST_AFTER = CONFIG_DYNSEL_MAX_DEPENDENCIES + 2 * CONFIG_DYNSEL_MAX_REQUIREMENTS +
                         CONFIG_DYNSEL_MAX_STAGED
 };
+#endif
 
 /** What a command does. */
 typedef enum dynsel_command_kind {
