@@ -3,7 +3,6 @@
 
 #include "ring.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "../measure.h"
@@ -11,49 +10,99 @@
 #include "random.h"
 #include "say.h"
 
-enum { NAP_NS = 20000, TRIAL_OPERATIONS = 64, TRIALS = 5, TRIAL_NS = 20000000, SCRAMBLE = 1 };
+enum {
+    NAP_NS = 20000,
+    TRIAL_OPERATIONS = 64,
+    TRIALS = 5,
+    TRIAL_NS = 20000000,
+    SCRAMBLE = 1,
+    RING_LOCAL = 64
+};
 
 static const usecase_kernel *const kernel = &usecase_kernels[SCRAMBLE];
 
-typedef struct piece {
-    const ring *of;
-    const ring_slot *slot;
-} piece;
+static const char add[] =
+    "kernel void add(global const unsigned *in, global unsigned *sums, unsigned operations)"
+    "{ size_t i = get_global_id(0); sums[i] += scramble_of(in[i], operations); }";
 
-static dynsel_status group(dynsel_handler *handler, void *args)
+static ring_lane *lane_of(ring *self, const dynsel_resource *where)
 {
-    const piece *p = args;
-    const uint32_t elements = RING_ELEMENTS;
-    dynsel_require(handler, &p->of->read);
-    dynsel_require(handler, &p->slot->written);
-    dynsel_set_arg_accessor(handler, 0, &p->of->read);
-    dynsel_set_arg_accessor(handler, 1, &p->slot->written);
-    dynsel_set_arg_value(handler, 2, &elements, sizeof elements);
-    dynsel_set_arg_value(handler, 3, &p->of->operations, sizeof p->of->operations);
-    return dynsel_parallel_for(handler, &kernel->kernel, DYNSEL_RANGE(RING_ELEMENTS), NULL, NULL);
+    ring_lane *lane = self->lanes;
+    while (lane->where.handle != where->handle) {
+        lane++;
+    }
+    return lane;
 }
 
-static dynsel_accessor open_buffer(void *memory, dynsel_access_mode mode, const char *name)
+/* A worker does one piece at a time, so nobody else adds to its sums. */
+static dynsel_status on_host(const dynsel_resource *where, void *args, dynsel_event *done)
 {
-    dynsel_buffer buffer = {0};
-    say_must(dynsel_buffer_init(&buffer, memory, sizeof(uint32_t), DYNSEL_RANGE(RING_ELEMENTS)) ==
-                 DYNSEL_OK,
-             "dynsel_buffer_init");
-    return (dynsel_accessor){
-        .name = name, .buffer = buffer, .mode = (uint8_t)mode, .placeholder = true};
+    ring *self = args;
+    ring_lane *lane = lane_of(self, where);
+    (void)done;
+    kernel->reference(self->in, lane->scratch, RING_ELEMENTS, self->operations);
+    for (uint32_t i = 0; i < RING_ELEMENTS; i++) {
+        lane->sums[i] += lane->scratch[i];
+    }
+    return DYNSEL_OK;
 }
 
-void ring_open(ring *self, uint32_t count, uint32_t operations, uint64_t seed)
+static dynsel_status on_device(const dynsel_resource *where, void *args, dynsel_event *done)
 {
-    *self = (ring){.count = count, .limit = count, .operations = operations};
+    const size_t global = RING_ELEMENTS;
+    const size_t local = RING_LOCAL;
+    const ring_lane *lane = lane_of(args, where);
+    return dynsel_opencl_check("clEnqueueNDRangeKernel",
+                               clEnqueueNDRangeKernel(dynsel_opencl_queue(where), lane->kernel, 1,
+                                                      NULL, &global, &local, 0, NULL,
+                                                      &done->opencl));
+}
+
+static cl_mem make_memory(cl_context context, void *data, cl_int *code)
+{
+    return clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                          RING_ELEMENTS * sizeof(uint32_t), data, code);
+}
+
+static cl_int open_device(ring_lane *lane, ring *self)
+{
+    const char *const sources[] = {kernel->kernel.source, add};
+    const cl_device_id device = dynsel_opencl_device(&lane->where);
+    cl_context context = dynsel_opencl_context(&lane->where);
+    cl_int code = CL_SUCCESS;
+    say_must(context != NULL, "the device cannot be opened");
+    lane->program = clCreateProgramWithSource(context, 2, (const char **)sources, NULL, &code);
+    code = code == CL_SUCCESS ? clBuildProgram(lane->program, 1, &device, "", NULL, NULL) : code;
+    lane->kernel = code == CL_SUCCESS ? clCreateKernel(lane->program, "add", &code) : NULL;
+    lane->in = code == CL_SUCCESS ? make_memory(context, self->in, &code) : NULL;
+    lane->out = code == CL_SUCCESS ? make_memory(context, lane->sums, &code) : NULL;
+    if (code != CL_SUCCESS) {
+        return code;
+    }
+    code = clSetKernelArg(lane->kernel, 0, sizeof(cl_mem), (const void *)&lane->in);
+    code = code == CL_SUCCESS
+               ? clSetKernelArg(lane->kernel, 1, sizeof(cl_mem), (const void *)&lane->out)
+               : code;
+    return code == CL_SUCCESS
+               ? clSetKernelArg(lane->kernel, 2, sizeof self->operations, &self->operations)
+               : code;
+}
+
+void ring_open(ring *self, const resources *r, uint32_t count, uint32_t operations, uint64_t seed)
+{
+    *self =
+        (ring){.count = count, .limit = count, .operations = operations, .lane_count = r->count};
     for (uint32_t i = 0; i < RING_ELEMENTS; i++) {
         self->in[i] = (uint32_t)random_next(&seed);
     }
     kernel->reference(self->in, self->expected, RING_ELEMENTS, operations);
-    self->read = open_buffer(self->in, DYNSEL_ACCESS_READ, "in");
-    for (uint32_t i = 0; i < count; i++) {
-        ring_slot *slot = &self->slots[i];
-        slot->written = open_buffer(slot->out, DYNSEL_ACCESS_DISCARD_WRITE, "out");
+    for (size_t i = 0; i < r->count; i++) {
+        self->lanes[i].where = r->table[i];
+        if (r->table[i].backend == &dynsel_opencl_backend) {
+            say_must(dynsel_opencl_check("making kernel and memory",
+                                         open_device(&self->lanes[i], self)) == DYNSEL_OK,
+                     r->names[i]);
+        }
     }
 }
 
@@ -61,23 +110,6 @@ void ring_limit(ring *self, size_t devices)
 {
     const size_t wanted = devices * RING_DEPTH;
     self->limit = wanted < self->count ? (uint32_t)wanted : self->count;
-}
-
-static void check(ring *self, ring_slot *slot, const resources *r)
-{
-    const char *where = r->names[slot->submission.index];
-    dynsel_host_accessor seen = {0};
-    say_must(dynsel_host_accessor_open(&seen, slot->written.buffer, DYNSEL_ACCESS_READ_WRITE) ==
-                 DYNSEL_OK,
-             where);
-    if (memcmp(seen.data, self->expected, sizeof self->expected) != 0) {
-        say_end(SAY_FAILED, "a wrong result: %s, %d elements, on %s", kernel->kernel.name,
-                RING_ELEMENTS, where);
-    }
-    (void)memset(seen.data, 0, sizeof slot->out); /* an old result is no new one */
-    say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "close");
-    self->by_resource[slot->submission.index]++;
-    self->done++;
 }
 
 /* Whether the slot has no work any more. */
@@ -92,15 +124,17 @@ static bool is_free(ring *self, ring_slot *slot, uint64_t wait_ns, const resourc
     }
     slot->is_out = false;
     say_must(status == DYNSEL_OK, r->names[slot->submission.index]);
-    check(self, slot, r);
+    self->by_resource[slot->submission.index]++;
+    self->lanes[slot->submission.index].done++;
+    self->done++;
     return true;
 }
 
 static void start(ring *self, ring_slot *slot, dynsel_policy *policy)
 {
-    piece p = {self, slot};
-    say_must(dynsel_submit_command_group(policy, group, &p, &slot->submission) == DYNSEL_OK,
-             "dynsel_submit_command_group");
+    static const dynsel_task_form forms[] = {{&dynsel_opencl_backend, on_device}, {NULL, on_host}};
+    const dynsel_task task = {.forms = forms, .form_count = 2, .args = self, .id = 1};
+    say_must(dynsel_submit(policy, &task, &slot->submission) == DYNSEL_OK, "dynsel_submit");
     slot->is_out = true;
 }
 
@@ -128,12 +162,35 @@ void ring_finish(ring *self, const resources *r)
     }
 }
 
-void ring_close(ring *self)
+static void close_device(ring_lane *lane, const char *name)
 {
-    for (uint32_t i = 0; i < self->count; i++) {
-        say_must(dynsel_buffer_deinit(&self->slots[i].written.buffer) == DYNSEL_OK, "deinit");
+    say_must(dynsel_opencl_check("clEnqueueReadBuffer",
+                                 clEnqueueReadBuffer(dynsel_opencl_queue(&lane->where), lane->out,
+                                                     CL_TRUE, 0, sizeof lane->sums, lane->sums, 0,
+                                                     NULL, NULL)) == DYNSEL_OK,
+             name);
+    (void)clReleaseMemObject(lane->in);
+    (void)clReleaseMemObject(lane->out);
+    (void)clReleaseKernel(lane->kernel);
+    (void)clReleaseProgram(lane->program);
+}
+
+void ring_close(ring *self, const resources *r)
+{
+    for (size_t i = 0; i < self->lane_count; i++) {
+        ring_lane *lane = &self->lanes[i];
+        if (lane->program != NULL) {
+            close_device(lane, r->names[i]);
+        }
+        for (uint32_t k = 0; k < RING_ELEMENTS; k++) {
+            if (lane->sums[k] != (uint32_t)lane->done * self->expected[k]) {
+                say_end(SAY_FAILED,
+                        "a wrong result: %s, %d elements, on %s, among %llu pieces of work",
+                        kernel->kernel.name, RING_ELEMENTS, r->names[i],
+                        (unsigned long long)lane->done);
+            }
+        }
     }
-    say_must(dynsel_buffer_deinit(&self->read.buffer) == DYNSEL_OK, "deinit");
 }
 
 static double time_one(ring *self, dynsel_policy *policy, const resources *r)
@@ -157,16 +214,16 @@ uint32_t ring_calibrate(const resources *r, double ns, uint64_t seed)
     uint32_t operations = TRIAL_OPERATIONS;
     for (size_t i = r->count; i-- > 0;) { /* the others have compiled by then */
         say_must(dynsel_fixed_resource_init(&policies[i], &options, i) == DYNSEL_OK, r->names[i]);
-        ring_open(&trial, 1, operations, seed);
+        ring_open(&trial, r, 1, operations, seed);
         (void)time_one(&trial, &policies[i].policy, r);
-        ring_close(&trial);
+        ring_close(&trial, r);
     }
     double base = 0;
     double took = 0;
     do {
-        ring_open(&trial, 1, operations, seed);
+        ring_open(&trial, r, 1, operations, seed);
         took = time_one(&trial, &policies[0].policy, r);
-        ring_close(&trial);
+        ring_close(&trial, r);
         base = base > 0 ? base : took;
         operations *= 4;
     } while (took < TRIAL_NS && took < ns * 4 && operations < (1u << 26));

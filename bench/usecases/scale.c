@@ -219,16 +219,16 @@ int main(int argc, char **argv)
     keep_equal(&all);
     csv_open(&options, argc, argv);
     const uint32_t operations = ring_calibrate(&all, (double)own.task_us * 1e3, options.seed);
-    ring_open(&theirs, FOREIGN, operations, options.seed);
-    ring_open(&ours, RING_MOST, operations, options.seed);
+    ring_open(&theirs, &all, FOREIGN, operations, options.seed);
+    ring_open(&ours, &all, RING_MOST, operations, options.seed);
     printf("\nPieces of work of about %" PRIu64
            " us on %zu times %s\n\n%-14s %-8s %3s %12s %8s %10s   "
            "on each; ! below %.0f %% of N\n",
            own.task_us, all.count, all.names[0], "", "", "N", "a second", "speedup", "of N",
            CLAIM * 100);
     measure_intruded(measure_quiet());
-    ring_close(&ours);
-    ring_close(&theirs);
+    ring_close(&ours, &all);
+    ring_close(&theirs, &all);
     resources_close();
     csv_close();
     return 0;
