@@ -65,8 +65,8 @@ dynsel_status dynsel_set_arg_of_pointer(dynsel_handler *handler, uint32_t index,
 __attribute__((error("a buffer is no argument: give an accessor to it")))
 #endif
 #endif
-dynsel_status dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *value,
-                                       size_t bytes);
+dynsel_status
+dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *value, size_t bytes);
 
 #if !defined(__cplusplus)
 

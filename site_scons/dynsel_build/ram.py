@@ -53,7 +53,8 @@ def _up(offset, align):
 BYTE, HALF, WORD, LONG = (Type(n, n) for n in (1, 2, 4, 8))
 NOTHING = Type(0, 1)
 
-GROUP = ("MAX_REQUIREMENTS", "MAX_DEPENDENCIES", "MAX_STAGED", "MAX_ARGUMENTS", "ARGUMENT_BYTES")  # what its size depends on
+# What the size of a command group depends on.
+GROUP = ("MAX_REQUIREMENTS", "MAX_DEPENDENCIES", "MAX_STAGED", "MAX_ARGUMENTS", "ARGUMENT_BYTES")
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,8 @@ class Formula:
         return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
                       WORD.times(2 + 8 + 6), self._pointer, LONG, BYTE.times(6), WORD, self._pointer.times(2),
                       WORD.times(7), LONG.times(3), WORD.times(2 * dependencies + requirements),
-                      bound.times(requirements), use.times(requirements), staging.times(staged), self._argument().times(arguments), Type(values, 16))
+                      bound.times(requirements), use.times(requirements), staging.times(staged),
+                      self._argument().times(arguments), Type(values, 16))
 
     def _opencl_platform(self):
         return struct(self._pointer.times(2), WORD.times(2), BYTE.times(128))

@@ -61,8 +61,8 @@ static bool is_argument(const dynsel_handler *group, uint32_t staged)
     bool found = false;
     for (uint32_t i = 0; i < group->argument_count && !found; i++) {
         const dynsel_argument *argument = &group->arguments[i];
-        found = argument->kind == DYNSEL_ARGUMENT_DATA &&
-                argument->use == (DYNSEL_IS_STAGED | staged);
+        found =
+            argument->kind == DYNSEL_ARGUMENT_DATA && argument->use == (DYNSEL_IS_STAGED | staged);
     }
     return found;
 }

@@ -96,11 +96,12 @@ struct dynsel_handler {
     uint32_t argument_count;
     uint32_t value_bytes; /* taken of `values` */
     uint32_t staged_count;
-    const char *only_on_host; /* a function of a range that has no other form; NULL: there is none */
-    uint64_t direct_bytes;    /* that ranges have devices reach as they are */
-    bool open;            /* the group function runs */
-    bool unsettled;       /* an argument was left out, or an accessor used that was not required */
-    bool has_pointers;    /* an argument is one, or was */
+    const char
+        *only_on_host;     /* a function of a range that has no other form; NULL: there is none */
+    uint64_t direct_bytes; /* that ranges have devices reach as they are */
+    bool open;             /* the group function runs */
+    bool unsettled;        /* an argument was left out, or an accessor used that was not required */
+    bool has_pointers;     /* an argument is one, or was */
 
     /* Under the lock. */
     bool in_order;             /* its resource runs work in the order in which it was started */

@@ -16,8 +16,7 @@ bool dynsel_ranges_may_be_staged(const dynsel_handler *group, const dynsel_memor
 static inline bool dynsel_ranges_may_go(const dynsel_handler *group, const dynsel_backend *backend)
 {
     return DYNSEL_LIKELY(group->staged_count == 0 && group->only_on_host == NULL) ||
-           backend->ops->memory == NULL ||
-           dynsel_ranges_may_be_staged(group, backend->ops->memory);
+           backend->ops->memory == NULL || dynsel_ranges_may_be_staged(group, backend->ops->memory);
 }
 
 /* Why a backend that has a form cannot; on behalf of `function`. */

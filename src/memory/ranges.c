@@ -59,8 +59,9 @@ static dynsel_status set_pointer(range *of, const dynsel_leaf *leaf)
     size_t bytes = 0;
     void *const pointer = dynsel_leaf_pointer(leaf, of->iterator);
     if (!size_up(of, leaf, &bytes)) {
-        return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID,
-                             "it points to more bytes than an object can have: is its count right?");
+        return DYNSEL_REFUSE(
+            &call, DYNSEL_E_INVALID,
+            "it points to more bytes than an object can have: is its count right?");
     }
     if (pointer == NULL && bytes != 0) {
         return DYNSEL_REFUSE_NUMBER(&call, DYNSEL_E_INVALID,
@@ -123,8 +124,7 @@ dynsel_status dynsel_set_range_leaves(dynsel_handler *handler, uint32_t index,
         .reads = !discards(mode),
         .writes = mode != DYNSEL_ACCESS_READ,
     };
-    of.status =
-        dynsel_call_begin(&of.call, leaves != NULL && place != NULL && iterator != NULL);
+    of.status = dynsel_call_begin(&of.call, leaves != NULL && place != NULL && iterator != NULL);
     if (of.status == DYNSEL_OK && (uint32_t)mode > DYNSEL_ACCESS_ATOMIC) {
         return DYNSEL_REFUSE(&of.call, DYNSEL_E_INVALID, "its mode is none that there is");
     }
@@ -145,8 +145,7 @@ dynsel_status dynsel_set_arg_at_accessor(dynsel_handler *handler, uint32_t index
                                          size_t bytes)
 {
     const dynsel_accessor *accessor = NULL;
-    (void)bytes;
-    (void)memcpy(&accessor, value, sizeof accessor);
+    (void)memcpy(&accessor, value, bytes);
     return dynsel_set_arg_accessor(handler, index, accessor);
 }
 
@@ -162,7 +161,6 @@ dynsel_status dynsel_set_arg_of_pointer(dynsel_handler *handler, uint32_t index,
                                         size_t bytes)
 {
     const void *pointer = NULL;
-    (void)bytes;
-    (void)memcpy(&pointer, value, sizeof pointer);
+    (void)memcpy(&pointer, value, bytes);
     return dynsel_set_arg_pointer(handler, index, pointer);
 }

@@ -16,11 +16,11 @@ enum {
 };
 
 typedef struct record {
-    dynsel_memory memory; /* bytes: what there is room for; native NULL: not allocated (yet) */
-    void *own;            /* the resource that it was allocated with */
-    uint32_t domain;      /* where it is, or will be */
-    uint32_t user;        /* token + 1 of who has taken it, until that is over */
-    uint32_t used;        /* when it was taken last, by the count below */
+    dynsel_memory memory;    /* bytes: what there is room for; native NULL: not allocated (yet) */
+    void *own;               /* the resource that it was allocated with */
+    uint32_t domain;         /* where it is, or will be */
+    uint32_t user;           /* token + 1 of who has taken it, until that is over */
+    uint32_t used;           /* when it was taken last, by the count below */
     dynsel_given_copy given; /* memory that was here before, to be given back without the lock */
 } record;
 
@@ -32,9 +32,8 @@ static uint32_t turn;
 
 static uint32_t room_for(const dynsel_staged *staged)
 {
-    return staged->memory.bytes == 0
-               ? GRAIN
-               : ((uint32_t)staged->memory.bytes + GRAIN - 1) / GRAIN * GRAIN;
+    return staged->memory.bytes == 0 ? GRAIN
+                                     : ((uint32_t)staged->memory.bytes + GRAIN - 1) / GRAIN * GRAIN;
 }
 
 static bool fits_into(const dynsel_handler *group, uint32_t room)

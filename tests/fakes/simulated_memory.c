@@ -232,8 +232,9 @@ static simulated_copy *copy_of(simulated_backend *sim, const simulated_device *d
     }
     simulated_expect(sim, copy->domain == device->domain, "memory of another domain");
     simulated_expect(sim,
-                     copy->host == NULL ? memory->bytes <= copy->bytes
-                                        : copy->host == memory->host && copy->bytes == memory->bytes,
+                     copy->host == NULL
+                         ? memory->bytes <= copy->bytes
+                         : copy->host == memory->host && copy->bytes == memory->bytes,
                      "another buffer's memory");
     return copy;
 }

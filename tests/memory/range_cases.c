@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define N           RANGE_ELEMENTS
-#define DATA(i)     dynsel_launch_data(launch, i)
+#define N           ((size_t)RANGE_ELEMENTS)
+#define DATA(i)     launch->arguments[i].value /* not NULL */
 #define INT(i)      DYNSEL_LAUNCH_VALUE(launch, i, int)
 #define ULONG(i)    DYNSEL_LAUNCH_VALUE(launch, i, uint64_t)
 #define UNPACK(...) __VA_ARGS__
@@ -42,44 +42,51 @@
         (void)i;                                                                                   \
         return result;                                                                             \
     }                                                                                              \
-    static const char type##_source[] =                                                            \
-        DYNSEL_OPENCL_ITERATORS RANGE_TYPES(DYNSEL_AS_TEXT) OWN(DYNSEL_AS_TEXT) "kernel void copy_"\
-        #type "(" in_opencl "global int *out)\n"                                                   \
-        "{ const size_t i = get_global_id(0); const " #type " in = " #make "; "                    \
-        "const " #type "_value v = " #type "_read(in, i); out[i] = " #value "; }\n";
+    static const char type##_source[] = DYNSEL_OPENCL_ITERATORS RANGE_TYPES(DYNSEL_AS_TEXT)        \
+        OWN(DYNSEL_AS_TEXT) "kernel void copy_" #type "(" in_opencl "global int *out)\n"           \
+                            "{ const size_t i = get_global_id(0); const " #type " in = " #make     \
+                            "; "                                                                   \
+                            "const " #type "_value v = " #type "_read(in, i); out[i] = " #value    \
+                            "; }\n";
 
 #define ROW(type, count_, staged_, direct_)                                                        \
     {                                                                                              \
-        #type, {.name = "copy_" #type, .function = type##_form, .source = type##_source}, count_,  \
-            staged_, direct_, type##_set, type##_expected                                          \
+#type, {.name = "copy_" #type, .function = type##_form, .source = type##_source },         \
+               count_,                                                                             \
+               staged_,                                                                            \
+               direct_,                                                                            \
+               type##_set,                                                                         \
+               type##_expected                                                                     \
     }
 
 /* What goes with a type of the user's own. clang-format off */
 #define OWN(AS)                                                                                    \
-    AS(typedef int own_value;                                                                      \
-       typedef int own_direct_value;                                                               \
-       static inline int own_read(own it, size_t i)                                                \
-       { return reached_read(it.first, i) + inputs_read(it.second, i) * it.shift; }                \
-       static inline int own_direct_read(own_direct it, size_t i)                                  \
-       { return inputs_read(it.first, i) - inputs_read(it.second, i); }                            \
-       static inline own own_make(reached first, inputs second, int shift)                         \
-       { const own it = {first, second, shift}; return it; }                                       \
-       static inline own_direct own_direct_make(inputs first, inputs second)                       \
-       { const own_direct it = {first, second}; return it; })
+    AS(                                                                                            \
+        typedef int own_value; typedef int own_direct_value;                                       \
+        static inline int own_read(own it, size_t i) {                                             \
+            return reached_read(it.first, i) + inputs_read(it.second, i) * it.shift;               \
+        } static inline int own_direct_read(own_direct it, size_t i) {                             \
+            return inputs_read(it.first, i) - inputs_read(it.second, i);                           \
+        } static inline own own_make(reached first, inputs second, int shift) {                    \
+            const own it = {first, second, shift};                                                 \
+            return it;                                                                             \
+        } static inline own_direct own_direct_make(inputs first, inputs second) {                  \
+            const own_direct it = {first, second};                                                 \
+            return it;                                                                             \
+        })
 
 OWN(DYNSEL_AS_C)
 
-CASE(inputs, 1, "global int *p, ", (int *p = DATA(0)), inputs_make(p), v,
-     inputs_make(world->a), world->a[i])
-CASE(reached, 1, "global int *p, ", (int *p = DATA(0)), reached_make(p), v,
-     reached_make(world->b), world->b[i])
+CASE(inputs, 1, "global int *p, ", (int *p = DATA(0)), inputs_make(p), v, inputs_make(world->a),
+     world->a[i])
+CASE(reached, 1, "global int *p, ", (int *p = DATA(0)), reached_make(p), v, reached_make(world->b),
+     world->b[i])
 CASE(numbers, 1, "int n, ", (int n = INT(0)), numbers_make(n), v, numbers_make(7), 7 + (int)i)
 CASE(nowhere, 0, "", (), nowhere_make(), v, nowhere_make(), 0)
 CASE(squares, 1, "global int *p, ", (int *p = DATA(0)), squares_make(inputs_make(p)), v,
      squares_make(inputs_make(world->a)), world->a[i] * world->a[i])
-CASE(fourths, 1, "global int *p, ", (int *p = DATA(0)),
-     fourths_make(squares_make(inputs_make(p))), v,
-     fourths_make(squares_make(inputs_make(world->a))),
+CASE(fourths, 1, "global int *p, ", (int *p = DATA(0)), fourths_make(squares_make(inputs_make(p))),
+     v, fourths_make(squares_make(inputs_make(world->a))),
      world->a[i] * world->a[i] * world->a[i] * world->a[i])
 CASE(picked, 2, "global int *p, int n, ", (int *p = DATA(0); int n = INT(1)),
      picked_make(inputs_make(p), numbers_make(n), 0), v,
@@ -109,18 +116,19 @@ CASE(triples, 4, "global int *p, global int *q, ulong n, int m, ",
      triples_make(squares_make(inputs_make(world->a)), backwards_make(inputs_make(world->b), N),
                   numbers_make(-3)),
      world->a[i] * world->a[i] + world->b[N - 1 - i] * 5 + ((int)i - 3) * 7)
-CASE(all_four, 6, "global int *p, global int *q, global int *r, global int *s, ulong n, "
-                  "global int *t, ",
-     (int *p = DATA(0); int *q = DATA(1); int *r = DATA(2); int *s = DATA(3);
-      uint64_t n = ULONG(4); int *t = DATA(5)),
+CASE(all_four, 6,
+     "global int *p, global int *q, global int *r, global int *s, ulong n, "
+     "global int *t, ",
+     (int *p = DATA(0); int *q = DATA(1); int *r = DATA(2); int *s = DATA(3); uint64_t n = ULONG(4);
+      int *t = DATA(5)),
      all_four_make(pairs_make(inputs_make(p), reached_make(q)),
                    mapped_backwards_make(mapped_make(inputs_make(r), inputs_make(s), 0), n),
                    fourths_make(squares_make(inputs_make(t))), nowhere_make()),
      v.first.first + v.first.second + v.second + v.third + v.fourth,
-     all_four_make(pairs_make(inputs_make(world->a), reached_make(world->b)),
-                   mapped_backwards_make(
-                       mapped_make(inputs_make(world->b), inputs_make(world->map), N), N),
-                   fourths_make(squares_make(inputs_make(world->a))), nowhere_make()),
+     all_four_make(
+         pairs_make(inputs_make(world->a), reached_make(world->b)),
+         mapped_backwards_make(mapped_make(inputs_make(world->b), inputs_make(world->map), N), N),
+         fourths_make(squares_make(inputs_make(world->a))), nowhere_make()),
      world->a[i] + world->b[i] + world->b[world->map[N - 1 - i]] +
          world->a[i] * world->a[i] * world->a[i] * world->a[i])
 CASE(own, 3, "global int *p, global int *q, int n, ",

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-enum { DEVICE = 0, OTHER = 1, INT_BYTES = sizeof(int) };
+enum { DEVICE = 0, OTHER = 1 };
+
+static const size_t INT_BYTES = sizeof(int);
 
 static range_world world;
 
@@ -51,6 +53,19 @@ static dynsel_range_bytes bytes_of(unsigned place)
     return bytes;
 }
 
+/* What was added since then. */
+static void check_statistics(unsigned place, const dynsel_range_bytes *before, size_t in,
+                             size_t out, size_t direct)
+{
+    const dynsel_range_bytes now = bytes_of(place);
+    const dynsel_range_bytes added = {now.staged_in - before->staged_in,
+                                      now.staged_out - before->staged_out,
+                                      now.direct - before->direct};
+    if (CONFIG_DYNSEL_STATISTICS) {
+        check_bytes(&added, in, out, direct);
+    }
+}
+
 /* Whatever its pace, the simulated device has the memory only while the work is on its way. */
 static void play_case(unsigned place, const range_case *what)
 {
@@ -72,11 +87,7 @@ static void play_case(unsigned place, const range_case *what)
     assert_true(range_is_right(&work, 3));
     assert_int_equal(in, sim.counts.bytes_in - in_before);
     assert_int_equal(out, sim.counts.bytes_out - out_before);
-    const dynsel_range_bytes after = bytes_of(place);
-    if (CONFIG_DYNSEL_STATISTICS) {
-        check_bytes(&after, before.staged_in + in, before.staged_out + out,
-                    before.direct + what->direct * INT_BYTES);
-    }
+    check_statistics(place, &before, in, out, what->direct * INT_BYTES);
 }
 
 static void play_all(unsigned place)
@@ -184,9 +195,9 @@ static dynsel_status record_mode(dynsel_handler *handler, void *args)
                                mapped_make(data, inputs_make(world.map), RANGE_ELEMENTS),
                                work->count, work->mode)
             : dynsel_set_range(handler, 0, inputs, data, work->count, work->mode);
-    return status == DYNSEL_OK ? dynsel_parallel_for(handler, work->kernel,
-                                                     DYNSEL_RANGE(work->count), NULL, NULL)
-                               : status;
+    return status == DYNSEL_OK
+               ? dynsel_parallel_for(handler, work->kernel, DYNSEL_RANGE(work->count), NULL, NULL)
+               : status;
 }
 
 static dynsel_status send_mode(unsigned place, mode_job work, dynsel_submission *submission)
@@ -214,11 +225,7 @@ static void check_mode(dynsel_access_mode mode, const dynsel_kernel *kernel, boo
                   run_mode(DEVICE, (mode_job){mode, RANGE_ELEMENTS, kernel, world.a, false}));
     assert_int_equal(in ? bytes : 0, sim.counts.bytes_in - in_before);
     assert_int_equal(out ? bytes : 0, sim.counts.bytes_out - out_before);
-    const dynsel_range_bytes after = bytes_of(DEVICE);
-    if (CONFIG_DYNSEL_STATISTICS) {
-        check_bytes(&after, before.staged_in + (in ? bytes : 0),
-                    before.staged_out + (out ? bytes : 0), before.direct);
-    }
+    check_statistics(DEVICE, &before, in ? bytes : 0, out ? bytes : 0, 0);
     for (size_t i = 0; i < RANGE_ELEMENTS; i++) {
         const int written = kernel == &fill ? (int)i : as_it_was.a[i] + (i % 2 == 0 ? 100 : 0);
         assert_int_equal(out ? written : as_it_was.a[i], world.a[i]);
