@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranges on real devices, and on the host's workers: results, and exactly what is moved. */
+#include "opencl_fixture.h"
+
+#include "memory/range_cases.h"
+
+static const size_t INT_BYTES = sizeof(int);
+
+static dynsel_round_robin_policy policy;
+
+static void use(const dynsel_resource *resource, size_t count)
+{
+    const dynsel_options options = {.resources = resource, .count = count};
+    policy = (dynsel_round_robin_policy){0};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &options, 0));
+}
+
+static void leave(void)
+{
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+}
+
+static bool reaches_all(const dynsel_resource *resource)
+{
+    dynsel_backend *const backend = resource->backend;
+    return backend->ops->memory == NULL ||
+           backend->ops->memory->sharing(backend, resource->handle) == DYNSEL_SHARES_ALL;
+}
+
+static void play_case(const dynsel_resource *resource, const range_case *what)
+{
+    static range_world world;
+    range_job work = {what, &world};
+    const bool stages = resource->backend->ops->memory != NULL;
+    dynsel_submission submission = {.policy = NULL};
+    dynsel_range_bytes bytes;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        range_fill(&world, seed);
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(&policy.policy, range_record, &work,
+                                                             &submission));
+        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+        assert_status(DYNSEL_OK, dynsel_submission_range_bytes(&submission, &bytes));
+        assert_status(DYNSEL_OK, dynsel_wait(&submission));
+        assert_true(range_is_right(&work, seed));
+        assert_int_equal(stages ? what->staged * INT_BYTES : 0, bytes.staged_in);
+        assert_int_equal(stages ? what->count * INT_BYTES : 0, bytes.staged_out);
+        assert_int_equal(what->direct * INT_BYTES, bytes.direct);
+    }
+}
+
+static void play_all(const dynsel_resource *resource)
+{
+    use(resource, 1);
+    for (size_t i = 0; i < RANGE_CASES; i++) {
+        if (range_cases[i].direct == 0 || reaches_all(resource)) {
+            play_case(resource, &range_cases[i]);
+        }
+    }
+    leave();
+}
+
+static void each_kind_of_iterator_on_each_device(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < resource_count; i++) {
+        play_all(&resources[i]);
+    }
+}
+
+static void each_kind_of_iterator_on_the_host(void **state)
+{
+    const dynsel_resource host = {.backend = &dynsel_inline_backend};
+    (void)state;
+    play_all(&host);
+}
+
+#if CONFIG_DYNSEL_BACKEND_THREADS
+static void each_kind_of_iterator_on_a_worker(void **state)
+{
+    size_t count = 0;
+    (void)state;
+    const dynsel_options options = {.backend = &dynsel_threads_backend};
+    policy = (dynsel_round_robin_policy){0};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &options, 0));
+    const dynsel_resource *const found = dynsel_get_resources(&policy.policy, &count);
+    assert_true(count > 0);
+    for (size_t i = 0; i < RANGE_CASES; i++) {
+        play_case(found, &range_cases[i]);
+    }
+    leave();
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_many_devices_as_expected),
+        cmocka_unit_test(each_kind_of_iterator_on_each_device),
+        cmocka_unit_test(each_kind_of_iterator_on_the_host),
+#if CONFIG_DYNSEL_BACKEND_THREADS
+        cmocka_unit_test(each_kind_of_iterator_on_a_worker),
+#endif
+    };
+    return cmocka_run_group_tests(tests, open_devices, close_devices);
+}
