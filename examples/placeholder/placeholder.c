@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "choice.h"
+#include "../common/choice.h"
 
 static dynsel_status store_on_host(const dynsel_launch *launch)
 {

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "choice.h"
+#include "../common/choice.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The policy and the devices of the command line: what both programs begin and end with. */
-#ifndef PLACEHOLDER_CHOICE_H
-#define PLACEHOLDER_CHOICE_H
+/** The policy and the devices of the command line: what several examples begin and end with. */
+#ifndef COMMON_CHOICE_H
+#define COMMON_CHOICE_H
 
 #include <stdbool.h>
 
