@@ -97,6 +97,9 @@ static uint32_t held(bool lost)
         count +=
             fake_state.memories[i].context->lost == lost ? fake_state.memories[i].references : 0;
     }
+    for (cl_uint i = 0; i < fake_state.shared_count; i++) {
+        count += fake_state.shared[i].context->lost == lost ? fake_state.shared[i].references : 0;
+    }
     return count;
 }
 

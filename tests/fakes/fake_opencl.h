@@ -97,6 +97,9 @@ fake_launch fake_opencl_last_launch(void);
 /* Where memory is mapped from now on, against the rules; NULL: where it is the host's. */
 void fake_opencl_map_to(void *place);
 
+/* From now on kernels take pointers to anything, as where all of the host's memory is shared. */
+void fake_opencl_let_pointers_be_any(void);
+
 /* How many queues were ever made for this device. */
 uint32_t fake_opencl_queues_of(const char *device);
 

@@ -182,11 +182,3 @@ fake_launch fake_opencl_last_launch(void)
 {
     return fake_state.launch;
 }
-
-/* It has no functions beyond OpenCL 1.2. */
-void *clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
-{
-    (void)platform;
-    (void)name;
-    return NULL;
-}

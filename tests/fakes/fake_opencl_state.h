@@ -65,6 +65,16 @@ struct _cl_event {
     cl_int status;
 };
 
+/* Shared virtual memory; it is no object of OpenCL's. */
+typedef struct fake_shared {
+    uint32_t references;
+    cl_context context;
+    unsigned char *memory;
+    size_t bytes;
+    void *mapped; /* the part of it that is */
+    bool fine;
+} fake_shared;
+
 typedef struct call_count {
     const char *function;
     uint32_t count;
@@ -98,6 +108,9 @@ typedef struct fake_opencl_state {
     struct _cl_program programs[MOST_OBJECTS];
     struct _cl_kernel kernels[MOST_OBJECTS];
     struct _cl_mem memories[MOST_OBJECTS];
+    cl_uint shared_count;
+    fake_shared shared[MOST_OBJECTS];
+    bool any_pointer;
     void *map_place;
     fake_launch launch;
     char source[LONGEST_SOURCE];

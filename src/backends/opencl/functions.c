@@ -11,15 +11,6 @@
 #pragma weak dlopen
 #pragma weak dlsym
 
-static void *address_in_driver(cl_device_id device, const char *name)
-{
-    cl_platform_id platform = NULL;
-    return clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &platform, NULL) ==
-                   CL_SUCCESS
-               ? clGetExtensionFunctionAddressForPlatform(platform, name)
-               : NULL;
-}
-
 /* Among all that the program is linked with. */
 static void *address_in_program(const char *name)
 {
@@ -29,8 +20,13 @@ static void *address_in_program(const char *name)
 
 dynsel_opencl_function dynsel_opencl_find_function(cl_device_id device, const char *name)
 {
+    cl_platform_id platform = NULL;
     dynsel_opencl_function function = NULL;
-    void *address = address_in_driver(device, name);
+    if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &platform, NULL) !=
+        CL_SUCCESS) {
+        return NULL;
+    }
+    void *address = clGetExtensionFunctionAddressForPlatform(platform, name);
     if (address == NULL) {
         address = address_in_program(name);
     }

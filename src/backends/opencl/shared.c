@@ -123,16 +123,17 @@ dynsel_status dynsel_opencl_map_shared(dynsel_backend *backend, void *own, void 
     return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clEnqueueSVMMap", code);
 }
 
-/* Other queues of the context do not come after it. */
-static dynsel_status wait_for(dynsel_opencl_entry *entry, cl_event *done)
+/* Other queues of the context do not come after it. It was begun, so nothing is mapped any more,
+ * whatever the wait says; a loss is remembered. */
+static void wait_for(dynsel_opencl_entry *entry, cl_event *done)
 {
     const cl_int code = clWaitForEvents(1, done);
-    const dynsel_status status =
-        code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clWaitForEvents", code);
+    if (code != CL_SUCCESS) {
+        (void)dynsel_opencl_failure(entry, "clWaitForEvents", code);
+    }
     if (!dynsel_opencl_is_lost(entry)) {
         (void)clReleaseEvent(*done);
     }
-    return status;
 }
 
 dynsel_status dynsel_opencl_unmap_shared(dynsel_backend *backend, void *own, void *part)
@@ -147,8 +148,11 @@ dynsel_status dynsel_opencl_unmap_shared(dynsel_backend *backend, void *own, voi
         (unmap_fn)dynsel_opencl_find_function(entry->device, "clEnqueueSVMUnmap");
     const cl_int code =
         unmap != NULL ? unmap(entry->queue, part, 0, NULL, &done) : CL_INVALID_OPERATION;
-    return code == CL_SUCCESS ? wait_for(entry, &done)
-                              : dynsel_opencl_fail(entry, "clEnqueueSVMUnmap", code);
+    if (code != CL_SUCCESS) {
+        return dynsel_opencl_fail(entry, "clEnqueueSVMUnmap", code);
+    }
+    wait_for(entry, &done);
+    return DYNSEL_OK;
 }
 
 uint32_t dynsel_opencl_count_shared(void)
@@ -169,7 +173,9 @@ void dynsel_opencl_release_shared(void)
         if (entry->shared != NULL && !dynsel_opencl_is_lost(entry)) {
             const free_fn give_back =
                 (free_fn)dynsel_opencl_find_function(entry->device, "clSVMFree");
-            give_back(entry->context, entry->shared);
+            if (give_back != NULL) {
+                give_back(entry->context, entry->shared);
+            }
         }
     }
 }
