@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ranges that cannot be, and devices that fail at each step. */
+#include "memory/places.h"
+#include "memory/range_cases.h"
+
+#include <string.h>
+
+enum { DEVICE = 0, FEW = 4 };
+
+static int host_square(int x)
+{
+    return x * x;
+}
+
+DYNSEL_HOST_TRANSFORM_ITERATOR(on_the_host, inputs, host_square, int);
+DYNSEL_REVERSE_ITERATOR(backwards_twice, backwards);
+
+typedef struct wide {
+    int numbers[64];
+} wide;
+DYNSEL_HOST_ITERATOR(wide_ones, wide);
+
+static range_world world;
+static dynsel_round_robin_policy both; /* the device and the host */
+
+static int set_up(void **state)
+{
+    (void)state;
+    places_begin(false);
+    sim.devices[DEVICE].sharing = DYNSEL_SHARES_ALL;
+    range_fill(&world, 1);
+    const dynsel_resource resources[] = {simulated_resource(&sim, DEVICE),
+                                         {.backend = &dynsel_inline_backend}};
+    const dynsel_options options = {.resources = resources, .count = 2};
+    both = (dynsel_round_robin_policy){0};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&both, &options, 0));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    places_hurry();
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&both.policy));
+    places_end();
+    return 0;
+}
+
+static dynsel_status nothing_form(const dynsel_launch *launch)
+{
+    (void)launch;
+    return DYNSEL_OK;
+}
+
+static const dynsel_kernel nothing = {.name = "nothing", .function = nothing_form};
+
+/* What is set before `nothing` is launched. */
+typedef dynsel_status (*set_fn)(dynsel_handler *handler);
+
+typedef struct attempt {
+    set_fn set;
+} attempt;
+
+static dynsel_status record(dynsel_handler *handler, void *args)
+{
+    const attempt *tried = args;
+    (void)tried->set(handler); /* its failure is that of the submission all the same */
+    return dynsel_parallel_for(handler, &nothing, DYNSEL_RANGE(FEW), NULL, NULL);
+}
+
+static dynsel_status try_with(dynsel_policy *policy, set_fn set)
+{
+    attempt tried = {set};
+    return dynsel_submit_command_group_and_wait(policy, record, &tried);
+}
+
+static dynsel_status try_on(unsigned place, set_fn set)
+{
+    return try_with(&places[place].policy, set);
+}
+
+#define assert_refused(set, status, text) check_refused(set, status, text, __FILE__, __LINE__)
+
+static void check_refused(set_fn set, dynsel_status status, const char *text, const char *file,
+                          int line)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const dynsel_status got = try_on(i == 0 ? DEVICE : HOST, set);
+        if (got != status) {
+            print_error("%s\n", dynsel_status_name(got));
+            _fail(file, line);
+        }
+        assert_error_says(text);
+    }
+    assert_int_equal(0, sim.counts.allocated);
+    assert_int_equal(0, sim.counts.launched);
+}
+
+static dynsel_status set_null(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, inputs, inputs_make(NULL), FEW, DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_null_direct(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, reached, reached_make(NULL), FEW, DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_null_source(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, mapped,
+                            mapped_make(inputs_make(NULL), inputs_make(world.map), 1), FEW,
+                            DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_short(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, backwards, backwards_make(inputs_make(world.a), FEW - 1),
+                            FEW, DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_short_inside(dynsel_handler *handler)
+{
+    return dynsel_set_range(
+        handler, 0, backwards_twice,
+        backwards_twice_make(backwards_make(inputs_make(world.a), FEW), FEW + 1), FEW,
+        DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_endless(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, inputs, inputs_make(world.a), UINT64_MAX,
+                            DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_overflowing(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, wide_ones, wide_ones_make((wide *)(void *)world.a),
+                            (uint64_t)PTRDIFF_MAX / sizeof(wide) + 1, DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_wrapping(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, wide_ones, wide_ones_make((wide *)(void *)world.a),
+                            SIZE_MAX / sizeof(wide) + 2, DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_no_mode(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, inputs, inputs_make(world.a), FEW,
+                            (dynsel_access_mode)(DYNSEL_ACCESS_ATOMIC + 1));
+}
+
+static dynsel_status set_too_high(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, CONFIG_DYNSEL_MAX_ARGUMENTS - 1, mapped,
+                            mapped_make(inputs_make(world.a), inputs_make(world.map), FEW), FEW,
+                            DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_too_many(dynsel_handler *handler)
+{
+    dynsel_status status = DYNSEL_OK;
+    for (uint32_t i = 0; i <= CONFIG_DYNSEL_MAX_STAGED && status == DYNSEL_OK; i++) {
+        status =
+            dynsel_set_range(handler, i, inputs, inputs_make(world.a), FEW, DYNSEL_ACCESS_READ);
+    }
+    return status;
+}
+
+static void ranges_that_cannot_be(void **state)
+{
+    (void)state;
+    assert_refused(set_null, DYNSEL_E_INVALID, "inputs");
+    assert_refused(set_null, DYNSEL_E_INVALID, "its pointer is NULL, and should point to 16 bytes");
+    assert_refused(set_null_direct, DYNSEL_E_INVALID, "its pointer is NULL");
+    assert_refused(set_null_source, DYNSEL_E_INVALID, "should point to 4 bytes");
+    assert_refused(set_short, DYNSEL_E_INVALID, "it is good for 3 elements");
+    assert_refused(set_short, DYNSEL_E_INVALID, "backwards");
+    assert_refused(set_short_inside, DYNSEL_E_INVALID, "it is good for 4 elements");
+    assert_refused(set_endless, DYNSEL_E_INVALID, "more bytes than an object can have");
+    assert_refused(set_overflowing, DYNSEL_E_INVALID, "more bytes than an object can have");
+    assert_refused(set_wrapping, DYNSEL_E_INVALID, "more bytes than an object can have");
+    assert_refused(set_no_mode, DYNSEL_E_INVALID, "mode");
+    assert_refused(set_too_high, DYNSEL_E_FULL, "CONFIG_DYNSEL_MAX_ARGUMENTS");
+    if (CONFIG_DYNSEL_MAX_STAGED < CONFIG_DYNSEL_MAX_ARGUMENTS) {
+        assert_refused(set_too_many, DYNSEL_E_FULL, "CONFIG_DYNSEL_MAX_STAGED");
+    }
+}
+
+static void a_range_needs_a_group_function(void **state)
+{
+    static const dynsel_leaf_place place = DYNSEL_WHOLE_ITERATOR(inputs);
+    const inputs it = {world.a};
+    (void)state;
+    assert_status(DYNSEL_E_INVALID, dynsel_set_range_leaves(NULL, 0, inputs_leaves, &place, &it, 1,
+                                                            DYNSEL_ACCESS_READ));
+}
+
+/* 0 elements: no pointer is needed, and nothing moves. */
+static dynsel_status set_empty(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, inputs, inputs_make(NULL), 0, DYNSEL_ACCESS_READ_WRITE);
+}
+
+static void a_range_of_nothing_moves_nothing(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, try_on(DEVICE, set_empty));
+    assert_status(DYNSEL_OK, try_on(HOST, set_empty));
+    assert_int_equal(0, sim.counts.brought + sim.counts.written_back);
+    assert_int_equal(1, sim.counts.launched);
+}
+
+static dynsel_status set_on_the_host(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, on_the_host, on_the_host_make(inputs_make(world.a)), FEW,
+                            DYNSEL_ACCESS_READ);
+}
+
+static void a_function_of_the_host_stays_there(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_E_UNSUPPORTED, try_on(DEVICE, set_on_the_host));
+    assert_error_says("host_square");
+    assert_error_says("has no form in OpenCL C");
+    assert_status(DYNSEL_OK, try_on(HOST, set_on_the_host));
+    for (unsigned i = 0; i < 4; i++) {
+        assert_status(DYNSEL_OK, try_with(&both.policy, set_on_the_host));
+    }
+    assert_int_equal(0, sim.counts.launched);
+}
+
+/* Nothing is there: what is refused is not looked at, nor what the host does nothing with. */
+static dynsel_status set_too_large(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, inputs, inputs_make(world.a),
+                            (uint64_t)CONFIG_DYNSEL_STAGING_BYTES / sizeof(int) + 1,
+                            DYNSEL_ACCESS_READ);
+}
+
+/* Each alone would fit. */
+static dynsel_status set_too_large_together(dynsel_handler *handler)
+{
+    const uint64_t half = (uint64_t)CONFIG_DYNSEL_STAGING_BYTES / sizeof(int) / 2 + 1;
+    return dynsel_set_range(handler, 0, mapped,
+                            mapped_make(inputs_make(world.a), inputs_make(world.map), half), half,
+                            DYNSEL_ACCESS_READ);
+}
+
+static void what_can_never_be_staged_is_refused(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const set_fn set = i == 0 ? set_too_large : set_too_large_together;
+        assert_status(DYNSEL_E_FULL, try_on(DEVICE, set));
+        assert_error_says("CONFIG_DYNSEL_STAGING_BYTES");
+        assert_status(DYNSEL_OK, try_on(HOST, set));
+        assert_status(DYNSEL_OK, try_with(&both.policy, set));
+        assert_status(DYNSEL_OK, try_with(&both.policy, set));
+    }
+    assert_int_equal(0, sim.counts.allocated);
+    assert_int_equal(0, sim.counts.launched);
+}
+
+/* An argument that is set again */
+
+static dynsel_status set_twice(dynsel_handler *handler)
+{
+    const int value = 5;
+    dynsel_status status = dynsel_set_range(handler, 0, inputs, inputs_make(world.a), FEW,
+                                            DYNSEL_ACCESS_DISCARD_WRITE);
+    if (status == DYNSEL_OK) {
+        status = dynsel_set_range(handler, 1, inputs, inputs_make(world.b), FEW,
+                                  DYNSEL_ACCESS_DISCARD_WRITE);
+    }
+    if (status == DYNSEL_OK) {
+        status = dynsel_set_arg(handler, 0, value);
+    }
+    return status == DYNSEL_OK ? dynsel_set_range(handler, 1, inputs, inputs_make(world.map), FEW,
+                                                  DYNSEL_ACCESS_READ)
+                               : status;
+}
+
+static void what_was_set_again_is_not_copied(void **state)
+{
+    range_world as_it_was = world;
+    (void)state;
+    assert_status(DYNSEL_OK, try_on(DEVICE, set_twice));
+    assert_memory_equal(&as_it_was, &world, sizeof world);
+    assert_int_equal(FEW * sizeof(int), sim.counts.bytes_in);
+    assert_int_equal(0, sim.counts.bytes_out);
+}
+
+/* Faults */
+
+static dynsel_status play(const range_job *work)
+{
+    range_job copy = *work;
+    return dynsel_submit_command_group_and_wait(&places[DEVICE].policy, range_record, &copy);
+}
+
+/* The n-th operation fails; false: there were not so many. */
+static bool fail_at(unsigned n, bool late, const range_case *what)
+{
+    static range_world as_it_was;
+    const unsigned kinds = (late ? 0u : (unsigned)SIMULATED_ALLOCATE) | SIMULATED_BRING |
+                           SIMULATED_LAUNCH | SIMULATED_WRITE_BACK;
+    const range_job work = {what, &world};
+    range_fill(&world, 7);
+    range_fill(&as_it_was, 7);
+    simulated_fail(&sim, kinds, n, late, DYNSEL_E_DEVICE);
+    const dynsel_status status = play(&work);
+    const bool failed = sim.failing_in == 0;
+    simulated_fail(&sim, kinds, 0, false, DYNSEL_OK);
+    if (failed) {
+        assert_true(status == DYNSEL_E_DEVICE || status == DYNSEL_E_DEPENDENCY);
+        assert_memory_equal(&as_it_was, &world, offsetof(range_world, out));
+    } else {
+        assert_status(DYNSEL_OK, status);
+        assert_true(range_is_right(&work, 7));
+    }
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&places[DEVICE].policy, 0));
+    assert_true(dynsel_invariants_hold(&places[DEVICE].policy));
+    /* and the next is as if nothing had been */
+    range_fill(&world, 8);
+    assert_status(DYNSEL_OK, play(&work));
+    assert_true(range_is_right(&work, 8));
+    return failed;
+}
+
+static void fail_at_each_step(bool in_order, simulated_pace pace, bool prepares)
+{
+    sim.devices[DEVICE].in_order = in_order;
+    sim.devices[DEVICE].pace = pace;
+    sim.devices[DEVICE].polls = 2;
+    sim.devices[DEVICE].prepares = prepares;
+    for (size_t i = 0; i < RANGE_CASES; i++) {
+        for (unsigned late = 0; late < 2; late++) {
+            for (unsigned n = 1; fail_at(n, late != 0, &range_cases[i]); n++) {
+            }
+        }
+    }
+}
+
+static void a_failure_at_each_step_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    for (unsigned pace = SIMULATED_AT_ONCE; pace <= SIMULATED_WHEN_POLLED; pace++) {
+        fail_at_each_step(true, (simulated_pace)pace, false);
+        fail_at_each_step(false, (simulated_pace)pace, true);
+    }
+}
+
+/* With new staging memory each time, so that its making fails too. */
+static void a_failure_in_new_memory_leaves_nothing_behind(void **state)
+{
+    unsigned steps = 0;
+    for (unsigned n = 1, goes_on = 1; goes_on != 0; n++, steps++) {
+        const unsigned kinds =
+            SIMULATED_ALLOCATE | SIMULATED_BRING | SIMULATED_LAUNCH | SIMULATED_WRITE_BACK;
+        const range_job work = {&range_cases[RANGE_CASES - 3], &world};
+        range_fill(&world, 9);
+        simulated_fail(&sim, kinds, n, false, DYNSEL_E_DEVICE);
+        const dynsel_status status = play(&work);
+        goes_on = sim.failing_in == 0;
+        assert_int_equal(goes_on != 0 ? DYNSEL_E_DEVICE : DYNSEL_OK, status);
+        simulated_fail(&sim, kinds, 0, false, DYNSEL_OK);
+        (void)tear_down(state); /* nothing is left of it */
+        (void)set_up(state);
+    }
+    assert_true(steps > 8);
+}
+
+/* No room on the device */
+
+static void staging_memory_makes_room_for_others(void **state)
+{
+    const range_job large = {&range_cases[0], &world};
+    const range_job small = {&range_cases[5], &world};
+    const size_t bytes = 2 * ((RANGE_ELEMENTS * sizeof(int) + 63) / 64 * 64);
+    (void)state;
+    sim.limits[1] = bytes;
+    assert_status(DYNSEL_OK, play(&large));
+    assert_status(DYNSEL_OK, play(&small)); /* in what is kept */
+    assert_status(DYNSEL_OK, play(&large));
+    static int32_t data[ELEMENTS];
+    dynsel_buffer buffer = new_buffer(data);
+    const job set = set_all(buffer, 3);
+    assert_status(DYNSEL_OK, run_job(DEVICE, &set));
+    assert_true(sim.counts.released > 0);
+    end_buffer(&buffer, data, 3, 1);
+    range_fill(&world, 2);
+    assert_status(DYNSEL_OK, play(&large));
+    assert_true(range_is_right(&large, 2));
+}
+
+static void a_device_without_room_is_an_error(void **state)
+{
+    const range_job work = {&range_cases[0], &world};
+    range_world as_it_was;
+    (void)state;
+    range_fill(&world, 2);
+    range_fill(&as_it_was, 2);
+    sim.limits[1] = 128; /* for one of two */
+    assert_status(DYNSEL_E_FULL, play(&work));
+    assert_error_says("the device's memory is full");
+    assert_memory_equal(&as_it_was, &world, sizeof world);
+    sim.limits[1] = 256;
+    assert_status(DYNSEL_OK, play(&work));
+}
+
+int main(void)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(ranges_that_cannot_be),
+        TEST(a_range_needs_a_group_function),
+        TEST(a_range_of_nothing_moves_nothing),
+        TEST(a_function_of_the_host_stays_there),
+        TEST(what_can_never_be_staged_is_refused),
+        TEST(what_was_set_again_is_not_copied),
+        TEST(a_failure_at_each_step_leaves_nothing_behind),
+        TEST(a_failure_in_new_memory_leaves_nothing_behind),
+        TEST(staging_memory_makes_room_for_others),
+        TEST(a_device_without_room_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
