@@ -306,6 +306,40 @@ static void work_waits_for_staging_memory(void **state)
     }
 }
 
+/* So much that the next has to wait, although there are buffers left. Where that is more than the
+ * simulated devices have, other configurations do this. */
+static void work_waits_for_bytes_of_staging_memory(void **state)
+{
+    enum { HALF = CONFIG_DYNSEL_STAGING_BYTES / 2 + 64, FITS = HALF < SIMULATED_POOL_BYTES / 4 };
+    enum { COUNT = FITS ? HALF / sizeof(int) : 1 };
+    static int data[3 * COUNT];
+    dynsel_submission submissions[3] = {{.policy = NULL}};
+    (void)state;
+    skip_unless(FITS);
+    keep_all(DEVICE);
+    memset(data, 0, sizeof data);
+    const mode_job large = {DYNSEL_ACCESS_READ_WRITE, COUNT, &touch, data, false};
+    const mode_job second = {DYNSEL_ACCESS_READ_WRITE, COUNT, &touch, data + COUNT, false};
+    const mode_job small = {DYNSEL_ACCESS_READ_WRITE, 2, &touch, data + 2 * COUNT, false};
+    assert_status(DYNSEL_OK, send_mode(DEVICE, large, &submissions[0]));
+    assert_status(DYNSEL_OK, send_mode(DEVICE, second, &submissions[1]));
+    assert_status(DYNSEL_OK, send_mode(DEVICE, small, &submissions[2])); /* behind that */
+    assert_int_equal(1, sim.counts.launched);
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[2]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    assert_int_equal(3, sim.counts.launched);
+    for (int i = 0; i < 2 * COUNT; i++) {
+        assert_int_equal(i % 2 == 0 ? 100 : 0, data[i]);
+    }
+    /* and what is kept makes room for what does not fit into it */
+    const mode_job all = {DYNSEL_ACCESS_READ_WRITE, CONFIG_DYNSEL_STAGING_BYTES / sizeof(int),
+                          &touch, data, false};
+    assert_status(DYNSEL_OK, run_mode(DEVICE, all));
+    assert_int_equal(3, sim.counts.allocated);
+    assert_int_equal(2, sim.counts.released);
+}
+
 static void results_are_there_before_the_end_is_seen(void **state)
 {
     dynsel_submission submission = {.policy = NULL};
@@ -349,6 +383,7 @@ int main(void)
         TEST(what_is_only_read_comes_in_and_never_back),
         TEST(staging_memory_is_kept),
         TEST(work_waits_for_staging_memory),
+        TEST(work_waits_for_bytes_of_staging_memory),
         TEST(results_are_there_before_the_end_is_seen),
         TEST(what_a_failed_kernel_wrote_is_not_copied_back),
     };

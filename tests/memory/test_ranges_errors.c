@@ -372,6 +372,48 @@ static void a_failure_in_new_memory_leaves_nothing_behind(void **state)
     assert_true(steps > 8);
 }
 
+/* With a buffer beside it, whose data are on their way or not. */
+static dynsel_status record_beside_buffer(dynsel_handler *handler, void *args)
+{
+    const dynsel_buffer *buffer = args;
+    dynsel_accessor data;
+    dynsel_status status =
+        dynsel_get_access(handler, *buffer, DYNSEL_ACCESS_READ, DYNSEL_MEMORY_GLOBAL, &data);
+    if (status == DYNSEL_OK) {
+        status = dynsel_set_arg(handler, 0, &data);
+    }
+    if (status == DYNSEL_OK) {
+        status = dynsel_set_range(handler, 1, inputs, inputs_make(world.a), RANGE_ELEMENTS,
+                                  DYNSEL_ACCESS_READ_WRITE);
+    }
+    return status == DYNSEL_OK
+               ? dynsel_parallel_for(handler, &nothing, DYNSEL_RANGE(FEW), NULL, NULL)
+               : status;
+}
+
+static void a_failure_beside_a_buffer_leaves_it_right(void **state)
+{
+    for (unsigned n = 1, goes_on = 1; goes_on != 0; n++) {
+        const unsigned kinds =
+            SIMULATED_ALLOCATE | SIMULATED_BRING | SIMULATED_LAUNCH | SIMULATED_WRITE_BACK;
+        int32_t data[ELEMENTS] = {0};
+        dynsel_buffer buffer = new_buffer(data);
+        simulated_fail(&sim, kinds, n, false, DYNSEL_E_DEVICE);
+        const dynsel_status status = dynsel_submit_command_group_and_wait(
+            &places[DEVICE].policy, record_beside_buffer, &buffer);
+        goes_on = sim.failing_in == 0;
+        assert_int_equal(goes_on != 0 ? DYNSEL_E_DEVICE : DYNSEL_OK, status);
+        simulated_fail(&sim, kinds, 0, false, DYNSEL_OK);
+        places_check();
+        assert_status(DYNSEL_OK, dynsel_resource_reinstate(&places[DEVICE].policy, 0));
+        const job add = add_to(buffer, 5);
+        assert_status(DYNSEL_OK, run_job(DEVICE, &add));
+        end_buffer(&buffer, data, 5, 0);
+        (void)tear_down(state);
+        (void)set_up(state);
+    }
+}
+
 /* No room on the device */
 
 static void staging_memory_makes_room_for_others(void **state)
@@ -422,6 +464,7 @@ int main(void)
         TEST(what_was_set_again_is_not_copied),
         TEST(a_failure_at_each_step_leaves_nothing_behind),
         TEST(a_failure_in_new_memory_leaves_nothing_behind),
+        TEST(a_failure_beside_a_buffer_leaves_it_right),
         TEST(staging_memory_makes_room_for_others),
         TEST(a_device_without_room_is_an_error),
     };
