@@ -20,9 +20,9 @@
  * While work with a range is on its way:
  *
  * - The memory stays, and nobody else writes it, nor reads what the work writes.
- * - The library does not know that two ranges are the same memory. Who writes through a range and
- *   uses that memory in other work waits in between; two pieces of work on one resource that is in
- *   order need not, nor those that are in order because of a buffer.
+ * - The library does not know that two ranges are the same memory, and gives them no order. Who
+ *   writes through a range and uses that memory in other work waits in between, unless the two are
+ *   in order because of a buffer.
  * - Pointers of one command group to the same memory have a copy each on a device; at most one of
  *   them writes.
  * - After a failure, what was to be written holds nothing to rely on. What is only read is as it

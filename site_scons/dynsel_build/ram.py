@@ -144,7 +144,8 @@ class Formula:
         yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
                                "MAX_READERS", "MAX_DOMAINS", "BUFFER_INSIDE_BYTES")
         yield self._per("staging buffers", ("staging",), self._staging(), "STAGING_COUNT")
-        yield Term("turns of staging", ("takes", "turn"), "bss", 8)
+        yield Term("turns of staging", ("takes", "turns"), "bss", 4 + 4 * self._number("MAX_DOMAINS"),
+                   "4 + 4 x MAX_DOMAINS")
         yield Term("ends of buffers", ("home", "home_lock"), "bss",
                    self._group(*(self._number(name) for name in GROUP)).size + static_lock)
         yield Term("backend of host accessors", ("backend",), "data", self._pointer.size)

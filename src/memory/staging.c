@@ -8,6 +8,7 @@
 #include "memory/evict.h"
 #include "memory/lock.h"
 #include "port/assert.h"
+#include "port/likely.h"
 
 enum {
     GRAIN = 64,   /* bytes; what sizes are rounded up to */
@@ -27,8 +28,9 @@ typedef struct record {
 static record staging[CONFIG_DYNSEL_STAGING_COUNT];
 static uint32_t takes;
 
-/* Token + 1 of the first that waits: those behind it do not take from it what it waits for. */
-static uint32_t turn;
+/* Of each domain, token + 1 of the first that waits: those behind it do not take from it what it
+ * waits for. */
+static uint32_t turns[CONFIG_DYNSEL_MAX_DOMAINS];
 
 static uint32_t room_for(const dynsel_staged *staged)
 {
@@ -253,32 +255,31 @@ static bool is_behind(const dynsel_handler *group, const dynsel_handler *other)
     return (int32_t)(group->order - other->order) > 0;
 }
 
-/* Whether one that was entered before waits for memory of the same domain. */
-static bool has_turn_before(const dynsel_handler *group)
+/* Who has the turn, if he was entered before; else 0. */
+static uint32_t find_first(const dynsel_handler *group)
 {
-    if (turn == 0 || dynsel_stage_of(turn - 1) != DYNSEL_STAGE_ACCEPTED) {
-        turn = 0;
-        return false;
+    uint32_t *const turn = &turns[group->domain - 1];
+    if (*turn == 0 || dynsel_stage_of(*turn - 1) != DYNSEL_STAGE_ACCEPTED) {
+        *turn = 0;
+        return 0;
     }
-    const dynsel_handler *first = dynsel_group_in(turn - 1);
-    return !first->doomed && first->domain == group->domain && is_behind(group, first);
+    const dynsel_handler *first = dynsel_group_in(*turn - 1);
+    return !first->doomed && first->domain == group->domain && is_behind(group, first) ? *turn : 0;
 }
 
 dynsel_status dynsel_staging_take(dynsel_handler *group)
 {
-    if (group->staged_count == 0 || group->domain == DYNSEL_HOST_DOMAIN) {
+    if (DYNSEL_LIKELY(group->staged_count == 0) || group->domain == DYNSEL_HOST_DOMAIN) {
         return DYNSEL_OK;
     }
-    if (has_turn_before(group)) {
-        group->obstacle = turn;
+    uint32_t *const turn = &turns[group->domain - 1];
+    const uint32_t first = find_first(group);
+    if (first != 0 || !fits_now(group)) {
+        *turn = first != 0 ? first : group->token;
+        group->obstacle = first != 0 ? first : find_user(group->domain);
         return DYNSEL_E_AGAIN;
     }
-    if (!fits_now(group)) {
-        group->obstacle = find_user(group->domain);
-        turn = turn == 0 || is_behind(dynsel_group_in(turn - 1), group) ? group->token : turn;
-        return DYNSEL_E_AGAIN;
-    }
-    turn = turn == group->token ? 0 : turn;
+    *turn = *turn == group->token ? 0 : *turn;
     take_all(group);
     return DYNSEL_OK;
 }
@@ -328,5 +329,7 @@ void dynsel_staging_forget(const dynsel_handler *group)
         record *const it = &staging[i];
         it->user = it->user != 0 && dynsel_group_in(it->user - 1) == group ? 0 : it->user;
     }
-    turn = turn != 0 && dynsel_group_in(turn - 1) == group ? 0 : turn;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        turns[i] = turns[i] != 0 && dynsel_group_in(turns[i] - 1) == group ? 0 : turns[i];
+    }
 }
