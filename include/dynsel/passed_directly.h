@@ -67,8 +67,8 @@
 #define DYNSEL_PASSED_DIRECTLY(type, value) DYNSEL_MARK_(DYNSEL_NAME_OF_(type), value)
 #define DYNSEL_MARK_(name, value)           DYNSEL_MARK__(name, value)
 #define DYNSEL_MARK__(name, value)                                                                 \
-    _Static_assert(sizeof(enum dynsel_passed_directly_##name{dynsel_passed_directly_value_##name = \
-                                                                 (value) ? 0x7fffffff : -1}) != 0, \
+    _Static_assert(sizeof(enum dynsel_passed_directly_##name{                                      \
+                       dynsel_passed_directly_value_##name = -1 + 0x7fffffff * !!(value)}) != 0,   \
                    "a mark")
 
 /** The trait: 1 or 0. type: any complete object type, pointers to any type. */
