@@ -320,7 +320,7 @@ static void work_waits_for_bytes_of_staging_memory(void **state)
     memset(data, 0, sizeof data);
     const mode_job large = {DYNSEL_ACCESS_READ_WRITE, COUNT, &touch, data, false};
     const mode_job second = {DYNSEL_ACCESS_READ_WRITE, COUNT, &touch, data + COUNT, false};
-    const mode_job small = {DYNSEL_ACCESS_READ_WRITE, 2, &touch, data + 2 * COUNT, false};
+    const mode_job small = {DYNSEL_ACCESS_READ_WRITE, 2, &touch, &data[2 * COUNT], false};
     assert_status(DYNSEL_OK, send_mode(DEVICE, large, &submissions[0]));
     assert_status(DYNSEL_OK, send_mode(DEVICE, second, &submissions[1]));
     assert_status(DYNSEL_OK, send_mode(DEVICE, small, &submissions[2])); /* behind that */

@@ -56,7 +56,7 @@ static size_t items(const dynsel_launch *launch)
 
 static dynsel_status add_all(const dynsel_launch *launch)
 {
-    const inputs it = inputs_make(dynsel_launch_data(launch, 0));
+    const inputs it = inputs_make(launch->arguments[0].value);
     for (size_t i = 0; i < items(launch); i++) {
         inputs_write(it, i, inputs_read(it, i) + DYNSEL_LAUNCH_VALUE(launch, 1, int));
     }
@@ -65,7 +65,7 @@ static dynsel_status add_all(const dynsel_launch *launch)
 
 static dynsel_status fill_all(const dynsel_launch *launch)
 {
-    const inputs it = inputs_make(dynsel_launch_data(launch, 0));
+    const inputs it = inputs_make(launch->arguments[0].value);
     for (size_t i = 0; i < items(launch); i++) {
         inputs_write(it, i, (int)i * DYNSEL_LAUNCH_VALUE(launch, 1, int));
     }
@@ -74,8 +74,8 @@ static dynsel_status fill_all(const dynsel_launch *launch)
 
 static dynsel_status scatter(const dynsel_launch *launch)
 {
-    const mapped it = mapped_make(inputs_make(dynsel_launch_data(launch, 0)),
-                                  inputs_make(dynsel_launch_data(launch, 1)), 0);
+    const mapped it = mapped_make(inputs_make(launch->arguments[0].value),
+                                  inputs_make(launch->arguments[1].value), 0);
     for (size_t i = 0; i < items(launch); i++) {
         mapped_write(it, i, (int)i + DYNSEL_LAUNCH_VALUE(launch, 2, int));
     }
@@ -84,7 +84,7 @@ static dynsel_status scatter(const dynsel_launch *launch)
 
 static dynsel_status turn_round(const dynsel_launch *launch)
 {
-    const backwards it = backwards_make(inputs_make(dynsel_launch_data(launch, 0)),
+    const backwards it = backwards_make(inputs_make(launch->arguments[0].value),
                                         DYNSEL_LAUNCH_VALUE(launch, 1, uint64_t));
     for (size_t i = 0; i < items(launch); i++) {
         backwards_write(it, i, backwards_read(it, i) * 3 + DYNSEL_LAUNCH_VALUE(launch, 2, int));
@@ -95,9 +95,9 @@ static dynsel_status turn_round(const dynsel_launch *launch)
 static dynsel_status scatter_back(const dynsel_launch *launch)
 {
     const reversed_map it =
-        reversed_map_make(backwards_make(inputs_make(dynsel_launch_data(launch, 0)),
+        reversed_map_make(backwards_make(inputs_make(launch->arguments[0].value),
                                          DYNSEL_LAUNCH_VALUE(launch, 1, uint64_t)),
-                          inputs_make(dynsel_launch_data(launch, 2)), 0);
+                          inputs_make(launch->arguments[2].value), 0);
     for (size_t i = 0; i < items(launch); i++) {
         reversed_map_write(it, i, (int)i - DYNSEL_LAUNCH_VALUE(launch, 3, int));
     }

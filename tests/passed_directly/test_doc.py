@@ -9,7 +9,7 @@ from pathlib import Path
 TOP = Path(os.environ["DYNSEL_TOP"])
 DOC = (TOP / "doc/passed-directly.md").read_text(encoding="utf-8")
 PROGRAMS = "".join((TOP / "tests/passed_directly" / name).read_text(encoding="utf-8")
-                   for name in ("user_types.h", "test_trait.c", "test_guide.c"))
+                   for name in ("user_types.h", "test_trait.c", "test_guide.c", "test_ranges_guide.c"))
 HEADERS = "".join(p.read_text(encoding="utf-8") for p in (TOP / "include/dynsel").glob("*.h"))
 MADE = {"DYNSEL_OPENCL_ITERATORS"}  # in a header that the build makes
 
