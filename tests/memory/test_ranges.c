@@ -166,8 +166,8 @@ static dynsel_status fill_form(const dynsel_launch *launch)
 /* Writes through a permutation. */
 static dynsel_status scatter_form(const dynsel_launch *launch)
 {
-    const mapped to = mapped_make(inputs_make(dynsel_launch_data(launch, 0)),
-                                  inputs_make(dynsel_launch_data(launch, 1)), 0);
+    const mapped to = mapped_make(inputs_make(launch->arguments[0].value),
+                                  inputs_make(launch->arguments[1].value), 0);
     for (size_t i = 0; i < launch->global.size[0]; i++) {
         mapped_write(to, i, (int)i + 1000);
     }
@@ -320,7 +320,7 @@ static void work_waits_for_bytes_of_staging_memory(void **state)
     memset(data, 0, sizeof data);
     const mode_job large = {DYNSEL_ACCESS_READ_WRITE, COUNT, &touch, data, false};
     const mode_job second = {DYNSEL_ACCESS_READ_WRITE, COUNT, &touch, data + COUNT, false};
-    const mode_job small = {DYNSEL_ACCESS_READ_WRITE, 2, &touch, &data[2 * COUNT], false};
+    const mode_job small = {DYNSEL_ACCESS_READ_WRITE, 2, &touch, &data[(size_t)2 * COUNT], false};
     assert_status(DYNSEL_OK, send_mode(DEVICE, large, &submissions[0]));
     assert_status(DYNSEL_OK, send_mode(DEVICE, second, &submissions[1]));
     assert_status(DYNSEL_OK, send_mode(DEVICE, small, &submissions[2])); /* behind that */

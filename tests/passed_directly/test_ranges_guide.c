@@ -33,9 +33,9 @@ typedef struct job {
 
 static dynsel_status read_on_host(const dynsel_launch *launch)
 {
-    const squares in = squares_make(picked_make(inputs_make(dynsel_launch_data(launch, 0)),
-                                                places_make(dynsel_launch_data(launch, 1)), 0));
-    const inputs results = inputs_make(dynsel_launch_data(launch, 2));
+    const squares in = squares_make(picked_make(inputs_make(launch->arguments[0].value),
+                                                places_make(launch->arguments[1].value), 0));
+    const inputs results = inputs_make(launch->arguments[2].value);
     for (size_t i = 0; i < launch->global.size[0]; i++) {
         inputs_write(results, i, squares_read(in, i));
     }
