@@ -276,7 +276,7 @@ class Formula:
         return struct(self._memory_copy(), self._pointer, WORD.times(3), given)
 
     def _group(self, requirements, dependencies, staged, arguments, values):
-        staging = struct(self._memory_copy(), WORD, BYTE.times(3))
+        staging = struct(self._memory_copy(), HALF, BYTE.times(5))
         bound = struct(self._pointer.times(2), WORD.times(3))
         use = struct(self._pointer, WORD.times(4), self._pointer, BYTE.times(9), WORD)
         return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),

@@ -71,10 +71,12 @@ typedef struct dynsel_use {
 typedef struct dynsel_staged {
     dynsel_memory memory; /* host, bytes: what it points to; native: of the staging memory that was
                              taken for it */
-    uint32_t place;       /* of that in the table, under the lock */
+    uint16_t place;       /* of that in the table, under the lock */
     bool in;              /* the contents are needed */
     bool out;             /* and written */
     bool fresh;           /* allocated for this start */
+    bool came;            /* was copied in */
+    bool went;            /* was copied back */
 } dynsel_staged;
 
 struct dynsel_handler {

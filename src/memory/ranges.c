@@ -76,6 +76,8 @@ static dynsel_status set_pointer(range *of, const dynsel_leaf *leaf)
         .memory = {.host = pointer, .bytes = bytes},
         .in = bytes != 0 && (of->reads || leaf->read_only),
         .out = bytes != 0 && writes,
+        .came = false,
+        .went = false,
     };
     return dynsel_argument_stage(&call, of->index, &staged);
 }

@@ -321,28 +321,35 @@ static dynsel_status run_on_device(dynsel_running *r, dynsel_event *done)
     return status;
 }
 
+#if CONFIG_DYNSEL_STATISTICS
 static void add(dynsel_range_bytes *sum, const dynsel_range_bytes *moved)
 {
     sum->staged_in += moved->staged_in;
     sum->staged_out += moved->staged_out;
     sum->direct += moved->direct;
 }
+#endif
 
-static DYNSEL_ASIDE void count_ranges(dynsel_handler *group, const dynsel_range_bytes *moved)
+static DYNSEL_ASIDE void count_ranges(dynsel_handler *group)
 {
+    dynsel_range_bytes moved = {.direct = group->direct_bytes};
+    for (uint32_t i = 0; i < group->staged_count; i++) {
+        const dynsel_staged *const staged = &group->staged[i];
+        moved.staged_in += staged->came ? staged->memory.bytes : 0;
+        moved.staged_out += staged->went ? staged->memory.bytes : 0;
+    }
     dynsel_lock_acquire(&dynsel_memory_lock);
-    add(&group->bytes, moved);
+    group->bytes = moved;
 #if CONFIG_DYNSEL_STATISTICS
-    add(&dynsel_slot_of(group)->selection.policy->range_bytes, moved);
+    add(&dynsel_slot_of(group)->selection.policy->range_bytes, &moved);
 #endif
     dynsel_lock_release(&dynsel_memory_lock);
 }
 
-static inline void tell_ranges(dynsel_handler *group, dynsel_range_bytes moved)
+static inline void tell_ranges(dynsel_handler *group)
 {
-    moved.direct = group->direct_bytes;
-    if (!DYNSEL_LIKELY((moved.staged_in | moved.staged_out | moved.direct) == 0)) {
-        count_ranges(group, &moved);
+    if (!DYNSEL_LIKELY(group->staged_count == 0 && group->direct_bytes == 0)) {
+        count_ranges(group);
     }
 }
 
@@ -352,7 +359,7 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
     dynsel_backend *const backend = where->backend;
     if (backend->ops->memory == NULL) {
         point_arguments(group);
-        tell_ranges(group, (dynsel_range_bytes){.staged_in = 0});
+        tell_ranges(group);
         group->command.launch.where = where;
         return dynsel_host_command(group);
     }
@@ -364,8 +371,7 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
     r.own = dynsel_slot_of(group)->work.own;
     r.pinned = 0;
     r.after_count = 0;
-    r.moved = (dynsel_range_bytes){.staged_in = 0};
     const dynsel_status status = run_on_device(&r, done);
-    tell_ranges(group, r.moved);
+    tell_ranges(group);
     return status;
 }

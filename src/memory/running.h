@@ -16,7 +16,6 @@ typedef struct dynsel_running {
     uint32_t pinned;      /* in group->after, from the first on */
     uint32_t after_count; /* of `events`: of work that was pinned */
     uint32_t event_count; /* with those of what was brought */
-    dynsel_range_bytes moved;
     dynsel_event events[DYNSEL_MOST_AFTER];
 } dynsel_running;
 
@@ -32,6 +31,6 @@ void dynsel_running_release(const dynsel_running *r, dynsel_event event);
  * was started, the way back, whose event takes the place of the command's. */
 dynsel_status dynsel_stage_allocate(const dynsel_running *r);
 dynsel_status dynsel_stage_in(dynsel_running *r);
-dynsel_status dynsel_stage_out(dynsel_running *r, dynsel_event *done);
+dynsel_status dynsel_stage_out(const dynsel_running *r, dynsel_event *done);
 
 #endif

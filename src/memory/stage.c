@@ -61,9 +61,7 @@ static dynsel_status bring(dynsel_running *r, dynsel_staged *staged)
     if (status == DYNSEL_E_AGAIN) {
         return refuse_full(staged);
     }
-    if (status == DYNSEL_OK && staged->in) {
-        r->moved.staged_in += staged->memory.bytes;
-    }
+    staged->came = status == DYNSEL_OK && staged->in;
     if (status == DYNSEL_OK && done.native != NULL) {
         r->events[r->event_count++] = done;
     }
@@ -81,7 +79,7 @@ dynsel_status dynsel_stage_in(dynsel_running *r)
 }
 
 /* One after the other, so that the last one's event is that of all, and tells of all failures. */
-static dynsel_status write_back(dynsel_running *r, const dynsel_staged *staged, dynsel_event *done)
+static dynsel_status write_back(const dynsel_running *r, dynsel_staged *staged, dynsel_event *done)
 {
     dynsel_event next = {.native = NULL};
     dynsel_status status = DYNSEL_OK;
@@ -95,7 +93,7 @@ static dynsel_status write_back(dynsel_running *r, const dynsel_staged *staged, 
     if (status != DYNSEL_OK) {
         return status;
     }
-    r->moved.staged_out += staged->memory.bytes;
+    staged->went = true;
     if (done->native != NULL) {
         dynsel_running_release(r, *done);
     }
@@ -103,11 +101,11 @@ static dynsel_status write_back(dynsel_running *r, const dynsel_staged *staged, 
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_stage_out(dynsel_running *r, dynsel_event *done)
+dynsel_status dynsel_stage_out(const dynsel_running *r, dynsel_event *done)
 {
     dynsel_status status = DYNSEL_OK;
     for (uint32_t i = 0; i < r->group->staged_count && status == DYNSEL_OK; i++) {
-        const dynsel_staged *const staged = &r->group->staged[i];
+        dynsel_staged *const staged = &r->group->staged[i];
         status = staged->out ? write_back(r, staged, done) : DYNSEL_OK;
     }
     return status;

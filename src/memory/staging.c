@@ -170,7 +170,7 @@ static void take(const dynsel_handler *group, dynsel_staged *staged, record *it)
     it->domain = group->domain;
     it->user = group->token;
     it->used = ++takes;
-    staged->place = (uint32_t)(it - staging);
+    staged->place = (uint16_t)(it - staging);
     staged->memory.native = it->memory.native;
 }
 
