@@ -5,12 +5,23 @@
 #include "groups.h"
 #include "opencl.h"
 #include "options.h"
+#include "ranges.h"
 #include "report.h"
 #include "submits.h"
 
 #define HAS_GROUPS                                                                                 \
     (CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_BACKEND_OPENCL &&                               \
      CONFIG_DYNSEL_POLICY_FIXED_RESOURCE)
+
+/* Three ranges lie in shared memory at the same time, and one is staged. */
+#define LARGE_RANGE (64 << 20)
+#if HAS_GROUPS && CONFIG_DYNSEL_SVM
+#define HAS_RANGES                                                                                 \
+    (CONFIG_DYNSEL_SVM_POOL_BYTES / 4 >= LARGE_RANGE &&                                            \
+     CONFIG_DYNSEL_STAGING_BYTES >= LARGE_RANGE && CONFIG_DYNSEL_SVM_BLOCKS >= 3)
+#else
+#define HAS_RANGES 0
+#endif
 
 static bool print_times(const bench_options *options)
 {
@@ -24,6 +35,9 @@ static bool print_times(const bench_options *options)
 #if HAS_GROUPS
     bench_groups(options->repetitions);
     bench_movement();
+#endif
+#if HAS_RANGES
+    bench_ranges(options->repetitions);
 #endif
     return report_close();
 }

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections import defaultdict
 
+from . import config as configs
 from .errors import UserMistake
 from .nodes import action
 
@@ -21,19 +22,24 @@ CLONE = re.compile(r"\.(constprop|isra|part)\.\d+")  # a function that the compi
 COST_LINE = re.compile(r"[-+*\d]")
 
 
-def variants_for(targets, chosen):
+def variants_for(top, targets, chosen):
     """What bench and soak make of the variants that were asked for.
 
-    The bench: the fragment `bench` on top, with statistics off, and on. The soak: with statistics,
-    because they are compared with its own counts.
+    The bench: the fragment `bench` on top, with statistics off, and on; `bench_small` where there is no
+    memory to share. The soak: with statistics, because they are compared with its own counts.
     """
     found = []
     if "bench" in targets:
-        found += [_with(variant.with_fragment("bench"), f"STATISTICS={value}")
+        found += [_with(variant.with_fragment(_fragment(top, variant)), f"STATISTICS={value}")
                   for variant in chosen for value in "ny"]
     if "soak" in targets:
         found += [_with(variant, "STATISTICS=y") for variant in chosen]
     return found
+
+
+def _fragment(top, variant):
+    config = configs.load(top, variant.board, variant.layers(top), variant.name)
+    return "bench" if config.is_set("DYNSEL_SVM") else "bench_small"
 
 
 def _with(variant, setting):

@@ -113,7 +113,7 @@ def _wanted(session, chosen):
     if "misra" in session.targets:
         wanted = [v for v in wanted if set(session.targets) != {"misra"}]
         wanted += [variants.parse(session.top, f"{variants.DEFAULT_BOARD}+{f}") for f in misra.FRAGMENTS]
-    outside = bench.variants_for(session.targets, chosen)
+    outside = bench.variants_for(session.top, session.targets, chosen)
     if outside:
         wanted = outside + [v for v in wanted if not set(session.targets) <= {"bench", "soak"}]
     return list(dict.fromkeys(wanted))
