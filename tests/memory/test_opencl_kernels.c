@@ -87,6 +87,50 @@ static void ranges_become_work_items(void **state)
     }
 }
 
+/* Each group tells its size; what has local memory was written for some size. */
+static void work_groups_of_many_items_are_large_on_cpus(void **state)
+{
+    static const dynsel_kernel large = {
+        .name = "large",
+        .source = "kernel void large(global uint *words)\n"
+                  "{ if (get_group_id(0) < 16) words[get_group_id(0)] = get_local_size(0); }\n"};
+    static const dynsel_kernel with_local = {
+        .name = "with_local",
+        .source = "kernel void with_local(global uint *words)\n"
+                  "{ local uint sizes[64]; const uint i = get_local_id(0) % 64;\n"
+                  "  sizes[i] = get_local_size(0); barrier(CLK_LOCAL_MEM_FENCE);\n"
+                  "  if (get_group_id(0) < 16) words[get_group_id(0)] = sizes[63 - i]; }\n"};
+    enum { MANY = 1 << 20 };
+    (void)state;
+    for (size_t i = 0; i < resource_count; i++) {
+        cl_device_type type = 0;
+        assert_int_equal(clGetDeviceInfo(dynsel_opencl_device(&resources[i]), CL_DEVICE_TYPE,
+                                         sizeof(type), &type, NULL),
+                         CL_SUCCESS);
+        const struct {
+            const dynsel_kernel *kernel;
+            size_t items;
+            uint32_t expected;
+        } cases[] = {{&large, MANY, (type & CL_DEVICE_TYPE_CPU) != 0 ? 1024 : 64},
+                     {&large, MANY / 2, 64},
+                     {&large, MANY + 96, 32},
+                     {&with_local, MANY, 64}};
+        for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+            dynsel_memory memory;
+            write_words(resources[i].handle, &memory);
+            bring(resources[i].handle, &memory, true);
+            const dynsel_argument arguments[] = {data_of(&memory)};
+            dynsel_command command =
+                launch_of(cases[k].kernel, DYNSEL_RANGE(cases[k].items), arguments, 1);
+            assert_status(DYNSEL_OK, run(resources[i].handle, &command));
+            read_words(resources[i].handle, &memory);
+            for (size_t w = 0; w < 16; w++) {
+                assert_int_equal(words[w], cases[k].expected);
+            }
+        }
+    }
+}
+
 /* `data[row * columns + column]` is the same element as in C. */
 static void the_last_dimension_lies_side_by_side(void **state)
 {
@@ -611,6 +655,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_devices_as_expected),
         cmocka_unit_test(ranges_become_work_items),
+        cmocka_unit_test(work_groups_of_many_items_are_large_on_cpus),
         cmocka_unit_test(the_last_dimension_lies_side_by_side),
         cmocka_unit_test(demanded_work_groups_are_kept),
         cmocka_unit_test(too_much_is_refused),

@@ -16,6 +16,10 @@
 enum {
     MOST_ITEMS = 64,   /* in a work group that the user did not choose */
     ENOUGH_ITEMS = 32, /* a power of two from here on is better than any other number */
+    /* CPUs take groups one by one, and go through the items of one in a loop: where there are so
+     * many items that all cores still get groups, large ones are faster. */
+    MANY_ITEMS = 1 << 20,
+    MOST_OF_MANY = 1024,
 };
 
 /* The user's mistake with a kernel; number: what `{}` stands for. */
@@ -193,10 +197,33 @@ static size_t share_of(size_t count, size_t room)
     return share;
 }
 
-static void choose_local(const dynsel_opencl_kernel *built, dynsel_opencl_shape *shape)
+static bool uses_local_memory(const dynsel_opencl_entry *entry, const dynsel_opencl_kernel *built)
 {
-    size_t room =
-        built->most_items != 0 && built->most_items < MOST_ITEMS ? built->most_items : MOST_ITEMS;
+    cl_ulong bytes = 0;
+    return clGetKernelWorkGroupInfo(built->kernel, entry->device, CL_KERNEL_LOCAL_MEM_SIZE,
+                                    sizeof(bytes), &bytes, NULL) != CL_SUCCESS ||
+           bytes != 0;
+}
+
+/* In a work group. Kernels with local memory have been made for some size. */
+static size_t most_items(const dynsel_opencl_entry *entry, const dynsel_opencl_kernel *built,
+                         const dynsel_opencl_shape *shape)
+{
+    size_t count = 1;
+    for (cl_uint i = 0; i < shape->dimensions; i++) {
+        count *= shape->global[i];
+    }
+    const size_t most = (entry->type & CL_DEVICE_TYPE_CPU) != 0 && count >= MANY_ITEMS &&
+                                !uses_local_memory(entry, built)
+                            ? MOST_OF_MANY
+                            : MOST_ITEMS;
+    return built->most_items != 0 && built->most_items < most ? built->most_items : most;
+}
+
+static void choose_local(const dynsel_opencl_entry *entry, const dynsel_opencl_kernel *built,
+                         dynsel_opencl_shape *shape)
+{
+    size_t room = most_items(entry, built, shape);
     for (cl_uint i = 0; i < shape->dimensions; i++) {
         shape->local[i] =
             built->demanded[0] != 0 ? built->demanded[i] : share_of(shape->global[i], room);
@@ -227,13 +254,14 @@ static bool is_shape_of(const dynsel_opencl_shape *shape, const dynsel_range *gl
 }
 
 /* Into built->shape. */
-static inline void choose_shape(dynsel_opencl_kernel *built, const dynsel_launch *launch)
+static inline void choose_shape(const dynsel_opencl_entry *entry, dynsel_opencl_kernel *built,
+                                const dynsel_launch *launch)
 {
     dynsel_opencl_shape *const shape = &built->shape;
     if (!is_shape_of(shape, &launch->global)) {
         shape->dimensions = launch->global.dimensions;
         turn_round(&launch->global, shape->dimensions, shape->global);
-        choose_local(built, shape);
+        choose_local(entry, built, shape);
     }
 }
 
@@ -283,7 +311,7 @@ static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_com
     size_t first[DYNSEL_MAX_DIMENSIONS];
     size_t own[DYNSEL_MAX_DIMENSIONS];
     const size_t *local = built->shape.local;
-    choose_shape(built, launch);
+    choose_shape(entry, built, launch);
     if (launch->local.dimensions != 0) {
         const dynsel_status status = check_local(command->kernel, built, &launch->local);
         if (status != DYNSEL_OK) {
