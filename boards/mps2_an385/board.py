@@ -31,5 +31,5 @@ def describe(config):
 def limits(config):
     """Bytes of the archive; what is in RAM does not depend on how the compiler optimizes."""
     return {**ram.Formula(config, ram.BARE_ARM).limits(),
-            **({"stack": 896 + (512 if config["DYNSEL_COMMAND_GROUPS"] else 0)}
+            **({"stack": 896 + (608 if config["DYNSEL_COMMAND_GROUPS"] else 0)}
                if config["DYNSEL_OPTIMIZE_SIZE"] else {})}

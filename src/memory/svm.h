@@ -18,7 +18,8 @@ typedef struct dynsel_svm_owner {
 
 #if CONFIG_DYNSEL_SVM
 
-/* The number of the block that a pointer points into, which then stays until dynsel_svm_unpin(). 0: none. */
+/* The number of the block that a pointer points into, which then stays until dynsel_svm_unpin().
+ * 0: none. */
 uint16_t dynsel_svm_pin(const void *pointer);
 void dynsel_svm_unpin(uint16_t number);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random ranges on simulated devices and the host against plain C. DYNSEL_TEST_SEED repeats a run. */
+/* Random ranges on simulated devices and the host against plain C. DYNSEL_TEST_SEED repeats a
+ * run. */
 #include "memory/places.h"
 #include "memory/range_types.h"
 #include "random.h"
