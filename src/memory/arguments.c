@@ -171,10 +171,10 @@ dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, co
         status = check_index(&call, index);
     }
     if (status == DYNSEL_OK) {
+        dynsel_argument *argument = argument_at(handler, index);
+        *argument = (dynsel_argument){.bytes = sizeof(pointer), .kind = DYNSEL_ARGUMENT_POINTER};
         /* whether a kernel writes through it is the kernel's business */
-        *argument_at(handler, index) = (dynsel_argument){.value = (void *)(uintptr_t)pointer,
-                                                         .bytes = sizeof(pointer),
-                                                         .kind = DYNSEL_ARGUMENT_POINTER};
+        (void)memcpy(&argument->value, &pointer, sizeof(pointer));
         handler->has_pointers = true;
     }
     return status;

@@ -38,7 +38,9 @@ static void what_is_left_zero_reads_and_writes_all_of_it(void **state)
     assert_int_equal(1, handler->use_count);
     assert_true(handler->uses[0].reads && handler->uses[0].writes);
     assert_true(handler->uses[0].record == dynsel_buffer_find(grid));
-    assert_int_equal(sizeof table, handler->uses[0].record->bytes);
+    const dynsel_buffer_record *record = handler->uses[0].record;
+    assert_non_null(record);
+    assert_int_equal(sizeof table, record != NULL ? record->bytes : 0);
     assert_status(DYNSEL_OK, finish(handler));
 }
 
