@@ -59,8 +59,8 @@ DYNSEL_BEGIN_DECLS
  * Errors: DYNSEL_E_INVALID (NULL; a size of 0; an alignment that is no power of two),
  *     DYNSEL_E_UNSUPPORTED (the device shares no memory with the host: use a buffer; or the backend
  *     does not know the handle), DYNSEL_E_FULL (CONFIG_DYNSEL_SVM_BLOCKS exist; no gap of that size
- *     is left: CONFIG_DYNSEL_SVM_POOL_BYTES or _HOST_BYTES; CONFIG_DYNSEL_MAX_DOMAINS domains have a
- *     pool; the driver has no room for a pool), DYNSEL_E_OUT_OF_SERVICE. Without effect then.
+ *     is left: CONFIG_DYNSEL_SVM_POOL_BYTES or _HOST_BYTES; CONFIG_DYNSEL_MAX_DOMAINS domains have
+ *     a pool; the driver has no room for a pool), DYNSEL_E_OUT_OF_SERVICE. Without effect then.
  * May block: while a driver makes a pool.
  * Context: any thread; task functions. Not interrupts.
  * Cost: linear in CONFIG_DYNSEL_SVM_BLOCKS.
