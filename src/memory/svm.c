@@ -97,6 +97,9 @@ void dynsel_svm_unpin(uint16_t number)
 
 dynsel_svm_owner dynsel_svm_owner_of(uint16_t number)
 {
+    if (number == NONE) {
+        return (dynsel_svm_owner){.to_host = true};
+    }
     dynsel_lock_acquire(&blocks_lock);
     const block *const found = block_at(number);
     const pool *const from = &pools[found->pool];

@@ -23,7 +23,7 @@ typedef struct dynsel_svm_owner {
 uint16_t dynsel_svm_pin(const void *pointer);
 void dynsel_svm_unpin(uint16_t number);
 
-/* Of a pinned block. */
+/* Of a pinned block; 0: of memory that is none, which is the host's. */
 dynsel_svm_owner dynsel_svm_owner_of(uint16_t number);
 
 #else
