@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which runs of a test are repeated: those in which the tool crashed, and no other ones."""
+
+import contextlib
+import io
+import os
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+import support  # finds dynsel_build
+from dynsel_build import runner
+
+CRASH = 'printf "[  PASSED  ] 2 test(s).\\nTracer caught signal 11: addr=0x6b0\\n"; exit 1'
+
+
+class Runs(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_script(self, script):
+        """The status, how often it ran and what was said."""
+        program = self.folder / "it.sh"
+        program.write_text(f'echo run >> {self.folder}/runs; ran=$(wc -l < {self.folder}/runs)\n{script}\n',
+                           encoding="utf-8")
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            status = runner.run(runner.Run(f"{self.folder}/it", ("sh", str(program)), dict(os.environ)))
+        runs = (self.folder / "runs").read_text(encoding="utf-8").count("run")
+        self.assertEqual((self.folder / "it.ok").exists(), status == 0)
+        return status, runs, said.getvalue()
+
+    def test_once_when_it_passes(self):
+        self.assertEqual(self.run_script("true"), (0, 1, ""))
+
+    def test_once_when_it_fails(self):
+        status, runs, said = self.run_script('echo "a leak"; exit 23')
+        self.assertEqual((status, runs), (23, 1))
+        self.assertIn("exit status 23", said)
+        self.assertIn("a leak", said)
+
+    def test_again_when_the_tracer_crashed(self):
+        status, runs, said = self.run_script(f'[ $ran -lt 2 ] || exit 0; {CRASH}')
+        self.assertEqual((status, runs), (0, 2))
+        self.assertIn("LeakSanitizer itself crashed", said)
+
+    def test_a_failure_after_a_crash_counts(self):
+        status, runs, _ = self.run_script(f'[ $ran -lt 2 ] || exit 5; {CRASH}')
+        self.assertEqual((status, runs), (5, 2))
+
+    def test_not_for_ever(self):
+        status, runs, said = self.run_script(CRASH)
+        self.assertEqual((status, runs), (1, runner.TRIES))
+        self.assertIn("FAILED", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
