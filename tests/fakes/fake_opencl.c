@@ -2,12 +2,22 @@
 /* What the test orders and asks for, and what every call goes through. */
 #include "fakes/fake_opencl_state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 fake_opencl_state fake_state;
 
+/* What shared memory lost devices kept. */
+static void free_shared(void)
+{
+    for (cl_uint i = 0; i < fake_state.shared_count; i++) {
+        free(fake_state.shared[i].memory);
+    }
+}
+
 void fake_opencl_show(const fake_platform *platforms, cl_uint count, cl_int code)
 {
+    free_shared();
     memset(&fake_state, 0, sizeof(fake_state));
     fake_state.platforms_code = code;
     fake_state.platform_count = count;
