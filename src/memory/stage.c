@@ -28,7 +28,7 @@ static dynsel_status allocate(const dynsel_running *r, dynsel_staged *staged)
         status = r->ops->allocate(r->backend, r->own, &memory);
     } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r));
     if (status == DYNSEL_OK) {
-        *kept = memory;
+        kept->native = memory.native; /* others read how large it is, under the lock */
         dynsel_staging_allocated(staged, r->own);
         staged->memory.native = memory.native;
         staged->fresh = true;
