@@ -267,7 +267,7 @@ static void threads_take_and_give_back(void **state)
     pthread_t threads[THREADS];
     uint32_t failures[THREADS] = {0};
     (void)state;
-    skip_unless(any_shares());
+    skip_unless(CONFIG_DYNSEL_CONTEXT_THREADS && any_shares());
     for (size_t i = 0; i < resource_count; i++) {
         skip_unless(shares(i));
     }
