@@ -101,7 +101,8 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
 
 /**
  * Sets arguments of the kernel: a range of an iterator, one argument for each of its leaves, from
- * `index` on.
+ * `index` on. Whatever is set at `index` again takes the place of the whole range, also where it
+ * has fewer arguments; what is set at another of them takes the place of that one alone.
  *
  * type: of the iterator, one word; has a function `type_leaves`.
  * iterator: a value of it, copied; what it points to is used until the work is complete.

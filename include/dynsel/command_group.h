@@ -143,8 +143,9 @@ dynsel_status dynsel_accessor_get_access(dynsel_handler *handler,
 /**
  * Sets an argument of the kernel: a value, copied.
  *
- * index: the argument's number, from 0, below CONFIG_DYNSEL_MAX_ARGUMENTS. Again replaces it; a
- *     larger value takes room of its own then. All up to the highest have to be set.
+ * index: the argument's number, from 0, below CONFIG_DYNSEL_MAX_ARGUMENTS. Whatever is set there
+ *     again takes the place of it, as if that had never been; so do arguments of all other kinds.
+ *     All up to the highest have to be set.
  * bytes: its size, not 0.
  * Errors: DYNSEL_E_FULL (the values together exceed CONFIG_DYNSEL_ARGUMENT_BYTES, or the index is
  *     too high).

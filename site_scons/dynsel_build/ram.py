@@ -280,7 +280,7 @@ class Formula:
         bound = struct(self._pointer.times(2), WORD.times(3))
         use = struct(self._pointer, WORD.times(4), self._pointer, BYTE.times(9), WORD)
         return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
-                      WORD.times(2 + 8 + 6), self._pointer, LONG, BYTE.times(6), WORD, self._pointer.times(2),
+                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(6), WORD, self._pointer.times(2),
                       WORD.times(7), LONG.times(3), WORD.times(2 * dependencies + requirements),
                       bound.times(requirements), use.times(requirements), staging.times(staged),
                       self._argument().times(arguments), Type(values, 16))

@@ -56,23 +56,14 @@ static DYNSEL_ASIDE dynsel_status settle_arguments(dynsel_call *call)
     return status;
 }
 
-static bool is_argument(const dynsel_handler *group, uint32_t staged)
+/* Until now `bytes` of pointers said what ranges have devices reach through them. */
+static DYNSEL_ASIDE void settle_pointers(dynsel_handler *group)
 {
-    bool found = false;
-    for (uint32_t i = 0; i < group->argument_count && !found; i++) {
-        const dynsel_argument *argument = &group->arguments[i];
-        found =
-            argument->kind == DYNSEL_ARGUMENT_DATA && argument->use == (DYNSEL_IS_STAGED | staged);
-    }
-    return found;
-}
-
-/* Others were set in their place. */
-static DYNSEL_ASIDE void drop_replaced_ranges(dynsel_handler *group)
-{
-    for (uint32_t i = 0; i < group->staged_count; i++) {
-        if (!is_argument(group, i)) {
-            group->staged[i] = (dynsel_staged){.in = false};
+    for (uint32_t i = 0; i < group->argument_count; i++) {
+        dynsel_argument *const argument = &group->arguments[i];
+        if (argument->kind == DYNSEL_ARGUMENT_POINTER) {
+            group->direct_bytes += argument->bytes;
+            argument->bytes = sizeof(argument->value);
         }
     }
 }
@@ -90,8 +81,8 @@ dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
                              "the group function launched nothing: call dynsel_parallel_for(), "
                              "dynsel_copy() or another of these");
     }
-    if (!DYNSEL_LIKELY(group->staged_count == 0)) {
-        drop_replaced_ranges(group);
+    if (!DYNSEL_LIKELY(!group->has_pointers)) {
+        settle_pointers(group);
     }
     group->command.launch.arguments = group->arguments;
     group->command.launch.argument_count = group->argument_count;

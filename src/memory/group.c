@@ -39,6 +39,7 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->value_bytes = 0;
     group->staged_count = 0;
     group->only_on_host = NULL;
+    group->host_range_count = 0;
     group->direct_bytes = 0;
     group->bytes = (dynsel_range_bytes){.staged_in = 0};
     group->host_task = NULL;

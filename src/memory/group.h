@@ -27,6 +27,14 @@ enum {
     DYNSEL_IS_STAGED = 0x40 /* beside its place in `staged`, where an argument has no use */
 };
 
+/* While the group function runs, in `block` of an argument of a range: */
+enum {
+    DYNSEL_BEHIND_FIRST = 0xff, /* how many arguments in front of it the range begins */
+    DYNSEL_ONLY_ON_HOST = 0x100 /* in the first: it keeps the work on the host */
+};
+
+_Static_assert(CONFIG_DYNSEL_MAX_ARGUMENTS <= DYNSEL_BEHIND_FIRST,
+               "ranges may have more arguments than are counted");
 _Static_assert(CONFIG_DYNSEL_MAX_REQUIREMENTS <= DYNSEL_IS_STAGED &&
                    CONFIG_DYNSEL_MAX_STAGED <= DYNSEL_IS_STAGED,
                "an argument has no room for so many uses");
@@ -100,10 +108,11 @@ struct dynsel_handler {
     uint32_t staged_count;
     const char
         *only_on_host;     /* a function of a range that has no other form; NULL: there is none */
-    uint64_t direct_bytes; /* that ranges have devices reach as they are */
-    bool open;             /* the group function runs */
-    bool unsettled;        /* an argument was left out, or an accessor used that was not required */
-    bool has_pointers;     /* an argument is one, or was */
+    uint64_t direct_bytes; /* that ranges have devices reach as they are; added up at the end */
+    uint16_t host_range_count; /* ranges with such a function */
+    bool open;                 /* the group function runs */
+    bool unsettled;    /* an argument was left out, or an accessor used that was not required */
+    bool has_pointers; /* an argument is one, or was */
 
     /* Under the lock. */
     bool in_order;             /* its resource runs work in the order in which it was started */

@@ -12,7 +12,9 @@ typedef struct range {
     dynsel_call call;
     const unsigned char *iterator;
     uint64_t count;
+    uint32_t first; /* of its arguments */
     uint32_t index;
+    const char *only_on_host; /* as of the handler */
     bool reads;
     bool writes;
     dynsel_status status;
@@ -68,8 +70,11 @@ static dynsel_status set_pointer(range *of, const dynsel_leaf *leaf)
                                     "its pointer is NULL, and should point to {} bytes", bytes);
     }
     if (leaf->direct) {
-        of->call.handler->direct_bytes += bytes;
-        return dynsel_set_arg_pointer(of->call.handler, of->index, pointer);
+        const dynsel_status status = dynsel_set_arg_pointer(of->call.handler, of->index, pointer);
+        if (status == DYNSEL_OK) {
+            of->call.handler->arguments[of->index].bytes = bytes;
+        }
+        return status;
     }
     const bool writes = of->writes && !leaf->read_only;
     const dynsel_staged staged = {
@@ -99,13 +104,27 @@ static void take_leaf(dynsel_leaf_sink *sink, const dynsel_leaf *leaf)
         of->status = set_pointer(of, leaf);
         break;
     case DYNSEL_LEAF_HOST_ONLY:
-        of->call.handler->only_on_host = leaf->name;
+        of->only_on_host = leaf->name;
         return;
     default:
         of->status = DYNSEL_REFUSE(&of->call, DYNSEL_E_INVALID, "a leaf is of no kind there is");
         break;
     }
+    if (of->status == DYNSEL_OK) {
+        of->call.handler->arguments[of->index].block = (uint16_t)(of->index - of->first);
+    }
     of->index++;
+}
+
+/* What has no arguments is not replaced. */
+static void keep_on_host(const range *of)
+{
+    dynsel_handler *const handler = of->call.handler;
+    handler->only_on_host = of->only_on_host;
+    handler->host_range_count++;
+    if (of->index > of->first) {
+        handler->arguments[of->first].block |= DYNSEL_ONLY_ON_HOST;
+    }
 }
 
 static bool discards(dynsel_access_mode mode)
@@ -122,6 +141,7 @@ dynsel_status dynsel_set_range_leaves(dynsel_handler *handler, uint32_t index,
         .call = DYNSEL_CALL(handler, NULL),
         .iterator = iterator,
         .count = count,
+        .first = index,
         .index = index,
         .reads = !discards(mode),
         .writes = mode != DYNSEL_ACCESS_READ,
@@ -132,6 +152,9 @@ dynsel_status dynsel_set_range_leaves(dynsel_handler *handler, uint32_t index,
     }
     if (of.status == DYNSEL_OK) {
         leaves(&of.sink, place);
+    }
+    if (of.status == DYNSEL_OK && of.only_on_host != NULL) {
+        keep_on_host(&of);
     }
     return of.status;
 }

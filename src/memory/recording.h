@@ -114,10 +114,6 @@ static inline uint8_t dynsel_use_through(const dynsel_handler *handler, const dy
                          : DYNSEL_NOT_YET | (uint32_t)(bound - handler->bound));
 }
 
-/* Sets an argument. */
-dynsel_status dynsel_argument_set(const dynsel_call *call, uint32_t index,
-                                  const dynsel_argument *argument);
-
 /* A pointer into the host's memory; what devices get is a copy, as `staged` says. */
 dynsel_status dynsel_argument_stage(const dynsel_call *call, uint32_t index,
                                     const dynsel_staged *staged);
