@@ -244,15 +244,18 @@ dynsel_status dynsel_need_aspects(dynsel_handler *handler, dynsel_aspect_set asp
 
 /**
  * How many bytes would have to be moved for a task to run on a resource: what its requirements read
- * and the resource's domain has no valid copy of. For policies, in try_select; and for programs,
+ * and the resource's domain has no valid copy of; and of a command group what its ranges
+ * (dynsel_set_range()) have staged, there and back. For policies, in try_select; and for programs,
  * with placeholders on a task of their own.
  *
- * task: with its `requirements`; inside try_select those of the command group.
- * Returns: 0 for NULL, for tasks without requirements, and for buffers that were ended.
+ * task: with its `requirements`; inside try_select those of the command group, as it was given.
+ * Returns: 0 for NULL, for a task of your own without requirements, and for buffers that were
+ *     ended. That a device shares the host's memory is known when it has its first buffer; until
+ *     then what it reads counts.
  * Errors: none.
  * May block: no.
  * Context: any thread.
- * Cost: one short lock; linear in the requirements.
+ * Cost: one short lock; linear in the requirements and staged pointers.
  */
 uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *task);
 

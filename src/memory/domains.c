@@ -104,3 +104,8 @@ uint32_t dynsel_domain_known(dynsel_backend *backend, void *own)
 {
     return find(backend, ask(backend, own).number);
 }
+
+bool dynsel_domain_is_host(dynsel_backend *backend, void *own)
+{
+    return ask(backend, own).number == 0;
+}

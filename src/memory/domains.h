@@ -29,4 +29,7 @@ dynsel_status dynsel_domain_of(dynsel_backend *backend, void *own, uint32_t *dom
 /* The same without entering it: DYNSEL_HOST_DOMAIN also for a domain that is not known. */
 uint32_t dynsel_domain_known(dynsel_backend *backend, void *own);
 
+/* Whether the resource works in the host's memory, known or not. */
+bool dynsel_domain_is_host(dynsel_backend *backend, void *own);
+
 #endif

@@ -7,6 +7,7 @@
 #include "memory/domains.h"
 #include "memory/group.h"
 #include "memory/lock.h"
+#include "memory/run.h"
 
 dynsel_status dynsel_buffer_movement(dynsel_buffer buffer, dynsel_movement *movement)
 {
@@ -64,9 +65,19 @@ static bool needs_contents(const dynsel_accessor *accessor, const dynsel_buffer_
     return !discards || !covers_all(accessor, record);
 }
 
+/* Where work would run. */
+typedef struct destination {
+    uint32_t domain;
+    bool is_host; /* else, without a domain, nothing was there yet */
+} destination;
+
 /* A copy that is or would be the host's memory itself moves nothing in. */
-static bool is_moved(const dynsel_buffer_record *record, uint32_t domain)
+static bool is_moved(const dynsel_buffer_record *record, const destination *there)
 {
+    const uint32_t domain = there->domain;
+    if (domain == DYNSEL_HOST_DOMAIN && !there->is_host) {
+        return true;
+    }
     if (domain == DYNSEL_HOST_DOMAIN) {
         const uint32_t sharer = record->shared_by;
         return !record->host_valid && (sharer == 0 || !record->copies[sharer - 1].valid);
@@ -91,15 +102,27 @@ static bool came_before(const dynsel_task *task, size_t index, const dynsel_buff
     return false;
 }
 
-static uint64_t bytes_of(const dynsel_task *task, size_t index, uint32_t domain)
+static uint64_t bytes_of(const dynsel_task *task, size_t index, const destination *there)
 {
     const dynsel_requirement *const requirement = &task->requirements[index];
     const dynsel_buffer_record *const record = dynsel_buffer_find(buffer_of(requirement));
     return record != NULL && requirement->accessor != NULL &&
-                   needs_contents(requirement->accessor, record) && is_moved(record, domain) &&
+                   needs_contents(requirement->accessor, record) && is_moved(record, there) &&
                    !came_before(task, index, record)
                ? record->bytes
                : 0;
+}
+
+/* There and back. The command group stays while a policy looks at its task. */
+static uint64_t bytes_of_ranges(const dynsel_handler *group)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < group->staged_count; i++) {
+        const dynsel_staged *const staged = &group->staged[i];
+        bytes += staged->in ? staged->memory.bytes : 0;
+        bytes += staged->out ? staged->memory.bytes : 0;
+    }
+    return bytes;
 }
 
 uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *task)
@@ -109,10 +132,15 @@ uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *t
     }
     uint64_t bytes = 0;
     dynsel_lock_acquire(&dynsel_memory_lock);
-    const uint32_t domain = dynsel_domain_known(where->backend, where->handle);
+    const destination there = {
+        .domain = dynsel_domain_known(where->backend, where->handle),
+        .is_host = dynsel_domain_is_host(where->backend, where->handle),
+    };
     for (size_t i = 0; i < task->requirement_count; i++) {
-        bytes += bytes_of(task, i, domain);
+        bytes += bytes_of(task, i, &there);
     }
     dynsel_lock_release(&dynsel_memory_lock);
-    return bytes;
+    return task->function == dynsel_group_run && !there.is_host
+               ? bytes + bytes_of_ranges(task->args)
+               : bytes;
 }

@@ -135,6 +135,20 @@ static void what_would_be_moved_is_told(void **state)
     assert_int_equal(2, would_move(HOST, both, 2));
 }
 
+/* A domain that nothing was sent to yet has no copies. */
+static void it_is_told_of_new_devices(void **state)
+{
+    (void)state;
+    const dynsel_accessor reads = {.buffer = a, .mode = DYNSEL_ACCESS_READ, .placeholder = true};
+    const dynsel_requirement one[] = {{.accessor = &reads}};
+    sim.devices[3].domain = 4711;
+    assert_int_equal(1, would_move(3, one, 1));
+    run_on(0, add_to(a, 1));
+    assert_int_equal(1, would_move(3, one, 1));
+    assert_int_equal(0, would_move(0, one, 1));
+    assert_int_equal(1, would_move(HOST, one, 1));
+}
+
 static void shared_memory_would_not_be_moved(void **state)
 {
     (void)state;
@@ -396,6 +410,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_host_moves_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_questions_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_would_be_moved_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_is_told_of_new_devices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shared_memory_would_not_be_moved, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_would_be_moved_for_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_domain_takes_the_place_of_one_that_nobody_needs, set_up,
