@@ -235,7 +235,7 @@ static dynsel_status move_in(dynsel_running *r)
 /* Nothing has to be moved on the way of most work. */
 static inline bool moves_nothing(const dynsel_handler *group)
 {
-    bool moves = group->staged_count != 0;
+    bool moves = dynsel_running_stages(group);
     for (uint32_t i = 0; i < group->use_count; i++) {
         moves |= group->uses[i].allocate || group->uses[i].bring;
     }
@@ -307,7 +307,7 @@ static dynsel_status run_on_device(dynsel_running *r, dynsel_event *done)
     if (status == DYNSEL_OK) {
         status = launch(r, done);
     }
-    if (status == DYNSEL_OK && r->group->staged_count != 0) {
+    if (status == DYNSEL_OK && dynsel_running_stages(r->group)) {
         status = dynsel_stage_out(r, done);
     }
     if (DYNSEL_LIKELY(r->event_count == r->after_count)) {

@@ -27,6 +27,12 @@ dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes);
 
 void dynsel_running_release(const dynsel_running *r, dynsel_event event);
 
+/* Whether ranges have to be copied. */
+static inline bool dynsel_running_stages(const dynsel_handler *group)
+{
+    return group->staged_count != 0 && group->domain != DYNSEL_HOST_DOMAIN;
+}
+
 /* The three steps of ranges. Room first, then the data, before the command; and behind it, where it
  * was started, the way back, whose event takes the place of the command's. */
 dynsel_status dynsel_stage_allocate(const dynsel_running *r);

@@ -348,7 +348,7 @@ static bool find_copies(simulated_backend *sim, simulated_operation *op)
     for (size_t i = 0; command->kind == DYNSEL_COMMAND_KERNEL && i < command->launch.argument_count;
          i++) {
         const dynsel_argument *argument = &command->launch.arguments[i];
-        if (argument->kind == DYNSEL_ARGUMENT_DATA) {
+        if (argument->kind == DYNSEL_ARGUMENT_DATA && op->device->domain != 0) {
             op->copies[i] = copy_of(sim, op->device, argument->memory);
             found &= op->copies[i] != NULL;
         }

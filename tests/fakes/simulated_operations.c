@@ -174,7 +174,7 @@ static dynsel_status take_kernel(const simulated_operation *op)
     dynsel_launch launch = op->command->launch;
     for (size_t i = 0; i < launch.argument_count; i++) {
         arguments[i] = launch.arguments[i];
-        if (arguments[i].kind == DYNSEL_ARGUMENT_DATA) {
+        if (arguments[i].kind == DYNSEL_ARGUMENT_DATA && op->copies[i] != NULL) {
             arguments[i].value = op->copies[i]->data;
         }
     }

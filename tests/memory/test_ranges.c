@@ -134,6 +134,67 @@ static void each_kind_where_a_wait_is_needed(void **state)
     play_all(DEVICE);
 }
 
+static void nothing_is_copied_for_a_device_in_the_hosts_memory(void **state)
+{
+    (void)state;
+    sim.devices[OTHER].domain = 0;
+    for (size_t i = 0; i < RANGE_CASES; i++) {
+        const range_case *const what = &range_cases[i];
+        range_job work = {what, &world};
+        dynsel_submission submission = {.policy = NULL};
+        dynsel_range_bytes bytes;
+        range_fill(&world, 6);
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(&places[OTHER].policy, range_record,
+                                                             &work, &submission));
+        assert_status(DYNSEL_OK, dynsel_submission_range_bytes(&submission, &bytes));
+        check_bytes(&bytes, 0, 0, what->direct * INT_BYTES);
+        assert_status(DYNSEL_OK, dynsel_wait(&submission));
+        assert_true(range_is_right(&work, 6));
+    }
+    assert_int_equal(0, sim.counts.allocated);
+}
+
+/* A policy that asks */
+
+enum { ASKED = 2 };
+static uint64_t told[ASKED];
+
+static dynsel_status ask_and_choose(dynsel_policy *policy, const dynsel_task *task,
+                                    dynsel_selection *selection)
+{
+    for (uint32_t i = 0; i < ASKED; i++) {
+        told[i] = dynsel_bytes_to_move(&policy->resources[i], task);
+    }
+    selection->index = 0;
+    return DYNSEL_OK;
+}
+
+static void policies_are_told_what_ranges_would_move(void **state)
+{
+    static const dynsel_policy_ops ops = {.name = "asks", .try_select = ask_and_choose};
+    const dynsel_resource resources[ASKED] = {simulated_resource(&sim, DEVICE),
+                                              {.backend = &dynsel_inline_backend}};
+    const dynsel_options options = {.resources = resources, .count = ASKED};
+    static dynsel_policy asks;
+    (void)state;
+    asks = (dynsel_policy){.ops = NULL};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&asks, &ops, &options));
+    for (size_t i = 0; i < RANGE_CASES; i++) {
+        range_job work = {&range_cases[i], &world};
+        dynsel_submission submission = {.policy = NULL};
+        dynsel_range_bytes bytes;
+        range_fill(&world, 2);
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group(&asks, range_record, &work, &submission));
+        assert_status(DYNSEL_OK, dynsel_submission_range_bytes(&submission, &bytes));
+        assert_status(DYNSEL_OK, dynsel_wait(&submission));
+        assert_int_equal((range_cases[i].staged + range_cases[i].count) * INT_BYTES, told[0]);
+        assert_int_equal(bytes.staged_in + bytes.staged_out, told[0]);
+        assert_int_equal(0, told[1]);
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&asks));
+}
+
 /* Modes */
 
 typedef struct mode_job {
@@ -379,6 +440,8 @@ int main(void)
         TEST(each_kind_of_iterator_on_a_device),
         TEST(each_kind_of_iterator_out_of_order),
         TEST(each_kind_where_a_wait_is_needed),
+        TEST(nothing_is_copied_for_a_device_in_the_hosts_memory),
+        TEST(policies_are_told_what_ranges_would_move),
         TEST(each_mode_moves_what_it_needs),
         TEST(what_is_only_read_comes_in_and_never_back),
         TEST(staging_memory_is_kept),
