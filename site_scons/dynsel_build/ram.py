@@ -292,7 +292,7 @@ class Formula:
         place = struct(BYTE.times(2 + 16), WORD.times(4))
         pointer = self._pointer if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
         shared = (self._pointer, BYTE) if self._config.is_set("DYNSEL_SVM") else ()
-        return struct(WORD.times(3), self._pointer.times(4), WORD.times(3), BYTE.times(6), LONG, pointer, *shared,
+        return struct(WORD.times(4), self._pointer.times(4), WORD.times(3), BYTE.times(6), LONG, pointer, *shared,
                       LONG, WORD.times(2), LONG, self._aspects(1), place, BYTE.times(128 + 64 + 64))
 
     def _opencl_kernel(self, arguments):

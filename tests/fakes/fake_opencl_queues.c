@@ -182,16 +182,25 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *to
     return fake_reply(&status, sizeof(status), bytes, to, answered);
 }
 
+/* A wait flushes (section 5.13 of OpenCL 1.2); and whatever it answers, time passes. */
+static void let_end(cl_event event, cl_int code)
+{
+    event->queue->unflushed = event->queue->unflushed && code != CL_SUCCESS;
+    if (event->status > CL_COMPLETE) {
+        event->status = CL_COMPLETE;
+    }
+}
+
 cl_int clWaitForEvents(cl_uint count, const cl_event *events)
 {
     cl_int code = CL_SUCCESS;
     for (cl_uint i = 0; i < count && code == CL_SUCCESS; i++) {
         fake_violate_if(events[i]->references == 0);
         code = fake_enter_queue("clWaitForEvents", events[i]->queue);
-        if (code == CL_SUCCESS && status_of(events[i]) < 0) {
+        const cl_int status = status_of(events[i]);
+        let_end(events[i], code);
+        if (code == CL_SUCCESS && status < 0) {
             code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-        } else if (code == CL_SUCCESS) {
-            events[i]->status = CL_COMPLETE;
         }
     }
     return code;

@@ -49,6 +49,7 @@ static void detach(dynsel_backend *backend, void *own)
 DYNSEL_RARE static void note_unflushed(dynsel_opencl_entry *entry, dynsel_work *work, cl_int code)
 {
     const dynsel_error error = dynsel_opencl_failure(entry, "clFlush", code);
+    dynsel_word_store_release(&entry->unflushed, 1);
     if (work->error.status == DYNSEL_OK) {
         work->error = error;
     }
@@ -60,6 +61,20 @@ static inline void flush(dynsel_opencl_entry *entry, dynsel_work *work)
     const cl_int code = clFlush(entry->queue);
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
         note_unflushed(entry, work, code);
+    }
+}
+
+/* Else who only polls would never see an end. */
+DYNSEL_RARE static void flush_again(dynsel_opencl_entry *entry)
+{
+    if (dynsel_opencl_is_lost(entry)) {
+        return;
+    }
+    dynsel_word_store_release(&entry->unflushed, 0);
+    const cl_int code = clFlush(entry->queue);
+    if (code != CL_SUCCESS) {
+        dynsel_word_store_release(&entry->unflushed, 1);
+        (void)dynsel_opencl_failure(entry, "clFlush", code); /* a loss is remembered */
     }
 }
 
@@ -145,6 +160,9 @@ static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
 {
     dynsel_opencl_entry *const entry = work->own;
     (void)backend;
+    if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&entry->unflushed) == 0)) {
+        flush_again(entry);
+    }
     if (dynsel_opencl_is_lost(entry)) {
         return dynsel_opencl_fail_lost(entry);
     }

@@ -2,8 +2,8 @@
 /*
  * What the OpenCL backend knows: one table of platforms, one of devices and adopted queues.
  *
- * The lock guards everything here but an entry's `state`, `users` and `sharing` and the table's
- * `known`: those are read without it, so that work on an open device never waits for another
+ * The lock guards everything here but an entry's `state`, `users`, `sharing` and `unflushed` and the
+ * table's `known`: those are read without it, so that work on an open device never waits for another
  * device's driver. What else such a reader needs was written before `state` or `known` was stored.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_TABLE_H
@@ -55,9 +55,10 @@ typedef cl_int(CL_API_CALL *dynsel_opencl_set_pointer_fn)(cl_kernel kernel, cl_u
                                                           const void *pointer);
 
 typedef struct dynsel_opencl_entry {
-    dynsel_word state;   /* a dynsel_opencl_state */
-    dynsel_word users;   /* entries of policies' tables */
-    dynsel_word sharing; /* what src/backends/opencl/svm.c has asked for; 0: nothing yet */
+    dynsel_word state;     /* a dynsel_opencl_state */
+    dynsel_word users;     /* entries of policies' tables */
+    dynsel_word sharing;   /* what src/backends/opencl/svm.c has asked for; 0: nothing yet */
+    dynsel_word unflushed; /* 1: the queue could not be flushed, and has to be */
     cl_command_queue queue;
     cl_context context;
     cl_device_id device;
