@@ -3,7 +3,8 @@
  * For tests of what the OpenCL backend does with memory, called as the library calls it, on the
  * devices of this machine.
  *
- * DYNSEL_EXPECT_DEVICES says how many OpenCL devices there must be; unset: any number.
+ * DYNSEL_EXPECT_DEVICES says how many OpenCL devices there must be; unset: any number. What
+ * DYNSEL_TEST_SVM says, tests/memory/hide_svm.c does to them.
  */
 #ifndef DYNSEL_TESTS_OPENCL_FIXTURE_H
 #define DYNSEL_TESTS_OPENCL_FIXTURE_H
@@ -70,6 +71,19 @@ static inline void as_many_devices_as_expected(void **state)
     (void)state;
     if (expected_devices() != SIZE_MAX) {
         assert_int_equal(resource_count, expected_devices());
+    }
+}
+
+/* So that it is known what a run is of. */
+static inline void they_share_as_expected(void **state)
+{
+    const char *const shown = getenv("DYNSEL_TEST_SVM");
+    (void)state;
+    for (size_t i = 0; i < resource_count && shown != NULL; i++) {
+        assert_int_equal(strcmp(shown, "coarse") == 0 ? DYNSEL_SHARES_MAPPED
+                         : strcmp(shown, "fine") == 0 ? DYNSEL_SHARES_ALLOCATED
+                                                      : DYNSEL_SHARES_NOTHING,
+                         memory_ops()->sharing(&dynsel_opencl_backend, resources[i].handle));
     }
 }
 

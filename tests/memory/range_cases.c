@@ -11,6 +11,7 @@
 #define INT(i)      DYNSEL_LAUNCH_VALUE(launch, i, int)
 #define ULONG(i)    DYNSEL_LAUNCH_VALUE(launch, i, uint64_t)
 #define UNPACK(...) __VA_ARGS__
+#define DIRECT(of)  (world->reached != NULL ? world->reached->of : world->of)
 
 /* type; how many arguments; these in OpenCL C, and in C; how the kernel makes the iterator of them,
  * and a number of its element v; how the program makes it; what comes out at i. */
@@ -79,7 +80,7 @@ OWN(DYNSEL_AS_C)
 
 CASE(inputs, 1, "global int *p, ", (int *p = DATA(0)), inputs_make(p), v, inputs_make(world->a),
      world->a[i])
-CASE(reached, 1, "global int *p, ", (int *p = DATA(0)), reached_make(p), v, reached_make(world->b),
+CASE(reached, 1, "global int *p, ", (int *p = DATA(0)), reached_make(p), v, reached_make(DIRECT(b)),
      world->b[i])
 CASE(numbers, 1, "int n, ", (int n = INT(0)), numbers_make(n), v, numbers_make(7), 7 + (int)i)
 CASE(nowhere, 0, "", (), nowhere_make(), v, nowhere_make(), 0)
@@ -97,7 +98,7 @@ CASE(mapped, 2, "global int *p, global int *q, ", (int *p = DATA(0); int *q = DA
      mapped_make(inputs_make(world->a), inputs_make(world->map), N), world->a[world->map[i]])
 CASE(reached_by, 2, "global int *p, global int *q, ", (int *p = DATA(0); int *q = DATA(1)),
      reached_by_make(reached_make(p), inputs_make(q), 0), v,
-     reached_by_make(reached_make(world->b), inputs_make(world->map), N), world->b[world->map[i]])
+     reached_by_make(reached_make(DIRECT(b)), inputs_make(world->map), N), world->b[world->map[i]])
 CASE(backwards, 2, "global int *p, ulong n, ", (int *p = DATA(0); uint64_t n = ULONG(1)),
      backwards_make(inputs_make(p), n), v, backwards_make(inputs_make(world->a), N),
      world->a[N - 1 - i])
@@ -108,7 +109,7 @@ CASE(mapped_backwards, 3, "global int *p, global int *q, ulong n, ",
      world->b[world->map[N - 1 - i]])
 CASE(pairs, 2, "global int *p, global int *q, ", (int *p = DATA(0); int *q = DATA(1)),
      pairs_make(inputs_make(p), reached_make(q)), v.first * 3 + v.second,
-     pairs_make(inputs_make(world->a), reached_make(world->b)), world->a[i] * 3 + world->b[i])
+     pairs_make(inputs_make(world->a), reached_make(DIRECT(b))), world->a[i] * 3 + world->b[i])
 CASE(triples, 4, "global int *p, global int *q, ulong n, int m, ",
      (int *p = DATA(0); int *q = DATA(1); uint64_t n = ULONG(2); int m = INT(3)),
      triples_make(squares_make(inputs_make(p)), backwards_make(inputs_make(q), n), numbers_make(m)),
@@ -126,7 +127,7 @@ CASE(all_four, 6,
                    fourths_make(squares_make(inputs_make(t))), nowhere_make()),
      v.first.first + v.first.second + v.second + v.third + v.fourth,
      all_four_make(
-         pairs_make(inputs_make(world->a), reached_make(world->b)),
+         pairs_make(inputs_make(world->a), reached_make(DIRECT(b))),
          mapped_backwards_make(mapped_make(inputs_make(world->b), inputs_make(world->map), N), N),
          fourths_make(squares_make(inputs_make(world->a))), nowhere_make()),
      world->a[i] + world->b[i] + world->b[world->map[N - 1 - i]] +
@@ -137,7 +138,7 @@ CASE(own, 3, "global int *p, global int *q, int n, ",
      own_make(reached_make(world->a), inputs_make(world->b), 9), world->a[i] + world->b[i] * 9)
 CASE(own_direct, 2, "global int *p, global int *q, ", (int *p = DATA(0); int *q = DATA(1)),
      own_direct_make(inputs_make(p), inputs_make(q)), v,
-     own_direct_make(inputs_make(world->a), inputs_make(world->b)), world->a[i] - world->b[i])
+     own_direct_make(inputs_make(DIRECT(a)), inputs_make(DIRECT(b))), world->a[i] - world->b[i])
 /* clang-format on */
 
 const range_case range_cases[RANGE_CASES] = {

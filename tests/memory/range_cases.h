@@ -13,6 +13,7 @@ typedef struct range_world {
     int b[RANGE_ELEMENTS];
     int map[RANGE_ELEMENTS]; /* each below RANGE_ELEMENTS */
     int out[RANGE_ELEMENTS];
+    struct range_world *reached; /* where what is passed directly stands; NULL: here */
 } range_world;
 
 typedef struct range_case {
@@ -36,7 +37,7 @@ typedef struct range_job {
 /* A dynsel_group_fn; args: a range_job. */
 dynsel_status range_record(dynsel_handler *handler, void *args);
 
-/* Other numbers for each seed. */
+/* Other numbers for each seed; `reached` stays. */
 void range_fill(range_world *world, uint64_t seed);
 
 /* Whether `out` is what should be there, and the rest as range_fill() made it. */

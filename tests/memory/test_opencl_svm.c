@@ -286,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_devices_as_expected),
+        cmocka_unit_test(they_share_as_expected),
         cmocka_unit_test(several_groups_use_one_block),
         cmocka_unit_test(devices_and_the_host_take_turns),
         cmocka_unit_test(pointers_inside_the_memory_can_be_followed),

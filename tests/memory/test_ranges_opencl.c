@@ -21,22 +21,67 @@ static void leave(void)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
-static bool reaches_all(const dynsel_resource *resource)
+static range_world world;
+
+static dynsel_sharing sharing_of(const dynsel_resource *resource)
 {
     dynsel_backend *const backend = resource->backend;
-    return backend->ops->memory == NULL ||
-           backend->ops->memory->sharing(backend, resource->handle) == DYNSEL_SHARES_ALL;
+    return backend->ops->memory == NULL ? DYNSEL_SHARES_ALL
+                                        : backend->ops->memory->sharing(backend, resource->handle);
 }
+
+#if CONFIG_DYNSEL_SVM
+static void take_shared(const dynsel_resource *resource)
+{
+    void *memory = NULL;
+    if (sharing_of(resource) != DYNSEL_SHARES_NOTHING) {
+        assert_status(DYNSEL_OK, dynsel_svm_alloc(resource, sizeof(range_world), 0, &memory));
+        world.reached = memory;
+    }
+}
+
+static void fill_shared(void)
+{
+    if (world.reached != NULL) {
+        assert_status(DYNSEL_OK, dynsel_svm_map(world.reached, DYNSEL_ACCESS_DISCARD_WRITE));
+        *world.reached = world;
+        assert_status(DYNSEL_OK, dynsel_svm_unmap(world.reached));
+    }
+}
+
+static void give_shared_back(void)
+{
+    if (world.reached != NULL) {
+        assert_status(DYNSEL_OK, dynsel_svm_map(world.reached, DYNSEL_ACCESS_READ));
+        assert_memory_equal(&world, world.reached, offsetof(range_world, out));
+        assert_status(DYNSEL_OK, dynsel_svm_free(world.reached));
+        world.reached = NULL;
+    }
+}
+#else
+static void take_shared(const dynsel_resource *resource)
+{
+    (void)resource;
+}
+
+static void fill_shared(void)
+{
+}
+
+static void give_shared_back(void)
+{
+}
+#endif
 
 static void play_case(const dynsel_resource *resource, const range_case *what)
 {
-    static range_world world;
     range_job work = {what, &world};
     const bool stages = resource->backend->ops->memory != NULL;
     dynsel_submission submission = {.policy = NULL};
     dynsel_range_bytes bytes;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         range_fill(&world, seed);
+        fill_shared();
         assert_status(DYNSEL_OK, dynsel_submit_command_group(&policy.policy, range_record, &work,
                                                              &submission));
         assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
@@ -49,12 +94,25 @@ static void play_case(const dynsel_resource *resource, const range_case *what)
     }
 }
 
+/* The device does not reach what would be passed directly. */
+static void refuse_case(const range_case *what)
+{
+    range_job work = {what, &world};
+    range_fill(&world, 1);
+    assert_status(DYNSEL_E_INVALID,
+                  dynsel_submit_command_group_and_wait(&policy.policy, range_record, &work));
+    assert_error_says("points to memory that no resource with a form reaches");
+}
+
 static void play_all(const dynsel_resource *resource)
 {
+    const bool reaches = sharing_of(resource) == DYNSEL_SHARES_ALL || world.reached != NULL;
     use(resource, 1);
     for (size_t i = 0; i < RANGE_CASES; i++) {
-        if (range_cases[i].direct == 0 || reaches_all(resource)) {
+        if (range_cases[i].direct == 0 || reaches) {
             play_case(resource, &range_cases[i]);
+        } else {
+            refuse_case(&range_cases[i]);
         }
     }
     leave();
@@ -65,6 +123,16 @@ static void each_kind_of_iterator_on_each_device(void **state)
     (void)state;
     for (size_t i = 0; i < resource_count; i++) {
         play_all(&resources[i]);
+    }
+}
+
+static void each_kind_in_shared_memory_on_each_device(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < resource_count; i++) {
+        take_shared(&resources[i]);
+        play_all(&resources[i]);
+        give_shared_back();
     }
 }
 
@@ -96,7 +164,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_many_devices_as_expected),
+        cmocka_unit_test(they_share_as_expected),
         cmocka_unit_test(each_kind_of_iterator_on_each_device),
+        cmocka_unit_test(each_kind_in_shared_memory_on_each_device),
         cmocka_unit_test(each_kind_of_iterator_on_the_host),
 #if CONFIG_DYNSEL_BACKEND_THREADS
         cmocka_unit_test(each_kind_of_iterator_on_a_worker),
