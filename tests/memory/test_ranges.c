@@ -279,7 +279,7 @@ static void check_mode(dynsel_access_mode mode, const dynsel_kernel *kernel, boo
     const dynsel_range_bytes before = bytes_of(DEVICE);
     const size_t in_before = sim.counts.bytes_in;
     const size_t out_before = sim.counts.bytes_out;
-    range_world as_it_was;
+    range_world as_it_was = {.reached = NULL};
     range_fill(&world, 4);
     range_fill(&as_it_was, 4);
     assert_status(DYNSEL_OK,
@@ -422,7 +422,7 @@ static void what_a_failed_kernel_wrote_is_not_copied_back(void **state)
     (void)state;
     for (unsigned pace = SIMULATED_AT_ONCE; pace <= SIMULATED_WHEN_POLLED; pace++) {
         const mode_job work = {DYNSEL_ACCESS_READ_WRITE, RANGE_ELEMENTS, &breaks, world.a, false};
-        range_world as_it_was;
+        range_world as_it_was = {.reached = NULL};
         sim.devices[DEVICE].pace = (simulated_pace)pace;
         range_fill(&world, 5);
         range_fill(&as_it_was, 5);

@@ -440,7 +440,7 @@ static void staging_memory_makes_room_for_others(void **state)
 static void a_device_without_room_is_an_error(void **state)
 {
     const range_job work = {&range_cases[0], &world};
-    range_world as_it_was;
+    range_world as_it_was = {.reached = NULL};
     (void)state;
     range_fill(&world, 2);
     range_fill(&as_it_was, 2);
