@@ -145,7 +145,7 @@ class Mark(Case):
         self.check(run(self.compile(folder), "--devices", "name=pthread"), ROWS)
 
     def test_the_readme_shows_what_comes_out(self):
-        shown, without, marked = README.split("    scons build/native/bin/iterators\n")
+        _, shown, without, marked = README.split("    scons build/native/bin/iterators\n")
         self.assertEqual(table(shown)[0], ROWS)
         for text, rows in ((without, WITHOUT_THE_MARK), (marked, ROWS)):
             self.assertEqual(table(text)[0], {"sum of pair(SVM, SVM)": rows["sum of pair(SVM, SVM)"]})
