@@ -29,6 +29,9 @@ static void *play(void *args)
         const dynsel_status status =
             dynsel_submit_command_group_and_wait(&policy.policy, range_record, &work);
         failures += status == DYNSEL_OK && range_is_right(&work, seed) ? 0 : 1;
+        dynsel_range_bytes bytes; /* while others are counted */
+        const dynsel_status read = dynsel_get_range_statistics(&policy.policy, &bytes);
+        failures += read == (CONFIG_DYNSEL_STATISTICS ? DYNSEL_OK : DYNSEL_E_UNSUPPORTED) ? 0 : 1;
     }
     return failures == 0 ? args : NULL;
 }
