@@ -126,6 +126,7 @@ struct dynsel_handler {
     uint32_t relies_on;        /* that of its uses; `token` where they differ */
     uint32_t domain;           /* where it runs: DYNSEL_HOST_DOMAIN or a place in the table + 1 */
     uint32_t next;             /* slot number of the next that waits; DYNSEL_NO_SLOT at the end */
+    uint32_t replaced;         /* of a host accessor that writes: the writer before it */
     uint32_t dependency_count; /* of those that were not over when it was last looked at */
     uint32_t after_count;      /* work to come after by its event; set when the start was decided */
     dynsel_range_bytes bytes;  /* of its ranges, so far */

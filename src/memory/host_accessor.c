@@ -140,7 +140,8 @@ static uint32_t state_of(const dynsel_slot *slot)
     return dynsel_slot_state(dynsel_word_load_acquire(&slot->word));
 }
 
-/* Gives it up while it waits. False: it does so no longer. What comes after it does not mind. */
+/* Gives it up while it waits. False: it does so no longer. What came after it meanwhile does not
+ * mind. */
 static bool cancel(const request *r)
 {
     dynsel_lock_acquire(&dynsel_memory_lock);
@@ -148,6 +149,7 @@ static bool cancel(const request *r)
     if (waits) {
         r->group->doomed = true;
         r->group->error = *dynsel_last_error();
+        dynsel_order_leave(r->group);
     }
     dynsel_lock_release(&dynsel_memory_lock);
     return waits;
@@ -216,7 +218,8 @@ static dynsel_status wait_until_open(request *r)
 {
     const dynsel_status status = drive(r);
     if (status != DYNSEL_OK && cancel(r)) {
-        const dynsel_error error = *dynsel_last_error();
+        dynsel_error error = *dynsel_last_error();
+        error.function = r->manner.function;
         give_up(r);
         dynsel_deferred_progress();
         return dynsel_fail(&error);

@@ -172,13 +172,14 @@ static inline dynsel_status find_dependencies(dynsel_handler *group, const dynse
 }
 
 /* True: what it reads was to be written by work that failed. */
-static inline bool take_place(const dynsel_handler *group, dynsel_use *use)
+static inline bool take_place(dynsel_handler *group, dynsel_use *use)
 {
     dynsel_buffer_record *record = use->record;
     const uint32_t failed = dynsel_word_load_relaxed(&record->failed);
     use->source = record->writer_order;
     use->failed_before = failed;
     if (use->writes) {
+        group->replaced = record->writer;
         record->writer = group->token;
         record->writer_order = group->order;
         record->reader_count = 0;
@@ -208,6 +209,39 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
         *waits |= take_place(group, &group->uses[i]);
     }
     return DYNSEL_OK;
+}
+
+/* Each was the writer or a reader of the buffer when the group was entered. */
+static void give_place_back(dynsel_handler *group, dynsel_buffer_record *record)
+{
+    record->writer = 0;
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        const uint32_t number = group->dependencies[i] + 1;
+        if (dynsel_stage_of(group->dependencies[i]) == DYNSEL_STAGE_OVER) {
+            continue;
+        }
+        if (number == group->replaced) {
+            record->writer = number;
+        } else {
+            record->readers[record->reader_count++] = number;
+        }
+    }
+}
+
+void dynsel_order_leave(dynsel_handler *group)
+{
+    dynsel_use *use = &group->uses[0];
+    dynsel_buffer_record *record = use->record;
+    if (!use->writes || record->writer != group->token) {
+        return;
+    }
+    drop_readers_that_are_over(record);
+    if (record->reader_count == 0) {
+        give_place_back(group, record);
+        record->writer_order = use->source;
+        use->writes = false;
+        group->dependency_count = 0;
+    }
 }
 
 /* What is told of work that depends on a failure: its cause. */

@@ -26,6 +26,11 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
  */
 dynsel_status dynsel_order_look(dynsel_handler *group);
 
+/* A host accessor that waits is given up: takes it out of the order, so that it can end at once and
+ * nobody waits for it. Where others came behind it already it stays, until all is over that it
+ * depends on. */
+void dynsel_order_leave(dynsel_handler *group);
+
 /* Whether somebody has to wait for this work who has it open himself, as a host accessor. */
 bool dynsel_order_is_own(uint32_t token);
 

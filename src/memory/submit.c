@@ -117,9 +117,10 @@ dynsel_status dynsel_submit_command_group_for(dynsel_policy *policy, dynsel_grou
 
 /* Nobody else has the submission: its slot would be kept for ever. Of work that ended with this
  * status nothing is left to be released. */
-DYNSEL_RARE static dynsel_status leave(dynsel_submission *submission)
+DYNSEL_RARE static dynsel_status leave(dynsel_submission *submission, const char *function)
 {
-    const dynsel_error busy = *dynsel_last_error();
+    dynsel_error busy = *dynsel_last_error();
+    busy.function = function;
     const dynsel_status status = dynsel_submission_release(submission);
     (void)status;
     return dynsel_fail(&busy);
@@ -142,7 +143,7 @@ dynsel_status dynsel_submit_command_group_and_wait(dynsel_policy *policy, dynsel
         const uint32_t slot = dynsel_word_load_relaxed(&submission.slot);
         status = dynsel_wait(&submission);
         if (status == DYNSEL_E_BUSY) {
-            status = leave(&submission);
+            status = leave(&submission, manner.function);
         }
         dynsel_in_flight_unpin(slot);
     }

@@ -258,6 +258,7 @@ static void submitting_and_waiting_for_what_waits_for_it_keeps_no_slot(void **st
     open_as(&mine, a, DYNSEL_ACCESS_READ_WRITE);
     assert_status(DYNSEL_E_BUSY,
                   dynsel_submit_command_group_and_wait(&queues[0].policy, group_of, &changes));
+    assert_error_says("dynsel_submit_command_group_and_wait");
     assert_error_says("close that first");
     close_it(&mine);
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&queues[0].policy)));
@@ -292,18 +293,81 @@ static void a_timeout_leaves_nothing_behind(void **state)
     end_with(DYNSEL_OK);
 }
 
-/* Who only reads is gone at once. */
-static void a_reader_that_gave_up_takes_no_slot(void **state)
+static void give_up(dynsel_access_mode mode)
+{
+    dynsel_host_accessor mine = {.data = NULL};
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_host_accessor_open_for(&mine, a, mode, 0));
+}
+
+/* However often somebody asks whether the data are there. */
+static void what_gave_up_takes_no_slot(void **state)
 {
     (void)state;
-    job writes = CHANGES(1, a);
-    send(0, &writes, NULL);
-    for (unsigned i = 0; i < 2 * CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
-        dynsel_host_accessor mine = {.data = NULL};
-        assert_status(DYNSEL_E_TIMEOUT,
-                      dynsel_host_accessor_open_for(&mine, a, DYNSEL_ACCESS_READ, 0));
-        assert_int_equal(1, dynsel_get_in_flight_statistics().in_use);
+    for (int mode = DYNSEL_ACCESS_READ_WRITE; mode <= DYNSEL_ACCESS_ATOMIC; mode++) {
+        job writes = CHANGES(1, a);
+        send(0, &writes, NULL);
+        for (unsigned i = 0; i < 2 * CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+            give_up((dynsel_access_mode)mode);
+            assert_int_equal(1, dynsel_get_in_flight_statistics().in_use);
+        }
+        complete(&writes);
+        dynsel_progress();
     }
+    end_with(DYNSEL_OK);
+}
+
+/* Not even who only reads, as those do that it would have waited for. */
+static void nobody_waits_for_what_gave_up(void **state)
+{
+    (void)state;
+    job reads[] = {READS(1, a), READS(2, a)};
+    job writes = CHANGES(3, a);
+    dynsel_host_accessor seen;
+    dynsel_host_accessor again = {.data = NULL};
+    send(0, &reads[0], NULL);
+    open_as(&seen, a, DYNSEL_ACCESS_READ);
+    give_up(DYNSEL_ACCESS_READ_WRITE);
+    complete(&reads[0]);
+    assert_status(DYNSEL_E_BUSY, dynsel_host_accessor_open(&again, a, DYNSEL_ACCESS_WRITE));
+    assert_error_says("dynsel_host_accessor_open");
+    send(1, &reads[1], NULL);
+    assert_runs(1, &reads[1]);
+    send(2, &writes, NULL);
+    complete(&reads[1]);
+    dynsel_progress();
+    assert_runs(0, &writes);
+    close_it(&seen);
+    dynsel_progress();
+    assert_runs(1, &writes);
+    end_with(DYNSEL_OK);
+}
+
+/* The writer and the readers that it came behind are waited for as before. */
+static void what_gave_up_leaves_the_order_as_it_was(void **state)
+{
+    (void)state;
+    job first = CHANGES(1, a);
+    job reads[] = {READS(2, a), READS(3, a)};
+    job last = CHANGES(4, a);
+    send(0, &first, NULL);
+    send(1, &reads[0], NULL);
+    give_up(DYNSEL_ACCESS_WRITE);
+    send(2, &reads[1], NULL);
+    give_up(DYNSEL_ACCESS_DISCARD_WRITE);
+    send(3, &last, NULL);
+    dynsel_progress();
+    assert_runs(0, &reads[0]);
+    assert_runs(0, &reads[1]);
+    complete(&first);
+    dynsel_progress();
+    for (unsigned i = 0; i < 2; i++) {
+        assert_runs(1, &reads[i]);
+        assert_int_equal(worked_in(7, 1), reads[i].seen);
+        assert_runs(0, &last);
+        complete(&reads[i]);
+        dynsel_progress();
+    }
+    assert_runs(1, &last);
     end_with(DYNSEL_OK);
 }
 
@@ -507,6 +571,39 @@ static void another_thread_may_close_it(void **state)
     end_with(DYNSEL_OK);
 }
 
+static job behind;
+
+/* Comes while another thread waits to open an accessor, if that is slow enough. */
+static void *send_behind(void *argument)
+{
+    for (unsigned i = 0; i < 1000 && dynsel_get_in_flight_statistics().in_use < 2; i++) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = NS_PER_MS / 100}, NULL);
+    }
+    send(1, &behind, argument);
+    return NULL;
+}
+
+/* It keeps its place as long as that counts on it, and what was wrong before is wrong behind it. */
+static void what_came_behind_it_does_not_mind_that_it_gave_up(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    job fails = CHANGES(1, a);
+    fails.returns = DYNSEL_E_USER;
+    dynsel_submission submissions[2];
+    dynsel_host_accessor mine = {.data = NULL};
+    behind = (job)CHANGES(2, a);
+    send(0, &fails, &submissions[0]);
+    assert_int_equal(0, pthread_create(&thread, NULL, send_behind, &submissions[1]));
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_host_accessor_open_for(
+                                        &mine, a, DYNSEL_ACCESS_READ_WRITE, 30ULL * NS_PER_MS));
+    assert_int_equal(0, pthread_join(thread, NULL));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
+    assert_runs(0, &behind);
+    assert_status(DYNSEL_E_USER, dynsel_wait(&submissions[0]));
+    end_with(DYNSEL_E_DEPENDENCY);
+}
+
 #endif
 
 int main(void)
@@ -525,7 +622,9 @@ int main(void)
         cmocka_unit_test_setup(who_has_it_open_cannot_wait_for_what_waits_for_it, set_up),
         cmocka_unit_test_setup(submitting_and_waiting_for_what_waits_for_it_keeps_no_slot, set_up),
         cmocka_unit_test_setup(a_timeout_leaves_nothing_behind, set_up),
-        cmocka_unit_test_setup(a_reader_that_gave_up_takes_no_slot, set_up),
+        cmocka_unit_test_setup(what_gave_up_takes_no_slot, set_up),
+        cmocka_unit_test_setup(nobody_waits_for_what_gave_up, set_up),
+        cmocka_unit_test_setup(what_gave_up_leaves_the_order_as_it_was, set_up),
         cmocka_unit_test_setup(what_was_given_up_passes_a_failure_on, set_up),
         cmocka_unit_test_setup(it_tells_of_failures_until_somebody_begins_afresh, set_up),
         cmocka_unit_test_setup(a_task_function_cannot_wait_for_it_but_may_close_it, set_up),
@@ -534,6 +633,7 @@ int main(void)
 #if CONFIG_DYNSEL_CONTEXT_THREADS
         cmocka_unit_test_setup(another_thread_waits_until_it_is_closed, set_up),
         cmocka_unit_test_setup(another_thread_may_close_it, set_up),
+        cmocka_unit_test_setup(what_came_behind_it_does_not_mind_that_it_gave_up, set_up),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
