@@ -21,7 +21,8 @@ typedef struct dynsel_error {
     dynsel_status status;
     int32_t code;    /**< the device interface's own code, such as a cl_int; 0: none */
     uint32_t number; /**< what `{}` in `detail` stands for; `{aspect}` is the name of the aspect
-                        with that number, `{target}` of the target with its upper half */
+                        with that number, `{target}` of the target with its upper half, `{status}`
+                        what the status with that number says */
     const char
         *function; /**< the call that failed, such as "clEnqueueNDRangeKernel"; NULL: unknown */
     const char *subject; /**< the device, resource or option concerned; NULL: none */

@@ -109,7 +109,7 @@ typedef struct dynsel_kernel_binary {
 } dynsel_kernel_binary;
 
 typedef struct dynsel_kernel {
-    const char *name;          /**< of the function in the source, and for people */
+    const char *name;          /**< of the function in the source; error texts keep it, too */
     dynsel_kernel_fn function; /**< for the host and its workers; NULL: not there */
     const char *source;        /**< OpenCL C; dynsel_opencl_prelude stands before it. NULL: none */
     const char *options;       /**< for the compiler of OpenCL C; NULL: none */

@@ -330,6 +330,15 @@ bool dynsel_deferred_pin_reserved(uint32_t token)
     return dynsel_slot_pin_reserved(slot, dynsel_slot_generation(token)) && keep(slot, token);
 }
 
+void dynsel_deferred_finish(uint32_t token)
+{
+    if (dynsel_deferred_pin(token)) {
+        dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+        dynsel_slot_finish_if_marked(slot);
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+}
+
 void dynsel_deferred_progress_now(void)
 {
     if (dynsel_this_thread()->task_depth == 0) {

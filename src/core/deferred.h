@@ -100,6 +100,10 @@ bool dynsel_deferred_pin(uint32_t token);
 /* The same under the caller's lock, for a moment: never waits. One caller at a time. */
 bool dynsel_deferred_pin_reserved(uint32_t token);
 
+/* Where started work is marked as complete, has its end told; returns when that is done. For task
+ * functions too. */
+void dynsel_deferred_finish(uint32_t token);
+
 /* Starts what can be started, if anything waits and this thread is in no task function. */
 static inline void dynsel_deferred_progress(void);
 

@@ -93,6 +93,34 @@ static const char *put_name(line *out, const char *text, uint32_t number)
 }
 #endif
 
+static void put_status(line *out, dynsel_status status)
+{
+    put_text(out, dynsel_status_text(status));
+    if ((int)status <= (int)DYNSEL_E_USER) {
+        put(out, ' ');
+        put_code(out, (int32_t)status);
+    }
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+static const char *put_cause(line *out, const char *text, uint32_t number)
+{
+    const char *rest = after(text, "{status}");
+    if (rest != NULL) {
+        put_status(out, (dynsel_status)(int32_t)number);
+    }
+    return rest;
+}
+#else
+static const char *put_cause(line *out, const char *text, uint32_t number)
+{
+    (void)out;
+    (void)text;
+    (void)number;
+    return NULL;
+}
+#endif
+
 static void put_detail(line *out, const char *detail, uint32_t number)
 {
     while (*detail != '\0') {
@@ -101,6 +129,9 @@ static void put_detail(line *out, const char *detail, uint32_t number)
             put_number(out, number);
         } else {
             rest = put_name(out, detail, number);
+        }
+        if (rest == NULL) {
+            rest = put_cause(out, detail, number);
         }
         if (rest == NULL) {
             put(out, *detail);
@@ -116,11 +147,7 @@ static void put_error(line *out, const dynsel_error *error)
         put_text(out, error->function);
         put_text(out, ": ");
     }
-    put_text(out, dynsel_status_text(error->status));
-    if ((int)error->status <= (int)DYNSEL_E_USER) {
-        put(out, ' ');
-        put_code(out, (int32_t)error->status);
-    }
+    put_status(out, error->status);
     if (error->detail != NULL) {
         put_text(out, ": ");
         put_detail(out, error->detail, error->number);

@@ -425,6 +425,20 @@ bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns)
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
+void dynsel_slot_finish_if_marked(dynsel_slot *slot)
+{
+    const bool asks = slot->work.where->backend->ops->poll != NULL;
+    for (uint32_t round = 0;; round++) {
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (dynsel_slot_state(word) == DYNSEL_SLOT_COMPLETING) {
+            dynsel_pause(round); /* another thread is writing the result */
+        } else if (asks || dynsel_slot_state(word) != DYNSEL_SLOT_RUNNING ||
+                   !complete_if_marked(slot, word)) {
+            return;
+        }
+    }
+}
+
 /* Work whose end was not marked by then has only just ended. */
 void dynsel_slot_wait_in_backend(dynsel_slot *slot)
 {

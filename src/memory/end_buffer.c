@@ -8,6 +8,7 @@
 #include "memory/coherence.h"
 #include "memory/evict.h"
 #include "memory/lock.h"
+#include "memory/order.h"
 #include "port/atomic.h"
 #include "port/pause.h"
 
@@ -83,9 +84,8 @@ static void tell_failure(const dynsel_buffer_record *record, dynsel_error *error
 {
     const uint32_t failed = dynsel_word_load_acquire(&record->failed);
     if (failed != 0 && failed == record->writer_order) {
-        *error = record->failure;
-        error->status = DYNSEL_E_DEPENDENCY;
-        error->detail = DYNSEL_TEXT("the buffer was ended, but what was to write it failed");
+        *error = dynsel_order_failure_of(
+            record, DYNSEL_TEXT("the buffer was ended, but what was to write it failed: {status}"));
     }
 }
 

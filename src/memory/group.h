@@ -118,6 +118,7 @@ struct dynsel_handler {
     bool in_order;             /* its resource runs work in the order in which it was started */
     bool doomed;               /* it will not be started; `error` says why */
     bool held;                 /* a host accessor that is open */
+    bool untold;               /* it has failed on the host, and its end was not told yet */
     uint32_t order;            /* the number of its entry, counted round */
     const dynsel_lane *lane;   /* where it will run: what its slot says is not for others to read */
     const void *opener;        /* of a host accessor: the thread that asked for it */

@@ -12,6 +12,8 @@
 
 static uint32_t entries; /* of command groups, counted round */
 
+static dynsel_word untold; /* host commands that have failed and whose ends were not told yet */
+
 static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependency)
 {
     for (uint32_t i = 0; i < group->after_count; i++) {
@@ -244,13 +246,56 @@ void dynsel_order_leave(dynsel_handler *group)
     }
 }
 
-/* What is told of work that depends on a failure: its cause. */
-static dynsel_error fail_with(const dynsel_buffer_record *record)
+dynsel_error dynsel_order_failure_of(const dynsel_buffer_record *record, const char *detail)
 {
     dynsel_error error = record->failure;
+    const bool is_told = error.status == DYNSEL_E_DEPENDENCY && (int32_t)error.number < 0;
+    if (!is_told) {
+        error.number = (uint32_t)error.status;
+    }
     error.status = DYNSEL_E_DEPENDENCY;
-    error.detail = DYNSEL_TEXT("what it reads was to be written by work that failed");
+    error.detail = detail;
     return error;
+}
+
+static dynsel_error fail_with(const dynsel_buffer_record *record)
+{
+    return dynsel_order_failure_of(
+        record, DYNSEL_TEXT("what it reads was to be written by work that failed: {status}"));
+}
+
+DYNSEL_RARE static dynsel_status refuse_behind_failure(const dynsel_handler *group)
+{
+    dynsel_error error = {.status = DYNSEL_OK};
+    dynsel_lock_acquire(&dynsel_memory_lock);
+    const dynsel_buffer_record *failed = find_failure(group);
+    if (failed != NULL) {
+        error = fail_with(failed);
+    }
+    dynsel_lock_release(&dynsel_memory_lock);
+    return failed != NULL ? dynsel_fail(&error) : DYNSEL_OK;
+}
+
+/* On a worker all that it depends on has run. */
+DYNSEL_RARE static void tell_ends_ahead(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        dynsel_deferred_finish(group->dependencies[i]);
+    }
+}
+
+dynsel_status dynsel_order_check(const dynsel_handler *group)
+{
+    if (!DYNSEL_LIKELY(dynsel_word_load_acquire(&untold) == 0)) {
+        tell_ends_ahead(group);
+    }
+    return DYNSEL_LIKELY(find_failure(group) == NULL) ? DYNSEL_OK : refuse_behind_failure(group);
+}
+
+void dynsel_order_note_failure(dynsel_handler *group)
+{
+    group->untold = true;
+    (void)dynsel_word_add_synchronized(&untold, 1);
 }
 
 /* What it ran on was not there: it did so all the same. */
@@ -365,6 +410,10 @@ DYNSEL_RARE static void end_failed(dynsel_handler *group, dynsel_error *error)
         fail_what_it_writes(group, error);
     }
     dynsel_lock_release(&dynsel_memory_lock);
+    if (group->untold) {
+        group->untold = false;
+        (void)dynsel_word_add_synchronized(&untold, (uint32_t)-1);
+    }
 }
 
 /* What it reads may have failed on the same resource since it was started. */

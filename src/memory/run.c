@@ -8,6 +8,7 @@
 #include "memory/evict.h"
 #include "memory/host_commands.h"
 #include "memory/lock.h"
+#include "memory/order.h"
 #include "memory/running.h"
 #include "memory/staging.h"
 #include "port/likely.h"
@@ -353,6 +354,33 @@ static inline void tell_ranges(dynsel_handler *group)
     }
 }
 
+/* As failures on devices are told. */
+DYNSEL_RARE static dynsel_status name_kernel(const dynsel_handler *group, dynsel_status status,
+                                             uint32_t failures_before)
+{
+    dynsel_error error = dynsel_details_of(status, failures_before);
+    if (error.subject == NULL && group->command.kind == DYNSEL_COMMAND_KERNEL) {
+        error.subject = DYNSEL_TEXT(group->command.kernel->name);
+    }
+    return dynsel_fail(&error);
+}
+
+static inline dynsel_status run_on_host(dynsel_handler *group)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    dynsel_status status = dynsel_order_check(group);
+    if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        status = dynsel_host_command(group);
+        if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            status = name_kernel(group, status, failures_before);
+        }
+    }
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        dynsel_order_note_failure(group);
+    }
+    return status;
+}
+
 dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     dynsel_handler *const group = args;
@@ -361,7 +389,7 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
         point_arguments(group);
         tell_ranges(group);
         group->command.launch.where = where;
-        return dynsel_host_command(group);
+        return run_on_host(group);
     }
     dynsel_running r; /* its events are written before they are read */
     r.group = group;

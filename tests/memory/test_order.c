@@ -265,7 +265,7 @@ static void assert_caused_by_first(dynsel_submission *submission)
     assert_int_equal(4711, dynsel_last_error()->code);
     assert_error_says("the first");
     assert_error_says("its subject");
-    assert_error_says("work that failed");
+    assert_error_says("work that failed: the task failed");
 }
 
 static void what_depends_on_a_failure_fails_with_its_cause(void **state)

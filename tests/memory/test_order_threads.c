@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that submit at the same time: whoever comes first comes first for all buffers. */
+/* Threads that submit at the same time: whoever comes first comes first for all buffers; and
+ * failures of workers. */
 #define _XOPEN_SOURCE 700
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -131,12 +133,135 @@ static void threads_agree_on_the_order_on_two_workers(void **state)
     submit_from_all_threads(&dynsel_threads_backend, 2);
 }
 
+/* Failures */
+
+static atomic_bool is_held;
+static atomic_uint runs;
+
+static dynsel_status fail_when_let_go(const dynsel_launch *launch)
+{
+    (void)launch;
+    while (atomic_load(&is_held)) {
+        (void)sched_yield();
+    }
+    return DYNSEL_E_TASK;
+}
+
+static dynsel_status count_run(const dynsel_launch *launch)
+{
+    (void)launch;
+    atomic_fetch_add(&runs, 1);
+    return DYNSEL_OK;
+}
+
+static const dynsel_kernel failing = {.name = "failing", .function = fail_when_let_go};
+static const dynsel_kernel counting = {.name = "counting", .function = count_run};
+
+/* What is done to a, and to b if that is not DYNSEL_ACCESS_ATOMIC: then nothing. */
+typedef struct step {
+    const dynsel_kernel *kernel;
+    dynsel_access_mode of_a;
+    dynsel_access_mode of_b;
+    dynsel_status ends;
+} step;
+
+static dynsel_status group_of_step(dynsel_handler *handler, void *args)
+{
+    const step *what = args;
+    dynsel_accessor accessor = {.name = NULL};
+    if (what->of_a != DYNSEL_ACCESS_ATOMIC) {
+        (void)dynsel_get_access(handler, a, what->of_a, DYNSEL_MEMORY_GLOBAL, &accessor);
+    }
+    if (what->of_b != DYNSEL_ACCESS_ATOMIC) {
+        (void)dynsel_get_access(handler, b, what->of_b, DYNSEL_MEMORY_GLOBAL, &accessor);
+    }
+    return dynsel_single_task(handler, what->kernel);
+}
+
+static step steps[] = {
+    {&failing, DYNSEL_ACCESS_READ_WRITE, DYNSEL_ACCESS_ATOMIC, DYNSEL_E_TASK},
+    {&counting, DYNSEL_ACCESS_READ, DYNSEL_ACCESS_ATOMIC, DYNSEL_E_DEPENDENCY},
+    {&counting, DYNSEL_ACCESS_ATOMIC, DYNSEL_ACCESS_READ_WRITE, DYNSEL_OK},
+    {&counting, DYNSEL_ACCESS_READ, DYNSEL_ACCESS_WRITE, DYNSEL_E_DEPENDENCY},
+    {&counting, DYNSEL_ACCESS_ATOMIC, DYNSEL_ACCESS_READ_WRITE, DYNSEL_E_DEPENDENCY},
+    {&counting, DYNSEL_ACCESS_READ_WRITE, DYNSEL_ACCESS_ATOMIC, DYNSEL_E_DEPENDENCY},
+    {&counting, DYNSEL_ACCESS_DISCARD_WRITE, DYNSEL_ACCESS_ATOMIC, DYNSEL_OK},
+    {&counting, DYNSEL_ACCESS_READ, DYNSEL_ACCESS_ATOMIC, DYNSEL_OK},
+};
+enum {
+    STEPS = sizeof steps / sizeof steps[0],
+    CAN_HOLD = CONFIG_DYNSEL_THREADS_QUEUE >= STEPS && CONFIG_DYNSEL_MAX_DEPENDENCIES >= STEPS &&
+               CONFIG_DYNSEL_MAX_READERS >= STEPS
+};
+
+static void check_end(const step *what, dynsel_submission *submission)
+{
+    assert_status(what->ends, dynsel_wait(submission));
+    if (what->ends != DYNSEL_OK) {
+        assert_error_says("the task failed");
+        assert_error_says("failing");
+    }
+}
+
+/* last_first: whom is waited for first. */
+static void fail_on_a_worker(bool held, bool last_first)
+{
+    dynsel_submission submissions[STEPS];
+    begin_buffers();
+    atomic_store(&runs, 0);
+    atomic_store(&is_held, held);
+    for (unsigned i = 0; i < STEPS; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(&workers[0].policy, group_of_step,
+                                                             &steps[i], &submissions[i]));
+    }
+    atomic_store(&is_held, false);
+    for (unsigned i = 0; i < STEPS; i++) {
+        const unsigned n = last_first ? STEPS - 1 - i : i;
+        check_end(&steps[n], &submissions[n]);
+    }
+    assert_int_equal(3, atomic_load(&runs));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&a));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&b));
+    assert_error_says("the task failed");
+}
+
+static atomic_bool looks;
+
+static void *look(void *argument)
+{
+    while (atomic_load(&looks)) {
+        dynsel_progress();
+    }
+    return argument;
+}
+
+/* Also what was given to the worker before the failure, whoever hears of that first. */
+static void nothing_runs_behind_a_failure_on_its_worker(void **state)
+{
+    (void)state;
+    pthread_t looker;
+    begin_on(&dynsel_threads_backend, 1);
+    atomic_store(&looks, true);
+    assert_int_equal(0, pthread_create(&looker, NULL, look, NULL));
+    for (unsigned i = 0; i < ROUNDS / 4; i++) {
+        fail_on_a_worker(CAN_HOLD && i % 2 == 0, i % 4 < 2);
+    }
+    atomic_store(&looks, false);
+    assert_int_equal(0, pthread_join(looker, NULL));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(dynsel_invariants_hold(&workers[i].policy));
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&workers[i].policy));
+    }
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_agree_on_the_order_inline),
         cmocka_unit_test(threads_agree_on_the_order_on_one_worker),
         cmocka_unit_test(threads_agree_on_the_order_on_two_workers),
+        cmocka_unit_test(nothing_runs_behind_a_failure_on_its_worker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
