@@ -23,6 +23,12 @@
 #define assert_status(expected, actual)                                                            \
     check_status((expected), (actual), #actual, __FILE__, __LINE__)
 
+/* What the last failure of this thread tells beside its status, where such is kept. */
+#define assert_error_number(expected)                                                              \
+    assert_int_equal(dynsel_last_error()->number, CONFIG_DYNSEL_ERROR_DETAILS ? (expected) : 0)
+#define assert_error_code(expected)                                                                \
+    assert_int_equal(dynsel_last_error()->code, CONFIG_DYNSEL_ERROR_DETAILS ? (expected) : 0)
+
 /* The last failure of this thread mentions `part` in its text. */
 #define assert_error_says(part) check_error_says((part), __FILE__, __LINE__)
 

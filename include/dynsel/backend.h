@@ -37,13 +37,15 @@ typedef struct dynsel_work {
     uint64_t ready_ns;  /**< when the work was accepted, if DYNSEL_TASK_TIME is wanted */
     uint64_t ended_ns;  /**< when it was complete; 0: not known (yet) */
     dynsel_event done;  /**< set by the task function or by the backend; all zero before */
-    dynsel_error error; /**< error.status: what the task function returned; the rest counts only
+    dynsel_kept_error
+        error; /**< error.status: what the task function returned; the rest counts only
                              when it failed */
 } dynsel_work;
 
 typedef struct dynsel_backend_ops {
     const char *name;
 
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
     /** dynsel_execution_info bits that policies can have from this backend: 0 for one that only
      * starts and waits. Submission and completion are reported by the core; time too for work that
      * is complete when `start` returns, else from the `end_ns` of dynsel_complete(). */
@@ -73,6 +75,7 @@ typedef struct dynsel_backend_ops {
      * none. May block; called from `*_init`. */
     dynsel_status (*get_default_resources)(dynsel_backend *backend, dynsel_resource *resources,
                                            size_t capacity, size_t *count);
+#endif
 
     /** A name for people, see dynsel_resource_name(). `handle` may be anything. May be NULL. */
     const char *(*resource_name)(dynsel_backend *backend, const void *handle);
@@ -85,20 +88,25 @@ typedef struct dynsel_backend_ops {
     dynsel_status (*describe)(dynsel_backend *backend, const void *handle, dynsel_device *device);
 #endif
 
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
     /** A policy begins to use a resource; called once for each entry of its table. A failure fails
      * the policy's initialization. May be NULL. May block. */
     dynsel_status (*attach)(dynsel_backend *backend, void *own);
 
     /** The counterpart of a successful `attach`. No work of that policy is left. May be NULL. */
     void (*detach)(dynsel_backend *backend, void *own);
+#endif
 
+#if !CONFIG_DYNSEL_SUBMITS_IN_CALLER
     /** Starts the work: calls dynsel_work_call(), at once or later in another thread. DYNSEL_OK: it
      * was started, and it is complete exactly when work->done.native is NULL (unless
      * marks_completion). Any other status: nothing was started, the task function was not and will
      * not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose again, DYNSEL_E_AGAIN (full at
      * the moment) too where the submit may wait. Any thread, several at once. */
     dynsel_status (*start)(dynsel_backend *backend, dynsel_work *work);
+#endif
 
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
     /** Looks, without waiting: DYNSEL_E_AGAIN while the work goes on, DYNSEL_OK when it completed,
      * else why it failed (details through dynsel_fail()). Several threads at once, also beside
      * `wait`. */
@@ -111,6 +119,7 @@ typedef struct dynsel_backend_ops {
      * or waits any more. It may come before the holder of a submission collects what is known by
      * then. */
     void (*release)(dynsel_backend *backend, dynsel_work *work);
+#endif
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     /** Work on one resource runs in the order in which it was started; for backends without

@@ -29,12 +29,23 @@ typedef struct dynsel_error {
     const char *detail; /**< what was wrong and what to do about it; NULL: the status says it all */
 } dynsel_error;
 
+/** What structures of the library keep of a failure: all of it, or without
+ * CONFIG_DYNSEL_ERROR_DETAILS nothing but the status. */
+#if CONFIG_DYNSEL_ERROR_DETAILS
+typedef dynsel_error dynsel_kept_error;
+#else
+typedef struct dynsel_kept_error {
+    dynsel_status status;
+} dynsel_kept_error;
+#endif
+
 /**
  * The details of the last failure that the library reported to this thread, whatever the calls
  * since then returned.
  *
  * Returns: never NULL; status DYNSEL_OK when nothing has failed yet. Valid until the next failure
- *     on this thread. Without CONFIG_DYNSEL_ERROR_TEXTS the three texts are NULL.
+ *     on this thread. Without CONFIG_DYNSEL_ERROR_TEXTS the three texts of the library's
+ *     own failures are NULL; without CONFIG_DYNSEL_ERROR_DETAILS only the status is set.
  * Errors: none.
  * Context: any thread, not interrupts.
  * Cost: constant, no lock.
@@ -48,7 +59,8 @@ const dynsel_error *dynsel_last_error(void);
  * error: what to write; NULL stands for dynsel_last_error().
  * buffer, bytes: where to; always ends in '\0' when bytes > 0, cut off where it does not fit; NULL
  *     only with 0 bytes.
- * Returns: the length of the whole line in bytes without the '\0', as snprintf() does.
+ * Returns: the length of the whole line in bytes without the '\0', as snprintf() does. Without
+ *     CONFIG_DYNSEL_STATUS_NAMES the line is empty.
  * Errors: none.
  * Context: any thread.
  * Cost: linear in the length of the line.

@@ -62,6 +62,7 @@ typedef struct dynsel_policy_ops {
     dynsel_status (*try_select)(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_selection *selection);
 
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
     /** Optional: the policy's own way of dynsel_submit(), dynsel_try_submit() and
      * dynsel_submit_and_wait(), called instead of the library's, which makes a selection with
      * try_select and starts the work there. They place work with dynsel_submit_selection(), on a
@@ -73,6 +74,7 @@ typedef struct dynsel_policy_ops {
     dynsel_status (*try_submit)(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission);
     dynsel_status (*submit_and_wait)(dynsel_policy *policy, const dynsel_task *task);
+#endif
 
     /** Hears what selection->wants asked for: DYNSEL_TASK_SUBMISSION first, then DYNSEL_TASK_TIME
      * with its value if the work succeeded and was timed, at last DYNSEL_TASK_COMPLETION; or
@@ -123,7 +125,7 @@ struct dynsel_policy {
     uint32_t ways;             /* how work is submitted: see src/core/policy.h */
     dynsel_word impaired;      /* how many resources are out of service */
     dynsel_word failed;        /* whether `failure` holds one */
-    dynsel_error failure;      /* the earliest failure of work without a handle */
+    dynsel_kept_error failure; /* the earliest failure of work without a handle */
 #if CONFIG_DYNSEL_ASPECTS
     uint32_t refused; /* default resources whose devices did not stand the proof */
     dynsel_aspect_set aspects[CONFIG_DYNSEL_MAX_RESOURCES];
@@ -138,6 +140,7 @@ struct dynsel_policy {
 #endif
 };
 
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
 /**
  * Fills the table of resources; the first half of every policy's own init function, and all that a
  * custom policy needs.
@@ -159,6 +162,7 @@ struct dynsel_policy {
 DYNSEL_CHECKED dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops *ops,
                                                 const dynsel_options *options)
     DYNSEL_TAGGED("dynsel_policy_init");
+#endif
 
 /**
  * Ends the use of a policy and zeroes its dynsel_policy, so that it can be initialized again.
@@ -195,6 +199,7 @@ const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t 
 size_t dynsel_refused_count(const dynsel_policy *policy);
 #endif
 
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
 /**
  * Whether a policy may choose the resource at `index` for `task`: it is in service, has the aspects
  * that the task needs, and the task has a form for it.
@@ -231,6 +236,7 @@ DYNSEL_CHECKED dynsel_status dynsel_policy_refuse(const dynsel_policy *policy,
  */
 dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t index,
                                            const dynsel_task *task);
+#endif
 
 /**
  * Whether the resource at `index` takes part in the selection. A resource goes out of service when

@@ -40,8 +40,8 @@ typedef enum dynsel_reason {
 #undef DYNSEL_REASON_ENUMERATOR
 } dynsel_reason;
 
-/** The reason for people, one clause; static text. Any value is allowed. Context: any. Cost:
- * constant. */
+/** The reason for people, one clause; static text, empty without CONFIG_DYNSEL_STATUS_NAMES. Any
+ * value is allowed. Context: any. Cost: constant. */
 const char *dynsel_reason_text(dynsel_reason reason);
 
 /** One choice. A bare selection claims nothing and owes nothing: it may be dropped. */

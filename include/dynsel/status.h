@@ -44,7 +44,7 @@ typedef enum dynsel_status {
  * The enumerator's name, such as "DYNSEL_E_FULL".
  *
  * Returns: static text; "DYNSEL_E_USER" for the application's own codes, "unknown status" for any
- *     other.
+ *     other. Without CONFIG_DYNSEL_STATUS_NAMES always empty.
  * Errors: none.
  * Context: any thread, interrupts.
  * Cost: one look at a short list.

@@ -33,10 +33,10 @@ struct dynsel_submission {
     dynsel_word
         slot;       /* where the work is kept; or that it was complete at once, or was collected */
     uint32_t index; /* of the chosen resource */
-    dynsel_reason reason; /* why it was chosen */
-    uint32_t generation;  /* tells this use of the slot from later ones */
-    dynsel_event done;    /* what the task function left, for work that was complete at once */
-    dynsel_error error;   /* how it ended, likewise */
+    dynsel_reason reason;    /* why it was chosen */
+    uint32_t generation;     /* tells this use of the slot from later ones */
+    dynsel_event done;       /* what the task function left, for work that was complete at once */
+    dynsel_kept_error error; /* how it ended, likewise */
 };
 
 /**

@@ -213,6 +213,9 @@ class Formula:
     def _error(self):
         return struct(self._status, WORD.times(2), self._pointer.times(3))
 
+    def _kept_error(self):
+        return self._error() if self._config.is_set("DYNSEL_ERROR_DETAILS") else self._status
+
     def _thread(self):
         tuned = (WORD.times(2), self._pointer, WORD) if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE") else ()
         recording = WORD if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
@@ -230,7 +233,7 @@ class Formula:
 
     def _work(self):
         return struct(self._pointer.times(4), WORD, BYTE.times(2), WORD, LONG.times(2), self._event(),
-                      self._error())
+                      self._kept_error())
 
     def _slot(self):
         cache_line = 64 if self._config.is_set("DYNSEL_CONTEXT_THREADS") else self._pointer.size
@@ -312,7 +315,7 @@ class Formula:
     def _held(self):
         resources = self._number("MAX_RESOURCES")
         found = [("dynsel_selection", self._selection().size, ""),
-                 ("dynsel_submission", struct(self._pointer, WORD.times(4), self._event(), self._error()).size, "")]
+                 ("dynsel_submission", struct(self._pointer, WORD.times(4), self._event(), self._kept_error()).size, "")]
         kinds = [("", "dynsel_policy", self._policy), ("FIXED_RESOURCE", "dynsel_fixed_resource_policy", self._fixed),
                  ("ROUND_ROBIN", "dynsel_round_robin_policy", self._round_robin),
                  ("DYNAMIC_LOAD", "dynsel_dynamic_load_policy", self._dynamic_load)]
@@ -361,7 +364,7 @@ class Formula:
         aspects = self._config.is_set("DYNSEL_ASPECTS")
         counted = self._config["DYNSEL_COUNTING_THREADS"] if self._config.is_set("DYNSEL_STATISTICS") else 0
         ranges = LONG.times(3) if counted and self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
-        return struct(self._pointer.times(2), WORD.times(4), self._error(), WORD if aspects else NOTHING,
+        return struct(self._pointer.times(2), WORD.times(4), self._kept_error(), WORD if aspects else NOTHING,
                       self._aspects(resources), self._pointer.times(2 * resources),
                       self._lane().times(resources), WORD.times(4 * counted * resources), ranges)
 

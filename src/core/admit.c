@@ -9,14 +9,17 @@
 static dynsel_status refuse(const dynsel_device *device, const char *function, const char *detail,
                             uint32_t number)
 {
-    (void)device; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    (void)function;
-    (void)detail;
+#if CONFIG_DYNSEL_ERROR_TEXTS
     return dynsel_fail(&(const dynsel_error){.status = DYNSEL_E_ASPECT,
                                              .number = number,
-                                             .function = DYNSEL_TEXT(function),
-                                             .subject = DYNSEL_TEXT(device->name),
-                                             .detail = DYNSEL_TEXT(detail)});
+                                             .function = function,
+                                             .subject = device->name,
+                                             .detail = detail});
+#else
+    (void)device;
+    (void)detail;
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_ASPECT, NULL, number);
+#endif
 }
 
 static dynsel_status check(const dynsel_device *device, const char *function)

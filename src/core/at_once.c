@@ -2,38 +2,9 @@
 #include "core/at_once.h"
 
 #include "core/fail.h"
-#include "core/group.h"
 #include "core/policy.h"
 #include "core/report.h"
-#include "core/submission.h"
 #include "core/work.h"
-
-void dynsel_deliver(dynsel_submission *submission, const dynsel_selection *chosen,
-                    const dynsel_event *done, const dynsel_error *error)
-{
-    if (submission == NULL) {
-        if (error->status != DYNSEL_OK) {
-            dynsel_group_note_failure(chosen->policy, error);
-        }
-        return;
-    }
-    submission->policy = chosen->policy;
-    submission->index = chosen->index;
-    submission->reason = (dynsel_reason)chosen->reason;
-    submission->generation = 0;
-    submission->done = *done;
-    submission->error = *error;
-    dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COMPLETE);
-}
-
-dynsel_error dynsel_event_refused(void)
-{
-    return (dynsel_error){
-        .status = DYNSEL_E_INVALID,
-        .function = DYNSEL_TEXT("the task function"),
-        .detail = DYNSEL_TEXT("it left an event with a backend that waits for none"),
-    };
-}
 
 /* A piece of work that the core runs itself. */
 typedef struct piece {
@@ -44,7 +15,7 @@ typedef struct piece {
 } piece;
 
 /* What went wrong, as an error record. */
-static dynsel_error details_of(const piece *work, dynsel_status status)
+static dynsel_kept_error details_of(const piece *work, dynsel_status status)
 {
     return status == DYNSEL_OK ? dynsel_event_refused()
                                : dynsel_details_of(status, work->failures_before);
@@ -80,7 +51,7 @@ static inline void end(dynsel_policy *policy, const piece *work, dynsel_status s
 DYNSEL_ASIDE static void end_with_result(dynsel_policy *policy, piece *work, dynsel_status status,
                                          dynsel_submission *submission)
 {
-    dynsel_error error = {.status = DYNSEL_OK};
+    dynsel_kept_error error = {.status = DYNSEL_OK};
     if (status != DYNSEL_OK || work->done.native != NULL) {
         error = details_of(work, status);
         work->done.native = NULL;

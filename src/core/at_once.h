@@ -5,14 +5,8 @@
 
 #include <dynsel/submission.h>
 
+#include "core/deliver.h"
 #include "core/start.h"
-
-/* Gives the result to the submission; without one, a failure goes to the group. */
-void dynsel_deliver(dynsel_submission *submission, const dynsel_selection *chosen,
-                    const dynsel_event *done, const dynsel_error *error);
-
-/* The error of a task function that left an event with a backend that waits for none. */
-dynsel_error dynsel_event_refused(void);
 
 /*
  * The shortest way of a submit, where every backend of the policy only calls the task function: the

@@ -4,7 +4,6 @@
 #include <dynsel/targets.h>
 
 #include "core/fail.h"
-#include "port/thread.h"
 
 /* Text that is cut off at the end of its buffer but counted to its own end. */
 typedef struct line {
@@ -172,28 +171,3 @@ size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes)
     }
     return out.length;
 }
-
-const dynsel_error *dynsel_last_error(void)
-{
-    return &dynsel_this_thread()->last_error;
-}
-
-dynsel_status dynsel_fail(const dynsel_error *error)
-{
-    static const dynsel_error no_error = {
-        .status = DYNSEL_E_INVALID,
-        .function = DYNSEL_TEXT("dynsel_fail"),
-        .detail = DYNSEL_TEXT("the error is NULL"),
-    };
-    dynsel_thread *thread = dynsel_this_thread();
-    thread->last_error = error != NULL ? *error : no_error;
-    thread->failure_count++;
-    return thread->last_error.status;
-}
-
-#if !CONFIG_DYNSEL_ERROR_TEXTS
-dynsel_status dynsel_fail_plainly(dynsel_status status, uint32_t number)
-{
-    return dynsel_fail(&(const dynsel_error){.status = status, .number = number});
-}
-#endif

@@ -11,7 +11,7 @@
 
 enum { FAILURE_NONE, FAILURE_BEING_COPIED, FAILURE_KEPT };
 
-void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_error *error)
+void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error)
 {
     uint32_t expected = FAILURE_NONE;
     if (dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED)) {
@@ -32,9 +32,9 @@ static dynsel_status take_failure(dynsel_policy *policy)
         expected = FAILURE_KEPT;
         dynsel_pause(round);
     }
-    const dynsel_error error = policy->failure;
+    const dynsel_kept_error error = policy->failure;
     dynsel_word_store_release(&policy->failed, FAILURE_NONE);
-    return dynsel_fail(&error);
+    return dynsel_fail_again(&error);
 }
 
 dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy)

@@ -5,6 +5,6 @@
 #include <dynsel/policy.h>
 
 /* Keeps the failure of work that nobody asks for, unless an earlier one is kept already. */
-void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_error *error);
+void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error);
 
 #endif

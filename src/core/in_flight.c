@@ -287,11 +287,11 @@ dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, cons
                                                            "the work was not complete in time", 0);
     }
     dynsel_slot_synchronize(slot);
-    const dynsel_error error = slot->work.error;
+    const dynsel_kept_error error = slot->work.error;
     (void)dynsel_slot_take_handle(slot); /* another thread that waited as well may have taken it */
     dynsel_lane_reap(lane_of(slot), slot);
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
-    return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&error);
+    return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail_again(&error);
 }
 
 void dynsel_in_flight_unpin(uint32_t slot)

@@ -10,6 +10,13 @@
 #include "port/atomic.h"
 #include "port/likely.h"
 
+/* The name of a policy of the library. */
+#if CONFIG_DYNSEL_STATUS_NAMES
+#define DYNSEL_POLICY_NAME(text) (text)
+#else
+#define DYNSEL_POLICY_NAME(text) ""
+#endif
+
 enum {
     DYNSEL_WAY_WITH_SLOTS = 1, /* in dynsel_policy.ways: some backend's work may outlive a submit */
     DYNSEL_WAY_THROUGH_BACKENDS = 4, /* some backend does more than call the task function */
@@ -20,6 +27,19 @@ enum {
 enum {
     DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_lane.health, beside the number of failures in a row */
 };
+
+enum {
+    /* Nothing tells the resources of a policy from each other: what one runs, all run. */
+    DYNSEL_RESOURCES_ARE_ALIKE =
+        CONFIG_DYNSEL_SUBMITS_IN_CALLER && !CONFIG_DYNSEL_ASPECTS && CONFIG_DYNSEL_MAX_FAILURES == 0
+};
+
+#if !CONFIG_DYNSEL_CUSTOM_POLICIES
+/* As the public header says where it has them. */
+dynsel_status dynsel_policy_refuse(const dynsel_policy *policy, const dynsel_task *task);
+dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t index,
+                                           const dynsel_task *task);
+#endif
 
 /* Why a policy cannot be used: DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED, on behalf of `function`.
  */
@@ -39,12 +59,13 @@ static inline bool dynsel_policy_outlives(const dynsel_policy *policy)
 
 static inline bool dynsel_policy_is_impaired(const dynsel_policy *policy)
 {
-    return dynsel_word_load_relaxed(&policy->impaired) != 0;
+    return !DYNSEL_RESOURCES_ARE_ALIKE && dynsel_word_load_relaxed(&policy->impaired) != 0;
 }
 
 static inline bool dynsel_lane_in_service(const dynsel_lane *lane)
 {
-    return (dynsel_word_load_relaxed(&lane->health) & DYNSEL_HEALTH_OUT) == 0;
+    return DYNSEL_RESOURCES_ARE_ALIKE ||
+           (dynsel_word_load_relaxed(&lane->health) & DYNSEL_HEALTH_OUT) == 0;
 }
 
 /* What was appended to the lane last; tells whether something came in between. */
@@ -94,6 +115,9 @@ dynsel_task_fn dynsel_form_at(const dynsel_policy *policy, uint32_t index, const
 static inline dynsel_task_fn dynsel_function_at(const dynsel_policy *policy, uint32_t index,
                                                 const dynsel_task *task)
 {
+    if (DYNSEL_RESOURCES_ARE_ALIKE) {
+        return dynsel_task_function_for(task, policy->resources[0].backend);
+    }
     return DYNSEL_LIKELY(dynsel_task_suits_all(task)) ? task->function
                                                       : dynsel_form_at(policy, index, task);
 }
@@ -101,18 +125,20 @@ static inline dynsel_task_fn dynsel_function_at(const dynsel_policy *policy, uin
 /* Nothing distinguishes the resources for this task: each of them may be used. */
 static inline bool dynsel_all_are_candidates(const dynsel_policy *policy, const dynsel_task *task)
 {
-    return DYNSEL_LIKELY(dynsel_task_suits_all(task) && !dynsel_policy_is_impaired(policy));
+    return DYNSEL_RESOURCES_ARE_ALIKE ||
+           DYNSEL_LIKELY(dynsel_task_suits_all(task) && !dynsel_policy_is_impaired(policy));
 }
 
-/* dynsel_policy_may_use() without a call in the simple case. */
+/* dynsel_policy_may_use() without a call in the simple case. Where all resources are alike, no
+ * policy is asked about a task that they do not run. */
 static inline bool dynsel_is_candidate(const dynsel_policy *policy, uint32_t index,
                                        const dynsel_task *task)
 {
-    return dynsel_lane_in_service(&policy->lanes[index]) &&
-           dynsel_function_at(policy, index, task) != NULL;
+    return DYNSEL_RESOURCES_ARE_ALIKE || (dynsel_lane_in_service(&policy->lanes[index]) &&
+                                          dynsel_function_at(policy, index, task) != NULL);
 }
 
-/* dynsel_policy_init(), for policies that begin at a resource: `offset` must be in the table. */
+/* dynsel_policy_init() for the library's own: `offset` must be in the table. */
 dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
                                     const dynsel_options *options, size_t offset);
 
@@ -129,7 +155,8 @@ static inline void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index
                                            dynsel_status status)
 {
     dynsel_count_end(policy, index, status);
-    if (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->lanes[index].health) != 0) {
+    if (!DYNSEL_RESOURCES_ARE_ALIKE &&
+        (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->lanes[index].health) != 0)) {
         dynsel_lane_note_change(policy, index, status);
     }
 }

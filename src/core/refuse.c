@@ -19,15 +19,19 @@ dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy, const char *
 
 static dynsel_status refuse_out_of_service(const dynsel_policy *policy, uint32_t index)
 {
-    (void)policy; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    (void)index;
+#if CONFIG_DYNSEL_ERROR_TEXTS
     return dynsel_fail(&(dynsel_error){
         .status = DYNSEL_E_OUT_OF_SERVICE,
-        .function = DYNSEL_TEXT(policy->ops->name),
-        .subject = DYNSEL_TEXT(dynsel_resource_name(&policy->resources[index])),
-        .detail = DYNSEL_TEXT("its device was lost or failed too often: "
-                              "dynsel_resource_reinstate() tries again"),
+        .function = policy->ops->name,
+        .subject = dynsel_resource_name(&policy->resources[index]),
+        .detail = "its device was lost or failed too often: "
+                  "dynsel_resource_reinstate() tries again",
     });
+#else
+    (void)policy;
+    (void)index;
+    return DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE, NULL);
+#endif
 }
 
 static bool has_form(const dynsel_policy *policy, uint32_t index, const dynsel_task *task)
@@ -40,7 +44,7 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
 {
     dynsel_aspect_set lacking = 0;
     bool passed_over = false;
-    for (uint32_t i = first; i < end; i++) {
+    for (uint32_t i = first; !DYNSEL_RESOURCES_ARE_ALIKE && i < end; i++) {
         if (task == NULL || dynsel_function_at(policy, i, task) != NULL) {
             return refuse_out_of_service(policy, i);
         }
@@ -80,7 +84,7 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
                                            const dynsel_task *task)
 {
     dynsel_reason reason = DYNSEL_REASON_ONLY_CANDIDATE;
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; !DYNSEL_RESOURCES_ARE_ALIKE && i < policy->count; i++) {
         const dynsel_reason other =
             i != index ? reason_against(policy, i, task) : DYNSEL_REASON_ONLY_CANDIDATE;
         reason = other > reason ? other : reason;
@@ -93,8 +97,10 @@ dynsel_status dynsel_policy_refuse(const dynsel_policy *policy, const dynsel_tas
     return dynsel_policy_refuse_task(policy, 0, policy->count, task);
 }
 
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
 bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dynsel_task *task)
 {
     DYNSEL_ASSERT(dynsel_policy_is_usable(policy) && index < policy->count && task != NULL);
     return dynsel_is_candidate(policy, index, task);
 }
+#endif

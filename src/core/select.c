@@ -15,7 +15,10 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
     if (!dynsel_task_is_valid(task) || selection == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the task has no function, or an argument is NULL");
     }
-    if (policy->ops->try_select == NULL) {
+    if (DYNSEL_RESOURCES_ARE_ALIKE && dynsel_function_at(policy, 0, task) == NULL) {
+        return dynsel_policy_refuse(policy, task);
+    }
+    if (CONFIG_DYNSEL_CUSTOM_POLICIES && policy->ops->try_select == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "the policy only submits, it does not select");
     }
     dynsel_in_flight_look(policy);
@@ -49,15 +52,4 @@ const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection
 dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection)
 {
     return selection != NULL ? selection->policy : NULL;
-}
-
-const char *dynsel_reason_text(dynsel_reason reason)
-{
-    static const char *const texts[] = {
-#define REASON_TEXT(name, text) text,
-        DYNSEL_REASON_LIST(REASON_TEXT)
-#undef REASON_TEXT
-    };
-    const unsigned number = (unsigned)reason;
-    return number < sizeof texts / sizeof texts[0] ? texts[number] : "unknown reason";
 }

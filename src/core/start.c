@@ -57,6 +57,16 @@ DYNSEL_RARE static dynsel_status withdraw(const dynsel_request *request,
     return status;
 }
 
+static inline bool outlives_submit(const dynsel_backend *backend)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    return backend->ops->outlives_submit;
+#else
+    (void)backend;
+    return false;
+#endif
+}
+
 static inline dynsel_status start_at(const dynsel_request *request, dynsel_selection *selection,
                                      dynsel_work *work)
 {
@@ -72,7 +82,7 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
         status = backend->ops->start(backend, work);
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
             /* not looked at where another thread may be writing it */
-            if (!backend->ops->outlives_submit && work->done.native != NULL) {
+            if (!outlives_submit(backend) && work->done.native != NULL) {
                 refuse_event(work);
             }
             dynsel_count_submission(request->policy, selection->index);
@@ -111,11 +121,11 @@ dynsel_attempt dynsel_start_once(const dynsel_request *request, dynsel_work *wor
 }
 
 /* The last resource refused: what it said, as the error of the call. */
-static dynsel_status fail_as_refused(const dynsel_error *refusal)
+static dynsel_status fail_as_refused(const dynsel_kept_error *refusal)
 {
-    dynsel_error error = *refusal;
+    dynsel_kept_error error = *refusal;
     error.status = DYNSEL_E_OUT_OF_SERVICE;
-    return dynsel_fail(&error);
+    return dynsel_fail_again(&error);
 }
 
 /*
@@ -130,7 +140,7 @@ static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
         if (request->selection != NULL) {
             return made.status;
         }
-        const dynsel_error refusal = dynsel_details_of(made.status, made.failures_before);
+        const dynsel_kept_error refusal = dynsel_details_of(made.status, made.failures_before);
         if (refused == request->policy->count) {
             return fail_as_refused(&refusal);
         }

@@ -87,7 +87,7 @@ static inline dynsel_status dynsel_choose(const dynsel_manner *manner, dynsel_po
     *selection = (dynsel_selection){
         .policy = policy, .wants = (uint8_t)policy->ops->needs, .claims = claims ? 1 : 0};
     const dynsel_status status = policy->ops->try_select(policy, task, selection);
-    if (status == DYNSEL_OK && selection->index >= policy->count) {
+    if (CONFIG_DYNSEL_CUSTOM_POLICIES && status == DYNSEL_OK && selection->index >= policy->count) {
         return dynsel_refuse_choice(manner, selection->index);
     }
     return status;

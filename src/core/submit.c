@@ -4,11 +4,11 @@
 #include "core/at_once.h"
 #include "core/fail.h"
 #include "core/in_flight.h"
+#include "core/own_ways.h"
 #include "core/policy.h"
 #include "core/report.h"
 #include "core/start.h"
 #include "core/submission.h"
-#include "port/pause.h"
 
 /* Where no work outlives a submit: nothing to keep, so no slot. */
 static dynsel_status submit_at_once(const dynsel_request *request, dynsel_submission *submission)
@@ -24,63 +24,17 @@ static dynsel_status submit_at_once(const dynsel_request *request, dynsel_submis
     if (chosen.wants != 0) {
         dynsel_tell_end(&chosen, work.error.status, dynsel_time_at_once(&work));
     }
-    const dynsel_error error =
-        work.error.status != DYNSEL_OK ? work.error : (dynsel_error){.status = DYNSEL_OK};
+    const dynsel_kept_error error =
+        work.error.status != DYNSEL_OK ? work.error : (dynsel_kept_error){.status = DYNSEL_OK};
     dynsel_deliver(submission, &chosen, &work.done, &error);
     return DYNSEL_OK;
-}
-
-static dynsel_status refuse_way(const dynsel_request *request)
-{
-    return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_UNSUPPORTED,
-                          "the policy has no such way of submitting", 0);
-}
-
-static dynsel_status submit_with_own_try(const dynsel_request *request,
-                                         dynsel_submission *submission)
-{
-    const dynsel_policy_ops *ops = request->policy->ops;
-    for (uint32_t round = 0;; round++) {
-        const dynsel_status status = ops->try_submit(request->policy, request->task, submission);
-        if (status != DYNSEL_E_AGAIN || request->manner->deadline_ns == DYNSEL_DO_NOT_WAIT ||
-            dynsel_this_thread()->task_depth != 0) {
-            return status;
-        }
-        if (dynsel_deadline_passed(request->manner->deadline_ns)) {
-            return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
-                                  "the policy had no resource free in time", 0);
-        }
-        dynsel_in_flight_reap();
-        dynsel_pause(round);
-    }
-}
-
-/* A policy with entries of its own. */
-DYNSEL_RARE static dynsel_status submit_its_own_way(const dynsel_request *request,
-                                                    dynsel_submission *submission)
-{
-    const dynsel_policy_ops *ops = request->policy->ops;
-    if (ops->submit != NULL && request->manner->deadline_ns == DYNSEL_WAIT_FOREVER) {
-        return ops->submit(request->policy, request->task, submission);
-    }
-    return ops->try_submit != NULL ? submit_with_own_try(request, submission) : refuse_way(request);
-}
-
-/* Whether try_select serves this request: it must be there, and no entry of the policy's own comes
- * first. */
-static bool selects(const dynsel_request *request)
-{
-    const dynsel_policy_ops *ops = request->policy->ops;
-    const bool own = request->manner->deadline_ns == DYNSEL_WAIT_FOREVER ? ops->submit != NULL
-                                                                         : ops->try_submit != NULL;
-    return request->selection != NULL || (ops->try_select != NULL && !own);
 }
 
 static inline dynsel_status submit_its_way(const dynsel_request *request,
                                            dynsel_submission *submission)
 {
-    if (!DYNSEL_LIKELY((request->policy->ways & DYNSEL_WAY_OF_ITS_OWN) == 0 || selects(request))) {
-        return submit_its_own_way(request, submission);
+    if (!DYNSEL_LIKELY(!dynsel_policy_has_ways(request->policy) || dynsel_selects(request))) {
+        return dynsel_submit_its_own_way(request, submission);
     }
     return dynsel_policy_outlives(request->policy) ? dynsel_in_flight_submit(request, submission)
                                                    : submit_at_once(request, submission);
@@ -213,16 +167,19 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
     if (dynsel_this_thread()->task_depth != 0) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
     }
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
     if (dynsel_policy_is_usable(policy) && policy->ops->submit_and_wait != NULL) {
         return policy->ops->submit_and_wait(policy, task);
     }
+#endif
     static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit_and_wait"),
                                          .deadline_ns = DYNSEL_WAIT_FOREVER};
     static const dynsel_manner awaiting = {.function = DYNSEL_TEXT("dynsel_submit_and_wait"),
                                            .deadline_ns = DYNSEL_WAIT_FOREVER,
                                            .awaits = true};
     dynsel_submission submission;
-    if (dynsel_policy_is_usable(policy) && (policy->ways & DYNSEL_WAY_OF_ITS_OWN) == 0) {
+    if (!CONFIG_DYNSEL_CUSTOM_POLICIES ||
+        (dynsel_policy_is_usable(policy) && !dynsel_policy_has_ways(policy))) {
         const dynsel_status status = submit(policy, task, &submission, &awaiting);
         return status == DYNSEL_OK ? wait_and_unpin(&submission) : status;
     }

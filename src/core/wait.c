@@ -15,27 +15,34 @@ static dynsel_status refuse_stale(const char *function)
                           "the submission was waited for or released before", 0);
 }
 
-/* DYNSEL_OK when the submission was made by a submitting call; `slot` is what its word says. */
-static dynsel_status look_at(const dynsel_submission *submission, const char *function,
-                             uint32_t *slot)
+/* What the submission's word says; a NULL one is as one that was never submitted. */
+static uint32_t word_of(const dynsel_submission *submission)
 {
-    if (submission != NULL) {
-        *slot = dynsel_word_load_acquire(&submission->slot);
-    }
-    if (submission == NULL || *slot == DYNSEL_SUBMISSION_NONE) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
-                              "the submission is NULL or was never submitted", 0);
-    }
-    return *slot == DYNSEL_SUBMISSION_COLLECTED ? refuse_stale(function) : DYNSEL_OK;
+    return submission != NULL ? dynsel_word_load_acquire(&submission->slot)
+                              : (uint32_t)DYNSEL_SUBMISSION_NONE;
+}
+
+/* Why there is nothing to be had from a submission whose word says so. */
+static dynsel_status refuse(uint32_t slot, const char *function)
+{
+    return slot == DYNSEL_SUBMISSION_NONE
+               ? DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                                "the submission is NULL or was never submitted", 0)
+               : refuse_stale(function);
 }
 
 /* Takes the result out of a handle that holds it itself; DYNSEL_E_STALE for who comes second. */
-static dynsel_status take_result(dynsel_submission *submission, const char *function)
+static dynsel_status take_result(dynsel_submission *submission, uint32_t slot, const char *function)
 {
-    uint32_t expected = DYNSEL_SUBMISSION_COMPLETE;
-    return dynsel_word_swap(&submission->slot, &expected, DYNSEL_SUBMISSION_COLLECTED)
+    return slot == DYNSEL_SUBMISSION_COMPLETE &&
+                   dynsel_word_swap(&submission->slot, &slot, DYNSEL_SUBMISSION_COLLECTED)
                ? DYNSEL_OK
-               : refuse_stale(function);
+               : refuse(slot, function);
+}
+
+static bool is_in_slot(uint32_t slot)
+{
+    return CONFIG_DYNSEL_IN_FLIGHT && slot >= DYNSEL_SUBMISSION_IN_SLOT;
 }
 
 static dynsel_status wait_until(dynsel_submission *submission, const char *function,
@@ -45,17 +52,13 @@ static dynsel_status wait_until(dynsel_submission *submission, const char *funct
         return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
                               "the work that is waited for might wait for this function", 0);
     }
-    uint32_t slot = DYNSEL_SUBMISSION_NONE;
-    dynsel_status status = look_at(submission, function, &slot);
-    if (status != DYNSEL_OK) {
-        return status;
-    }
-    if (slot >= DYNSEL_SUBMISSION_IN_SLOT) {
+    const uint32_t slot = word_of(submission);
+    if (is_in_slot(slot)) {
         return dynsel_in_flight_collect(submission, function, deadline_ns);
     }
-    status = take_result(submission, function);
+    const dynsel_status status = take_result(submission, slot, function);
     if (status == DYNSEL_OK && submission->error.status != DYNSEL_OK) {
-        return dynsel_fail(&submission->error);
+        return dynsel_fail_again(&submission->error);
     }
     return status;
 }
@@ -67,21 +70,18 @@ dynsel_status dynsel_wait(dynsel_submission *submission)
 
 dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns)
 {
-    return wait_until(submission, DYNSEL_TEXT(__func__), dynsel_deadline_after(timeout_ns));
+    return wait_until(submission, DYNSEL_TEXT(__func__),
+                      CONFIG_DYNSEL_IN_FLIGHT ? dynsel_deadline_after(timeout_ns) : timeout_ns);
 }
 
 dynsel_status dynsel_submission_release(dynsel_submission *submission)
 {
     const char *const function = DYNSEL_TEXT(__func__);
-    uint32_t slot = DYNSEL_SUBMISSION_NONE;
-    dynsel_status status = look_at(submission, function, &slot);
-    if (status != DYNSEL_OK) {
-        return status;
-    }
-    if (slot >= DYNSEL_SUBMISSION_IN_SLOT) {
+    const uint32_t slot = word_of(submission);
+    if (is_in_slot(slot)) {
         return dynsel_in_flight_release(submission);
     }
-    status = take_result(submission, function);
+    const dynsel_status status = take_result(submission, slot, function);
     if (status == DYNSEL_OK && submission->error.status != DYNSEL_OK) {
         dynsel_group_note_failure(submission->policy, &submission->error);
     }
@@ -90,15 +90,14 @@ dynsel_status dynsel_submission_release(dynsel_submission *submission)
 
 dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission, dynsel_event *done)
 {
-    uint32_t slot = DYNSEL_SUBMISSION_NONE;
-    const dynsel_status status = look_at(submission, DYNSEL_TEXT(__func__), &slot);
-    if (status != DYNSEL_OK) {
-        return status;
+    const uint32_t slot = word_of(submission);
+    if (slot != DYNSEL_SUBMISSION_COMPLETE && !is_in_slot(slot)) {
+        return refuse(slot, DYNSEL_TEXT(__func__));
     }
     if (done == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "done is NULL");
     }
-    if (slot >= DYNSEL_SUBMISSION_IN_SLOT) {
+    if (is_in_slot(slot)) {
         return dynsel_in_flight_unwrap(submission, done);
     }
     *done = submission->done;

@@ -170,6 +170,9 @@ static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tune
  */
 static bool is_keeper(dynsel_tuned_task *entry)
 {
+    if (!CONFIG_DYNSEL_CONTEXT_THREADS) {
+        return true;
+    }
     dynsel_thread *thread = dynsel_this_thread();
     const uint32_t me = (uint32_t)((uintptr_t)thread / sizeof(void *));
     const uint32_t keeper = dynsel_word_load_relaxed(&entry->keeper);
@@ -274,7 +277,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
-static const dynsel_policy_ops ops = {.name = "auto_tune",
+static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("auto_tune"),
                                       .needs = DYNSEL_AUTO_TUNE_NEEDS,
                                       .try_select = try_select,
                                       .report = report};
@@ -285,7 +288,7 @@ dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynse
     if (policy == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
     }
-    const dynsel_status status = dynsel_policy_init(&policy->policy, &ops, options);
+    const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, 0);
     if (status == DYNSEL_OK) {
         policy->resample_interval_ns = resample_interval_ns;
         policy->untracked.value = 0;

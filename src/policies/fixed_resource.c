@@ -28,7 +28,8 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
-static const dynsel_policy_ops ops = {.name = "fixed_resource", .try_select = try_select};
+static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("fixed_resource"),
+                                      .try_select = try_select};
 
 dynsel_status dynsel_fixed_resource_init(dynsel_fixed_resource_policy *policy,
                                          const dynsel_options *options, size_t offset)

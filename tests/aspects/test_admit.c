@@ -421,7 +421,7 @@ static void an_offset_counts_what_is_left(void **state)
     const dynsel_options options = {.backend = &described_backend};
     described_offer(devices, 3);
     assert_status(DYNSEL_E_INVALID, dynsel_fixed_resource_init(&fixed, &options, 2));
-    assert_int_equal(dynsel_last_error()->number, 2);
+    assert_error_number(2);
     assert_int_equal(devices[0].attached + devices[1].attached + devices[2].attached, 0);
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&fixed, &options, 1));
     assert_int_equal(devices[2].attached, 1);

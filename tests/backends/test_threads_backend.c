@@ -362,7 +362,7 @@ static dynsel_status leave_event_and_fail(const dynsel_resource *where, void *ar
 
 static void check_details(void)
 {
-    assert_int_equal(dynsel_last_error()->code, 42);
+    assert_error_code(42);
     assert_error_says("read_sensor");
     assert_error_says("no sensor");
 }

@@ -221,7 +221,7 @@ static void a_submit_waits_for_a_slot(void **state)
     polls_until_end = 5;
     assert_status(DYNSEL_OK, submit(NULL));
     assert_status(DYNSEL_E_FULL, dynsel_try_submit(&policy, &DYNSEL_TASK(enqueue, NULL), NULL));
-    assert_int_equal(dynsel_last_error()->number, SLOTS - 1);
+    assert_error_number(SLOTS - 1);
     assert_status(DYNSEL_OK, submit(NULL));
     dynsel_selection selection;
     assert_status(DYNSEL_OK, dynsel_select(&policy, &DYNSEL_TASK(enqueue, NULL), &selection));
@@ -260,7 +260,7 @@ static void a_failure_without_details_does_not_get_those_of_an_older_one(void **
     assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy));
     (void)dynsel_fail(&(dynsel_error){.status = DYNSEL_E_DEVICE, .code = 99});
     assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
-    assert_int_equal(dynsel_last_error()->code, 0);
+    assert_error_code(0);
 }
 
 static void errors_name_the_resource_that_they_are_about(void **state)

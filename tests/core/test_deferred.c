@@ -138,7 +138,7 @@ static void work_that_fails_before_its_start_says_why(void **state)
     assert_status(DYNSEL_OK, wait_group());
     assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&world.policy));
     assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submission));
-    assert_int_equal(dynsel_last_error()->code, 17);
+    assert_error_code(17);
     assert_int_equal(atomic_load(&manual.starts), 0);
     assert_int_equal(counts_of(0).submitted, 0);
     assert_int_equal(counts_of(0).completed, 0);
@@ -152,7 +152,7 @@ static void detached_work_that_fails_before_its_start_tells_the_group(void **sta
     dynsel_progress();
     assert_int_equal(dynsel_get_in_flight_statistics().in_use, 0);
     assert_status(DYNSEL_E_DEPENDENCY, wait_group());
-    assert_int_equal(dynsel_last_error()->code, 17);
+    assert_error_code(17);
     assert_status(DYNSEL_OK, wait_group());
 }
 

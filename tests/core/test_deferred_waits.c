@@ -189,7 +189,7 @@ static void a_failure_keeps_its_details(void **state)
     (void)start_work(&submission);
     manual_fail(&manual, 0);
     assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
-    assert_int_equal(dynsel_last_error()->code, -5);
+    assert_error_code(-5);
     dynsel_status fails = DYNSEL_E_TASK;
     defer(&DYNSEL_TASK(enqueue, &fails), NULL)->ready = true;
     assert_status(DYNSEL_E_TASK, wait_group());

@@ -129,7 +129,7 @@ static void the_group_leaves_handles_to_their_owners(void **state)
     assert_error_says("2 submissions");
     assert_status(DYNSEL_OK, dynsel_wait(&fine));
     assert_status(DYNSEL_E_DEVICE, dynsel_wait(&failed));
-    assert_int_equal(dynsel_last_error()->code, -5);
+    assert_error_code(-5);
 }
 
 static void the_group_reports_the_failure_of_detached_work_once(void **state)
@@ -141,7 +141,7 @@ static void the_group_reports_the_failure_of_detached_work_once(void **state)
     manual_fail(&manual, 1);
     assert_status(DYNSEL_E_INVALID, dynsel_wait(NULL)); /* not what the group tells of */
     assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(group()));
-    assert_int_equal(dynsel_last_error()->code, -5);
+    assert_error_code(-5);
     assert_status(DYNSEL_OK, dynsel_wait_group(group()));
 }
 
@@ -211,7 +211,7 @@ static void a_full_table_is_refused_with_the_symbol_and_the_number(void **state)
     }
     assert_status(DYNSEL_E_FULL, dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), &more));
     assert_error_says("dynsel_submit");
-    assert_int_equal(dynsel_last_error()->number, SLOTS);
+    assert_error_number(SLOTS);
     assert_status(DYNSEL_E_FULL,
                   dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(enqueue, NULL)));
     assert_int_equal(atomic_load(&manual.starts), starts);
@@ -362,7 +362,7 @@ static void initialization_undoes_what_it_attached(void **state)
     const dynsel_options options = {.resources = resources, .count = 2};
     manual.queues[3].refuses_attach = true;
     assert_status(DYNSEL_E_DEVICE, dynsel_round_robin_init(&other, &options, 0));
-    assert_int_equal(dynsel_last_error()->code, 77);
+    assert_error_code(77);
     assert_int_equal(atomic_load(&manual.queues[2].attached), 0);
     manual.queues[3].refuses_attach = false;
     assert_status(DYNSEL_E_INVALID, dynsel_round_robin_init(&other, &options, 2));

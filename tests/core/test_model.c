@@ -93,7 +93,7 @@ static void step_submit(model *m, test_random *random)
         m->count++;
     } else {
         assert_status(DYNSEL_E_FULL, status);
-        assert_int_equal(dynsel_last_error()->number, known_finished_and_owned(m));
+        assert_error_number(known_finished_and_owned(m));
     }
 }
 

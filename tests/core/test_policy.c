@@ -147,7 +147,7 @@ static void a_backend_that_lacks_operations_is_refused(void **state)
         const dynsel_options options = {.resources = resources, .count = COUNT};
         dynsel_fixed_resource_policy policy = {0};
         assert_status(DYNSEL_E_INVALID, dynsel_fixed_resource_init(&policy, &options, 0));
-        assert_int_equal(dynsel_last_error()->number, LAST);
+        assert_error_number(LAST);
         assert_is_zero(&policy.policy);
     }
 }
@@ -223,7 +223,7 @@ static void default_resources_are_all_taken_or_refused(void **state)
     offered++;
     assert_status(DYNSEL_E_FULL, dynsel_fixed_resource_init(&policy, &options, 0));
     assert_error_says("CONFIG_DYNSEL_MAX_RESOURCES");
-    assert_int_equal(dynsel_last_error()->number, CONFIG_DYNSEL_MAX_RESOURCES + 1);
+    assert_error_number(CONFIG_DYNSEL_MAX_RESOURCES + 1);
     offered = 1;
     offer_status = DYNSEL_E_DEVICE;
     assert_status(DYNSEL_E_DEVICE, dynsel_fixed_resource_init(&policy, &options, 0));

@@ -95,7 +95,7 @@ static void when_all_refuse_the_first_reason_is_told(void **state)
     }
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
                   dynsel_submit(&round_robin.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
-    assert_int_equal(dynsel_last_error()->code, -6);
+    assert_error_code(-6);
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
                   dynsel_submit(&round_robin.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
     assert_error_says("reinstate");
@@ -108,7 +108,7 @@ static void fixed_resource_never_evades(void **state)
     atomic_store(&manual.queues[FIXED].refuses, true);
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
                   dynsel_submit(&fixed.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
-    assert_int_equal(dynsel_last_error()->code, -6);
+    assert_error_code(-6);
     atomic_store(&manual.queues[FIXED].refuses, false);
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
                   dynsel_submit(&fixed.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
@@ -170,7 +170,7 @@ static void an_index_past_the_table_is_refused(void **state)
 {
     (void)state;
     assert_status(DYNSEL_E_INVALID, dynsel_resource_in_service(&fixed.policy, COUNT));
-    assert_int_equal(dynsel_last_error()->number, COUNT);
+    assert_error_number(COUNT);
     assert_status(DYNSEL_E_INVALID, dynsel_resource_reinstate(&fixed.policy, SIZE_MAX));
     assert_status(DYNSEL_OK, dynsel_resource_reinstate(&fixed.policy, LAST));
 }
@@ -361,7 +361,7 @@ static void a_custom_policy_that_insists_on_a_lost_resource_gets_the_reason(void
     atomic_store(&manual.queues[0].refuses, true);
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
                   dynsel_submit(&stubborn, &DYNSEL_TASK(enqueue, NULL), NULL));
-    assert_int_equal(dynsel_last_error()->code, -6);
+    assert_error_code(-6);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&stubborn));
 }
 

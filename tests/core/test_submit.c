@@ -120,7 +120,7 @@ static void a_success_is_no_failure_of_the_group(void **state)
                   dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_with_details, NULL), NULL));
     assert_status(DYNSEL_E_INVALID, dynsel_wait(NULL)); /* not what the group tells of */
     assert_status(DYNSEL_E_TASK, dynsel_wait_group(group));
-    assert_int_equal(dynsel_last_error()->code, 42);
+    assert_error_code(42);
 }
 
 static dynsel_status fail_after_another_failure(const dynsel_resource *where, void *args,
@@ -140,7 +140,7 @@ static void details_are_not_taken_from_a_failure_with_another_status(void **stat
         DYNSEL_E_TASK,
         dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(fail_after_another_failure, NULL)));
     assert_int_equal(dynsel_last_error()->status, DYNSEL_E_TASK);
-    assert_int_equal(dynsel_last_error()->code, 0);
+    assert_error_code(0);
 }
 
 static void what_the_function_returns_comes_from_the_wait(void **state)
@@ -153,7 +153,7 @@ static void what_the_function_returns_comes_from_the_wait(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
     assert_status((dynsel_status)OWN_STATUS,
                   dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, &c)));
-    assert_int_equal(dynsel_last_error()->code, 0);
+    assert_error_code(0);
 }
 
 static void the_group_keeps_the_earliest_failure_of_detached_work(void **state)
@@ -164,7 +164,7 @@ static void the_group_keeps_the_earliest_failure_of_detached_work(void **state)
                   dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_with_details, NULL), NULL));
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &second), NULL));
     assert_status(DYNSEL_E_TASK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
-    assert_int_equal(dynsel_last_error()->code, 42);
+    assert_error_code(42);
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
 }
 
@@ -185,7 +185,7 @@ static void details_are_not_taken_from_an_older_failure(void **state)
     (void)dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK, .code = 99});
     call c = {.returns = DYNSEL_E_TASK};
     assert_status(DYNSEL_E_TASK, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(note, &c)));
-    assert_int_equal(dynsel_last_error()->code, 0);
+    assert_error_code(0);
 }
 
 static void an_event_left_with_inline_is_a_failure(void **state)

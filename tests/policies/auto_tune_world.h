@@ -40,6 +40,7 @@ typedef struct world {
 static dynsel_auto_tune_policy tuner;
 static dynsel_resource world_resources[CONFIG_DYNSEL_MAX_RESOURCES];
 
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
 static dynsel_status world_start(dynsel_backend *backend, dynsel_work *work)
 {
     (void)backend;
@@ -54,6 +55,10 @@ static const dynsel_backend_ops world_ops = {
 };
 
 static dynsel_backend world_backend = {.ops = &world_ops};
+#else
+#include <dynsel/inline.h>
+#define world_backend dynsel_inline_backend
+#endif
 
 static inline dynsel_status world_nothing(const dynsel_resource *where, void *args,
                                           dynsel_event *done)

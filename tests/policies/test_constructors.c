@@ -85,6 +85,8 @@ static void without_resources_the_default_ones_are_chosen_from(void **state)
     }
 }
 
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+
 static dynsel_status offer(dynsel_backend *backend, dynsel_resource *resources, size_t capacity,
                            size_t *count)
 {
@@ -122,6 +124,8 @@ static void an_offset_counts_in_the_default_resources_too(void **state)
         end();
     }
 }
+
+#endif
 
 static void given_resources_are_chosen_from(void **state)
 {
@@ -225,7 +229,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_zeroed_policy_waits_for_its_initialization),
         cmocka_unit_test(without_resources_the_default_ones_are_chosen_from),
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
         cmocka_unit_test(an_offset_counts_in_the_default_resources_too),
+#endif
         cmocka_unit_test(given_resources_are_chosen_from),
         cmocka_unit_test(wrong_arguments_are_refused),
         cmocka_unit_test(a_second_initialization_is_refused),

@@ -56,7 +56,7 @@ static void an_offset_past_the_table_is_refused(void **state)
     dynsel_fixed_resource_policy fixed = {0};
     dynsel_round_robin_policy round_robin = {0};
     assert_status(DYNSEL_E_INVALID, dynsel_fixed_resource_init(&fixed, &options, count));
-    assert_int_equal(dynsel_last_error()->number, count);
+    assert_error_number(count);
     assert_status(DYNSEL_E_INVALID, dynsel_round_robin_init(&round_robin, &options, SIZE_MAX));
     assert_status(DYNSEL_E_INVALID, dynsel_round_robin_init(NULL, &options, 0));
     assert_status(DYNSEL_E_UNINITIALIZED, dynsel_policy_deinit(&fixed.policy));

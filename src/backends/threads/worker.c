@@ -12,11 +12,8 @@ static void refuse_event(dynsel_work *work)
 {
     work->done.native = NULL;
     if (work->error.status == DYNSEL_OK) {
-        work->error = (dynsel_error){
-            .status = DYNSEL_E_INVALID,
-            .function = DYNSEL_TEXT("the task function"),
-            .detail = DYNSEL_TEXT("it left an event with a worker, which waits for none"),
-        };
+        work->error = DYNSEL_KEPT_ERROR(DYNSEL_E_INVALID, "the task function",
+                                        "it left an event with a worker, which waits for none");
     }
 }
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of resources of a policy, of any backends. */
+#include "core/table.h"
+
+#include "backends/default_backends.h"
+#include "core/device.h"
+#include "core/fail.h"
+#include "core/policy.h"
+
+static bool can_report(const dynsel_backend_ops *ops, uint32_t needs)
+{
+    return (needs & ~ops->reports) == 0;
+}
+
+static dynsel_status add_defaults_of(dynsel_policy *policy, dynsel_backend *backend)
+{
+    const dynsel_backend_ops *ops = backend->ops;
+    if (ops == NULL || ops->get_default_resources == NULL || !can_report(ops, policy->ops->needs)) {
+        return DYNSEL_OK;
+    }
+    size_t found = 0;
+    const size_t room = CONFIG_DYNSEL_MAX_RESOURCES - policy->count;
+    const dynsel_status status =
+        ops->get_default_resources(backend, &policy->resources[policy->count], room, &found);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (found > room) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
+            "there are {} default resources: raise CONFIG_DYNSEL_MAX_RESOURCES or choose some",
+            policy->count + found);
+    }
+    policy->count += (uint32_t)found;
+    return DYNSEL_OK;
+}
+
+static dynsel_status take_defaults(dynsel_policy *policy, dynsel_backend *only)
+{
+    dynsel_backend *const one[] = {only, NULL};
+    dynsel_status status = DYNSEL_OK;
+    for (dynsel_backend *const *b = only != NULL ? one : dynsel_default_backends; *b != NULL; b++) {
+        status = add_defaults_of(policy, *b);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+    }
+    if (policy->count == 0) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_NO_RESOURCE,
+                              "the default set is empty: no device was found", 0);
+    }
+    return DYNSEL_OK;
+}
+
+static dynsel_status take_given(dynsel_policy *policy, const dynsel_options *options)
+{
+    if (options->resources == NULL || options->count == 0) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                              "options need both resources and count, or neither", 0);
+    }
+    if (options->count > CONFIG_DYNSEL_MAX_RESOURCES) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
+            "there are {} resources: raise CONFIG_DYNSEL_MAX_RESOURCES or give fewer",
+            options->count);
+    }
+    for (size_t i = 0; i < options->count; i++) {
+        policy->resources[i] = options->resources[i];
+    }
+    policy->count = (uint32_t)options->count;
+    return DYNSEL_OK;
+}
+
+static bool ops_are_complete(const dynsel_backend_ops *ops)
+{
+    if (ops == NULL || ops->name == NULL || ops->start == NULL) {
+        return false;
+    }
+    return !ops->outlives_submit || ops->marks_completion ||
+           (ops->poll != NULL && ops->wait != NULL && ops->release != NULL);
+}
+
+/* Whether the policy can work with the resource's backend at all. */
+static dynsel_status check_backend(const dynsel_policy *policy, uint32_t index)
+{
+    const dynsel_backend *backend = policy->resources[index].backend;
+    if (backend == NULL || !ops_are_complete(backend->ops)) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                              "resource {} has no backend, or one that lacks operations", index);
+    }
+    if (backend->ops->outlives_submit && !CONFIG_DYNSEL_IN_FLIGHT) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_UNSUPPORTED,
+                              "work on resource {} outlives a submit: set CONFIG_DYNSEL_IN_FLIGHT",
+                              index);
+    }
+    if (!can_report(backend->ops, policy->ops->needs)) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_UNSUPPORTED,
+                              "the backend of resource {} does not report what the policy needs",
+                              index);
+    }
+    return DYNSEL_OK;
+}
+
+static dynsel_status attach(dynsel_policy *policy, uint32_t index)
+{
+    dynsel_backend *backend = policy->resources[index].backend;
+    const dynsel_backend_ops *ops = backend->ops;
+    policy->ways |= ops->outlives_submit ? DYNSEL_WAY_WITH_SLOTS : 0;
+    policy->ways |= ops->only_calls ? 0 : DYNSEL_WAY_THROUGH_BACKENDS;
+    return ops->attach != NULL ? ops->attach(backend, policy->lanes[index].own) : DYNSEL_OK;
+}
+
+void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        dynsel_backend *backend = policy->resources[i].backend;
+        if (backend->ops->detach != NULL) {
+            backend->ops->detach(backend, policy->lanes[i].own);
+        }
+    }
+}
+
+/* given: by the user, so that each has to be attached. */
+static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *), bool given)
+{
+    for (uint32_t i = 0; i < policy->count;) {
+        bool left_out = false;
+        dynsel_status status = check_backend(policy, i);
+        status = status == DYNSEL_OK ? dynsel_table_adapt(policy, i, adapt) : status;
+        status = status == DYNSEL_OK ? dynsel_table_admit(policy, i, given, &left_out) : status;
+        status = status == DYNSEL_OK && !left_out ? attach(policy, i) : status;
+        if (status != DYNSEL_OK) {
+            dynsel_table_leave(policy, i);
+            return status;
+        }
+        i += left_out ? 0 : 1;
+    }
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *options)
+{
+    static const dynsel_options defaults;
+    options = options != NULL ? options : &defaults;
+    const bool given = options->resources != NULL || options->count != 0;
+    const dynsel_status status =
+        given ? take_given(policy, options) : take_defaults(policy, options->backend);
+    return status == DYNSEL_OK ? attach_all(policy, options->adapt, given) : status;
+}
