@@ -28,6 +28,32 @@ DYNSEL_BEGIN_DECLS
 /** As resample interval: what was learned stays, but for what later runs show. */
 #define DYNSEL_NEVER_RESAMPLE 0u
 
+#if CONFIG_DYNSEL_AUTO_TUNE_SMALL
+
+/** What is known of one kind of task on one resource; only the library looks inside. */
+typedef struct dynsel_tuned_resource {
+    uint32_t sum;  /* of the times that count, in steps of 256 ns */
+    uint16_t runs; /* of those */
+    uint8_t turns; /* choices of this round while its time was not known */
+} dynsel_tuned_resource;
+
+/** What is known of one kind of task; only the library looks inside. */
+typedef struct dynsel_tuned_task {
+    uint32_t round; /* how often the measuring began; 0: this entry is free */
+    uint32_t id;
+    uint32_t key_word_count;
+    dynsel_task_fn function;
+    uint32_t key_words[CONFIG_DYNSEL_MAX_KEY_WORDS > 0 ? CONFIG_DYNSEL_MAX_KEY_WORDS : 1];
+#if CONFIG_DYNSEL_ASPECTS
+    dynsel_aspect_set aspects;
+#endif
+    uint32_t best;
+    uint64_t started_ns; /* when this round began */
+    dynsel_tuned_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
+} dynsel_tuned_task;
+
+#else
+
 /** What is known of one kind of task on one resource; only the library looks inside. */
 typedef struct dynsel_tuned_resource {
     uint64_t times[3]; /* the newest, in turn; with 0 percent exploration their sum is the first */
@@ -63,6 +89,8 @@ typedef struct dynsel_tuned_task {
     dynsel_tuned_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
 } dynsel_tuned_task;
 
+#endif
+
 typedef struct dynsel_auto_tune_policy {
     dynsel_policy policy;
     uint64_t resample_interval_ns;
@@ -85,18 +113,22 @@ typedef struct dynsel_auto_tune_policy {
  * spent on others than the best stays below this share of what the best needs; another takes over
  * when it is 3 percent faster or more. A resource whose first runs fail gets two more turns in a
  * round, then it is left out of it. Times over 2^46 ns (19 hours) count as that.
+ * With CONFIG_DYNSEL_AUTO_TUNE_SMALL times are told apart in steps of 256 ns, and those over 2^36
+ * ns (a minute) count as that.
  *
  * Tasks that do not fit into the table of CONFIG_DYNSEL_MAX_TUNED_TASKS kinds (a kind is looked for
- * in 32 entries at most, none is ever given up) go where the least work is unfinished.
+ * in 32 entries at most, in all with CONFIG_DYNSEL_AUTO_TUNE_SMALL, and none is ever given up) go
+ * where the least work is unfinished.
  *
  * Needs DYNSEL_TASK_SUBMISSION, _COMPLETION and _TIME, but of each selection only what
  * dynsel_selection_needs() says. Once it is known which is the best, it times about one run in 16
  * of one thread at a time (when that submits no more, another takes its place), and selecting costs
  * no atomic read-modify-write and no lock; with a resample interval, a look at the clock. Timed
  * runs, and all runs before, take a spin lock of their kind of task for about a hundred
- * instructions for each resource. Unlike with other policies, a task with more than
- * CONFIG_DYNSEL_MAX_KEY_WORDS key words is DYNSEL_E_INVALID. The seed's constructors are: a zeroed
- * policy (1), options NULL or {0} (2, 4), options with resources (3, 5).
+ * instructions for each resource. With CONFIG_DYNSEL_AUTO_TUNE_SMALL all runs are timed, without a
+ * lock, and selecting looks at what is known of each resource. Unlike with other policies, a task
+ * with more than CONFIG_DYNSEL_MAX_KEY_WORDS key words is DYNSEL_E_INVALID. The seed's constructors
+ * are: a zeroed policy (1), options NULL or {0} (2, 4), options with resources (3, 5).
  *
  * Errors: those of dynsel_policy_init().
  * Ownership, context and blocking: as dynsel_policy_init().

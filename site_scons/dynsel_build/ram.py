@@ -217,7 +217,9 @@ class Formula:
         return self._error() if self._config.is_set("DYNSEL_ERROR_DETAILS") else self._status
 
     def _thread(self):
-        tuned = (WORD.times(2), self._pointer, WORD) if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE") else ()
+        settles = (self._config.is_set("DYNSEL_POLICY_AUTO_TUNE")
+                   and not self._config.is_set("DYNSEL_AUTO_TUNE_SMALL"))
+        tuned = (WORD.times(2), self._pointer, WORD) if settles else ()
         recording = WORD if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
         return struct(self._error(), WORD.times(4), recording, *tuned)
 
@@ -382,8 +384,12 @@ class Formula:
                       self._tuned_task(resources).times(tasks))
 
     def _tuned_task(self, resources):
-        resource = struct(LONG.times(3), WORD, HALF, BYTE.times(2))
         key_words = max(1, self._config["DYNSEL_MAX_KEY_WORDS"])
+        if self._config.is_set("DYNSEL_AUTO_TUNE_SMALL"):
+            resource = struct(WORD, HALF, BYTE)
+            return struct(WORD.times(3), self._pointer, WORD.times(key_words), self._aspects(1), WORD, LONG,
+                          resource.times(resources))
+        resource = struct(LONG.times(3), WORD, HALF, BYTE.times(2))
         return struct(WORD.times(4), self._pointer, WORD.times(key_words), self._aspects(1), WORD.times(3),
                       self._busy_word(), WORD.times(2), LONG.times(2), BYTE.times(5), resource.times(resources))
 

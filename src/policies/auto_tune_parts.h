@@ -132,9 +132,28 @@ void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task
 /* Whether the round has lasted for the resample interval. */
 bool dynsel_tuned_is_over(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry);
 
+/* Interrupts never come here, so only threads keep each other out. */
+#if CONFIG_DYNSEL_CONTEXT_THREADS
 void dynsel_tuned_lock(dynsel_tuned_task *entry);
 bool dynsel_tuned_try_lock(dynsel_tuned_task *entry);
 void dynsel_tuned_unlock(dynsel_tuned_task *entry);
+#else
+static inline void dynsel_tuned_lock(dynsel_tuned_task *entry)
+{
+    (void)entry;
+}
+
+static inline bool dynsel_tuned_try_lock(dynsel_tuned_task *entry)
+{
+    (void)entry;
+    return true;
+}
+
+static inline void dynsel_tuned_unlock(dynsel_tuned_task *entry)
+{
+    (void)entry;
+}
+#endif
 
 /* Publishes the entry with what `state` and its best say. */
 void dynsel_tuned_publish(dynsel_tuned_task *entry, uint32_t state);

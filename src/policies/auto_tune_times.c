@@ -14,6 +14,8 @@ enum {
     MOST_RUNS = 1 << 16, /* beyond it, all counts are halved */
 };
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+
 void dynsel_tuned_lock(dynsel_tuned_task *entry)
 {
     for (uint32_t round = 0; !dynsel_tuned_try_lock(entry); round++) {
@@ -31,6 +33,8 @@ void dynsel_tuned_unlock(dynsel_tuned_task *entry)
 {
     dynsel_word_store_release(&entry->lock, 0);
 }
+
+#endif
 
 static void publish(dynsel_tuned_task *entry, uint32_t round, uint32_t state)
 {

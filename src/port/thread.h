@@ -16,7 +16,7 @@ typedef struct dynsel_thread {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     uint32_t recordings; /* group functions that this thread is in: each has a slot */
 #endif
-#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
     uint32_t countdown;    /* of a thing that is done now and then; see port/now_and_then.h */
     uint32_t countdowns;   /* how many began somewhere */
     const void *counted;   /* whose countdown it is */

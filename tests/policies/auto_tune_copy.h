@@ -11,9 +11,13 @@
 #undef CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT
 #define CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT COPY_EXPLORE_PERCENT
 
+#if CONFIG_DYNSEL_AUTO_TUNE_SMALL && COPY_EXPLORE_PERCENT == 0
+#include "policies/auto_tune_small.c"
+#else
 #include "policies/auto_tune.c"
 #include "policies/auto_tune_choice.c"
 #include "policies/auto_tune_table.c"
 #include "policies/auto_tune_times.c"
+#endif
 
 #endif

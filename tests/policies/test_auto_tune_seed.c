@@ -16,7 +16,10 @@ uint64_t dynsel_now_ns(void)
     return now_ns;
 }
 
-enum { MOST_PENDING = 24 };
+enum {
+    MOST_PENDING = 24,
+    STEP_NS = CONFIG_DYNSEL_AUTO_TUNE_SMALL ? 256 : 1 /* in which times are told apart */
+};
 
 typedef struct pending {
     dynsel_selection selection;
@@ -83,11 +86,12 @@ static void seed_finish(seed_tuner *seed, test_random *random)
 {
     pending *which = &seed->pending[test_random_below(random, seed->pending_count)];
     const uint32_t index = which->selection.index;
-    const uint64_t ns = 50 + 10 * index + test_random_below(random, 40);
+    const uint32_t steps = 50 + 10 * index + test_random_below(random, 40);
+    const uint64_t ns = (uint64_t)steps * STEP_NS + test_random_below(random, STEP_NS);
     if (dynsel_selection_needs(&which->selection, DYNSEL_TASK_TIME) &&
         test_random_below(random, 8) != 0) {
         assert_status(DYNSEL_OK, dynsel_report_value(&which->selection, DYNSEL_TASK_TIME, ns));
-        seed->sums[index] += which->is_warm_up ? 0 : ns;
+        seed->sums[index] += which->is_warm_up ? 0 : steps;
         seed->counts[index] += which->is_warm_up ? 0 : 1;
     }
     if (dynsel_selection_needs(&which->selection, DYNSEL_TASK_COMPLETION)) {
@@ -128,12 +132,12 @@ static void nothing_is_explored(void **state)
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
     static const dynsel_task task = {.function = world_nothing, .id = 1};
-    world w = {.devices = {{.ns = 20}, {.ns = 10}}, .count = 2};
+    world w = {.devices = {{.ns = 20 * STEP_NS}, {.ns = 10 * STEP_NS}}, .count = 2};
     world_open(2, DYNSEL_NEVER_RESAMPLE);
     for (uint32_t i = 0; i < 20000; i++) {
         assert_int_equal(world_run(&w, &task), i < 4 ? i % 2 : 1);
     }
-    assert_int_equal(w.timed, 4 + 1 + (20000 - 5) / 16);
+    assert_int_equal(w.timed, CONFIG_DYNSEL_AUTO_TUNE_SMALL ? 20000 : 4 + 1 + (20000 - 5) / 16);
     world_close();
 }
 

@@ -118,7 +118,7 @@ static void it_goes_twice_round_and_then_takes_the_best(void **state)
 {
     (void)state;
     NEEDS(COUNT == 3);
-    set_times(30, 10, 20);
+    set_times(3000, 1000, 2000);
     for (unsigned i = 0; i < 2 * COUNT; i++) {
         const dynsel_selection selection = run(&task);
         assert_int_equal(selection.index, i % COUNT);
@@ -138,6 +138,7 @@ static void times_are_told_apart_to_the_nanosecond(void **state)
 {
     static const uint64_t pairs[][2] = {{900000, 9000}, {1990000, 1010000}, {4000000, 1}, {9, 7}};
     (void)state;
+    NEEDS(!CONFIG_DYNSEL_AUTO_TUNE_SMALL);
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 4);
     for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         const dynsel_task kind = {.function = nothing, .id = i + 1};
@@ -303,6 +304,7 @@ static void a_full_table_serves_the_rest_too(void **state)
     assert_int_equal(dynsel_auto_tune_untracked(NULL), 0);
 }
 
+#if !CONFIG_DYNSEL_AUTO_TUNE_SMALL
 static void settle(void)
 {
     for (unsigned i = 0; i < 10000; i++) {
@@ -341,6 +343,41 @@ static void a_settled_choice_takes_no_lock_and_few_are_timed(void **state)
         policy.tasks[i].lock.value = 0;
     }
 }
+#else
+static void times_are_told_apart_in_steps(void **state)
+{
+    static const uint64_t pairs[][2] = {
+        {900000, 9000}, {1990000, 1010000}, {4000000, 1}, {600, 500}};
+    (void)state;
+    NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 5);
+    for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        const dynsel_task kind = {.function = nothing, .id = i + 1};
+        set_times(pairs[i][0], pairs[i][1], 2 * pairs[i][0]);
+        (void)runs_on(1, &kind, 2 * COUNT);
+        assert_int_equal(runs_on(1, &kind, 100), 100);
+    }
+    const dynsel_task same = {.function = nothing, .id = 5};
+    set_times(511, 256, 1000);
+    (void)runs_on(1, &same, 2 * COUNT);
+    assert_int_equal(runs_on(1, &same, 100), 0);
+}
+
+/* Means keep their meaning when counts and sums are halved: after more runs than 16 bits count,
+ * and for the longest times. */
+static void a_mean_lasts(void **state)
+{
+    (void)state;
+    NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 2);
+    const dynsel_task frequent = {.function = nothing, .id = 1};
+    set_times(300000, 200000, 1000000);
+    (void)runs_on(1, &frequent, 2 * COUNT);
+    assert_int_equal(runs_on(1, &frequent, 70000), 70000);
+    const dynsel_task slow = {.function = nothing, .id = 2};
+    set_times(UINT64_MAX, (uint64_t)30 << 30, UINT64_MAX);
+    (void)runs_on(1, &slow, 2 * COUNT);
+    assert_int_equal(runs_on(1, &slow, 1000), 1000);
+}
+#endif
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS
 /* So many kinds that some are settled and some have no room in the table. */
@@ -388,7 +425,12 @@ int main(void)
         TEST(kinds_of_task_are_told_apart),
         TEST(tasks_of_one_id_are_one_kind),
         TEST(a_full_table_serves_the_rest_too),
+#if CONFIG_DYNSEL_AUTO_TUNE_SMALL
+        TEST(times_are_told_apart_in_steps),
+        TEST(a_mean_lasts),
+#else
         TEST(a_settled_choice_takes_no_lock_and_few_are_timed),
+#endif
 #if CONFIG_DYNSEL_CONTEXT_THREADS
         TEST(threads_tune_together),
 #endif

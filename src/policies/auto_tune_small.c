@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * auto_tune in little code, for one thread: what the seed says, without exploration. Every run is
+ * timed, and every selection looks at what is known of all resources.
+ */
+#include <dynsel/auto_tune.h>
+
+#include "core/fail.h"
+#include "core/policy.h"
+
+enum {
+    TURNS = 2, /* the first of which does not count */
+    NOBODY = UINT32_MAX,
+    STEP_SHIFT = 8,                   /* times are in steps of 256 ns */
+    LONGEST_TIME = (uint32_t)1 << 28, /* so that a sum has room for some */
+    /* dynsel_selection.notes[0]: 1 + the number of the entry, and what kind of run it is; notes[1]:
+       the round */
+    NOTE_ENTRY = 0xffff,
+    NOTE_WARM_UP = 1 << 16,
+    NOTE_TURN = 1 << 17
+};
+
+_Static_assert(CONFIG_DYNSEL_MAX_TUNED_TASKS < NOTE_ENTRY, "notes hold an entry's number");
+_Static_assert(CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT == 0, "nothing is explored here");
+
+static void begin_round(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry)
+{
+    (void)__builtin_memset(entry->resources, 0, sizeof entry->resources);
+    entry->best = NOBODY;
+    entry->round++;
+    if (policy->resample_interval_ns != DYNSEL_NEVER_RESAMPLE) {
+        entry->started_ns = dynsel_now_ns();
+    }
+}
+
+static bool is_over(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry)
+{
+    return policy->resample_interval_ns != DYNSEL_NEVER_RESAMPLE &&
+           dynsel_now_ns() - entry->started_ns >= policy->resample_interval_ns;
+}
+
+/* The function that tells a task without an id from others. */
+static dynsel_task_fn function_of(const dynsel_task *task)
+{
+    if (task->id != 0) {
+        return NULL;
+    }
+    return task->form_count != 0 && task->forms[0].function != NULL ? task->forms[0].function
+                                                                    : task->function;
+}
+
+/* What tells kinds of task apart. */
+static void fill_in_key(dynsel_tuned_task *entry, const dynsel_task *task)
+{
+    entry->id = task->id;
+    entry->function = function_of(task);
+#if CONFIG_DYNSEL_ASPECTS
+    entry->aspects = task->aspects;
+#endif
+    entry->key_word_count = (uint32_t)task->key_word_count;
+    for (size_t i = 0; CONFIG_DYNSEL_MAX_KEY_WORDS > 0 && i < task->key_word_count; i++) {
+        entry->key_words[i] = task->key_words[i];
+    }
+}
+
+static bool is_of_kind(const dynsel_tuned_task *entry, const dynsel_task *task)
+{
+    if (entry->id != task->id || entry->function != function_of(task) ||
+        entry->key_word_count != task->key_word_count) {
+        return false;
+    }
+#if CONFIG_DYNSEL_ASPECTS
+    if (entry->aspects != task->aspects) {
+        return false;
+    }
+#endif
+    for (size_t i = 0; CONFIG_DYNSEL_MAX_KEY_WORDS > 0 && i < task->key_word_count; i++) {
+        if (entry->key_words[i] != task->key_words[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The entry of the task's kind, which is made if need be; NULL: all are others'. */
+static dynsel_tuned_task *find(dynsel_auto_tune_policy *policy, const dynsel_task *task)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_TUNED_TASKS; i++) {
+        dynsel_tuned_task *entry = &policy->tasks[i];
+        if (entry->round == 0) {
+            fill_in_key(entry, task);
+            begin_round(policy, entry);
+            return entry;
+        }
+        if (is_of_kind(entry, task)) {
+            return entry;
+        }
+    }
+    policy->untracked.value++;
+    return NULL;
+}
+
+/* What a look at all resources found. */
+typedef struct sight {
+    uint32_t candidates;
+    uint32_t least_loaded;
+    uint32_t turn; /* whose it is: of those who had the fewest, the lowest index */
+    uint32_t best;
+} sight;
+
+static uint32_t mean(const dynsel_tuned_resource *known)
+{
+    return known->runs != 0 ? known->sum / known->runs : UINT32_MAX;
+}
+
+/* entry: NULL when the kind of task has none. The best keeps its place unless another is faster. */
+static sight look(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry,
+                  const dynsel_task *task)
+{
+    sight seen = {.turn = NOBODY, .best = NOBODY};
+    uint32_t least_load = UINT32_MAX;
+    uint32_t fewest = TURNS;
+    uint32_t fastest = UINT32_MAX;
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        if (!dynsel_is_candidate(&policy->policy, i, task)) {
+            continue;
+        }
+        seen.candidates++;
+        if (policy->loads[i].value < least_load) {
+            least_load = policy->loads[i].value;
+            seen.least_loaded = i;
+        }
+        if (entry == NULL) {
+            continue;
+        }
+        if (entry->resources[i].turns < fewest) {
+            fewest = entry->resources[i].turns;
+            seen.turn = i;
+        }
+        const uint32_t time = mean(&entry->resources[i]);
+        if (time < fastest || (time == fastest && time != UINT32_MAX && i == entry->best)) {
+            fastest = time;
+            seen.best = i;
+        }
+    }
+    return seen;
+}
+
+static void take_turn(dynsel_tuned_task *entry, uint32_t index, dynsel_selection *selection)
+{
+    selection->notes[0] |= NOTE_TURN | (entry->resources[index].turns == 0 ? NOTE_WARM_UP : 0u);
+    selection->index = index;
+    entry->resources[index].turns++;
+}
+
+/* For one of several candidates. */
+static dynsel_reason choose(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                            const sight *seen, dynsel_selection *selection)
+{
+    selection->index = seen->least_loaded;
+    if (entry == NULL) {
+        selection->wants &= (uint8_t)~DYNSEL_TASK_TIME;
+        return DYNSEL_REASON_UNTRACKED;
+    }
+    selection->notes[0] = (uint32_t)(entry - policy->tasks) + 1;
+    selection->notes[1] = entry->round;
+    entry->best = seen->best;
+    if (seen->turn != NOBODY) {
+        take_turn(entry, seen->turn, selection);
+        return DYNSEL_REASON_PROFILING;
+    }
+    if (seen->best == NOBODY) {
+        return DYNSEL_REASON_PROFILING;
+    }
+    selection->index = seen->best;
+    return DYNSEL_REASON_BEST_KNOWN;
+}
+
+static dynsel_status refuse_key(void)
+{
+    return DYNSEL_FAIL_IN(DYNSEL_TEXT("auto_tune"), DYNSEL_E_INVALID,
+                          "the task's key words are NULL, or more than CONFIG_DYNSEL_MAX_KEY_WORDS",
+                          0);
+}
+
+static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
+                                dynsel_selection *selection)
+{
+    dynsel_auto_tune_policy *policy = (dynsel_auto_tune_policy *)base;
+    if (task->key_word_count != 0 &&
+        (task->key_words == NULL || task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS)) {
+        return refuse_key();
+    }
+    dynsel_tuned_task *entry = find(policy, task);
+    if (entry != NULL && is_over(policy, entry)) {
+        begin_round(policy, entry);
+    }
+    const sight seen = look(policy, entry, task);
+    if (seen.candidates == 0) {
+        return dynsel_policy_refuse(base, task);
+    }
+    if (seen.candidates == 1 &&
+        entry != NULL) { /* nothing is to be learned where there is no choice */
+        selection->index = seen.least_loaded;
+        selection->reason = (uint8_t)dynsel_policy_reason_of_only(base, seen.least_loaded, task);
+        selection->wants = 0;
+        return DYNSEL_OK;
+    }
+    selection->reason = (uint8_t)choose(policy, entry, &seen, selection);
+    if (selection->claims) {
+        policy->loads[selection->index].value++;
+        selection->reported |= DYNSEL_TASK_SUBMISSION;
+    }
+    return DYNSEL_OK;
+}
+
+static void learn(dynsel_tuned_resource *known, uint64_t time_ns)
+{
+    const uint64_t steps = time_ns >> STEP_SHIFT;
+    const uint32_t time = steps < LONGEST_TIME ? (uint32_t)steps : LONGEST_TIME;
+    if (known->runs == UINT16_MAX || known->sum > UINT32_MAX - time) {
+        known->runs /= 2;
+        known->sum /= 2;
+    }
+    known->runs++;
+    known->sum += time;
+}
+
+static void report(dynsel_policy *base, const dynsel_selection *selection,
+                   dynsel_execution_info info, uint64_t value)
+{
+    dynsel_auto_tune_policy *policy = (dynsel_auto_tune_policy *)base;
+    uint32_t *load = &policy->loads[selection->index].value;
+    if (info == DYNSEL_TASK_SUBMISSION) {
+        (*load)++;
+        return;
+    }
+    if (info != DYNSEL_TASK_TIME) {
+        (*load)--;
+    }
+    const uint32_t number = selection->notes[0] & NOTE_ENTRY;
+    if (number == 0 || number > CONFIG_DYNSEL_MAX_TUNED_TASKS ||
+        policy->tasks[number - 1].round != selection->notes[1]) {
+        return;
+    }
+    dynsel_tuned_resource *known = &policy->tasks[number - 1].resources[selection->index];
+    if (info == DYNSEL_TASK_TIME && (selection->notes[0] & NOTE_WARM_UP) == 0) {
+        learn(known, value);
+    } else if (info == DYNSEL_TASK_WITHDRAWN && (selection->notes[0] & NOTE_TURN) != 0 &&
+               known->turns != 0) {
+        known->turns--; /* a run that did not take place had no turn */
+    }
+}
+
+static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("auto_tune"),
+                                      .needs = DYNSEL_AUTO_TUNE_NEEDS,
+                                      .try_select = try_select,
+                                      .report = report};
+
+dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynsel_options *options,
+                                    uint64_t resample_interval_ns)
+{
+    if (policy == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
+    }
+    const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, 0);
+    if (status == DYNSEL_OK) {
+        policy->resample_interval_ns = resample_interval_ns;
+        policy->untracked.value = 0;
+        (void)__builtin_memset(policy->loads, 0, sizeof policy->loads);
+        (void)__builtin_memset(policy->tasks, 0, sizeof policy->tasks);
+    }
+    return status;
+}
+
+uint32_t dynsel_auto_tune_untracked(const dynsel_auto_tune_policy *policy)
+{
+    return policy != NULL ? policy->untracked.value : 0;
+}
