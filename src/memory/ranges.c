@@ -23,6 +23,7 @@ typedef struct range {
 static dynsel_call about(const range *of, const dynsel_leaf *leaf)
 {
     dynsel_call call = of->call;
+    (void)leaf; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     call.subject = DYNSEL_TEXT(leaf->name);
     return call;
 }
