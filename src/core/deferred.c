@@ -197,7 +197,7 @@ void dynsel_deferred_hand_over(const dynsel_slot *slot, dynsel_submission *submi
 
 void dynsel_deferred_take(dynsel_slot *slot)
 {
-    (void)dynsel_word_add_synchronized(&slot->word, DYNSEL_SLOT_STARTING - DYNSEL_SLOT_WAITING);
+    (void)dynsel_marked_add(&slot->word, DYNSEL_SLOT_STARTING - DYNSEL_SLOT_WAITING);
 }
 
 void dynsel_deferred_put_back(dynsel_slot *slot)
@@ -205,7 +205,7 @@ void dynsel_deferred_put_back(dynsel_slot *slot)
     if (!slot->counted) {
         enter_pending(slot);
     }
-    (void)dynsel_word_add_synchronized(&slot->word, (uint32_t)DYNSEL_SLOT_WAITING -
+    (void)dynsel_marked_add(&slot->word, (uint32_t)DYNSEL_SLOT_WAITING -
                                                         (uint32_t)DYNSEL_SLOT_STARTING);
     tell_progress_thread();
 }
@@ -254,7 +254,7 @@ static void enter_lane(dynsel_lane *lane, dynsel_slot *slot)
     const bool counted = slot->counted;
     slot->queued = !dynsel_lane_is_empty(lane);
     dynsel_lane_append(lane, slot);
-    (void)dynsel_word_add_synchronized(&slot->word, DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING -
+    (void)dynsel_marked_add(&slot->word, DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING -
                                                         DYNSEL_SLOT_STARTING);
     leave_pending(counted);
 }

@@ -18,7 +18,7 @@ static inline bool try_claim(dynsel_slot *slot, uint32_t index)
 {
     uint32_t word = dynsel_word_load_relaxed(&slot->word);
     if (dynsel_slot_state(word) != DYNSEL_SLOT_FREE ||
-        !dynsel_word_swap(&slot->word, &word, word | DYNSEL_SLOT_CLAIMED)) {
+        !dynsel_marked_swap(&slot->word, &word, word | DYNSEL_SLOT_CLAIMED)) {
         return false;
     }
     slot->work.token = dynsel_slot_generation(word) << DYNSEL_SLOT_GENERATION_SHIFT | index;
@@ -59,7 +59,7 @@ void dynsel_slot_unclaim(dynsel_slot *slot)
         if ((word & DYNSEL_SLOT_MARKING) != 0) {
             dynsel_pause(round++);
             word = dynsel_word_load_acquire(&slot->word);
-        } else if (dynsel_word_swap(&slot->word, &word,
+        } else if (dynsel_marked_swap(&slot->word, &word,
                                     (word & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING)) {
             make_free(slot, word);
             return;
@@ -83,7 +83,7 @@ static bool pin(dynsel_slot *slot, uint32_t needed,
         if ((word & DYNSEL_SLOT_PINS) >= DYNSEL_SLOT_PINS - reserve) {
             dynsel_pause(round++);
             word = dynsel_word_load_acquire(&slot->word);
-        } else if (dynsel_word_swap(&slot->word, &word, word + DYNSEL_SLOT_PIN)) {
+        } else if (dynsel_marked_swap(&slot->word, &word, word + DYNSEL_SLOT_PIN)) {
             return true;
         }
     }
@@ -146,7 +146,7 @@ static bool begin_marking(dynsel_slot *slot, uint32_t generation)
             (word & (DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED)) != 0) {
             return false;
         }
-        if (dynsel_word_swap(&slot->word, &word, word | DYNSEL_SLOT_MARKING)) {
+        if (dynsel_marked_swap(&slot->word, &word, word | DYNSEL_SLOT_MARKING)) {
             return true;
         }
     }
@@ -161,7 +161,7 @@ dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end
     }
     dynsel_slots[index].marked = status;
     dynsel_slots[index].work.ended_ns = end_ns;
-    (void)dynsel_word_add_synchronized(&dynsel_slots[index].word,
+    (void)dynsel_marked_add(&dynsel_slots[index].word,
                                        DYNSEL_SLOT_MARKED - DYNSEL_SLOT_MARKING);
     dynsel_wake_all();
     return DYNSEL_OK;
@@ -190,7 +190,7 @@ void dynsel_slot_drop(dynsel_slot *slot, uint32_t what)
         if (last) {
             left = (left & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING;
         }
-    } while (!dynsel_word_swap(&slot->word, &word, left));
+    } while (!dynsel_marked_swap(&slot->word, &word, left));
     if (last) {
         release_event(slot);
         make_free(slot, word);
@@ -201,7 +201,7 @@ bool dynsel_slot_take_handle(dynsel_slot *slot)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     while ((word & DYNSEL_SLOT_HANDLE) != 0) {
-        if (dynsel_word_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE)) {
+        if (dynsel_marked_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE)) {
             return true;
         }
     }
@@ -219,7 +219,7 @@ bool dynsel_slot_detach(dynsel_slot *slot)
         if ((word & DYNSEL_SLOT_HANDLE) == 0) {
             return false;
         }
-    } while (!dynsel_word_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE));
+    } while (!dynsel_marked_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE));
     if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
         dynsel_slot_synchronize(slot);
         if (slot->work.error.status != DYNSEL_OK) {
@@ -232,7 +232,7 @@ bool dynsel_slot_detach(dynsel_slot *slot)
 static inline bool try_to_begin_completion(dynsel_slot *slot, uint32_t *word)
 {
     return (*word & (DYNSEL_SLOT_STATE | DYNSEL_SLOT_MARKING)) == DYNSEL_SLOT_RUNNING &&
-           dynsel_word_swap(&slot->word, word,
+           dynsel_marked_swap(&slot->word, word,
                             *word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING));
 }
 
@@ -267,7 +267,7 @@ DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
             dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
             told = true;
         }
-    } while (!dynsel_word_swap(&slot->word, &word,
+    } while (!dynsel_marked_swap(&slot->word, &word,
                                (word + (DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING)) | flags));
 }
 
@@ -275,7 +275,7 @@ DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
 static inline void end_completion(dynsel_slot *slot, uint32_t flags)
 {
     if (DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
-        (void)dynsel_word_add_synchronized(&slot->word,
+        (void)dynsel_marked_add(&slot->word,
                                            DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags);
     } else {
         end_failed_completion(slot, flags);
@@ -488,7 +488,7 @@ void dynsel_slot_begin_end(dynsel_slot *slot)
         if ((word & DYNSEL_SLOT_MARKING) != 0) {
             dynsel_pause(round++);
             word = dynsel_word_load_acquire(&slot->word);
-        } else if (dynsel_word_swap(&slot->word, &word,
+        } else if (dynsel_marked_swap(&slot->word, &word,
                                     word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING))) {
             return;
         }
@@ -507,7 +507,7 @@ void dynsel_slot_end(dynsel_slot *slot)
         }
         after = (word & ~(uint32_t)DYNSEL_SLOT_STATE) |
                 ((word & KEPT) != 0 ? DYNSEL_SLOT_FINISHED : DYNSEL_SLOT_LEAVING);
-    } while (!dynsel_word_swap(&slot->word, &word, after));
+    } while (!dynsel_marked_swap(&slot->word, &word, after));
     if (dynsel_slot_state(after) == DYNSEL_SLOT_LEAVING) {
         release_event(slot);
         make_free(slot, after);

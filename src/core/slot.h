@@ -146,7 +146,7 @@ void dynsel_slot_unclaim(dynsel_slot *slot);
  * because the slot may be marked at the same time. */
 static inline void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
 {
-    (void)dynsel_word_add_synchronized(&slot->word, bits - DYNSEL_SLOT_CLAIMED);
+    (void)dynsel_marked_add(&slot->word, bits - DYNSEL_SLOT_CLAIMED);
 }
 
 /* Keeps the slot from being freed, if `needed` (HANDLE or LISTED; 0: nothing) is set in it. False:

@@ -17,4 +17,18 @@
 #include "port/atomic_plain.h"
 #endif
 
+/* On the words that dynsel_complete() changes, which interrupts may call: a slot's, and the count
+ * of wakes. */
+#if !CONFIG_DYNSEL_CONTEXT_INTERRUPTS
+static inline uint32_t dynsel_marked_add(dynsel_word *word, uint32_t value)
+{
+    return dynsel_word_add_synchronized(word, value);
+}
+
+static inline bool dynsel_marked_swap(dynsel_word *word, uint32_t *expected, uint32_t desired)
+{
+    return dynsel_word_swap(word, expected, desired);
+}
+#endif
+
 #endif

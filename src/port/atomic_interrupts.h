@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For one processor whose interrupts call dynsel_complete(): a load or a store of 32 bits happens
- * at once on every core, what reads and writes is a critical section. Needs no atomic instructions.
+ * at once on every core. What reads and writes is a critical section where that call does so too,
+ * and only there. Needs no atomic instructions.
  */
 #ifndef DYNSEL_PORT_ATOMIC_INTERRUPTS_H
 #define DYNSEL_PORT_ATOMIC_INTERRUPTS_H
@@ -54,10 +55,8 @@ static inline void dynsel_critical_end(uint32_t state)
 
 static inline uint32_t dynsel_word_add_relaxed(dynsel_word *word, uint32_t value)
 {
-    const uint32_t state = dynsel_critical_begin();
     const uint32_t before = dynsel_word_load_relaxed(word);
     dynsel_word_store_relaxed(word, before + value);
-    dynsel_critical_end(state);
     return before;
 }
 
@@ -68,25 +67,24 @@ static inline uint32_t dynsel_word_add_synchronized(dynsel_word *word, uint32_t 
 
 static inline uint32_t dynsel_word_exchange(dynsel_word *word, uint32_t value)
 {
-    const uint32_t state = dynsel_critical_begin();
     const uint32_t before = dynsel_word_load_relaxed(word);
     dynsel_word_store_relaxed(word, value);
-    dynsel_critical_end(state);
     return before;
 }
 
 /* On failure *expected is what was found instead. */
 static inline bool dynsel_word_swap(dynsel_word *word, uint32_t *expected, uint32_t desired)
 {
-    const uint32_t state = dynsel_critical_begin();
     const uint32_t found = dynsel_word_load_relaxed(word);
-    const bool fits = found == *expected;
-    if (fits) {
-        dynsel_word_store_relaxed(word, desired);
+    if (found != *expected) {
+        *expected = found;
+        return false;
     }
-    dynsel_critical_end(state);
-    *expected = found;
-    return fits;
+    dynsel_word_store_relaxed(word, desired);
+    return true;
 }
+
+uint32_t dynsel_marked_add(dynsel_word *word, uint32_t value);
+bool dynsel_marked_swap(dynsel_word *word, uint32_t *expected, uint32_t desired);
 
 #endif

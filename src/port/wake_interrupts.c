@@ -24,5 +24,5 @@ void dynsel_wake_sleep(uint32_t ticket, uint64_t longest_ns)
 
 void dynsel_wake_all(void)
 {
-    (void)dynsel_word_add_relaxed(&wakes, 1);
+    (void)dynsel_marked_add(&wakes, 1);
 }

@@ -52,7 +52,7 @@ static void add_in_interrupt(int number)
 {
     (void)number;
     interrupts = interrupts + 1;
-    (void)dynsel_word_add_relaxed(&word, 1);
+    (void)dynsel_marked_add(&word, 1);
 }
 
 static void additions_add_up(void **state)
@@ -61,8 +61,8 @@ static void additions_add_up(void **state)
     (void)state;
     begin_storm(add_in_interrupt);
     while (interrupts < ENOUGH) {
-        (void)dynsel_word_add_relaxed(&word, 1);
-        (void)dynsel_word_add_synchronized(&word, 1);
+        (void)dynsel_marked_add(&word, 1);
+        (void)dynsel_marked_add(&word, 1);
         additions += 2;
     }
     end_storm();
@@ -76,7 +76,7 @@ static void swaps_add_up(void **state)
     begin_storm(add_in_interrupt);
     while (interrupts < ENOUGH) {
         uint32_t found = dynsel_word_load_acquire(&word);
-        while (!dynsel_word_swap(&word, &found, found + 1)) {
+        while (!dynsel_marked_swap(&word, &found, found + 1)) {
         }
         swaps++;
     }
@@ -86,12 +86,20 @@ static void swaps_add_up(void **state)
 
 static volatile uint32_t put, taken;
 
+static uint32_t exchange(uint32_t value)
+{
+    uint32_t found = dynsel_word_load_acquire(&word);
+    while (!dynsel_marked_swap(&word, &found, value)) {
+    }
+    return found;
+}
+
 static void put_in_interrupt(int number)
 {
     (void)number;
     interrupts = interrupts + 1;
     put = put + 1;
-    taken = taken + dynsel_word_exchange(&word, 1);
+    taken = taken + exchange(1);
 }
 
 static void what_is_exchanged_is_neither_lost_nor_doubled(void **state)
@@ -101,7 +109,7 @@ static void what_is_exchanged_is_neither_lost_nor_doubled(void **state)
     put = taken = 0;
     begin_storm(put_in_interrupt);
     while (interrupts < ENOUGH) {
-        taken_here += dynsel_word_exchange(&word, 0);
+        taken_here += exchange(0);
     }
     end_storm();
     assert_int_equal(taken_here + taken + word.value, put);
@@ -112,9 +120,9 @@ static void a_swap_that_fails_tells_what_it_found(void **state)
     uint32_t expected = 1;
     (void)state;
     dynsel_word_store_release(&word, 7);
-    assert_false(dynsel_word_swap(&word, &expected, 9));
+    assert_false(dynsel_marked_swap(&word, &expected, 9));
     assert_int_equal(expected, 7);
-    assert_true(dynsel_word_swap(&word, &expected, 9));
+    assert_true(dynsel_marked_swap(&word, &expected, 9));
     assert_int_equal(expected, 7);
     assert_int_equal(dynsel_word_load_relaxed(&word), 9);
 }
