@@ -11,7 +11,8 @@
 #include "core/submission.h"
 
 /* Where no work outlives a submit: nothing to keep, so no slot. */
-static dynsel_status submit_at_once(const dynsel_request *request, dynsel_submission *submission)
+DYNSEL_ASIDE static dynsel_status submit_at_once(const dynsel_request *request,
+                                                 dynsel_submission *submission)
 {
     dynsel_work work;
     work.token = 0;
@@ -62,6 +63,7 @@ DYNSEL_ASIDE static dynsel_status submit_with_work(dynsel_policy *policy, const 
                           submission);
 }
 
+#if !CONFIG_DYNSEL_OPTIMIZE_SIZE
 dynsel_status dynsel_submit_unchosen(const dynsel_request *request, dynsel_submission *submission,
                                      dynsel_status status, uint32_t failures_before)
 {
@@ -69,6 +71,7 @@ dynsel_status dynsel_submit_unchosen(const dynsel_request *request, dynsel_submi
                ? submit_its_way(request, submission)
                : dynsel_pass_on(request->manner, status, failures_before);
 }
+#endif
 
 static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
                                    dynsel_submission *submission, const dynsel_manner *manner)
@@ -76,8 +79,12 @@ static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *tas
     if (!is_valid(policy, task)) {
         return refuse(policy, manner);
     }
-    return policy->ways == 0 ? dynsel_submit_in_caller(policy, task, submission, manner)
-                             : submit_with_work(policy, task, submission, manner);
+#if !CONFIG_DYNSEL_OPTIMIZE_SIZE
+    if (policy->ways == 0) {
+        return dynsel_submit_in_caller(policy, task, submission, manner);
+    }
+#endif
+    return submit_with_work(policy, task, submission, manner);
 }
 
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
