@@ -25,27 +25,32 @@ def describe(config):
         clang_target=("--target=arm-none-eabi", "-mcpu=cortex-m3", "-mthumb"),
         limits=limits(config),
         machine=ram.BARE_ARM,
-        check_beside=("tiny",),
+        check_beside=("tiny", "tiny_in_flight"),
     )
 
 
-# What configs/tiny.conf leaves out.
-NOT_TINY = ("DYNSEL_ASPECTS", "DYNSEL_IN_FLIGHT", "DYNSEL_CUSTOM_POLICIES", "DYNSEL_CUSTOM_BACKENDS",
-            "DYNSEL_ERROR_DETAILS", "DYNSEL_STATUS_NAMES", "DYNSEL_STATISTICS", "DYNSEL_ASSERTIONS")
+# What configs/tiny.conf and tiny_in_flight.conf leave out.
+NOT_TINY = ("DYNSEL_ASPECTS", "DYNSEL_COMMAND_GROUPS", "DYNSEL_CUSTOM_POLICIES", "DYNSEL_ERROR_DETAILS",
+            "DYNSEL_STATUS_NAMES", "DYNSEL_STATISTICS", "DYNSEL_ASSERTIONS")
 
 
-def is_tiny(config):
-    """Whether the budgets for the smallest library with all policies are for this configuration."""
-    return (config["DYNSEL_OPTIMIZE_SIZE"] and config["DYNSEL_CONTEXT_NOTHING"]
-            and not any(config[option] for option in NOT_TINY) and config["DYNSEL_MAX_FAILURES"] == 0
-            and (config["DYNSEL_AUTO_TUNE_SMALL"] or not config["DYNSEL_POLICY_AUTO_TUNE"]))
+def tiny_limits(config):
+    """The budgets for the smallest library with all policies; None in configurations that have more."""
+    if (any(config[option] for option in NOT_TINY) or config["DYNSEL_MAX_FAILURES"] != 0
+            or (config["DYNSEL_POLICY_AUTO_TUNE"] and not config["DYNSEL_AUTO_TUNE_SMALL"])
+            or not config["DYNSEL_OPTIMIZE_SIZE"]):
+        return None
+    if config["DYNSEL_IN_FLIGHT"]:
+        return {"flash": 10600, "fixed_resource": 5450, "stack": 488}
+    return None if config["DYNSEL_CUSTOM_BACKENDS"] else {"flash": 3900, "fixed_resource": 1024, "stack": 192}
 
 
 def limits(config):
     """Bytes of the archive; what is in RAM does not depend on how the compiler optimizes."""
     ram_limits = ram.Formula(config, ram.BARE_ARM).limits()
-    if is_tiny(config):
-        return {**ram_limits, "flash": 3900, "fixed_resource": 1024, "stack": 192}
+    tiny = tiny_limits(config)
+    if tiny:
+        return {**ram_limits, **tiny}
     return {**ram_limits,
             **({"stack": 896 + (608 if config["DYNSEL_COMMAND_GROUPS"] else 0)}
                if config["DYNSEL_OPTIMIZE_SIZE"] else {})}
