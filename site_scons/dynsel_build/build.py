@@ -391,6 +391,7 @@ class VariantBuild:
             "DYNSEL_RUNNER": shlex.join(self.board.runner),
             "DYNSEL_START": shlex.join(str(top / source) for source in self.board.start),
             "DYNSEL_LINKFLAGS": shlex.join(flags),
+            "DYNSEL_CFLAGS": shlex.join(self.board.cflags),
             "DYNSEL_LIBRARIES": shlex.join(f"-l{library}" for library in self.board.libraries),
         }
 

@@ -19,11 +19,17 @@ PROJECT = Path(__file__).resolve().parent / "project"
 CC, TOP = os.environ["DYNSEL_CC"], Path(os.environ["DYNSEL_TOP"])
 RUNNER, START, LINK, LIBRARIES = (shlex.split(os.environ["DYNSEL_" + name])
                                   for name in ("RUNNER", "START", "LINKFLAGS", "LIBRARIES"))
+CFLAGS = shlex.split(os.environ["DYNSEL_CFLAGS"])
+# Which C library there is: a project's own, as is what it is linked with; the processor is dynsel's.
+SYSTEM = [flag for flag in CFLAGS if not flag.startswith("-m")]
+# CMake asks the compiler how wide pointers are before it looks for packages.
+WIDTH = CFLAGS if any(flag.startswith("-mabi=") for flag in CFLAGS) else SYSTEM
 INCLUDE = [str(TOP / "boards")] if START else []  # of the start-up code, which a project has itself
 BOARD = [*(f"-I{folder}" for folder in INCLUDE), *START, *LINK]
 TOOLCHAIN = f"""\
 set(CMAKE_SYSTEM_NAME {"Generic" if START else "Linux"})
 set(CMAKE_C_COMPILER {CC})
+set(CMAKE_C_FLAGS_INIT "{' '.join(WIDTH)}")
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 """
 GENERATED = ("autoconf.h", "aspect_names.h", "aspect_sets.h", "opencl_iterators.h")
@@ -61,14 +67,14 @@ class Project(unittest.TestCase):
         flags = ["-pthread"] if option("DYNSEL_CONTEXT_THREADS") else []
         libraries = ["-lOpenCL"] if option("DYNSEL_BACKEND_OPENCL") else []
         machine = [f for f in self.pkg_config("--cflags") if f.startswith("-m")]
-        self.run_here(CC, *flags, *machine, f"-I{ROOT}/include", *BOARD, "main.c", f"-L{ROOT}/lib",
+        self.run_here(CC, *flags, *machine, *SYSTEM, f"-I{ROOT}/include", *BOARD, "main.c", f"-L{ROOT}/lib",
                       "-ldynsel", *libraries, *LIBRARIES, "-o", "outside")
         self.works("outside")
 
     def test_pkg_config(self):
-        self.run_here(CC, "-std=c11", "-pedantic-errors", "-Wall", "-Wextra", "-Werror",
+        self.run_here(CC, "-std=c11", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", *SYSTEM,
                       *self.pkg_config("--cflags"), "-c", "main.c")
-        self.run_here(CC, "-std=c11", *BOARD, "main.o", *self.pkg_config("--cflags", "--libs"),
+        self.run_here(CC, "-std=c11", *SYSTEM, *BOARD, "main.o", *self.pkg_config("--cflags", "--libs"),
                       *LIBRARIES, "-o", "outside")
         self.works("outside")
 
