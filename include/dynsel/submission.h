@@ -234,8 +234,10 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
  * May block: no, but what it starts takes as long as in a submit: a task function that runs in the
  *     caller, a wait for a device that brings data.
  * Context: any thread; task functions, where it starts nothing; not interrupts.
- * Cost: a look at CONFIG_DYNSEL_MAX_IN_FLIGHT slots, and one poll for each resource with work and
- *     for each finished piece; a look at each command group that waits.
+ * Cost: bounded by CONFIG_DYNSEL_MAX_IN_FLIGHT, however much ends meanwhile: a look at so many
+ *     slots (seven instructions for one that is free), one poll for each piece of work that is
+ *     finished, and two at most for each resource with work that is not; a look at each command
+ *     group that waits.
  */
 void dynsel_progress(void);
 

@@ -36,12 +36,13 @@ void dynsel_in_flight_look(dynsel_policy *policy)
     }
 }
 
-/* A pinned slot is work that is out, so its policy stays. */
+/* A pinned slot is work that is out, so its policy stays. Most slots are free, and cost a look. */
 void dynsel_in_flight_reap(void)
 {
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
-        if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+        if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
+            !dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
             continue;
         }
         if (dynsel_word_load_relaxed(&lane_of(slot)->head) == number) {

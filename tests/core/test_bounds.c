@@ -116,6 +116,34 @@ static void progress_takes_finished_work_off_without_waiting(void **state)
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
 }
 
+/* How often one call polled. */
+static unsigned polls_of_progress(void)
+{
+    const unsigned before = atomic_load(&manual.polls);
+    dynsel_progress();
+    return atomic_load(&manual.polls) - before;
+}
+
+static void progress_polls_what_is_finished_and_what_is_oldest(void **state)
+{
+    enum { COUNT = SLOTS < (int)MANUAL_EVENTS ? SLOTS : (int)MANUAL_EVENTS };
+    (void)state;
+    NEEDS(COUNT >= 2);
+    assert_int_equal(polls_of_progress(), 0);
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    }
+    assert_in_range(polls_of_progress(), 1, 2);
+    for (unsigned i = 0; i + 1 < COUNT; i++) {
+        manual_complete(&manual, i);
+    }
+    assert_in_range(polls_of_progress(), COUNT, COUNT + 1);
+    assert_int_equal(dynsel_get_in_flight_statistics().in_use, 1);
+    manual_complete(&manual, COUNT - 1);
+    assert_int_equal(polls_of_progress(), 1);
+    assert_int_equal(polls_of_progress(), 0);
+}
+
 static void the_group_of_a_backend_covers_every_policy(void **state)
 {
     (void)state;
@@ -147,6 +175,7 @@ int main(void)
         TEST(a_submit_waits_for_a_slot_only_so_long),
         TEST(a_submit_waits_for_a_resource_only_so_long),
         TEST(progress_takes_finished_work_off_without_waiting),
+        TEST(progress_polls_what_is_finished_and_what_is_oldest),
         TEST(the_group_of_a_backend_covers_every_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
