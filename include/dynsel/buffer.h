@@ -54,10 +54,10 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  * zeroes the handle.
  *
  * Errors: DYNSEL_E_BUSY (a command group that is not complete, or an open host accessor, uses it;
- *     nothing was changed), DYNSEL_E_STALE (ended before), DYNSEL_E_INVALID (NULL, all zero),
- *     DYNSEL_E_IN_TASK (inside a task function). The buffer is gone although the call failed, and
- *     the host's memory holds nothing to rely on, with DYNSEL_E_DEPENDENCY (what was to write it
- *     failed) and DYNSEL_E_DEVICE (the only valid copy could not be brought back).
+ *     nothing was changed), DYNSEL_E_STALE (ended before), DYNSEL_E_INVALID (NULL, all zero, no
+ *     handle at all), DYNSEL_E_IN_TASK (inside a task function). The buffer is gone although the
+ *     call failed, and the host's memory holds nothing to rely on, with DYNSEL_E_DEPENDENCY (what
+ *     was to write it failed) and DYNSEL_E_DEVICE (the only valid copy could not be brought back).
  * May block: while results are brought back.
  * Context: any thread.
  */
@@ -76,7 +76,7 @@ typedef struct dynsel_movement {
  * What was moved for one buffer.
  *
  * movement: out; not NULL.
- * Errors: DYNSEL_E_INVALID (NULL, all zero), DYNSEL_E_STALE.
+ * Errors: DYNSEL_E_INVALID (NULL, all zero, no handle at all), DYNSEL_E_STALE.
  * May block: no.
  * Context: any thread.
  * Cost: linear in CONFIG_DYNSEL_MAX_DOMAINS.

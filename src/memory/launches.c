@@ -21,13 +21,21 @@ static inline dynsel_status begin(const dynsel_call *call, bool pointers)
     return status;
 }
 
+DYNSEL_RARE static dynsel_status refuse_form(const dynsel_call *about, const dynsel_kernel *kernel)
+{
+    dynsel_call call = *about;
+    (void)kernel; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    call.subject = DYNSEL_TEXT(kernel->name);
+    return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID,
+                         "the kernel has no form: give it a function, source, il or binaries");
+}
+
 static inline dynsel_status check_kernel(const dynsel_call *call, const dynsel_kernel *kernel)
 {
     const bool on_devices =
         kernel->source != NULL || kernel->il != NULL || kernel->binary_count != 0;
     if (!on_devices && kernel->function == NULL) {
-        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
-                             "the kernel has no form: give it a function, source, il or binaries");
+        return refuse_form(call, kernel);
     }
     if (on_devices && kernel->name == NULL) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
@@ -213,7 +221,7 @@ static dynsel_status check_ends(const dynsel_call *call, const end *from, const 
 dynsel_status dynsel_copy(dynsel_handler *handler, const dynsel_accessor *from,
                           const dynsel_accessor *to)
 {
-    const dynsel_call call = DYNSEL_CALL(handler, NULL);
+    const dynsel_call call = DYNSEL_CALL(handler, to);
     end source;
     end target;
     dynsel_status status = begin(&call, from != NULL && to != NULL);

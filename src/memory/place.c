@@ -71,7 +71,7 @@ static bool is_own(uint32_t token)
 /* Until that work is over. DYNSEL_OK: try again. */
 DYNSEL_RARE static dynsel_status wait_for_room(uint32_t token, const dynsel_manner *manner)
 {
-    const dynsel_error full = *dynsel_last_error();
+    dynsel_error full = *dynsel_last_error();
     if (manner->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0 ||
         is_own(token)) {
         return full.status;
@@ -85,10 +85,11 @@ DYNSEL_RARE static dynsel_status wait_for_room(uint32_t token, const dynsel_mann
     if (status == DYNSEL_E_BUSY) {
         return dynsel_fail(&full);
     }
-    return status != DYNSEL_E_TIMEOUT
-               ? status
-               : DYNSEL_FAIL_IN(manner->function, DYNSEL_E_TIMEOUT,
-                                "a table of what depends on what was full for so long", 0);
+    if (status == DYNSEL_E_TIMEOUT) {
+        full.status = status; /* it says which table was full for so long */
+        return dynsel_fail(&full);
+    }
+    return status;
 }
 
 /* What was refused, or cannot be started for good, is seen to at once. */

@@ -270,7 +270,8 @@ static dynsel_status require(const dynsel_call *call, const dynsel_accessor *acc
     }
     if (!may_have(accessor, buffer.token)) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
-                             "it has a buffer of its own, and is required with another");
+                             "it has a buffer of its own, and is required with another: use a "
+                             "placeholder that has none");
     }
     const uint32_t look = look_of(accessor);
     dynsel_bound *bound = find_by_address(call->handler, accessor, look);

@@ -291,11 +291,11 @@ static void kernels_need_a_form(void **state)
     };
     dynsel_handler *handler = record();
     assert_refused(handler, DYNSEL_E_INVALID, dynsel_single_task(handler, &formless), "no form",
-                   NULL);
+                   "formless");
     handler = record();
     assert_refused(handler, DYNSEL_E_INVALID,
                    dynsel_parallel_for(handler, &formless, DYNSEL_RANGE(1), NULL, NULL), "no form",
-                   NULL);
+                   "formless");
     handler = record();
     assert_refused(handler, DYNSEL_E_INVALID, dynsel_single_task(handler, &nameless), "no name",
                    NULL);
@@ -452,17 +452,18 @@ static void ends_of_copies_are_checked_by_name(void **state)
         const dynsel_accessor *from;
         const dynsel_accessor *to; /* NULL: a fill */
         const char *says;
+        const char *about;
     } cases[] = {
-        {&row_out, &grid_out, "[row out]"},
-        {&row_in, &row_in, "[row in]"},
-        {&row_in, &bare, "[bare]"},
-        {&bare, &row_out, "[bare]"},
-        {&row_in, &grid_out, "same dim"},
-        {&row_in, &odd, "differ in size"},
-        {&odd, &odd, "overlap"},
-        {&bare, NULL, "dynsel_require_buffer()"},
-        {&row_in, NULL, "[row in]"},
-        {&odd, NULL, "have 1 bytes"},
+        {&row_out, &grid_out, "cannot be read", "[row out]"},
+        {&row_in, &row_in, "cannot be written", "[row in]"},
+        {&row_in, &bare, "has no buffer", "[bare]"},
+        {&bare, &row_out, "has no buffer", "[bare]"},
+        {&row_in, &grid_out, "same dim", "[grid out]"},
+        {&row_in, &odd, "differ in size", "[odd]"},
+        {&odd, &odd, "overlap", "[odd]"},
+        {&bare, NULL, "dynsel_require_buffer()", "[bare]"},
+        {&row_in, NULL, "cannot be written", "[row in]"},
+        {&odd, NULL, "have 1 bytes", "[odd]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         dynsel_handler *handler = record_required();
@@ -472,8 +473,10 @@ static void ends_of_copies_are_checked_by_name(void **state)
                           ? dynsel_copy(handler, cases[i].from, cases[i].to)
                           : dynsel_fill(handler, cases[i].from, &element, sizeof element));
         assert_error_says(cases[i].says);
+        assert_error_says(cases[i].about);
         assert_status(DYNSEL_E_INVALID, close_with(handler, DYNSEL_OK));
         assert_error_says(cases[i].says);
+        assert_error_says(cases[i].about);
     }
     const dynsel_accessor *const none = NULL;
     dynsel_handler *handler = record_required();

@@ -305,6 +305,7 @@ static void the_readers_of_a_buffer_can_be_too_many(void **state)
     assert_int_equal(READERS, slots_in_use());
     assert_status(DYNSEL_E_TIMEOUT, dynsel_submit_command_group_for(&queues[0].policy, group_of,
                                                                     &reads[READERS], NULL, 0));
+    assert_error_says("CONFIG_DYNSEL_MAX_READERS");
     atomic_store(&manual.wait_completes, false);
     assert_status(DYNSEL_E_TIMEOUT,
                   dynsel_submit_command_group_for(&queues[0].policy, group_of, &reads[READERS],

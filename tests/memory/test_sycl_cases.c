@@ -458,7 +458,7 @@ static const attempt attempts[] = {
     {{{REQUIRE, READER}}, BOUND, DYNSEL_E_INVALID, "was not required"},
     {{{REQUIRE, DEFAULT}, {WITH_SOME, DEFAULT}}, DEFAULT, DYNSEL_E_INVALID, "has no buffer"},
     {{{WITH_SOME, DEFAULT}, {WITH_ANOTHER, DEFAULT}}, DEFAULT, DYNSEL_E_INVALID, "another buffer"},
-    {{{WITH_ANOTHER, BOUND}}, BOUND, DYNSEL_E_INVALID, "buffer of its own"},
+    {{{WITH_ANOTHER, BOUND}}, BOUND, DYNSEL_E_INVALID, "use a placeholder that has none"},
     {{{REQUIRE, DEAD}}, DEAD, DYNSEL_E_STALE, "tried"},
     {{{REQUIRE, BOUND}, {GET_DEAD, NORMAL}}, BOUND, DYNSEL_E_STALE, ""},
     {{{REQUIRE, ON_HOST}}, BOUND, DYNSEL_E_INVALID, "dynsel_host_accessor_open()"},
