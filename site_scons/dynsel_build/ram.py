@@ -137,9 +137,9 @@ class Formula:
 
     def _memory(self):
         lock, static_lock = self._lock(), self._lock(is_static=True)
-        yield Term("order of command groups", ("dynsel_memory_lock", "entries", "first", "last", "waiting", "known",
-                                               "dynsel_deferred_pending", "registered"), "bss",
-                   lock + self._pointer.size + 6 * 4)
+        yield Term("order of command groups", ("dynsel_memory_lock", "entries", "untold", "first", "last", "waiting",
+                                               "known", "dynsel_deferred_pending", "registered"), "bss",
+                   lock + self._pointer.size + 7 * 4)
         yield self._by_numbers("command groups in flight", ("dynsel_groups",), "MAX_IN_FLIGHT", self._group, *GROUP)
         yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
                                "MAX_READERS", "MAX_DOMAINS", "BUFFER_INSIDE_BYTES")
@@ -285,8 +285,8 @@ class Formula:
         bound = struct(self._pointer.times(2), WORD.times(3))
         use = struct(self._pointer, WORD.times(4), self._pointer, BYTE.times(9), WORD)
         return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
-                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(6), WORD, self._pointer.times(2),
-                      WORD.times(7), LONG.times(3), WORD.times(2 * dependencies + requirements),
+                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(7), WORD, self._pointer.times(2),
+                      WORD.times(8), LONG.times(3), WORD.times(2 * dependencies + requirements),
                       bound.times(requirements), use.times(requirements), staging.times(staged),
                       self._argument().times(arguments), Type(values, 16))
 
