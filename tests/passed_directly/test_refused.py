@@ -71,7 +71,18 @@ class Refused(Case):
     def test_a_pointer_needs_no_mark_and_gets_none(self):
         self.refused(HEADER + "DYNSEL_PASSED_DIRECTLY(float *, 0);\n", gcc="expected ')'", clang="expected ')'")
 
+    def test_types_of_the_language_cannot_be_marked(self):
+        for name in ("int", "const unsigned", "void", "_Bool", "size_t", "uint32_t"):
+            self.refused(HEADER + f"#include <stddef.h>\n#include <stdint.h>\nDYNSEL_PASSED_DIRECTLY({name}, 1);\n",
+                         gcc="this type cannot be marked: give it a name with a typedef",
+                         clang="this type cannot be marked: give it a name with a typedef")
+
     def test_the_limits_in_the_header(self):
+        loop = (HEADER + "typedef struct b { int x; } b;\nvoid f(void);\nvoid f(void)\n{\n"
+                "    for (int i = dynsel_is_passed_directly_to_device(b); i; i--) {\n    }\n}\n")
+        self.assertIn("initial declaration", self.compile(loop, "gcc", "-std=c11")[1])
+        self.accepted(loop.replace("void f(void);", "extern int n[1 + dynsel_is_passed_directly_to_device(b)];"
+                                   "\nvoid f(void);"))
         self.refused(HEADER + "typedef struct b { int x; } b;\nint n = dynsel_is_passed_directly_to_device(b[4]);\n",
                      gcc="incomplete element type 'enum dynsel_passed_directly_b'",
                      clang="incomplete element type 'enum dynsel_passed_directly_b'")
@@ -169,6 +180,16 @@ class Accepted(Case):
         for compiler in ("g++", "clang++"):
             status, said = self.compile(text, compiler, "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Werror",
                                         suffix=".cc")
+            self.assertEqual(status, 0, said)
+
+    def test_marks_in_opencl_c(self):
+        """Also between members."""
+        text = HEADER + ("DYNSEL_PASSED_DIRECTLY(a, 1);\ntypedef struct a { int x; } a;\n"
+                         "typedef struct b { DYNSEL_PASSED_DIRECTLY(b, 0); int x; } b;\n"
+                         "kernel void f(global int *x) { DYNSEL_PASSED_DIRECTLY(c, 1); *x = sizeof(b); }\n")
+        for standard in ("CL1.2", "CL2.0", "CL3.0"):
+            status, said = self.compile(text, "clang", "-x", "cl", f"-cl-std={standard}", "-Wall", "-Wextra", "-Werror",
+                                        "-Wno-unused-value", "--target=spir64", "-emit-llvm", suffix=".cl")
             self.assertEqual(status, 0, said)
 
     def test_nothing_is_called_and_nothing_is_stored(self):

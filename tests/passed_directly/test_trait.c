@@ -59,6 +59,12 @@ DIRECT(pointer);
 DIRECT(const_pointer);
 DIRECT(const_pointer *);
 DIRECT(volatile const_pointer *const);
+DIRECT(_Atomic(int *));
+DIRECT(int *_Atomic);
+DIRECT(_Atomic pointer);
+DIRECT(_Atomic(void *) *);
+DIRECT(_Atomic int *);
+DIRECT(float *const volatile restrict);
 DIRECT(nameless *);
 DIRECT(plain *);
 DIRECT(const plain *);
@@ -118,6 +124,18 @@ STAGED(const row);
 STAGED(always[2]);
 STAGED(uint8_t[16]);
 STAGED(const size_t[2]);
+STAGED(_Atomic(int)[4]);
+
+/* Marked typedefs of what is not a structure. */
+STAGED(hosts_pointer);
+STAGED(const hosts_pointer);
+STAGED(hosts_pointer[2]);
+DIRECT(hosts_pointer *);
+DIRECT(address);
+DIRECT(const address);
+STAGED(address[2]);
+DIRECT(marked_row);
+DIRECT(marked_row *);
 
 /* Types that say what they are, and one that does not. */
 STAGED(plain);
@@ -389,6 +407,12 @@ static void a_block_has_marks_of_its_own(void **state)
     }
     STAGED(plain);
     STAGED(local);
+    {
+        struct always { /* what hides another type says what that says */
+            int other;
+        };
+        DIRECT(struct always);
+    }
     assert_true(dynsel_is_passed_directly_to_device(local *));
 }
 

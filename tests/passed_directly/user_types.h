@@ -81,6 +81,15 @@ DYNSEL_PASSED_DIRECTLY(derived_from_two, dynsel_is_passed_directly_to_device(nev
     }
 
 typedef float *pointer;
+
+/* What is marked is what the mark says, also where it is a pointer or an array. */
+typedef float *hosts_pointer;
+DYNSEL_PASSED_DIRECTLY(hosts_pointer, 0);
+typedef unsigned long address;
+DYNSEL_PASSED_DIRECTLY(address, 1);
+typedef always marked_row[4];
+DYNSEL_PASSED_DIRECTLY(marked_row, dynsel_is_passed_directly_to_device(always));
+
 PAIR_OF(deep_1, always, pointer);
 PAIR_OF(deep_2, deep_1, deep_1);
 PAIR_OF(deep_3, deep_2, deep_1);
