@@ -37,7 +37,11 @@
  *
  * Passed directly (<dynsel/passed_directly.h>): pointer, counting and discard iterators always are,
  * host iterators never; transform follows its source, permutation its source and its map, reverse
- * its base, zip all of its parts. Types of the user's own compose in the same way.
+ * its base, zip all of its parts.
+ *
+ * A type of your own stands for an iterator in these macros where it has all of that: its mark,
+ * `name_value`, `name_read`, `name_write` (or DYNSEL_NOT_WRITABLE(name), for types that cannot be
+ * written), and DYNSEL_LEAVES() (<dynsel/leaves.h>). `name_make` is for the kernel that has it.
  *
  * A DYNSEL_POINTER_ITERATOR is a promise, as a bare pointer is: that its memory is SVM or USM, or
  * that every device has usm_system_allocations, or that the work runs on the host.
@@ -66,12 +70,16 @@
 #if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
 #define DYNSEL_GLOBAL                       global
 #define DYNSEL_COUNT_TYPE                   ulong
-#define DYNSEL_PASSED_DIRECTLY(type, value) struct dynsel_passed_directly
+#define DYNSEL_PASSED_DIRECTLY(type, value) DYNSEL_MARK_IN_OPENCL_
 #define DYNSEL_LEAVES(type, parts)          struct dynsel_leaves_of_##type
 #define DYNSEL_LEAVES_FUNCTION_(name, leaves)
 #else
 #include <dynsel/leaves.h>
 #include <dynsel/opencl_iterators.h>
+
+/* A kernel's source is one literal. -Wpedantic warns of those with more than 4095 characters, which
+ * all that have DYNSEL_OPENCL_ITERATORS in them are. */
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 
 #define DYNSEL_GLOBAL
 #define DYNSEL_COUNT_TYPE   uint64_t
@@ -85,11 +93,13 @@
     {                                                                                              \
         leaves                                                                                     \
     }
-#define DYNSEL_LEAVES_OF_(type, place)                                                             \
-    {                                                                                              \
-        const dynsel_leaf_place part_ = place;                                                     \
-        type##_leaves(sink_, &part_);                                                              \
-    }
+#endif
+
+/* As in <dynsel/passed_directly.h>. */
+#if defined(__clang__)
+#define DYNSEL_MARK_IN_OPENCL_ _Static_assert(1, "a mark")
+#else
+#define DYNSEL_MARK_IN_OPENCL_ struct dynsel_passed_directly
 #endif
 
 #if defined(__cplusplus)
@@ -115,9 +125,10 @@
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types, members and declarations have no parentheses. */
 
-#define DYNSEL_NOT_WRITABLE_(name)                                                                 \
+/** Declares the `name_write` of a type that cannot be written: who calls it does not compile. */
+#define DYNSEL_NOT_WRITABLE(name)                                                                  \
     DYNSEL_NOBODY_CALLS("an iterator of this type cannot be written")                              \
-    void name##_write(name it_, size_t i_, name##_value value_);
+    void name##_write(name it_, size_t i_, name##_value value_)
 
 /** `name_make(data)`. Memory that a device reaches. */
 #define DYNSEL_POINTER_ITERATOR(name, element) DYNSEL_ARRAY_ITERATOR_(name, element, 1)
@@ -161,7 +172,7 @@
     {                                                                                              \
         return (name##_value)(it_.first + (name##_value)i_);                                       \
     }                                                                                              \
-    DYNSEL_NOT_WRITABLE_(name)                                                                     \
+    DYNSEL_NOT_WRITABLE(name);                                                                     \
     DYNSEL_LEAVES_FUNCTION_(name, dynsel_give_value(sink_, place_, #name, DYNSEL_LEAF_VALUE,       \
                                                     offsetof(name, first), sizeof(name##_value));) \
     DYNSEL_PASSED_DIRECTLY(name, 1)
@@ -231,7 +242,7 @@
         const name it_ = {source_};                                                                \
         return it_;                                                                                \
     }                                                                                              \
-    DYNSEL_NOT_WRITABLE_(name)
+    DYNSEL_NOT_WRITABLE(name);
 
 #define DYNSEL_TRANSFORM_READ_(name, source_type, function)                                        \
     DYNSEL_INLINE name##_value name##_read(name it_, size_t i_)                                    \

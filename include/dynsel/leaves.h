@@ -14,6 +14,8 @@
  *         strided second;
  *         int32_t shift;
  *     } my_pair;
+ *     DYNSEL_PASSED_DIRECTLY(my_pair, dynsel_is_passed_directly_to_device(samples) &&
+ *                                         dynsel_is_passed_directly_to_device(strided));
  *     DYNSEL_LEAVES(my_pair, DYNSEL_PART(samples, first) DYNSEL_PART(strided, second)
  *                                DYNSEL_VALUE_PART(shift));
  *
@@ -30,10 +32,12 @@
  *   OpenCL C, so a kernel for OpenCL cannot have the iterator at all.
  *
  * The extent is dynsel_leaf_extent(): `count`, or where the iterator is not walked through as it
- * stands (the source of a permutation, the base of a reversed one) a number in the iterator. No
- * iterator has an alignment or offset inside its copy, and none looks in front of its pointer.
+ * stands (the source of a permutation, the base of a reversed one) a number in the iterator; of an
+ * empty range 0. No iterator has an alignment or offset inside its copy, and none looks in front of
+ * its pointer.
  *
- * DYNSEL_LEAVES and DYNSEL_WHOLE_ITERATOR ask for the trait, so they are for C only.
+ * DYNSEL_PART and DYNSEL_WHOLE_ITERATOR ask for the trait of a type, so they stand below its mark.
+ * In C++ DYNSEL_LEAVES is allowed and says nothing, and DYNSEL_WHOLE_ITERATOR does not compile.
  *
  * Cost: nothing is stored; the functions call `sink->leaf` once a leaf. Context: any.
  */
@@ -104,11 +108,12 @@ typedef void (*dynsel_leaves_fn)(dynsel_leaf_sink *sink, const dynsel_leaf_place
             false                                                                                  \
     }
 
-/** For how many elements a leaf must be good. iterator: the whole one. count: of the range. */
+/** For how many elements a leaf must be good. iterator: the whole one. count: of the range; of an
+ * empty one nothing is used. */
 static inline uint64_t dynsel_leaf_extent(const dynsel_leaf *leaf, const void *iterator,
                                           uint64_t count)
 {
-    return leaf->extent == DYNSEL_COUNT_OF_RANGE
+    return leaf->extent == DYNSEL_COUNT_OF_RANGE || count == 0
                ? count
                : *(const uint64_t *)(const void *)((const char *)iterator + leaf->extent);
 }
@@ -153,13 +158,13 @@ static inline dynsel_leaf_place dynsel_read_only_part(const dynsel_leaf_place *p
     return part;
 }
 
-/** The same place, for a type that says itself whether its pointers are direct, unless one around
- * it has done so. */
-static inline dynsel_leaf_place dynsel_decided(const dynsel_leaf_place *place, int direct)
+/** The same place, with a decision, unless a type around it has made one. */
+static inline dynsel_leaf_place dynsel_decided(const dynsel_leaf_place *place,
+                                               dynsel_directness direct)
 {
     dynsel_leaf_place decided = *place;
     if (place->direct == DYNSEL_DIRECT_BY_ITSELF) {
-        decided.direct = direct ? DYNSEL_DIRECT_YES : DYNSEL_DIRECT_NO;
+        decided.direct = (uint8_t)direct;
     }
     return decided;
 }
@@ -198,47 +203,68 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
 
 /** The leaves of a type of your own: DYNSEL_PART() and the others, one after the other, in the
  * order of the kernel's arguments. */
+#if defined(__cplusplus)
+#define DYNSEL_LEAVES(type, parts) struct dynsel_leaves_of_##type
+#else
 #define DYNSEL_LEAVES(type, parts)                                                                 \
     static inline __attribute__((unused)) void type##_leaves(dynsel_leaf_sink *sink_,              \
                                                              const dynsel_leaf_place *place_)      \
     {                                                                                              \
         typedef type dynsel_self;                                                                  \
         static const char *const name_ = #type;                                                    \
-        const dynsel_leaf_place here_ =                                                            \
-            dynsel_decided(place_, dynsel_is_passed_directly_to_device(type));                     \
+        const dynsel_leaf_place here_ = dynsel_decided(place_, DYNSEL_DIRECT_NO);                  \
+        (void)here_;                                                                               \
         (void)name_;                                                                               \
         (void)sizeof(dynsel_self);                                                                 \
         parts                                                                                      \
     }                                                                                              \
     struct dynsel_leaves_of_##type
+#endif
+
+/* Those of a part. The trait of its type is asked here, where its mark is known, and not where
+ * `<type>_leaves` stands. */
+#if defined(__cplusplus)
+#define DYNSEL_DIRECTNESS_(type) DYNSEL_DIRECT_BY_ITSELF
+#else
+#define DYNSEL_DIRECTNESS_(type)                                                                   \
+    (dynsel_is_passed_directly_to_device(type) ? DYNSEL_DIRECT_YES : DYNSEL_DIRECT_BY_ITSELF)
+#endif
+#define DYNSEL_LEAVES_OF_(type, place)                                                             \
+    {                                                                                              \
+        const dynsel_leaf_place undecided_ = place;                                                \
+        const dynsel_leaf_place part_ = dynsel_decided(&undecided_, DYNSEL_DIRECTNESS_(type));     \
+        type##_leaves(sink_, &part_);                                                              \
+    }
 
 /** A member that is an iterator itself. */
 #define DYNSEL_PART(type, member)                                                                  \
-    {                                                                                              \
-        const dynsel_leaf_place part_ = dynsel_part(&here_, offsetof(dynsel_self, member));        \
-        type##_leaves(sink_, &part_);                                                              \
-    }
+    DYNSEL_LEAVES_OF_(type, dynsel_part(&here_, offsetof(dynsel_self, member)))
 
 /** The same, where the member `count`, a uint64_t, says how many of its elements are used. */
 #define DYNSEL_COUNTED_PART(type, member, count)                                                   \
-    {                                                                                              \
-        const dynsel_leaf_place part_ = dynsel_counted_part(&here_, offsetof(dynsel_self, member), \
-                                                            offsetof(dynsel_self, count));         \
-        type##_leaves(sink_, &part_);                                                              \
-    }
+    DYNSEL_LEAVES_OF_(type, dynsel_counted_part(&here_, offsetof(dynsel_self, member),             \
+                                                offsetof(dynsel_self, count)))
 
 /** The same, where it is only read. */
 #define DYNSEL_READ_ONLY_PART(type, member)                                                        \
-    {                                                                                              \
-        const dynsel_leaf_place part_ =                                                            \
-            dynsel_read_only_part(&here_, offsetof(dynsel_self, member));                          \
-        type##_leaves(sink_, &part_);                                                              \
-    }
+    DYNSEL_LEAVES_OF_(type, dynsel_read_only_part(&here_, offsetof(dynsel_self, member)))
 
-/** A member that is a pointer: to as many elements as the range has. */
+/** A member that is a pointer: to as many elements as the range has. What a pointer to `const`
+ * points to is only read. */
 #define DYNSEL_POINTER_PART(member)                                                                \
-    dynsel_give_pointer(sink_, &here_, name_, offsetof(dynsel_self, member),                       \
-                        sizeof(*((dynsel_self *)0)->member), false);
+    {                                                                                              \
+        const dynsel_leaf_place part_ = DYNSEL_IS_TO_CONST_(((dynsel_self *)0)->member)            \
+                                            ? dynsel_read_only_part(&here_, 0)                     \
+                                            : here_;                                               \
+        dynsel_give_pointer(sink_, &part_, name_, offsetof(dynsel_self, member),                   \
+                            sizeof(*((dynsel_self *)0)->member), false);                           \
+    }
+/* Beside a pointer to void, the qualifiers of what the other points to are what is left of it. */
+#define DYNSEL_IS_TO_CONST_(pointer)                                                               \
+    _Generic(1 ? (pointer) : (void *)sink_, const void *                                           \
+             : true, const volatile void *                                                         \
+             : true, default                                                                       \
+             : false)
 
 /** A member that is passed by value: a number, or a structure without pointers. */
 #define DYNSEL_VALUE_PART(member)                                                                  \

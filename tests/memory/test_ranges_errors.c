@@ -203,13 +203,22 @@ static dynsel_status set_empty(dynsel_handler *handler)
     return dynsel_set_range(handler, 0, inputs, inputs_make(NULL), 0, DYNSEL_ACCESS_READ_WRITE);
 }
 
+/* Also where an iterator has a number of its own. */
+static dynsel_status set_empty_mapped(dynsel_handler *handler)
+{
+    const mapped it = mapped_make(inputs_make(world.a), inputs_make(NULL), RANGE_ELEMENTS);
+    return dynsel_set_range(handler, 0, mapped_backwards, mapped_backwards_make(it, 3), 0,
+                            DYNSEL_ACCESS_READ_WRITE);
+}
+
 static void a_range_of_nothing_moves_nothing(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, try_on(DEVICE, set_empty));
     assert_status(DYNSEL_OK, try_on(HOST, set_empty));
+    assert_status(DYNSEL_OK, try_on(DEVICE, set_empty_mapped));
     assert_int_equal(0, sim.counts.brought + sim.counts.written_back);
-    assert_int_equal(1, sim.counts.launched);
+    assert_int_equal(2, sim.counts.launched);
 }
 
 static dynsel_status set_on_the_host(dynsel_handler *handler)

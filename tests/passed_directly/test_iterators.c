@@ -276,6 +276,9 @@ static void leaves_tell_extents_and_pointers_of_an_iterator(void **state)
     assert_int_equal(dynsel_leaf_extent(&list.leaves[1], &it, 2), PICKED);
     assert_int_equal(dynsel_leaf_count(&list.leaves[2], &it), PICKED);
     assert_int_equal(dynsel_leaf_extent(&list.leaves[2], &it, 2), 2);
+    for (size_t i = 0; i < list.count; i++) { /* nothing is used of an empty one */
+        assert_int_equal(dynsel_leaf_extent(&list.leaves[i], &it, 0), 0);
+    }
 }
 
 /* Types of the user's own decide for what is inside of them. */
@@ -341,6 +344,71 @@ static void a_users_type_decides_for_its_pointers(void **state)
     assert_all(&list, false);
 }
 
+/* What a pointer to const points to is never written, so that it comes in whatever the mode is. */
+typedef struct with_constants {
+    float *written;
+    const float *read;
+    const volatile char *also_read;
+    const void *const *pointers;
+    volatile float *const changing;
+} with_constants;
+DYNSEL_LEAVES(with_constants,
+              DYNSEL_POINTER_PART(written) DYNSEL_POINTER_PART(read) DYNSEL_POINTER_PART(also_read)
+                  DYNSEL_POINTER_PART(pointers) DYNSEL_POINTER_PART(changing));
+
+static void what_is_constant_is_only_read(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(with_constants, list);
+    assert_int_equal(list.count, 5);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_int_equal(list.leaves[i].read_only, i >= 1 && i <= 3);
+        assert_false(list.leaves[i].direct);
+    }
+    assert_pointer(&list.leaves[1], offsetof(with_constants, read), sizeof(float),
+                   DYNSEL_COUNT_OF_RANGE, false, true);
+}
+
+/* The mark may stand below the leaves. What is declared later knows it. */
+typedef struct marked_below {
+    inputs in;
+    float *data;
+} marked_below;
+DYNSEL_LEAVES(marked_below, DYNSEL_PART(inputs, in) DYNSEL_POINTER_PART(data));
+DYNSEL_PASSED_DIRECTLY(marked_below, 1);
+typedef float marked_below_value;
+static inline float marked_below_read(marked_below it, size_t i)
+{
+    return inputs_read(it.in, i) + it.data[i];
+}
+DYNSEL_NOT_WRITABLE(marked_below);
+DYNSEL_ZIP2_ITERATOR(beside_host, marked_below, inputs);
+DYNSEL_REVERSE_ITERATOR(back_beside_host, beside_host);
+typedef struct around_below {
+    marked_below one;
+    inputs host;
+} around_below;
+DYNSEL_LEAVES(around_below, DYNSEL_PART(marked_below, one) DYNSEL_PART(inputs, host));
+
+static void a_mark_counts_wherever_it_stands(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(beside_host, list);
+    assert_int_equal(list.count, 3);
+    assert_true(list.leaves[0].direct && list.leaves[1].direct && !list.leaves[2].direct);
+    LIST(back_beside_host, list);
+    assert_true(list.leaves[0].direct && list.leaves[1].direct && !list.leaves[2].direct);
+    LIST(around_below, list); /* says nothing, so nothing in it is passed directly */
+    assert_false(list.leaves[0].direct || list.leaves[1].direct || list.leaves[2].direct);
+    const beside_host it =
+        beside_host_make((marked_below){inputs_make(data), more}, inputs_make(data));
+    const beside_host_value last = back_beside_host_read(back_beside_host_make(it, COUNT), 0);
+    assert_int_equal(whole(last.first), whole(data[COUNT - 1] + more[COUNT - 1]));
+    assert_int_equal(whole(last.second), whole(data[COUNT - 1]));
+}
+
 /* In an iterator of the library that is not passed directly, each part decides for itself. */
 static void only_what_has_to_be_copied_is(void **state)
 {
@@ -389,6 +457,8 @@ int main(void)
         TEST(leaves_of_parts_that_begin_later),
         TEST(leaves_tell_extents_and_pointers_of_an_iterator),
         TEST(a_users_type_decides_for_its_pointers),
+        TEST(what_is_constant_is_only_read),
+        TEST(a_mark_counts_wherever_it_stands),
         TEST(only_what_has_to_be_copied_is),
         TEST(functions_of_the_host_only_are_named),
     };

@@ -137,11 +137,37 @@ class Iterators(Case):
         self.refused("typedef struct b { int x; } b;\ntypedef struct a { b x; } a;\n"
                      "DYNSEL_LEAVES(a, DYNSEL_PART(b, x));\n", gcc="b_leaves", clang="b_leaves")
 
+    def test_a_users_type_in_others(self):
+        """What it has to have is in the header; without `b_write` it can only be transformed."""
+        own = ("DYNSEL_HOST_ITERATOR(h, int);\ntypedef struct b { h x; } b;\nDYNSEL_PASSED_DIRECTLY(b, 0);\n"
+               "DYNSEL_LEAVES(b, DYNSEL_PART(h, x));\ntypedef int b_value;\n"
+               "static inline int b_read(b it, size_t i) { return h_read(it.x, i); }\n")
+        others = ("DYNSEL_REVERSE_ITERATOR(r, b); DYNSEL_PERMUTATION_ITERATOR(p, b, b);"
+                  " DYNSEL_ZIP2_ITERATOR(z, b, r); DYNSEL_REVERSE_ITERATOR(rz, z);\n")
+        self.refused(own + others, gcc="b_write", clang="b_write")
+        self.accepted(own + "DYNSEL_NOT_WRITABLE(b);\n" + others)
+        self.accepted(own + "static inline int half(int x) { return x / 2; }\n"
+                      "DYNSEL_TRANSFORM_ITERATOR(t, b, half, int);\n")
+        self.refused(own + "DYNSEL_NOT_WRITABLE(b);\n" + others +
+                     "void f(rz it);\nvoid f(rz it) { z_value v = {1, 2}; rz_write(it, 0, v); }\n",
+                     gcc="an iterator of this type cannot be written",
+                     clang="an iterator of this type cannot be written")
+
+    def test_pedantic_compilers(self):
+        """They warn of literals as long as a kernel's source."""
+        for compiler in ("gcc", "clang"):
+            status, said = self.compile(f'extern const char *text;\nconst char *text = "{"x" * 5000}";\n'
+                                        "DYNSEL_HOST_ITERATOR(a, float); DYNSEL_REVERSE_ITERATOR(b, a);\n",
+                                        compiler, "-std=c11", "-Wpedantic", *WARNINGS)
+            self.assertEqual(status, 0, said)
+
     def test_iterators_in_cpp(self):
         text = ("DYNSEL_HOST_ITERATOR(a, float); DYNSEL_COUNTING_ITERATOR(n, int); DYNSEL_DISCARD_ITERATOR(d, a_value);"
                 "\nDYNSEL_PERMUTATION_ITERATOR(p, a, n); DYNSEL_REVERSE_ITERATOR(r, p); DYNSEL_ZIP2_ITERATOR(z, r, d);\n"
                 "static inline float half(float x) { return x / 2; }\nDYNSEL_TRANSFORM_ITERATOR(t, r, half, float);\n"
-                "float f(t it) { return t_read(it, 1); }\n")
+                "float f(t it) { return t_read(it, 1); }\n"
+                "struct own { a x; const float *y; };\nDYNSEL_PASSED_DIRECTLY(own, 1);\n"
+                "DYNSEL_LEAVES(own, DYNSEL_PART(a, x) DYNSEL_POINTER_PART(y));\n")
         for compiler in ("g++", "clang++"):
             status, said = self.compile(text, compiler, "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Werror",
                                         suffix=".cc")
