@@ -81,13 +81,14 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
  *   of the kernel's own type and size: a literal such as 1 is an `int`. Structures have no pointers
  *   in them (drivers refuse that); for those there is dynsel_set_range().
  *
- * value: evaluated once.
+ * value: evaluated once; may have commas in it, as `(complex_float){1, 2}`.
  * Returns: as the function of its kind.
  */
-#define dynsel_set_arg(handler, index, value)                                                      \
+#define dynsel_set_arg(handler, index, ...) DYNSEL_SET_ARG_((handler), (index), (__VA_ARGS__))
+#define DYNSEL_SET_ARG_(handler, index, value)                                                     \
     DYNSEL_SET_ARG_OF_(value)                                                                      \
-    ((handler), (index), (const __typeof__(((void)0, (value)))[]){(value)},                        \
-     sizeof(__typeof__(((void)0, (value)))))
+    (handler, index, (const __typeof__(((void)0, value))[]){value},                                \
+     sizeof(__typeof__(((void)0, value))))
 
 #define DYNSEL_SET_ARG_OF_(value)                                                                  \
     _Generic((value), dynsel_accessor                                                              \
@@ -95,6 +96,8 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
              : dynsel_set_arg_at_accessor, const dynsel_accessor *                                 \
              : dynsel_set_arg_at_accessor, dynsel_local_memory                                     \
              : dynsel_set_arg_of_local, dynsel_buffer                                              \
+             : dynsel_set_arg_of_buffer, dynsel_buffer *                                           \
+             : dynsel_set_arg_of_buffer, const dynsel_buffer *                                     \
              : dynsel_set_arg_of_buffer, default                                                   \
              : __builtin_choose_expr(__builtin_classify_type(value) == DYNSEL_POINTER_CLASS_,      \
                                      dynsel_set_arg_of_pointer, dynsel_set_arg_value))

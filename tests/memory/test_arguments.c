@@ -81,7 +81,7 @@ static dynsel_status set_values(dynsel_handler *handler, void *args)
     assert_status(DYNSEL_OK, dynsel_set_arg(handler, 2, where));
     assert_status(DYNSEL_OK, dynsel_set_arg(handler, 3, vector));
     assert_status(DYNSEL_OK, dynsel_set_arg(handler, 4, next_number())); /* once */
-    assert_status(DYNSEL_OK, dynsel_set_arg(handler, 5, ((point){2.5, 8})));
+    assert_status(DYNSEL_OK, dynsel_set_arg(handler, 5, (point){2.5, 8}));
     assert_status(DYNSEL_OK, dynsel_set_arg(handler, 6, UINT64_C(1) << 40));
     return launch(handler);
 }

@@ -113,7 +113,8 @@ class Iterators(Case):
     def setUp(self):
         super().setUp()
         (self.folder / "dynsel").mkdir()
-        for name in ("autoconf.h", "opencl_iterators.h"):  # what the build makes is not looked at here
+        # what the build makes is not looked at here
+        for name in ("autoconf.h", "opencl_iterators.h", "aspect_names.h", "aspect_sets.h"):
             (self.folder / "dynsel" / name).write_text("", encoding="utf-8")
 
     def compile(self, text, *command, suffix=".c"):
@@ -152,6 +153,18 @@ class Iterators(Case):
                      "void f(rz it);\nvoid f(rz it) { z_value v = {1, 2}; rz_write(it, 0, v); }\n",
                      gcc="an iterator of this type cannot be written",
                      clang="an iterator of this type cannot be written")
+
+    def test_buffers_as_arguments(self):
+        configured = ("-DDYNSEL_ASPECT_COUNT=DYNSEL_ASPECT_END_", "-DCONFIG_DYNSEL_CONTEXT_THREADS=0",
+                      "-DCONFIG_DYNSEL_MAX_RESOURCES=1")
+        for value in ("b", "&b", "(const dynsel_buffer *)&b"):
+            for compiler in ("gcc", "clang"):
+                status, said = self.compile("#include <dynsel/arguments.h>\ndynsel_status f(dynsel_handler *h);\n"
+                                            "dynsel_status f(dynsel_handler *h) { static dynsel_buffer b;"
+                                            f" return dynsel_set_arg(h, 0, {value}); }}\n", compiler, "-std=c11",
+                                            *configured)
+                self.assertNotEqual(status, 0)
+                self.assertIn("a buffer is no argument: give an accessor to it", said)
 
     def test_pedantic_compilers(self):
         """They warn of literals as long as a kernel's source."""
