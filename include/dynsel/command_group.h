@@ -251,7 +251,8 @@ dynsel_status dynsel_need_aspects(dynsel_handler *handler, dynsel_aspect_set asp
  * task: with its `requirements`; inside try_select those of the command group, as it was given.
  * Returns: 0 for NULL, for a task of your own without requirements, and for buffers that were
  *     ended. That a device shares the host's memory is known when it has its first buffer; until
- *     then what it reads counts.
+ *     then what it reads counts. From then on a new buffer is taken to be as the last one was,
+ *     although data that are aligned worse may have to be moved.
  * Errors: none.
  * May block: no.
  * Context: any thread.
