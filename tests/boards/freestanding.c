@@ -10,12 +10,24 @@
 
 /* What a program must bring along. Volatile, so that the compiler makes no call of itself of it. */
 void *memcpy(void *to, const void *from, size_t count);
+void *memmove(void *to, const void *from, size_t count);
 void *memset(void *to, int value, size_t count);
 
 void *memcpy(void *to, const void *from, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         ((volatile char *)to)[i] = ((const volatile char *)from)[i];
+    }
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t count)
+{
+    if ((uintptr_t)to <= (uintptr_t)from) {
+        return memcpy(to, from, count);
+    }
+    for (size_t i = count; i > 0; i--) {
+        ((volatile char *)to)[i - 1] = ((const volatile char *)from)[i - 1];
     }
     return to;
 }
