@@ -43,11 +43,9 @@ static void run(dynsel_policy *policy, piece *work, dynsel_task_fn function, voi
         dynsel_tell_submission(&work->chosen);
     }
     dynsel_count_submission(policy, work->chosen.index);
-    work->done = (dynsel_event){.native = NULL};
     const uint64_t began_ns = timed ? dynsel_now_ns() : 0;
     const dynsel_status status =
         dynsel_call_function(function, &policy->resources[work->chosen.index], args, &work->done);
-    work->error = (dynsel_kept_error){.status = DYNSEL_OK};
     if (status != DYNSEL_OK) {
         work->error = dynsel_details_of(status, failures_before);
     } else if (work->done.native != NULL) {
@@ -66,6 +64,8 @@ static void run(dynsel_policy *policy, piece *work, dynsel_task_fn function, voi
 static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task, piece *work, bool given,
                             const char *name)
 {
+    work->done = (dynsel_event){.native = NULL};
+    work->error = (dynsel_kept_error){.status = DYNSEL_OK};
     if (!dynsel_policy_is_usable(policy)) {
         return dynsel_policy_refuse_use(policy, name);
     }
