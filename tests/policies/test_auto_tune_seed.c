@@ -132,7 +132,8 @@ static void nothing_is_explored(void **state)
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
     static const dynsel_task task = {.function = world_nothing, .id = 1};
-    world w = {.devices = {{.ns = 20 * STEP_NS}, {.ns = 10 * STEP_NS}}, .count = 2};
+    world w = {.devices = {{.ns = UINT64_C(20) * STEP_NS}, {.ns = UINT64_C(10) * STEP_NS}},
+               .count = 2};
     world_open(2, DYNSEL_NEVER_RESAMPLE);
     for (uint32_t i = 0; i < 20000; i++) {
         assert_int_equal(world_run(&w, &task), i < 4 ? i % 2 : 1);
