@@ -110,12 +110,32 @@ static void a_task_without_a_form_runs_nowhere(void **state)
     }
 }
 
+static void a_selection_that_was_reported_on_is_not_submitted(void **state)
+{
+    (void)state;
+    for (const any_kind *k = any_kinds; k->init != NULL; k++) {
+        any = (any_policy){.policy = {.count = 0}};
+        const dynsel_task task = {.function = run};
+        dynsel_selection selection;
+        runs = 0;
+        assert_status(DYNSEL_OK, k->init(&any, NULL, 0));
+        assert_status(DYNSEL_OK, dynsel_select(&any.policy, &task, &selection));
+        assert_status(DYNSEL_OK, dynsel_report(&selection, DYNSEL_TASK_SUBMISSION));
+        assert_status(DYNSEL_E_INVALID, dynsel_submit_selection(&selection, &task, NULL));
+        assert_status(DYNSEL_E_INVALID, dynsel_submit_selection_and_wait(&selection, &task));
+        assert_int_equal(runs, 0);
+        assert_status(DYNSEL_OK, dynsel_report(&selection, DYNSEL_TASK_COMPLETION));
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&any.policy));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_backends_are_refused),
         cmocka_unit_test(a_handle_that_adapt_refuses_fails_the_initialization),
         cmocka_unit_test(a_task_without_a_form_runs_nowhere),
+        cmocka_unit_test(a_selection_that_was_reported_on_is_not_submitted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

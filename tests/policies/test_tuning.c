@@ -347,7 +347,7 @@ static void a_settled_choice_takes_no_lock_and_few_are_timed(void **state)
 static void times_are_told_apart_in_steps(void **state)
 {
     static const uint64_t pairs[][2] = {
-        {900000, 9000}, {1990000, 1010000}, {4000000, 1}, {600, 500}};
+        {900000, 9000}, {1990000, 1010000}, {4000000, 1}, {511, 255}};
     (void)state;
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 5);
     for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
