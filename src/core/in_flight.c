@@ -120,7 +120,7 @@ static void settle(dynsel_slot *slot)
     if (dynsel_slot_is_deferred(slot)) {
         (void)dynsel_deferred_settle(slot, DYNSEL_WAIT_FOREVER);
     } else {
-        dynsel_slot_settle(slot);
+        (void)dynsel_slot_settle_until(slot, DYNSEL_WAIT_FOREVER);
     }
 }
 

@@ -155,7 +155,7 @@ static inline void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index
                                            dynsel_status status)
 {
     dynsel_count_end(policy, index, status);
-    if (!DYNSEL_RESOURCES_ARE_ALIKE &&
+    if (CONFIG_DYNSEL_MAX_FAILURES > 0 &&
         (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->lanes[index].health) != 0)) {
         dynsel_lane_note_change(policy, index, status);
     }

@@ -60,24 +60,28 @@ void dynsel_slot_unclaim(dynsel_slot *slot)
             dynsel_pause(round++);
             word = dynsel_word_load_acquire(&slot->word);
         } else if (dynsel_marked_swap(&slot->word, &word,
-                                    (word & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING)) {
+                                      (word & ~(uint32_t)DYNSEL_SLOT_STATE) |
+                                          DYNSEL_SLOT_LEAVING)) {
             make_free(slot, word);
             return;
         }
     }
 }
 
-/* Waits out the moment in which more threads wait than can be counted. reserve: pins that are not
- * for this caller. */
-static bool pin(dynsel_slot *slot, uint32_t needed,
-                bool (*fits)(uint32_t word, uint32_t generation), uint32_t generation,
+#define ANY_GENERATION  0u
+#define THIS_GENERATION (UINT32_MAX << DYNSEL_SLOT_GENERATION_SHIFT)
+
+/* Waits out the moment in which more threads wait than can be counted. which: ANY_GENERATION or
+ * THIS_GENERATION; reserve: pins that are not for this caller. */
+static bool pin(dynsel_slot *slot, uint32_t needed, uint32_t which, uint32_t generation,
                 uint32_t reserve)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     for (uint32_t round = 0;;) {
         const uint32_t state = dynsel_slot_state(word);
         if (state < DYNSEL_SLOT_WAITING || state > DYNSEL_SLOT_FINISHED ||
-            (needed != 0 && (word & needed) == 0) || !fits(word, generation)) {
+            (needed != 0 && (word & needed) == 0) ||
+            ((word ^ generation << DYNSEL_SLOT_GENERATION_SHIFT) & which) != 0) {
             return false;
         }
         if ((word & DYNSEL_SLOT_PINS) >= DYNSEL_SLOT_PINS - reserve) {
@@ -89,39 +93,27 @@ static bool pin(dynsel_slot *slot, uint32_t needed,
     }
 }
 
-static bool any_generation(uint32_t word, uint32_t generation)
-{
-    (void)word;
-    (void)generation;
-    return true;
-}
-
-static bool same_generation(uint32_t word, uint32_t generation)
-{
-    return dynsel_slot_generation(word) == generation;
-}
-
 enum { RESERVE = CONFIG_DYNSEL_COMMAND_GROUPS ? DYNSEL_SLOT_PIN : 0 };
 
 bool dynsel_slot_pin(dynsel_slot *slot, uint32_t needed)
 {
-    return pin(slot, needed, any_generation, 0, RESERVE);
+    return pin(slot, needed, ANY_GENERATION, 0, RESERVE);
 }
 
 bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation)
 {
-    return pin(slot, DYNSEL_SLOT_HANDLE, same_generation, generation, RESERVE);
+    return pin(slot, DYNSEL_SLOT_HANDLE, THIS_GENERATION, generation, RESERVE);
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation)
 {
-    return pin(slot, 0, same_generation, generation, RESERVE);
+    return pin(slot, 0, THIS_GENERATION, generation, RESERVE);
 }
 
 bool dynsel_slot_pin_reserved(dynsel_slot *slot, uint32_t generation)
 {
-    return pin(slot, 0, same_generation, generation, 0);
+    return pin(slot, 0, THIS_GENERATION, generation, 0);
 }
 #endif
 
@@ -161,8 +153,7 @@ dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end
     }
     dynsel_slots[index].marked = status;
     dynsel_slots[index].work.ended_ns = end_ns;
-    (void)dynsel_marked_add(&dynsel_slots[index].word,
-                                       DYNSEL_SLOT_MARKED - DYNSEL_SLOT_MARKING);
+    (void)dynsel_marked_add(&dynsel_slots[index].word, DYNSEL_SLOT_MARKED - DYNSEL_SLOT_MARKING);
     dynsel_wake_all();
     return DYNSEL_OK;
 }
@@ -233,7 +224,7 @@ static inline bool try_to_begin_completion(dynsel_slot *slot, uint32_t *word)
 {
     return (*word & (DYNSEL_SLOT_STATE | DYNSEL_SLOT_MARKING)) == DYNSEL_SLOT_RUNNING &&
            dynsel_marked_swap(&slot->word, word,
-                            *word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING));
+                              *word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING));
 }
 
 DYNSEL_ASIDE static bool begin_completion_after_others(dynsel_slot *slot, uint32_t word)
@@ -268,15 +259,14 @@ DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
             told = true;
         }
     } while (!dynsel_marked_swap(&slot->word, &word,
-                               (word + (DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING)) | flags));
+                                 (word + (DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING)) | flags));
 }
 
 /* An addition, because others pin the slot meanwhile; the flags are not set yet. */
 static inline void end_completion(dynsel_slot *slot, uint32_t flags)
 {
     if (DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
-        (void)dynsel_marked_add(&slot->word,
-                                           DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags);
+        (void)dynsel_marked_add(&slot->word, DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags);
     } else {
         end_failed_completion(slot, flags);
     }
@@ -378,45 +368,37 @@ static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t lo
     }
 }
 
-void dynsel_slot_settle(dynsel_slot *slot)
+/* 0: the deadline has passed. */
+static uint64_t longest_sleep_ns(uint64_t deadline_ns)
 {
-    const bool waits = slot->work.where->backend->ops->wait != NULL;
+    if (deadline_ns == DYNSEL_WAIT_FOREVER) {
+        return LONGEST_SLEEP_NS;
+    }
+    const uint64_t now = dynsel_now_ns();
+    const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
+    return left < LONGEST_SLEEP_NS ? left : LONGEST_SLEEP_NS;
+}
+
+/* A backend's own wait has no bound, so with one this looks again and again, less and less often.
+ * Behind that wait at most another thread is still writing the result. */
+bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns)
+{
+    const dynsel_backend_ops *ops = slot->work.where->backend->ops;
+    const bool waits = deadline_ns == DYNSEL_WAIT_FOREVER && ops->wait != NULL;
     if (waits && dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING) {
         wait_for_backend(slot);
     }
     for (uint32_t round = 0;; round++) {
         const uint32_t ticket = dynsel_wake_ticket();
-        if (waits ? is_finished(slot) : dynsel_slot_poll(slot)) {
-            return;
-        }
-        if (waits) {
-            dynsel_pause(round); /* another thread is writing the result */
-        } else {
-            sleep_or_pause(slot, ticket, LONGEST_SLEEP_NS, round);
-        }
-    }
-}
-
-/* A backend's own wait has no bound, so this one looks again and again, less and less often. */
-bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns)
-{
-    if (deadline_ns == DYNSEL_WAIT_FOREVER) {
-        dynsel_slot_settle(slot);
-        return true;
-    }
-    const bool marks = slot->work.where->backend->ops->marks_completion;
-    for (uint32_t round = 0;; round++) {
-        const uint32_t ticket = dynsel_wake_ticket();
         if (dynsel_slot_poll(slot)) {
             return true;
         }
-        const uint64_t now = dynsel_now_ns();
-        if (now >= deadline_ns) {
+        const uint64_t longest = longest_sleep_ns(deadline_ns);
+        if (longest == 0) {
             return false;
         }
-        if (marks) {
-            const uint64_t left = deadline_ns - now;
-            sleep_or_pause(slot, ticket, left < LONGEST_SLEEP_NS ? left : LONGEST_SLEEP_NS, round);
+        if (ops->marks_completion && !waits) {
+            sleep_or_pause(slot, ticket, longest, round);
         } else {
             dynsel_pause(round);
         }
@@ -470,13 +452,7 @@ void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadlin
         dynsel_pause(round);
         return;
     }
-    uint64_t longest = LONGEST_SLEEP_NS;
-    if (deadline_ns != DYNSEL_WAIT_FOREVER) {
-        const uint64_t now = dynsel_now_ns();
-        const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
-        longest = left < longest ? left : longest;
-    }
-    sleep_or_pause(slot, ticket, longest, round);
+    sleep_or_pause(slot, ticket, longest_sleep_ns(deadline_ns), round);
 }
 
 /* Not while it is being marked: the end may be marked by mistake even where nobody asked for it. */
@@ -489,7 +465,7 @@ void dynsel_slot_begin_end(dynsel_slot *slot)
             dynsel_pause(round++);
             word = dynsel_word_load_acquire(&slot->word);
         } else if (dynsel_marked_swap(&slot->word, &word,
-                                    word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING))) {
+                                      word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING))) {
             return;
         }
     }

@@ -171,10 +171,8 @@ bool dynsel_slot_detach(dynsel_slot *slot);
  * slot's lane. */
 bool dynsel_slot_poll(dynsel_slot *slot);
 
-/* Waits until the slot is finished. The caller holds a pin. */
-void dynsel_slot_settle(dynsel_slot *slot);
-
-/* The same with a bound: false when the slot is not finished at the deadline (see core/start.h). */
+/* Waits until the slot is finished: false when it is not at the deadline (see core/start.h). The
+ * caller holds a pin. */
 bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns);
 
 /*
