@@ -154,7 +154,7 @@ static void a_full_table_gives_up_the_oldest(void **state)
     assert_int_equal(2 * MORE, sim.counts.released);
     run(1, (work){RANGES, SMALL, elements[0]}); /* used since the others */
     assert_int_equal(2 * MORE, sim.counts.released);
-    check_all(elements[0], SMALL * RANGES, 2 * SIMULATED_DEVICES + 1);
+    check_all(elements[0], (size_t)SMALL * RANGES, 2 * SIMULATED_DEVICES + 1);
 }
 
 /* Where all that is kept is too large to be used, it makes way. Where there may be more than the
@@ -176,8 +176,8 @@ static void what_is_kept_and_too_large_makes_way(void **state)
     run(DEVICE, (work){5, PART, data}); /* two of them find what is kept */
     assert_true(sim.used[1] <= BYTES_OF_ALL);
     run(DEVICE, (work){5, PART, data});
-    check_all(data, 5 * PART, 3);
-    check_all(&data[5 * PART], COUNT - 5 * PART, 1);
+    check_all(data, (size_t)5 * PART, 3);
+    check_all(&data[(size_t)5 * PART], COUNT - (size_t)5 * PART, 1);
     run(DEVICE, (work){1, COUNT, data});
     assert_int_equal(BYTES_OF_ALL, sim.used[1]);
 }
