@@ -6,7 +6,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
                       cl_int *code)
 {
     *code = fake_enter("clCreateBuffer");
-    fake_violate_if(context->references == 0 || context->lost);
+    fake_violate_if(context->references == 0 || context->lost || bytes == 0);
     fake_violate_if(((flags & CL_MEM_USE_HOST_PTR) != 0) != (host != NULL));
     if (*code == CL_SUCCESS && fake_is_broken(context->devices[0], "clCreateBuffer")) {
         *code = fake_state.broken_code;

@@ -118,6 +118,45 @@ static void it_is_kept_for_what_is_not_much_smaller(void **state)
     check_all(elements[0], SMALL, 4);
 }
 
+/* Together with what is there, only the rest is new. */
+static void what_is_there_is_used_with_what_is_new(void **state)
+{
+    (void)state;
+    run(DEVICE, (work){1, SMALL, elements[0]});
+    run(DEVICE, (work){3, SMALL, elements[0]});
+    assert_int_equal(3, sim.counts.allocated);
+    run(DEVICE, (work){2, SMALL, elements[0]});
+    assert_int_equal(3, sim.counts.allocated);
+    assert_int_equal(0, sim.counts.released);
+}
+
+typedef struct fill_work {
+    int *data;
+} fill_work;
+
+static dynsel_status record_fill(dynsel_handler *handler, void *args)
+{
+    const fill_work *const what = args;
+    const dynsel_status status = dynsel_set_range(handler, 0, inputs, inputs_make(what->data),
+                                                  SMALL, DYNSEL_ACCESS_DISCARD_WRITE);
+    return status == DYNSEL_OK ? dynsel_parallel_for(handler, &add, DYNSEL_RANGE(SMALL), NULL, NULL)
+                               : status;
+}
+
+/* Where devices want that, and nothing is copied into it. */
+static void new_memory_is_made_ready_once(void **state)
+{
+    fill_work what = {elements[0]};
+    (void)state;
+    sim.devices[DEVICE].prepares = true;
+    for (unsigned i = 0; i < 3; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&places[DEVICE].policy,
+                                                                      record_fill, &what));
+        assert_int_equal(1, sim.counts.brought);
+    }
+    assert_int_equal(0, sim.counts.bytes_in);
+}
+
 /* The smallest that is large enough. */
 static void the_best_of_what_is_kept_is_taken(void **state)
 {
@@ -180,6 +219,24 @@ static void what_is_kept_and_too_large_makes_way(void **state)
     check_all(&data[(size_t)5 * PART], COUNT - (size_t)5 * PART, 1);
     run(DEVICE, (work){1, COUNT, data});
     assert_int_equal(BYTES_OF_ALL, sim.used[1]);
+}
+
+/* To the last byte. */
+static void what_is_kept_leaves_room_for_the_rest(void **state)
+{
+    enum {
+        BYTES_OF_ALL = CONFIG_DYNSEL_STAGING_BYTES / (8 * GRAIN) * (8 * GRAIN),
+        FITS = BYTES_OF_ALL < SIMULATED_POOL_BYTES / 4 && BYTES_OF_ALL >= 4096 &&
+               CONFIG_DYNSEL_STAGING_BYTES % (8 * GRAIN) == 0,
+        COUNT = FITS ? BYTES_OF_ALL / 4 : 64
+    };
+    static int data[COUNT];
+    (void)state;
+    skip_unless(FITS);
+    run(DEVICE, (work){1, COUNT / 2, data});
+    run(DEVICE, (work){2, COUNT / 2, data});
+    assert_int_equal(2, sim.counts.allocated);
+    assert_int_equal(0, sim.counts.released);
 }
 
 /* A start that does not take place gives back what was taken for it. */
@@ -280,9 +337,12 @@ int main(void)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(it_is_kept_for_what_is_not_much_smaller),
+        TEST(what_is_there_is_used_with_what_is_new),
+        TEST(new_memory_is_made_ready_once),
         TEST(the_best_of_what_is_kept_is_taken),
         TEST(a_full_table_gives_up_the_oldest),
         TEST(what_is_kept_and_too_large_makes_way),
+        TEST(what_is_kept_leaves_room_for_the_rest),
         TEST(a_start_that_is_put_off_keeps_nothing),
         TEST(a_policy_that_leaves_takes_its_own_along),
         TEST(what_had_a_token_before_has_nothing),

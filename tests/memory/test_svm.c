@@ -458,6 +458,42 @@ static void what_is_anothers_is_refused(void **state)
     assert_status(DYNSEL_OK, dynsel_svm_free(memory));
 }
 
+/* Whichever comes first in the policy, the error is about the one that is nearest to taking it. */
+static void the_nearest_resource_is_told_about(void **state)
+{
+    const dynsel_resource orders[2][2] = {{device[A], device[B]}, {device[B], device[A]}};
+    unsigned char *const memory = block(&device[A], 64);
+    (void)state;
+    sim.devices[B].sharing = DYNSEL_SHARES_NOTHING;
+    assert_status(DYNSEL_OK, dynsel_svm_map(memory, DYNSEL_ACCESS_READ_WRITE));
+    for (unsigned i = 0; i < 2; i++) {
+        begin_with(orders[i], 2);
+        assert_status(DYNSEL_E_BUSY, run(memory));
+        assert_says("mapped for the host");
+        end();
+    }
+    assert_status(DYNSEL_OK, dynsel_svm_free(memory));
+}
+
+/* What one pointer cannot go to is no matter for the next. */
+static void who_was_passed_over_is_asked_again(void **state)
+{
+    void *pointers[DEVICES];
+    (void)state;
+    for (unsigned i = 0; i < DEVICES; i++) {
+        pointers[i] = block(&device[i], 64);
+    }
+    begin_with(device, DEVICES);
+    for (unsigned i = 0; i < 4 * DEVICES; i++) {
+        assert_status(DYNSEL_OK, run(pointers[i % DEVICES]));
+        assert_ptr_equal(device[i % DEVICES].handle, last->handle);
+    }
+    end();
+    for (unsigned i = 0; i < DEVICES; i++) {
+        assert_status(DYNSEL_OK, dynsel_svm_free(pointers[i]));
+    }
+}
+
 static void what_is_in_use_stays(void **state)
 {
     dynsel_submission submission;
@@ -595,6 +631,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_takes_it_depends_on_the_mapping, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_need_not_map_takes_it_always, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_anothers_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_nearest_resource_is_told_about, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_was_passed_over_is_asked_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_in_use_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_over_holds_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(task_functions_do_not_map, set_up, tear_down),

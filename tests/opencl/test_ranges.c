@@ -112,6 +112,28 @@ static void each_direction_is_one_command(void **state)
     }
 }
 
+static dynsel_status record_nothing(dynsel_handler *handler, void *args)
+{
+    (void)args;
+    dynsel_status status = DYNSEL_OK;
+    for (uint32_t i = 0; i < 2 && status == DYNSEL_OK; i++) {
+        status = dynsel_set_range(handler, i, items, items_make(NULL), 0, DYNSEL_ACCESS_READ_WRITE);
+    }
+    return status == DYNSEL_OK ? dynsel_single_task(handler, &kernel) : status;
+}
+
+/* Drivers have no memory of no bytes. */
+static void a_range_of_nothing_is_some_memory(void **state)
+{
+    (void)state;
+    use(true);
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group_and_wait(&policy.policy, record_nothing, NULL));
+    assert_int_equal(2, fake_opencl_calls("clCreateBuffer"));
+    assert_int_equal(0, fake_opencl_calls("clEnqueueReadBuffer"));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+}
+
 /* A few pieces of work; each ends. Returns how many failed. */
 static unsigned live(void)
 {
@@ -274,9 +296,13 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_ranges, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(each_direction_is_one_command),    TEST(each_call_may_fail),
-        TEST(a_way_back_that_cannot_be_begun),  TEST(a_command_that_fails_later_fails_the_work),
-        TEST(a_device_that_is_lost_in_between), TEST(a_way_back_without_room_is_told),
+        TEST(each_direction_is_one_command),
+        TEST(a_range_of_nothing_is_some_memory),
+        TEST(each_call_may_fail),
+        TEST(a_way_back_that_cannot_be_begun),
+        TEST(a_command_that_fails_later_fails_the_work),
+        TEST(a_device_that_is_lost_in_between),
+        TEST(a_way_back_without_room_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
