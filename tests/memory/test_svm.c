@@ -40,6 +40,7 @@ static struct {
     unsigned takes, maps, unmaps;
     dynsel_status failure; /* of the next that can fail; DYNSEL_OK: none */
     uint32_t domain;       /* not 0: of all devices */
+    bool meddles;          /* somebody else tries to have the part meanwhile */
 } driver;
 
 static dynsel_status result(void)
@@ -77,6 +78,15 @@ static void give_back(dynsel_backend *backend, void *own, void *memory)
     driver.taken[number_of(own)] = false;
 }
 
+static void meddle(void *part)
+{
+    if (driver.meddles) {
+        assert_status(DYNSEL_E_BUSY, dynsel_svm_free(part));
+        assert_status(DYNSEL_E_BUSY, dynsel_svm_map(part, DYNSEL_ACCESS_READ));
+        assert_status(DYNSEL_E_BUSY, dynsel_svm_unmap(part));
+    }
+}
+
 static dynsel_status map(dynsel_backend *backend, void *own, void *part, size_t bytes,
                          dynsel_access_mode mode)
 {
@@ -85,6 +95,7 @@ static dynsel_status map(dynsel_backend *backend, void *own, void *part, size_t 
     (void)bytes;
     assert_true(driver.taken[number_of(own)]);
     assert_null(driver.mapped);
+    meddle(part);
     if (status == DYNSEL_OK) {
         driver.maps++;
         driver.mapped = part;
@@ -99,6 +110,7 @@ static dynsel_status unmap(dynsel_backend *backend, void *own, void *part)
     (void)backend;
     assert_true(driver.taken[number_of(own)]);
     assert_ptr_equal(driver.mapped, part);
+    meddle(part);
     if (status == DYNSEL_OK) {
         driver.unmaps++;
         driver.mapped = NULL;
@@ -135,6 +147,7 @@ static int set_up(void **state)
     driver.takes = driver.maps = driver.unmaps = 0;
     driver.failure = DYNSEL_OK;
     driver.domain = 0;
+    driver.meddles = false;
     return 0;
 }
 
@@ -513,6 +526,34 @@ static void what_is_in_use_stays(void **state)
     end();
 }
 
+/* Nobody has waited for it, or looked. */
+static void what_has_just_ended_is_looked_for(void **state)
+{
+    dynsel_submission submission;
+    unsigned char *const memory = block(&device[A], 64);
+    (void)state;
+    sim.devices[A].pace = SIMULATED_BY_HAND;
+    begin_with(&device[A], 1);
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group(&policy.policy, use_it, memory, &submission));
+    simulated_finish(&sim);
+    assert_status(DYNSEL_OK, dynsel_svm_map(memory, DYNSEL_ACCESS_READ));
+    assert_status(DYNSEL_OK, dynsel_svm_free(memory));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    end();
+}
+
+static void one_at_a_time_maps_and_unmaps(void **state)
+{
+    unsigned char *const memory = block(&device[A], 64);
+    (void)state;
+    driver.meddles = true;
+    assert_status(DYNSEL_OK, dynsel_svm_map(memory, DYNSEL_ACCESS_READ));
+    assert_status(DYNSEL_OK, dynsel_svm_unmap(memory));
+    assert_status(DYNSEL_OK, dynsel_svm_map(memory, DYNSEL_ACCESS_WRITE));
+    assert_status(DYNSEL_OK, dynsel_svm_free(memory)); /* unmaps it */
+}
+
 /* Whether it could not be started or failed later. */
 static void what_is_over_holds_nothing(void **state)
 {
@@ -634,6 +675,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_nearest_resource_is_told_about, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_was_passed_over_is_asked_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_in_use_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_has_just_ended_is_looked_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_at_a_time_maps_and_unmaps, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_over_holds_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(task_functions_do_not_map, set_up, tear_down),
 #if CONFIG_DYNSEL_CONTEXT_THREADS
