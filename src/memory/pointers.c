@@ -109,7 +109,8 @@ static dynsel_status refuse(const finding *found, const char *function)
     case NOT_SHARED:
         return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,
                               "argument {} points to shared memory, and the device shares none "
-                              "with the host: pass the data in a buffer",
+                              "with the host: pass the data in a buffer or as a range of a "
+                              "DYNSEL_HOST_ITERATOR",
                               found->argument);
     case OF_ANOTHER:
         return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,
@@ -131,8 +132,9 @@ static dynsel_status refuse(const finding *found, const char *function)
     default:
         return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
                               "argument {} points to memory that no resource with a form reaches: "
-                              "take it from dynsel_svm_alloc(), pass the data in a buffer, or let "
-                              "a resource of the host do the work",
+                              "take it from dynsel_svm_alloc(), pass the data in a buffer or as a "
+                              "range of a DYNSEL_HOST_ITERATOR, or let a resource of the host do "
+                              "the work",
                               found->argument);
     }
 }
@@ -142,8 +144,8 @@ static dynsel_status refuse(const finding *found, const char *function)
     (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
                           "argument {} points to memory that no resource with a form reaches: pass "
-                          "the data in a buffer, let a resource of the host do the work, or set "
-                          "CONFIG_DYNSEL_SVM",
+                          "the data in a buffer or as a range of a DYNSEL_HOST_ITERATOR, let a "
+                          "resource of the host do the work, or set CONFIG_DYNSEL_SVM",
                           found->argument);
 }
 #endif

@@ -240,6 +240,23 @@ static void a_function_of_the_host_stays_there(void **state)
     assert_int_equal(0, sim.counts.launched);
 }
 
+/* What was promised to be reached, and is not. */
+static dynsel_status set_out_of_reach(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, reached, reached_make(world.a), FEW, DYNSEL_ACCESS_READ);
+}
+
+static void what_no_device_reaches_is_refused(void **state)
+{
+    (void)state;
+    sim.devices[DEVICE].sharing = DYNSEL_SHARES_NOTHING;
+    assert_status(DYNSEL_E_INVALID, try_on(DEVICE, set_out_of_reach));
+    assert_error_says("argument 0");
+    assert_error_says("DYNSEL_HOST_ITERATOR");
+    assert_status(DYNSEL_OK, try_on(HOST, set_out_of_reach));
+    assert_int_equal(0, sim.counts.launched);
+}
+
 /* Nothing is there: what is refused is not looked at, nor what the host does nothing with. */
 static dynsel_status set_too_large(dynsel_handler *handler)
 {
@@ -469,6 +486,7 @@ int main(void)
         TEST(a_range_needs_a_group_function),
         TEST(a_range_of_nothing_moves_nothing),
         TEST(a_function_of_the_host_stays_there),
+        TEST(what_no_device_reaches_is_refused),
         TEST(what_can_never_be_staged_is_refused),
         TEST(what_was_set_again_is_not_copied),
         TEST(a_failure_at_each_step_leaves_nothing_behind),
