@@ -108,7 +108,8 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
  * has fewer arguments; what is set at another of them takes the place of that one alone.
  *
  * type: of the iterator, one word; has a function `type_leaves`.
- * iterator: a value of it, copied; what it points to is used until the work is complete.
+ * iterator: a value of it, copied; what it points to is used until the work is complete. In
+ *     parentheses where it has commas, as `((my_pair){first, second})`.
  * count: how many elements the range has. 0 is allowed, and moves nothing.
  * mode: what the kernel does to the elements. Reading: nothing is copied back; discarding: nothing
  *     is copied in, and what is not written holds nothing to rely on. What is never written, such

@@ -217,11 +217,13 @@
         DYNSEL_LEAVES_OF_(source_type, dynsel_read_only_part(place_, offsetof(name, source))))     \
     DYNSEL_PASSED_DIRECTLY(name, dynsel_is_passed_directly_to_device(source_type))
 
-/** The same with a function that only the host has: a range of it cannot go to OpenCL devices. */
+/** The same with a function that only the host has: a range of it cannot go to OpenCL devices. A
+ * kernel's source may have it, also inside of others, where the kernel does not read it. */
 #if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
 #define DYNSEL_HOST_TRANSFORM_ITERATOR(name, source_type, function, result)                        \
     DYNSEL_TRANSFORM_TYPE_(name, source_type, result)                                              \
-    struct name##_is_for_the_host
+    DYNSEL_NOBODY_CALLS("only the host has the function of an iterator that is read")              \
+    name##_value name##_read(name it_, size_t i_)
 #else
 #define DYNSEL_HOST_TRANSFORM_ITERATOR(name, source_type, function, result)                        \
     DYNSEL_TRANSFORM_TYPE_(name, source_type, result)                                              \

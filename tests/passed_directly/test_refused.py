@@ -166,6 +166,15 @@ class Iterators(Case):
                 self.assertNotEqual(status, 0)
                 self.assertIn("a buffer is no argument: give an accessor to it", said)
 
+    def test_functions_of_the_host_in_opencl_c(self):
+        """They break no kernel that does not read them."""
+        text = ("DYNSEL_HOST_ITERATOR(a, float); DYNSEL_HOST_TRANSFORM_ITERATOR(t, a, sqrtl, float);\n"
+                "DYNSEL_COUNTING_ITERATOR(c, int); DYNSEL_REVERSE_ITERATOR(r, t); DYNSEL_ZIP2_ITERATOR(z, r, a);\n"
+                "DYNSEL_PERMUTATION_ITERATOR(p, z, c); kernel void f(global float *x) { a_write(a_make(x), 0, 1); }\n")
+        status, said = self.compile(text, "clang", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header",
+                                    "-Wall", "-Wextra", "-Werror", "--target=spir64", "-emit-llvm", suffix=".cl")
+        self.assertEqual(status, 0, said)
+
     def test_pedantic_compilers(self):
         """They warn of literals as long as a kernel's source."""
         for compiler in ("gcc", "clang"):
