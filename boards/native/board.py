@@ -36,7 +36,7 @@ def limits(config):
                  + (1 if config["DYNSEL_CONTEXT_INTERRUPTS"] else 0)
                  + (2 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
                  + (3 if aspects else 0) + (17 if opencl else 0)
-                 + ((45 if small else 58) + (13 if opencl else 0) if groups else 0)) * KIB,
+                 + ((45 if small else 60) + (13 if opencl else 0) if groups else 0)) * KIB,
         "rodata": (6 + (1 if threads else 0) + (4 if aspects else 0) + (14 if opencl else 0)
                    + (7 + (2 if opencl else 0) if groups else 0)) * KIB,
         **ram.Formula(config, MACHINE).limits(),

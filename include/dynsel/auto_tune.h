@@ -61,6 +61,11 @@ typedef struct dynsel_tuned_resource {
     uint16_t unfinished; /* runs that were counted when they began, and are out */
     uint8_t turns;       /* choices of this round while its time was not known */
     uint8_t samples;     /* up to 3 how many times are known, then 3 to 5 in turn */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    uint16_t timed[3];    /* the numbers of the runs that `times` are of, with a mark */
+    uint16_t brought_run; /* the number of the last run whose results were brought back */
+    uint64_t brought_ns;  /* what that took; assumed of runs with the mark */
+#endif
 } dynsel_tuned_resource;
 
 /** What is known of one kind of task; only the library looks inside. */
@@ -77,10 +82,13 @@ typedef struct dynsel_tuned_task {
     dynsel_word started[2]; /* when this round began */
     dynsel_word keeper;     /* the thread whose runs are timed once settled; 0: none yet */
     dynsel_busy_word apart; /* what a settled choice reads from what reports change */
-    dynsel_word lock;       /* of all that follows */
-    uint32_t runs;          /* on all resources in this round */
-    uint64_t bar;           /* when the best takes longer than this, another may be better */
-    uint64_t best_time;     /* of the best when it was settled */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    dynsel_word timed; /* runs that were to be timed, counted round */
+#endif
+    dynsel_word lock;   /* of all that follows */
+    uint32_t runs;      /* on all resources in this round */
+    uint64_t bar;       /* when the best takes longer than this, another may be better */
+    uint64_t best_time; /* of the best when it was settled */
     uint8_t best;
     uint8_t explored; /* the last that got another try */
     uint8_t wait;     /* timed runs until the next try */
@@ -119,6 +127,12 @@ typedef struct dynsel_auto_tune_policy {
  * Tasks that do not fit into the table of CONFIG_DYNSEL_MAX_TUNED_TASKS kinds (a kind is looked for
  * in 32 entries at most, in all with CONFIG_DYNSEL_AUTO_TUNE_SMALL, and none is ever given up) go
  * where the least work is unfinished.
+ *
+ * What it took to bring the results of a command group back (DYNSEL_TASK_READBACK_TIME) is added to
+ * its time once that is known. Until then it is assumed to be what it was the last time on that
+ * resource; as long as nobody brings results back, that fades by a quarter with each timed run.
+ * With 0 percent exploration nothing is assumed; with CONFIG_DYNSEL_AUTO_TUNE_SMALL nothing is
+ * added.
  *
  * Needs DYNSEL_TASK_SUBMISSION, _COMPLETION and _TIME, but of each selection only what
  * dynsel_selection_needs() says. Once it is known which is the best, it times about one run in 16

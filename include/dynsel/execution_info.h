@@ -16,7 +16,10 @@ typedef enum dynsel_execution_info {
     DYNSEL_TASK_TIME = 4, /**< nanoseconds that the work itself took, waiting in line left out; not
                              of failed work */
     DYNSEL_TASK_WITHDRAWN =
-        8 /**< a reported submission did not take place: the resource refused it; no value */
+        8, /**< a reported submission did not take place: the resource refused it; no value */
+    DYNSEL_TASK_READBACK_TIME =
+        16 /**< nanoseconds that bringing what the work wrote back to the host's memory took, for
+              each buffer; belongs to the work's time, and is known only afterwards, if ever */
 } dynsel_execution_info;
 
 /**

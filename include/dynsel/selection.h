@@ -115,7 +115,9 @@ DYNSEL_CHECKED dynsel_status dynsel_report(dynsel_selection *selection, dynsel_e
 /**
  * The same for information that has a value.
  *
- * info: DYNSEL_TASK_TIME, once, after the submission and not after the completion.
+ * info: DYNSEL_TASK_TIME, once, after the submission and not after the completion; or
+ *     DYNSEL_TASK_READBACK_TIME, after the time, before or after the completion, as often as
+ *     something is brought back. Where the time has the way back in it, there is nothing to report.
  * value: nanoseconds.
  * Errors: as dynsel_report(), and DYNSEL_E_INVALID for information without a value.
  */

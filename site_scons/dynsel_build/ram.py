@@ -389,9 +389,11 @@ class Formula:
             resource = struct(WORD, HALF, BYTE)
             return struct(WORD.times(3), self._pointer, WORD.times(key_words), self._aspects(1), WORD, LONG,
                           resource.times(resources))
-        resource = struct(LONG.times(3), WORD, HALF, BYTE.times(2))
+        groups = self._config.is_set("DYNSEL_COMMAND_GROUPS")
+        resource = struct(LONG.times(3), WORD, HALF, BYTE.times(2), *((HALF.times(4), LONG) if groups else ()))
         return struct(WORD.times(4), self._pointer, WORD.times(key_words), self._aspects(1), WORD.times(3),
-                      self._busy_word(), WORD.times(2), LONG.times(2), BYTE.times(5), resource.times(resources))
+                      self._busy_word(), WORD.times(3 if groups else 2), LONG.times(2), BYTE.times(5),
+                      resource.times(resources))
 
 
 def _line_through(layout, count):

@@ -28,10 +28,14 @@ static dynsel_status check_selection(const dynsel_selection *selection, const ch
     return DYNSEL_OK;
 }
 
-/* A wanted submission comes first, everything once, and nothing after the completion. */
+/* A wanted submission comes first, everything once, and nothing after the completion; but what was
+ * brought back, behind the time. */
 static bool in_order(const dynsel_selection *selection, dynsel_execution_info info)
 {
     const unsigned before = selection->reported;
+    if (info == DYNSEL_TASK_READBACK_TIME) {
+        return (before & DYNSEL_TASK_TIME) != 0;
+    }
     if ((before & (unsigned)info) != 0 || (before & DYNSEL_TASK_COMPLETION) != 0) {
         return false;
     }
@@ -70,8 +74,8 @@ dynsel_status dynsel_report(dynsel_selection *selection, dynsel_execution_info i
 dynsel_status dynsel_report_value(dynsel_selection *selection, dynsel_execution_info info,
                                   uint64_t value)
 {
-    if (info != DYNSEL_TASK_TIME) {
-        return DYNSEL_FAIL(DYNSEL_E_INVALID, "only the time has a value");
+    if (info != DYNSEL_TASK_TIME && info != DYNSEL_TASK_READBACK_TIME) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "only times have a value");
     }
     return report(selection, info, value, DYNSEL_TEXT(__func__));
 }

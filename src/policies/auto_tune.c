@@ -73,10 +73,16 @@ static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *en
             dynsel_tuned_learn(entry, selection, value);
         }
         break;
+    case DYNSEL_TASK_READBACK_TIME:
+        if (entry != NULL && is_of_this_round(entry, selection)) {
+            dynsel_tuned_add(entry, selection, value);
+        }
+        break;
     }
 }
 
-/* Once settled one time more or less does not matter, so nobody waits to report it. */
+/* Once settled one time more or less does not matter, so nobody waits to report it; but one that is
+ * there is to be whole. */
 static void report(dynsel_policy *base, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value)
 {
@@ -86,7 +92,7 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
         report_locked(policy, NULL, selection, info, value);
         return;
     }
-    if ((selection->notes[0] & DYNSEL_NOTE_TICK) == 0) {
+    if ((selection->notes[0] & DYNSEL_NOTE_TICK) == 0 || info == DYNSEL_TASK_READBACK_TIME) {
         dynsel_tuned_lock(entry);
     } else if (!dynsel_tuned_try_lock(entry)) {
         return;
@@ -133,7 +139,7 @@ static dynsel_status select_untracked(dynsel_auto_tune_policy *policy, const dyn
         return dynsel_policy_refuse(&policy->policy, task);
     }
     selection->reason = (uint8_t)reason;
-    selection->wants &= (uint8_t)~DYNSEL_TASK_TIME;
+    selection->wants &= (uint8_t)~DYNSEL_TUNED_TIMES;
     claim(policy, NULL, selection);
     return DYNSEL_OK;
 }
@@ -194,8 +200,9 @@ DYNSEL_ASIDE static void want_time(const dynsel_auto_tune_policy *policy, dynsel
     if (!is_keeper(entry)) {
         return;
     }
-    selection->wants = DYNSEL_TASK_TIME;
-    selection->notes[0] = ((uint32_t)(entry - policy->tasks) + 1) | DYNSEL_NOTE_TICK;
+    selection->wants = DYNSEL_TUNED_TIMES;
+    selection->notes[0] =
+        ((uint32_t)(entry - policy->tasks) + 1) | DYNSEL_NOTE_TICK | dynsel_tuned_number_run(entry);
     selection->notes[1] = dynsel_tuned_round(word);
 }
 

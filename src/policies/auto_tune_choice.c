@@ -17,8 +17,6 @@ enum {
     DOUBTFUL = 3 /* times, from which on the estimate withstands one that is wrong */
 };
 
-static const uint64_t LONGEST_TIME = (uint64_t)1 << DYNSEL_TUNED_LONGEST_SHIFT;
-
 /* What a close look found. */
 typedef struct sight {
     dynsel_auto_tune_policy *policy;
@@ -96,12 +94,11 @@ static void forgive_runs(dynsel_tuned_task *entry, uint32_t index)
 static void doubt_best(sight *s)
 {
     dynsel_tuned_task *entry = s->entry;
-    if (!DYNSEL_TUNED_EXPLORES || !entry->tuned || entry->resources[entry->best].samples == 0 ||
-        defence(s, entry->best) <= entry->best_time + entry->best_time / 2) {
+    if (!dynsel_tuned_is_slower(entry)) {
         return;
     }
     dynsel_tuned_doubt(&entry->resources[entry->best]);
-    entry->best_time = LONGEST_TIME;
+    entry->best_time = DYNSEL_TUNED_LONGEST_NS;
     entry->wait = 1;
     entry->pause = DYNSEL_TUNED_FIRST_PAUSE;
 }
@@ -253,6 +250,8 @@ static void take_turn(sight *s, dynsel_selection *selection)
 
 static void choose(sight *s, dynsel_selection *selection)
 {
+    selection->wants |= DYNSEL_TUNED_TIMES;
+    selection->notes[0] |= dynsel_tuned_number_run(s->entry);
     if (s->turn != DYNSEL_TUNED_NOBODY) {
         take_turn(s, selection);
     } else if (s->best == DYNSEL_TUNED_NOBODY) {

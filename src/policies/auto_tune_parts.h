@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of auto_tune: the table of kinds of task (auto_tune_table.c), what is known of one kind
- * (auto_tune_times.c), and the choice for it (auto_tune_choice.c).
+ * (auto_tune_times.c, auto_tune_readback.c), and the choice for it (auto_tune_choice.c).
  *
  * All that selecting needs once a kind of task is settled is one word of its entry, which is read
  * without a lock:
@@ -30,25 +30,32 @@ enum {
     DYNSEL_TUNED_ROUND_SHIFT = 8,
     DYNSEL_TUNED_TIMED_BITS = 4,
     DYNSEL_TUNED_TIMED_ONE_IN = 1 << DYNSEL_TUNED_TIMED_BITS,
-    DYNSEL_TUNED_LONGEST_SHIFT = 46, /* of times, so that runs times time fits into 64 bits */
-    DYNSEL_TUNED_FIRST_PAUSE = 1,    /* between tries of others, as a power of two of timed runs */
-    DYNSEL_TUNED_NOBODY = 255        /* no resource */
+    DYNSEL_TUNED_WINDOW = 3,      /* times that are kept of a resource */
+    DYNSEL_TUNED_FIRST_PAUSE = 1, /* between tries of others, as a power of two of timed runs */
+    DYNSEL_TUNED_NOBODY = 255     /* no resource */
 };
 
-/* dynsel_selection.notes[0]: 1 + the number of the entry, and what kind of run it is; notes[1]: the
- * round. */
+/* Of all times, so that runs times time fits into 64 bits. */
+#define DYNSEL_TUNED_LONGEST_NS ((uint64_t)1 << 46)
+
+/* dynsel_selection.notes[0]: 1 + the number of the entry, what kind of run it is, and its number
+ * among those that are timed, to find its time again; notes[1]: the round. */
 enum {
     DYNSEL_NOTE_ENTRY = 0xffff,
     DYNSEL_NOTE_WARM_UP = 1 << 16, /* the first on its resource, which may compile */
     DYNSEL_NOTE_TURN = 1 << 17,    /* it had a turn because its time was not known */
-    DYNSEL_NOTE_TICK = 1 << 18     /* one timed run of many on the best */
+    DYNSEL_NOTE_TICK = 1 << 18,    /* one timed run of many on the best */
+    DYNSEL_NOTE_RUN_SHIFT = 19
 };
 
 enum {
     DYNSEL_TUNED_EXPLORES = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT > 0,
     /* In 1024ths, and a sixteenth less than asked for, because what is compared with it is
        uncertain. */
-    DYNSEL_TUNED_SHARE = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT * 960 / 100
+    DYNSEL_TUNED_SHARE = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT * 960 / 100,
+    /* What it wants to hear of a timed run; only command groups' data are brought back. */
+    DYNSEL_TUNED_TIMES =
+        DYNSEL_TASK_TIME | (CONFIG_DYNSEL_COMMAND_GROUPS ? DYNSEL_TASK_READBACK_TIME : 0)
 };
 
 static inline uint32_t dynsel_tuned_state(uint32_t word)
@@ -102,6 +109,11 @@ static inline dynsel_aspect_set dynsel_tuned_aspects(const dynsel_tuned_task *en
     (void)entry;
     return 0;
 #endif
+}
+
+static inline uint64_t dynsel_lower(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* For entries that are filled in. */
@@ -175,6 +187,12 @@ uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times);
 void dynsel_tuned_learn(dynsel_tuned_task *entry, const dynsel_selection *selection,
                         uint64_t time_ns);
 
+/* Whether the best has become much slower than it was when it was settled. */
+bool dynsel_tuned_is_slower(const dynsel_tuned_task *entry);
+
+/* Looks closely from now on, if the time of a run on the resource is a reason to. */
+void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns);
+
 /* Counts runs on a resource. */
 void dynsel_tuned_count_runs(dynsel_tuned_task *entry, uint32_t index, uint32_t runs);
 
@@ -189,5 +207,64 @@ dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_
  * candidates: out, how many those are. */
 uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const dynsel_task *task,
                                    uint32_t *candidates);
+
+/*
+ * Results are brought back after the run, if at all; see auto_tune_readback.c. Without command
+ * groups nothing is.
+ */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+/* What a run that is to be timed notes besides: its number. Two that are numbered at once may get
+ * the same. */
+static inline uint32_t dynsel_tuned_number_run(dynsel_tuned_task *entry)
+{
+    const uint32_t number = dynsel_word_load_relaxed(&entry->timed) + 1;
+    dynsel_word_store_relaxed(&entry->timed, number);
+    return number << DYNSEL_NOTE_RUN_SHIFT;
+}
+
+/* Enters the time of a run in place of another. */
+void dynsel_tuned_note(dynsel_tuned_resource *times, uint32_t place,
+                       const dynsel_selection *selection, uint64_t time_ns);
+
+/* Its times are of no runs. */
+static inline void dynsel_tuned_forget_runs(dynsel_tuned_resource *times)
+{
+    (void)__builtin_memset(times->timed, 0, sizeof times->timed);
+}
+
+/* Results of a run were brought back. */
+void dynsel_tuned_add(dynsel_tuned_task *entry, const dynsel_selection *selection,
+                      uint64_t readback_ns);
+
+#else
+
+static inline uint32_t dynsel_tuned_number_run(dynsel_tuned_task *entry)
+{
+    (void)entry;
+    return 0;
+}
+
+static inline void dynsel_tuned_note(dynsel_tuned_resource *times, uint32_t place,
+                                     const dynsel_selection *selection, uint64_t time_ns)
+{
+    (void)selection;
+    times->times[place] = time_ns;
+}
+
+static inline void dynsel_tuned_forget_runs(dynsel_tuned_resource *times)
+{
+    (void)times;
+}
+
+static inline void dynsel_tuned_add(dynsel_tuned_task *entry, const dynsel_selection *selection,
+                                    uint64_t readback_ns)
+{
+    (void)entry;
+    (void)selection;
+    (void)readback_ns;
+}
+
+#endif
 
 #endif

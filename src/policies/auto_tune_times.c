@@ -10,7 +10,6 @@
 #include "port/pause.h"
 
 enum {
-    WINDOW = 3,
     MOST_RUNS = 1 << 16, /* beyond it, all counts are halved */
 };
 
@@ -63,7 +62,7 @@ void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task
     for (uint32_t i = 0; i < policy->policy.count; i++) {
         const uint16_t unfinished = entry->resources[i].unfinished;
         entry->resources[i] = (dynsel_tuned_resource){.unfinished = unfinished};
-        for (uint32_t k = 0; k < WINDOW && DYNSEL_TUNED_EXPLORES; k++) {
+        for (uint32_t k = 0; k < DYNSEL_TUNED_WINDOW && DYNSEL_TUNED_EXPLORES; k++) {
             entry->resources[i].times[k] = UINT64_MAX;
         }
     }
@@ -84,21 +83,16 @@ bool dynsel_tuned_is_over(const dynsel_auto_tune_policy *policy, const dynsel_tu
     return dynsel_now_ns() - started >= policy->resample_interval_ns;
 }
 
-static uint64_t lower(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint64_t lowest(const uint64_t *times)
 {
-    return lower(lower(times[0], times[1]), times[2]);
+    return dynsel_lower(dynsel_lower(times[0], times[1]), times[2]);
 }
 
 static uint64_t median(const uint64_t *times)
 {
-    const uint64_t low = lower(times[0], times[1]);
+    const uint64_t low = dynsel_lower(times[0], times[1]);
     const uint64_t high = times[0] < times[1] ? times[1] : times[0];
-    return times[2] < low ? low : lower(high, times[2]);
+    return times[2] < low ? low : dynsel_lower(high, times[2]);
 }
 
 /* By at most MOST_RUNS, in four digits of 16 bits: machines of 32 bits have no 64-bit division. */
@@ -122,8 +116,9 @@ uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times)
     if (!DYNSEL_TUNED_EXPLORES) {
         return divided(times->times[0], times->runs);
     }
-    if (times->samples < WINDOW) {
-        return times->samples == 1 ? times->times[0] : lower(times->times[0], times->times[1]);
+    if (times->samples < DYNSEL_TUNED_WINDOW) {
+        return times->samples == 1 ? times->times[0]
+                                   : dynsel_lower(times->times[0], times->times[1]);
     }
     return median(times->times);
 }
@@ -131,7 +126,7 @@ uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times)
 uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times)
 {
     const uint64_t low = lowest(times->times);
-    if (times->samples < WINDOW) {
+    if (times->samples < DYNSEL_TUNED_WINDOW) {
         return low;
     }
     const uint64_t middle = median(times->times);
@@ -140,14 +135,23 @@ uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times)
 
 uint64_t dynsel_tuned_defence(const dynsel_tuned_resource *times)
 {
-    return DYNSEL_TUNED_EXPLORES && times->samples >= WINDOW ? dynsel_tuned_price(times)
-                                                             : dynsel_tuned_estimate(times);
+    return DYNSEL_TUNED_EXPLORES && times->samples >= DYNSEL_TUNED_WINDOW
+               ? dynsel_tuned_price(times)
+               : dynsel_tuned_estimate(times);
+}
+
+bool dynsel_tuned_is_slower(const dynsel_tuned_task *entry)
+{
+    return DYNSEL_TUNED_EXPLORES && entry->tuned && entry->resources[entry->best].samples != 0 &&
+           dynsel_tuned_defence(&entry->resources[entry->best]) >
+               entry->best_time + entry->best_time / 2;
 }
 
 uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times)
 {
-    return times->samples < WINDOW ? lowest(times->times)
-                                   : times->times[(times->samples + 2u) % WINDOW];
+    return times->samples < DYNSEL_TUNED_WINDOW
+               ? lowest(times->times)
+               : times->times[(times->samples + 2u) % DYNSEL_TUNED_WINDOW];
 }
 
 static void halve_counts(dynsel_tuned_task *entry)
@@ -174,20 +178,24 @@ void dynsel_tuned_doubt(dynsel_tuned_resource *times)
     times->times[1] = 0;
     times->times[2] = UINT64_MAX;
     times->samples = 0;
+    dynsel_tuned_forget_runs(times);
 }
 
 /* A first run may have compiled, so it is no sample, but it bounds what the work itself needs. */
-static void learn_warm_up(dynsel_tuned_resource *times, uint64_t time_ns)
+static void learn_warm_up(dynsel_tuned_resource *times, const dynsel_selection *selection,
+                          uint64_t time_ns)
 {
-    for (uint32_t i = times->samples; times->samples < 2 && i < WINDOW; i++) {
-        times->times[i] = time_ns;
+    for (uint32_t i = times->samples; times->samples < 2 && i < DYNSEL_TUNED_WINDOW; i++) {
+        dynsel_tuned_note(times, i, selection, time_ns);
     }
 }
 
-static void learn_in_window(dynsel_tuned_resource *times, uint64_t time_ns)
+static void learn_in_window(dynsel_tuned_resource *times, const dynsel_selection *selection,
+                            uint64_t time_ns)
 {
-    times->times[times->samples % WINDOW] = time_ns;
-    times->samples = (uint8_t)(times->samples < 2 * WINDOW - 1 ? times->samples + 1 : WINDOW);
+    dynsel_tuned_note(times, times->samples % DYNSEL_TUNED_WINDOW, selection, time_ns);
+    times->samples = (uint8_t)(times->samples < 2 * DYNSEL_TUNED_WINDOW - 1 ? times->samples + 1
+                                                                            : DYNSEL_TUNED_WINDOW);
     times->turns = 2;
 }
 
@@ -210,29 +218,32 @@ static bool is_remarkable(const dynsel_tuned_task *entry, uint32_t index, uint64
            (DYNSEL_TUNED_EXPLORES && (entry->wait == 0 || time_ns / 2 > estimate));
 }
 
+void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns)
+{
+    const uint32_t word = dynsel_word_load_relaxed(&entry->word);
+    if (dynsel_tuned_state(word) == DYNSEL_TUNED_SETTLED && is_remarkable(entry, index, time_ns)) {
+        dynsel_tuned_publish(entry, DYNSEL_TUNED_OPEN);
+    }
+}
+
 void dynsel_tuned_learn(dynsel_tuned_task *entry, const dynsel_selection *selection,
                         uint64_t time_ns)
 {
     dynsel_tuned_resource *times = &entry->resources[selection->index];
     const bool is_tick = (selection->notes[0] & DYNSEL_NOTE_TICK) != 0;
-    const uint64_t longest = (uint64_t)1 << DYNSEL_TUNED_LONGEST_SHIFT;
-    time_ns = lower(time_ns, longest);
+    time_ns = dynsel_lower(time_ns, DYNSEL_TUNED_LONGEST_NS);
     if ((selection->notes[0] & DYNSEL_NOTE_WARM_UP) != 0) {
         if (DYNSEL_TUNED_EXPLORES) {
-            learn_warm_up(times, time_ns);
+            learn_warm_up(times, selection, time_ns);
         }
     } else if (!DYNSEL_TUNED_EXPLORES) {
         learn_mean(times, time_ns);
     } else {
-        learn_in_window(times, time_ns);
+        learn_in_window(times, selection, time_ns);
         if (is_tick) {
             dynsel_tuned_count_runs(entry, selection->index, DYNSEL_TUNED_TIMED_ONE_IN);
             entry->wait = (uint8_t)(entry->wait != 0 ? entry->wait - 1 : 0);
         }
     }
-    const uint32_t word = dynsel_word_load_relaxed(&entry->word);
-    if (dynsel_tuned_state(word) == DYNSEL_TUNED_SETTLED &&
-        is_remarkable(entry, selection->index, time_ns)) {
-        dynsel_tuned_publish(entry, DYNSEL_TUNED_OPEN);
-    }
+    dynsel_tuned_look_again(entry, selection->index, time_ns);
 }

@@ -16,6 +16,9 @@
 #else
 #include "policies/auto_tune.c"
 #include "policies/auto_tune_choice.c"
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#include "policies/auto_tune_readback.c"
+#endif
 #include "policies/auto_tune_table.c"
 #include "policies/auto_tune_times.c"
 #endif

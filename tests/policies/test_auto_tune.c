@@ -148,8 +148,8 @@ static void settled_work_is_timed_once_in_sixteen(void **state)
     w.timed = 0;
     for (uint32_t i = 0; i < 1600; i++) {
         (void)world_run(&w, &task);
-        assert_int_equal(w.last.wants & ~(unsigned)DYNSEL_TASK_TIME,
-                         w.last.wants == DYNSEL_TASK_TIME || w.last.wants == 0
+        assert_int_equal(w.last.wants & ~(unsigned)DYNSEL_TUNED_TIMES,
+                         w.last.wants == DYNSEL_TUNED_TIMES || w.last.wants == 0
                              ? 0
                              : DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION);
     }

@@ -185,7 +185,7 @@ static uint32_t count_timed(world *w, const dynsel_task *what, uint32_t times)
     uint32_t timed = 0;
     for (uint32_t i = 0; i < times; i++) {
         (void)world_run(w, what);
-        timed += w->last.wants == DYNSEL_TASK_TIME ? 1 : 0;
+        timed += (w->last.wants & DYNSEL_AUTO_TUNE_NEEDS) == DYNSEL_TASK_TIME ? 1 : 0;
     }
     return timed;
 }
