@@ -31,6 +31,12 @@
  * queue of the same device before the failure was known, a driver may fail it as well, with
  * DYNSEL_E_DEPENDENCY: submit it again.)
  *
+ * Time: what policies learn of a command group has in it what was moved in for it. What is moved
+ * back afterwards, because the host, the end of a buffer or work elsewhere needs it, is reported to
+ * the policy of the command group that wrote it last, where that wants to know
+ * (DYNSEL_TASK_READBACK_TIME). Then the fetch looks at each slot of CONFIG_DYNSEL_MAX_IN_FLIGHT,
+ * and at the clock.
+ *
  * Source: seed 001.
  */
 #ifndef DYNSEL_COMMAND_GROUP_H

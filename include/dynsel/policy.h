@@ -54,7 +54,8 @@ typedef struct dynsel_policy_ops {
     uint32_t needs;
 
     /** Chooses a resource for `task`: fills in selection->index, which dynsel_policy_may_use() must
-     * allow, and what else it likes: reason, notes, and fewer bits in `wants` than `needs` has.
+     * allow, and what else it likes: reason, notes, and in `wants` fewer bits than `needs` has, or
+     * DYNSEL_TASK_READBACK_TIME besides, which the library itself reports of command groups.
      * When selection->claims is set it may count the submission at once, and then sets
      * DYNSEL_TASK_SUBMISSION in selection->reported: it will not be told again. DYNSEL_E_AGAIN:
      * none is free at the moment. Any other failure is returned to who submits. Never blocks.
@@ -78,8 +79,14 @@ typedef struct dynsel_policy_ops {
 
     /** Hears what selection->wants asked for: DYNSEL_TASK_SUBMISSION first, then DYNSEL_TASK_TIME
      * with its value if the work succeeded and was timed, at last DYNSEL_TASK_COMPLETION; or
-     * DYNSEL_TASK_WITHDRAWN after a submission that was refused. `selection` is as try_select left
-     * it. Never blocks. Several threads at once. Needed when `needs` is not 0. */
+     * DYNSEL_TASK_WITHDRAWN after a submission that was refused. DYNSEL_TASK_READBACK_TIME comes
+     * once for each buffer that such work wrote last and that was brought to the host's memory
+     * afterwards: long after the completion, or never; not after dynsel_policy_deinit(). It is left
+     * out where that was not the work's doing: where the way back stood in line behind other work,
+     * where its end was seen late, and where data moved because a policy tried another resource
+     * (DYNSEL_REASON_PROFILING or _EXPLORING) or the next run of the same kind was sent elsewhere.
+     * `selection` is as try_select left it. Never blocks; ends no policy. Several threads at once.
+     * Needed when `needs` or a `wants` is not 0. */
     void (*report)(dynsel_policy *policy, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value);
 } dynsel_policy_ops;

@@ -143,6 +143,9 @@ class Formula:
         yield self._by_numbers("command groups in flight", ("dynsel_groups",), "MAX_IN_FLIGHT", self._group, *GROUP)
         yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
                                "MAX_READERS", "MAX_DOMAINS", "BUFFER_INSIDE_BYTES")
+        due = struct(self._selection(), LONG)
+        yield Term("reports of what was brought back", ("due", "dynsel_readback_due", "telling"), "bss",
+                   8 + due.size * self._number("MAX_REQUIREMENTS"), f"8 + {due.size} x MAX_REQUIREMENTS")
         yield self._per("staging buffers", ("staging",), self._staging(), "STAGING_COUNT")
         yield Term("turns of staging", ("takes", "turns"), "bss", 4 + 4 * self._number("MAX_DOMAINS"),
                    "4 + 4 x MAX_DOMAINS")
@@ -261,13 +264,14 @@ class Formula:
     def _buffer(self, readers, domains, inside):
         size = self._pointer
         copy = struct(self._memory_copy(), self._pointer.times(2), WORD.times(3), BYTE.times(2))
-        fetch = struct(BYTE.times(4), WORD, self._pointer, self._event())
+        fetch = struct(BYTE.times(5), WORD, self._pointer, self._event(), LONG.times(2))
+        writer = struct(self._selection(), WORD)
         return struct(WORD.times(2), self._pointer, size.times(2), self._range(), WORD.times(4 + readers),
-                      self._error(), BYTE.times(2), WORD, fetch, copy.times(domains), self._movement(),
+                      self._error(), BYTE.times(2), WORD, fetch, writer, copy.times(domains), self._movement(),
                       Type(inside, 16 if inside else 1))
 
     def _domain(self):
-        return struct(self._pointer, WORD.times(2), BYTE, self._movement())
+        return struct(self._pointer, WORD.times(2), BYTE, LONG, self._movement())
 
     def _argument(self):
         return struct(self._pointer.times(3), BYTE.times(2), HALF)

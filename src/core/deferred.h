@@ -32,7 +32,8 @@ typedef struct dynsel_deferral {
     /* Deferred work has ended, however it did, and nobody can see that yet. May change
      * slot->work.error. No lock of the caller's is held but that of the slot's lane. */
     void (*ended)(dynsel_slot *slot);
-    /* A policy of which nothing is in flight is about to leave its resources. */
+
+    /* A policy of which nothing is in flight is about to leave its resources, and to end. */
     void (*leave)(const dynsel_policy *policy);
 } dynsel_deferral;
 

@@ -188,6 +188,21 @@ dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot 
     *slot = dynsel_slot_claim();
     return *slot != NULL ? DYNSEL_OK : make_room(request, slot);
 }
+
+bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
+{
+    bool busy = false;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT && !busy; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        busy = slot->work.where->backend == backend && slot->work.own == own &&
+               dynsel_slot_goes_on(slot);
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+    return busy;
+}
 #endif
 
 /* Work that was complete when `start` returned needs no lane; its slot only keeps the result for

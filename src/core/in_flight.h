@@ -48,6 +48,9 @@ void dynsel_in_flight_reap(void);
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 /* A slot for deferred work, waited for as the request's manner says. */
 dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot);
+
+/* Whether work goes on on a resource, told by what its backend works with: whoever placed it. */
+bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own);
 #endif
 
 /* Waits for all that the policy had accepted before the call. DYNSEL_E_BUSY: some of it waits for

@@ -9,6 +9,7 @@
 
 #include <dynsel/buffer.h>
 #include <dynsel/memory.h>
+#include <dynsel/selection.h>
 #include <dynsel/word.h>
 
 #include "port/atomic.h"
@@ -39,10 +40,19 @@ typedef struct dynsel_fetch {
     bool contents; /* the data come, not only the right to use the memory */
     bool gives_up; /* nothing comes: the copy was lost, and its memory is given back */
     bool to_write;
+    bool timed;      /* what it takes is to be told: see src/memory/readback.h */
     uint32_t domain; /* from where */
     void *own;
     dynsel_event done;
+    uint64_t began_ns; /* these two only where it is timed */
+    uint64_t seen_ns;  /* when it was last seen to go on */
 } dynsel_fetch;
+
+/* Who is to know what it takes to bring the data back. */
+typedef struct dynsel_writer {
+    dynsel_selection selection; /* of the work that wrote them; policy NULL: nobody */
+    uint32_t id;                /* of its kind */
+} dynsel_writer;
 
 typedef struct dynsel_buffer_record {
     dynsel_word token; /* of the handle; 0: free. Read without the lock too, so it comes first: the
@@ -69,6 +79,7 @@ typedef struct dynsel_buffer_record {
     uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
                            allocated; 0: none */
     dynsel_fetch fetch;
+    dynsel_writer wrote;                                  /* the data as they are now */
     dynsel_copy_record copies[CONFIG_DYNSEL_MAX_DOMAINS]; /* by domain - 1 */
     dynsel_movement movement;
 #if CONFIG_DYNSEL_BUFFER_INSIDE_BYTES > 0

@@ -90,27 +90,11 @@ static inline void find_requirements(look *seen, const dynsel_handler *group)
     seen->task.requirement_count = group->use_count;
 }
 
-/* Never 0. */
-static inline uint32_t id_of(const dynsel_handler *group)
-{
-    if (group->id != 0) {
-        return group->id;
-    }
-    uint32_t kernel_id = 0;
-    if (group->command.kind == DYNSEL_COMMAND_KERNEL) {
-        const dynsel_kernel *kernel = group->command.kernel;
-        kernel_id = kernel->id != 0 ? kernel->id : (uint32_t)((uintptr_t)kernel >> 2);
-    }
-    const uint32_t id =
-        ((uint32_t)((uintptr_t)group->function >> 1) * 0x9e3779b1u) ^ (kernel_id * 0x85ebca6bu);
-    return id != 0 ? id : 1;
-}
-
 static inline void look_at(look *seen, dynsel_handler *group, const dynsel_policy *policy)
 {
     seen->task.function = dynsel_group_run;
     seen->task.args = group;
-    seen->task.id = id_of(group);
+    seen->task.id = dynsel_group_id(group);
 #if CONFIG_DYNSEL_ASPECTS
     const bool has_kernel = group->command.kind == DYNSEL_COMMAND_KERNEL;
     seen->task.aspects = group->aspects | (has_kernel ? group->command.kernel->aspects : 0);

@@ -13,6 +13,7 @@
 #include "memory/domains.h"
 #include "memory/evict.h"
 #include "memory/fetch.h"
+#include "memory/readback.h"
 #include "memory/staging.h"
 #include "port/likely.h"
 
@@ -104,11 +105,13 @@ static dynsel_status fetch_from(const sight *s, uint32_t domain, bool to_write)
     if (status != DYNSEL_OK) {
         return status;
     }
-    s->record->fetch = (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS,
-                                      .contents = copy->valid,
-                                      .to_write = to_write,
-                                      .domain = domain,
-                                      .own = copy->own};
+    s->record->fetch =
+        (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS,
+                       .contents = copy->valid,
+                       .to_write = to_write,
+                       .timed = copy->valid && dynsel_readback_is_wanted(s->record, s->group),
+                       .domain = domain,
+                       .own = copy->own};
     s->use->fetched |= copy->valid && !copy->memory.shared;
     s->outlook->fetch = s->record;
     return DYNSEL_E_AGAIN;

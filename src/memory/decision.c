@@ -3,6 +3,7 @@
 #include "memory/coherence.h"
 
 #include "memory/domains.h"
+#include "memory/readback.h"
 #include "memory/staging.h"
 
 static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain)
@@ -26,6 +27,7 @@ static void commit_on_host(dynsel_use *use, dynsel_buffer_record *record)
     if (use->writes) {
         use->others_valid = invalidate_all(record);
         record->host_valid = true;
+        dynsel_readback_forget(record);
     } else {
         record->host_read = true;
     }
@@ -50,6 +52,7 @@ static void commit_on_device(const dynsel_handler *group, dynsel_use *use,
     }
     if (use->writes) {
         use->others_valid = invalidate_all(record);
+        dynsel_readback_expect(record, group);
     }
     if (use->writes || (use->bring && copy->memory.shared)) {
         record->host_valid = false;
@@ -115,6 +118,9 @@ void dynsel_coherence_undo(dynsel_handler *group, uint32_t first)
     for (uint32_t i = first; i < group->use_count; i++) {
         const dynsel_use *const use = &group->uses[i];
         dynsel_buffer_record *const record = use->record;
+        if (use->writes) {
+            dynsel_readback_forget(record);
+        }
         if (group->domain == DYNSEL_HOST_DOMAIN) {
             undo_on_host(use, record);
         } else {

@@ -9,6 +9,7 @@
 #include "memory/evict.h"
 #include "memory/lock.h"
 #include "memory/order.h"
+#include "memory/readback.h"
 #include "port/atomic.h"
 #include "port/pause.h"
 
@@ -98,6 +99,7 @@ static dynsel_error end(dynsel_buffer_record *record)
     dynsel_lock_release(&dynsel_memory_lock);
     dynsel_lock_release(&home_lock);
 
+    dynsel_readback_tell();
     dynsel_copies_end(record);
     dynsel_lock_acquire(&dynsel_memory_lock);
     dynsel_word_store_release(&record->token, 0);

@@ -5,6 +5,7 @@
 #include "memory/domains.h"
 #include "memory/evict.h"
 #include "memory/lock.h"
+#include "memory/readback.h"
 
 /* What is on a device that failed is gone; its memory is given up when somebody wants the copy. */
 static void lose(dynsel_buffer_record *record, uint32_t domain)
@@ -18,8 +19,10 @@ static void end(dynsel_buffer_record *record, dynsel_status status)
 {
     if (status != DYNSEL_OK) {
         lose(record, record->fetch.domain);
+        dynsel_readback_forget(record);
     } else if (record->fetch.contents) {
         record->host_valid = true;
+        dynsel_readback_end(record);
     }
     record->fetch.state = DYNSEL_NO_FETCH;
 }
@@ -36,6 +39,7 @@ void dynsel_fetch_look(dynsel_buffer_record *record)
     dynsel_work work = {.where = &where, .own = fetch->own, .done = fetch->done};
     dynsel_status status = ops->poll(backend, &work);
     if (status == DYNSEL_E_AGAIN) {
+        dynsel_readback_goes_on(&record->fetch);
         return;
     }
     if (status == DYNSEL_OK && !ops->poll_synchronizes) {
@@ -80,6 +84,7 @@ void dynsel_fetch_begin(dynsel_buffer_record *record)
     dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
     dynsel_memory *const memory = &record->copies[fetch->domain - 1].memory;
     fetch->done = (dynsel_event){.native = NULL};
+    dynsel_readback_begin(fetch);
     const dynsel_status status = backend->ops->memory->fetch(
         backend, fetch->own, memory, fetch->contents, fetch->to_write, &fetch->done);
 

@@ -161,6 +161,22 @@ static inline dynsel_slot *dynsel_slot_of(const dynsel_handler *group)
     return dynsel_slot_at(dynsel_slot_number_in(group->token - 1));
 }
 
+/* What tells this kind of command group from others. Never 0. */
+static inline uint32_t dynsel_group_id(const dynsel_handler *group)
+{
+    if (group->id != 0) {
+        return group->id;
+    }
+    uint32_t kernel_id = 0;
+    if (group->command.kind == DYNSEL_COMMAND_KERNEL) {
+        const dynsel_kernel *kernel = group->command.kernel;
+        kernel_id = kernel->id != 0 ? kernel->id : (uint32_t)((uintptr_t)kernel >> 2);
+    }
+    const uint32_t id =
+        ((uint32_t)((uintptr_t)group->function >> 1) * 0x9e3779b1u) ^ (kernel_id * 0x85ebca6bu);
+    return id != 0 ? id : 1;
+}
+
 /* Makes the group of a claimed slot ready for its group function: counts and flags only. */
 void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function);
 

@@ -7,6 +7,7 @@
 #include "memory/coherence.h"
 #include "memory/lock.h"
 #include "memory/pointers.h"
+#include "memory/readback.h"
 #include "memory/staging.h"
 #include "port/likely.h"
 
@@ -389,6 +390,7 @@ static void fail_what_it_writes(const dynsel_handler *group, const dynsel_error 
             note_unopened(group, use);
         } else {
             note_failure(group, use, error);
+            dynsel_readback_forget(use->record);
         }
     }
 }

@@ -7,6 +7,7 @@
 #include "memory/lock.h"
 #include "memory/order.h"
 #include "memory/place.h"
+#include "memory/readback.h"
 #include "memory/staging.h"
 #include "port/likely.h"
 
@@ -220,14 +221,20 @@ static void walk(void)
 
 void dynsel_waiting_progress(void)
 {
-    if (dynsel_word_load_relaxed(&waiting) == 0) {
-        return;
+    if (dynsel_word_load_relaxed(&waiting) != 0) {
+        dynsel_lock_acquire(&dynsel_memory_lock);
+        if (first != DYNSEL_NO_SLOT) {
+            walk();
+        }
+        dynsel_lock_release(&dynsel_memory_lock);
     }
-    dynsel_lock_acquire(&dynsel_memory_lock);
-    if (first != DYNSEL_NO_SLOT) {
-        walk();
-    }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_readback_tell();
+}
+
+static void leave(const dynsel_policy *policy)
+{
+    dynsel_staging_leave(policy);
+    dynsel_readback_leave(policy);
 }
 
 void dynsel_waiting_register(void)
@@ -235,6 +242,6 @@ void dynsel_waiting_register(void)
     static const dynsel_deferral deferral = {.progress = dynsel_waiting_progress,
                                              .blocker = dynsel_order_blocker,
                                              .ended = dynsel_order_ended,
-                                             .leave = dynsel_staging_leave};
+                                             .leave = leave};
     dynsel_deferral_register(&deferral);
 }

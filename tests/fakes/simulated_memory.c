@@ -433,6 +433,7 @@ void simulated_reset(simulated_backend *sim, uint64_t seed, bool waits_deliver)
     sim->waits_deliver = waits_deliver;
     sim->wait_sleeps = false;
     sim->releasing = NULL;
+    sim->taking_place = NULL;
     sim->counts = (simulated_counts){.allocated = 0};
     sim->random = seed;
     sim->sequence = 0;

@@ -119,7 +119,9 @@ typedef struct simulated_backend {
     size_t limits[SIMULATED_DOMAINS + 1]; /* bytes of a domain, by number */
     bool wait_sleeps;        /* wait leaves BY_HAND work to the test, in another thread */
     void (*releasing)(void); /* called before memory is given back, with no lock of its own */
-    bool waits_deliver;      /* what is fetched is in the host's memory only after `wait`; then the
+    /* called when an operation takes place, under the backend's lock: for time to pass */
+    void (*taking_place)(unsigned device, simulated_kind kind);
+    bool waits_deliver; /* what is fetched is in the host's memory only after `wait`; then the
                            backend's polls do not synchronize */
     simulated_counts counts;
     atomic_uint mistakes; /* of the library; each is printed */

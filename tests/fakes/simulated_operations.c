@@ -208,6 +208,9 @@ static void count_pending(simulated_operation *op, int change)
 
 static void take_place(simulated_backend *sim, simulated_operation *op)
 {
+    if (sim->taking_place != NULL) {
+        sim->taking_place((unsigned)(op->device - sim->devices), op->kind);
+    }
     const bool depends_on_failure = lets_go_of_failed(op);
     const bool launches = !depends_on_failure && !op->fails && op->kind == SIMULATED_LAUNCH;
     if (depends_on_failure) {
