@@ -42,7 +42,7 @@ void work_prepare(const resources *r);
 work_run work_place(dynsel_policy *policy, const work_kind *kind, const resources *r);
 
 /* The same, where `policy` only selects and is told how long the whole run took, with the way back
- * of the results, which a command group's own time has not in it. */
+ * of the results and the program's waiting. */
 work_run work_place_and_tell(dynsel_policy *policy, const work_kind *kind, const resources *r);
 
 /* On the resource with this index, by a policy of its own. */
