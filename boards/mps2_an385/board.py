@@ -41,8 +41,8 @@ def tiny_limits(config):
             or not config["DYNSEL_OPTIMIZE_SIZE"]):
         return None
     if config["DYNSEL_IN_FLIGHT"]:
-        return {"flash": 10600, "fixed_resource": 5450, "stack": 488}
-    return None if config["DYNSEL_CUSTOM_BACKENDS"] else {"flash": 3900, "fixed_resource": 1024, "stack": 192}
+        return {"flash": 10500, "fixed_resource": 5300, "stack": 488}
+    return None if config["DYNSEL_CUSTOM_BACKENDS"] else {"flash": 3950, "fixed_resource": 1024, "stack": 192}
 
 
 def limits(config):
