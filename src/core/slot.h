@@ -195,8 +195,8 @@ bool dynsel_slot_pin_reserved(dynsel_slot *slot, uint32_t generation);
  * the next poll. The caller holds a pin. */
 void dynsel_slot_wait_in_backend(dynsel_slot *slot);
 
-/* Completes it where its end is marked and its backend does not have to be asked. The caller holds a
- * pin. */
+/* Completes it where its end is marked and its backend does not have to be asked. The caller holds
+ * a pin. */
 void dynsel_slot_finish_if_marked(dynsel_slot *slot);
 
 /* Whether it is running, and polling it now would not find it finished; completes nothing. */
