@@ -139,6 +139,54 @@ static void what_nobody_reaches_is_refused_with_its_number(void **state)
     assert_status(DYNSEL_OK, run(NULL));
 }
 
+/* What a policy sees */
+
+static dynsel_policy asked;
+static uint32_t seen_id;
+static bool seen_passed_over;
+
+static dynsel_status see_and_choose(dynsel_policy *self, const dynsel_task *task,
+                                    dynsel_selection *selection)
+{
+    seen_id = task->id;
+    seen_passed_over = task->passed_over != NULL;
+    for (uint32_t i = 0; i < self->count; i++) {
+        if (dynsel_policy_may_use(self, i, task)) {
+            selection->index = i;
+            return DYNSEL_OK;
+        }
+    }
+    return dynsel_policy_refuse(self, task);
+}
+
+static uint32_t id_of(const void *pointer, bool passed_over)
+{
+    job what = {.pointer = pointer};
+    assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&asked, raise_it, &what));
+    assert_int_equal(passed_over, seen_passed_over);
+    return seen_id;
+}
+
+/* Work that can go to fewer resources is learned apart; what all take is like any other. */
+static void work_is_told_apart_by_who_takes_it(void **state)
+{
+    static const dynsel_policy_ops ops = {.name = "sees", .try_select = see_and_choose};
+    const dynsel_resource resources[] = {simulated_resource(&sim, A),
+                                         {&dynsel_inline_backend, NULL}};
+    const dynsel_options options = {.resources = resources, .count = 2};
+    (void)state;
+    begin_with(COUNT);
+    memset(&asked, 0, sizeof asked);
+    assert_status(DYNSEL_OK, dynsel_policy_init(&asked, &ops, &options));
+    const uint32_t plain = id_of(NULL, false);
+    const uint32_t on_host = id_of(&number, true);
+    assert_int_not_equal(plain, on_host);
+    assert_int_equal(on_host, id_of(&number, true));
+    sim.devices[A].sharing = DYNSEL_SHARES_ALL;
+    assert_int_equal(plain, id_of(&number, false));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&asked));
+}
+
 static dynsel_status set_it_again(dynsel_handler *handler, void *args)
 {
     const int value = 3;
@@ -183,6 +231,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(null_goes_everywhere, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_nobody_reaches_is_refused_with_its_number, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(work_is_told_apart_by_who_takes_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_set_last_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_index_that_is_too_high_is_refused, set_up, tear_down),
     };
