@@ -28,6 +28,9 @@
  * - After a failure, what was to be written holds nothing to rely on. What is only read is as it
  *   was, and so is everything if the work was never started.
  *
+ * dynsel_set_arg() and dynsel_set_range() are for C. What they call is for C++, too:
+ * dynsel_set_arg_value() and its like, and dynsel_set_range_leaves().
+ *
  * Source: seed 000.
  */
 #ifndef DYNSEL_ARGUMENTS_H
