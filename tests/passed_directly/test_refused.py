@@ -72,7 +72,7 @@ class Refused(Case):
         self.refused(HEADER + "DYNSEL_PASSED_DIRECTLY(float *, 0);\n", gcc="expected ')'", clang="expected ')'")
 
     def test_types_of_the_language_cannot_be_marked(self):
-        for name in ("int", "const unsigned", "void", "_Bool", "size_t", "uint32_t"):
+        for name in ("int", "const unsigned", "void", "_Bool", "size_t", "uint32_t", "intmax_t", "uint_fast8_t"):
             self.refused(HEADER + f"#include <stddef.h>\n#include <stdint.h>\nDYNSEL_PASSED_DIRECTLY({name}, 1);\n",
                          gcc="this type cannot be marked: give it a name with a typedef",
                          clang="this type cannot be marked: give it a name with a typedef")

@@ -124,6 +124,9 @@ STAGED(const row);
 STAGED(always[2]);
 STAGED(uint8_t[16]);
 STAGED(const size_t[2]);
+STAGED(uintmax_t[2]);
+STAGED(int_least8_t[2][2]);
+STAGED(max_align_t[2]);
 STAGED(_Atomic(int)[4]);
 
 /* Marked typedefs of what is not a structure. */
