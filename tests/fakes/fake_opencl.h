@@ -100,6 +100,9 @@ void fake_opencl_map_to(void *place);
 /* From now on kernels take pointers to anything, as where all of the host's memory is shared. */
 void fake_opencl_let_pointers_be_any(void);
 
+/* How much of the shared memory that was made is fine grain. */
+uint32_t fake_opencl_fine_memories(void);
+
 /* How many queues were ever made for this device. */
 uint32_t fake_opencl_queues_of(const char *device);
 

@@ -85,6 +85,15 @@ static cl_int set_pointer(cl_kernel kernel, cl_uint index, const void *pointer)
     return code;
 }
 
+uint32_t fake_opencl_fine_memories(void)
+{
+    uint32_t count = 0;
+    for (cl_uint i = 0; i < fake_state.shared_count; i++) {
+        count += fake_state.shared[i].fine ? 1 : 0;
+    }
+    return count;
+}
+
 void fake_opencl_let_pointers_be_any(void)
 {
     fake_state.any_pointer = true;

@@ -118,10 +118,12 @@ static void what_would_be_moved_is_told(void **state)
     const dynsel_requirement twice[] = {{.accessor = &discards, .buffer = a},
                                         {.accessor = &reads},
                                         {.accessor = &changes, .buffer = a}};
+    const dynsel_requirement same[] = {{.accessor = &reads}, {.accessor = &reads}};
     const dynsel_requirement one[] = {{.accessor = &discards, .buffer = a}};
     const dynsel_requirement some[] = {{.accessor = &part, .buffer = a}};
     assert_int_equal(2, would_move(0, both, 2));
     assert_int_equal(1, would_move(0, twice, 3));
+    assert_int_equal(1, would_move(0, same, 2));
     assert_int_equal(0, would_move(0, one, 1));
     assert_int_equal(0, would_move(0, all, 1));
     assert_int_equal(1, would_move(0, some, 1));

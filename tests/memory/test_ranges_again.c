@@ -215,6 +215,28 @@ static dynsel_status two_arguments_then_value(dynsel_handler *handler)
     return dynsel_set_arg(handler, 0, 5);
 }
 
+static dynsel_status set_triples(dynsel_handler *handler, uint32_t index)
+{
+    return dynsel_set_range(handler, index, triples,
+                            triples_make(squares_make(inputs_make(world.a)),
+                                         backwards_make(inputs_make(world.b), FEW),
+                                         numbers_make(1)),
+                            FEW, DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status four_arguments_then_one(dynsel_handler *handler)
+{
+    assert_status(DYNSEL_OK, set_triples(handler, 0));
+    return set_inputs(handler, 0, world.b, FEW, DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status four_arguments_with_a_hole(dynsel_handler *handler)
+{
+    assert_status(DYNSEL_OK, set_triples(handler, 0));
+    assert_status(DYNSEL_OK, dynsel_set_arg(handler, 1, 5));
+    return set_mapped(handler, 0);
+}
+
 static dynsel_status only_the_second_again(dynsel_handler *handler)
 {
     assert_status(DYNSEL_OK, set_mapped(handler, 0));
@@ -247,6 +269,8 @@ static void what_was_set_last_counts(void **state)
     check(larger_then_smaller, 1, FEW, 0, 0);
     check(two_arguments_then_one, 1, FEW, 0, 0);
     check(two_arguments_then_value, 1, 0, 0, 0);
+    check(four_arguments_then_one, 1, FEW, 0, 0);
+    check(four_arguments_with_a_hole, 2, 9 + FEW, 9, 0);
     check(only_the_second_again, 2, 9, 9, 20);
     check(moved_by_one, 2, 9 + FEW, 9, 0);
     check(local_in_place_of_staged, 1, 0, 0, 0);

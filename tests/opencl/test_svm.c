@@ -129,9 +129,16 @@ static void memory_is_made_once(void **state)
         assert_status(DYNSEL_OK, dynsel_svm_free(second));
     }
     assert_int_equal(1, fake_opencl_calls("clSVMAlloc"));
-    void *const other = block(COARSE, 64);
-    assert_int_equal(2, fake_opencl_calls("clSVMAlloc"));
-    assert_status(DYNSEL_OK, dynsel_svm_free(other));
+    assert_int_equal(1, fake_opencl_fine_memories());
+    for (int i = 0; i < 2; i++) {
+        void *const other = block(COARSE, 64);
+        assert_int_equal(2, fake_opencl_calls("clSVMAlloc"));
+        assert_status(DYNSEL_OK, dynsel_svm_free(other));
+    }
+    assert_int_equal(1, fake_opencl_fine_memories());
+    void *const last = block(FINE, 64);
+    assert_status(DYNSEL_E_BUSY, dynsel_opencl_close());
+    assert_status(DYNSEL_OK, dynsel_svm_free(last));
 }
 
 static void what_reaches_all_takes_any_pointer(void **state)
