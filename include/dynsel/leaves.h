@@ -202,7 +202,7 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
 }
 
 /** The leaves of a type of your own: DYNSEL_PART() and the others, one after the other, in the
- * order of the kernel's arguments. */
+ * order of the kernel's arguments; there may be none. */
 #if defined(__cplusplus)
 #define DYNSEL_LEAVES(type, parts) struct dynsel_leaves_of_##type
 #else
@@ -213,6 +213,7 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
         typedef type dynsel_self;                                                                  \
         static const char *const name_ = #type;                                                    \
         const dynsel_leaf_place here_ = dynsel_decided(place_, DYNSEL_DIRECT_NO);                  \
+        (void)sink_;                                                                               \
         (void)here_;                                                                               \
         (void)name_;                                                                               \
         (void)sizeof(dynsel_self);                                                                 \

@@ -344,6 +344,19 @@ static void a_users_type_decides_for_its_pointers(void **state)
     assert_all(&list, false);
 }
 
+typedef struct without_leaves {
+    char nothing;
+} without_leaves;
+DYNSEL_LEAVES(without_leaves, );
+
+static void a_type_may_have_no_leaves(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(without_leaves, list);
+    assert_int_equal(list.count, 0);
+}
+
 /* What a pointer to const points to is never written, so that it comes in whatever the mode is. */
 typedef struct with_constants {
     float *written;
@@ -457,6 +470,7 @@ int main(void)
         TEST(leaves_of_parts_that_begin_later),
         TEST(leaves_tell_extents_and_pointers_of_an_iterator),
         TEST(a_users_type_decides_for_its_pointers),
+        TEST(a_type_may_have_no_leaves),
         TEST(what_is_constant_is_only_read),
         TEST(a_mark_counts_wherever_it_stands),
         TEST(only_what_has_to_be_copied_is),
