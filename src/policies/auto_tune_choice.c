@@ -94,7 +94,8 @@ static void forgive_runs(dynsel_tuned_task *entry, uint32_t index)
 static void doubt_best(sight *s)
 {
     dynsel_tuned_task *entry = s->entry;
-    if (!dynsel_tuned_is_slower(entry)) {
+    if (!DYNSEL_TUNED_EXPLORES || !entry->tuned || entry->resources[entry->best].samples == 0 ||
+        defence(s, entry->best) <= entry->best_time + entry->best_time / 2) {
         return;
     }
     dynsel_tuned_doubt(&entry->resources[entry->best]);

@@ -187,9 +187,6 @@ uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times);
 void dynsel_tuned_learn(dynsel_tuned_task *entry, const dynsel_selection *selection,
                         uint64_t time_ns);
 
-/* Whether the best has become much slower than it was when it was settled. */
-bool dynsel_tuned_is_slower(const dynsel_tuned_task *entry);
-
 /* Looks closely from now on, if the time of a run on the resource is a reason to. */
 void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns);
 

@@ -62,16 +62,11 @@ static void add_with_exploration(dynsel_tuned_task *entry, const dynsel_selectio
                                  uint64_t readback_ns)
 {
     dynsel_tuned_resource *times = &entry->resources[selection->index];
-    const bool was_slower = dynsel_tuned_is_slower(entry);
     const uint64_t time_ns = add_in_window(times, selection, readback_ns);
     const bool is_part = times->brought_run == number_of(selection);
     const uint64_t all_ns = is_part ? times->brought_ns + readback_ns : readback_ns;
     times->brought_run = number_of(selection);
     assume(times, dynsel_lower(all_ns, DYNSEL_TUNED_LONGEST_NS));
-    if (!was_slower && dynsel_tuned_is_slower(entry)) {
-        /* it was settled before that was known */
-        entry->best_time = dynsel_tuned_defence(&entry->resources[entry->best]);
-    }
     dynsel_tuned_look_again(entry, selection->index, time_ns);
 }
 

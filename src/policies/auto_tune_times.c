@@ -140,13 +140,6 @@ uint64_t dynsel_tuned_defence(const dynsel_tuned_resource *times)
                : dynsel_tuned_estimate(times);
 }
 
-bool dynsel_tuned_is_slower(const dynsel_tuned_task *entry)
-{
-    return DYNSEL_TUNED_EXPLORES && entry->tuned && entry->resources[entry->best].samples != 0 &&
-           dynsel_tuned_defence(&entry->resources[entry->best]) >
-               entry->best_time + entry->best_time / 2;
-}
-
 uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times)
 {
     return times->samples < DYNSEL_TUNED_WINDOW

@@ -219,6 +219,24 @@ static void several_parts_of_one_run_add_up(void **state)
     world_close();
 }
 
+/* Until its own way back is known, that of the run before is assumed. */
+static void a_run_is_expected_to_come_back_like_the_last_one(void **state)
+{
+    (void)state;
+    dynsel_selection first[4];
+    world_open(2, DYNSEL_NEVER_RESAMPLE);
+    for (uint32_t i = 0; i < 4; i++) {
+        first[i] = timed_selection();
+    }
+    tell(&first[0], DYNSEL_TASK_READBACK_TIME, 5000);
+    dynsel_selection best = world_choose(&task);
+    assert_int_equal(1, best.index);
+    tell(&first[2], DYNSEL_TASK_READBACK_TIME, 500); /* which was wrong */
+    best = world_choose(&task);
+    assert_int_equal(0, best.index);
+    world_close();
+}
+
 /* What is known of that round is forgotten. */
 static void a_round_that_is_over_does_not_count(void **state)
 {
@@ -290,6 +308,7 @@ int main(void)
         cmocka_unit_test(some_results_stay),
         cmocka_unit_test(no_results_come_back_any_more),
         cmocka_unit_test(several_parts_of_one_run_add_up),
+        cmocka_unit_test(a_run_is_expected_to_come_back_like_the_last_one),
         cmocka_unit_test(a_round_that_is_over_does_not_count),
         cmocka_unit_test(absurd_times_do_no_harm),
         cmocka_unit_test(untracked_work_is_not_asked_for),

@@ -142,11 +142,36 @@ static void nothing_is_explored(void **state)
     world_close();
 }
 
+/* Each run's way back adds to the sum of its resource; those that do not count add nothing. */
+static void what_comes_back_counts_into_the_mean(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_COMMAND_GROUPS &&
+          !CONFIG_DYNSEL_AUTO_TUNE_SMALL);
+    static const dynsel_task task = {.function = world_nothing, .id = 7};
+    world_open(2, DYNSEL_NEVER_RESAMPLE);
+    for (uint32_t run = 0; run < 5; run++) {
+        dynsel_selection selection = world_choose(&task);
+        assert_int_equal(run % 2, selection.index); /* 1000 + 1500 against 2000 in the end */
+        world_tell(&selection, DYNSEL_TASK_SUBMISSION, 0);
+        world_tell(&selection, DYNSEL_TASK_TIME, 1000 + 1000 * selection.index);
+        world_tell(&selection, DYNSEL_TASK_COMPLETION, 0);
+        const uint64_t back_ns = run == 1 ? 100000 : run == 4 ? 3500 : 500;
+        if (selection.index == 0 || run == 1) {
+            assert_status(DYNSEL_OK,
+                          dynsel_report_value(&selection, DYNSEL_TASK_READBACK_TIME, back_ns));
+        }
+    }
+    assert_int_equal(1, world_choose(&task).index);
+    world_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(choices_are_the_seeds),
         cmocka_unit_test(nothing_is_explored),
+        cmocka_unit_test(what_comes_back_counts_into_the_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
