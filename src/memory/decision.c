@@ -118,9 +118,6 @@ void dynsel_coherence_undo(dynsel_handler *group, uint32_t first)
     for (uint32_t i = first; i < group->use_count; i++) {
         const dynsel_use *const use = &group->uses[i];
         dynsel_buffer_record *const record = use->record;
-        if (use->writes) {
-            dynsel_readback_forget(record);
-        }
         if (group->domain == DYNSEL_HOST_DOMAIN) {
             undo_on_host(use, record);
         } else {

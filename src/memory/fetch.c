@@ -19,7 +19,6 @@ static void end(dynsel_buffer_record *record, dynsel_status status)
 {
     if (status != DYNSEL_OK) {
         lose(record, record->fetch.domain);
-        dynsel_readback_forget(record);
     } else if (record->fetch.contents) {
         record->host_valid = true;
         dynsel_readback_end(record);

@@ -192,6 +192,18 @@ static void the_host_brings_back(void **state)
     assert_told(&ears[0], 100 * US, 1, 77);
 }
 
+/* Another device is lent the host's memory, and gives the same data back. */
+static void it_is_told_once(void **state)
+{
+    (void)state;
+    sim.devices[1].shares = true;
+    run_with(&ears[0], set_all(a, 1));
+    see_buffer(a, 1, 1);
+    run_on(1, copy_to(b, a));
+    see_buffer(a, 1, 1);
+    assert_told(&ears[0], 5 * US, 0, 0);
+}
+
 static void the_end_of_a_buffer_brings_back(void **state)
 {
     (void)state;
@@ -286,6 +298,18 @@ static void what_was_overwritten_is_told_to_nobody(void **state)
     assert_not_told(&ears[0]);
 }
 
+/* Nor where a device is lent the host's memory, and gives it back. */
+static void what_the_host_wrote_over_it_is_told_to_nobody(void **state)
+{
+    (void)state;
+    sim.devices[1].shares = true;
+    run_with(&ears[0], set_all(a, 1));
+    write_buffer(a, 7, 1);
+    run_on(1, copy_to(b, a));
+    see_buffer(a, 7, 1);
+    assert_not_told(&ears[0]);
+}
+
 static void what_failed_is_told_to_nobody(void **state)
 {
     (void)state;
@@ -347,6 +371,23 @@ static void a_policy_that_has_ended_hears_nothing(void **state)
     open_ear(&ears[0]);
     see_buffer(b, 1, 1);
     assert_int_equal(0, ears[0].count);
+}
+
+/* What took place is seen by a submission, and to be told by the next call that looks. */
+static void a_policy_may_end_before_it_is_told(void **state)
+{
+    (void)state;
+    dynsel_host_accessor seen = {0};
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    run_with(&ears[0], set_all(a, 1));
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_host_accessor_open_for(&seen, a, DYNSEL_ACCESS_READ, 0));
+    simulated_finish(&sim);
+    run_on(HOST, copy_to(b, a));
+    assert_not_told(&ears[0]);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&ears[0].policy));
+    memset(&ears[0], 0, sizeof ears[0]);
+    see_buffer(b, 1, 1);
+    end_buffer(&a, numbers[0], 1, 1);
 }
 
 static void a_new_buffer_has_nothing_of_the_last_one(void **state)
@@ -597,6 +638,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_host_brings_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_host_brings_back, set_up_delivering, tear_down),
+        cmocka_unit_test_setup_teardown(it_is_told_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_end_of_a_buffer_brings_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_end_of_a_buffer_brings_back, set_up_delivering,
                                         tear_down),
@@ -607,10 +649,13 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_did_not_ask_is_not_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_last_who_wrote_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_overwritten_is_told_to_nobody, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_the_host_wrote_over_it_is_told_to_nobody, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(what_failed_is_told_to_nobody, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_start_that_failed_is_told_to_nobody, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_policy_moves_to_try_is_not_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_policy_that_has_ended_hears_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_policy_may_end_before_it_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_new_buffer_has_nothing_of_the_last_one, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(much_other_work_in_between_changes_nothing, set_up,
