@@ -124,7 +124,8 @@ class VariantBuild:
         for run, variables in (runs or {"": {}}).items():
             around = _of_the_host(self.env) if once else self._test_variables()
             settings = {**around, **(env or {}), **variables}
-            self.tests.append(self._run(group, folder, name, run, command, depends, settings))
+            seconds = runner.BUILDS_SECONDS if once or installed else self.board.seconds
+            self.tests.append(self._run(group, folder, name, run, command, depends, settings, seconds))
             self.counted_tests += self.tests[-1:] if counts else []
         if soak:
             self.soaked.append((depends[0], command, {**self._test_variables(), **(env or {}), **soak}))
@@ -395,13 +396,12 @@ class VariantBuild:
             "DYNSEL_LIBRARIES": shlex.join(f"-l{library}" for library in self.board.libraries),
         }
 
-    def _run(self, group, folder, name, run, command, depends, variables):
+    def _run(self, group, folder, name, run, command, depends, variables, seconds):
         """One run: <name>[@<run>].ok stands when it passed, <name>[@<run>].log says what it said."""
         stem = f"{folder}/tests/{name}" + (f"@{run}" if run else "")
         place = self.env.Dir(f"#{self.variant.folder}").abspath
         settings = {k: str(v).replace("{build}", place) for k, v in variables.items()}
-        spec = runner.Run(stem, tuple(command), {**toolchain.shell_environment(), **settings},
-                          self.board.seconds)
+        spec = runner.Run(stem, tuple(command), {**toolchain.shell_environment(), **settings}, seconds)
         identity = json.dumps([command, sorted(settings.items())])
         nodes = self.env.Command(
             [f"#{stem}.ok", f"#{stem}.log"], [*depends, Value(identity)],
