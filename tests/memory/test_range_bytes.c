@@ -29,7 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void check(const dynsel_range_bytes *bytes, size_t in, size_t out, size_t direct)
+static void check(const dynsel_range_bytes *bytes, uint64_t in, uint64_t out, uint64_t direct)
 {
     assert_int_equal(in, bytes->staged_in);
     assert_int_equal(out, bytes->staged_out);
