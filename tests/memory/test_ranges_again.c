@@ -65,7 +65,7 @@ static int tear_down(void **state)
 static dynsel_launch launched;
 static dynsel_argument arguments[SLOTS + 1];
 static int first_elements[SLOTS + 1];
-static unsigned char values[SLOTS + 1][LARGEST];
+static _Alignas(uint64_t) unsigned char values[SLOTS + 1][LARGEST];
 
 static dynsel_status look_form(const dynsel_launch *launch)
 {
@@ -660,6 +660,18 @@ static bool stays_on_host(const plan *of)
     return stays;
 }
 
+/* A range that goes backwards has its count, numbers the first of them, values bytes. */
+static void check_value(const known *slot, uint32_t index)
+{
+    if (slot->of == BACKWARDS) {
+        assert_int_equal(FEW + 3, *(const uint64_t *)(const void *)values[index]);
+    } else if (slot->of == NUMBERS) {
+        assert_int_equal(index + 1, *(const int *)(const void *)values[index]);
+    } else {
+        assert_int_equal(index + 1, values[index][0]);
+    }
+}
+
 static void check_arguments(const plan *of)
 {
     assert_int_equal(of->count, launched.argument_count);
@@ -668,7 +680,7 @@ static void check_arguments(const plan *of)
         assert_int_equal(slot->kind, arguments[i].kind);
         if (slot->kind == DYNSEL_ARGUMENT_VALUE) {
             assert_int_equal(slot->value, arguments[i].bytes);
-            assert_int_equal(slot->of == BACKWARDS ? FEW + 3 : i + 1, values[i][0]);
+            check_value(slot, i);
         } else if (slot->kind == DYNSEL_ARGUMENT_POINTER) {
             assert_int_equal(sizeof(void *), arguments[i].bytes);
             assert_ptr_equal(world.b, arguments[i].value);
