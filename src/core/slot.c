@@ -415,8 +415,10 @@ void dynsel_slot_finish_if_marked(dynsel_slot *slot)
         if (dynsel_slot_state(word) == DYNSEL_SLOT_COMPLETING) {
             dynsel_pause(round); /* another thread is writing the result */
         } else if (asks || dynsel_slot_state(word) != DYNSEL_SLOT_RUNNING ||
-                   !complete_if_marked(slot, word)) {
+                   (word & DYNSEL_SLOT_MARKED) == 0) {
             return;
+        } else {
+            (void)complete_if_marked(slot, word); /* or another thread just began to */
         }
     }
 }
