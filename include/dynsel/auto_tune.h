@@ -58,9 +58,9 @@ typedef struct dynsel_tuned_task {
 typedef struct dynsel_tuned_resource {
     uint64_t times[3]; /* the newest, in turn; with 0 percent exploration their sum is the first */
     uint32_t runs;     /* this round; with 0 percent exploration how many were counted */
-    uint16_t unfinished; /* runs that were counted when they began, and are out */
-    uint8_t turns;       /* choices of this round while its time was not known */
-    uint8_t samples;     /* up to 3 how many times are known, then 3 to 5 in turn */
+    uint16_t unfinished;  /* runs that were counted when they began, and are out */
+    uint8_t turns;        /* choices of this round while its time was not known */
+    uint8_t samples;      /* up to 3 how many times are known, then 3 to 5 in turn */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     uint16_t timed[3];    /* the numbers of the runs that `times` are of, with a mark */
     uint16_t brought_run; /* the number of the last run whose results were brought back */
@@ -83,12 +83,12 @@ typedef struct dynsel_tuned_task {
     dynsel_word keeper;     /* the thread whose runs are timed once settled; 0: none yet */
     dynsel_busy_word apart; /* what a settled choice reads from what reports change */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    dynsel_word timed; /* runs that were to be timed, counted round */
+    dynsel_word timed;      /* runs that were to be timed, counted round */
 #endif
-    dynsel_word lock;   /* of all that follows */
-    uint32_t runs;      /* on all resources in this round */
-    uint64_t bar;       /* when the best takes longer than this, another may be better */
-    uint64_t best_time; /* of the best when it was settled */
+    dynsel_word lock;       /* of all that follows */
+    uint32_t runs;          /* on all resources in this round */
+    uint64_t bar;           /* when the best takes longer than this, another may be better */
+    uint64_t best_time;     /* of the best when it was settled */
     uint8_t best;
     uint8_t explored; /* the last that got another try */
     uint8_t wait;     /* timed runs until the next try */

@@ -37,9 +37,8 @@ typedef struct dynsel_work {
     uint64_t ready_ns;  /**< when the work was accepted, if DYNSEL_TASK_TIME is wanted */
     uint64_t ended_ns;  /**< when it was complete; 0: not known (yet) */
     dynsel_event done;  /**< set by the task function or by the backend; all zero before */
-    dynsel_kept_error
-        error; /**< error.status: what the task function returned; the rest counts only
-                             when it failed */
+    /** error.status: what the task function returned; the rest counts only when it failed. */
+    dynsel_kept_error error;
 } dynsel_work;
 
 typedef struct dynsel_backend_ops {

@@ -205,8 +205,8 @@ void dynsel_deferred_put_back(dynsel_slot *slot)
     if (!slot->counted) {
         enter_pending(slot);
     }
-    (void)dynsel_marked_add(&slot->word, (uint32_t)DYNSEL_SLOT_WAITING -
-                                                        (uint32_t)DYNSEL_SLOT_STARTING);
+    (void)dynsel_marked_add(&slot->word,
+                            (uint32_t)DYNSEL_SLOT_WAITING - (uint32_t)DYNSEL_SLOT_STARTING);
     tell_progress_thread();
 }
 
@@ -254,8 +254,8 @@ static void enter_lane(dynsel_lane *lane, dynsel_slot *slot)
     const bool counted = slot->counted;
     slot->queued = !dynsel_lane_is_empty(lane);
     dynsel_lane_append(lane, slot);
-    (void)dynsel_marked_add(&slot->word, DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING -
-                                                        DYNSEL_SLOT_STARTING);
+    (void)dynsel_marked_add(&slot->word,
+                            DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING - DYNSEL_SLOT_STARTING);
     leave_pending(counted);
 }
 

@@ -124,10 +124,10 @@ static uint32_t set_range_of(dynsel_handler *handler, const step *s)
     uint32_t used = 1;
     switch (s->what) {
     case ADD_ALL:
-        status = dynsel_set_range(handler, 0, inputs, from, s->count, DYNSEL_ACCESS_READ_WRITE);
-        break;
     case FILL_ALL:
-        status = dynsel_set_range(handler, 0, inputs, from, s->count, DYNSEL_ACCESS_DISCARD_WRITE);
+        status = dynsel_set_range(handler, 0, inputs, from, s->count,
+                                  s->what == ADD_ALL ? DYNSEL_ACCESS_READ_WRITE
+                                                     : DYNSEL_ACCESS_DISCARD_WRITE);
         break;
     case SCATTER:
         status = dynsel_set_range(handler, 0, mapped, mapped_make(all, map, NUMBERS), s->count,
