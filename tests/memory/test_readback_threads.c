@@ -104,6 +104,7 @@ static void *live_and_die(void *argument)
         write_some(&tuners[me].policy, me + 1, round);
         look_at(buffers[(me + round) % BUFFERS]);
         write_some(&e->policy, me, round);
+        look_at(buffers[(me + round + 2) % BUFFERS]);
         expect(dynsel_policy_deinit(&e->policy));
         atomic_store(&e->is_open, false);
         expect(dynsel_policy_deinit(&tuners[me].policy));
