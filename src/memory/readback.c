@@ -49,8 +49,8 @@ bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_
     if (record->wrote.selection.policy == NULL) {
         return false;
     }
-    if (group->token == 0) {
-        return true; /* the buffer is being ended */
+    if (group->token == 0 || group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
+        return true; /* by the program: the buffer is being ended, or looked at */
     }
     const uint8_t reason = dynsel_slot_of(group)->selection.reason;
     return reason != DYNSEL_REASON_PROFILING && reason != DYNSEL_REASON_EXPLORING &&

@@ -137,6 +137,9 @@ static dynsel_status record_job(dynsel_handler *handler, void *args)
         (void)dynsel_set_arg_accessor(handler, count, &placeholders[count]);
     }
     (void)dynsel_set_arg_value(handler, count, &what->value, sizeof what->value);
+    if (what->id != 0) {
+        (void)dynsel_set_key(handler, what->id, NULL, 0);
+    }
     const size_t items = what->parts[0] != 0 ? what->parts[0] : ELEMENTS;
     return dynsel_parallel_for(handler, &kernels[what->kind], DYNSEL_RANGE(items), NULL, NULL);
 }

@@ -192,6 +192,21 @@ static void the_host_brings_back(void **state)
     assert_told(&ears[0], 100 * US, 1, 77);
 }
 
+/* Whatever number a program gives its kinds of work: looking at the data is none of them. */
+static void the_host_brings_back_work_of_any_id(void **state)
+{
+    (void)state;
+    const uint32_t ids[] = {1, 2, UINT32_MAX};
+    for (unsigned i = 0; i < 3; i++) {
+        job what = set_all(a, 1);
+        what.id = ids[i];
+        ears[0].count = 0;
+        run_with(&ears[0], what);
+        see_buffer(a, 1, 1);
+        assert_told(&ears[0], 5 * US, 0, 0);
+    }
+}
+
 /* Another device is lent the host's memory, and gives the same data back. */
 static void it_is_told_once(void **state)
 {
@@ -638,6 +653,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_host_brings_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_host_brings_back, set_up_delivering, tear_down),
+        cmocka_unit_test_setup_teardown(the_host_brings_back_work_of_any_id, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_is_told_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_end_of_a_buffer_brings_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_end_of_a_buffer_brings_back, set_up_delivering,
