@@ -110,6 +110,25 @@ static void print_contender(const contender *who, double single_ns)
     write_value(who, "regret", regret, "against the best single resource");
 }
 
+/* Of each kind alone: so that the file tells where a policy lost what it lost. */
+static void write_kinds(const contender *who)
+{
+    for (size_t i = 0; i < match.kind_count; i++) {
+        const uint32_t runs = match.kind_runs[i];
+        const uint32_t warm = runs > match.warm_up ? runs - match.warm_up : 0;
+        csv_row row = {
+            .policy = who->policy, .resource = who->resource, .task = kinds[i].name, .x = runs};
+        row.record = "kind_total";
+        row.value = who->kind_ns[i];
+        row.unit = "ns";
+        csv_add(&row);
+        row.record = "kind_best";
+        row.value = warm > 0 ? (double)who->kind_best[i] / warm : 0;
+        row.unit = "of the runs after warm-up on the oracle's choice";
+        csv_add(&row);
+    }
+}
+
 /* Whole runs of a kind, what was tried on the way included, where there were enough of them. */
 static void print_kinds(const contender *who)
 {
@@ -160,6 +179,7 @@ static void print_result(void)
         "by choice", "regret");
     for (size_t i = 0; i < match.count; i++) {
         print_contender(&match.all[i], single->total_ns);
+        write_kinds(&match.all[i]);
     }
     printf("\n");
     for (size_t i = 0; i < match.count; i++) {
