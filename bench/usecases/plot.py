@@ -134,8 +134,12 @@ def bars(table, out, name, title, rows, unit, scale=1.0, claims=False):
     save(made, out, name)
 
 
+def mix(table):
+    return "A mix of small kernels" if "small" in table.name else "A mix of kernels"
+
+
 def shares(table, out):
-    bars(table, out, "mix-shares", "A mix of kernels: share of the oracle after warm-up", table.of("share"),
+    bars(table, out, f"{table.name}-shares", f"{mix(table)}: share of the oracle after warm-up", table.of("share"),
          "time that the oracle needs / time that was needed, in %", scale=100, claims=True)
 
 
@@ -144,7 +148,7 @@ def course(table, out):
     totals = {row["resource"]: row["value"] for row in table.of("total", policy="fixed")}
     single = min(totals, key=totals.get)
     base = {row["x"]: row["value"] for row in rows if row["policy"] == "fixed" and row["resource"] == single}
-    made, axes = figure(f"A mix of kernels: regret of the whole run, against {short(single)} alone", table)
+    made, axes = figure(f"{mix(table)}: regret of the whole run, against {short(single)} alone", table)
     for policy, (colour, line, _) in POLICIES.items():
         points = [(row["x"], 100 * (row["value"] / base[row["x"]] - 1)) for row in rows if row["policy"] == policy]
         if policy != "fixed" and points:
@@ -161,12 +165,35 @@ def course(table, out):
     axes.set_xlabel("pieces of work so far, from the first on")
     axes.set_ylabel("more time than the best single resource, in %")
     legend_below(made, axes)
-    save(made, out, "mix-regret")
+    save(made, out, f"{table.name}-regret")
+
+
+def kinds(table, out):
+    """Before x = 1 a kind has not run often enough to repay that its other resources were tried."""
+    made, axes = figure(f"{mix(table)}: regret of each kind of work, with all that was tried", table)
+    for policy in table.values("kind_regret", "policy"):
+        colour, _, marker = POLICIES[policy]
+        rows = table.of("kind_regret", policy=policy)
+        axes.plot([row["x"] for row in rows], [100 * row["value"] for row in rows], marker, color=colour,
+                  label=policy, markersize=5, markerfacecolor="none", markeredgewidth=1.4)
+    axes.margins(y=0.1)
+    axes.axvline(1, color=BLACK, linestyle=":", linewidth=1.2, label="runs that repay what is tried")
+    axes.axhline(5, color="#888888", linestyle="--", linewidth=1, label="5 % worse")
+    axes.set_xscale("log")
+    axes.set_yscale("symlog", linthresh=10)
+    ticks = [tick for tick in (-50, -20, -10, -5, 0, 5, 10, 20, 50, 100, 1000, 10000)
+             if axes.get_ylim()[0] <= tick <= axes.get_ylim()[1]]
+    axes.set_yticks(ticks, [str(tick) for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("runs of the kind, by those that repay what is tried")
+    axes.set_ylabel("more time than the best single\nresource of the kind, in %")
+    legend_below(made, axes)
+    save(made, out, f"{table.name}-kinds")
 
 
 def alone(table, out):
     tasks = table.values("alone", "task")
-    made, axes = figure("A mix of kernels: each kind of work on each resource alone", table,
+    made, axes = figure(f"{mix(table)}: each kind of work on each resource alone", table,
                         height=2 + 0.17 * len(tasks))
     for i, resource in enumerate(table.values("alone", "resource")):
         rows = table.of("alone", resource=resource)
@@ -179,7 +206,7 @@ def alone(table, out):
     axes.set_xlabel("time from the host's memory to the host's memory, in µs")
     axes.set_ylabel("kernel / elements / operations each")
     axes.legend(frameon=False, fontsize=9)
-    save(made, out, "mix-alone")
+    save(made, out, f"{table.name}-alone")
 
 
 def sizes(axes, table):
@@ -287,9 +314,9 @@ def nstream(table, out):
     bars(table, out, "nstream", "The triad nstream", table.of("rate"), "GB/s")
 
 
-FIGURES = {"mix": (shares, course, alone), "tiny": (tiny, found), "scale": (scale,),
-           "scale-workers": (scale,), "trouble": (trouble,),
-           "filter": (image_filter,), "nstream": (nstream,)}
+FIGURES = {"mix": (shares, course, kinds, alone), "mix-small": (shares, kinds), "tiny": (tiny, found),
+           "scale": (scale,), "scale-workers": (scale,), "trouble": (trouble,), "filter": (image_filter,),
+           "nstream": (nstream,)}
 
 
 def main(arguments):
