@@ -89,17 +89,34 @@ static void forgive_runs(dynsel_tuned_task *entry, uint32_t index)
     }
 }
 
-/* A best that has become much slower begins afresh: it may be bad luck, and others may have become
- * faster since they were tried. */
+static uint64_t lowest_of_others(const sight *s, uint32_t than)
+{
+    uint64_t low = UINT64_MAX;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        if (i != than && is_candidate(s, i)) {
+            low = dynsel_lower(low, estimate(s, i));
+        }
+    }
+    return low;
+}
+
+/* A best that has become much slower begins afresh where another may be faster now: it may be bad
+ * luck. In any case others, which may have become faster since they were tried, are tried soon. */
 static void doubt_best(sight *s)
 {
     dynsel_tuned_task *entry = s->entry;
-    if (!DYNSEL_TUNED_EXPLORES || !entry->tuned || entry->resources[entry->best].samples == 0 ||
-        defence(s, entry->best) <= entry->best_time + entry->best_time / 2) {
+    if (!DYNSEL_TUNED_EXPLORES || !entry->tuned || entry->resources[entry->best].samples == 0) {
         return;
     }
-    dynsel_tuned_doubt(&entry->resources[entry->best]);
-    entry->best_time = DYNSEL_TUNED_LONGEST_NS;
+    const uint64_t now = defence(s, entry->best);
+    if (now <= entry->best_time + entry->best_time / 2) {
+        return;
+    }
+    entry->best_time = now;
+    if (lowest_of_others(s, entry->best) < now) {
+        dynsel_tuned_doubt(&entry->resources[entry->best]);
+        entry->best_time = DYNSEL_TUNED_LONGEST_NS;
+    }
     entry->wait = 1;
     entry->pause = DYNSEL_TUNED_FIRST_PAUSE;
 }

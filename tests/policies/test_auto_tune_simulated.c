@@ -352,6 +352,38 @@ static void counts_of_very_long_lives_are_halved(void **state)
     world_close();
 }
 
+/* So many at a time, told of only when all were chosen. */
+static void live_in_bursts(uint32_t rounds)
+{
+    enum { BURST = 32 };
+    for (uint32_t round = 0; round < rounds; round++) {
+        dynsel_selection burst[BURST];
+        for (uint32_t i = 0; i < BURST; i++) {
+            burst[i] = world_choose(&task);
+            world_tell(&burst[i], DYNSEL_TASK_SUBMISSION, 0);
+        }
+        for (uint32_t i = 0; i < BURST; i++) {
+            w.runs[burst[i].index]++;
+            world_tell(&burst[i], DYNSEL_TASK_TIME, world_time(&w, burst[i].index));
+            world_tell(&burst[i], DYNSEL_TASK_COMPLETION, 0);
+        }
+    }
+}
+
+/* While a whole burst is out nothing is learned: it is not sent where the work needs even longer.
+ */
+static void bursts_stay_where_it_became_slower_but_is_the_fastest(void **state)
+{
+    (void)state;
+    begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = 100000});
+    live(200);
+    const uint32_t elsewhere = w.runs[1];
+    w.devices[0].ns = 3000;
+    live_in_bursts(20);
+    assert_in_range(w.runs[1], elsewhere, elsewhere + 2);
+    world_close();
+}
+
 static void absurd_times_do_no_harm(void **state)
 {
     (void)state;
@@ -398,6 +430,7 @@ int main(void)
         cmocka_unit_test(a_whole_life_with_jitter_stays_within_five_percent_a_little_later),
         cmocka_unit_test(short_lives_pay_for_their_first_turns_only),
         cmocka_unit_test(counts_of_very_long_lives_are_halved),
+        cmocka_unit_test(bursts_stay_where_it_became_slower_but_is_the_fastest),
         cmocka_unit_test(absurd_times_do_no_harm),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
