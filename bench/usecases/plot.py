@@ -63,7 +63,7 @@ class Table:
         return "".join(f"- {name}: {value}\n" for name, value in facts)
 
     def machine(self):
-        where = self.facts.get("configuration", "").split(",")[0]
+        where = self.facts.get("configuration", "").rsplit(", ", 3)[0]  # what csv.c adds to the label
         where = self.facts.get("processor", "") if where in ("", "not named") else where
         return f"{where}, {self.facts.get('date', '')[:10]}"
 
