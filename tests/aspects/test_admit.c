@@ -447,6 +447,7 @@ static void the_host_is_put_to_the_proof_too(void **state)
 }
 #endif
 
+#if CONFIG_DYNSEL_STATUS_NAMES
 /* Placeholders of the text whose numbers are of nothing. */
 static void an_error_with_strange_numbers_is_told_all_the_same(void **state)
 {
@@ -458,6 +459,7 @@ static void an_error_with_strange_numbers_is_told_all_the_same(void **state)
     (void)dynsel_error_text(&error, text, sizeof(text));
     assert_non_null(strstr(text, "unknown aspect and unknown target and {aspec} and 4294967295"));
 }
+#endif
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
@@ -484,7 +486,9 @@ int main(void)
 #if CONFIG_DYNSEL_BACKEND_INLINE
         TEST(the_host_is_put_to_the_proof_too),
 #endif
+#if CONFIG_DYNSEL_STATUS_NAMES
         TEST(an_error_with_strange_numbers_is_told_all_the_same),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
