@@ -106,6 +106,7 @@ typedef struct dynsel_backend_ops {
 #endif
 
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
+#if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     /** Looks, without waiting: DYNSEL_E_AGAIN while the work goes on, DYNSEL_OK when it completed,
      * else why it failed (details through dynsel_fail()). Several threads at once, also beside
      * `wait`. */
@@ -113,6 +114,7 @@ typedef struct dynsel_backend_ops {
 
     /** Blocks until the work is complete; returns as `poll` does, never DYNSEL_E_AGAIN. */
     dynsel_status (*wait)(dynsel_backend *backend, const dynsel_work *work);
+#endif
 
     /** Gives back work->done.native; called exactly once for work that had one, when nobody polls
      * or waits any more. It may come before the holder of a submission collects what is known by

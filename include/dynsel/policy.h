@@ -45,6 +45,10 @@ typedef struct dynsel_options {
     void *(*adapt)(void *handle);
 } dynsel_options;
 
+#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
+struct dynsel_slot; /* the library's own */
+#endif
+
 /** How a policy chooses. A custom policy fills in the same table as the built-in ones. */
 typedef struct dynsel_policy_ops {
     const char *name;
@@ -89,13 +93,27 @@ typedef struct dynsel_policy_ops {
      * Needed when `needs` or a `wants` is not 0. */
     void (*report)(dynsel_policy *policy, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value);
+
+#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
+    /** The library's own: what it does for policies that want to hear of their work. Pointers, so
+     * that a program whose policies do not has no code for it. */
+    void (*note_step)(struct dynsel_slot *slot);                 /* see its states */
+    void (*note_end)(struct dynsel_slot *slot, uint64_t end_ns); /* in dynsel_complete() */
+#endif
 } dynsel_policy_ops;
 
 /** Book-keeping for one resource of one policy; only the library looks inside. */
 typedef struct dynsel_lane {
-    void *own;          /* what the backend works with */
+    void *own; /* what the backend works with */
+#if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word health; /* failures in a row, and whether it is out of service */
-#if CONFIG_DYNSEL_IN_FLIGHT
+#endif
+#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    uint32_t last_token;  /* of the work that was accepted last when some was marked last */
+    uint64_t last_end_ns; /* when that was complete; 0: nobody knows */
+#endif
+#elif CONFIG_DYNSEL_IN_FLIGHT
     dynsel_word head; /* work in flight, oldest first, as slot numbers */
     dynsel_word tail;
     dynsel_word reaper;   /* one thread at a time takes finished work off the head */
@@ -130,7 +148,9 @@ struct dynsel_policy {
     const dynsel_policy *self; /* its own address once initialized */
     uint32_t count;            /* resources in the table */
     uint32_t ways;             /* how work is submitted: see src/core/policy.h */
-    dynsel_word impaired;      /* how many resources are out of service */
+#if CONFIG_DYNSEL_LOSES_RESOURCES
+    dynsel_word impaired; /* how many resources are out of service */
+#endif
     dynsel_word failed;        /* whether `failure` holds one */
     dynsel_kept_error failure; /* the earliest failure of work without a handle */
 #if CONFIG_DYNSEL_ASPECTS

@@ -104,14 +104,19 @@ class Formula:
         if is_set("DYNSEL_CONTEXT_THREADS"):
             yield Term("waking", ("wakes", "sleepers"), "bss", 8)
         if is_set("DYNSEL_CONTEXT_INTERRUPTS"):
-            yield Term("waking", ("wakes",), "bss", 4)
+            if not is_set("DYNSEL_IN_FLIGHT_SMALL"):
+                yield Term("waking", ("wakes",), "bss", 4)
             if is_set("DYNSEL_HAS_HOSTED"):
                 yield Term("signals in place of interrupts", ("depth", "outside"), "bss", 4 + 128)
         if is_set("DYNSEL_STATISTICS"):
             yield Term("counting", ("taken",), "bss", 4)
         if is_set("DYNSEL_IN_FLIGHT"):
             yield self._per("slots of work in flight", ("dynsel_slots",), self._slot(), "MAX_IN_FLIGHT")
-            yield Term("most in flight", ("most_in_use", "refusals"), "bss", 8)
+            if is_set("DYNSEL_IN_FLIGHT_SMALL"):
+                words = WORD.times(5 if is_set("DYNSEL_STATISTICS") else 3)
+                yield Term("of the table as a whole", ("dynsel_in_flight",), "bss", words.size)
+            else:
+                yield Term("most in flight", ("most_in_use", "refusals"), "bss", 8)
         if is_set("DYNSEL_COMMAND_GROUPS"):
             yield from self._memory()
         if is_set("DYNSEL_BACKEND_THREADS"):
@@ -241,6 +246,9 @@ class Formula:
                       self._kept_error())
 
     def _slot(self):
+        if self._config.is_set("DYNSEL_IN_FLIGHT_SMALL"):
+            took = LONG if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE") else NOTHING
+            return struct(WORD, BYTE.times(2), self._selection(), took, self._work())
         cache_line = 64 if self._config.is_set("DYNSEL_CONTEXT_THREADS") else self._pointer.size
         waits = (BYTE.times(2), WORD) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else ()
         return struct(WORD.times(2), self._selection(), self._status, BYTE.times(2), *waits, self._work(),
@@ -363,14 +371,19 @@ class Formula:
         return (WORD if len(self._config.aspects().aspects) <= 32 else LONG).times(count)
 
     def _lane(self):
+        health = WORD if self._config.is_set("DYNSEL_LOSES_RESOURCES") else NOTHING
+        if self._config.is_set("DYNSEL_IN_FLIGHT_SMALL"):
+            timed = (WORD, LONG) if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE") else ()
+            return struct(self._pointer, health, *timed)
         in_flight = self._config.is_set("DYNSEL_IN_FLIGHT")
-        return struct(self._pointer, WORD, *((WORD.times(3), LONG, self._pointer) if in_flight else ()))
+        return struct(self._pointer, health, *((WORD.times(3), LONG, self._pointer) if in_flight else ()))
 
     def _policy(self, resources):
         aspects = self._config.is_set("DYNSEL_ASPECTS")
         counted = self._config["DYNSEL_COUNTING_THREADS"] if self._config.is_set("DYNSEL_STATISTICS") else 0
         ranges = LONG.times(3) if counted and self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
-        return struct(self._pointer.times(2), WORD.times(4), self._kept_error(), WORD if aspects else NOTHING,
+        words = WORD.times(4 if self._config.is_set("DYNSEL_LOSES_RESOURCES") else 3)
+        return struct(self._pointer.times(2), words, self._kept_error(), WORD if aspects else NOTHING,
                       self._aspects(resources), self._pointer.times(2 * resources),
                       self._lane().times(resources), WORD.times(4 * counted * resources), ranges)
 

@@ -3,6 +3,8 @@
 #include "core/fail.h"
 #include "core/policy.h"
 
+#if CONFIG_DYNSEL_LOSES_RESOURCES
+
 void dynsel_lane_retire(dynsel_policy *policy, uint32_t index)
 {
     dynsel_word *health = &policy->lanes[index].health;
@@ -47,6 +49,8 @@ void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index, dynsel_statu
     }
 }
 
+#endif
+
 static dynsel_status check_index(const dynsel_policy *policy, size_t index, const char *function)
 {
     if (!dynsel_policy_is_usable(policy)) {
@@ -78,8 +82,10 @@ dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index)
     if (status != DYNSEL_OK) {
         return status;
     }
+#if CONFIG_DYNSEL_LOSES_RESOURCES
     if ((dynsel_word_exchange(&policy->lanes[index].health, 0) & DYNSEL_HEALTH_OUT) != 0) {
         (void)dynsel_word_add_relaxed(&policy->impaired, (uint32_t)-1);
     }
+#endif
     return DYNSEL_OK;
 }

@@ -14,11 +14,46 @@
 
 #if CONFIG_DYNSEL_IN_FLIGHT
 
-#include "core/slot.h"
-
 /* For statistics and checks. */
 dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void);
 bool dynsel_in_flight_table_is_whole(void);
+
+/* Takes finished work off every lane of every policy; never blocks. */
+void dynsel_in_flight_reap(void);
+
+/* Waits for all that the policy had accepted before the call. DYNSEL_E_BUSY: some of it waits for
+ * this thread itself. */
+dynsel_status dynsel_in_flight_wait(dynsel_policy *policy);
+
+/* Waits for all work of a backend, whichever policies placed it, that was accepted before the call.
+ */
+dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend);
+
+/* Takes finished work off the policy's lanes; returns how many slots it still holds. */
+uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
+
+#endif
+
+#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
+
+/* Lanes are lists in the other table only. */
+static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+    return true;
+}
+
+static inline void dynsel_in_flight_look(dynsel_policy *policy)
+{
+    (void)policy;
+    dynsel_in_flight_reap();
+}
+
+#elif CONFIG_DYNSEL_IN_FLIGHT
+
+#include "core/slot.h"
+
 bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index);
 
 /* Submits work of a policy whose work may outlive the call. */
@@ -42,9 +77,6 @@ void dynsel_in_flight_unpin(uint32_t slot);
  */
 void dynsel_in_flight_look(dynsel_policy *policy);
 
-/* Takes finished work off every lane of every policy; never blocks. */
-void dynsel_in_flight_reap(void);
-
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 /* A slot for deferred work, waited for as the request's manner says. */
 dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot);
@@ -52,17 +84,6 @@ dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot 
 /* Whether work goes on on a resource, told by what its backend works with: whoever placed it. */
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own);
 #endif
-
-/* Waits for all that the policy had accepted before the call. DYNSEL_E_BUSY: some of it waits for
- * this thread itself. */
-dynsel_status dynsel_in_flight_wait(dynsel_policy *policy);
-
-/* Waits for all work of a backend, whichever policies placed it, that was accepted before the call.
- */
-dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend);
-
-/* Takes finished work off the policy's lanes; returns how many slots it still holds. */
-uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
 
 #else
 

@@ -33,12 +33,11 @@ static bool has_own_ways(const dynsel_policy_ops *ops)
     return false;
 }
 
-/* The library's own have looked themselves. */
+/* The library's own have whole tables. */
 static bool are_complete(const dynsel_policy *policy, const dynsel_policy_ops *ops)
 {
-    (void)policy;
     (void)ops;
-    return true;
+    return policy != NULL;
 }
 
 #endif
@@ -61,14 +60,13 @@ static dynsel_status check_new(const dynsel_policy *policy, const dynsel_policy_
     return DYNSEL_OK;
 }
 
-static dynsel_status check_offset(dynsel_policy *policy, size_t offset)
+static dynsel_status check_offset(const dynsel_policy *policy, size_t offset)
 {
-    if (offset < policy->count) {
-        return DYNSEL_OK;
-    }
-    dynsel_table_leave(policy, policy->count);
-    return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
-                          "the offset is past the table: there are {} resources", policy->count);
+    return offset < policy->count
+               ? DYNSEL_OK
+               : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                                "the offset is past the table: there are {} resources",
+                                policy->count);
 }
 
 dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
@@ -84,6 +82,7 @@ dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_o
         status = check_offset(policy, offset);
     }
     if (status != DYNSEL_OK) {
+        dynsel_table_leave(policy, policy->count);
         *policy = (dynsel_policy){0};
         return status;
     }

@@ -30,9 +30,25 @@ enum {
 
 enum {
     /* Nothing tells the resources of a policy from each other: what one runs, all run. */
-    DYNSEL_RESOURCES_ARE_ALIKE =
-        CONFIG_DYNSEL_SUBMITS_IN_CALLER && !CONFIG_DYNSEL_ASPECTS && CONFIG_DYNSEL_MAX_FAILURES == 0
+    DYNSEL_RESOURCES_ARE_ALIKE = CONFIG_DYNSEL_SUBMITS_IN_CALLER && !CONFIG_DYNSEL_ASPECTS &&
+                                 CONFIG_DYNSEL_MAX_FAILURES == 0,
+    /* Only a task's forms say which resources it may use. */
+    DYNSEL_ONLY_FORMS_DECIDE =
+        !CONFIG_DYNSEL_LOSES_RESOURCES && !CONFIG_DYNSEL_ASPECTS && !CONFIG_DYNSEL_COMMAND_GROUPS,
+    /* A policy may choose what a task cannot use: the core refuses it then. */
+    DYNSEL_CORE_LOOKS_AT_CHOICE = CONFIG_DYNSEL_IN_FLIGHT_SMALL
 };
+
+/* In the operations of a policy that wants to hear of its work, and of how long it takes. */
+#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
+void dynsel_tell_step(struct dynsel_slot *slot);
+void dynsel_note_time(struct dynsel_slot *slot, uint64_t end_ns);
+#define DYNSEL_HEARS_STEPS .note_step = dynsel_tell_step,
+#define DYNSEL_HEARS_TIMES .note_step = dynsel_tell_step, .note_end = dynsel_note_time,
+#else
+#define DYNSEL_HEARS_STEPS
+#define DYNSEL_HEARS_TIMES
+#endif
 
 #if !CONFIG_DYNSEL_CUSTOM_POLICIES
 /* As the public header says where it has them. */
@@ -57,21 +73,31 @@ static inline bool dynsel_policy_outlives(const dynsel_policy *policy)
     return CONFIG_DYNSEL_IN_FLIGHT && (policy->ways & DYNSEL_WAY_WITH_SLOTS) != 0;
 }
 
-static inline bool dynsel_policy_is_impaired(const dynsel_policy *policy)
+/* How many resources are out of service. */
+static inline uint32_t dynsel_policy_impairment(const dynsel_policy *policy)
 {
-    return !DYNSEL_RESOURCES_ARE_ALIKE && dynsel_word_load_relaxed(&policy->impaired) != 0;
+#if CONFIG_DYNSEL_LOSES_RESOURCES
+    return dynsel_word_load_relaxed(&policy->impaired);
+#else
+    (void)policy;
+    return 0;
+#endif
 }
 
 static inline bool dynsel_lane_in_service(const dynsel_lane *lane)
 {
-    return DYNSEL_RESOURCES_ARE_ALIKE ||
-           (dynsel_word_load_relaxed(&lane->health) & DYNSEL_HEALTH_OUT) == 0;
+#if CONFIG_DYNSEL_LOSES_RESOURCES
+    return (dynsel_word_load_relaxed(&lane->health) & DYNSEL_HEALTH_OUT) == 0;
+#else
+    (void)lane;
+    return true;
+#endif
 }
 
 /* What was appended to the lane last; tells whether something came in between. */
 static inline uint32_t dynsel_lane_tail(const dynsel_lane *lane)
 {
-#if CONFIG_DYNSEL_IN_FLIGHT
+#if CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     return dynsel_word_load_relaxed(&lane->tail);
 #else
     (void)lane;
@@ -118,6 +144,9 @@ static inline dynsel_task_fn dynsel_function_at(const dynsel_policy *policy, uin
     if (DYNSEL_RESOURCES_ARE_ALIKE) {
         return dynsel_task_function_for(task, policy->resources[0].backend);
     }
+    if (DYNSEL_ONLY_FORMS_DECIDE) {
+        return dynsel_task_function_for(task, policy->resources[index].backend);
+    }
     return DYNSEL_LIKELY(dynsel_task_suits_all(task)) ? task->function
                                                       : dynsel_form_at(policy, index, task);
 }
@@ -126,7 +155,7 @@ static inline dynsel_task_fn dynsel_function_at(const dynsel_policy *policy, uin
 static inline bool dynsel_all_are_candidates(const dynsel_policy *policy, const dynsel_task *task)
 {
     return DYNSEL_RESOURCES_ARE_ALIKE ||
-           DYNSEL_LIKELY(dynsel_task_suits_all(task) && !dynsel_policy_is_impaired(policy));
+           DYNSEL_LIKELY(dynsel_task_suits_all(task) && dynsel_policy_impairment(policy) == 0);
 }
 
 /* dynsel_policy_may_use() without a call in the simple case. Where all resources are alike, no
@@ -155,10 +184,11 @@ static inline void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index
                                            dynsel_status status)
 {
     dynsel_count_end(policy, index, status);
-    if (CONFIG_DYNSEL_MAX_FAILURES > 0 &&
-        (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->lanes[index].health) != 0)) {
+#if CONFIG_DYNSEL_MAX_FAILURES > 0
+    if (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->lanes[index].health) != 0) {
         dynsel_lane_note_change(policy, index, status);
     }
+#endif
 }
 
 /* Takes a resource out of service. */

@@ -25,6 +25,10 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
     const dynsel_manner manner = {.function = DYNSEL_TEXT(__func__)};
     dynsel_selection chosen;
     const dynsel_status status = dynsel_choose(&manner, policy, task, &chosen, false);
+    if (DYNSEL_CORE_LOOKS_AT_CHOICE && status == DYNSEL_OK &&
+        dynsel_function_at(policy, chosen.index, task) == NULL) {
+        return dynsel_policy_refuse_task(policy, chosen.index, chosen.index + 1, task);
+    }
     if (status == DYNSEL_OK) {
         *selection = chosen;
     }

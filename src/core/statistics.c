@@ -74,7 +74,7 @@ static bool lanes_are_in_order(const dynsel_policy *policy)
             return false;
         }
     }
-    return out_of_service == dynsel_word_load_relaxed(&policy->impaired);
+    return out_of_service == dynsel_policy_impairment(policy);
 }
 
 bool dynsel_invariants_hold(const dynsel_policy *policy)

@@ -130,7 +130,7 @@ static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *), b
         status = status == DYNSEL_OK ? dynsel_table_admit(policy, i, given, &left_out) : status;
         status = status == DYNSEL_OK && !left_out ? attach(policy, i) : status;
         if (status != DYNSEL_OK) {
-            dynsel_table_leave(policy, i);
+            policy->count = i;
             return status;
         }
         i += left_out ? 0 : 1;
@@ -145,5 +145,9 @@ dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *opt
     const bool given = options->resources != NULL || options->count != 0;
     const dynsel_status status =
         given ? take_given(policy, options) : take_defaults(policy, options->backend);
-    return status == DYNSEL_OK ? attach_all(policy, options->adapt, given) : status;
+    if (status != DYNSEL_OK) {
+        policy->count = 0; /* none of them was attached */
+        return status;
+    }
+    return attach_all(policy, options->adapt, given);
 }

@@ -10,8 +10,8 @@
 #include "core/device.h"
 #include "core/fail.h"
 
-/* Fills the table, adapts and proves what is in it, and begins to use it. A failure leaves a policy
- * that is to be zeroed. options: may be NULL. */
+/* Fills the table, adapts and proves what is in it, and begins to use it. A failure leaves the
+ * policy with those of which the use is to be ended. options: may be NULL. */
 dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *options);
 
 /* Ends the use of the first `count` resources. */

@@ -103,21 +103,3 @@ dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission, dyns
     *done = submission->done;
     return DYNSEL_OK;
 }
-
-dynsel_policy *dynsel_submission_policy(const dynsel_submission *submission)
-{
-    return submission != NULL ? submission->policy : NULL;
-}
-
-const dynsel_resource *dynsel_submission_resource(const dynsel_submission *submission)
-{
-    const dynsel_policy *policy = dynsel_submission_policy(submission);
-    return dynsel_policy_is_usable(policy) && submission->index < policy->count
-               ? &policy->resources[submission->index]
-               : NULL;
-}
-
-dynsel_reason dynsel_submission_reason(const dynsel_submission *submission)
-{
-    return submission != NULL ? submission->reason : DYNSEL_REASON_UNKNOWN;
-}

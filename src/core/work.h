@@ -30,8 +30,10 @@ static inline void dynsel_call(dynsel_work *work)
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const dynsel_status status =
         dynsel_call_function(work->function, work->where, work->args, &work->done);
-    work->error.status = status;
-    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+    if (!CONFIG_DYNSEL_IN_FLIGHT_SMALL || status != DYNSEL_OK) {
+        work->error.status = status;
+    }
+    if (CONFIG_DYNSEL_ERROR_DETAILS && !DYNSEL_LIKELY(status == DYNSEL_OK)) {
         dynsel_note_failure(work, status, failures_before);
     }
 }

@@ -255,15 +255,16 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
 static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("auto_tune"),
                                       .needs = DYNSEL_AUTO_TUNE_NEEDS,
                                       .try_select = try_select,
-                                      .report = report};
+                                      .report = report,
+                                      DYNSEL_HEARS_TIMES};
 
 dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynsel_options *options,
                                     uint64_t resample_interval_ns)
 {
-    if (policy == NULL) {
+    if (CONFIG_DYNSEL_ERROR_TEXTS && policy == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
     }
-    const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, 0);
+    const dynsel_status status = dynsel_policy_init_at((dynsel_policy *)policy, &ops, options, 0);
     if (status == DYNSEL_OK) {
         policy->resample_interval_ns = resample_interval_ns;
         policy->untracked.value = 0;

@@ -106,20 +106,19 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
     }
 }
 
-static const dynsel_policy_ops ops = {
-    .name = DYNSEL_POLICY_NAME("dynamic_load"),
-    .needs = DYNSEL_DYNAMIC_LOAD_NEEDS,
-    .try_select = try_select,
-    .report = report,
-};
+static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("dynamic_load"),
+                                      .needs = DYNSEL_DYNAMIC_LOAD_NEEDS,
+                                      .try_select = try_select,
+                                      .report = report,
+                                      DYNSEL_HEARS_STEPS};
 
 dynsel_status dynsel_dynamic_load_init(dynsel_dynamic_load_policy *policy,
                                        const dynsel_options *options)
 {
-    if (policy == NULL) {
+    if (CONFIG_DYNSEL_ERROR_TEXTS && policy == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
     }
-    const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, 0);
+    const dynsel_status status = dynsel_policy_init_at((dynsel_policy *)policy, &ops, options, 0);
     if (status == DYNSEL_OK) {
         for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
             policy->loads[i].word.value = 0;

@@ -20,7 +20,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
                                 dynsel_selection *selection)
 {
     const uint32_t index = ((const dynsel_fixed_resource_policy *)base)->index;
-    if (!dynsel_all_are_candidates(base, task)) {
+    if (!DYNSEL_CORE_LOOKS_AT_CHOICE && !dynsel_all_are_candidates(base, task)) {
         return select_if_candidate(base, index, task, selection);
     }
     selection->index = index;
@@ -34,10 +34,11 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("fixed_resource
 dynsel_status dynsel_fixed_resource_init(dynsel_fixed_resource_policy *policy,
                                          const dynsel_options *options, size_t offset)
 {
-    if (policy == NULL) {
+    if (CONFIG_DYNSEL_ERROR_TEXTS && policy == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
     }
-    const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, offset);
+    const dynsel_status status =
+        dynsel_policy_init_at((dynsel_policy *)policy, &ops, options, offset);
     if (status == DYNSEL_OK) {
         policy->index = (uint32_t)offset;
     }

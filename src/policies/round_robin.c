@@ -147,10 +147,11 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("round_robin"),
 dynsel_status dynsel_round_robin_init(dynsel_round_robin_policy *policy,
                                       const dynsel_options *options, size_t offset)
 {
-    if (policy == NULL) {
+    if (CONFIG_DYNSEL_ERROR_TEXTS && policy == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
     }
-    const dynsel_status status = dynsel_policy_init_at(&policy->policy, &ops, options, offset);
+    const dynsel_status status =
+        dynsel_policy_init_at((dynsel_policy *)policy, &ops, options, offset);
     if (status == DYNSEL_OK) {
         policy->turn.value = (uint32_t)offset;
         for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {

@@ -337,14 +337,15 @@ class Testing(Case):
 class Checking(Case):
     """`scons check`, with tools that are there and tools that are not."""
 
-    VARIANTS = ("native", "native+clang", "native+sanitize", "native+minimal", "native+full", "native+tiny")
+    VARIANTS = ("native", "native+clang", "native+sanitize", "native+minimal", "native+full", "native+tiny",
+                "native+tiny_in_flight")
 
     def test_all_gates_and_the_second_time(self):
         shutil.rmtree(self.top / "build", ignore_errors=True)
         self.edit("src/SConscript", 'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n',
                   'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n' + self.uses_all_options())
         said = self.good("check")
-        self.assertEqual(said.splitlines()[-1], "24 passed, 0 failed")
+        self.assertEqual(said.splitlines()[-1], "27 passed, 0 failed")
         for variant in self.VARIANTS:
             self.assertIn(f"  HEAP  build/{variant}/libdynsel.a\n", said)
             self.assertIn(f"  TEST  build/{variant}/tests/test_other\n", said)
