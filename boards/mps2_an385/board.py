@@ -41,10 +41,10 @@ def tiny_limits(config):
             or not config["DYNSEL_OPTIMIZE_SIZE"]):
         return None
     if config["DYNSEL_IN_FLIGHT_SMALL"]:
-        return {"flash": 6200, "fixed_resource": 1536, "stack": 224}
+        return {"flash": 6040, "fixed_resource": 1536, "stack": 224}
     if config["DYNSEL_IN_FLIGHT"]:
         return {"flash": 10500, "fixed_resource": 5300, "stack": 488}
-    return None if config["DYNSEL_CUSTOM_BACKENDS"] else {"flash": 3950, "fixed_resource": 1024, "stack": 192}
+    return None if config["DYNSEL_CUSTOM_BACKENDS"] else {"flash": 3800, "fixed_resource": 1024, "stack": 192}
 
 
 def limits(config):

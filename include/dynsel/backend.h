@@ -50,8 +50,9 @@ typedef struct dynsel_backend_ops {
      * is complete when `start` returns, else from the `end_ns` of dynsel_complete(). */
     uint32_t reports;
 
-    /** Work may go on after `start` has returned. Then `poll`, `wait` and `release` are needed, and
-     * so is CONFIG_DYNSEL_IN_FLIGHT. False: `start` returns when the work is done. */
+    /** Work may go on after `start` has returned. Then `poll`, `wait` and `release` are needed, or
+     * marks_completion, and so is CONFIG_DYNSEL_IN_FLIGHT. False: `start` returns when the work is
+     * done. */
     bool outlives_submit;
 
     /** `start` does nothing but dynsel_work_call(), so the core may call the task function itself.
@@ -60,7 +61,9 @@ typedef struct dynsel_backend_ops {
 
     /** The end of work that `start` accepted is always told with dynsel_complete(), so that `poll`
      * and `wait` are not needed (when they are there, they have the last word on how it ended).
-     * False: the work is complete when done.native is NULL after `start`. */
+     * False: the work is complete when done.native is NULL after `start`. With
+     * CONFIG_DYNSEL_IN_FLIGHT_SMALL it must be true of work that outlives its submit, and there is
+     * no `poll` and no `wait`. */
     bool marks_completion;
 
     /** When `poll` says complete, everything that the work wrote can be seen by the caller. False:
@@ -100,8 +103,9 @@ typedef struct dynsel_backend_ops {
     /** Starts the work: calls dynsel_work_call(), at once or later in another thread. DYNSEL_OK: it
      * was started, and it is complete exactly when work->done.native is NULL (unless
      * marks_completion). Any other status: nothing was started, the task function was not and will
-     * not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose again, DYNSEL_E_AGAIN (full at
-     * the moment) too where the submit may wait. Any thread, several at once. */
+     * not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose again (but with
+     * CONFIG_DYNSEL_IN_FLIGHT_SMALL, where who submits gets it), DYNSEL_E_AGAIN (full at the
+     * moment) too where the submit may wait. Any thread, several at once. */
     dynsel_status (*start)(dynsel_backend *backend, dynsel_work *work);
 #endif
 
@@ -155,8 +159,8 @@ void dynsel_work_call(dynsel_work *work);
  *     then. Leaves no last error. Without CONFIG_DYNSEL_IN_FLIGHT always DYNSEL_E_STALE.
  * May block: no.
  * Context: any, interrupts and callbacks of drivers as well.
- * Cost: three compare-and-swaps; wakes threads that sleep. Policies hear of it when a call of the
- *     library looks.
+ * Cost: three compare-and-swaps, with CONFIG_DYNSEL_IN_FLIGHT_SMALL one critical section; wakes
+ *     threads that sleep. Policies hear of it when a call of the library looks.
  */
 dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end_ns);
 

@@ -28,7 +28,8 @@ typedef struct dynsel_in_flight_statistics {
     uint32_t in_use;   /**< slots that are not free now */
     uint32_t
         most_in_use; /**< most slots that were still in use when finished work had been taken off */
-    uint32_t refusals; /**< submits that found no slot: DYNSEL_E_FULL and DYNSEL_E_TIMEOUT */
+    uint32_t refusals; /**< submits that found no slot: DYNSEL_E_FULL and DYNSEL_E_TIMEOUT. Both 0
+                            with CONFIG_DYNSEL_IN_FLIGHT_SMALL without CONFIG_DYNSEL_STATISTICS */
 } dynsel_in_flight_statistics;
 
 /**

@@ -11,6 +11,9 @@
  * Without one (NULL) nobody will ask: the slot is free again when the work is complete, and a
  * failure goes to the group.
  *
+ * Where all backends of a policy end their work before the submitting call returns, it needs no
+ * slot; but with CONFIG_DYNSEL_IN_FLIGHT_SMALL all work has one.
+ *
  * Source: seed 002, "Submission" and "Free Functions"; seed 004, "Using policy_base".
  */
 #ifndef DYNSEL_SUBMISSION_H
@@ -58,7 +61,8 @@ struct dynsel_submission {
  *     and as long as the task function takes.
  * Context: any thread, task functions; not interrupts.
  * Cost: that of the policy, plus three indirect calls; with a backend whose work outlives the call,
- *     one claimed slot (looks at no more than CONFIG_DYNSEL_MAX_IN_FLIGHT of them). Lock-free but
+ *     one claimed slot (looks at no more than CONFIG_DYNSEL_MAX_IN_FLIGHT of them; with
+ *     CONFIG_DYNSEL_IN_FLIGHT_SMALL at all of them, once after each end and for each free one). Lock-free but
  *     for what the task function and the backend do.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,

@@ -11,6 +11,9 @@
 #include <dynsel/submission.h>
 
 #include "core/start.h"
+#if CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+#include "core/slot.h"
+#endif
 
 #if CONFIG_DYNSEL_IN_FLIGHT
 
@@ -51,8 +54,6 @@ static inline void dynsel_in_flight_look(dynsel_policy *policy)
 }
 
 #elif CONFIG_DYNSEL_IN_FLIGHT
-
-#include "core/slot.h"
 
 bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index);
 

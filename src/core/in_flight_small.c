@@ -8,6 +8,8 @@
 #include "core/policy.h"
 #include "core/report.h"
 
+#define LATER ((uint32_t)1 << 30) /* a distance of tokens that goes backwards */
+
 enum {
     LONGEST_SLEEP_NS = 10000000 /* in case a device forgets to interrupt */
 };
@@ -51,7 +53,7 @@ void dynsel_note_time(dynsel_slot *slot, uint64_t end_ns)
         begin_ns = lane->last_end_ns;
     }
     if (!slot->work.began && lane->last_end_ns == 0 &&
-        (int32_t)(slot->work.token - lane->last_token) <= 0) {
+        lane->last_token - slot->work.token < LATER) {
         known = false;
     }
     lane->last_end_ns = end_ns;
@@ -91,9 +93,13 @@ void dynsel_tell_step(dynsel_slot *slot)
 {
     if (slot->state == DYNSEL_SLOT_FREE) {
         tell_begin(slot);
-    } else if (slot->state == DYNSEL_SLOT_STARTING) {
+        return;
+    }
+    if (slot->state == DYNSEL_SLOT_STARTING) {
         dynsel_tell_withdrawal(&slot->selection);
-    } else if (slot->selection.wants != 0) {
+        return;
+    }
+    if (slot->selection.wants != 0) {
         dynsel_tell_end(&slot->selection, slot->work.error.status, time_of(slot));
     }
 }

@@ -32,9 +32,6 @@ enum {
     /* Nothing tells the resources of a policy from each other: what one runs, all run. */
     DYNSEL_RESOURCES_ARE_ALIKE = CONFIG_DYNSEL_SUBMITS_IN_CALLER && !CONFIG_DYNSEL_ASPECTS &&
                                  CONFIG_DYNSEL_MAX_FAILURES == 0,
-    /* Only a task's forms say which resources it may use. */
-    DYNSEL_ONLY_FORMS_DECIDE =
-        !CONFIG_DYNSEL_LOSES_RESOURCES && !CONFIG_DYNSEL_ASPECTS && !CONFIG_DYNSEL_COMMAND_GROUPS,
     /* A policy may choose what a task cannot use: the core refuses it then. */
     DYNSEL_CORE_LOOKS_AT_CHOICE = CONFIG_DYNSEL_IN_FLIGHT_SMALL
 };
@@ -144,7 +141,7 @@ static inline dynsel_task_fn dynsel_function_at(const dynsel_policy *policy, uin
     if (DYNSEL_RESOURCES_ARE_ALIKE) {
         return dynsel_task_function_for(task, policy->resources[0].backend);
     }
-    if (DYNSEL_ONLY_FORMS_DECIDE) {
+    if (CONFIG_DYNSEL_ONLY_FORMS_DECIDE) {
         return dynsel_task_function_for(task, policy->resources[index].backend);
     }
     return DYNSEL_LIKELY(dynsel_task_suits_all(task)) ? task->function

@@ -44,7 +44,7 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
 {
     dynsel_aspect_set lacking = 0;
     bool passed_over = false;
-    for (uint32_t i = first; !DYNSEL_ONLY_FORMS_DECIDE && i < end; i++) {
+    for (uint32_t i = first; !CONFIG_DYNSEL_ONLY_FORMS_DECIDE && i < end; i++) {
         if (task == NULL || dynsel_function_at(policy, i, task) != NULL) {
             return refuse_out_of_service(policy, i);
         }
@@ -84,7 +84,7 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
                                            const dynsel_task *task)
 {
     dynsel_reason reason = DYNSEL_REASON_ONLY_CANDIDATE;
-    for (uint32_t i = 0; !DYNSEL_ONLY_FORMS_DECIDE && i < policy->count; i++) {
+    for (uint32_t i = 0; !CONFIG_DYNSEL_ONLY_FORMS_DECIDE && i < policy->count; i++) {
         const dynsel_reason other =
             i != index ? reason_against(policy, i, task) : DYNSEL_REASON_ONLY_CANDIDATE;
         reason = other > reason ? other : reason;

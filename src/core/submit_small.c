@@ -59,7 +59,7 @@ static dynsel_status take_given(const terms *asked, const dynsel_task *task,
 static dynsel_status refuse_form(const dynsel_policy *policy, uint32_t index,
                                  const dynsel_task *task)
 {
-    return DYNSEL_ONLY_FORMS_DECIDE && !CONFIG_DYNSEL_ERROR_DETAILS
+    return CONFIG_DYNSEL_ONLY_FORMS_DECIDE && !CONFIG_DYNSEL_ERROR_DETAILS
                ? DYNSEL_E_UNSUPPORTED /* which is all that is kept of a failure */
                : dynsel_policy_refuse_task(policy, index, index + 1, task);
 }
@@ -165,7 +165,9 @@ static void note_refusal(const dynsel_slot *slot)
 /* Backends may return a bare status; the caller gets to know that they did. */
 static dynsel_status fail(dynsel_status status, uint32_t failures_before, const char *function)
 {
-    if (CONFIG_DYNSEL_ERROR_DETAILS && dynsel_this_thread()->failure_count != failures_before) {
+    const dynsel_thread *thread = dynsel_this_thread();
+    if (CONFIG_DYNSEL_ERROR_DETAILS && thread->failure_count != failures_before &&
+        thread->last_error.status == status) {
         return status;
     }
     switch (CONFIG_DYNSEL_ERROR_DETAILS ? (int)status : 0) {

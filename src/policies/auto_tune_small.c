@@ -207,7 +207,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
         return DYNSEL_OK;
     }
     selection->reason = (uint8_t)choose(policy, entry, &seen, selection);
-    if (selection->claims) {
+    if (selection->claims != 0) {
         policy->loads[selection->index].value++;
         selection->reported |= DYNSEL_TASK_SUBMISSION;
     }

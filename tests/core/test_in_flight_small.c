@@ -171,7 +171,9 @@ static void a_full_table_is_waited_for_where_that_helps(void **state)
     (void)state;
     static dynsel_submission submissions[SLOTS <= MARKED_QUEUE ? SLOTS : 1];
     NEEDS(SLOTS <= MARKED_QUEUE);
-    const uint32_t refusals = dynsel_get_in_flight_statistics().refusals;
+    const dynsel_in_flight_statistics before = dynsel_get_in_flight_statistics();
+    assert_int_equal(before.capacity, SLOTS);
+    assert_int_equal(before.in_use, 0);
     fill(submissions);
     assert_int_equal(dynsel_get_in_flight_statistics().in_use, SLOTS);
     assert_status(DYNSEL_E_FULL, dynsel_try_submit(&policy.policy, &task, NULL));
@@ -183,7 +185,7 @@ static void a_full_table_is_waited_for_where_that_helps(void **state)
     assert_status(DYNSEL_E_FULL, dynsel_submit(&policy.policy, &task, NULL)); /* all uncollected */
     assert_error_says("CONFIG_DYNSEL_MAX_IN_FLIGHT");
     if (CONFIG_DYNSEL_STATISTICS) {
-        assert_int_equal(dynsel_get_in_flight_statistics().refusals, refusals + 3);
+        assert_int_equal(dynsel_get_in_flight_statistics().refusals, before.refusals + 3);
         assert_int_equal(dynsel_get_in_flight_statistics().most_in_use, SLOTS);
     }
     assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy.policy));
@@ -237,6 +239,7 @@ static void a_backend_that_refuses_is_heard(void **state)
     device.room = 0;
     assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&policy.policy, &task, &submission));
     assert_status(DYNSEL_E_TIMEOUT, dynsel_submit_for(&policy.policy, &task, &submission, 10));
+    assert_int_equal(dynsel_last_error()->status, DYNSEL_E_TIMEOUT);
     assert_status(DYNSEL_OK, dynsel_select(&policy.policy, &task, &selection));
     assert_status(DYNSEL_E_AGAIN, dynsel_try_submit_selection(&selection, &task, NULL));
     device.refuses = DYNSEL_E_OUT_OF_SERVICE;
