@@ -62,8 +62,8 @@ struct dynsel_submission {
  * Context: any thread, task functions; not interrupts.
  * Cost: that of the policy, plus three indirect calls; with a backend whose work outlives the call,
  *     one claimed slot (looks at no more than CONFIG_DYNSEL_MAX_IN_FLIGHT of them; with
- *     CONFIG_DYNSEL_IN_FLIGHT_SMALL at all of them, once after each end and for each free one). Lock-free but
- *     for what the task function and the backend do.
+ *     CONFIG_DYNSEL_IN_FLIGHT_SMALL at all of them, where work has ended since the last call).
+ *     Lock-free but for what the task function and the backend do.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
                                            dynsel_submission *submission);
