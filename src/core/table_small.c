@@ -100,8 +100,10 @@ static dynsel_status fill(dynsel_policy *policy, const dynsel_options *options)
             DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
             "there are {} resources: raise CONFIG_DYNSEL_MAX_RESOURCES or give fewer", count);
     }
-    (void)__builtin_memcpy(policy->resources, options->resources,
-                           options->count * sizeof policy->resources[0]);
+    if (options->resources != NULL) {
+        (void)__builtin_memcpy(policy->resources, options->resources,
+                               count * sizeof policy->resources[0]);
+    }
     policy->count = (uint32_t)count;
     return DYNSEL_OK;
 }
