@@ -165,9 +165,8 @@ static void note_refusal(const dynsel_slot *slot)
 /* Backends may return a bare status; the caller gets to know that they did. */
 static dynsel_status fail(dynsel_status status, uint32_t failures_before, const char *function)
 {
-    const dynsel_thread *thread = dynsel_this_thread();
-    if (CONFIG_DYNSEL_ERROR_DETAILS && thread->failure_count != failures_before &&
-        thread->last_error.status == status) {
+    if (CONFIG_DYNSEL_ERROR_DETAILS && dynsel_this_thread()->failure_count != failures_before &&
+        dynsel_this_thread()->last_error.status == status) {
         return status;
     }
     switch (CONFIG_DYNSEL_ERROR_DETAILS ? (int)status : 0) {
