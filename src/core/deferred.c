@@ -30,17 +30,7 @@ void dynsel_deferral_register(const dynsel_deferral *deferral)
 
 dynsel_stage dynsel_stage_of(uint32_t token)
 {
-    const dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    const uint32_t word = dynsel_word_load_acquire(&slot->word);
-    if (dynsel_slot_generation(word) != dynsel_slot_generation(token)) {
-        return DYNSEL_STAGE_OVER;
-    }
-    const uint32_t state = dynsel_slot_state(word);
-    if (state == DYNSEL_SLOT_CLAIMED || dynsel_slot_is_pending(word)) {
-        return DYNSEL_STAGE_ACCEPTED;
-    }
-    return state == DYNSEL_SLOT_RUNNING || state == DYNSEL_SLOT_COMPLETING ? DYNSEL_STAGE_STARTED
-                                                                           : DYNSEL_STAGE_OVER;
+    return dynsel_stage_now(token);
 }
 
 dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *manner,
@@ -97,11 +87,25 @@ DYNSEL_ASIDE static dynsel_status wait_for_choice(const dynsel_request *request,
     return DYNSEL_OK;
 }
 
-/* Others may be looking at selection.policy meanwhile, which stays the same. */
-static inline void take_choice(dynsel_slot *slot, const dynsel_selection *chosen,
-                               dynsel_task_fn function)
+/* The slot's selection is made. */
+static inline void follow_choice(dynsel_slot *slot, dynsel_task_fn function)
 {
-    dynsel_policy *policy = chosen->policy;
+    dynsel_selection *const chosen = &slot->selection;
+    const dynsel_policy *const policy = chosen->policy;
+    slot->work.where = &policy->resources[chosen->index];
+    slot->work.own = policy->lanes[chosen->index].own;
+    slot->work.function = function;
+    slot->work.wants = chosen->wants;
+    dynsel_word_store_relaxed(&slot->choice,
+                              (uint32_t)chosen->reason << REASON_SHIFT | chosen->index);
+    if (chosen->wants != 0) {
+        dynsel_tell_submission(chosen);
+    }
+}
+
+/* Others may be looking at selection.policy meanwhile, which stays the same. */
+static void take_choice(dynsel_slot *slot, const dynsel_selection *chosen, dynsel_task_fn function)
+{
     slot->selection.index = chosen->index;
     slot->selection.reason = chosen->reason;
     slot->selection.wants = chosen->wants;
@@ -109,38 +113,28 @@ static inline void take_choice(dynsel_slot *slot, const dynsel_selection *chosen
     slot->selection.claims = chosen->claims;
     slot->selection.notes[0] = chosen->notes[0];
     slot->selection.notes[1] = chosen->notes[1];
-    slot->work.where = &policy->resources[chosen->index];
-    slot->work.own = policy->lanes[chosen->index].own;
-    slot->work.function = function;
-    slot->work.wants = chosen->wants;
-    dynsel_word_store_relaxed(&slot->choice,
-                              (uint32_t)chosen->reason << REASON_SHIFT | chosen->index);
-    if (slot->selection.wants != 0) {
-        dynsel_tell_submission(&slot->selection);
-    }
+    follow_choice(slot, function);
 }
 
 dynsel_status dynsel_deferred_choose(const dynsel_request *request, dynsel_slot *slot)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    dynsel_selection chosen;
     dynsel_task_fn function = NULL;
-    dynsel_status status = choose(request, &chosen, &function);
+    dynsel_status status = choose(request, &slot->selection, &function);
     for (uint32_t round = 0; !DYNSEL_LIKELY(status != DYNSEL_E_AGAIN); round++) {
         status = wait_for_choice(request, round);
         if (status != DYNSEL_OK) {
             break;
         }
-        status = choose(request, &chosen, &function);
+        status = choose(request, &slot->selection, &function);
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return dynsel_pass_on(request->manner, status, failures_before);
     }
-    slot->selection.policy = request->policy;
     slot->work.args = request->task->args;
     slot->work.done = (dynsel_event){.native = NULL};
     slot->work.error.status = DYNSEL_OK;
-    take_choice(slot, &chosen, function);
+    follow_choice(slot, function);
     return DYNSEL_OK;
 }
 

@@ -89,7 +89,7 @@ static inline bool waits_for(dynsel_handler *group, uint32_t dependency, dynsel_
  * no room. */
 static inline bool depend_on(dynsel_handler *group, uint32_t number, bool *waits)
 {
-    const dynsel_stage stage = number != 0 ? dynsel_stage_of(number - 1) : DYNSEL_STAGE_OVER;
+    const dynsel_stage stage = number != 0 ? dynsel_stage_now(number - 1) : DYNSEL_STAGE_OVER;
     if (stage == DYNSEL_STAGE_OVER) {
         return true;
     }
