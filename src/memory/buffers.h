@@ -24,8 +24,7 @@ typedef struct dynsel_copy_record {
                              over, others come after it */
     uint32_t missed;      /* token + 1 of the last work that was to bring it and could not */
     uint32_t used;        /* when it was used last, by the domain's count of uses */
-    bool valid;
-    bool lost; /* its device failed: to be given up before it is used again */
+    bool lost;            /* its device failed: to be given up before it is used again */
 } dynsel_copy_record;
 
 typedef enum dynsel_fetch_state {
@@ -76,6 +75,7 @@ typedef struct dynsel_buffer_record {
 
     bool host_valid;
     bool host_read;     /* work in the host's domain that reads it may be on its way */
+    uint32_t valid;     /* which copies hold the data, as bits by domain - 1 */
     uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
                            allocated; 0: none */
     dynsel_fetch fetch;
@@ -88,6 +88,24 @@ typedef struct dynsel_buffer_record {
 } dynsel_buffer_record;
 
 extern dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
+
+_Static_assert(CONFIG_DYNSEL_MAX_DOMAINS <= 32, "a word has a bit for each domain");
+
+static inline uint32_t dynsel_domain_bit(uint32_t domain)
+{
+    return 1u << (domain - 1);
+}
+
+static inline bool dynsel_copy_is_valid(const dynsel_buffer_record *record, uint32_t domain)
+{
+    return (record->valid & dynsel_domain_bit(domain)) != 0;
+}
+
+static inline void dynsel_copy_set_valid(dynsel_buffer_record *record, uint32_t domain, bool valid)
+{
+    const uint32_t others = record->valid & ~dynsel_domain_bit(domain);
+    record->valid = valid ? others | dynsel_domain_bit(domain) : others;
+}
 
 /* A handle's token: the place in the table, from 1 on, below a generation, which is never 0. The
  * record of a buffer that is being ended has a token without a place, which is nobody's handle. */

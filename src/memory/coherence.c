@@ -105,14 +105,15 @@ static dynsel_status fetch_from(const sight *s, uint32_t domain, bool to_write)
     if (status != DYNSEL_OK) {
         return status;
     }
+    const bool valid = dynsel_copy_is_valid(s->record, domain);
     s->record->fetch =
         (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS,
-                       .contents = copy->valid,
+                       .contents = valid,
                        .to_write = to_write,
-                       .timed = copy->valid && dynsel_readback_is_wanted(s->record, s->group),
+                       .timed = valid && dynsel_readback_is_wanted(s->record, s->group),
                        .domain = domain,
                        .own = copy->own};
-    s->use->fetched |= copy->valid && !copy->memory.shared;
+    s->use->fetched |= valid && !copy->memory.shared;
     s->outlook->fetch = s->record;
     return DYNSEL_E_AGAIN;
 }
@@ -131,12 +132,12 @@ static uint32_t sharer_of(const dynsel_buffer_record *record)
 /* A domain with a valid copy; rather the one that moves nothing. 0: there is none. */
 static uint32_t source_of(const dynsel_buffer_record *record, uint32_t sharer)
 {
-    if (sharer != 0 && record->copies[sharer - 1].valid) {
+    if (sharer != 0 && dynsel_copy_is_valid(record, sharer)) {
         return sharer;
     }
-    uint32_t source = 0;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS && source == 0; i++) {
-        source = record->copies[i].valid ? i + 1 : 0;
+    uint32_t source = record->valid != 0 ? 1 : 0;
+    while (source != 0 && !dynsel_copy_is_valid(record, source)) {
+        source++;
     }
     return source;
 }
@@ -263,7 +264,8 @@ static bool is_fetched(const sight *s, const dynsel_copy_record *copy)
 {
     dynsel_fetch_look(s->record);
     return s->record->fetch.state != DYNSEL_NO_FETCH &&
-           (s->use->writes || !copy->valid || copy->memory.shared);
+           (s->use->writes || !dynsel_copy_is_valid(s->record, s->group->domain) ||
+            copy->memory.shared);
 }
 
 static DYNSEL_ASIDE dynsel_status look_closely(const sight *s, dynsel_copy_record *copy)
@@ -278,7 +280,7 @@ static DYNSEL_ASIDE dynsel_status look_closely(const sight *s, dynsel_copy_recor
     if (status != DYNSEL_OK) {
         return status;
     }
-    const bool need = s->use->reads && !copy->valid;
+    const bool need = s->use->reads && !dynsel_copy_is_valid(s->record, s->group->domain);
     if (need && !s->record->host_valid) {
         return want_data(s, false);
     }
@@ -293,17 +295,12 @@ static DYNSEL_ASIDE dynsel_status look_closely(const sight *s, dynsel_copy_recor
     return need ? look_for_sharer(s) : DYNSEL_OK;
 }
 
-/* Nothing is in the way, and nothing has to be done. */
-static inline bool is_at_hand(const dynsel_buffer_record *record, const dynsel_copy_record *copy)
-{
-    return copy->valid && copy->since == 0 && record->fetch.state == DYNSEL_NO_FETCH &&
-           copy->memory.mapping == DYNSEL_UNMAPPED;
-}
-
 static inline dynsel_status look_on_device(const sight *s)
 {
-    dynsel_copy_record *const copy = copy_in(s->record, s->group->domain);
-    return DYNSEL_LIKELY(is_at_hand(s->record, copy)) ? DYNSEL_OK : look_closely(s, copy);
+    const uint32_t domain = s->group->domain;
+    return DYNSEL_LIKELY(dynsel_copy_is_at_hand(s->record, domain))
+               ? DYNSEL_OK
+               : look_closely(s, copy_in(s->record, domain));
 }
 
 static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
@@ -349,6 +346,7 @@ dynsel_outlook dynsel_coherence_look(dynsel_handler *group)
     dynsel_outlook outlook = {.status = DYNSEL_OK};
     group->obstacle = 0;
     group->relies_on = 0;
+    group->at_hand = false;
     for (uint32_t i = 0; i < group->use_count; i++) {
         dynsel_use *const use = &group->uses[i];
         const sight s = {group, use, use->record, &outlook};

@@ -19,6 +19,19 @@ typedef struct dynsel_outlook {
     dynsel_buffer_record *fetch;
 } dynsel_outlook;
 
+/* Nothing is in the way of work in the domain, and nothing has to be done for it. */
+static inline bool dynsel_copy_is_at_hand(const dynsel_buffer_record *record, uint32_t domain)
+{
+    const dynsel_copy_record *const copy = &record->copies[domain - 1];
+    return dynsel_copy_is_valid(record, domain) && copy->since == 0 &&
+           record->fetch.state == DYNSEL_NO_FETCH && copy->memory.mapping == DYNSEL_UNMAPPED;
+}
+
+/* Under the lock, for a command group whose order allows the start. The short way of most work on
+ * devices: where all of its copies are at hand and nothing is staged, it is decided to start it, as
+ * dynsel_coherence_look() would. False: nothing was changed. */
+bool dynsel_coherence_start_at_hand(dynsel_handler *group);
+
 /* Under the lock, for a command group whose order allows the start (or who only wants data: host
  * accessors, dynsel_buffer_deinit()). Polls fetches that run, and ends them. */
 dynsel_outlook dynsel_coherence_look(dynsel_handler *group);

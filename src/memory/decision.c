@@ -11,21 +11,12 @@ static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain
     return &record->copies[domain - 1];
 }
 
-static uint32_t invalidate_all(dynsel_buffer_record *record)
-{
-    uint32_t valid = 0;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        valid |= (uint32_t)record->copies[i].valid << i;
-        record->copies[i].valid = false;
-    }
-    return valid;
-}
-
 static void commit_on_host(dynsel_use *use, dynsel_buffer_record *record)
 {
     record->movement.copies_avoided += use->fetched ? 0 : 1;
     if (use->writes) {
-        use->others_valid = invalidate_all(record);
+        use->others_valid = record->valid;
+        record->valid = 0;
         record->host_valid = true;
         dynsel_readback_forget(record);
     } else {
@@ -51,13 +42,62 @@ static void commit_on_device(const dynsel_handler *group, dynsel_use *use,
         record->shared_by = group->domain;
     }
     if (use->writes) {
-        use->others_valid = invalidate_all(record);
+        use->others_valid = record->valid;
+        record->valid = 0;
         dynsel_readback_expect(record, group);
     }
     if (use->writes || (use->bring && copy->memory.shared)) {
         record->host_valid = false;
     }
-    copy->valid = true;
+    record->valid |= dynsel_domain_bit(group->domain);
+}
+
+static inline bool is_all_at_hand(const dynsel_handler *group)
+{
+    bool at_hand = group->staged_count == 0 && group->domain != DYNSEL_HOST_DOMAIN;
+    for (uint32_t i = 0; i < group->use_count && at_hand; i++) {
+        at_hand = dynsel_copy_is_at_hand(group->uses[i].record, group->domain);
+    }
+    return at_hand;
+}
+
+/* What commit_on_device() comes to where nothing is brought. */
+static inline void commit_at_hand(const dynsel_handler *group, dynsel_use *use,
+                                  dynsel_domain_record *domain)
+{
+    dynsel_buffer_record *const record = use->record;
+    use->allocate = false;
+    use->bring = false;
+    use->contents = false;
+    use->may_share = false;
+    use->relies_on = 0;
+    use->was_valid = true;
+    use->host_was_valid = record->host_valid;
+    copy_in(record, group->domain)->used = ++domain->uses;
+    record->movement.copies_avoided++;
+    domain->movement.copies_avoided++;
+    if (use->writes) {
+        use->others_valid = record->valid;
+        record->valid = dynsel_domain_bit(group->domain);
+        record->host_valid = false;
+        dynsel_readback_expect(record, group);
+    }
+}
+
+bool dynsel_coherence_start_at_hand(dynsel_handler *group)
+{
+    if (!is_all_at_hand(group)) {
+        return false;
+    }
+    dynsel_domain_record *const domain = &dynsel_domains[group->domain - 1];
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        commit_at_hand(group, &group->uses[i], domain);
+    }
+    group->obstacle = 0;
+    group->relies_on = 0;
+    group->at_hand = true;
+    group->decided = group->token;
+    return true;
 }
 
 void dynsel_coherence_decide(dynsel_handler *group)
@@ -70,25 +110,18 @@ void dynsel_coherence_decide(dynsel_handler *group)
         if (domain == DYNSEL_HOST_DOMAIN) {
             commit_on_host(use, record);
         } else {
-            use->was_valid = copy_in(record, domain)->valid;
+            use->was_valid = dynsel_copy_is_valid(record, domain);
             commit_on_device(group, use, record);
         }
     }
     group->decided = group->token;
 }
 
-static void make_valid_again(dynsel_buffer_record *record, uint32_t others)
-{
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        record->copies[i].valid |= (others >> i & 1) != 0;
-    }
-}
-
 static void undo_on_host(const dynsel_use *use, dynsel_buffer_record *record)
 {
     if (use->writes) {
         record->host_valid = use->host_was_valid;
-        make_valid_again(record, use->others_valid);
+        record->valid |= use->others_valid;
     }
 }
 
@@ -104,9 +137,9 @@ static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, 
     if (use->bring || use->allocate) {
         copy->since = 0;
     }
-    copy->valid = has_host ? use->host_was_valid : use->was_valid;
+    dynsel_copy_set_valid(record, domain, has_host ? use->host_was_valid : use->was_valid);
     if (use->writes) {
-        make_valid_again(record, use->others_valid);
+        record->valid |= use->others_valid;
     }
     if (use->writes || use->bring || use->allocate) {
         record->host_valid = use->host_was_valid && !has_host;
@@ -177,7 +210,7 @@ void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status)
             copy->missed = group->token;
         }
         if (record->host_valid) {
-            copy->valid = false;
+            dynsel_copy_set_valid(record, group->domain, false);
         }
     }
 }

@@ -44,6 +44,7 @@ void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_give
     given->own = copy->own;
     given->memory = copy->memory;
     *copy = (dynsel_copy_record){.since = 0};
+    dynsel_copy_set_valid(record, domain, false);
     if (record->shared_by == domain) {
         record->shared_by = 0;
     }
@@ -56,18 +57,15 @@ void dynsel_copy_release(dynsel_given_copy *given)
 
 static bool is_valid_elsewhere(const dynsel_buffer_record *record, uint32_t domain)
 {
-    bool valid = record->host_valid;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        valid |= i + 1 != domain && record->copies[i].valid;
-    }
-    return valid;
+    return record->host_valid || (record->valid & ~dynsel_domain_bit(domain)) != 0;
 }
 
 /* Memory of the host's would not make room on the device. */
 static bool may_go(const dynsel_buffer_record *record, uint32_t domain, bool valid)
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
-    return copy->memory.native != NULL && !copy->memory.shared && copy->valid == valid &&
+    return copy->memory.native != NULL && !copy->memory.shared &&
+           dynsel_copy_is_valid(record, domain) == valid &&
            (!valid || is_valid_elsewhere(record, domain)) &&
            (record->fetch.state == DYNSEL_NO_FETCH || record->fetch.domain != domain);
 }

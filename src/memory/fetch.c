@@ -10,9 +10,8 @@
 /* What is on a device that failed is gone; its memory is given up when somebody wants the copy. */
 static void lose(dynsel_buffer_record *record, uint32_t domain)
 {
-    dynsel_copy_record *const copy = &record->copies[domain - 1];
-    copy->valid = false;
-    copy->lost = true;
+    dynsel_copy_set_valid(record, domain, false);
+    record->copies[domain - 1].lost = true;
 }
 
 static void end(dynsel_buffer_record *record, dynsel_status status)

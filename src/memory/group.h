@@ -117,6 +117,7 @@ struct dynsel_handler {
     /* Under the lock. */
     bool in_order;             /* its resource runs work in the order in which it was started */
     bool doomed;               /* it will not be started; `error` says why */
+    bool at_hand;              /* the start was decided, and nothing has to be moved for it */
     bool held;                 /* a host accessor that is open */
     bool untold;               /* it has failed on the host, and its end was not told yet */
     uint32_t order;            /* the number of its entry, counted round */

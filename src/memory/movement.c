@@ -80,13 +80,13 @@ static bool is_moved(const dynsel_buffer_record *record, const destination *ther
     }
     if (domain == DYNSEL_HOST_DOMAIN) {
         const uint32_t sharer = record->shared_by;
-        return !record->host_valid && (sharer == 0 || !record->copies[sharer - 1].valid);
+        return !record->host_valid && (sharer == 0 || !dynsel_copy_is_valid(record, sharer));
     }
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
     const bool shares = copy->memory.native != NULL
                             ? record->shared_by == domain
                             : record->shared_by == 0 && dynsel_domains[domain - 1].shares;
-    return !copy->valid && !(shares && record->host_valid);
+    return !dynsel_copy_is_valid(record, domain) && !(shares && record->host_valid);
 }
 
 /* Each buffer once. */

@@ -23,10 +23,17 @@ static inline bool is_host_access(const dynsel_handler *group)
     return group->command.kind == DYNSEL_COMMAND_HOST_ACCESS;
 }
 
+static inline dynsel_status look(dynsel_handler *group, bool waits, dynsel_buffer_record **fetch)
+{
+    if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_at_hand(group))) {
+        return DYNSEL_OK;
+    }
+    return waits ? dynsel_waiting_look(group, fetch) : dynsel_waiting_look_at_data(group, fetch);
+}
+
 static inline void publish(dynsel_handler *group, uint32_t keepers, bool waits, entry *made)
 {
-    made->start = waits ? dynsel_waiting_look(group, &made->fetch)
-                        : dynsel_waiting_look_at_data(group, &made->fetch);
+    made->start = look(group, waits, &made->fetch);
     if (DYNSEL_LIKELY(made->start == DYNSEL_OK)) {
         group->held = is_host_access(group);
         dynsel_deferred_publish(dynsel_slot_of(group), keepers,

@@ -381,16 +381,43 @@ static inline dynsel_status run_on_host(dynsel_handler *group)
     return status;
 }
 
-dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_event *done)
+static inline dynsel_status launch_at_hand(const dynsel_handler *group,
+                                           const dynsel_resource *where, dynsel_event *done)
 {
-    dynsel_handler *const group = args;
     dynsel_backend *const backend = where->backend;
-    if (backend->ops->memory == NULL) {
-        point_arguments(group);
-        tell_ranges(group);
-        group->command.launch.where = where;
-        return run_on_host(group);
+    return backend->ops->memory->launch(backend, dynsel_slot_of(group)->work.own, &group->command,
+                                        done);
+}
+
+DYNSEL_RARE static dynsel_status launch_with_room(dynsel_handler *group,
+                                                  const dynsel_resource *where, dynsel_event *done,
+                                                  uint32_t failures_before)
+{
+    const dynsel_running r = {.group = group};
+    dynsel_status status = DYNSEL_E_AGAIN;
+    while (status == DYNSEL_E_AGAIN && done->native == NULL && dynsel_running_evict(&r)) {
+        status = launch_at_hand(group, where, done);
     }
+    return status != DYNSEL_E_AGAIN ? status : refuse_command(failures_before);
+}
+
+/* The short way: nothing is moved, and the order on its resource is all that it needs. */
+static inline dynsel_status run_at_hand(dynsel_handler *group, const dynsel_resource *where,
+                                        dynsel_event *done)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    point_arguments(group);
+    group->command.launch.where = where;
+    const dynsel_status status = launch_at_hand(group, where, done);
+    return DYNSEL_LIKELY(status != DYNSEL_E_AGAIN)
+               ? status
+               : launch_with_room(group, where, done, failures_before);
+}
+
+static DYNSEL_ASIDE dynsel_status run_closely(dynsel_handler *group, const dynsel_resource *where,
+                                              dynsel_event *done)
+{
+    dynsel_backend *const backend = where->backend;
     dynsel_running r; /* its events are written before they are read */
     r.group = group;
     r.where = where;
@@ -399,7 +426,21 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
     r.own = dynsel_slot_of(group)->work.own;
     r.pinned = 0;
     r.after_count = 0;
-    const dynsel_status status = run_on_device(&r, done);
+    return run_on_device(&r, done);
+}
+
+dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    dynsel_handler *const group = args;
+    if (where->backend->ops->memory == NULL) {
+        point_arguments(group);
+        tell_ranges(group);
+        group->command.launch.where = where;
+        return run_on_host(group);
+    }
+    const dynsel_status status = DYNSEL_LIKELY(group->at_hand && group->after_count == 0)
+                                     ? run_at_hand(group, where, done)
+                                     : run_closely(group, where, done);
     tell_ranges(group);
     return status;
 }

@@ -32,8 +32,9 @@ void places_hurry(void)
 static void check_copy(const dynsel_buffer_record *record, uint32_t domain)
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
-    assert_true(copy->memory.native != NULL || (!copy->valid && !copy->lost));
-    assert_false(copy->valid && copy->lost);
+    const bool valid = dynsel_copy_is_valid(record, domain);
+    assert_true(copy->memory.native != NULL || (!valid && !copy->lost));
+    assert_false(valid && copy->lost);
     assert_false(copy->memory.native != NULL && copy->memory.shared && record->shared_by != domain);
     if (record->shared_by == domain) {
         assert_true(copy->memory.native != NULL && copy->memory.shared);
