@@ -70,9 +70,9 @@ static dynsel_status find_blocker(const dynsel_handler *group, uint32_t *token)
 
 dynsel_status dynsel_order_blocker(const dynsel_slot *slot, uint32_t *token)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const dynsel_status status = find_blocker(dynsel_group_of(slot), token);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return status != DYNSEL_E_BUSY
                ? status
                : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_wait"), DYNSEL_E_BUSY,

@@ -131,13 +131,13 @@ dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t eleme
                                   "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES",
                                   CONFIG_DYNSEL_BUFFER_INSIDE_BYTES);
     }
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_buffer_record *record = find_free();
     if (record != NULL) {
         fill_in(record, data, &shape);
         buffer->token = dynsel_word_load_relaxed(&record->token);
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return record != NULL ? DYNSEL_OK
                           : DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,
                                                "{} buffers exist: end some, or raise "

@@ -11,6 +11,7 @@
 #include "memory/order.h"
 #include "memory/readback.h"
 #include "port/atomic.h"
+#include "port/lock.h"
 #include "port/pause.h"
 
 /* Who wants the data in the host's memory (its domain is 0), for the buffer that is being ended;
@@ -22,7 +23,7 @@ static dynsel_lock home_lock = DYNSEL_LOCK_INITIALIZER;
 static dynsel_status close_off(dynsel_buffer buffer, dynsel_buffer_record **found)
 {
     dynsel_status status = DYNSEL_OK;
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_buffer_record *record = dynsel_buffer_find(buffer);
     if (record == NULL) {
         status = DYNSEL_E_STALE;
@@ -32,7 +33,7 @@ static dynsel_status close_off(dynsel_buffer buffer, dynsel_buffer_record **foun
         dynsel_buffer_hide(record);
         *found = record;
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return status;
 }
 
@@ -50,13 +51,13 @@ static dynsel_status close_off_when_over(dynsel_buffer buffer, dynsel_buffer_rec
 /* Lets the lock of the memory go while something is moved. */
 static void wait_for(dynsel_buffer_record *fetch, uint32_t round)
 {
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     if (fetch != NULL) {
         dynsel_fetch_begin(fetch);
     } else {
         dynsel_pause(round);
     }
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
 }
 
 /* Under both locks. Nothing uses the buffer any more, so there is nothing else to wait for. */
@@ -93,17 +94,17 @@ static void tell_failure(const dynsel_buffer_record *record, dynsel_error *error
 static dynsel_error end(dynsel_buffer_record *record)
 {
     dynsel_lock_acquire(&home_lock);
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_error error = bring_home(record);
     tell_failure(record, &error);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_lock_release(&home_lock);
 
     dynsel_readback_tell();
     dynsel_copies_end(record);
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_word_store_release(&record->token, 0);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return error;
 }
 

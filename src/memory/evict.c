@@ -117,13 +117,13 @@ bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
 /* Another thread may take it meanwhile, to make room. */
 static bool take_if_there(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     DYNSEL_ASSERT(record->fetch.state == DYNSEL_NO_FETCH);
     const bool there = record->copies[domain - 1].memory.native != NULL;
     if (there) {
         dynsel_copy_take(record, domain, given);
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return there;
 }
 

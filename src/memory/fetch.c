@@ -61,14 +61,14 @@ static void count(dynsel_buffer_record *record)
  * again. */
 static void give_up(dynsel_buffer_record *record)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_given_copy given;
     dynsel_copy_take(record, record->fetch.domain, &given);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_copy_release(&given);
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     record->fetch.state = DYNSEL_NO_FETCH;
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
 /* The state is that of this thread alone until the lock is taken. */
@@ -86,7 +86,7 @@ void dynsel_fetch_begin(dynsel_buffer_record *record)
     const dynsel_status status = backend->ops->memory->fetch(
         backend, fetch->own, memory, fetch->contents, fetch->to_write, &fetch->done);
 
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     if (status == DYNSEL_OK && !memory->shared) {
         count(record);
     }
@@ -95,5 +95,5 @@ void dynsel_fetch_begin(dynsel_buffer_record *record)
     } else {
         end(record, status);
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
 }

@@ -41,14 +41,14 @@ static dynsel_backend backend = {.ops = &backend_ops};
 static dynsel_policy *the_policy(void)
 {
     static dynsel_policy policy;
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     if (policy.self == NULL) {
         policy.ops = &policy_ops;
         policy.count = 1;
         policy.resources[0].backend = &backend;
         policy.self = &policy;
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return &policy;
 }
 
@@ -89,13 +89,13 @@ static dynsel_status check(const request *r)
  * order is entered. */
 static dynsel_status find_buffer(const request *r, dynsel_use *use)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_buffer_record *record = dynsel_buffer_find(r->buffer);
     if (record != NULL) {
         use->record = record;
         use->token = r->buffer.token;
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return record != NULL ? DYNSEL_OK : dynsel_buffer_refuse(r->manner.function, NULL, r->buffer);
 }
 
@@ -129,9 +129,9 @@ static dynsel_status place(const request *r, dynsel_policy *policy)
 
 static bool is_held(const dynsel_handler *group)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const bool held = group->held;
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return held;
 }
 
@@ -144,14 +144,14 @@ static uint32_t state_of(const dynsel_slot *slot)
  * mind. */
 static bool cancel(const request *r)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const bool waits = state_of(r->slot) == DYNSEL_SLOT_WAITING;
     if (waits) {
         r->group->doomed = true;
         r->group->error = *dynsel_last_error();
         dynsel_order_leave(r->group);
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return waits;
 }
 
@@ -287,10 +287,10 @@ static dynsel_slot *take(const dynsel_submission *submission)
     }
     dynsel_slot *slot = dynsel_slot_at(number);
     dynsel_handler *group = dynsel_group_of(slot);
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const bool held = group->held;
     group->held = false;
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return held ? slot : NULL;
 }

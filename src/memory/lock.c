@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/lock.h"
 
-dynsel_lock dynsel_memory_lock = DYNSEL_LOCK_INITIALIZER;
+dynsel_brief_lock dynsel_memory_lock;

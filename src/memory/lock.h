@@ -4,8 +4,8 @@
 #ifndef DYNSEL_MEMORY_LOCK_H
 #define DYNSEL_MEMORY_LOCK_H
 
-#include "port/lock.h"
+#include "port/brief_lock.h"
 
-extern dynsel_lock dynsel_memory_lock;
+extern dynsel_brief_lock dynsel_memory_lock;
 
 #endif

@@ -14,12 +14,12 @@ dynsel_status dynsel_buffer_movement(dynsel_buffer buffer, dynsel_movement *move
     if (movement == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "movement is NULL");
     }
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const dynsel_buffer_record *const record = dynsel_buffer_find(buffer);
     if (record != NULL) {
         *movement = record->movement;
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return record != NULL ? DYNSEL_OK : dynsel_buffer_refuse(DYNSEL_TEXT(__func__), NULL, buffer);
 }
 
@@ -33,11 +33,11 @@ dynsel_status dynsel_domain_movement(const dynsel_resource *where, dynsel_moveme
     if (!is_resource(where) || movement == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource, its backend or movement is NULL");
     }
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const uint32_t domain = dynsel_domain_known(where->backend, where->handle);
     *movement = domain != DYNSEL_HOST_DOMAIN ? dynsel_domains[domain - 1].movement
                                              : (dynsel_movement){.bytes_in = 0};
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return DYNSEL_OK;
 }
 
@@ -131,7 +131,7 @@ uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *t
         return 0;
     }
     uint64_t bytes = 0;
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const destination there = {
         .domain = dynsel_domain_known(where->backend, where->handle),
         .is_host = dynsel_domain_is_host(where->backend, where->handle),
@@ -139,7 +139,7 @@ uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *t
     for (size_t i = 0; i < task->requirement_count; i++) {
         bytes += bytes_of(task, i, &there);
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return task->function == dynsel_group_run && !there.is_host
                ? bytes + bytes_of_ranges(task->args)
                : bytes;

@@ -268,12 +268,12 @@ static dynsel_error fail_with(const dynsel_buffer_record *record)
 DYNSEL_RARE static dynsel_status refuse_behind_failure(const dynsel_handler *group)
 {
     dynsel_error error = {.status = DYNSEL_OK};
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const dynsel_buffer_record *failed = find_failure(group);
     if (failed != NULL) {
         error = fail_with(failed);
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return failed != NULL ? dynsel_fail(&error) : DYNSEL_OK;
 }
 
@@ -397,7 +397,7 @@ static void fail_what_it_writes(const dynsel_handler *group, const dynsel_error 
 
 DYNSEL_RARE static void end_failed(dynsel_handler *group, dynsel_error *error)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const dynsel_buffer_record *failed = find_failure(group);
     const dynsel_use *missed = dynsel_coherence_missed(group);
     if (error->status != DYNSEL_OK && group->decided == group->token) {
@@ -411,7 +411,7 @@ DYNSEL_RARE static void end_failed(dynsel_handler *group, dynsel_error *error)
     if (error->status != DYNSEL_OK) {
         fail_what_it_writes(group, error);
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     if (group->untold) {
         group->untold = false;
         (void)dynsel_word_add_synchronized(&untold, (uint32_t)-1);
@@ -461,10 +461,10 @@ static void forget(dynsel_buffer_record *record, const dynsel_handler *group)
 /* All that the slot was used for before is over. */
 void dynsel_order_forget(const dynsel_handler *group)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         forget(&dynsel_buffers[i], group);
     }
     dynsel_staging_forget(group);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
 }

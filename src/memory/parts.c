@@ -27,7 +27,7 @@ bool dynsel_range_is_whole(const dynsel_range *range)
 
 dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const dynsel_buffer_record *record = dynsel_buffer_find(buffer);
     if (record != NULL) {
         *shape = (dynsel_shape){
@@ -36,7 +36,7 @@ dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dyn
             .range = record->range,
         };
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     if (record != NULL) {
         return DYNSEL_OK;
     }

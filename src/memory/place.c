@@ -69,9 +69,9 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_manner *mann
 /* Whether this thread itself has it open, so that it would wait for ever. */
 static bool is_own(uint32_t token)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const bool own = dynsel_order_is_own(token);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return own;
 }
 
@@ -119,9 +119,9 @@ dynsel_status dynsel_place_enter(dynsel_handler *group, const dynsel_manner *man
 {
     for (;;) {
         entry made = {.status = DYNSEL_OK};
-        dynsel_lock_acquire(&dynsel_memory_lock);
+        dynsel_brief_lock_acquire(&dynsel_memory_lock);
         try_to_enter(group, manner, keepers, &made);
-        dynsel_lock_release(&dynsel_memory_lock);
+        dynsel_brief_lock_release(&dynsel_memory_lock);
         if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
             go_on(group, &made);
             return DYNSEL_OK;

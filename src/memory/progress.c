@@ -119,12 +119,12 @@ DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *
                                      bool may_choose)
 {
     dynsel_buffer_record *fetch = NULL;
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_coherence_take_back(group);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_status status = choose_again(group, refusal->status, may_choose);
 
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     if (status == DYNSEL_OK) {
         status = look_elsewhere(group, &fetch);
     } else if (status != DYNSEL_E_AGAIN) {
@@ -134,7 +134,7 @@ DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *
         dynsel_deferred_put_back(dynsel_slot_of(group));
         dynsel_waiting_add(group);
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     if (fetch != NULL) {
         dynsel_fetch_begin(fetch);
     }
@@ -161,13 +161,13 @@ bool dynsel_waiting_start(dynsel_handler *group)
 /* Started or ended without the lock. */
 static void go_on(dynsel_handler *group, dynsel_status status)
 {
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     if (status == DYNSEL_OK) {
         (void)dynsel_waiting_start(group);
     } else {
         dynsel_deferred_fail(dynsel_slot_of(group), &group->error);
     }
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
 }
 
 /* Under the lock, which is let go in between. True: it is worth another look at once. */
@@ -177,9 +177,9 @@ static bool attend_to(dynsel_handler *group)
     const dynsel_status status = dynsel_waiting_look(group, &fetch);
     if (status == DYNSEL_E_AGAIN) {
         if (fetch != NULL) {
-            dynsel_lock_release(&dynsel_memory_lock);
+            dynsel_brief_lock_release(&dynsel_memory_lock);
             dynsel_fetch_begin(fetch);
-            dynsel_lock_acquire(&dynsel_memory_lock);
+            dynsel_brief_lock_acquire(&dynsel_memory_lock);
         }
         return fetch != NULL;
     }
@@ -222,11 +222,11 @@ static void walk(void)
 void dynsel_waiting_progress(void)
 {
     if (dynsel_word_load_relaxed(&waiting) != 0) {
-        dynsel_lock_acquire(&dynsel_memory_lock);
+        dynsel_brief_lock_acquire(&dynsel_memory_lock);
         if (first != DYNSEL_NO_SLOT) {
             walk();
         }
-        dynsel_lock_release(&dynsel_memory_lock);
+        dynsel_brief_lock_release(&dynsel_memory_lock);
     }
     dynsel_readback_tell();
 }

@@ -30,9 +30,9 @@ dynsel_status dynsel_submission_range_bytes(const dynsel_submission *submission,
         return DYNSEL_E_STALE;
     }
     if (dynsel_slot_is_deferred(slot)) {
-        dynsel_lock_acquire(&dynsel_memory_lock);
+        dynsel_brief_lock_acquire(&dynsel_memory_lock);
         *bytes = dynsel_group_of(slot)->bytes;
-        dynsel_lock_release(&dynsel_memory_lock);
+        dynsel_brief_lock_release(&dynsel_memory_lock);
     }
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return DYNSEL_OK;
@@ -41,9 +41,9 @@ dynsel_status dynsel_submission_range_bytes(const dynsel_submission *submission,
 #if CONFIG_DYNSEL_STATISTICS
 static dynsel_range_bytes bytes_of(const dynsel_policy *policy)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const dynsel_range_bytes bytes = policy->range_bytes;
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return bytes;
 }
 #else

@@ -105,21 +105,21 @@ void dynsel_readback_end(dynsel_buffer_record *record)
 static void tell(const due_report *report)
 {
     (void)dynsel_word_add_synchronized(&telling, 1);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_tell(&report->selection, DYNSEL_TASK_READBACK_TIME, report->ns);
     (void)dynsel_word_add_synchronized(&telling, (uint32_t)-1);
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
 }
 
 void dynsel_readback_tell_now(void)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     for (uint32_t count = count_due(); count != 0; count = count_due()) {
         const due_report report = due[count - 1];
         set_due(count - 1);
         tell(&report);
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
 static void drop_due(const dynsel_policy *policy)
@@ -135,14 +135,14 @@ static void drop_due(const dynsel_policy *policy)
 
 void dynsel_readback_leave(const dynsel_policy *policy)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         if (dynsel_buffers[i].wrote.selection.policy == policy) {
             dynsel_readback_forget(&dynsel_buffers[i]);
         }
     }
     drop_due(policy);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     for (uint32_t round = 0; dynsel_word_load_acquire(&telling) != 0; round++) {
         dynsel_pause(round);
     }

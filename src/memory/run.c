@@ -104,10 +104,10 @@ bool dynsel_running_evict(const dynsel_running *r)
 {
     const uint32_t domain = r->group->domain;
     dynsel_given_copy given = {.backend = NULL};
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const bool staging = dynsel_staging_evict(domain);
     const bool evicted = staging || dynsel_copy_evict(domain, &given);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     if (staging) {
         dynsel_staging_release();
     } else if (evicted) {
@@ -123,7 +123,7 @@ static void enter(const dynsel_running *r, dynsel_use *use, const dynsel_memory 
     dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[r->group->domain - 1];
     dynsel_copy_record *const copy = copy_of(r->group, use);
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     copy->memory = *memory;
     copy->own = r->own;
     if (memory->shared) {
@@ -139,7 +139,7 @@ static void enter(const dynsel_running *r, dynsel_use *use, const dynsel_memory 
     if (use->may_share) {
         domain->shares = memory->shared;
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
 static dynsel_status allocate(const dynsel_running *r, dynsel_use *use)
@@ -166,12 +166,12 @@ static void count_in(const dynsel_running *r, const dynsel_use *use)
     dynsel_buffer_record *const record = use->record;
     dynsel_movement *const movements[] = {&record->movement,
                                           &dynsel_domains[r->group->domain - 1].movement};
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < 2; i++) {
         movements[i]->bytes_in += record->bytes;
         movements[i]->copies_in++;
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
 static dynsel_status try_to_bring(dynsel_running *r, const dynsel_use *use)
@@ -201,9 +201,9 @@ static dynsel_status bring(dynsel_running *r, const dynsel_use *use)
 
 static dynsel_status undo_from(const dynsel_running *r, uint32_t first, dynsel_status status)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_coherence_undo(r->group, first);
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return status;
 }
 
@@ -339,12 +339,12 @@ static DYNSEL_ASIDE void count_ranges(dynsel_handler *group)
         moved.staged_in += staged->came ? staged->memory.bytes : 0;
         moved.staged_out += staged->went ? staged->memory.bytes : 0;
     }
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     group->bytes = moved;
 #if CONFIG_DYNSEL_STATISTICS
     add(&dynsel_slot_of(group)->selection.policy->range_bytes, &moved);
 #endif
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
 static inline void tell_ranges(dynsel_handler *group)

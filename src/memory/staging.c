@@ -83,12 +83,12 @@ static void give_up(record *it)
 static bool take_given(dynsel_given_copy *given)
 {
     given->backend = NULL;
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT && given->backend == NULL; i++) {
         *given = staging[i].given;
         staging[i].given.backend = NULL;
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return given->backend != NULL;
 }
 
@@ -313,13 +313,13 @@ static bool has(const dynsel_policy *policy, const record *it)
 
 void dynsel_staging_leave(const dynsel_policy *policy)
 {
-    dynsel_lock_acquire(&dynsel_memory_lock);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
         if (is_kept(&staging[i]) && has(policy, &staging[i])) {
             give_up(&staging[i]);
         }
     }
-    dynsel_lock_release(&dynsel_memory_lock);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_staging_release();
 }
 

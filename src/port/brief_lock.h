@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A lock for moments, on the way of submissions: one exchange to take it and a store to give it
+ * back. Waiters give way to others, and sleep a little when that does not help; so never hold it
+ * while something is waited for. */
+#ifndef DYNSEL_PORT_BRIEF_LOCK_H
+#define DYNSEL_PORT_BRIEF_LOCK_H
+
+#include <dynsel/config.h>
+
+#include "port/atomic.h"
+#include "port/likely.h"
+#include "port/pause.h"
+
+/* All zero: nobody has it. */
+typedef struct dynsel_brief_lock {
+    dynsel_word taken;
+} dynsel_brief_lock;
+
+static inline bool dynsel_brief_lock_try(dynsel_brief_lock *lock)
+{
+    return dynsel_word_load_relaxed(&lock->taken) == 0 &&
+           dynsel_word_exchange(&lock->taken, 1) == 0;
+}
+
+/* Without threads there is nobody to wait for. */
+static inline void dynsel_brief_lock_acquire(dynsel_brief_lock *lock)
+{
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+    for (uint32_t round = 0; !DYNSEL_LIKELY(dynsel_brief_lock_try(lock)); round++) {
+        dynsel_pause(round);
+    }
+#else
+    (void)lock;
+#endif
+}
+
+static inline void dynsel_brief_lock_release(dynsel_brief_lock *lock)
+{
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+    dynsel_word_store_release(&lock->taken, 0);
+#else
+    (void)lock;
+#endif
+}
+
+#endif
