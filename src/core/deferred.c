@@ -36,12 +36,17 @@ dynsel_stage dynsel_stage_of(uint32_t token)
 dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *manner,
                                     dynsel_slot **slot)
 {
-    const dynsel_request request = {.manner = manner, .policy = policy};
-    const dynsel_status status = dynsel_in_flight_claim(&request, slot);
-    if (status == DYNSEL_OK) {
-        (*slot)->deferred = true;
+    dynsel_in_flight_look(policy);
+    *slot = dynsel_slot_claim();
+    if (!DYNSEL_LIKELY(*slot != NULL)) {
+        const dynsel_request request = {.manner = manner, .policy = policy};
+        const dynsel_status status = dynsel_in_flight_make_room(&request, slot);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
     }
-    return status;
+    (*slot)->deferred = true;
+    return DYNSEL_OK;
 }
 
 /* It cannot run there. */
@@ -243,7 +248,7 @@ static void prepare(dynsel_slot *slot, const dynsel_lane *lane)
 
 /* It has its place in the lane before others can see that it is started and start what comes
  * after it: the lane's order is that of the starts then. Until then nobody takes it off. */
-static void enter_lane(dynsel_lane *lane, dynsel_slot *slot)
+static inline void enter_lane(dynsel_lane *lane, dynsel_slot *slot)
 {
     const bool counted = slot->counted;
     slot->queued = !dynsel_lane_is_empty(lane);
@@ -251,6 +256,23 @@ static void enter_lane(dynsel_lane *lane, dynsel_slot *slot)
     (void)dynsel_marked_add(&slot->word,
                             DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING - DYNSEL_SLOT_STARTING);
     leave_pending(counted);
+}
+
+enum { LOOKS_LEFT_OUT = 31 };
+
+/* Some resources run work in the caller: then it is over by now, and is best taken off while all
+ * that it used is near. Where that is not so, it is not tried for a while. */
+static inline void look_early(dynsel_lane *lane)
+{
+    dynsel_thread *const thread = dynsel_this_thread();
+    if (!DYNSEL_LIKELY(thread->looks_left_out == 0)) {
+        thread->looks_left_out--;
+        return;
+    }
+    dynsel_lane_reap(lane, NULL);
+    if (!dynsel_lane_is_empty(lane)) {
+        thread->looks_left_out = LOOKS_LEFT_OUT;
+    }
 }
 
 dynsel_status dynsel_deferred_start(dynsel_slot *slot)
@@ -266,7 +288,12 @@ dynsel_status dynsel_deferred_start(dynsel_slot *slot)
     }
     dynsel_count_submission(policy, index);
     if (ops->marks_completion || (ops->outlives_submit && slot->work.done.native != NULL)) {
-        enter_lane(&policy->lanes[index], slot);
+        dynsel_lane *const lane = &policy->lanes[index];
+        const bool alone = dynsel_lane_is_empty(lane) && slot->work.wants == 0;
+        enter_lane(lane, slot);
+        if (alone) {
+            look_early(lane);
+        }
         return DYNSEL_OK;
     }
     if (slot->work.done.native != NULL) {

@@ -29,9 +29,9 @@ static void reap_policy(dynsel_policy *policy)
     }
 }
 
-void dynsel_in_flight_look(dynsel_policy *policy)
+void dynsel_in_flight_reap_policy(dynsel_policy *policy)
 {
-    if (policy->ops->needs != 0 && dynsel_policy_outlives(policy)) {
+    if (dynsel_policy_outlives(policy)) {
         reap_policy(policy);
     }
 }
@@ -182,11 +182,9 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot)
+dynsel_status dynsel_in_flight_make_room(const dynsel_request *request, dynsel_slot **slot)
 {
-    dynsel_in_flight_look(request->policy);
-    *slot = dynsel_slot_claim();
-    return *slot != NULL ? DYNSEL_OK : make_room(request, slot);
+    return make_room(request, slot);
 }
 
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)

@@ -74,13 +74,20 @@ dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const cha
  * submission's word. */
 void dynsel_in_flight_unpin(uint32_t slot);
 
-/* Takes finished work off the policy's lanes, if the policy wants to hear of it before it chooses.
- */
-void dynsel_in_flight_look(dynsel_policy *policy);
+/* Takes finished work off the policy's lanes, if it has any. */
+void dynsel_in_flight_reap_policy(dynsel_policy *policy);
+
+/* The same if the policy wants to hear of it before it chooses. */
+static inline void dynsel_in_flight_look(dynsel_policy *policy)
+{
+    if (policy->ops->needs != 0) {
+        dynsel_in_flight_reap_policy(policy);
+    }
+}
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* A slot for deferred work, waited for as the request's manner says. */
-dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot);
+/* When no slot is free: one that is, waited for as the request's manner says. */
+dynsel_status dynsel_in_flight_make_room(const dynsel_request *request, dynsel_slot **slot);
 
 /* Whether work goes on on a resource, told by what its backend works with: whoever placed it. */
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own);

@@ -14,7 +14,8 @@ typedef struct dynsel_thread {
     uint32_t task_depth;     /* task functions that this thread is in */
     uint32_t slot_cursor;    /* where this thread looks for a free slot first */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    uint32_t recordings; /* group functions that this thread is in: each has a slot */
+    uint32_t recordings;     /* group functions that this thread is in: each has a slot */
+    uint32_t looks_left_out; /* of the next, to see whether work was over as soon as it began */
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
     uint32_t countdown;    /* of a thing that is done now and then; see port/now_and_then.h */
