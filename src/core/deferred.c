@@ -260,19 +260,21 @@ static inline void enter_lane(dynsel_lane *lane, dynsel_slot *slot)
 
 enum { LOOKS_LEFT_OUT = 31 };
 
-/* Some resources run work in the caller: then it is over by now, and is best taken off while all
- * that it used is near. Where that is not so, it is not tried for a while. */
-static inline void look_early(dynsel_lane *lane)
+/* Some resources run work in the caller: then it is over by now, and best ends while all that it
+ * used is near. Where that is not so, it is not tried for a while. */
+static inline bool pass(dynsel_lane *lane, dynsel_slot *slot)
 {
     dynsel_thread *const thread = dynsel_this_thread();
-    if (!DYNSEL_LIKELY(thread->looks_left_out == 0)) {
+    if (!dynsel_lane_is_empty(lane) || slot->work.wants != 0 || slot->counted) {
+        return false;
+    }
+    if (thread->looks_left_out != 0) {
         thread->looks_left_out--;
-        return;
+        return false;
     }
-    dynsel_lane_reap(lane, NULL);
-    if (!dynsel_lane_is_empty(lane)) {
-        thread->looks_left_out = LOOKS_LEFT_OUT;
-    }
+    const bool passed = dynsel_lane_pass(lane, slot);
+    thread->looks_left_out = passed ? 0 : LOOKS_LEFT_OUT;
+    return passed;
 }
 
 dynsel_status dynsel_deferred_start(dynsel_slot *slot)
@@ -289,10 +291,8 @@ dynsel_status dynsel_deferred_start(dynsel_slot *slot)
     dynsel_count_submission(policy, index);
     if (ops->marks_completion || (ops->outlives_submit && slot->work.done.native != NULL)) {
         dynsel_lane *const lane = &policy->lanes[index];
-        const bool alone = dynsel_lane_is_empty(lane) && slot->work.wants == 0;
-        enter_lane(lane, slot);
-        if (alone) {
-            look_early(lane);
+        if (ops->marks_completion || !pass(lane, slot)) {
+            enter_lane(lane, slot);
         }
         return DYNSEL_OK;
     }

@@ -376,7 +376,7 @@ static dynsel_slot *first_of(const dynsel_lane *lane)
 static dynsel_slot *last_of(const dynsel_lane *lane)
 {
     const uint32_t tail = dynsel_word_load_acquire(&lane->tail);
-    return tail == DYNSEL_NO_SLOT ? NULL : dynsel_lane_last(tail);
+    return dynsel_tail_is_over(tail) ? NULL : dynsel_lane_last(tail);
 }
 
 static bool is_listed(const dynsel_slot *slot)

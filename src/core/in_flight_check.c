@@ -91,7 +91,7 @@ bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
         number = dynsel_word_load_acquire(&slot->next);
     }
     const uint32_t tail = dynsel_word_load_acquire(&lane->tail);
-    const uint32_t end =
-        tail == DYNSEL_NO_SLOT ? DYNSEL_NO_SLOT : dynsel_slot_number(dynsel_lane_last(tail));
+    const uint32_t end = dynsel_tail_is_over(tail) ? (uint32_t)DYNSEL_NO_SLOT
+                                                   : dynsel_slot_number(dynsel_lane_last(tail));
     return last == end && dynsel_word_load_acquire(&lane->reaper) == 0;
 }

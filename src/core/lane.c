@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/lane.h"
 
+#include "core/deferred.h"
+#include "core/policy.h"
 #include "core/report.h"
 #include "port/pause.h"
 
@@ -10,12 +12,18 @@ void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot)
     dynsel_word_store_relaxed(&slot->next, DYNSEL_NO_SLOT);
     const uint32_t before = dynsel_word_exchange(&lane->tail, slot->work.token + 1);
     slot->overtaken = before != slot->work.lane_tail;
-    if (before == DYNSEL_NO_SLOT) {
+    if (dynsel_tail_is_over(before)) {
         dynsel_word_store_release(&lane->head, number);
     } else {
         dynsel_slot *last = dynsel_lane_last(before); /* it stays listed until this is there */
         dynsel_word_store_release(&last->next, number);
     }
+}
+
+/* The tail when this was taken off last. */
+static uint32_t tail_after(const dynsel_slot *slot)
+{
+    return (slot->work.token | (uint32_t)DYNSEL_TAIL_IS_OVER) + 1;
 }
 
 /* Only the reaper. False: another thread is appending behind the head; it can be taken off next
@@ -27,7 +35,7 @@ static bool take_head(dynsel_lane *lane, dynsel_slot *head)
         uint32_t expected = head->work.token + 1;
         /* before the tail: whoever appends next sets it */
         dynsel_word_store_release(&lane->head, DYNSEL_NO_SLOT);
-        if (dynsel_word_swap(&lane->tail, &expected, DYNSEL_NO_SLOT)) {
+        if (dynsel_word_swap(&lane->tail, &expected, tail_after(head))) {
             return true;
         }
         next = dynsel_word_load_acquire(&head->next);
@@ -175,6 +183,45 @@ void dynsel_lane_reap_after_others(dynsel_lane *lane)
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Says in the lane that work came and went, if none has since this was about to be started. */
+static bool pass_by(dynsel_lane *lane, const dynsel_slot *slot)
+{
+    uint32_t expected = slot->work.lane_tail;
+    return dynsel_tail_is_over(expected) &&
+           dynsel_word_swap(&lane->tail, &expected, tail_after(slot));
+}
+
+/* As take_off_finished(), of work that nobody can have overtaken. */
+static void end_passing(dynsel_lane *lane, dynsel_slot *slot, bool synchronizes)
+{
+    dynsel_slot_begin_end(slot);
+    dynsel_deferred_tell_end(slot);
+    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
+    lane->last_end_ns = 0;
+    if (dynsel_slot_end_polled(slot, synchronizes ? 0 : DYNSEL_SLOT_POLLED)) {
+        if (!synchronizes) {
+            void *const before = lane->unsynchronized;
+            lane->unsynchronized = slot->work.done.native;
+            slot->work.done.native = before;
+        }
+        dynsel_slot_free(slot);
+    }
+}
+
+bool dynsel_lane_pass(dynsel_lane *lane, dynsel_slot *slot)
+{
+    dynsel_backend *const backend = slot->work.where->backend;
+    if (!become_reaper(lane)) {
+        return false;
+    }
+    const bool over = backend->ops->poll(backend, &slot->work) == DYNSEL_OK && pass_by(lane, slot);
+    if (over) {
+        end_passing(lane, slot, backend->ops->poll_synchronizes);
+    }
+    dynsel_word_store_release(&lane->reaper, 0);
+    return over;
+}
+
 bool dynsel_lane_reap_to_running(dynsel_lane *lane)
 {
     wait_to_be_reaper(lane);

@@ -10,13 +10,24 @@
 
 #include "core/slot.h"
 
-static inline bool dynsel_lane_is_empty(const dynsel_lane *lane)
+enum { DYNSEL_TAIL_IS_OVER = 1 << (DYNSEL_SLOT_GENERATION_SHIFT - 1) };
+
+_Static_assert(CONFIG_DYNSEL_MAX_IN_FLIGHT <= (int)DYNSEL_TAIL_IS_OVER,
+               "a tail has no bit to spare");
+
+/* A tail is the token of what was appended last, + 1, so that a slot that was used again in between
+ * shows. It stays, with a mark, when that was taken off: that other work came and went shows too. */
+static inline bool dynsel_tail_is_over(uint32_t tail)
 {
-    return dynsel_word_load_relaxed(&lane->tail) == DYNSEL_NO_SLOT;
+    return ((tail - 1) & DYNSEL_TAIL_IS_OVER) != 0;
 }
 
-/* The slot that a lane's tail stands for: token + 1, so that a slot that was used again in between
- * shows. */
+static inline bool dynsel_lane_is_empty(const dynsel_lane *lane)
+{
+    return dynsel_tail_is_over(dynsel_word_load_relaxed(&lane->tail));
+}
+
+/* The slot that a tail stands for that is not over. */
 static inline dynsel_slot *dynsel_lane_last(uint32_t tail)
 {
     return dynsel_slot_at(dynsel_slot_number_in(tail - 1));
@@ -33,7 +44,12 @@ void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned);
 void dynsel_lane_reap_after_others(dynsel_lane *lane);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* The same. True: the oldest work that is left goes on; false: nothing is left, or another thread
+/* Started work that has no place in the lane yet, and of which nobody wants to know more than its
+ * end: where the lane is empty and the work is over by now, it ends without one. False: it is as it
+ * was. */
+bool dynsel_lane_pass(dynsel_lane *lane, dynsel_slot *slot);
+
+/* The same as dynsel_lane_reap_after_others(). True: the oldest work that is left goes on; false: nothing is left, or another thread
  * is about to complete or append something. */
 bool dynsel_lane_reap_to_running(dynsel_lane *lane);
 #endif

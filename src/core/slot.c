@@ -473,7 +473,17 @@ void dynsel_slot_begin_end(dynsel_slot *slot)
     }
 }
 
-void dynsel_slot_end(dynsel_slot *slot)
+/* Those who only look at it do not wait for its results. */
+static uint32_t settle_flags(dynsel_slot *slot, uint32_t word, uint32_t flags)
+{
+    if (flags != 0 && (word & KEPT) != 0 && (word & DYNSEL_SLOT_HANDLE) == 0) {
+        (void)ask_to_wait(slot);
+        return 0;
+    }
+    return flags;
+}
+
+bool dynsel_slot_end_polled(dynsel_slot *slot, uint32_t flags)
 {
     bool to_tell = slot->work.error.status != DYNSEL_OK;
     uint32_t word = dynsel_word_load_acquire(&slot->word);
@@ -483,12 +493,23 @@ void dynsel_slot_end(dynsel_slot *slot)
             dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
             to_tell = false;
         }
+        flags = settle_flags(slot, word, flags);
         after = (word & ~(uint32_t)DYNSEL_SLOT_STATE) |
-                ((word & KEPT) != 0 ? DYNSEL_SLOT_FINISHED : DYNSEL_SLOT_LEAVING);
+                ((word & KEPT) != 0 ? DYNSEL_SLOT_FINISHED | flags : DYNSEL_SLOT_LEAVING);
     } while (!dynsel_marked_swap(&slot->word, &word, after));
-    if (dynsel_slot_state(after) == DYNSEL_SLOT_LEAVING) {
-        release_event(slot);
-        make_free(slot, after);
+    return dynsel_slot_state(after) == DYNSEL_SLOT_LEAVING;
+}
+
+void dynsel_slot_free(dynsel_slot *slot)
+{
+    release_event(slot);
+    make_free(slot, dynsel_word_load_relaxed(&slot->word));
+}
+
+void dynsel_slot_end(dynsel_slot *slot)
+{
+    if (dynsel_slot_end_polled(slot, 0)) {
+        dynsel_slot_free(slot);
     }
 }
 
