@@ -194,7 +194,6 @@ static bool pass_by(dynsel_lane *lane, const dynsel_slot *slot)
 /* As take_off_finished(), of work that nobody can have overtaken. */
 static void end_passing(dynsel_lane *lane, dynsel_slot *slot, bool synchronizes)
 {
-    dynsel_slot_begin_end(slot);
     dynsel_deferred_tell_end(slot);
     dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
     lane->last_end_ns = 0;

@@ -458,21 +458,24 @@ void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadlin
 }
 
 /* Not while it is being marked: the end may be marked by mistake even where nobody asked for it. */
+static inline uint32_t unmarked(const dynsel_slot *slot, uint32_t word)
+{
+    for (uint32_t round = 0; !DYNSEL_LIKELY((word & DYNSEL_SLOT_MARKING) == 0); round++) {
+        dynsel_pause(round);
+        word = dynsel_word_load_acquire(&slot->word);
+    }
+    return word;
+}
+
 void dynsel_slot_begin_end(dynsel_slot *slot)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
-    for (uint32_t round = 0;;) {
+    do {
+        word = unmarked(slot, word);
         DYNSEL_ASSERT(dynsel_slot_state(word) == DYNSEL_SLOT_STARTING);
-        if ((word & DYNSEL_SLOT_MARKING) != 0) {
-            dynsel_pause(round++);
-            word = dynsel_word_load_acquire(&slot->word);
-        } else if (dynsel_marked_swap(&slot->word, &word,
-                                      word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING))) {
-            return;
-        }
-    }
+    } while (!dynsel_marked_swap(&slot->word, &word,
+                                 word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING)));
 }
-
 /* Those who only look at it do not wait for its results. */
 static uint32_t settle_flags(dynsel_slot *slot, uint32_t word, uint32_t flags)
 {
@@ -489,6 +492,7 @@ bool dynsel_slot_end_polled(dynsel_slot *slot, uint32_t flags)
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     uint32_t after = 0;
     do {
+        word = unmarked(slot, word);
         if (to_tell && (word & DYNSEL_SLOT_HANDLE) == 0) {
             dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
             to_tell = false;

@@ -212,7 +212,7 @@ void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadlin
 void dynsel_slot_begin_end(dynsel_slot *slot);
 void dynsel_slot_end(dynsel_slot *slot);
 
-/* The same in two steps, for work whose event was polled. flags: DYNSEL_SLOT_POLLED or 0. True:
+/* For work whose event was polled: from STARTING at once. flags: DYNSEL_SLOT_POLLED or 0. True:
  * nobody needs the slot, which is the caller's alone until dynsel_slot_free(). */
 bool dynsel_slot_end_polled(dynsel_slot *slot, uint32_t flags);
 void dynsel_slot_free(dynsel_slot *slot);

@@ -350,11 +350,7 @@ dynsel_outlook dynsel_coherence_look(dynsel_handler *group)
     for (uint32_t i = 0; i < group->use_count; i++) {
         dynsel_use *const use = &group->uses[i];
         const sight s = {group, use, use->record, &outlook};
-        use->allocate = false;
-        use->may_share = false;
-        use->bring = false;
-        use->contents = false;
-        use->relies_on = 0;
+        dynsel_use_reset(use);
         const dynsel_status status =
             group->domain == DYNSEL_HOST_DOMAIN ? look_on_host(&s) : look_on_device(&s);
         if (status != DYNSEL_OK && outlook.status != DYNSEL_E_AGAIN) {

@@ -66,11 +66,7 @@ static inline void commit_at_hand(const dynsel_handler *group, dynsel_use *use,
                                   dynsel_domain_record *domain)
 {
     dynsel_buffer_record *const record = use->record;
-    use->allocate = false;
-    use->bring = false;
-    use->contents = false;
-    use->may_share = false;
-    use->relies_on = 0;
+    dynsel_use_reset(use);
     use->was_valid = true;
     use->host_was_valid = record->host_valid;
     copy_in(record, group->domain)->used = ++domain->uses;

@@ -75,6 +75,16 @@ typedef struct dynsel_use {
     uint32_t others_valid; /* and those in other domains, as bits by place in the table */
 } dynsel_use;
 
+/* Nothing was decided yet. */
+static inline void dynsel_use_reset(dynsel_use *use)
+{
+    use->allocate = false;
+    use->bring = false;
+    use->contents = false;
+    use->may_share = false;
+    use->relies_on = 0;
+}
+
 /* A pointer in a range, to the host's memory. */
 typedef struct dynsel_staged {
     dynsel_memory memory; /* host, bytes: what it points to; native: of the staging memory that was

@@ -8,31 +8,21 @@
 #include <dynsel/config.h>
 
 #include "port/atomic.h"
-#include "port/likely.h"
-#include "port/pause.h"
 
 /* All zero: nobody has it. */
 typedef struct dynsel_brief_lock {
     dynsel_word taken;
 } dynsel_brief_lock;
 
-static inline bool dynsel_brief_lock_try(dynsel_brief_lock *lock)
-{
-    return dynsel_word_load_relaxed(&lock->taken) == 0 &&
-           dynsel_word_exchange(&lock->taken, 1) == 0;
-}
-
 /* Without threads there is nobody to wait for. */
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_brief_lock_acquire(dynsel_brief_lock *lock);
+#else
 static inline void dynsel_brief_lock_acquire(dynsel_brief_lock *lock)
 {
-#if CONFIG_DYNSEL_CONTEXT_THREADS
-    for (uint32_t round = 0; !DYNSEL_LIKELY(dynsel_brief_lock_try(lock)); round++) {
-        dynsel_pause(round);
-    }
-#else
     (void)lock;
-#endif
 }
+#endif
 
 static inline void dynsel_brief_lock_release(dynsel_brief_lock *lock)
 {
