@@ -144,7 +144,7 @@ class Formula:
         lock, static_lock = self._lock(), self._lock(is_static=True)
         yield Term("order of command groups", ("dynsel_memory_lock", "entries", "untold", "first", "last", "waiting",
                                                "known", "dynsel_deferred_pending", "registered"), "bss",
-                   lock + self._pointer.size + 7 * 4)
+                   self._pointer.size + 8 * 4)
         yield self._by_numbers("command groups in flight", ("dynsel_groups",), "MAX_IN_FLIGHT", self._group, *GROUP)
         yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
                                "MAX_READERS", "MAX_DOMAINS", "BUFFER_INSIDE_BYTES")
@@ -228,7 +228,7 @@ class Formula:
         settles = (self._config.is_set("DYNSEL_POLICY_AUTO_TUNE")
                    and not self._config.is_set("DYNSEL_AUTO_TUNE_SMALL"))
         tuned = (WORD.times(2), self._pointer, WORD) if settles else ()
-        recording = WORD if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
+        recording = WORD.times(2) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
         return struct(self._error(), WORD.times(4), recording, *tuned)
 
     def _busy_word(self):
@@ -271,11 +271,11 @@ class Formula:
 
     def _buffer(self, readers, domains, inside):
         size = self._pointer
-        copy = struct(self._memory_copy(), self._pointer.times(2), WORD.times(3), BYTE.times(2))
+        copy = struct(self._memory_copy(), self._pointer.times(2), WORD.times(3), BYTE)
         fetch = struct(BYTE.times(5), WORD, self._pointer, self._event(), LONG.times(2))
         writer = struct(self._selection(), WORD)
         return struct(WORD.times(2), self._pointer, size.times(2), self._range(), WORD.times(4 + readers),
-                      self._error(), BYTE.times(2), WORD, fetch, writer, copy.times(domains), self._movement(),
+                      self._error(), BYTE.times(2), WORD.times(2), fetch, writer, copy.times(domains), self._movement(),
                       Type(inside, 16 if inside else 1))
 
     def _domain(self):
@@ -297,7 +297,7 @@ class Formula:
         bound = struct(self._pointer.times(2), WORD.times(3))
         use = struct(self._pointer, WORD.times(4), self._pointer, BYTE.times(9), WORD)
         return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
-                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(7), WORD, self._pointer.times(2),
+                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(8), WORD, self._pointer.times(2),
                       WORD.times(8), LONG.times(3), WORD.times(2 * dependencies + requirements),
                       bound.times(requirements), use.times(requirements), staging.times(staged),
                       self._argument().times(arguments), Type(values, 16))
