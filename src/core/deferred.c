@@ -30,7 +30,17 @@ void dynsel_deferral_register(const dynsel_deferral *deferral)
 
 dynsel_stage dynsel_stage_of(uint32_t token)
 {
-    return dynsel_stage_now(token);
+    const dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if (dynsel_slot_generation(word) != dynsel_slot_generation(token)) {
+        return DYNSEL_STAGE_OVER;
+    }
+    const uint32_t state = dynsel_slot_state(word);
+    if (state == DYNSEL_SLOT_CLAIMED || dynsel_slot_is_pending(word)) {
+        return DYNSEL_STAGE_ACCEPTED;
+    }
+    return state == DYNSEL_SLOT_RUNNING || state == DYNSEL_SLOT_COMPLETING ? DYNSEL_STAGE_STARTED
+                                                                           : DYNSEL_STAGE_OVER;
 }
 
 dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *manner,
@@ -93,7 +103,7 @@ DYNSEL_ASIDE static dynsel_status wait_for_choice(const dynsel_request *request,
 }
 
 /* The slot's selection is made. */
-static inline void follow_choice(dynsel_slot *slot, dynsel_task_fn function)
+static void follow_choice(dynsel_slot *slot, dynsel_task_fn function)
 {
     dynsel_selection *const chosen = &slot->selection;
     const dynsel_policy *const policy = chosen->policy;
@@ -214,6 +224,12 @@ void dynsel_deferred_tell_end(dynsel_slot *slot)
     known->ended(slot);
 }
 
+void dynsel_deferred_tell_run(dynsel_slot *slot)
+{
+    known->ended(slot);
+    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
+}
+
 void dynsel_deferred_leave(const dynsel_policy *policy)
 {
     if (dynsel_word_load_acquire(&registered) != 0) {
@@ -226,12 +242,13 @@ static void end(dynsel_slot *slot, bool started)
 {
     const bool counted = slot->counted;
     dynsel_slot_begin_end(slot);
-    known->ended(slot);
-    const dynsel_status status = slot->work.error.status;
     if (started) {
-        dynsel_lane_note_result(slot->selection.policy, slot->selection.index, status);
+        dynsel_deferred_tell_run(slot);
+    } else {
+        known->ended(slot);
     }
-    dynsel_tell_end(&slot->selection, status, started ? dynsel_time_at_once(&slot->work) : 0);
+    dynsel_tell_end(&slot->selection, slot->work.error.status,
+                    started ? dynsel_time_at_once(&slot->work) : 0);
     dynsel_slot_end(slot);
     leave_pending(counted);
 }

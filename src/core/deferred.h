@@ -50,22 +50,6 @@ typedef enum dynsel_stage {
 
 dynsel_stage dynsel_stage_of(uint32_t token);
 
-/* The same without a call, for where it is asked always. */
-static inline dynsel_stage dynsel_stage_now(uint32_t token)
-{
-    const dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    const uint32_t word = dynsel_word_load_acquire(&slot->word);
-    if (dynsel_slot_generation(word) != dynsel_slot_generation(token)) {
-        return DYNSEL_STAGE_OVER;
-    }
-    const uint32_t state = dynsel_slot_state(word);
-    if (state == DYNSEL_SLOT_CLAIMED || dynsel_slot_is_pending(word)) {
-        return DYNSEL_STAGE_ACCEPTED;
-    }
-    return state == DYNSEL_SLOT_RUNNING || state == DYNSEL_SLOT_COMPLETING ? DYNSEL_STAGE_STARTED
-                                                                           : DYNSEL_STAGE_OVER;
-}
-
 /* A slot for work of this policy, waited for as the manner says, with work.token. The caller's
  * alone until it is published or given back with dynsel_slot_unclaim(). */
 dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *manner,
@@ -143,6 +127,9 @@ static inline void dynsel_deferred_progress(void)
 
 /* What dynsel_deferral.ended is for. */
 void dynsel_deferred_tell_end(dynsel_slot *slot);
+
+/* The same, and to the policy's resource, which has run it. */
+void dynsel_deferred_tell_run(dynsel_slot *slot);
 
 /* What dynsel_deferral.leave is for. */
 void dynsel_deferred_leave(const dynsel_policy *policy);

@@ -2,7 +2,6 @@
 #include "core/lane.h"
 
 #include "core/deferred.h"
-#include "core/policy.h"
 #include "core/report.h"
 #include "port/pause.h"
 
@@ -194,8 +193,7 @@ static bool pass_by(dynsel_lane *lane, const dynsel_slot *slot)
 /* As take_off_finished(), of work that nobody can have overtaken. */
 static void end_passing(dynsel_lane *lane, dynsel_slot *slot, bool synchronizes)
 {
-    dynsel_deferred_tell_end(slot);
-    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
+    dynsel_deferred_tell_run(slot);
     lane->last_end_ns = 0;
     if (dynsel_slot_end_polled(slot, synchronizes ? 0 : DYNSEL_SLOT_POLLED)) {
         if (!synchronizes) {

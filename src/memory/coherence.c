@@ -268,7 +268,7 @@ static bool is_fetched(const sight *s, const dynsel_copy_record *copy)
             copy->memory.shared);
 }
 
-static DYNSEL_ASIDE dynsel_status look_closely(const sight *s, dynsel_copy_record *copy)
+static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_record *copy)
 {
     if (is_fetched(s, copy)) {
         return DYNSEL_E_AGAIN;
@@ -293,14 +293,6 @@ static DYNSEL_ASIDE dynsel_status look_closely(const sight *s, dynsel_copy_recor
     s->use->bring = need;
     s->use->contents = need;
     return need ? look_for_sharer(s) : DYNSEL_OK;
-}
-
-static inline dynsel_status look_on_device(const sight *s)
-{
-    const uint32_t domain = s->group->domain;
-    return DYNSEL_LIKELY(dynsel_copy_is_at_hand(s->record, domain))
-               ? DYNSEL_OK
-               : look_closely(s, copy_in(s->record, domain));
 }
 
 static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
@@ -351,8 +343,9 @@ dynsel_outlook dynsel_coherence_look(dynsel_handler *group)
         dynsel_use *const use = &group->uses[i];
         const sight s = {group, use, use->record, &outlook};
         dynsel_use_reset(use);
-        const dynsel_status status =
-            group->domain == DYNSEL_HOST_DOMAIN ? look_on_host(&s) : look_on_device(&s);
+        const dynsel_status status = group->domain == DYNSEL_HOST_DOMAIN
+                                         ? look_on_host(&s)
+                                         : look_on_device(&s, copy_in(use->record, group->domain));
         if (status != DYNSEL_OK && outlook.status != DYNSEL_E_AGAIN) {
             outlook.status = status;
         }

@@ -24,6 +24,16 @@ static void commit_on_host(dynsel_use *use, dynsel_buffer_record *record)
     }
 }
 
+/* Its copy will be the only valid one. */
+static DYNSEL_ASIDE void commit_write(const dynsel_handler *group, dynsel_use *use,
+                                      dynsel_buffer_record *record)
+{
+    use->others_valid = record->valid;
+    record->valid = 0;
+    record->host_valid = false;
+    dynsel_readback_expect(record, group);
+}
+
 static void commit_on_device(const dynsel_handler *group, dynsel_use *use,
                              dynsel_buffer_record *record)
 {
@@ -42,11 +52,8 @@ static void commit_on_device(const dynsel_handler *group, dynsel_use *use,
         record->shared_by = group->domain;
     }
     if (use->writes) {
-        use->others_valid = record->valid;
-        record->valid = 0;
-        dynsel_readback_expect(record, group);
-    }
-    if (use->writes || (use->bring && copy->memory.shared)) {
+        commit_write(group, use, record);
+    } else if (use->bring && copy->memory.shared) {
         record->host_valid = false;
     }
     record->valid |= dynsel_domain_bit(group->domain);
@@ -73,10 +80,8 @@ static inline void commit_at_hand(const dynsel_handler *group, dynsel_use *use,
     record->movement.copies_avoided++;
     domain->movement.copies_avoided++;
     if (use->writes) {
-        use->others_valid = record->valid;
+        commit_write(group, use, record);
         record->valid = dynsel_domain_bit(group->domain);
-        record->host_valid = false;
-        dynsel_readback_expect(record, group);
     }
 }
 

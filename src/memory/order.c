@@ -80,19 +80,14 @@ static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
     return true;
 }
 
-static inline bool waits_for(dynsel_handler *group, uint32_t dependency, dynsel_stage stage)
+static bool waits_for(dynsel_handler *group, uint32_t dependency, dynsel_stage stage)
 {
     return stage == DYNSEL_STAGE_ACCEPTED || !may_follow(group, dependency);
 }
 
-/* number: token + 1, or 0. waits: set where it keeps the group from being started. False: there is
- * no room. */
-static inline bool depend_on(dynsel_handler *group, uint32_t number, bool *waits)
+static DYNSEL_ASIDE bool depend_on_unfinished(dynsel_handler *group, uint32_t number,
+                                              dynsel_stage stage, bool *waits)
 {
-    const dynsel_stage stage = number != 0 ? dynsel_stage_now(number - 1) : DYNSEL_STAGE_OVER;
-    if (stage == DYNSEL_STAGE_OVER) {
-        return true;
-    }
     for (uint32_t i = 0; i < group->dependency_count; i++) {
         if (group->dependencies[i] == number - 1) {
             return true;
@@ -104,6 +99,14 @@ static inline bool depend_on(dynsel_handler *group, uint32_t number, bool *waits
     group->dependencies[group->dependency_count++] = number - 1;
     *waits = *waits || waits_for(group, number - 1, stage);
     return true;
+}
+
+/* number: token + 1, or 0. waits: set where it keeps the group from being started. False: there is
+ * no room. */
+static inline bool depend_on(dynsel_handler *group, uint32_t number, bool *waits)
+{
+    const dynsel_stage stage = number != 0 ? dynsel_stage_of(number - 1) : DYNSEL_STAGE_OVER;
+    return stage == DYNSEL_STAGE_OVER || depend_on_unfinished(group, number, stage, waits);
 }
 
 static bool depend_on_readers(dynsel_handler *group, const dynsel_buffer_record *record,

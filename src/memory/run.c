@@ -100,9 +100,8 @@ static dynsel_status refuse_full(const dynsel_use *use)
 }
 
 /* Staging memory has nothing in it that anybody needs. */
-bool dynsel_running_evict(const dynsel_running *r)
+bool dynsel_running_evict(uint32_t domain)
 {
-    const uint32_t domain = r->group->domain;
     dynsel_given_copy given = {.backend = NULL};
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const bool staging = dynsel_staging_evict(domain);
@@ -151,7 +150,7 @@ static dynsel_status allocate(const dynsel_running *r, dynsel_use *use)
         memory =
             (dynsel_memory){.host = record->data, .bytes = record->bytes, .shared = use->may_share};
         status = r->ops->allocate(r->backend, r->own, &memory);
-    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r));
+    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group->domain));
     if (status == DYNSEL_E_AGAIN) {
         return refuse_full(use);
     }
@@ -195,7 +194,7 @@ static dynsel_status bring(dynsel_running *r, const dynsel_use *use)
     dynsel_status status = DYNSEL_OK;
     do {
         status = try_to_bring(r, use);
-    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r));
+    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group->domain));
     return status != DYNSEL_E_AGAIN ? status : refuse_full(use);
 }
 
@@ -284,21 +283,43 @@ DYNSEL_RARE static dynsel_status refuse_command(uint32_t failures_before)
     return dynsel_fail(&error);
 }
 
-static dynsel_status launch(dynsel_running *r, dynsel_event *done)
+static inline dynsel_status launch_once(const dynsel_handler *group, dynsel_event *done)
+{
+    dynsel_backend *const backend = group->command.launch.where->backend;
+    return backend->ops->memory->launch(backend, dynsel_slot_of(group)->work.own, &group->command,
+                                        done);
+}
+
+DYNSEL_RARE static dynsel_status launch_with_room(const dynsel_handler *group, dynsel_event *done,
+                                                  uint32_t failures_before)
+{
+    dynsel_status status = DYNSEL_E_AGAIN;
+    while (status == DYNSEL_E_AGAIN && done->native == NULL &&
+           dynsel_running_evict(group->domain)) {
+        status = launch_once(group, done);
+    }
+    return status != DYNSEL_E_AGAIN ? status : refuse_command(failures_before);
+}
+
+static dynsel_status launch(dynsel_handler *group, const dynsel_resource *where, dynsel_event *done)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    point_arguments(group);
+    group->command.launch.where = where;
+    const dynsel_status status = launch_once(group, done);
+    return DYNSEL_LIKELY(status != DYNSEL_E_AGAIN) ? status
+                                                   : launch_with_room(group, done, failures_before);
+}
+
+static dynsel_status launch_after(const dynsel_running *r, dynsel_event *done)
+{
     dynsel_command *const command = &r->group->command;
-    point_arguments(r->group);
-    command->launch.where = r->where;
     command->after = r->events;
     command->after_count = r->event_count;
-    dynsel_status status = DYNSEL_OK;
-    do {
-        status = r->ops->launch(r->backend, r->own, command, done);
-    } while (status == DYNSEL_E_AGAIN && done->native == NULL && dynsel_running_evict(r));
+    const dynsel_status status = launch(r->group, r->where, done);
     command->after = NULL;
     command->after_count = 0;
-    return DYNSEL_LIKELY(status != DYNSEL_E_AGAIN) ? status : refuse_command(failures_before);
+    return status;
 }
 
 static dynsel_status run_on_device(dynsel_running *r, dynsel_event *done)
@@ -306,7 +327,7 @@ static dynsel_status run_on_device(dynsel_running *r, dynsel_event *done)
     collect_after(r);
     dynsel_status status = moves_nothing(r->group) ? DYNSEL_OK : move_in(r);
     if (status == DYNSEL_OK) {
-        status = launch(r, done);
+        status = launch_after(r, done);
     }
     if (status == DYNSEL_OK && dynsel_running_stages(r->group)) {
         status = dynsel_stage_out(r, done);
@@ -381,39 +402,6 @@ static inline dynsel_status run_on_host(dynsel_handler *group)
     return status;
 }
 
-static inline dynsel_status launch_at_hand(const dynsel_handler *group,
-                                           const dynsel_resource *where, dynsel_event *done)
-{
-    dynsel_backend *const backend = where->backend;
-    return backend->ops->memory->launch(backend, dynsel_slot_of(group)->work.own, &group->command,
-                                        done);
-}
-
-DYNSEL_RARE static dynsel_status launch_with_room(dynsel_handler *group,
-                                                  const dynsel_resource *where, dynsel_event *done,
-                                                  uint32_t failures_before)
-{
-    const dynsel_running r = {.group = group};
-    dynsel_status status = DYNSEL_E_AGAIN;
-    while (status == DYNSEL_E_AGAIN && done->native == NULL && dynsel_running_evict(&r)) {
-        status = launch_at_hand(group, where, done);
-    }
-    return status != DYNSEL_E_AGAIN ? status : refuse_command(failures_before);
-}
-
-/* The short way: nothing is moved, and the order on its resource is all that it needs. */
-static inline dynsel_status run_at_hand(dynsel_handler *group, const dynsel_resource *where,
-                                        dynsel_event *done)
-{
-    const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    point_arguments(group);
-    group->command.launch.where = where;
-    const dynsel_status status = launch_at_hand(group, where, done);
-    return DYNSEL_LIKELY(status != DYNSEL_E_AGAIN)
-               ? status
-               : launch_with_room(group, where, done, failures_before);
-}
-
 static DYNSEL_ASIDE dynsel_status run_closely(dynsel_handler *group, const dynsel_resource *where,
                                               dynsel_event *done)
 {
@@ -438,8 +426,9 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
         group->command.launch.where = where;
         return run_on_host(group);
     }
+    /* the short way: nothing is moved, and the order on its resource is all that it needs */
     const dynsel_status status = DYNSEL_LIKELY(group->at_hand && group->after_count == 0)
-                                     ? run_at_hand(group, where, done)
+                                     ? launch(group, where, done)
                                      : run_closely(group, where, done);
     tell_ranges(group);
     return status;

@@ -20,7 +20,7 @@ typedef struct dynsel_running {
 } dynsel_running;
 
 /* Makes room in the domain; false: there is nothing to give up. */
-bool dynsel_running_evict(const dynsel_running *r);
+bool dynsel_running_evict(uint32_t domain);
 
 /* The device has no room for what is called `name`, and none could be made. */
 dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes);
