@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The short ways of command groups: whose data are at hand, and whose work is over when it was
+ * started. They are taken where they may be, and come to the same as the long ways. */
+#include <string.h>
+
+#include "core/submission.h"
+#include "memory/coherence.h"
+#include "memory/domains.h"
+#include "memory/lock.h"
+#include "memory/pair.h"
+#include "random.h"
+
+static dynsel_handler *group_of(dynsel_submission *submission)
+{
+    return &dynsel_groups[submission->slot.value - DYNSEL_SUBMISSION_IN_SLOT];
+}
+
+/* Sends it; whether its data were at hand. */
+static bool takes_short_way(unsigned place, job what)
+{
+    dynsel_submission submission;
+    send_to(place, what, &submission);
+    const bool at_hand = group_of(&submission)->at_hand;
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    return at_hand;
+}
+
+/* Since the program began. */
+static uint32_t avoided_on(unsigned place)
+{
+    const dynsel_resource device = simulated_resource(&sim, place);
+    dynsel_movement moved;
+    assert_status(DYNSEL_OK, dynsel_domain_movement(&device, &moved));
+    return moved.copies_avoided;
+}
+
+static void data_that_are_valid_where_they_are_used_are_at_hand(void **state)
+{
+    (void)state;
+    const uint32_t avoided = avoided_on(0);
+    assert_false(takes_short_way(0, add_to(a, 1)));
+    assert_false(takes_short_way(0, add_to(a, 1))); /* sees that what was brought is there */
+    assert_true(takes_short_way(0, add_to(a, 1)));
+    assert_true(takes_short_way(0, set_all(a, 0)));
+    assert_false(takes_short_way(0, copy_to(b, a))); /* b has no copy there */
+    assert_false(takes_short_way(0, copy_to(b, a)));
+    assert_true(takes_short_way(0, copy_to(b, a)));
+    assert_moved(a, 1, 0, 6);
+    assert_int_equal(avoided + 6 + 3, avoided_on(0)); /* with those of b */
+    finish_with(0, 1);
+}
+
+static void a_chain_is_at_hand_while_it_runs(void **state)
+{
+    (void)state;
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    run_on(0, add_to(a, 1));
+    run_on(0, add_to(a, 1));
+    dynsel_submission submissions[3];
+    for (unsigned i = 0; i < 3; i++) {
+        send_to(0, add_to(a, 1), &submissions[i]);
+        assert_true(group_of(&submissions[i])->at_hand);
+    }
+    assert_int_equal(3, simulated_pending(&sim));
+    for (unsigned i = 0; i < 3; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
+    }
+    finish_with(5, 1);
+}
+
+static void be_at_hand(unsigned place)
+{
+    run_on(place, add_to(a, 1));
+    run_on(place, add_to(a, 1));
+    assert_true(takes_short_way(place, add_to(a, 1)));
+}
+
+static void data_that_were_written_elsewhere_are_not_at_hand(void **state)
+{
+    (void)state;
+    be_at_hand(0);
+    write_buffer(a, 5, 1);
+    assert_false(takes_short_way(0, add_to(a, 1)));
+    be_at_hand(0);
+    run_on(1, add_to(a, 1));
+    assert_false(takes_short_way(0, add_to(a, 1)));
+    be_at_hand(0);
+    run_on(HOST, add_to(a, 1));
+    assert_false(takes_short_way(0, add_to(a, 1)));
+    finish_with(5 + 1 + 3 + 1 + 1 + 3 + 1 + 1, 1);
+}
+
+static void data_that_were_read_elsewhere_stay_at_hand(void **state)
+{
+    (void)state;
+    be_at_hand(0);
+    run_on(1, total_of(a, b));
+    run_on(HOST, total_of(a, b));
+    see_buffer(a, 3, 1);
+    assert_true(takes_short_way(0, add_to(a, 1)));
+    finish_with(4, 1);
+}
+
+typedef struct seen {
+    dynsel_buffer_record buffers[CONFIG_DYNSEL_MAX_BUFFERS];
+    dynsel_domain_record domains[CONFIG_DYNSEL_MAX_DOMAINS];
+    dynsel_use uses[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+} seen;
+
+static void look(seen *all, const dynsel_handler *group)
+{
+    memcpy(all->buffers, dynsel_buffers, sizeof all->buffers);
+    memcpy(all->domains, dynsel_domains, sizeof all->domains);
+    memcpy(all->uses, group->uses, sizeof all->uses);
+}
+
+/* Only how often the domain was used tells them apart. */
+static void forget_use(const dynsel_handler *group)
+{
+    dynsel_domains[group->domain - 1].uses -= group->use_count;
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        group->uses[i].record->copies[group->domain - 1].used -= group->use_count;
+    }
+}
+
+/* What was decided is taken back, and decided again in the long way. */
+static void assert_ways_agree(dynsel_handler *group)
+{
+    static seen short_way;
+    static seen long_way;
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    look(&short_way, group);
+    dynsel_coherence_take_back(group);
+    const dynsel_outlook outlook = dynsel_coherence_look(group);
+    forget_use(group);
+    look(&long_way, group);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    assert_status(DYNSEL_OK, outlook.status);
+    assert_int_equal(group->token, group->decided);
+    assert_memory_equal(short_way.buffers, long_way.buffers, sizeof short_way.buffers);
+    assert_memory_equal(short_way.domains, long_way.domains, sizeof short_way.domains);
+    assert_memory_equal(short_way.uses, long_way.uses, sizeof short_way.uses);
+}
+
+static job any_job(test_random *random)
+{
+    const dynsel_buffer both[] = {a, b};
+    const uint32_t which = test_random_next(random) % 2;
+    switch (test_random_next(random) % 4) {
+    case 0:
+        return add_to(both[which], 1);
+    case 1:
+        return set_all(both[which], 7);
+    case 2:
+        return copy_to(both[which], both[1 - which]);
+    default:
+        return total_of(both[which], both[1 - which]);
+    }
+}
+
+/* Any mixture of devices and the host leads to states that differ in who has valid copies. */
+static void both_ways_come_to_the_same(void **state)
+{
+    (void)state;
+    enum { JOBS = 2000 };
+    test_random random = {test_seed()};
+    unsigned short_ones = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
+        sim.devices[i].polls = 3;
+    }
+    for (unsigned i = 0; i < JOBS; i++) {
+        const unsigned place = test_random_next(&random) % 8 == 0 ? HOST : (i / 16) % 2;
+        dynsel_submission submission;
+        send_to(place, any_job(&random), &submission);
+        dynsel_handler *const group =
+            submission.slot.value >= DYNSEL_SUBMISSION_IN_SLOT ? group_of(&submission) : NULL;
+        if (group != NULL && place != HOST && group->at_hand) {
+            assert_ways_agree(group);
+            short_ones++;
+        }
+        assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    }
+    assert_true(short_ones > JOBS / 8);
+    places_hurry();
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&a));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
+    places_end();
+}
+
+static void submit_and_forget(unsigned place, job what)
+{
+    assert_status(DYNSEL_OK, send_job(place, &what, NULL));
+}
+
+static uint32_t in_use(void)
+{
+    return dynsel_get_in_flight_statistics().in_use;
+}
+
+enum { ENOUGH = 40 };
+
+/* A driver that runs work in the caller: the first look finds it complete. Where that was not so
+ * before, it shows after a while. */
+static void run_in_the_caller(unsigned place)
+{
+    sim.devices[place].pace = SIMULATED_WHEN_POLLED;
+    sim.devices[place].polls = 0;
+    for (unsigned i = 0; i < ENOUGH; i++) {
+        run_on(place, add_to(a, 1));
+    }
+}
+
+static void work_that_is_over_when_it_was_started_ends_there(void **state)
+{
+    (void)state;
+    run_in_the_caller(0);
+    for (unsigned i = 0; i < 3; i++) {
+        submit_and_forget(0, add_to(a, 1));
+        assert_int_equal(0, in_use());
+    }
+    dynsel_submission submission;
+    send_to(0, add_to(a, 1), &submission);
+    assert_int_equal(1, in_use()); /* for who asks */
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_int_equal(0, in_use());
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&places[0].policy)));
+    finish_with(ENOUGH + 4, 1);
+}
+
+/* Also where nothing else is on the device. */
+static void work_that_goes_on_is_not_looked_at_each_time(void **state)
+{
+    (void)state;
+    enum { MANY = 20 };
+    unsigned looks = 0;
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    for (unsigned i = 0; i < MANY; i++) {
+        dynsel_submission submission;
+        const unsigned before = sim.counts.polls;
+        send_to(0, add_to(a, 1), &submission);
+        looks += sim.counts.polls - before;
+        assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    }
+    assert_true(looks <= 1);
+    finish_with(MANY, 1);
+}
+
+static void work_that_failed_when_it_was_started_is_told_of(void **state)
+{
+    (void)state;
+    run_in_the_caller(0);
+    const job fails = {
+        .kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}, .value = DYNSEL_E_TASK};
+    submit_and_forget(0, fails);
+    assert_status(DYNSEL_E_TASK, dynsel_wait_group(dynsel_get_submission_group(&places[0].policy)));
+    assert_int_equal(0, in_use());
+    finish_with(ENOUGH, 1);
+}
+
+int main(void)
+{
+#define EACH(test)                                                                                 \
+    cmocka_unit_test_setup(test, set_up), cmocka_unit_test_setup(test, set_up_with_waits)
+    const struct CMUnitTest tests[] = {
+        EACH(data_that_are_valid_where_they_are_used_are_at_hand),
+        EACH(a_chain_is_at_hand_while_it_runs),
+        EACH(data_that_were_written_elsewhere_are_not_at_hand),
+        EACH(data_that_were_read_elsewhere_stay_at_hand),
+        EACH(both_ways_come_to_the_same),
+        EACH(work_that_is_over_when_it_was_started_ends_there),
+        EACH(work_that_goes_on_is_not_looked_at_each_time),
+        EACH(work_that_failed_when_it_was_started_is_told_of),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
