@@ -12,11 +12,11 @@
 
 enum { DYNSEL_TAIL_IS_OVER = 1 << (DYNSEL_SLOT_GENERATION_SHIFT - 1) };
 
-_Static_assert(CONFIG_DYNSEL_MAX_IN_FLIGHT <= (int)DYNSEL_TAIL_IS_OVER,
-               "a tail has no bit to spare");
+_Static_assert(CONFIG_DYNSEL_MAX_IN_FLIGHT <= (int)DYNSEL_TAIL_IS_OVER, "a tail has no bit left");
 
 /* A tail is the token of what was appended last, + 1, so that a slot that was used again in between
- * shows. It stays, with a mark, when that was taken off: that other work came and went shows too. */
+ * shows. It stays, with a mark, when that was taken off, so that work that came and went shows too.
+ */
 static inline bool dynsel_tail_is_over(uint32_t tail)
 {
     return ((tail - 1) & DYNSEL_TAIL_IS_OVER) != 0;
@@ -49,8 +49,8 @@ void dynsel_lane_reap_after_others(dynsel_lane *lane);
  * was. */
 bool dynsel_lane_pass(dynsel_lane *lane, dynsel_slot *slot);
 
-/* The same as dynsel_lane_reap_after_others(). True: the oldest work that is left goes on; false: nothing is left, or another thread
- * is about to complete or append something. */
+/* As dynsel_lane_reap_after_others(). True: the oldest work that is left goes on; false: nothing is
+ * left, or another thread is about to complete or append something. */
 bool dynsel_lane_reap_to_running(dynsel_lane *lane);
 #endif
 
