@@ -51,21 +51,32 @@ static inline void make_free(dynsel_slot *slot, uint32_t word)
                               generation << DYNSEL_SLOT_GENERATION_SHIFT | DYNSEL_SLOT_FREE);
 }
 
-/* A mark that came too early or too late is waited out, so that it does not reach the next use. */
-void dynsel_slot_unclaim(dynsel_slot *slot)
+DYNSEL_RARE static uint32_t wait_until_marked(const dynsel_slot *slot)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
-    for (uint32_t round = 0;;) {
-        if ((word & DYNSEL_SLOT_MARKING) != 0) {
-            dynsel_pause(round++);
-            word = dynsel_word_load_acquire(&slot->word);
-        } else if (dynsel_marked_swap(&slot->word, &word,
-                                      (word & ~(uint32_t)DYNSEL_SLOT_STATE) |
-                                          DYNSEL_SLOT_LEAVING)) {
-            make_free(slot, word);
-            return;
-        }
+    for (uint32_t round = 0; (word & DYNSEL_SLOT_MARKING) != 0; round++) {
+        dynsel_pause(round);
+        word = dynsel_word_load_acquire(&slot->word);
     }
+    return word;
+}
+
+/* What the slot's word is when nobody is marking it: the end may be marked by mistake even where
+ * nobody asked for it, too early or too late, and that must not reach the next use. */
+static inline uint32_t unmarked(const dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    return DYNSEL_LIKELY((word & DYNSEL_SLOT_MARKING) == 0) ? word : wait_until_marked(slot);
+}
+
+void dynsel_slot_unclaim(dynsel_slot *slot)
+{
+    uint32_t word = 0;
+    do {
+        word = unmarked(slot);
+    } while (!dynsel_marked_swap(&slot->word, &word,
+                                 (word & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING));
+    make_free(slot, word);
 }
 
 #define ANY_GENERATION  0u
@@ -457,21 +468,11 @@ void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadlin
     sleep_or_pause(slot, ticket, longest_sleep_ns(deadline_ns), round);
 }
 
-/* Not while it is being marked: the end may be marked by mistake even where nobody asked for it. */
-static inline uint32_t unmarked(const dynsel_slot *slot, uint32_t word)
-{
-    for (uint32_t round = 0; !DYNSEL_LIKELY((word & DYNSEL_SLOT_MARKING) == 0); round++) {
-        dynsel_pause(round);
-        word = dynsel_word_load_acquire(&slot->word);
-    }
-    return word;
-}
-
 void dynsel_slot_begin_end(dynsel_slot *slot)
 {
-    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    uint32_t word = 0;
     do {
-        word = unmarked(slot, word);
+        word = unmarked(slot);
         DYNSEL_ASSERT(dynsel_slot_state(word) == DYNSEL_SLOT_STARTING);
     } while (!dynsel_marked_swap(&slot->word, &word,
                                  word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING)));
@@ -489,10 +490,10 @@ static uint32_t settle_flags(dynsel_slot *slot, uint32_t word, uint32_t flags)
 bool dynsel_slot_end_polled(dynsel_slot *slot, uint32_t flags)
 {
     bool to_tell = slot->work.error.status != DYNSEL_OK;
-    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    uint32_t word = 0;
     uint32_t after = 0;
     do {
-        word = unmarked(slot, word);
+        word = unmarked(slot);
         if (to_tell && (word & DYNSEL_SLOT_HANDLE) == 0) {
             dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
             to_tell = false;

@@ -11,8 +11,10 @@ static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain
     return &record->copies[domain - 1];
 }
 
-static void commit_on_host(dynsel_use *use, dynsel_buffer_record *record)
+static void commit_on_host(dynsel_use *use)
 {
+    dynsel_buffer_record *const record = use->record;
+    use->host_was_valid = record->host_valid;
     record->movement.copies_avoided += use->fetched ? 0 : 1;
     if (use->writes) {
         use->others_valid = record->valid;
@@ -24,21 +26,13 @@ static void commit_on_host(dynsel_use *use, dynsel_buffer_record *record)
     }
 }
 
-/* Its copy will be the only valid one. */
-static DYNSEL_ASIDE void commit_write(const dynsel_handler *group, dynsel_use *use,
-                                      dynsel_buffer_record *record)
+static void commit_on_device(const dynsel_handler *group, dynsel_use *use)
 {
-    use->others_valid = record->valid;
-    record->valid = 0;
-    record->host_valid = false;
-    dynsel_readback_expect(record, group);
-}
-
-static void commit_on_device(const dynsel_handler *group, dynsel_use *use,
-                             dynsel_buffer_record *record)
-{
+    dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[group->domain - 1];
     dynsel_copy_record *const copy = copy_in(record, group->domain);
+    use->host_was_valid = record->host_valid;
+    use->was_valid = dynsel_copy_is_valid(record, group->domain);
     copy->used = ++domain->uses;
     if (!use->contents || copy->memory.shared) {
         record->movement.copies_avoided++;
@@ -52,11 +46,26 @@ static void commit_on_device(const dynsel_handler *group, dynsel_use *use,
         record->shared_by = group->domain;
     }
     if (use->writes) {
-        commit_write(group, use, record);
+        use->others_valid = record->valid;
+        record->valid = 0;
+        record->host_valid = false;
+        dynsel_readback_expect(record, group);
     } else if (use->bring && copy->memory.shared) {
         record->host_valid = false;
     }
     record->valid |= dynsel_domain_bit(group->domain);
+}
+
+void dynsel_coherence_decide(dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        if (group->domain == DYNSEL_HOST_DOMAIN) {
+            commit_on_host(&group->uses[i]);
+        } else {
+            commit_on_device(group, &group->uses[i]);
+        }
+    }
+    group->decided = group->token;
 }
 
 static inline bool is_all_at_hand(const dynsel_handler *group)
@@ -68,54 +77,19 @@ static inline bool is_all_at_hand(const dynsel_handler *group)
     return at_hand;
 }
 
-/* What commit_on_device() comes to where nothing is brought. */
-static inline void commit_at_hand(const dynsel_handler *group, dynsel_use *use,
-                                  dynsel_domain_record *domain)
-{
-    dynsel_buffer_record *const record = use->record;
-    dynsel_use_reset(use);
-    use->was_valid = true;
-    use->host_was_valid = record->host_valid;
-    copy_in(record, group->domain)->used = ++domain->uses;
-    record->movement.copies_avoided++;
-    domain->movement.copies_avoided++;
-    if (use->writes) {
-        commit_write(group, use, record);
-        record->valid = dynsel_domain_bit(group->domain);
-    }
-}
-
 bool dynsel_coherence_start_at_hand(dynsel_handler *group)
 {
     if (!is_all_at_hand(group)) {
         return false;
     }
-    dynsel_domain_record *const domain = &dynsel_domains[group->domain - 1];
     for (uint32_t i = 0; i < group->use_count; i++) {
-        commit_at_hand(group, &group->uses[i], domain);
+        dynsel_use_reset(&group->uses[i]);
     }
     group->obstacle = 0;
     group->relies_on = 0;
     group->at_hand = true;
-    group->decided = group->token;
+    dynsel_coherence_decide(group);
     return true;
-}
-
-void dynsel_coherence_decide(dynsel_handler *group)
-{
-    const uint32_t domain = group->domain;
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        dynsel_use *const use = &group->uses[i];
-        dynsel_buffer_record *const record = use->record;
-        use->host_was_valid = record->host_valid;
-        if (domain == DYNSEL_HOST_DOMAIN) {
-            commit_on_host(use, record);
-        } else {
-            use->was_valid = dynsel_copy_is_valid(record, domain);
-            commit_on_device(group, use, record);
-        }
-    }
-    group->decided = group->token;
 }
 
 static void undo_on_host(const dynsel_use *use, dynsel_buffer_record *record)

@@ -100,8 +100,9 @@ static dynsel_status refuse_full(const dynsel_use *use)
 }
 
 /* Staging memory has nothing in it that anybody needs. */
-bool dynsel_running_evict(uint32_t domain)
+bool dynsel_running_evict(const dynsel_handler *group)
 {
+    const uint32_t domain = group->domain;
     dynsel_given_copy given = {.backend = NULL};
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const bool staging = dynsel_staging_evict(domain);
@@ -150,7 +151,7 @@ static dynsel_status allocate(const dynsel_running *r, dynsel_use *use)
         memory =
             (dynsel_memory){.host = record->data, .bytes = record->bytes, .shared = use->may_share};
         status = r->ops->allocate(r->backend, r->own, &memory);
-    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group->domain));
+    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
     if (status == DYNSEL_E_AGAIN) {
         return refuse_full(use);
     }
@@ -194,7 +195,7 @@ static dynsel_status bring(dynsel_running *r, const dynsel_use *use)
     dynsel_status status = DYNSEL_OK;
     do {
         status = try_to_bring(r, use);
-    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group->domain));
+    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
     return status != DYNSEL_E_AGAIN ? status : refuse_full(use);
 }
 
@@ -294,8 +295,7 @@ DYNSEL_RARE static dynsel_status launch_with_room(const dynsel_handler *group, d
                                                   uint32_t failures_before)
 {
     dynsel_status status = DYNSEL_E_AGAIN;
-    while (status == DYNSEL_E_AGAIN && done->native == NULL &&
-           dynsel_running_evict(group->domain)) {
+    while (status == DYNSEL_E_AGAIN && done->native == NULL && dynsel_running_evict(group)) {
         status = launch_once(group, done);
     }
     return status != DYNSEL_E_AGAIN ? status : refuse_command(failures_before);

@@ -19,8 +19,8 @@ typedef struct dynsel_running {
     dynsel_event events[DYNSEL_MOST_AFTER];
 } dynsel_running;
 
-/* Makes room in the domain; false: there is nothing to give up. */
-bool dynsel_running_evict(uint32_t domain);
+/* Makes room in the group's domain; false: there is nothing to give up. */
+bool dynsel_running_evict(const dynsel_handler *group);
 
 /* The device has no room for what is called `name`, and none could be made. */
 dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes);

@@ -26,7 +26,7 @@ static dynsel_status allocate(const dynsel_running *r, dynsel_staged *staged)
     do {
         memory = (dynsel_memory){.bytes = kept->bytes};
         status = r->ops->allocate(r->backend, r->own, &memory);
-    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group->domain));
+    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
     if (status == DYNSEL_OK) {
         kept->native = memory.native; /* others read how large it is, under the lock */
         dynsel_staging_allocated(staged, r->own);
@@ -57,7 +57,7 @@ static dynsel_status bring(dynsel_running *r, dynsel_staged *staged)
     do {
         status = r->ops->bring(r->backend, r->own, &staged->memory, staged->in, r->events,
                                r->after_count, &done);
-    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group->domain));
+    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
     if (status == DYNSEL_E_AGAIN) {
         return refuse_full(staged);
     }
@@ -86,7 +86,7 @@ static dynsel_status write_back(const dynsel_running *r, dynsel_staged *staged, 
     do {
         status = r->ops->write_back(r->backend, r->own, &staged->memory, done,
                                     done->native != NULL ? 1 : 0, &next);
-    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group->domain));
+    } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
     if (status == DYNSEL_E_AGAIN) {
         return refuse_full(staged);
     }
