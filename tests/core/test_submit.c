@@ -319,6 +319,18 @@ static void a_selection_is_consumed_by_its_submit(void **state)
     assert_null(selection.policy);
 }
 
+/* That is what the token of work is that is complete when it was started. */
+static void nothing_goes_on_with_the_token_zero(void **state)
+{
+    (void)state;
+    call c = {0};
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), NULL));
+    assert_int_equal(DYNSEL_E_STALE, dynsel_complete(0, DYNSEL_OK, 0));
+    assert_int_equal(DYNSEL_E_STALE, dynsel_complete(0, DYNSEL_E_DEVICE, 1));
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+}
+
 static void a_selection_does_not_outlive_its_policy(void **state)
 {
     (void)state;
@@ -382,6 +394,7 @@ int main(void)
         TEST(forms_are_looked_at_in_order),
         TEST(wrong_arguments_are_refused),
         TEST(a_selection_is_consumed_by_its_submit),
+        TEST(nothing_goes_on_with_the_token_zero),
         TEST(a_selection_does_not_outlive_its_policy),
         TEST(a_task_may_submit_but_not_wait),
     };
