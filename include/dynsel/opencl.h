@@ -55,7 +55,11 @@
 
 DYNSEL_BEGIN_DECLS
 
-/** What it reports. */
+/**
+ * What it reports. When work ended is told by the driver, in a thread of its own; where the library
+ * is not for several threads (CONFIG_DYNSEL_CONTEXT_THREADS) it is when a call of the library sees
+ * it.
+ */
 #define DYNSEL_OPENCL_REPORTS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
 
 /**

@@ -78,6 +78,8 @@ DYNSEL_RARE static void flush_again(dynsel_opencl_entry *entry)
     }
 }
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+
 /* In a thread of the driver's, which may call nothing of OpenCL's: the mark says when, poll and
  * wait say how. */
 static void CL_CALLBACK note_end(cl_event event, cl_int status, void *token)
@@ -93,6 +95,29 @@ static void time_end(const dynsel_work *work)
     void *const token = (void *)(uintptr_t)work->token; // NOLINT(performance-no-int-to-ptr)
     (void)clSetEventCallback(work->done.opencl, CL_COMPLETE, note_end, token);
 }
+
+static void time_seen_end(const dynsel_work *work)
+{
+    (void)work;
+}
+
+#else
+
+/* A thread of the driver's must not come into the library here. */
+static void time_end(const dynsel_work *work)
+{
+    (void)work;
+}
+
+/* It may have ended any time since the last look. */
+static void time_seen_end(const dynsel_work *work)
+{
+    if ((work->wants & DYNSEL_TASK_TIME) != 0) {
+        (void)dynsel_complete(work->token, DYNSEL_OK, dynsel_now_ns());
+    }
+}
+
+#endif
 
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
@@ -175,6 +200,7 @@ static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
     if (status > CL_COMPLETE) {
         return DYNSEL_E_AGAIN;
     }
+    time_seen_end(work);
     /* Waiting for later work would not cover this one. It is complete, so this does not block. */
     return entry->out_of_order ? finish(entry, work->done.opencl) : DYNSEL_OK;
 }
