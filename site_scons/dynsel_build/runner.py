@@ -7,6 +7,7 @@ that it is repeated; a leak, a failed test and a crash of the program itself are
 """
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ def _show(spec, log, status):
 
 
 def _reason(spec, status):
-    if status in (124, 137):
+    if status in (124, 137, -signal.SIGKILL):  # the last: it did not end when it was asked to
         return f"not done after {spec.seconds} s, so it hangs or is too slow"
     return f"killed by signal {status - 128 if status > 128 else -status}" if status > 128 or status < 0 \
         else f"exit status {status}"

@@ -20,14 +20,14 @@ class Runs(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def run_script(self, script):
+    def run_script(self, script, seconds=runner.SECONDS):
         """The status, how often it ran and what was said."""
         program = self.folder / "it.sh"
         program.write_text(f'echo run >> {self.folder}/runs; ran=$(wc -l < {self.folder}/runs)\n{script}\n',
                            encoding="utf-8")
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            status = runner.run(runner.Run(f"{self.folder}/it", ("sh", str(program)), dict(os.environ)))
+            status = runner.run(runner.Run(f"{self.folder}/it", ("sh", str(program)), dict(os.environ), seconds))
         runs = (self.folder / "runs").read_text(encoding="utf-8").count("run")
         self.assertEqual((self.folder / "it.ok").exists(), status == 0)
         return status, runs, said.getvalue()
@@ -49,6 +49,13 @@ class Runs(unittest.TestCase):
     def test_a_failure_after_a_crash_counts(self):
         status, runs, _ = self.run_script(f'[ $ran -lt 2 ] || exit 5; {CRASH}')
         self.assertEqual((status, runs), (5, 2))
+
+    def test_who_does_not_end_is_told_from_who_crashed(self):
+        for deaf in ("", "trap '' TERM; "):
+            _, _, said = self.run_script(deaf + "while true; do sleep 0.1; done", seconds=1)
+            self.assertIn("not done after 1 s, so it hangs or is too slow", said)
+        _, _, said = self.run_script("kill -SEGV $$")
+        self.assertIn("killed by signal 11", said)
 
     def test_not_for_ever(self):
         status, runs, said = self.run_script(CRASH)
