@@ -16,7 +16,7 @@ enum {
     STACK_BYTES = 64 * 1024,
     KEPT_STACK_BYTES = 8 * 1024,
     BELOW_STACK = 512, /* of a stopped thread, what the switch itself has on its stack */
-    KEPT_BYTES = 32 * 1024,
+    KEPT_BYTES = 128 * 1024,
     DEPTH = 400,
     STATES = 1 << 22,
     NOBODY = -1
