@@ -477,6 +477,7 @@ void dynsel_slot_begin_end(dynsel_slot *slot)
     } while (!dynsel_marked_swap(&slot->word, &word,
                                  word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING)));
 }
+
 /* Those who only look at it do not wait for its results. */
 static uint32_t settle_flags(dynsel_slot *slot, uint32_t word, uint32_t flags)
 {
