@@ -143,6 +143,18 @@ def shares(table, out):
          "time that the oracle needs / time that was needed, in %", scale=100, claims=True)
 
 
+def scale_regret(axes):
+    """Percent beside the budget, from the smallest to many times as long; x from few runs to many."""
+    axes.axhline(5, color="#888888", linestyle="--", linewidth=1, label="5 % worse")
+    axes.set_xscale("log")
+    axes.set_yscale("symlog", linthresh=10)
+    low, high = axes.get_ylim()
+    ticks = [tick for tick in (-50, -20, -10, -5, 0, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000)
+             if low <= tick <= high]
+    axes.set_yticks(ticks, [str(tick) for tick in ticks])
+    axes.minorticks_off()
+
+
 def course(table, out):
     rows = table.of("course")
     totals = {row["resource"]: row["value"] for row in table.of("total", policy="fixed")}
@@ -154,14 +166,7 @@ def course(table, out):
         if policy != "fixed" and points:
             axes.plot(*zip(*points), color=colour, linestyle=line, label=policy, linewidth=1.8)
     axes.axhline(0, color=RED, linestyle=":", label=f"best single resource: {short(single)}")
-    axes.axhline(5, color="#888888", linestyle="--", linewidth=1, label="5 % worse")
-    axes.set_xscale("log")
-    axes.set_yscale("symlog", linthresh=10)
-    low, high = axes.get_ylim()
-    ticks = [tick for tick in (-50, -20, -10, -5, 0, 5, 10, 20, 50, 100, 200, 500, 1000, 10000, 100000)
-             if low <= tick <= high]
-    axes.set_yticks(ticks, [str(tick) for tick in ticks])
-    axes.minorticks_off()
+    scale_regret(axes)
     axes.set_xlabel("pieces of work so far, from the first on")
     axes.set_ylabel("more time than the best single resource, in %")
     legend_below(made, axes)
@@ -178,13 +183,7 @@ def kinds(table, out):
                   label=policy, markersize=5, markerfacecolor="none", markeredgewidth=1.4)
     axes.margins(y=0.1)
     axes.axvline(1, color=BLACK, linestyle=":", linewidth=1.2, label="runs that repay what is tried")
-    axes.axhline(5, color="#888888", linestyle="--", linewidth=1, label="5 % worse")
-    axes.set_xscale("log")
-    axes.set_yscale("symlog", linthresh=10)
-    ticks = [tick for tick in (-50, -20, -10, -5, 0, 5, 10, 20, 50, 100, 1000, 10000)
-             if axes.get_ylim()[0] <= tick <= axes.get_ylim()[1]]
-    axes.set_yticks(ticks, [str(tick) for tick in ticks])
-    axes.minorticks_off()
+    scale_regret(axes)
     axes.set_xlabel("runs of the kind, by those that repay what is tried")
     axes.set_ylabel("more time than the best single\nresource of the kind, in %")
     legend_below(made, axes)
