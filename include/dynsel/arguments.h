@@ -119,9 +119,9 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
  *     as the map of a permutation, is copied in always, and never back.
  * Errors: DYNSEL_E_INVALID (as above; no mode; a pointer that is NULL although it points to
  *     elements; a part of the iterator that is good for fewer elements than the range needs, by its
- *     own count; more bytes than an object can have), DYNSEL_E_FULL
- *     (CONFIG_DYNSEL_MAX_STAGED, _MAX_ARGUMENTS, _ARGUMENT_BYTES). Of the submission, where no
- *     resource of the host could do the work: DYNSEL_E_FULL (CONFIG_DYNSEL_STAGING_BYTES, or
+ *     own count; a permutation with the count 0 in a range that is not empty; more bytes than an
+ *     object can have), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_STAGED, _MAX_ARGUMENTS, _ARGUMENT_BYTES).
+ *     Of the submission, where no resource of the host could do the work: DYNSEL_E_FULL (CONFIG_DYNSEL_STAGING_BYTES, or
  *     _STAGING_COUNT: larger than could ever be staged), DYNSEL_E_UNSUPPORTED (a
  *     DYNSEL_HOST_TRANSFORM_ITERATOR, whose function has no form in OpenCL C: the subject is its
  *     name; a backend that cannot stage). Where staging memory is in use by other work, this waits

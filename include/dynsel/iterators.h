@@ -29,7 +29,8 @@
  *           picked in = picked_make(samples_make(data), numbers_make(first), count);
  *
  *   But the count of a permutation is for the host only, who has to know how many elements of the
- *   source are used, and no argument: a kernel gives 0. That of a reversed iterator is one.
+ *   source are used, and no argument: a kernel gives 0. A range of one with 0 there is refused,
+ *   unless it is empty. The count of a reversed iterator is an argument.
  * - `name_value name_read(name iterator, size_t i)`, for i below the number of elements;
  * - `void name_write(name iterator, size_t i, name_value value)`, where it can be written: not to
  *   counting and transforming iterators, nor through what has such a one inside that would be
@@ -47,7 +48,9 @@
  * that every device has usm_system_allocations, or that the work runs on the host.
  *
  * A kernel gets all this as text: the string literal DYNSEL_OPENCL_ITERATORS, for the front of its
- * source. What both languages share is written once, as a macro that takes what to do with it:
+ * source. It is the first of the literals that are written one after the other: an `__extension__`
+ * before it keeps -Wpedantic from warning of their length, of which other literals are no part.
+ * What both languages share is written once, as a macro that takes what to do with it:
  *
  *     #define SHARED(AS)                                                      \
  *         AS(static inline float square(float x) { return x * x; }            \
@@ -77,10 +80,6 @@
 #include <dynsel/leaves.h>
 #include <dynsel/opencl_iterators.h>
 
-/* A kernel's source is one literal. -Wpedantic warns of those with more than 4095 characters, which
- * all that have DYNSEL_OPENCL_ITERATORS in them are. */
-#pragma GCC diagnostic ignored "-Woverlength-strings"
-
 #define DYNSEL_GLOBAL
 #define DYNSEL_COUNT_TYPE   uint64_t
 
@@ -95,7 +94,7 @@
     }
 #endif
 
-/* As in <dynsel/passed_directly.h>. */
+/* To the letter as in <dynsel/passed_directly.h>. */
 #if defined(__clang__)
 #define DYNSEL_MARK_IN_OPENCL_ _Static_assert(1, "a mark")
 #else
@@ -252,8 +251,8 @@
         return function(source_type##_read(it_.source, i_));                                       \
     }
 
-/** `name_make(source, map, count)`. count: how many elements of the source there are; the elements
- * of the map are below that. */
+/** `name_make(source, map, count)`. count: how many elements of the source there are, 1 or more; the
+ * elements of the map are below that. */
 #define DYNSEL_PERMUTATION_ITERATOR(name, source_type, map_type)                                   \
     typedef source_type##_value name##_value;                                                      \
     typedef struct name {                                                                          \
@@ -275,8 +274,8 @@
         source_type##_write(it_.source, (size_t)map_type##_read(it_.map, i_), value_);             \
     }                                                                                              \
     DYNSEL_LEAVES_FUNCTION_(                                                                       \
-        name, DYNSEL_LEAVES_OF_(source_type, dynsel_counted_part(place_, offsetof(name, source),   \
-                                                                 offsetof(name, count)))           \
+        name, DYNSEL_LEAVES_OF_(source_type, dynsel_source_part(place_, offsetof(name, source),    \
+                                                                offsetof(name, count)))            \
                   DYNSEL_LEAVES_OF_(map_type, dynsel_read_only_part(place_, offsetof(name, map)))) \
     DYNSEL_PASSED_DIRECTLY(name, dynsel_is_passed_directly_to_device(source_type) &&               \
                                      dynsel_is_passed_directly_to_device(map_type))

@@ -33,7 +33,9 @@
  *
  * The extent is dynsel_leaf_extent(): `count`, or where the iterator is not walked through as it
  * stands (the source of a permutation, the base of a reversed one) a number in the iterator; of an
- * empty range 0. No iterator has an alignment or offset inside its copy, and none looks in front of
+ * empty range 0. How far a permutation goes into its source only its map knows, but it goes
+ * somewhere: of a leaf in there the extent is not 0, unless nothing of the permutation is used,
+ * which dynsel_leaf_lacks_elements() tells. No iterator has an alignment or offset inside its copy, and none looks in front of
  * its pointer.
  *
  * DYNSEL_PART and DYNSEL_WHOLE_ITERATOR ask for the trait of a type, so they stand below its mark.
@@ -73,6 +75,8 @@ typedef struct dynsel_leaf {
     uint8_t kind;         /**< a dynsel_leaf_kind */
     bool direct;          /**< of a pointer: passed as it is */
     bool read_only;       /**< never written, in whatever mode the range is used */
+    bool some;            /**< where `around` is not 0, the extent is not either */
+    size_t around;        /**< as the extent: of what is around the part that the leaf is in */
 } dynsel_leaf;
 
 /** Who gets the leaves: the first member of a structure of the receiver's own. */
@@ -93,6 +97,8 @@ typedef struct dynsel_leaf_place {
     size_t extent;  /**< as of a leaf */
     uint8_t direct; /**< a dynsel_directness */
     bool read_only;
+    bool some;     /**< as of a leaf */
+    size_t around; /**< as of a leaf */
 } dynsel_leaf_place;
 
 /** `<type>_leaves`. */
@@ -105,17 +111,31 @@ typedef void (*dynsel_leaves_fn)(dynsel_leaf_sink *sink, const dynsel_leaf_place
         0, DYNSEL_COUNT_OF_RANGE,                                                                  \
             dynsel_is_passed_directly_to_device(type) ? DYNSEL_DIRECT_YES                          \
                                                       : DYNSEL_DIRECT_BY_ITSELF,                   \
-            false                                                                                  \
+            false, false, 0                                                                        \
     }
+
+static inline uint64_t dynsel_extent_at(size_t extent, const void *iterator, uint64_t count)
+{
+    return extent == DYNSEL_COUNT_OF_RANGE || count == 0
+               ? count
+               : *(const uint64_t *)(const void *)((const char *)iterator + extent);
+}
 
 /** For how many elements a leaf must be good. iterator: the whole one. count: of the range; of an
  * empty one nothing is used. */
 static inline uint64_t dynsel_leaf_extent(const dynsel_leaf *leaf, const void *iterator,
                                           uint64_t count)
 {
-    return leaf->extent == DYNSEL_COUNT_OF_RANGE || count == 0
-               ? count
-               : *(const uint64_t *)(const void *)((const char *)iterator + leaf->extent);
+    return dynsel_extent_at(leaf->extent, iterator, count);
+}
+
+/** Whether the leaf is of the source of a permutation that says that its source has no elements,
+ * and is used all the same. */
+static inline bool dynsel_leaf_lacks_elements(const dynsel_leaf *leaf, const void *iterator,
+                                              uint64_t count)
+{
+    return leaf->some && dynsel_extent_at(leaf->extent, iterator, count) == 0 &&
+           dynsel_extent_at(leaf->around, iterator, count) != 0;
 }
 
 /** The value of a leaf of kind DYNSEL_LEAF_COUNT. */
@@ -147,6 +167,17 @@ static inline dynsel_leaf_place dynsel_counted_part(const dynsel_leaf_place *pla
 {
     dynsel_leaf_place part = dynsel_part(place, offset);
     part.extent = place->offset + count_offset;
+    part.some = false;
+    return part;
+}
+
+/** The same, where that number is not 0 unless nothing of what is around it is used. */
+static inline dynsel_leaf_place dynsel_source_part(const dynsel_leaf_place *place, size_t offset,
+                                                   size_t count_offset)
+{
+    dynsel_leaf_place part = dynsel_counted_part(place, offset, count_offset);
+    part.some = true;
+    part.around = place->extent;
     return part;
 }
 
@@ -175,7 +206,8 @@ static inline void dynsel_give_value(dynsel_leaf_sink *sink, const dynsel_leaf_p
                                      size_t bytes)
 {
     const dynsel_leaf leaf = {name,          place->offset + offset, bytes, 0,
-                              place->extent, (uint8_t)kind,          true,  true};
+                              place->extent, (uint8_t)kind,          true,  true,
+                              place->some,   place->around};
     sink->leaf(sink, &leaf);
 }
 
@@ -188,7 +220,8 @@ static inline void dynsel_give_pointer(dynsel_leaf_sink *sink, const dynsel_leaf
         place->direct == DYNSEL_DIRECT_BY_ITSELF ? by_itself : place->direct == DYNSEL_DIRECT_YES;
     const dynsel_leaf leaf = {name,          place->offset + offset, sizeof(void *),
                               element_bytes, place->extent,          DYNSEL_LEAF_POINTER,
-                              direct,        place->read_only};
+                              direct,        place->read_only,       place->some,
+                              place->around};
     sink->leaf(sink, &leaf);
 }
 
@@ -196,8 +229,8 @@ static inline void dynsel_give_pointer(dynsel_leaf_sink *sink, const dynsel_leaf
 static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_leaf_place *place,
                                          const char *name)
 {
-    const dynsel_leaf leaf = {name,          place->offset,         0,     0,
-                              place->extent, DYNSEL_LEAF_HOST_ONLY, false, true};
+    const dynsel_leaf leaf = {name,  place->offset, 0,     0, place->extent, DYNSEL_LEAF_HOST_ONLY,
+                              false, true,          false, 0};
     sink->leaf(sink, &leaf);
 }
 
@@ -237,40 +270,91 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
         type##_leaves(sink_, &part_);                                                              \
     }
 
+/* What the following are refused for, when compiling. A member is an lvalue that is never evaluated.
+ * Arrays and functions are what becomes a pointer in an expression and is none. */
+#define DYNSEL_MEMBER_(member) (((dynsel_self *)0)->member)
+#define DYNSEL_DECAYS_(value)                                                                      \
+    (__builtin_classify_type(value) == DYNSEL_POINTER_CLASS_ &&                                    \
+     !DYNSEL_IS_POINTER_(__typeof__(value)))
+/* The first element of an array, else the value itself. */
+#define DYNSEL_ELEMENT_(value) (*__builtin_choose_expr(DYNSEL_DECAYS_(value), (value), &(value)))
+#define DYNSEL_IS_FUNCTION_(value)                                                                 \
+    (DYNSEL_DECAYS_(value) &&                                                                      \
+     __builtin_types_compatible_p(__typeof__(value), __typeof__(DYNSEL_ELEMENT_(value))))
+/* A pointer, or an array of up to three dimensions of them. */
+#define DYNSEL_HAS_POINTERS_(value)                                                                \
+    DYNSEL_IS_POINTER_(__typeof__(DYNSEL_ELEMENT_(DYNSEL_ELEMENT_(DYNSEL_ELEMENT_(value)))))
+#define DYNSEL_IS_TO_VOID_(pointer)                                                                \
+    _Generic((pointer), void * : 1, const void * : 1, volatile void * : 1,                         \
+             const volatile void * : 1, default : 0)
+#define DYNSEL_IS_COUNT_(value)                                                                    \
+    (_Generic((value), unsigned long : 1, unsigned long long : 1, default : 0) &&                  \
+     sizeof(value) == sizeof(uint64_t))
+
+#define DYNSEL_MEMBER_IS_(type, member)                                                            \
+    _Static_assert(__builtin_types_compatible_p(type, __typeof__(DYNSEL_MEMBER_(member))),         \
+                   "this member is of another type than its part says");
+
 /** A member that is an iterator itself. */
 #define DYNSEL_PART(type, member)                                                                  \
-    DYNSEL_LEAVES_OF_(type, dynsel_part(&here_, offsetof(dynsel_self, member)))
+    {                                                                                              \
+        DYNSEL_MEMBER_IS_(type, member)                                                            \
+        DYNSEL_LEAVES_OF_(type, dynsel_part(&here_, offsetof(dynsel_self, member)))                \
+    }
 
 /** The same, where the member `count`, a uint64_t, says how many of its elements are used. */
 #define DYNSEL_COUNTED_PART(type, member, count)                                                   \
-    DYNSEL_LEAVES_OF_(type, dynsel_counted_part(&here_, offsetof(dynsel_self, member),             \
-                                                offsetof(dynsel_self, count)))
+    {                                                                                              \
+        DYNSEL_MEMBER_IS_(type, member)                                                            \
+        _Static_assert(DYNSEL_IS_COUNT_(DYNSEL_MEMBER_(count)),                                    \
+                       "the count of a part has to be a uint64_t");                                \
+        DYNSEL_LEAVES_OF_(type, dynsel_counted_part(&here_, offsetof(dynsel_self, member),         \
+                                                    offsetof(dynsel_self, count)))                 \
+    }
 
 /** The same, where it is only read. */
 #define DYNSEL_READ_ONLY_PART(type, member)                                                        \
-    DYNSEL_LEAVES_OF_(type, dynsel_read_only_part(&here_, offsetof(dynsel_self, member)))
+    {                                                                                              \
+        DYNSEL_MEMBER_IS_(type, member)                                                            \
+        DYNSEL_LEAVES_OF_(type, dynsel_read_only_part(&here_, offsetof(dynsel_self, member)))      \
+    }
+
+#define DYNSEL_NO_ELEMENTS_                                                                        \
+    "void and functions have no size: declare this member as a pointer to the type of its "        \
+    "elements"
 
 /** A member that is a pointer: to as many elements as the range has. What a pointer to `const`
- * points to is only read. */
+ * points to is only read, arrays of `const` elements included. A pointer to void does not compile
+ * (how large is an element?), nor one to a function, nor an array. */
 #define DYNSEL_POINTER_PART(member)                                                                \
     {                                                                                              \
-        const dynsel_leaf_place part_ = DYNSEL_IS_TO_CONST_(((dynsel_self *)0)->member)            \
+        _Static_assert(DYNSEL_IS_POINTER_(__typeof__(DYNSEL_MEMBER_(member))),                     \
+                       "this member is no pointer: take DYNSEL_VALUE_PART for a number or an "     \
+                       "array of numbers, DYNSEL_PART for an iterator");                           \
+        _Static_assert(!DYNSEL_IS_TO_VOID_(DYNSEL_MEMBER_(member)), DYNSEL_NO_ELEMENTS_);          \
+        _Static_assert(!DYNSEL_IS_FUNCTION_(*DYNSEL_MEMBER_(member)), DYNSEL_NO_ELEMENTS_);        \
+        const dynsel_leaf_place part_ = DYNSEL_IS_TO_CONST_(DYNSEL_MEMBER_(member))                \
                                             ? dynsel_read_only_part(&here_, 0)                     \
                                             : here_;                                               \
         dynsel_give_pointer(sink_, &part_, name_, offsetof(dynsel_self, member),                   \
-                            sizeof(*((dynsel_self *)0)->member), false);                           \
+                            sizeof(*DYNSEL_MEMBER_(member)), false);                               \
     }
-/* Beside a pointer to void, the qualifiers of what the other points to are what is left of it. */
+/* To what is const already, one more const changes nothing. It counts for the elements of an array,
+ * too, which are const where their array is not, before C23. */
 #define DYNSEL_IS_TO_CONST_(pointer)                                                               \
-    _Generic(1 ? (pointer) : (void *)sink_, const void *                                           \
-             : true, const volatile void *                                                         \
-             : true, default                                                                       \
-             : false)
+    __builtin_types_compatible_p(__typeof__(*(pointer)) *, const __typeof__(*(pointer)) *)
 
-/** A member that is passed by value: a number, or a structure without pointers. */
+/** A member that is passed by value: a number, an array of numbers, or a structure without
+ * pointers; a kernel takes an array as a vector or structure of its size. A pointer does not
+ * compile, nor an array of pointers; what is inside of a structure nobody sees. */
 #define DYNSEL_VALUE_PART(member)                                                                  \
-    dynsel_give_value(sink_, &here_, name_, DYNSEL_LEAF_VALUE, offsetof(dynsel_self, member),      \
-                      sizeof(((dynsel_self *)0)->member));
+    {                                                                                              \
+        _Static_assert(!DYNSEL_HAS_POINTERS_(DYNSEL_MEMBER_(member)),                              \
+                       "a device cannot use a pointer that is passed by value: take "              \
+                       "DYNSEL_POINTER_PART, with a member of its own for each pointer");          \
+        dynsel_give_value(sink_, &here_, name_, DYNSEL_LEAF_VALUE, offsetof(dynsel_self, member),  \
+                          sizeof(DYNSEL_MEMBER_(member)));                                         \
+    }
 
 DYNSEL_END_DECLS
 

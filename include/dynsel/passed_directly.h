@@ -52,18 +52,21 @@
 #ifndef DYNSEL_PASSED_DIRECTLY_H
 #define DYNSEL_PASSED_DIRECTLY_H
 
-#if defined(__cplusplus) || defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
-
-/* Clang warns of such a structure between the members of another in OpenCL C, not in C++. */
-#if defined(__clang__) && !defined(__cplusplus)
-#define DYNSEL_PASSED_DIRECTLY(type, value) _Static_assert(1, "a mark")
-#else
-#define DYNSEL_PASSED_DIRECTLY(type, value) struct dynsel_passed_directly
-#endif
-
 #if defined(__cplusplus)
+
+#define DYNSEL_PASSED_DIRECTLY(type, value)       struct dynsel_passed_directly
 #define dynsel_is_passed_directly_to_device(type) DYNSEL_PASSED_DIRECTLY_IS_KNOWN_IN_C_ONLY
+
+#elif defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
+
+/* To the letter as in <dynsel/iterators.h>, so that a source can have both. Clang warns of such a
+ * structure between the members of another. */
+#if defined(__clang__)
+#define DYNSEL_MARK_IN_OPENCL_ _Static_assert(1, "a mark")
+#else
+#define DYNSEL_MARK_IN_OPENCL_ struct dynsel_passed_directly
 #endif
+#define DYNSEL_PASSED_DIRECTLY(type, value) DYNSEL_MARK_IN_OPENCL_
 
 #else
 

@@ -56,6 +56,18 @@ static dynsel_status set_count(range *of, const dynsel_leaf *leaf)
                                       has);
 }
 
+/* The kernel would read what no device was given. */
+static dynsel_status check_source(const range *of, const dynsel_leaf *leaf)
+{
+    const dynsel_call call = about(of, leaf);
+    return dynsel_leaf_lacks_elements(leaf, of->iterator, of->count)
+               ? DYNSEL_REFUSE_NUMBER(&call, DYNSEL_E_INVALID,
+                                      "a permutation of it has the count 0, and the range has {} "
+                                      "elements: make it with the count of its source",
+                                      of->count)
+               : DYNSEL_OK;
+}
+
 static dynsel_status set_pointer(range *of, const dynsel_leaf *leaf)
 {
     const dynsel_call call = about(of, leaf);
@@ -91,6 +103,9 @@ static dynsel_status set_pointer(range *of, const dynsel_leaf *leaf)
 static void take_leaf(dynsel_leaf_sink *sink, const dynsel_leaf *leaf)
 {
     range *const of = (range *)(void *)sink;
+    if (of->status == DYNSEL_OK) {
+        of->status = check_source(of, leaf);
+    }
     if (of->status != DYNSEL_OK) {
         return;
     }

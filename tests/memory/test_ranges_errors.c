@@ -14,6 +14,15 @@ static int host_square(int x)
 
 DYNSEL_HOST_TRANSFORM_ITERATOR(on_the_host, inputs, host_square, int);
 DYNSEL_REVERSE_ITERATOR(backwards_twice, backwards);
+DYNSEL_PERMUTATION_ITERATOR(mapped_again, mapped, inputs);
+
+/* With a table that may be empty. */
+typedef struct with_table {
+    inputs all;
+    mapped table;
+    uint64_t used;
+} with_table;
+DYNSEL_LEAVES(with_table, DYNSEL_PART(inputs, all) DYNSEL_COUNTED_PART(mapped, table, used));
 
 typedef struct wide {
     int numbers[64];
@@ -113,6 +122,37 @@ static dynsel_status set_null_source(dynsel_handler *handler)
                             DYNSEL_ACCESS_READ);
 }
 
+/* A permutation of nothing. */
+static dynsel_status set_no_source(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, mapped,
+                            mapped_make(inputs_make(world.a), inputs_make(world.map), 0), FEW,
+                            DYNSEL_ACCESS_READ_WRITE);
+}
+
+static dynsel_status set_no_direct_source(dynsel_handler *handler)
+{
+    return dynsel_set_range(handler, 0, reached_by,
+                            reached_by_make(reached_make(world.a), inputs_make(world.map), 0), FEW,
+                            DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_no_source_inside(dynsel_handler *handler)
+{
+    const mapped inner = mapped_make(inputs_make(world.a), inputs_make(world.map), 0);
+    return dynsel_set_range(handler, 0, mapped_again,
+                            mapped_again_make(inner, inputs_make(world.map), FEW), FEW,
+                            DYNSEL_ACCESS_READ);
+}
+
+static dynsel_status set_no_source_around(dynsel_handler *handler)
+{
+    const mapped inner = mapped_make(inputs_make(world.a), inputs_make(world.map), FEW);
+    return dynsel_set_range(handler, 0, mapped_again,
+                            mapped_again_make(inner, inputs_make(world.map), 0), FEW,
+                            DYNSEL_ACCESS_READ);
+}
+
 static dynsel_status set_short(dynsel_handler *handler)
 {
     return dynsel_set_range(handler, 0, backwards, backwards_make(inputs_make(world.a), FEW - 1),
@@ -175,6 +215,12 @@ static void ranges_that_cannot_be(void **state)
     assert_refused(set_null, DYNSEL_E_INVALID, "its pointer is NULL, and should point to 16 bytes");
     assert_refused(set_null_direct, DYNSEL_E_INVALID, "its pointer is NULL");
     assert_refused(set_null_source, DYNSEL_E_INVALID, "should point to 4 bytes");
+    assert_refused(set_no_source, DYNSEL_E_INVALID,
+                   "a permutation of it has the count 0, and the range has 4 elements");
+    assert_refused(set_no_source, DYNSEL_E_INVALID, "inputs");
+    assert_refused(set_no_direct_source, DYNSEL_E_INVALID, "has the count 0");
+    assert_refused(set_no_source_inside, DYNSEL_E_INVALID, "has the count 0");
+    assert_refused(set_no_source_around, DYNSEL_E_INVALID, "has the count 0");
     assert_refused(set_short, DYNSEL_E_INVALID, "it is good for 3 elements");
     assert_refused(set_short, DYNSEL_E_INVALID, "backwards");
     assert_refused(set_short_inside, DYNSEL_E_INVALID, "it is good for 4 elements");
@@ -209,6 +255,32 @@ static dynsel_status set_empty_mapped(dynsel_handler *handler)
     const mapped it = mapped_make(inputs_make(world.a), inputs_make(NULL), RANGE_ELEMENTS);
     return dynsel_set_range(handler, 0, mapped_backwards, mapped_backwards_make(it, 3), 0,
                             DYNSEL_ACCESS_READ_WRITE);
+}
+
+/* Of an empty range nothing is used, so a permutation may be of nothing; the same of a part of
+ * which the iterator says that nothing is used. */
+static dynsel_status set_empty_of_nothing(dynsel_handler *handler)
+{
+    const mapped none = mapped_make(inputs_make(NULL), inputs_make(NULL), 0);
+    return dynsel_set_range(handler, 0, mapped, none, 0, DYNSEL_ACCESS_READ_WRITE);
+}
+
+static dynsel_status set_empty_table(dynsel_handler *handler)
+{
+    const with_table it = {inputs_make(world.a),
+                           mapped_make(inputs_make(NULL), inputs_make(NULL), 0), 0};
+    return dynsel_set_range(handler, 0, with_table, it, FEW, DYNSEL_ACCESS_READ);
+}
+
+static void a_permutation_of_nothing_that_is_not_used(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, try_on(DEVICE, set_empty_of_nothing));
+    assert_status(DYNSEL_OK, try_on(HOST, set_empty_of_nothing));
+    assert_int_equal(0, sim.counts.brought + sim.counts.written_back);
+    assert_status(DYNSEL_OK, try_on(DEVICE, set_empty_table));
+    assert_status(DYNSEL_OK, try_on(HOST, set_empty_table));
+    assert_int_equal(FEW * sizeof(int), sim.counts.bytes_in);
 }
 
 static void a_range_of_nothing_moves_nothing(void **state)
@@ -485,6 +557,7 @@ int main(void)
         TEST(ranges_that_cannot_be),
         TEST(a_range_needs_a_group_function),
         TEST(a_range_of_nothing_moves_nothing),
+        TEST(a_permutation_of_nothing_that_is_not_used),
         TEST(a_function_of_the_host_stays_there),
         TEST(what_no_device_reaches_is_refused),
         TEST(what_can_never_be_staged_is_refused),

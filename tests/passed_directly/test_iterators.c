@@ -383,6 +383,40 @@ static void what_is_constant_is_only_read(void **state)
                    DYNSEL_COUNT_OF_RANGE, false, true);
 }
 
+/* An array is not const before C23, its elements are. */
+typedef float row[4];
+typedef struct with_rows {
+    const float (*read)[4];
+    const float (*blocks)[2][4];
+    const row *rows;
+    const row (*row_blocks)[2];
+    const float *const (*pointers)[3];
+    float (*written)[4];
+    row *const written_rows;
+    volatile row *changing;
+    const float *(*written_pointers)[3];
+} with_rows;
+DYNSEL_LEAVES(with_rows,
+              DYNSEL_POINTER_PART(read) DYNSEL_POINTER_PART(blocks) DYNSEL_POINTER_PART(rows)
+                  DYNSEL_POINTER_PART(row_blocks) DYNSEL_POINTER_PART(pointers)
+                      DYNSEL_POINTER_PART(written) DYNSEL_POINTER_PART(written_rows)
+                          DYNSEL_POINTER_PART(changing) DYNSEL_POINTER_PART(written_pointers));
+
+static void arrays_of_constants_are_only_read(void **state)
+{
+    (void)state;
+    listing list;
+    LIST(with_rows, list);
+    assert_int_equal(list.count, 9);
+    for (size_t i = 0; i < list.count; i++) {
+        assert_int_equal(list.leaves[i].read_only, i < 5);
+    }
+    assert_pointer(&list.leaves[1], offsetof(with_rows, blocks), 2 * 4 * sizeof(float),
+                   DYNSEL_COUNT_OF_RANGE, false, true);
+    assert_pointer(&list.leaves[5], offsetof(with_rows, written), 4 * sizeof(float),
+                   DYNSEL_COUNT_OF_RANGE, false, false);
+}
+
 /* The mark may stand below the leaves. What is declared later knows it. */
 typedef struct marked_below {
     inputs in;
@@ -472,6 +506,7 @@ int main(void)
         TEST(a_users_type_decides_for_its_pointers),
         TEST(a_type_may_have_no_leaves),
         TEST(what_is_constant_is_only_read),
+        TEST(arrays_of_constants_are_only_read),
         TEST(a_mark_counts_wherever_it_stands),
         TEST(only_what_has_to_be_copied_is),
         TEST(functions_of_the_host_only_are_named),

@@ -5,11 +5,16 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
 TOP = Path(os.environ["DYNSEL_TOP"])
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(TOP / "site_scons"))
+from dynsel_build import opencl_texts  # noqa: E402
+
 TOOLCHAIN = TOP / "site_scons/dynsel_build/toolchain.py"
 WARNINGS = re.findall(r'"(-W\w[^"]*)"', re.search(r"^WARNINGS = \((.*?)\)", TOOLCHAIN.read_text(encoding="utf-8"),
                                                   re.DOTALL | re.MULTILINE).group(1))
@@ -138,6 +143,70 @@ class Iterators(Case):
         self.refused("typedef struct b { int x; } b;\ntypedef struct a { b x; } a;\n"
                      "DYNSEL_LEAVES(a, DYNSEL_PART(b, x));\n", gcc="b_leaves", clang="b_leaves")
 
+    def parts(self, members, parts):
+        return f"DYNSEL_HOST_ITERATOR(h, float);\ntypedef struct a {{ {members}; }} a;\nDYNSEL_LEAVES(a, {parts});\n"
+
+    def test_members_that_are_no_pointers(self):
+        for member in ("float x[4]", "float x[2][3]", "float *x[2]", "int x", "const double x", "h x"):
+            self.refused(self.parts(member, "DYNSEL_POINTER_PART(x)"),
+                         gcc="this member is no pointer: take DYNSEL_VALUE_PART",
+                         clang="this member is no pointer: take DYNSEL_VALUE_PART")
+
+    def test_pointers_to_what_has_no_size(self):
+        for member in ("void *x", "const void *x", "volatile void *const x", "const volatile void *x",
+                       "void (*x)(void)", "int (*const x)(int)"):
+            self.refused(self.parts(member, "DYNSEL_POINTER_PART(x)"),
+                         gcc="declare this member as a pointer to the type of its elements",
+                         clang="declare this member as a pointer to the type of its elements")
+
+    def test_pointers_by_value(self):
+        for member in ("float *x", "const void *x", "float **const x", "void (*x)(void)", "float *x[2]",
+                       "const char *x[2][3]", "float (*x)[4]", "int *x[2][3][4]"):
+            self.refused(self.parts(member, "DYNSEL_VALUE_PART(x)"),
+                         gcc="a device cannot use a pointer that is passed by value: take DYNSEL_POINTER_PART",
+                         clang="a device cannot use a pointer that is passed by value: take DYNSEL_POINTER_PART")
+
+    def test_members_of_another_type(self):
+        for part in ("DYNSEL_PART(n, x)", "DYNSEL_READ_ONLY_PART(n, x)", "DYNSEL_COUNTED_PART(n, x, k)"):
+            self.refused("DYNSEL_COUNTING_ITERATOR(n, int);\n" + self.parts("h x; uint64_t k", part),
+                         gcc="this member is of another type than its part says",
+                         clang="this member is of another type than its part says")
+        for count in ("uint32_t", "int64_t", "double", "uint64_t *"):
+            self.refused(self.parts(f"h x; {count} k", "DYNSEL_COUNTED_PART(h, x, k)"),
+                         gcc="the count of a part has to be a uint64_t", clang="the count of a part has to be a uint64_t")
+
+    def test_members_that_are_as_they_should_be(self):
+        for member in ("float *x", "const float *restrict x", "float **const x", "const float (*x)[4]", "struct a *x",
+                       "char *_Atomic x", "_Bool *x"):
+            self.accepted(self.parts(member, "DYNSEL_POINTER_PART(x)"))
+        for member in ("float x", "const float x[4]", "int x[2][3][4]", "struct { float y; } x", "_Complex double x",
+                       "enum { NO, YES } x", "_Bool x"):
+            self.accepted(self.parts(member, "DYNSEL_VALUE_PART(x)"))
+        self.accepted(self.parts("const h x; struct h y; unsigned long long k", "DYNSEL_PART(h, x)"
+                                 " DYNSEL_READ_ONLY_PART(h, y) DYNSEL_COUNTED_PART(h, y, k)"))
+
+    def test_constants_in_every_standard(self):
+        """C23 has another rule for arrays."""
+        members = ("const float *a", "const float (*b)[4]", "const float (*c)[2][4]", "const row *d",
+                   "const volatile row (*const e)[2]", "float *const (*f)[2]",
+                   "float *p", "float (*q)[4]", "row *const r", "volatile row *s", "const float *(*t)[2]")
+        names = "abcdefpqrst"
+        text = ("typedef float row[4];\n"
+                + self.parts("; ".join(members), " ".join(f"DYNSEL_POINTER_PART({name})" for name in names))
+                + "static void note(dynsel_leaf_sink *sink, const dynsel_leaf *leaf)\n{\n"
+                "    (void)sink;\n    putchar(leaf->read_only ? '1' : '0');\n}\n"
+                "int main(void)\n{\n    const dynsel_leaf_place all = DYNSEL_WHOLE_ITERATOR(a);\n"
+                "    dynsel_leaf_sink sink = {note};\n    a_leaves(&sink, &all);\n    return 0;\n}\n")
+        source, program = self.folder / "source.c", self.folder / "program"
+        source.write_text("#include <stdio.h>\n#include <dynsel/iterators.h>\n" + text, encoding="utf-8")
+        for compiler in ("gcc", "clang"):
+            for standard in ("c11", "c17", "c2x", "gnu11", "gnu17", "gnu2x"):
+                with self.subTest(compiler, standard=standard):
+                    subprocess.run([compiler, f"-std={standard}", "-Wpedantic", *WARNINGS, *INCLUDES,
+                                    f"-I{self.folder}", "-o", program, source], check=True)
+                    said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+                    self.assertEqual(said, "11111100000")
+
     def test_a_users_type_in_others(self):
         """What it has to have is in the header; without `b_write` it can only be transformed."""
         own = ("DYNSEL_HOST_ITERATOR(h, int);\ntypedef struct b { h x; } b;\nDYNSEL_PASSED_DIRECTLY(b, 0);\n"
@@ -176,12 +245,47 @@ class Iterators(Case):
         self.assertEqual(status, 0, said)
 
     def test_pedantic_compilers(self):
-        """They warn of literals as long as a kernel's source."""
-        for compiler in ("gcc", "clang"):
-            status, said = self.compile(f'extern const char *text;\nconst char *text = "{"x" * 5000}";\n'
-                                        "DYNSEL_HOST_ITERATOR(a, float); DYNSEL_REVERSE_ITERATOR(b, a);\n",
-                                        compiler, "-std=c11", "-Wpedantic", *WARNINGS)
-            self.assertEqual(status, 0, said)
+        """They warn of literals as long as a kernel's source: of the user's, and not of the header's."""
+        (self.folder / "dynsel/opencl_iterators.h").write_text(
+            opencl_texts.iterators_header((TOP / opencl_texts.ITERATORS).read_text(encoding="utf-8")), encoding="utf-8")
+        text = "DYNSEL_HOST_ITERATOR(a, float); DYNSEL_REVERSE_ITERATOR(b, a);\n"
+        ours = ('extern const char *text;\nconst char *text = DYNSEL_OPENCL_ITERATORS DYNSEL_AS_TEXT(a b) "c";\n'
+                "extern const char more[];\nconst char more[] = DYNSEL_OPENCL_ITERATORS;\n"
+                'extern const char *const all[];\nconst char *const all[] = {DYNSEL_OPENCL_ITERATORS "c"};\n')
+        theirs = f'extern const char *own;\nconst char *own = "{"x" * 5000}";\n'
+        for compiler, *flags in (("gcc", "-std=c11"), ("clang", "-std=c11"), ("gcc", "-std=c2x"), ("clang", "-std=c2x"),
+                                 ("g++", "-std=c++11"), ("clang++", "-std=c++11")):
+            suffix = ".cc" if compiler.endswith("++") else ".c"
+            with self.subTest(compiler, flags=flags):
+                status, said = self.compile(text + ours, compiler, *flags, "-Wpedantic", "-Wall", "-Wextra", "-Werror",
+                                            suffix=suffix)
+                self.assertEqual(status, 0, said)
+                if suffix == ".c":
+                    said = self.compile(text + theirs, compiler, *flags, "-Wpedantic")[1]
+                    self.assertIn("-Woverlength-strings", said)
+
+    def test_warnings_stay_as_they_were(self):
+        """What a header of ours switches off it switches on again."""
+        for name in sorted((TOP / "include/dynsel").glob("*.h")):
+            depth = 0
+            for line in name.read_text(encoding="utf-8").splitlines():
+                words = line.replace("_Pragma(", "#pragma ").split()
+                if "diagnostic" in words and words[0] == "#pragma":
+                    depth += {"push": 1, "pop": -1}.get(words[-1], 0)
+                    self.assertTrue(depth > 0 or words[-1] == "pop", f"{name}: {line}")
+            self.assertEqual(depth, 0, name)
+
+    def test_with_marks_in_opencl_c(self):
+        """Both headers, in whatever order."""
+        text = ("DYNSEL_HOST_ITERATOR(a, float);\ntypedef struct b { a x; } b;\nDYNSEL_PASSED_DIRECTLY(b, 1);\n"
+                "kernel void f(global float *x) { a_write(a_make(x), 0, 1); }\n")
+        both = (HEADER, "#include <dynsel/iterators.h>\n")
+        for headers in (both, both[::-1]):
+            for standard in ("CL1.2", "CL2.0", "CL3.0"):
+                status, said = Case.compile(self, "".join(headers) + text, "clang", "-x", "cl", f"-cl-std={standard}",
+                                            "-Xclang", "-finclude-default-header", "-Wall", "-Wextra", "-Werror",
+                                            "--target=spir64", "-emit-llvm", suffix=".cl")
+                self.assertEqual(status, 0, said)
 
     def test_iterators_in_cpp(self):
         text = ("DYNSEL_HOST_ITERATOR(a, float); DYNSEL_COUNTING_ITERATOR(n, int); DYNSEL_DISCARD_ITERATOR(d, a_value);"
