@@ -451,15 +451,24 @@ static void wait_for_others(const dynsel_slot *slot)
     }
 }
 
+/* Pins the slot if it is in use, and otherwise waits for who is just leaving it. */
+static bool pin_or_see_free(dynsel_slot *slot)
+{
+    for (uint32_t round = 0; !dynsel_slot_pin(slot, 0); round++) {
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (dynsel_slot_state(word) <= DYNSEL_SLOT_CLAIMED) {
+            return false;
+        }
+        dynsel_pause(round);
+    }
+    return true;
+}
+
 /* Whether the slot is held for work of this policy. If not, nobody looks at the policy through it
  * any more afterwards. */
 static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
 {
-    for (uint32_t round = 0;
-         dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_LEAVING; round++) {
-        dynsel_pause(round);
-    }
-    if (!dynsel_slot_pin(slot, 0)) {
+    if (!pin_or_see_free(slot)) {
         return false;
     }
     bool held = false;

@@ -259,18 +259,18 @@ static inline bool begin_completion(dynsel_slot *slot, uint32_t word)
 }
 
 /* A failure that nobody asks for reaches the group before anybody can see that the work has
- * finished. */
+ * finished; a handle that is given up does not come back. */
 DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
 {
-    bool told = false;
+    const uint32_t end = DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags;
     uint32_t word = dynsel_word_load_acquire(&slot->word);
-    do {
-        if (!told && (word & DYNSEL_SLOT_HANDLE) == 0) {
-            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
-            told = true;
+    while ((word & DYNSEL_SLOT_HANDLE) != 0) {
+        if (dynsel_marked_swap(&slot->word, &word, word + end)) {
+            return;
         }
-    } while (!dynsel_marked_swap(&slot->word, &word,
-                                 (word + (DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING)) | flags));
+    }
+    dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+    (void)dynsel_marked_add(&slot->word, end);
 }
 
 /* An addition, because others pin the slot meanwhile; the flags are not set yet. */

@@ -44,6 +44,7 @@ typedef struct handle {
 /* All that the threads change, beside the table of slots. */
 static struct world {
     dynsel_policy policy;
+    dynsel_policy other; /* on the same device; it is there to be ended */
     handle handles[HANDLES];
     event events[EVENTS];
     unsigned event_count;
@@ -54,10 +55,12 @@ static struct world {
     unsigned doomed; /* ended without a start */
     unsigned hooks;  /* calls for ends of deferred work */
     unsigned newest_end;
-    bool in_order; /* the device ends work in its order */
+    unsigned attached; /* lanes */
+    bool in_order;     /* the device ends work in its order */
     unsigned mistakes;
     const char *mistake;
     bool next_fails;
+    bool over; /* the policy was ended */
 } world;
 
 static void expect(bool good, const char *what)
@@ -110,6 +113,22 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     return DYNSEL_OK;
 }
 
+static dynsel_status attach(dynsel_backend *backend, void *own)
+{
+    (void)backend;
+    (void)own;
+    world.attached++;
+    return DYNSEL_OK;
+}
+
+static void detach(dynsel_backend *backend, void *own)
+{
+    (void)backend;
+    (void)own;
+    step_before(STEP_WRITES);
+    world.attached--;
+}
+
 static dynsel_status end_of(const event *which)
 {
     expect(which->releases == 0, "an event was used after its release");
@@ -144,11 +163,14 @@ static void release(dynsel_backend *backend, dynsel_work *work)
     step_before(STEP_WRITES);
     which->releases++;
     expect(which->state == ENDED, "an event was released before its end");
+    expect(world.attached > (world.other.self != NULL ? 1 : 0),
+           "an event was released when its policy had left the device");
 }
 
 #define BACKEND_OPS                                                                                \
     .name = "stepping", .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,                \
-    .outlives_submit = true, .start = start, .release = release
+    .outlives_submit = true, .attach = attach, .detach = detach, .start = start,                   \
+    .release = release
 
 typedef enum backend_kind { SYNCHRONIZING, POLLING, MARKING, BACKENDS } backend_kind;
 
@@ -258,8 +280,26 @@ static void mark_all(unsigned which)
     }
 }
 
+/* Another thread may still be looking at the table of slots. */
+static void end_policy(unsigned which)
+{
+    const dynsel_status status = dynsel_policy_deinit(&world.policy);
+    (void)which;
+    expect(status == DYNSEL_OK || status == DYNSEL_E_BUSY, "deinit");
+    world.over = status == DYNSEL_OK;
+}
+
+static void end_other(unsigned which)
+{
+    (void)which;
+    expect(dynsel_policy_deinit(&world.other) == DYNSEL_OK, "deinit without work");
+}
+
 static void wait_for_group(unsigned which)
 {
+    if (world.over) {
+        return;
+    }
     const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&world.policy));
     (void)which;
     world.group_failures += status != DYNSEL_OK ? 1 : 0;
@@ -333,16 +373,21 @@ static void leave_nothing(const dynsel_policy *policy)
     (void)policy;
 }
 
-static void defer(unsigned which)
+static void register_deferral(void)
 {
     static const dynsel_deferral deferral = {start_all_deferred, name_blocker, note_end,
                                              leave_nothing};
+    dynsel_deferral_register(&deferral);
+}
+
+static void defer(unsigned which)
+{
     static const dynsel_manner manner = {.function = "defer", .deadline_ns = DYNSEL_DO_NOT_WAIT};
     handle *own = &world.handles[which];
     const dynsel_task task = DYNSEL_TASK(enqueue, own);
     const dynsel_request request = {.manner = &manner, .policy = &world.policy, .task = &task};
     dynsel_slot *slot = NULL;
-    dynsel_deferral_register(&deferral);
+    register_deferral();
     expect(dynsel_deferred_claim(&world.policy, &manner, &slot) == DYNSEL_OK &&
                dynsel_deferred_choose(&request, slot) == DYNSEL_OK,
            "accept");
@@ -357,6 +402,32 @@ static void defer_behind(unsigned which)
 {
     world.handles[which].follows = true;
     defer(which);
+}
+
+/* As a command group without a handle that is started at once, and fails in the caller. */
+static void start_in_vain(unsigned which)
+{
+    static const dynsel_manner manner = {.function = "start", .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    handle *own = &world.handles[which];
+    const dynsel_task task = DYNSEL_TASK(enqueue, own);
+    const dynsel_request request = {.manner = &manner, .policy = &world.policy, .task = &task};
+    dynsel_slot *slot = NULL;
+    register_deferral();
+    expect(dynsel_deferred_claim(&world.policy, &manner, &slot) == DYNSEL_OK &&
+               dynsel_deferred_choose(&request, slot) == DYNSEL_OK,
+           "accept");
+    own->token = slot->work.token;
+    own->deferred = true;
+    world.doomed++;
+    dynsel_deferred_publish(slot, 0, DYNSEL_COURSE_STARTS);
+    dynsel_deferred_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEPENDENCY});
+}
+
+static void take_failure(unsigned which)
+{
+    const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&world.policy));
+    (void)which;
+    world.group_failures += status != DYNSEL_OK ? 1 : 0;
 }
 
 static void get_ready(unsigned which)
@@ -425,6 +496,16 @@ typedef struct program {
         progress, 0                                                                                \
     }
 
+#define END_POLICY                                                                                 \
+    {                                                                                              \
+        end_policy, 0                                                                              \
+    }
+
+#define END_OTHER                                                                                  \
+    {                                                                                              \
+        end_other, 0                                                                               \
+    }
+
 #define DEFER(n)                                                                                   \
     {                                                                                              \
         defer, n                                                                                   \
@@ -440,6 +521,14 @@ typedef struct program {
 #define DOOM(n)                                                                                    \
     {                                                                                              \
         doom, n                                                                                    \
+    }
+#define START_IN_VAIN(n)                                                                           \
+    {                                                                                              \
+        start_in_vain, n                                                                           \
+    }
+#define TAKE_FAILURE                                                                               \
+    {                                                                                              \
+        take_failure, 0                                                                            \
     }
 
 static const program programs[] = {
@@ -466,7 +555,12 @@ static const program programs[] = {
     {"group beside release", {HANDLE(0)}, {{MARK(0), GROUP}, {RELEASE(0), UNWRAP(0), PROGRESS}}},
     {"two groups", {SUBMIT}, {{MARK(0), GROUP}, {MARK(0), GROUP}}},
     {"two handles", {HANDLE(0), HANDLE(1)}, {{MARK(0), WAIT(0)}, {MARK_ALL, RELEASE(1)}}},
+    {"reap beside deinit", {HANDLE(0)}, {{PROGRESS, PROGRESS}, {MARK(0), RELEASE(0), END_POLICY}}},
+    {"wait beside deinit", {HANDLE(0)}, {{WAIT(0)}, {MARK(0), PROGRESS, END_POLICY}}},
 #if CONFIG_DYNSEL_COMMAND_GROUPS
+    {"failure beside deinit",
+     {{NULL, 0}},
+     {{START_IN_VAIN(0)}, {TAKE_FAILURE, END_OTHER, TAKE_FAILURE}}},
     {"start beside wait", {DEFER(0)}, {{READY(0), PROGRESS, SUBMIT}, {WAIT(0), UNWRAP(0)}}},
     {"start beside release", {DEFER(0)}, {{READY(0), PROGRESS, UNWRAP(0)}, {RELEASE(0), PROGRESS}}},
     {"group beside start", {DEFER(0)}, {{READY(0), PROGRESS, RELEASE(0)}, {GROUP, WAIT(0)}}},
@@ -543,17 +637,18 @@ static void check_handles(void)
 
 static void check_events(void)
 {
-    bool failed = world.doomed > 0;
+    unsigned failures = world.doomed;
     unsigned collected = 0;
     for (unsigned i = 0; i < world.event_count; i++) {
         must(world.events[i].releases == 1, "an event was not released exactly once");
-        failed = failed || world.events[i].fails;
+        failures += world.events[i].fails ? 1 : 0;
     }
     for (unsigned i = 0; i < HANDLES; i++) {
         collected += world.handles[i].collected;
     }
-    must(!failed || world.group_failures + collected > 0, "nobody was told of the failure");
-    must(failed || world.group_failures == 0, "a failure that was none");
+    must(failures == 0 || world.over || world.group_failures + collected > 0,
+         "nobody was told of the failure");
+    must(world.group_failures <= failures, "a failure that was none, or told twice");
 }
 
 static void check_end(void)
@@ -577,7 +672,10 @@ static void check_end(void)
     must(world.hooks == deferred, "who deferred the work did not hear of each end once");
     check_handles();
     check_events();
-    must(dynsel_policy_deinit(&world.policy) == DYNSEL_OK, "the policy is still in use");
+    must(world.other.self == NULL || dynsel_policy_deinit(&world.other) == DYNSEL_OK,
+         "the other policy is in use");
+    must(world.over || dynsel_policy_deinit(&world.policy) == DYNSEL_OK,
+         "the policy is still in use");
 }
 
 static void set_up(backend_kind kind, bool fails)
@@ -588,6 +686,7 @@ static void set_up(backend_kind kind, bool fails)
     memset(&world, 0, sizeof world);
     world.newest_end = NEVER;
     assert_status(DYNSEL_OK, dynsel_policy_init(&world.policy, &policy_ops, &options));
+    assert_status(DYNSEL_OK, dynsel_policy_init(&world.other, &policy_ops, &options));
     generations_before = count_generations();
     for (unsigned i = 0; i < 2; i++) {
         world.next_fails = fails;
@@ -609,6 +708,7 @@ static step_result step_program(backend_kind kind, bool fails)
     set_up(kind, fails);
     const step_result result = step_through(&scenario);
     clean_up();
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&world.other));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&world.policy));
     return result;
 }
