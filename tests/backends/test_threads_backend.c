@@ -184,8 +184,8 @@ static void test_only_workers_that_run_can_be_used(void **state)
     const dynsel_options given = {.resources = &wrong, .count = 1};
     assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&policy, &choosing, &given));
     assert_error_says("dynsel_threads_resources()");
-    if (WORKERS > 1) {
-        wrong = resources[WORKERS - 1];
+    for (unsigned i = 1; i < WORKERS; i++) {
+        wrong = resources[i];
         assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&policy, &choosing, &given));
     }
     wrong = resources[0];
@@ -388,6 +388,21 @@ static void test_failures_reach_who_waits(void **state)
     assert_error_says("waits for none");
     assert_status(DYNSEL_E_USER - 7,
                   dynsel_submit_and_wait(&policy, &DYNSEL_TASK(leave_event_and_fail, NULL)));
+    finish();
+}
+
+/* Nobody is to wait for what is not waited for here. */
+static void test_an_event_that_is_refused_is_not_passed_on(void **state)
+{
+    dynsel_submission submission;
+    dynsel_event done = {.value = 99};
+    (void)state;
+    init(1);
+    assert_status(DYNSEL_OK, submit(leave_event, &submission));
+    assert_status(DYNSEL_OK, wait_group());
+    assert_status(DYNSEL_OK, dynsel_submission_unwrap(&submission, &done));
+    assert_null(done.native);
+    assert_status(DYNSEL_E_INVALID, dynsel_wait(&submission));
     finish();
 }
 
@@ -644,6 +659,7 @@ int main(void)
         cmocka_unit_test(test_a_full_queue_refuses),
         cmocka_unit_test(test_submit_waits_for_room_in_the_queue),
         cmocka_unit_test(test_failures_reach_who_waits),
+        cmocka_unit_test(test_an_event_that_is_refused_is_not_passed_on),
         cmocka_unit_test(test_handles),
         cmocka_unit_test(test_inside_a_task_function),
         cmocka_unit_test(test_stop_with_work_in_flight),

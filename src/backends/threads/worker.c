@@ -40,9 +40,7 @@ static dynsel_work *take(dynsel_worker *worker)
     dynsel_work *work = NULL;
     (void)pthread_mutex_lock(&worker->lock);
     while (worker->waiting == 0 && !worker->ends) {
-        worker->sleeps = true;
         (void)pthread_cond_wait(&worker->changed, &worker->lock);
-        worker->sleeps = false;
     }
     if (worker->waiting > 0) {
         work = worker->queue[worker->oldest];
@@ -66,13 +64,12 @@ bool dynsel_worker_give(dynsel_worker *worker, dynsel_work *work)
 {
     (void)pthread_mutex_lock(&worker->lock);
     const bool fits = worker->waiting < CONFIG_DYNSEL_THREADS_QUEUE;
-    const bool sleeps = worker->sleeps;
     if (fits) {
         worker->queue[(worker->oldest + worker->waiting) % CONFIG_DYNSEL_THREADS_QUEUE] = work;
         worker->waiting++;
     }
     (void)pthread_mutex_unlock(&worker->lock);
-    if (fits && sleeps) {
+    if (fits) {
         (void)pthread_cond_signal(&worker->changed);
     }
     return fits;
@@ -100,7 +97,6 @@ int dynsel_worker_start(dynsel_worker *worker)
 {
     worker->oldest = 0;
     worker->waiting = 0;
-    worker->sleeps = false;
     worker->ends = false;
     int code = pthread_mutex_init(&worker->lock, NULL);
     if (code != 0) {

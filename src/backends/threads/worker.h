@@ -13,11 +13,10 @@ enum { DYNSEL_WORKER_NAME_BYTES = sizeof "worker 63" };
 
 typedef struct dynsel_worker {
     _Alignas(64) pthread_mutex_t lock; /* of all below but thread and name */
-    pthread_cond_t changed;            /* signalled when the worker sleeps and should not */
+    pthread_cond_t changed;            /* signalled when there is work, or no more will come */
     uint32_t oldest;                   /* where in the queue */
     uint32_t waiting;                  /* how many are in the queue */
-    bool sleeps;
-    bool ends; /* when the queue is empty */
+    bool ends;                         /* when the queue is empty */
     pthread_t thread;
     char name[DYNSEL_WORKER_NAME_BYTES];
     dynsel_work *queue[CONFIG_DYNSEL_THREADS_QUEUE];

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the system gives no more threads: what was asked for is there as a whole, or not at all. */
+#define _GNU_SOURCE /* RTLD_NEXT */
+
+#include <dynsel/dynsel.h>
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/room.h"
+#include "test.h"
+
+enum { WORKERS = RESOURCES_UP_TO(CONFIG_DYNSEL_THREADS_WORKERS), NEVER = -1 };
+
+static int left = NEVER; /* threads that the system still gives */
+static int created;
+
+/* Instead of the C library's. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*begin)(void *),
+                   void *argument)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = NULL;
+    void *const found = dlsym(RTLD_NEXT, "pthread_create");
+    if (left == 0) {
+        return EAGAIN;
+    }
+    left -= left != NEVER ? 1 : 0;
+    created++;
+    memcpy(&real, &found, sizeof real);
+    return real(thread, attributes, begin, argument);
+}
+
+static void assert_refused(dynsel_status status)
+{
+    assert_status(DYNSEL_E_DEVICE, status);
+#if CONFIG_DYNSEL_ERROR_DETAILS
+    assert_int_equal(dynsel_last_error()->code, EAGAIN);
+    assert_error_says("start fewer workers");
+#endif
+    left = NEVER;
+}
+
+static void workers_are_started_all_or_none(void **state)
+{
+    (void)state;
+    for (int given = 0; given < WORKERS; given++) {
+        left = given;
+        assert_refused(dynsel_threads_start(WORKERS));
+        created = 0;
+        assert_status(DYNSEL_OK, dynsel_threads_start(WORKERS));
+        assert_int_equal(created, WORKERS); /* no one was there before */
+        assert_status(DYNSEL_OK, dynsel_threads_stop());
+    }
+}
+
+static void nothing_is_had_of_workers_that_cannot_be_started(void **state)
+{
+    static dynsel_round_robin_policy policy;
+    dynsel_resource resources[WORKERS];
+    size_t count = 0;
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_threads_start(WORKERS));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(resources, WORKERS, &count));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    const dynsel_options given = {.resources = resources, .count = count};
+    const dynsel_options by_default = {.backend = &dynsel_threads_backend};
+    left = 0;
+    assert_refused(dynsel_round_robin_init(&policy, &given, 0));
+    left = 0;
+    assert_refused(dynsel_round_robin_init(&policy, &by_default, 0));
+    left = 0;
+    assert_refused(dynsel_threads_resources(resources, WORKERS, &count));
+    assert_int_equal(count, 0);
+    assert_status(DYNSEL_OK, dynsel_threads_stop()); /* nobody uses any */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(workers_are_started_all_or_none),
+        cmocka_unit_test(nothing_is_had_of_workers_that_cannot_be_started),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
