@@ -151,6 +151,8 @@ struct dynsel_policy {
 #if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word impaired; /* how many resources are out of service */
 #endif
+    dynsel_word
+        life; /* tells this initialization from those before and after; 0: nobody asked yet */
     dynsel_word failed;        /* whether `failure` holds one */
     dynsel_kept_error failure; /* the earliest failure of work without a handle */
 #if CONFIG_DYNSEL_ASPECTS
@@ -193,6 +195,8 @@ DYNSEL_CHECKED dynsel_status dynsel_policy_init(dynsel_policy *policy, const dyn
 
 /**
  * Ends the use of a policy and zeroes its dynsel_policy, so that it can be initialized again.
+ * Selections that were not submitted end with it: they are refused from then on, and what was
+ * reported of them is forgotten.
  *
  * Errors: DYNSEL_E_INVALID (NULL, a copy), DYNSEL_E_UNINITIALIZED, DYNSEL_E_BUSY (work in flight,
  *     or submissions that were neither waited for nor released; their number is in the error text;

@@ -44,7 +44,8 @@ typedef enum dynsel_reason {
  * value is allowed. Context: any. Cost: constant. */
 const char *dynsel_reason_text(dynsel_reason reason);
 
-/** One choice. A bare selection claims nothing and owes nothing: it may be dropped. */
+/** One choice. A bare selection claims nothing and owes nothing: it may be dropped. It ends with its
+ * policy: dynsel_policy_deinit() does not wait for it, and refuses no program that holds one. */
 typedef struct dynsel_selection {
     dynsel_policy *policy; /**< who chose; NULL once the selection is consumed */
     uint32_t index;        /**< of the resource in dynsel_get_resources() */
@@ -54,6 +55,8 @@ typedef struct dynsel_selection {
     uint8_t reported; /**< those that it has heard of */
     uint8_t claims;   /**< chosen inside a submit, so the work will follow at once */
     uint32_t notes[2]; /**< the policy's own, handed back with each report */
+    uint32_t life; /**< which initialization of the policy it belongs to, set by dynsel_select();
+                          0 in selections that a custom policy fills in itself */
 } dynsel_selection;
 
 /**
@@ -76,22 +79,23 @@ DYNSEL_CHECKED dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_t
 /**
  * The chosen resource: one of dynsel_get_resources().
  *
- * Returns: borrowed from the policy; NULL with dynsel_last_error() set for NULL (DYNSEL_E_INVALID)
- *     and for a consumed selection (DYNSEL_E_STALE).
+ * Returns: borrowed from the policy; NULL with dynsel_last_error() set for NULL and where the policy
+ *     was deinitialized and initialized again since (DYNSEL_E_INVALID), where it is not initialized
+ *     any more (DYNSEL_E_UNINITIALIZED), and for a consumed selection (DYNSEL_E_STALE).
  * Context: any thread.
  * Cost: constant.
  */
 const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection);
 
-/** The policy that chose; NULL for NULL and for a consumed selection. Context: any. Cost: constant.
- */
+/** The policy that chose, even when it was deinitialized since; NULL for NULL and for a consumed
+ * selection. Context: any. Cost: constant. */
 dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection);
 
 /**
  * Whether the policy wants to hear `info` of this piece of work. Programs that run work themselves
  * ask before they measure.
  *
- * Returns: false for NULL and for a consumed selection.
+ * Returns: false for NULL, for a consumed selection, and where the policy was deinitialized since.
  * Context: any.
  * Cost: constant.
  */
@@ -103,9 +107,10 @@ bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_
  *
  * info: DYNSEL_TASK_SUBMISSION, then DYNSEL_TASK_COMPLETION, each once; what the policy does not
  *     want to hear is ignored, and a submission that it does not want to hear need not be reported.
- * Errors: DYNSEL_E_INVALID (NULL; a policy that is not the one that chose any more; out of order or
- *     twice; DYNSEL_TASK_TIME, which has a value), DYNSEL_E_STALE (the selection was consumed by a
- *     submit). Nothing was reported then.
+ * Errors: DYNSEL_E_INVALID (NULL; the policy was deinitialized since it chose, and initialized
+ *     again at the same address; out of order or twice; DYNSEL_TASK_TIME, which has a value),
+ *     DYNSEL_E_UNINITIALIZED (the policy is not initialized any more), DYNSEL_E_STALE (the selection
+ *     was consumed by a submit). Nothing was reported then.
  * May block: no.
  * Context: any thread; one selection by one thread at a time.
  * Cost: that of the policy.

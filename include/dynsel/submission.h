@@ -103,6 +103,7 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const
  *
  * selection: of dynsel_select(); unchanged on failure, so that it can be tried again.
  * Errors: those of dynsel_submit(), and DYNSEL_E_STALE for a selection that was consumed,
+ *     DYNSEL_E_INVALID when its policy was deinitialized and initialized again since,
  *     DYNSEL_E_UNSUPPORTED when the task has no form for that resource, DYNSEL_E_OUT_OF_SERVICE
  *     when it is out of service.
  */
@@ -159,7 +160,9 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint
 
 /**
  * Gives up a submission without waiting; it becomes one that nobody asks for, and a failure goes to
- * the group. The work goes on, and a command group that waits is started in its time.
+ * the group. The work goes on, and a command group that waits is started in its time. The failure of
+ * work that was complete at once is dropped when its policy was deinitialized since (where all
+ * backends are inline and CONFIG_DYNSEL_CUSTOM_BACKENDS is off, release it before that).
  *
  * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE.
  * May block: no.

@@ -108,6 +108,7 @@ class Formula:
                 yield Term("waking", ("wakes",), "bss", 4)
             if is_set("DYNSEL_HAS_HOSTED"):
                 yield Term("signals in place of interrupts", ("depth", "outside"), "bss", 4 + 128)
+        yield Term("lives of policies", ("lives",), "bss", 4)
         if is_set("DYNSEL_STATISTICS"):
             yield Term("counting", ("taken",), "bss", 4)
         if is_set("DYNSEL_IN_FLIGHT"):
@@ -239,7 +240,7 @@ class Formula:
         return struct(self._pointer.times(2))
 
     def _selection(self):
-        return struct(self._pointer, WORD, BYTE.times(4), WORD.times(2))
+        return struct(self._pointer, WORD, BYTE.times(4), WORD.times(3))
 
     def _work(self):
         return struct(self._pointer.times(4), WORD, BYTE.times(2), WORD, LONG.times(2), self._event(),
@@ -382,7 +383,7 @@ class Formula:
         aspects = self._config.is_set("DYNSEL_ASPECTS")
         counted = self._config["DYNSEL_COUNTING_THREADS"] if self._config.is_set("DYNSEL_STATISTICS") else 0
         ranges = LONG.times(3) if counted and self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
-        words = WORD.times(4 if self._config.is_set("DYNSEL_LOSES_RESOURCES") else 3)
+        words = WORD.times(5 if self._config.is_set("DYNSEL_LOSES_RESOURCES") else 4)
         return struct(self._pointer.times(2), words, self._kept_error(), WORD if aspects else NOTHING,
                       self._aspects(resources), self._pointer.times(2 * resources),
                       self._lane().times(resources), WORD.times(4 * counted * resources), ranges)

@@ -3,6 +3,7 @@
 
 #include "core/fail.h"
 #include "core/group.h"
+#include "core/policy.h"
 #include "core/submission.h"
 #include "port/atomic.h"
 
@@ -19,6 +20,9 @@ void dynsel_deliver(dynsel_submission *submission, const dynsel_selection *chose
     submission->index = chosen->index;
     submission->reason = (dynsel_reason)chosen->reason;
     submission->generation = 0;
+    if (DYNSEL_SUBMISSIONS_KNOW_LIFE && error->status != DYNSEL_OK) {
+        submission->generation = dynsel_policy_life(chosen->policy); /* for who releases it */
+    }
     submission->done = *done;
     submission->error = *error;
     dynsel_word_store_relaxed(&submission->slot, DYNSEL_SUBMISSION_COMPLETE);

@@ -99,6 +99,19 @@ dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops 
 }
 #endif
 
+uint32_t dynsel_policy_life(dynsel_policy *policy)
+{
+    static dynsel_word lives; /* even, so that the next is never 0 */
+    uint32_t life = dynsel_word_load_relaxed(&policy->life);
+    if (life == 0) {
+        const uint32_t next = dynsel_word_add_relaxed(&lives, 2) + 1;
+        if (dynsel_word_swap(&policy->life, &life, next)) {
+            life = next;
+        }
+    }
+    return life;
+}
+
 dynsel_status dynsel_policy_deinit(dynsel_policy *policy)
 {
     if (!dynsel_policy_is_usable(policy)) {

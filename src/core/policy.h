@@ -32,6 +32,11 @@ enum {
     /* Nothing tells the resources of a policy from each other: what one runs, all run. */
     DYNSEL_RESOURCES_ARE_ALIKE = CONFIG_DYNSEL_SUBMITS_IN_CALLER && !CONFIG_DYNSEL_ASPECTS &&
                                  CONFIG_DYNSEL_MAX_FAILURES == 0,
+    /* Submissions without a slot outlive their policy: deinitialization knows nothing of them. With
+     * small tables all have one. Where all work is done in the caller, bytes count more than a
+     * release that comes too late. */
+    DYNSEL_SUBMISSIONS_KNOW_LIFE =
+        !CONFIG_DYNSEL_SUBMITS_IN_CALLER && !CONFIG_DYNSEL_IN_FLIGHT_SMALL,
     /* A policy may choose what a task cannot use: the core refuses it then. */
     DYNSEL_CORE_LOOKS_AT_CHOICE = CONFIG_DYNSEL_IN_FLIGHT_SMALL
 };
@@ -63,6 +68,19 @@ static inline bool dynsel_policy_is_usable(const dynsel_policy *policy)
 {
     return policy != NULL && policy->self == policy;
 }
+
+/* The number of this use of the policy, from its initialization to its end; never 0. None is taken
+ * before somebody needs it, and none comes twice within 2^31 of them. */
+uint32_t dynsel_policy_life(dynsel_policy *policy);
+
+/* life: such a number, of this policy or of an earlier one at its address; 0: none was taken. */
+static inline bool dynsel_policy_is_of_life(const dynsel_policy *policy, uint32_t life)
+{
+    return life == 0 || dynsel_word_load_relaxed(&policy->life) == life;
+}
+
+/* DYNSEL_OK, or why a selection of a program cannot be used, on behalf of `function`. */
+dynsel_status dynsel_selection_check(const dynsel_selection *selection, const char *function);
 
 /* Whether slots are needed: constant where there is no table of submissions in flight. */
 static inline bool dynsel_policy_outlives(const dynsel_policy *policy)

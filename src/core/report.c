@@ -8,24 +8,8 @@
 bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_info info)
 {
     return selection != NULL && selection->policy != NULL &&
+           dynsel_policy_is_of_life(selection->policy, selection->life) &&
            (selection->wants & (unsigned)info) != 0;
-}
-
-static dynsel_status check_selection(const dynsel_selection *selection, const char *function)
-{
-    if (selection == NULL) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the selection is NULL", 0);
-    }
-    if (selection->policy == NULL) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE, "the selection was consumed by a submit",
-                              0);
-    }
-    if (!dynsel_policy_is_usable(selection->policy) ||
-        selection->index >= selection->policy->count) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
-                              "the selection is not one that dynsel_select() made", 0);
-    }
-    return DYNSEL_OK;
 }
 
 /* A wanted submission comes first, everything once, and nothing after the completion; but what was
@@ -48,7 +32,7 @@ static bool in_order(const dynsel_selection *selection, dynsel_execution_info in
 static dynsel_status report(dynsel_selection *selection, dynsel_execution_info info, uint64_t value,
                             const char *function)
 {
-    const dynsel_status status = check_selection(selection, function);
+    const dynsel_status status = dynsel_selection_check(selection, function);
     if (status != DYNSEL_OK) {
         return status;
     }

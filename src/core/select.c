@@ -30,27 +30,39 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
         return dynsel_policy_refuse_task(policy, chosen.index, chosen.index + 1, task);
     }
     if (status == DYNSEL_OK) {
+        chosen.life = dynsel_policy_life(policy);
         *selection = chosen;
     }
     return status;
 }
 
-const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection)
+dynsel_status dynsel_selection_check(const dynsel_selection *selection, const char *function)
 {
     if (selection == NULL) {
-        (void)DYNSEL_FAIL(DYNSEL_E_INVALID, "the selection is NULL");
-        return NULL;
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the selection is NULL", 0);
     }
-    if (selection->policy == NULL) {
-        (void)DYNSEL_FAIL(DYNSEL_E_STALE, "the selection was consumed by a submit");
-        return NULL;
+    const dynsel_policy *policy = selection->policy;
+    if (policy == NULL) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE, "the selection was consumed by a submit",
+                              0);
     }
-    if (!dynsel_policy_is_usable(selection->policy) ||
-        selection->index >= selection->policy->count) {
-        (void)DYNSEL_FAIL(DYNSEL_E_INVALID, "the selection is not one that dynsel_select() made");
-        return NULL;
+    if (!dynsel_policy_is_usable(policy)) {
+        return dynsel_policy_refuse_use(policy, function);
     }
-    return &selection->policy->resources[selection->index];
+    if (!dynsel_policy_is_of_life(policy, selection->life) || selection->index >= policy->count) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                              "the policy was deinitialized since it chose, or the selection is "
+                              "not one that dynsel_select() made",
+                              0);
+    }
+    return DYNSEL_OK;
+}
+
+const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection)
+{
+    return dynsel_selection_check(selection, DYNSEL_TEXT(__func__)) == DYNSEL_OK
+               ? &selection->policy->resources[selection->index]
+               : NULL;
 }
 
 dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection)

@@ -114,24 +114,16 @@ dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
 static dynsel_status submit_selection(const dynsel_manner *manner, dynsel_selection *selection,
                                       const dynsel_task *task, dynsel_submission *submission)
 {
-    if (selection == NULL) {
-        return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID, "the selection is NULL", 0);
-    }
-    if (selection->policy == NULL) {
-        return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_STALE,
-                              "the selection was consumed already", 0);
-    }
-    if (selection->policy->self == selection->policy &&
-        selection->index >= selection->policy->count) {
-        return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID,
-                              "the selection is not one that dynsel_select() made", 0);
+    dynsel_status status = dynsel_selection_check(selection, manner->function);
+    if (status != DYNSEL_OK) {
+        return status;
     }
     const dynsel_request request = {
         .manner = manner, .policy = selection->policy, .task = task, .selection = selection};
     if (!is_valid(selection->policy, task)) {
         return refuse(selection->policy, manner);
     }
-    const dynsel_status status = submit_its_way(&request, submission);
+    status = submit_its_way(&request, submission);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
     }

@@ -120,19 +120,12 @@ static dynsel_status result_of(const piece *work)
 static dynsel_status submit_selected(dynsel_selection *selection, const dynsel_task *task,
                                      piece *work, const char *name)
 {
-    if (selection == NULL) {
-        return DYNSEL_FAIL_IN(name, DYNSEL_E_INVALID, "the selection is NULL", 0);
-    }
-    if (selection->policy == NULL) {
-        return DYNSEL_FAIL_IN(name, DYNSEL_E_STALE, "the selection was consumed already", 0);
-    }
-    if (dynsel_policy_is_usable(selection->policy) &&
-        selection->index >= selection->policy->count) {
-        return DYNSEL_FAIL_IN(name, DYNSEL_E_INVALID,
-                              "the selection is not one that dynsel_select() made", 0);
+    dynsel_status status = dynsel_selection_check(selection, name);
+    if (status != DYNSEL_OK) {
+        return status;
     }
     work->chosen = *selection;
-    const dynsel_status status = submit(selection->policy, task, work, true, name);
+    status = submit(selection->policy, task, work, true, name);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
     }

@@ -53,7 +53,10 @@ static dynsel_status take_given(const terms *asked, const dynsel_task *task,
 {
     (void)task;
     *chosen = *asked->given;
-    return DYNSEL_OK;
+    return chosen->reported == 0
+               ? dynsel_selection_check(asked->given, DYNSEL_TEXT("dynsel_submit_selection"))
+               : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_submit_selection"), DYNSEL_E_INVALID,
+                                "the program reported on this selection itself", 0);
 }
 
 static dynsel_status refuse_form(const dynsel_policy *policy, uint32_t index,
@@ -247,23 +250,11 @@ static dynsel_status submit_selected(dynsel_selection *selection, const dynsel_t
                                      dynsel_submission *submission, const dynsel_patience *patience,
                                      const char *function)
 {
-    if (selection == NULL) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the selection is NULL", 0);
-    }
-    dynsel_policy *policy = selection->policy;
-    if (policy == NULL) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE, "the selection was consumed already", 0);
-    }
-    if (policy->self == policy && selection->index >= policy->count) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
-                              "the selection is not one that dynsel_select() made", 0);
-    }
-    if (selection->reported != 0) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
-                              "the program reported on this selection itself", 0);
+    if (selection == NULL || selection->policy == NULL) {
+        return dynsel_selection_check(selection, function);
     }
     const terms asked = {.choose = take_given, .given = selection, .patience = patience};
-    const dynsel_status status = submit(policy, task, submission, &asked, function);
+    const dynsel_status status = submit(selection->policy, task, submission, &asked, function);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
     }

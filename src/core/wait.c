@@ -82,7 +82,10 @@ dynsel_status dynsel_submission_release(dynsel_submission *submission)
         return dynsel_in_flight_release(submission);
     }
     const dynsel_status status = take_result(submission, slot, function);
-    if (status == DYNSEL_OK && submission->error.status != DYNSEL_OK) {
+    if (status == DYNSEL_OK && submission->error.status != DYNSEL_OK &&
+        dynsel_policy_is_usable(submission->policy) &&
+        (!DYNSEL_SUBMISSIONS_KNOW_LIFE ||
+         dynsel_policy_is_of_life(submission->policy, submission->generation))) {
         dynsel_group_note_failure(submission->policy, &submission->error);
     }
     return status;

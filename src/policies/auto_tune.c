@@ -32,7 +32,7 @@ static void count_begun(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entr
 
 static void count_ended(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry, uint32_t index)
 {
-    (void)dynsel_word_add_relaxed(&policy->loads[index], 0u - 1u);
+    dynsel_word_decrease(&policy->loads[index]);
     if (entry != NULL && entry->resources[index].unfinished != 0) {
         entry->resources[index].unfinished--;
     }

@@ -235,7 +235,7 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
         (*load)++;
         return;
     }
-    if (info != DYNSEL_TASK_TIME) {
+    if (info != DYNSEL_TASK_TIME && *load != 0) {
         (*load)--;
     }
     const uint32_t number = selection->notes[0] & NOTE_ENTRY;

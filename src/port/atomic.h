@@ -17,6 +17,21 @@
 #include "port/atomic_plain.h"
 #endif
 
+/* One less, but never less than 0. */
+static inline void dynsel_word_decrease(dynsel_word *word)
+{
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+    if (dynsel_word_add_relaxed(word, (uint32_t)-1) == 0) {
+        (void)dynsel_word_add_relaxed(word, 1);
+    }
+#else
+    const uint32_t value = dynsel_word_load_relaxed(word);
+    if (value != 0) {
+        dynsel_word_store_relaxed(word, value - 1);
+    }
+#endif
+}
+
 /* On the words that dynsel_complete() changes, which interrupts may call: a slot's, and the count
  * of wakes. */
 #if !CONFIG_DYNSEL_CONTEXT_INTERRUPTS
