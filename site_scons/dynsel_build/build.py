@@ -83,7 +83,7 @@ class VariantBuild:
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
-             alone=False, soak=None):
+             alone=False, soak=None, wraps=()):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -104,6 +104,7 @@ class VariantBuild:
         long      many seconds; in what `scons matrix` makes of the options it is left out
         soak      process environment in which `scons soak` runs it too, for longer
         once      of the build system and not of a variant: runs once, whatever is built
+        wraps     functions whose calls in the library and the test go to __wrap_<name>, see ld's --wrap
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):
             return
@@ -114,7 +115,7 @@ class VariantBuild:
         if once and not report.first_time(name):
             return
         objects = [self._stepped_object(s) for s in stepped]
-        command, depends = self._test_command(source, name, extra, libs, objects, alone)
+        command, depends = self._test_command(source, name, extra, libs, objects, alone, wraps)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
         depends += self._installed() + self._emulator() if installed else []
@@ -266,12 +267,13 @@ class VariantBuild:
         stem = os.path.splitext(source.srcnode().path)[0].removeprefix("src/")
         return self.stepped_env.Object(f"#{self.variant.folder}/obj/stepped/{stem}.o", source)
 
-    def _link(self, env, target, sources, libs, more=()):
+    def _link(self, env, target, sources, libs, more=(), wraps=()):
         libs = [*libs, *(l for l in self.user_libs if l not in libs)]
         env = self._with_libraries(env, libs)
         objects = [self._object(env, s) for s in sources]
         start = self._start_objects()
         program = env.Program(target, [*start, *objects, *more, self.archive],
+                              LINKFLAGS=[*env["LINKFLAGS"], *(f"-Wl,--wrap={name}" for name in wraps)],
                               LIBS=[*env.get("LIBS", []), *self.board.libraries])
         env.Depends(program, [self.env.File(f"#{f}") for f in self._linker_scripts()])
         return program
@@ -312,7 +314,7 @@ class VariantBuild:
     def _path_in_tests(self, source):
         return os.path.relpath(self.env.File(source).srcnode().path, "tests")
 
-    def _test_command(self, source, name, extra, libs, objects, alone):
+    def _test_command(self, source, name, extra, libs, objects, alone, wraps):
         """The command line of a test, and the nodes it depends on."""
         if source.endswith(".py"):
             script = self.env.File(source)
@@ -325,7 +327,7 @@ class VariantBuild:
             libs = [lib for lib in libs if lib != "cmocka"]
             runner_files = RUNNER + (RUNNER_BOARD if self.board.bare_metal else RUNNER_HOSTED)
             extra = [*extra, *(f"#tests/{f}" for f in runner_files)]
-        program = self._link(self.test_env, target, [source, *extra], libs, objects)
+        program = self._link(self.test_env, target, [source, *extra], libs, objects, wraps)
         self.test_programs += program
         return [*self.board.runner, program[0].abspath], [program, self._emulator()]
 

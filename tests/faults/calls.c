@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions that are called in the place of OpenCL's. */
+#include <dlfcn.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "faults/layer_state.h"
+
+/* The linker's names: __wrap_clFlush() is called in the place of clFlush(), which is
+ * __real_clFlush() now. */
+#define DECLARE(name, result, parameters)                                                          \
+    result real_##name parameters __asm__("__real_" #name);                                        \
+    result wrap_##name parameters __asm__("__wrap_" #name);
+
+/* A function that returns a code and makes nothing. */
+#define FORWARD(name, parameters, arguments)                                                       \
+    DECLARE(name, cl_int, parameters)                                                              \
+    cl_int wrap_##name parameters                                                                  \
+    {                                                                                              \
+        cl_int code = CL_SUCCESS;                                                                  \
+        return fault_strikes(FAULT_##name, &code) ? code : real_##name arguments;                  \
+    }
+
+/* One that makes an object: of `kind`, from `parent`. */
+#define MAKE(name, result, kind, parent, parameters, arguments)                                    \
+    DECLARE(name, result, parameters)                                                              \
+    result wrap_##name parameters                                                                  \
+    {                                                                                              \
+        if (fault_strikes(FAULT_##name, code)) {                                                   \
+            return NULL;                                                                           \
+        }                                                                                          \
+        return enter(kind, real_##name arguments, parent, FAULT_##name);                           \
+    }
+
+#define RELEASE(name, type)                                                                        \
+    DECLARE(name, cl_int, (type object))                                                           \
+    cl_int wrap_##name(type object)                                                                \
+    {                                                                                              \
+        cl_int code = CL_SUCCESS;                                                                  \
+        const bool fails = fault_strikes(FAULT_##name, &code);                                     \
+        if (!fault_is_suspended()) {                                                               \
+            fault_released(object);                                                                \
+        }                                                                                          \
+        const cl_int answer = real_##name(object);                                                 \
+        return fails ? code : answer;                                                              \
+    }
+
+/* One that enqueues a command, and may make an event for it. */
+#define ENQUEUE(name, parameters, arguments)                                                       \
+    DECLARE(name, cl_int, parameters)                                                              \
+    cl_int wrap_##name parameters                                                                  \
+    {                                                                                              \
+        cl_int code = CL_SUCCESS;                                                                  \
+        if (fault_strikes(FAULT_##name, &code)) {                                                  \
+            return code;                                                                           \
+        }                                                                                          \
+        code = real_##name arguments;                                                              \
+        enter_event(code, queue, event, FAULT_##name);                                             \
+        return code;                                                                               \
+    }
+
+static void *enter(fault_kind kind, void *object, const void *parent, fault_function made_by)
+{
+    return fault_is_suspended() ? object : fault_made(kind, object, parent, made_by);
+}
+
+static void enter_event(cl_int code, cl_command_queue queue, const cl_event *event,
+                        fault_function made_by)
+{
+    if (code == CL_SUCCESS && event != NULL) {
+        (void)enter(FAULT_EVENT, *event, queue, made_by);
+    }
+}
+
+FORWARD(clBuildProgram,
+        (cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+         void (*notify)(cl_program, void *), void *data),
+        (program, count, devices, options, notify, data))
+
+FORWARD(clFlush, (cl_command_queue queue), (queue))
+
+FORWARD(clGetCommandQueueInfo,
+        (cl_command_queue queue, cl_command_queue_info what, size_t bytes, void *to,
+         size_t *answered),
+        (queue, what, bytes, to, answered))
+
+FORWARD(clGetDeviceIDs,
+        (cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *devices,
+         cl_uint *count),
+        (platform, type, room, devices, count))
+
+FORWARD(clGetDeviceInfo,
+        (cl_device_id device, cl_device_info what, size_t bytes, void *to, size_t *answered),
+        (device, what, bytes, to, answered))
+
+FORWARD(clGetEventInfo,
+        (cl_event event, cl_event_info what, size_t bytes, void *to, size_t *answered),
+        (event, what, bytes, to, answered))
+
+FORWARD(clGetKernelInfo,
+        (cl_kernel kernel, cl_kernel_info what, size_t bytes, void *to, size_t *answered),
+        (kernel, what, bytes, to, answered))
+
+FORWARD(clGetKernelWorkGroupInfo,
+        (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t bytes,
+         void *to, size_t *answered),
+        (kernel, device, what, bytes, to, answered))
+
+FORWARD(clGetPlatformIDs, (cl_uint room, cl_platform_id *platforms, cl_uint *count),
+        (room, platforms, count))
+
+FORWARD(clGetPlatformInfo,
+        (cl_platform_id platform, cl_platform_info what, size_t bytes, void *to, size_t *answered),
+        (platform, what, bytes, to, answered))
+
+FORWARD(clGetProgramBuildInfo,
+        (cl_program program, cl_device_id device, cl_program_build_info what, size_t bytes,
+         void *to, size_t *answered),
+        (program, device, what, bytes, to, answered))
+
+FORWARD(clGetProgramInfo,
+        (cl_program program, cl_program_info what, size_t bytes, void *to, size_t *answered),
+        (program, what, bytes, to, answered))
+
+FORWARD(clSetEventCallback,
+        (cl_event event, cl_int type, void (*notify)(cl_event, cl_int, void *), void *data),
+        (event, type, notify, data))
+
+FORWARD(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t bytes, const void *value),
+        (kernel, index, bytes, value))
+
+FORWARD(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
+
+ENQUEUE(clEnqueueCopyBuffer,
+        (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_first, size_t to_first,
+         size_t bytes, cl_uint count, const cl_event *before, cl_event *event),
+        (queue, from, to, from_first, to_first, bytes, count, before, event))
+
+ENQUEUE(clEnqueueCopyBufferRect,
+        (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_first,
+         const size_t *to_first, const size_t *region, size_t from_row, size_t from_slice,
+         size_t to_row, size_t to_slice, cl_uint count, const cl_event *before, cl_event *event),
+        (queue, from, to, from_first, to_first, region, from_row, from_slice, to_row, to_slice,
+         count, before, event))
+
+ENQUEUE(clEnqueueFillBuffer,
+        (cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
+         size_t first, size_t bytes, cl_uint count, const cl_event *before, cl_event *event),
+        (queue, memory, pattern, pattern_bytes, first, bytes, count, before, event))
+
+ENQUEUE(clEnqueueMarkerWithWaitList,
+        (cl_command_queue queue, cl_uint count, const cl_event *before, cl_event *event),
+        (queue, count, before, event))
+
+ENQUEUE(clEnqueueNDRangeKernel,
+        (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *first,
+         const size_t *global, const size_t *local, cl_uint count, const cl_event *before,
+         cl_event *event),
+        (queue, kernel, dimensions, first, global, local, count, before, event))
+
+ENQUEUE(clEnqueueReadBuffer,
+        (cl_command_queue queue, cl_mem memory, cl_bool blocks, size_t first, size_t bytes,
+         void *to, cl_uint count, const cl_event *before, cl_event *event),
+        (queue, memory, blocks, first, bytes, to, count, before, event))
+
+ENQUEUE(clEnqueueUnmapMemObject,
+        (cl_command_queue queue, cl_mem memory, void *place, cl_uint count, const cl_event *before,
+         cl_event *event),
+        (queue, memory, place, count, before, event))
+
+ENQUEUE(clEnqueueWriteBuffer,
+        (cl_command_queue queue, cl_mem memory, cl_bool blocks, size_t first, size_t bytes,
+         const void *from, cl_uint count, const cl_event *before, cl_event *event),
+        (queue, memory, blocks, first, bytes, from, count, before, event))
+
+MAKE(clCreateBuffer, cl_mem, FAULT_MEMORY, context,
+     (cl_context context, cl_mem_flags flags, size_t bytes, void *host, cl_int *code),
+     (context, flags, bytes, host, code))
+
+MAKE(clCreateCommandQueue, cl_command_queue, FAULT_QUEUE, context,
+     (cl_context context, cl_device_id device, cl_command_queue_properties properties,
+      cl_int *code),
+     (context, device, properties, code))
+
+MAKE(clCreateKernel, cl_kernel, FAULT_KERNEL, program,
+     (cl_program program, const char *name, cl_int *code), (program, name, code))
+
+MAKE(clCreateProgramWithBinary, cl_program, FAULT_PROGRAM, context,
+     (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
+      const unsigned char **binaries, cl_int *accepted, cl_int *code),
+     (context, count, devices, lengths, binaries, accepted, code))
+
+MAKE(clCreateProgramWithSource, cl_program, FAULT_PROGRAM, context,
+     (cl_context context, cl_uint count, const char **texts, const size_t *lengths, cl_int *code),
+     (context, count, texts, lengths, code))
+
+RELEASE(clReleaseCommandQueue, cl_command_queue)
+
+RELEASE(clReleaseContext, cl_context)
+
+RELEASE(clReleaseEvent, cl_event)
+
+RELEASE(clReleaseKernel, cl_kernel)
+
+RELEASE(clReleaseMemObject, cl_mem)
+
+RELEASE(clReleaseProgram, cl_program)
+
+DECLARE(clCreateContext, cl_context,
+        (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+         void (*notify)(const char *, const void *, size_t, void *), void *data, cl_int *code))
+
+cl_context wrap_clCreateContext(const cl_context_properties *properties, cl_uint count,
+                                const cl_device_id *devices,
+                                void (*notify)(const char *, const void *, size_t, void *),
+                                void *data, cl_int *code)
+{
+    if (fault_strikes(FAULT_clCreateContext, code)) {
+        return NULL;
+    }
+    const cl_context made = real_clCreateContext(properties, count, devices, notify, data, code);
+    (void)enter(FAULT_CONTEXT, made, NULL, FAULT_clCreateContext);
+    fault_note_devices(made, count, devices);
+    return made;
+}
+
+DECLARE(clRetainCommandQueue, cl_int, (cl_command_queue queue))
+
+cl_int wrap_clRetainCommandQueue(cl_command_queue queue)
+{
+    cl_int code = CL_SUCCESS;
+    if (fault_strikes(FAULT_clRetainCommandQueue, &code)) {
+        return code;
+    }
+    if (!fault_is_suspended()) {
+        fault_retained(queue);
+    }
+    return real_clRetainCommandQueue(queue);
+}
+
+DECLARE(clEnqueueMapBuffer, void *,
+        (cl_command_queue queue, cl_mem memory, cl_bool blocks, cl_map_flags flags, size_t first,
+         size_t bytes, cl_uint count, const cl_event *before, cl_event *event, cl_int *code))
+
+void *wrap_clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
+                              cl_map_flags flags, size_t first, size_t bytes, cl_uint count,
+                              const cl_event *before, cl_event *event, cl_int *code)
+{
+    if (fault_strikes(FAULT_clEnqueueMapBuffer, code)) {
+        return NULL;
+    }
+    void *const place = real_clEnqueueMapBuffer(queue, memory, blocks, flags, first, bytes, count,
+                                                before, event, code);
+    enter_event(*code, queue, event, FAULT_clEnqueueMapBuffer);
+    return place;
+}

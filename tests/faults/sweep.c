@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* setitimer() */
+#include "faults/sweep.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "test.h"
+
+enum { MOST_CODES = 8, MOST_PRINTED = 30, PROCESSOR_SECONDS = 20, SECONDS = 60, MOST_CALLS = 400 };
+
+dynsel_resource fault_devices[FAULT_MOST_DEVICES];
+size_t fault_device_count;
+
+/* What is played. */
+static struct {
+    const fault_scenario *scenario;
+    fault_point point;
+    uint32_t failures; /* that the scenario saw */
+    bool told;         /* one of them said which call failed, and how */
+    bool lost;         /* a device is */
+    uint32_t wrong;    /* of all */
+    char seen[512];    /* the text of the last failure */
+} run;
+
+static const char *where(void)
+{
+    static char text[128];
+    if (run.point.call == 0) {
+        (void)snprintf(text, sizeof(text), "%s, no fault: ", run.scenario->name);
+    } else {
+        (void)snprintf(text, sizeof(text), "%s, %s call %u, %d %s: ", run.scenario->name,
+                       fault_name(run.point.function), (unsigned)run.point.call,
+                       (int)run.point.code, run.point.for_good ? "for good" : "once");
+    }
+    return text;
+}
+
+void fault_must(bool condition, const char *what)
+{
+    if (!condition && run.wrong++ < MOST_PRINTED) {
+        print_error("%s%s; the last failure: %s\n", where(), what,
+                    run.failures != 0 ? run.seen : "none");
+    }
+}
+
+/* Where texts are not kept, only the code is looked at. */
+static bool is_about(const dynsel_error *error, const fault_point *point)
+{
+    const char *const name = fault_name(point->function);
+    return point->call != 0 && error->code == point->code &&
+           (error->function == NULL ||
+            strncmp(error->function, name, strlen(error->function)) == 0);
+}
+
+bool fault_saw(dynsel_status status)
+{
+    if (status == DYNSEL_OK) {
+        return true;
+    }
+    run.failures++;
+    (void)dynsel_error_text(NULL, run.seen, sizeof(run.seen));
+    run.told |= is_about(dynsel_last_error(), &run.point);
+    fault_must(fault_failures() != 0, "something fails without a fault");
+    return false;
+}
+
+static void look_at(const dynsel_opencl_device_info *info, void *context)
+{
+    (void)context;
+    if (info->verdict == DYNSEL_OPENCL_LOST) {
+        run.lost = true;
+        fault_give_up(info->device);
+    }
+}
+
+static void look_for_lost(void)
+{
+    fault_suspend(true);
+    const dynsel_status status = dynsel_opencl_visit_devices("all", look_at, NULL);
+    fault_suspend(false);
+    fault_must(status == DYNSEL_OK, "the devices cannot be visited");
+}
+
+void fault_nothing_runs(void)
+{
+    look_for_lost();
+    fault_must(fault_running() == 0, "a command still runs, and all work is said to be over");
+}
+
+static char bark_text[192];
+static size_t bark_bytes;
+
+/* A hang, in processor time or asleep. */
+static void bark(int signal_number)
+{
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, bark_text, bark_bytes);
+    _exit(1);
+}
+
+static void watch(bool on)
+{
+    const struct itimerval limit = {.it_value.tv_sec = on ? PROCESSOR_SECONDS : 0};
+    bark_bytes = (size_t)snprintf(bark_text, sizeof(bark_text), "%sit does not end\n", where());
+    (void)signal(SIGPROF, bark);
+    (void)signal(SIGALRM, bark);
+    (void)setitimer(ITIMER_PROF, &limit, NULL);
+    (void)alarm(on ? SECONDS : 0);
+}
+
+static void find_devices(void)
+{
+    fault_suspend(true);
+    const dynsel_status status =
+        dynsel_opencl_select("all", fault_devices, FAULT_MOST_DEVICES, &fault_device_count);
+    fault_suspend(false);
+    if (status != DYNSEL_OK) {
+        fault_device_count = 0;
+    }
+}
+
+/* Nothing of the library's may be left but what belongs to lost devices. */
+static void close_all(void)
+{
+    const char *made_by = NULL;
+    char text[128];
+    fault_clear();
+    look_for_lost();
+    fault_must(dynsel_opencl_close() == DYNSEL_OK, "the backend is still in use");
+    const uint32_t held = fault_held(&made_by);
+    (void)snprintf(text, sizeof(text), "%u objects are never released, the last of %s",
+                   (unsigned)held, held != 0 ? made_by : "");
+    fault_must(held == 0, text);
+    fault_end();
+}
+
+static void play(const fault_point *point)
+{
+    run.point = *point;
+    run.failures = 0;
+    run.told = false;
+    fault_begin();
+    fault_set(point);
+    run.scenario->play();
+}
+
+static void play_without_fault(void)
+{
+    play(&(fault_point){.call = 0});
+}
+
+static void open_all(void)
+{
+    run.lost = false;
+    if (!run.scenario->finds_devices) {
+        find_devices();
+    }
+    if (!run.scenario->is_cold) {
+        play_without_fault();
+    }
+}
+
+/* The same again, and nothing of the failure is left. */
+static void play_again(const fault_point *point)
+{
+    fault_clear();
+    if (run.scenario->finds_devices) {
+        close_all();
+    }
+    fault_begin();
+    run.failures = 0;
+    run.scenario->play();
+    run.point = *point;
+    fault_must(run.failures == 0, "it still fails without the fault");
+}
+
+/* Whether the call came at all. */
+static bool try_point(const fault_point *point)
+{
+    const char *made_by = "";
+    const uint32_t held = fault_held(&made_by);
+    run.point = *point;
+    watch(true);
+    play(point);
+    const bool came = fault_failures() != 0;
+    fault_must(run.failures == 0 || run.told, "no failure tells the function and the code");
+    look_for_lost();
+    fault_must(fault_misuses() == 0, "an object is released too often");
+    if (!run.lost) {
+        play_again(point);
+    }
+    if (run.scenario->is_cold || run.lost) {
+        close_all();
+        open_all();
+    } else {
+        fault_must(fault_held(&made_by) == held, made_by); /* the last made may be the leak */
+    }
+    watch(false);
+    return came;
+}
+
+/* What functions may answer; 0 ends a list. */
+static const cl_int usual[] = {-5, -6, -30, -7777, 0};
+static const cl_int queries[] = {-6, -30, 0};
+static const cl_int enqueues[] = {-4, -5, -6, -30, -7777, 0};
+static const cl_int events[] = {-2, -5, -6, -30, -58, -7777, 0};
+static const cl_int builds[] = {-5, -6, -11, -30, -7777, 0};
+static const cl_int buffers[] = {-4, -5, -6, -61, 0};
+static const cl_int devices[] = {-2, -5, -6, -7777, 0};
+static const cl_int ids[] = {-6, -1001, 0};
+static const cl_int addresses[] = {-1, 0};
+
+static const cl_int *const codes[FAULT_FUNCTION_COUNT] = {
+    [FAULT_clBuildProgram] = builds,
+    [FAULT_clCreateBuffer] = buffers,
+    [FAULT_clCreateCommandQueue] = devices,
+    [FAULT_clCreateContext] = devices,
+    [FAULT_clEnqueueCopyBuffer] = enqueues,
+    [FAULT_clEnqueueCopyBufferRect] = enqueues,
+    [FAULT_clEnqueueFillBuffer] = enqueues,
+    [FAULT_clEnqueueMapBuffer] = enqueues,
+    [FAULT_clEnqueueMarkerWithWaitList] = enqueues,
+    [FAULT_clEnqueueNDRangeKernel] = enqueues,
+    [FAULT_clEnqueueReadBuffer] = enqueues,
+    [FAULT_clEnqueueSVMMap] = enqueues,
+    [FAULT_clEnqueueSVMUnmap] = enqueues,
+    [FAULT_clEnqueueUnmapMemObject] = enqueues,
+    [FAULT_clEnqueueWriteBuffer] = enqueues,
+    [FAULT_clGetDeviceInfo] = queries,
+    [FAULT_clGetEventInfo] = events,
+    [FAULT_clGetExtensionFunctionAddressForPlatform] = addresses,
+    [FAULT_clGetPlatformIDs] = ids,
+    [FAULT_clGetPlatformInfo] = queries,
+    [FAULT_clGetProgramBuildInfo] = queries,
+    [FAULT_clGetProgramInfo] = queries,
+    [FAULT_clSVMAlloc] = addresses,
+    [FAULT_clWaitForEvents] = events,
+};
+
+static bool is_left_out(fault_function function)
+{
+    for (size_t i = 0; i < run.scenario->left_out; i++) {
+        if (run.scenario->leaves_out[i] == function) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void try_function(fault_function function)
+{
+    for (const cl_int *code = codes[function] != NULL ? codes[function] : usual; *code != 0;
+         code++) {
+        for (int for_good = 0; for_good < 2; for_good++) {
+            fault_point point = {
+                .function = function, .call = 1, .code = *code, .for_good = for_good != 0};
+            while (point.call < MOST_CALLS && try_point(&point)) {
+                point.call++;
+            }
+            fault_must(point.call < MOST_CALLS, "it calls a function without end");
+        }
+    }
+}
+
+uint32_t fault_sweep(const fault_scenario *scenario)
+{
+    bool used[FAULT_FUNCTION_COUNT];
+    const uint32_t before = run.wrong;
+    run.scenario = scenario;
+    open_all();
+    if (scenario->is_cold) {
+        play_without_fault();
+    }
+    for (int i = 0; i < FAULT_FUNCTION_COUNT; i++) {
+        used[i] = fault_calls((fault_function)i) != 0;
+    }
+    close_all();
+    open_all();
+    for (int i = 0; i < FAULT_FUNCTION_COUNT; i++) {
+        if (used[i] && !is_left_out((fault_function)i)) {
+            try_function((fault_function)i);
+        }
+    }
+    close_all();
+    return run.wrong - before;
+}
