@@ -72,8 +72,13 @@ typedef struct dynsel_policy_ops {
      * dynsel_submit_and_wait(), called instead of the library's, which makes a selection with
      * try_select and starts the work there. They place work with dynsel_submit_selection(), on a
      * selection of try_select or on one that they fill in themselves (policy, index, and wants with
-     * the bits of `needs`). One of these or try_select is enough; what is missing is made of what
-     * is there, or DYNSEL_E_UNSUPPORTED. */
+     * the bits of `needs`; all else zero), and give it the submission that they got; one that
+     * returns DYNSEL_OK without having done so fails the call with DYNSEL_E_INVALID, where a
+     * submission was asked for. One of these or try_select is enough, and what is missing is made
+     * of what is there: dynsel_submit() repeats try_submit while that is DYNSEL_E_AGAIN, and uses
+     * try_select only where there is neither; dynsel_submit_for() repeats try_submit, else
+     * try_select; dynsel_submit_and_wait() is dynsel_submit() and a wait. What cannot be made is
+     * DYNSEL_E_UNSUPPORTED. */
     dynsel_status (*submit)(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission);
     dynsel_status (*try_submit)(dynsel_policy *policy, const dynsel_task *task,

@@ -16,7 +16,7 @@ static inline bool dynsel_policy_has_ways(const dynsel_policy *policy)
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 
 /* Whether try_select serves this request: it must be there, and no entry of the policy's own comes
- * first. */
+ * first. What may wait repeats try_submit where there is no submit. */
 bool dynsel_selects(const dynsel_request *request);
 
 DYNSEL_RARE dynsel_status dynsel_submit_its_own_way(const dynsel_request *request,

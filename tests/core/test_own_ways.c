@@ -2,6 +2,8 @@
 /* Policies that define submit, try_submit or submit_and_wait themselves. */
 #include <dynsel/dynsel.h>
 
+#include <string.h>
+
 #include "test.h"
 
 static int runs;
@@ -122,6 +124,70 @@ static void try_submit_alone_is_repeated_where_waiting_is_allowed(void **state)
     stop(2, own_calls);
 }
 
+static void try_submit_comes_before_select_where_there_is_no_submit(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {
+        .name = "both", .try_select = choose_first, .try_submit = own_try_submit};
+    start(&ops);
+    busy_rounds = 2;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, NULL));
+    assert_int_equal(own_calls, 3);
+    busy_rounds = 1;
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy, &task));
+    assert_int_equal(own_calls, 5);
+    assert_status(DYNSEL_OK, dynsel_submit_for(&policy, &task, NULL, UINT64_MAX));
+    stop(3, 6);
+}
+
+static dynsel_status place_nothing(dynsel_policy *of, const dynsel_task *what,
+                                   dynsel_submission *submission)
+{
+    (void)of;
+    (void)what;
+    (void)submission;
+    own_calls++;
+    return DYNSEL_OK;
+}
+
+static void ok_without_work_is_the_policys_mistake(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops submits = {.name = "lies", .submit = place_nothing};
+    static const dynsel_policy_ops tries = {.name = "lies", .try_submit = place_nothing};
+    static const dynsel_policy_ops *const all[] = {&submits, &tries};
+    for (int i = 0; i < 2; i++) {
+        start(all[i]);
+        dynsel_submission submission;
+        dynsel_submission before;
+        memset(&submission, 0x5a, sizeof submission);
+        before = submission;
+        assert_status(DYNSEL_E_INVALID, dynsel_submit(&policy, &task, &submission));
+        assert_error_says("placed no work");
+        assert_memory_equal(&submission, &before, sizeof before);
+        assert_status(DYNSEL_E_INVALID, dynsel_submit_and_wait(&policy, &task));
+        stop(0, 2);
+    }
+}
+
+static dynsel_status place_and_fail(dynsel_policy *of, const dynsel_task *what,
+                                    dynsel_submission *submission)
+{
+    const dynsel_status status = own_submit(of, what, submission);
+    return status == DYNSEL_OK ? DYNSEL_E_USER : status;
+}
+
+static void work_of_failed_submit_is_given_up(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "fails", .submit = place_and_fail};
+    start(&ops);
+    dynsel_submission submission = {0};
+    assert_status(DYNSEL_E_USER, dynsel_submit(&policy, &task, &submission));
+    assert_status(DYNSEL_E_INVALID, dynsel_wait(&submission));
+    stop(1, 1);
+}
+
 static void submit_and_wait_alone_only_does_that(void **state)
 {
     (void)state;
@@ -148,6 +214,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_entries_come_before_select),
+        cmocka_unit_test(try_submit_comes_before_select_where_there_is_no_submit),
+        cmocka_unit_test(ok_without_work_is_the_policys_mistake),
+        cmocka_unit_test(work_of_failed_submit_is_given_up),
         cmocka_unit_test(submit_alone_is_enough_for_what_can_be_made_of_it),
         cmocka_unit_test(try_submit_alone_is_repeated_where_waiting_is_allowed),
         cmocka_unit_test(submit_and_wait_alone_only_does_that),
