@@ -74,7 +74,8 @@ typedef struct dynsel_backend_ops {
     /** The resources that this backend offers when a policy is given none, in an order that stays
      * the same. resources, capacity: where to put them. count: out, how many there are, even when
      * that is more than fit. May be NULL: it offers none. Returns DYNSEL_OK also when there are
-     * none. May block; called from `*_init`. */
+     * none, or DYNSEL_E_NO_RESOURCE to say why, with `count` 0: who initializes the policy is told
+     * where no other backend has any. May block; called from `*_init`. */
     dynsel_status (*get_default_resources)(dynsel_backend *backend, dynsel_resource *resources,
                                            size_t capacity, size_t *count);
 #endif
@@ -92,7 +93,9 @@ typedef struct dynsel_backend_ops {
 
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
     /** A policy begins to use a resource; called once for each entry of its table. A failure fails
-     * the policy's initialization. May be NULL. May block. */
+     * the policy's initialization; but with DYNSEL_E_UNSUPPORTED a default resource is left out,
+     * and counted by dynsel_refused_count() (not with CONFIG_DYNSEL_IN_FLIGHT_SMALL). May be NULL.
+     * May block. */
     dynsel_status (*attach)(dynsel_backend *backend, void *own);
 
     /** The counterpart of a successful `attach`. No work of that policy is left. May be NULL. */

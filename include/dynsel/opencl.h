@@ -7,6 +7,11 @@
  * context each; the CPU devices of one platform share one. No platform, or a platform without
  * devices, is not an error: there are simply no resources then.
  *
+ * OpenCL 1.2 is needed, of the device and of its platform: older drivers lack functions that the
+ * library calls. Of an older device, or one whose driver does not tell its version, nothing is
+ * asked but what it is. It is left out of the default resources and of what a selector chooses; a
+ * policy that is given it fails with DYNSEL_E_UNSUPPORTED, and so does all else that would open it.
+ *
  * Selectors. A text chooses devices over all platforms, such as these:
  *
  * - `gpu`: every GPU;
@@ -23,7 +28,8 @@
  * The same physical device seen through two platforms counts once: on the first platform that the
  * alternative allows. Emulators are left out, and are not counted by an index, unless the
  * alternative has the term `emulator`, which holds for them alone: `all;emulator` is everything.
- * Devices that are lost or not available are left out, but keep their place for an index. An empty
+ * Devices that are lost, not available or too old are left out, but keep their place for an index.
+ * An empty
  * selector means the default one, and `all` where none is set.
  *
  * Several threads may submit to one device, as OpenCL allows. Where its driver does not bear that
@@ -114,8 +120,9 @@ typedef enum dynsel_opencl_verdict {
     DYNSEL_OPENCL_EMULATOR,     /**< an emulator, and the selector does not ask for it */
     DYNSEL_OPENCL_UNAVAILABLE,  /**< its driver says so, or it could not be opened */
     DYNSEL_OPENCL_LOST,         /**< it failed so that nothing more can be asked of it */
-    DYNSEL_OPENCL_NO_DEVICE     /**< no device at all: a platform that has none, or does not list
+    DYNSEL_OPENCL_NO_DEVICE,    /**< no device at all: a platform that has none, or does not list
                                    them */
+    DYNSEL_OPENCL_TOO_OLD       /**< its OpenCL, or its platform's, is older than 1.2, or unknown */
 } dynsel_opencl_verdict;
 
 /** One device as the drivers describe it. No text is NULL; they live until dynsel_opencl_close().
@@ -125,6 +132,7 @@ typedef struct dynsel_opencl_device_info {
     const char *vendor;
     const char *platform;
     const char *driver_version;
+    const char *version; /**< of OpenCL, as "OpenCL 3.0 PoCL"; "unknown", "none" */
     const char *type;    /**< "cpu", "gpu", "accelerator", "custom", "unknown"; "none" */
     cl_device_id device; /**< NULL only for DYNSEL_OPENCL_NO_DEVICE */
     cl_uint compute_units;
@@ -160,7 +168,8 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
  * Returns: borrowed from the library (from the user, for a queue of the user's), valid until
  *     dynsel_opencl_close(). NULL with dynsel_last_error() set: DYNSEL_E_INVALID (not a resource of
  *     this backend), DYNSEL_E_OUT_OF_SERVICE (the device is lost, or could not be opened: function
- *     and code of the first failure; not from dynsel_opencl_device(), which opens nothing).
+ *     and code of the first failure; not from dynsel_opencl_device(), which opens nothing),
+ *     DYNSEL_E_UNSUPPORTED (its OpenCL is too old; not from dynsel_opencl_device() either).
  * May block: the first call for a device, while its driver makes a context.
  * Context: any thread; task functions.
  * Cost: constant afterwards, no lock.
@@ -177,6 +186,7 @@ cl_device_id dynsel_opencl_device(const dynsel_resource *where);
  * queue: a cl_command_queue; retained until dynsel_opencl_close(). The same queue twice gives the
  *     same.
  * Returns: NULL with dynsel_last_error() set: DYNSEL_E_INVALID (NULL, or what OpenCL says of it),
+ *     DYNSEL_E_UNSUPPORTED (its device's OpenCL is too old, and nothing was retained),
  *     DYNSEL_E_FULL (CONFIG_DYNSEL_OPENCL_MAX_DEVICES counts found devices and such queues
  *     together).
  * May block: at the first use of the backend.
@@ -198,8 +208,8 @@ extern const char dynsel_opencl_prelude[];
  * where: a resource of this backend, opened if need be.
  * source: OpenCL C; borrowed during the call.
  * Returns: the caller's, to be released with clReleaseProgram(). NULL with dynsel_last_error() set:
- *     DYNSEL_E_INVALID (NULL, not a resource of this backend), DYNSEL_E_OUT_OF_SERVICE (as
- *     dynsel_opencl_queue()), DYNSEL_E_DEVICE (what clCreateProgramWithSource() returned).
+ *     DYNSEL_E_INVALID (NULL, not a resource of this backend), DYNSEL_E_OUT_OF_SERVICE or
+ *     DYNSEL_E_UNSUPPORTED (as dynsel_opencl_queue()), DYNSEL_E_DEVICE (what clCreateProgramWithSource() returned).
  * May block: the first call for a device.
  * Context: any thread; task functions.
  * Cost: that of clCreateProgramWithSource().

@@ -225,7 +225,7 @@ const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t 
 #if CONFIG_DYNSEL_ASPECTS
 /**
  * How many default resources were left out because their devices did not stand the proof of
- * <dynsel/targets.h>; dynsel_last_error() tells about the last of them after the initialization.
+ * <dynsel/targets.h>, or because their backend cannot use them (an OpenCL older than 1.2); dynsel_last_error() tells about the last of them after the initialization.
  *
  * Returns: 0 for NULL, and for a policy that is not initialized.
  * Errors: none.

@@ -38,12 +38,16 @@ static dynsel_status add_defaults_of(dynsel_policy *policy, dynsel_backend *back
 static dynsel_status take_defaults(dynsel_policy *policy, dynsel_backend *only)
 {
     dynsel_backend *const one[] = {only, NULL};
-    dynsel_status status = DYNSEL_OK;
+    dynsel_status none = DYNSEL_OK; /* of a backend that says why it has none */
     for (dynsel_backend *const *b = only != NULL ? one : dynsel_default_backends; *b != NULL; b++) {
-        status = add_defaults_of(policy, *b);
-        if (status != DYNSEL_OK) {
+        const dynsel_status status = add_defaults_of(policy, *b);
+        if (status != DYNSEL_OK && status != DYNSEL_E_NO_RESOURCE) {
             return status;
         }
+        none = status != DYNSEL_OK ? status : none;
+    }
+    if (policy->count == 0 && none != DYNSEL_OK) {
+        return none;
     }
     if (policy->count == 0) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_NO_RESOURCE,
@@ -105,9 +109,27 @@ static dynsel_status attach(dynsel_policy *policy, uint32_t index)
 {
     dynsel_backend *backend = policy->resources[index].backend;
     const dynsel_backend_ops *ops = backend->ops;
-    policy->ways |= ops->outlives_submit ? DYNSEL_WAY_WITH_SLOTS : 0;
-    policy->ways |= ops->only_calls ? 0 : DYNSEL_WAY_THROUGH_BACKENDS;
-    return ops->attach != NULL ? ops->attach(backend, policy->lanes[index].own) : DYNSEL_OK;
+    const dynsel_status status =
+        ops->attach != NULL ? ops->attach(backend, policy->lanes[index].own) : DYNSEL_OK;
+    if (status == DYNSEL_OK) {
+        policy->ways |= ops->outlives_submit ? DYNSEL_WAY_WITH_SLOTS : 0;
+        policy->ways |= ops->only_calls ? 0 : DYNSEL_WAY_THROUGH_BACKENDS;
+    }
+    return status;
+}
+
+/* A default resource that its backend cannot use is left out, as one that does not stand the proof;
+ * the last one's failure is that of all. */
+static dynsel_status attach_or_leave_out(dynsel_policy *policy, uint32_t index, bool given,
+                                         bool *left_out)
+{
+    const dynsel_status status = attach(policy, index);
+    if (status != DYNSEL_E_UNSUPPORTED || given) {
+        return status;
+    }
+    dynsel_table_leave_out(policy, index);
+    *left_out = true;
+    return policy->count != 0 ? DYNSEL_OK : status;
 }
 
 void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
@@ -128,7 +150,9 @@ static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *), b
         dynsel_status status = check_backend(policy, i);
         status = status == DYNSEL_OK ? dynsel_table_adapt(policy, i, adapt) : status;
         status = status == DYNSEL_OK ? dynsel_table_admit(policy, i, given, &left_out) : status;
-        status = status == DYNSEL_OK && !left_out ? attach(policy, i) : status;
+        if (status == DYNSEL_OK && !left_out) {
+            status = attach_or_leave_out(policy, i, given, &left_out);
+        }
         if (status != DYNSEL_OK) {
             policy->count = i;
             return status;

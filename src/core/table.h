@@ -46,8 +46,20 @@ static inline dynsel_status dynsel_table_adapt(dynsel_policy *policy, uint32_t i
     return DYNSEL_OK;
 }
 
+/* Without the resource at `index`: those behind it move up. */
+static inline void dynsel_table_leave_out(dynsel_policy *policy, uint32_t index)
+{
 #if CONFIG_DYNSEL_ASPECTS
-/* Only the proof leaves a default resource out, and the others move up. left_out: out. */
+    policy->refused++;
+#endif
+    policy->count--;
+    for (uint32_t i = index; i < policy->count && i + 1 < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+        policy->resources[i] = policy->resources[i + 1];
+    }
+}
+
+#if CONFIG_DYNSEL_ASPECTS
+/* A default resource that does not stand the proof is left out. left_out: out. */
 static inline dynsel_status dynsel_table_admit(dynsel_policy *policy, uint32_t index, bool given,
                                                bool *left_out)
 {
@@ -56,11 +68,7 @@ static inline dynsel_status dynsel_table_admit(dynsel_policy *policy, uint32_t i
     if (!*left_out) {
         return status;
     }
-    policy->refused++;
-    policy->count--;
-    for (uint32_t i = index; i < policy->count && i + 1 < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
-        policy->resources[i] = policy->resources[i + 1];
-    }
+    dynsel_table_leave_out(policy, index);
     return policy->count != 0 ? DYNSEL_OK : status;
 }
 #else

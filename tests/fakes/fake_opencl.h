@@ -27,6 +27,7 @@ typedef struct fake_answer {
 typedef struct fake_device {
     const char *name;
     const char *vendor;
+    const char *version; /* NULL: "OpenCL 1.2 fake"; "": it does not tell */
     cl_device_type type;
     cl_uint vendor_id;
     uint8_t uuid; /* every byte of its UUID; 0: it has none */
@@ -41,6 +42,7 @@ typedef struct fake_device {
 
 typedef struct fake_platform {
     const char *name;
+    const char *version; /* as of a device */
     bool is_hidden; /* it is there, but clGetPlatformIDs() does not list it: only the last ones */
     cl_int code;    /* what its clGetDeviceIDs answers; CL_SUCCESS: the devices */
     cl_uint count;

@@ -32,12 +32,26 @@ cl_int clGetPlatformIDs(cl_uint room, cl_platform_id *platforms, cl_uint *count)
     return CL_SUCCESS;
 }
 
+static cl_int answer_version(const char *version, size_t bytes, void *to, size_t *answered)
+{
+    if (version == NULL) {
+        version = "OpenCL 1.2 fake";
+    }
+    return version[0] != '\0' ? fake_reply_text(version, bytes, to, answered) : CL_INVALID_VALUE;
+}
+
 cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t bytes, void *to,
                          size_t *answered)
 {
     const cl_int code = fake_enter("clGetPlatformInfo");
     if (code != CL_SUCCESS) {
         return code;
+    }
+    if (platform == NULL) {
+        return CL_INVALID_PLATFORM;
+    }
+    if (what == CL_PLATFORM_VERSION) {
+        return answer_version(platform->shown->version, bytes, to, answered);
     }
     return what == CL_PLATFORM_NAME ? fake_reply_text(platform->shown->name, bytes, to, answered)
                                     : CL_INVALID_VALUE;
@@ -129,6 +143,8 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes, v
         return fake_reply_text(shown->name, bytes, to, answered);
     case CL_DEVICE_VENDOR:
         return fake_reply_text(shown->vendor, bytes, to, answered);
+    case CL_DEVICE_VERSION:
+        return answer_version(shown->version, bytes, to, answered);
     case CL_DRIVER_VERSION:
         return fake_reply_text("1.0", bytes, to, answered);
     default:

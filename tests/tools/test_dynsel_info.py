@@ -6,7 +6,7 @@ import struct
 import unittest
 
 from support_info import (CONFIG, Case, GPU, MOST_DEVICES, NEEDS_DEVICES, NO_DRIVER, ONE, SIZES, THREE,
-                          TWO, WELCOMING, WITH_OPENCL, rules)
+                          TWO, VERSION, WELCOMING, WITH_OPENCL, rules)
 class People(Case):
     @NEEDS_DEVICES
     def test_it_fits_one_screen(self):
@@ -58,12 +58,28 @@ class People(Case):
     def test_a_device_has_all_that_matters(self):
         device, text = self.devices()[0], self.info()
         for part in (device["name"], device["vendor"], device["platform"], device["driver_version"],
+                     " ".join(device["opencl_version"].split()[:2]) + "; ",
                      f"target {device['target']['name']}", "GiB", "domain 1", "the host's own",
                      "in order, out of order, profiling", "SVM: coarse-grain, fine-grain, atomics",
                      CONFIG["CONFIG_HASH_TEXT"].strip('"')):
             self.assertIn(part, " ".join(text.split()))
         text = self.info(env=self.odd(rules("pthread", {SIZES: struct.pack("3Q", 32, 8, 8)})))
         self.assertIn("sub-groups of 8, 32", " ".join(text.split()))
+
+    @NEEDS_DEVICES
+    def test_an_old_device_is_left_out(self):
+        for version, reason in (("OpenCL 1.1 odd", "its OpenCL is too old (OpenCL 1.1 odd), and 1.2 is needed"),
+                                ("OpenCl", "its driver does not tell which OpenCL it has (OpenCl), and 1.2 is needed"),
+                                (None, "its driver does not tell which OpenCL it has (unknown)")):
+            env = self.odd(rules("basic", {VERSION: version}), TWO)
+            self.assertIn("left out: " + reason, " ".join(self.info(env=env).split()))
+            old, = [device for device in self.devices(env=env) if device["verdict"] == "too_old"]
+            self.assertIn(reason, old["reason"])
+            self.assertEqual((old["chosen"], old["opencl_version"]), (False, version or ""))
+            self.assertEqual(self.info("--check", env=env), "")
+            self.refuse(1, "chooses none", "--check", "--device", "name=basic", env=env)
+        env = self.odd(rules("platform", {0x901: "OpenCL 1.0 odd"}), ONE)
+        self.assertIn("its platform's OpenCL is too old (OpenCL 1.0 odd)", " ".join(self.info(env=env).split()))
 
     @NEEDS_DEVICES
     def test_devices_of_one_domain_name_each_other(self):

@@ -17,7 +17,8 @@
  *       kind               "host", "workers" or "opencl"
  *       index              the number for `--device <index>`, or null
  *       chosen             whether the selector chooses it
- *       verdict            "chosen", "not_selected", "duplicate", "emulator", "unavailable", "lost"
+ *       verdict            "chosen", "not_selected", "duplicate", "emulator", "unavailable",
+ *                          "lost", "too_old"
  *       reason             the same in words; may be empty
  *       accepted           whether policies take it: a target of this build recognizes it, and it
  *                          breaks none of the promises

@@ -34,6 +34,8 @@ static const char *verdict_word(dynsel_opencl_verdict verdict)
         return "unavailable";
     case DYNSEL_OPENCL_LOST:
         return "lost";
+    case DYNSEL_OPENCL_TOO_OLD:
+        return "too_old";
     case DYNSEL_OPENCL_NO_DEVICE:
         break;
     }

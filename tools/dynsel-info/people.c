@@ -144,13 +144,24 @@ static void compare_with_table(wrap *w, const info_entry *entry)
     print_aspects(w, "  would be", "extra:", proof->extra, NO_COLOUR);
 }
 
+/** "OpenCL 3.0" of "OpenCL 3.0 PoCL HSTR: ...": what comes after the number is the vendor's own. */
+static int version_length(const char *version)
+{
+    const char *number = strchr(version, ' ');
+
+    return (int)(number == NULL ? strlen(version)
+                                : (size_t)(number - version) + 1 + strcspn(number + 1, " "));
+}
+
 static void print_device(wrap *w, const info_entry *entry)
 {
     const dynsel_device *device = &entry->device;
+    const char *version = entry->facts.version[0] != '\0' ? entry->facts.version : "OpenCL unknown";
     char line[LONGEST_LINE], clean[LONGEST_LINE];
 
-    (void)snprintf(line, sizeof line, "%s of %s; %s, driver %s; %u compute unit%s", device->type,
-                   device->vendor, device->platform, entry->driver_version, entry->compute_units,
+    (void)snprintf(line, sizeof line, "%s of %s; %s, driver %s, %.*s; %u compute unit%s",
+                   device->type, device->vendor, device->platform, entry->driver_version,
+                   version_length(version), version, entry->compute_units,
                    entry->compute_units == 1 ? "" : "s");
     text_clean(clean, sizeof clean, line);
     print_line(w, "  device", clean);

@@ -7,7 +7,7 @@
 #include "backends/opencl/describe.h"
 #include "backends/opencl/discovery.h"
 #include "backends/opencl/identity.h"
-#include "backends/opencl/table.h"
+#include "backends/opencl/version.h"
 #include "core/fail.h"
 #include "port/atomic.h"
 
@@ -83,12 +83,16 @@ static dynsel_opencl_entry *add(cl_command_queue queue)
         (void)refuse("clGetCommandQueueInfo", code);
         return NULL;
     }
+    describe(entry);
+    if (dynsel_opencl_is_too_old(entry)) {
+        (void)dynsel_opencl_refuse_old(entry, "dynsel_opencl_adopt");
+        return NULL;
+    }
     code = clRetainCommandQueue(queue);
     if (code != CL_SUCCESS) {
         (void)refuse("clRetainCommandQueue", code);
         return NULL;
     }
-    describe(entry);
     dynsel_word_store_relaxed(&entry->state, DYNSEL_OPENCL_OPEN);
     dynsel_word_store_release(&table->known, known + 1);
     return entry;

@@ -7,6 +7,7 @@
 #include "backends/opencl/device.h"
 #include "backends/opencl/failure.h"
 #include "backends/opencl/select.h"
+#include "backends/opencl/version.h"
 #include "core/fail.h"
 #include "core/needs.h"
 #include "core/work.h"
@@ -34,6 +35,9 @@ static dynsel_status attach(dynsel_backend *backend, void *own)
     (void)backend;
     if (entry == NULL) {
         return dynsel_opencl_refuse_handle();
+    }
+    if (dynsel_opencl_is_too_old(entry)) {
+        return dynsel_opencl_refuse_old(entry, "dynsel_policy_init");
     }
     (void)dynsel_word_add_relaxed(&entry->users, 1);
     return DYNSEL_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/opencl/choose.h"
 
+#include "backends/opencl/version.h"
 #include "port/atomic.h"
 
 typedef dynsel_opencl_entry entry;
@@ -71,6 +72,9 @@ static dynsel_opencl_verdict condition(const entry *device)
     const uint32_t state = dynsel_word_load_acquire(&device->state);
     if (state == DYNSEL_OPENCL_DEAD) {
         return DYNSEL_OPENCL_LOST;
+    }
+    if (dynsel_opencl_is_too_old(device)) {
+        return DYNSEL_OPENCL_TOO_OLD;
     }
     if (!device->available || state == DYNSEL_OPENCL_FAILED) {
         return DYNSEL_OPENCL_UNAVAILABLE;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "backends/opencl/version.h"
 #include "text/slice.h"
 
 /* cl_khr_device_uuid and cl_khr_pci_bus_info: newer than the headers of some systems. */
@@ -26,12 +27,20 @@ static void keep_answer(char *to, size_t bytes, cl_int code, const char *unknown
     dynsel_text_copy(to, bytes, text);
 }
 
-void dynsel_opencl_describe_platform(dynsel_opencl_platform *platform)
+static void read_platform(cl_platform_id platform, cl_platform_info what, char *to, size_t bytes,
+                          const char *unknown)
 {
     answer[0] = '\0';
-    const cl_int code =
-        clGetPlatformInfo(platform->id, CL_PLATFORM_NAME, sizeof(answer), answer, NULL);
-    keep_answer(platform->name, sizeof(platform->name), code, "unnamed platform");
+    keep_answer(to, bytes, clGetPlatformInfo(platform, what, sizeof(answer), answer, NULL),
+                unknown);
+}
+
+void dynsel_opencl_describe_platform(dynsel_opencl_platform *platform)
+{
+    read_platform(platform->id, CL_PLATFORM_NAME, platform->name, sizeof(platform->name),
+                  "unnamed platform");
+    read_platform(platform->id, CL_PLATFORM_VERSION, platform->version, sizeof(platform->version),
+                  "unknown");
 }
 
 static cl_int ask(cl_device_id device, cl_device_info what)
@@ -118,6 +127,8 @@ void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
     read_text(device, CL_DEVICE_VENDOR, entry->vendor, sizeof(entry->vendor), "unknown vendor");
     read_text(device, CL_DRIVER_VERSION, entry->driver_version, sizeof(entry->driver_version),
               "unknown");
+    read_text(device, CL_DEVICE_VERSION, entry->version, sizeof(entry->version), "unknown");
+    dynsel_opencl_judge_version(entry);
     read_place(device, &entry->place);
 }
 

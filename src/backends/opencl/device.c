@@ -2,6 +2,7 @@
 #include "backends/opencl/device.h"
 
 #include "backends/opencl/codes.h"
+#include "backends/opencl/version.h"
 #include "core/fail.h"
 #include "port/likely.h"
 
@@ -68,7 +69,8 @@ static cl_uint gather(const entry *device, cl_device_id *devices)
     for (uint32_t i = 0; i < table->found; i++) {
         const entry *const other = &table->entries[i];
         const uint32_t state = dynsel_word_load_relaxed(&other->state);
-        const bool usable = other->available && state != DYNSEL_OPENCL_DEAD;
+        const bool usable =
+            other->available && state != DYNSEL_OPENCL_DEAD && !dynsel_opencl_is_too_old(other);
         if (other == device || (usable && shares_context(device, other))) {
             devices[count++] = other->device;
         }
@@ -149,6 +151,9 @@ static dynsel_status refuse(const entry *device)
 
 dynsel_status dynsel_opencl_open_now(entry *device)
 {
+    if (dynsel_opencl_is_too_old(device)) {
+        return dynsel_opencl_refuse_old(device, "dynsel_opencl_backend");
+    }
     dynsel_lock_acquire(&dynsel_opencl_lock);
     if (dynsel_word_load_relaxed(&device->state) == DYNSEL_OPENCL_CLOSED) {
         open_locked(device);

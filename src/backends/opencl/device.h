@@ -20,7 +20,8 @@ dynsel_status dynsel_opencl_open_now(dynsel_opencl_entry *device);
 /*
  * Makes the context and the queue if need be. One look and no lock once the device is open.
  *
- * Errors: DYNSEL_E_OUT_OF_SERVICE, with function and code of the first failure.
+ * Errors: DYNSEL_E_OUT_OF_SERVICE, with function and code of the first failure;
+ * DYNSEL_E_UNSUPPORTED: its OpenCL is too old.
  */
 static inline dynsel_status dynsel_opencl_open(dynsel_opencl_entry *device)
 {

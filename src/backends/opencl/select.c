@@ -17,19 +17,23 @@ static bool is_blank(const char *text)
     return text == NULL || dynsel_text_trim(dynsel_text_slice_of(text)).length == 0;
 }
 
-/* `text`, else what was configured, else the environment's, else all. */
-static dynsel_status parse(const char *text, const char *function, dynsel_opencl_selector *selector)
+/* A selector's text, and who gave it; NULL: the caller, who knows. */
+typedef struct source {
+    const char *text;
+    const char *from;
+} source;
+
+/* `text`, else what was configured, else the environment's, else all. Under the lock. */
+static source find_source(const char *text)
 {
-    const char *from = NULL;
-    if (is_blank(text)) {
-        text = table->options.selector;
-        from = "dynsel_opencl_options.selector";
+    if (!is_blank(text)) {
+        return (source){text, NULL};
     }
-    if (is_blank(text)) {
-        text = getenv("DYNSEL_OPENCL");
-        from = "DYNSEL_OPENCL";
+    if (!is_blank(table->options.selector)) {
+        return (source){table->options.selector, "dynsel_opencl_options.selector"};
     }
-    return dynsel_opencl_parse(text != NULL ? text : "", function, from, selector);
+    text = getenv("DYNSEL_OPENCL");
+    return is_blank(text) ? (source){"", NULL} : (source){text, "DYNSEL_OPENCL"};
 }
 
 /* Finds the devices and asks the selector about each; DYNSEL_E_FULL when some of them are not in
@@ -39,7 +43,8 @@ static dynsel_status choose(const char *text, const char *function, dynsel_openc
     dynsel_opencl_selector selector;
     *choice = (dynsel_opencl_choice){0};
     dynsel_lock_acquire(&dynsel_opencl_lock);
-    dynsel_status status = parse(text, function, &selector);
+    const source found = find_source(text);
+    dynsel_status status = dynsel_opencl_parse(found.text, function, found.from, &selector);
     if (status == DYNSEL_OK) {
         status = dynsel_opencl_discover(function);
         dynsel_opencl_choose(table, &selector, choice);
@@ -48,15 +53,78 @@ static dynsel_status choose(const char *text, const char *function, dynsel_openc
     return status;
 }
 
-static void hand_out(const dynsel_opencl_choice *choice, dynsel_resource *resources,
-                     size_t capacity)
+/* old: also those that are too old. Returns how many there are. */
+static size_t hand_out(const dynsel_opencl_choice *choice, bool old, dynsel_resource *resources,
+                       size_t capacity)
 {
     size_t used = 0;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_OPENCL_MAX_DEVICES && used < capacity; i++) {
-        if (choice->verdicts[i] == DYNSEL_OPENCL_CHOSEN) {
-            resources[used++] = (dynsel_resource){&dynsel_opencl_backend, &table->entries[i]};
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_OPENCL_MAX_DEVICES; i++) {
+        if (choice->verdicts[i] == DYNSEL_OPENCL_CHOSEN ||
+            (old && choice->verdicts[i] == DYNSEL_OPENCL_TOO_OLD)) {
+            if (used < capacity) {
+                resources[used] = (dynsel_resource){&dynsel_opencl_backend, &table->entries[i]};
+            }
+            used++;
         }
     }
+    return used;
+}
+
+/* The most likely reason first. */
+static const char *why_empty(const dynsel_opencl_choice *choice)
+{
+    const char *why = "the selector fits none of the {} OpenCL devices; "
+                      "dynsel_opencl_visit_devices() tells why";
+    if (table->platforms_there == 0) {
+        return "there is no OpenCL platform: install a driver, such as pocl-opencl-icd for CPUs";
+    }
+    if (table->found == 0) {
+        return "the OpenCL platforms have no device";
+    }
+    for (uint32_t i = 0; i < table->found; i++) {
+        switch (choice->verdicts[i]) {
+        case DYNSEL_OPENCL_NOT_SELECTED:
+            break;
+        case DYNSEL_OPENCL_EMULATOR:
+            why = "of the {} OpenCL devices the selector fits only emulators: add the term "
+                  "`emulator`";
+            break;
+        case DYNSEL_OPENCL_TOO_OLD:
+            return "of the {} OpenCL devices the selector fits only such as have an OpenCL that is "
+                   "older than 1.2, or not known: update their drivers";
+        case DYNSEL_OPENCL_CHOSEN:
+        case DYNSEL_OPENCL_DUPLICATE:
+        case DYNSEL_OPENCL_UNAVAILABLE:
+        case DYNSEL_OPENCL_LOST:
+        case DYNSEL_OPENCL_NO_DEVICE:
+            return "of the {} OpenCL devices the selector fits only such as are lost or not "
+                   "available";
+        }
+    }
+    return why;
+}
+
+static dynsel_status refuse_empty(const char *text, const char *function,
+                                  const dynsel_opencl_choice *choice)
+{
+    dynsel_error error = {
+        .status = DYNSEL_E_NO_RESOURCE,
+        .number = table->found,
+        .function = DYNSEL_TEXT(function),
+        .detail = DYNSEL_TEXT(why_empty(choice)),
+    };
+    (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    (void)choice;
+    (void)text;
+#if CONFIG_DYNSEL_ERROR_TEXTS
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    const source found = find_source(text);
+    if (found.text[0] != '\0') {
+        error.subject = dynsel_opencl_quote(found.from, dynsel_text_slice_of(found.text), NULL);
+    }
+    dynsel_lock_release(&dynsel_opencl_lock);
+#endif
+    return dynsel_fail(&error);
 }
 
 dynsel_status dynsel_opencl_select_defaults(dynsel_backend *backend, dynsel_resource *resources,
@@ -65,39 +133,13 @@ dynsel_status dynsel_opencl_select_defaults(dynsel_backend *backend, dynsel_reso
     dynsel_opencl_choice choice;
     const dynsel_status status = choose(NULL, "dynsel_opencl_backend", &choice);
     (void)backend;
+    *count = 0;
     if (status != DYNSEL_OK) {
         return status;
     }
-    hand_out(&choice, resources, capacity);
-    *count = choice.count;
-    return DYNSEL_OK;
-}
-
-/* The most likely reason first. */
-static dynsel_status refuse_empty(const dynsel_opencl_choice *choice)
-{
-    const char *detail = "the selector fits none of the {} OpenCL devices; "
-                         "dynsel_opencl_visit_devices() tells why";
-    for (uint32_t i = 0; i < table->found; i++) {
-        if (choice->verdicts[i] == DYNSEL_OPENCL_EMULATOR) {
-            detail = "of the {} OpenCL devices the selector fits only emulators: add the term "
-                     "`emulator`";
-        } else if (choice->verdicts[i] != DYNSEL_OPENCL_NOT_SELECTED) {
-            detail = "of the {} OpenCL devices the selector fits only such as are lost or not "
-                     "available";
-            break;
-        }
-    }
-    if (table->platforms_there == 0) {
-        detail = "there is no OpenCL platform: install a driver, such as pocl-opencl-icd for CPUs";
-    } else if (table->found == 0) {
-        detail = "the OpenCL platforms have no device";
-    }
-    (void)detail; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    return dynsel_fail(&(const dynsel_error){.status = DYNSEL_E_NO_RESOURCE,
-                                             .number = table->found,
-                                             .function = DYNSEL_TEXT("dynsel_opencl_select"),
-                                             .detail = DYNSEL_TEXT(detail)});
+    /* What is too old is refused later, so that it is counted. */
+    *count = hand_out(&choice, CONFIG_DYNSEL_ASPECTS, resources, capacity);
+    return *count != 0 ? DYNSEL_OK : refuse_empty(NULL, "dynsel_policy_init", &choice);
 }
 
 dynsel_status dynsel_opencl_select(const char *selector, dynsel_resource *resources,
@@ -112,14 +154,12 @@ dynsel_status dynsel_opencl_select(const char *selector, dynsel_resource *resour
     if (status != DYNSEL_OK) {
         return status;
     }
-    hand_out(&choice, resources, capacity);
-    *count = choice.count;
-    if (choice.count == 0) {
-        return refuse_empty(&choice);
+    *count = hand_out(&choice, false, resources, capacity);
+    if (*count == 0) {
+        return refuse_empty(selector, __func__, &choice);
     }
-    if (choice.count > capacity) {
-        return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL, "{} devices are chosen: give more room",
-                                  choice.count);
+    if (*count > capacity) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL, "{} devices are chosen: give more room", *count);
     }
     return DYNSEL_OK;
 }
@@ -177,6 +217,9 @@ static void explain(reason *why, const dynsel_opencl_entry *entry,
             say(why, "its driver says that it is not available");
         }
         break;
+    case DYNSEL_OPENCL_TOO_OLD:
+        say(why, entry->too_old);
+        break;
     case DYNSEL_OPENCL_LOST:
         say_failure(why, "it was lost: ", entry->failed_function, entry->failed_code);
         break;
@@ -197,6 +240,7 @@ static void visit_device(const dynsel_opencl_entry *entry, const dynsel_opencl_c
         .vendor = entry->vendor,
         .platform = dynsel_opencl_platform_name(entry),
         .driver_version = entry->driver_version,
+        .version = entry->version,
         .type = dynsel_opencl_type_name(entry->type),
         .device = entry->device,
         .compute_units = entry->compute_units,
@@ -224,6 +268,7 @@ static void visit_empty_platform(const dynsel_opencl_platform *platform,
         .vendor = "none",
         .platform = platform->name,
         .driver_version = "none",
+        .version = "none",
         .type = "none",
         .verdict = DYNSEL_OPENCL_NO_DEVICE,
         .reason = why.text,

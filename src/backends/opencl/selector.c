@@ -182,9 +182,7 @@ static bool parse(const char *text, dynsel_opencl_selector *selector, mistake *w
 }
 
 #if CONFIG_DYNSEL_ERROR_TEXTS
-/* The wrong word as an error's subject, which must outlive the caller's text: it is overwritten by
- * the fourth mistake after it. */
-static const char *tell(const mistake *wrong, const char *from)
+const char *dynsel_opencl_quote(const char *from, dynsel_text_slice word, const char *meant)
 {
     static char texts[4][96];
     static dynsel_word turn;
@@ -196,11 +194,11 @@ static const char *tell(const mistake *wrong, const char *from)
         dynsel_text_append(text, bytes, dynsel_text_slice_of(": "));
     }
     dynsel_text_append(text, bytes, dynsel_text_slice_of("\""));
-    dynsel_text_append(text, bytes / 2, wrong->word);
+    dynsel_text_append(text, bytes / 2, word);
     dynsel_text_append(text, bytes, dynsel_text_slice_of("\""));
-    if (wrong->meant != NULL) {
+    if (meant != NULL) {
         dynsel_text_append(text, bytes, dynsel_text_slice_of(", meaning \""));
-        dynsel_text_append(text, bytes, dynsel_text_slice_of(wrong->meant));
+        dynsel_text_append(text, bytes, dynsel_text_slice_of(meant));
         dynsel_text_append(text, bytes, dynsel_text_slice_of("\"?"));
     }
     return text;
@@ -223,7 +221,7 @@ dynsel_status dynsel_opencl_parse(const char *text, const char *function, const 
         .status = DYNSEL_E_INVALID,
         .number = (uint32_t)(wrong.word.begin - text) + 1,
         .function = DYNSEL_TEXT(function),
-        .subject = DYNSEL_TEXT(tell(&wrong, from)),
+        .subject = DYNSEL_TEXT(dynsel_opencl_quote(from, wrong.word, wrong.meant)),
         .detail = DYNSEL_TEXT(wrong.detail),
     });
 }

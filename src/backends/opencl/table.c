@@ -45,6 +45,13 @@ const char *dynsel_opencl_platform_name(const dynsel_opencl_entry *entry)
                : "";
 }
 
+const char *dynsel_opencl_platform_version(const dynsel_opencl_entry *entry)
+{
+    return entry->platform < dynsel_opencl_known.platform_count
+               ? dynsel_opencl_known.platforms[entry->platform].version
+               : "";
+}
+
 dynsel_status dynsel_opencl_refuse_handle(void)
 {
     return dynsel_fail(&(const dynsel_error){

@@ -22,6 +22,7 @@
 enum {
     DYNSEL_OPENCL_NAME_BYTES = 128,
     DYNSEL_OPENCL_TEXT_BYTES = 64,
+    DYNSEL_OPENCL_WHY_BYTES = 176,
     DYNSEL_OPENCL_UUID_BYTES = 16
 };
 
@@ -41,6 +42,7 @@ typedef struct dynsel_opencl_platform {
     cl_uint device_count;   /* also those that did not fit into the table */
     cl_int code;            /* why its devices could not be listed */
     char name[DYNSEL_OPENCL_NAME_BYTES];
+    char version[DYNSEL_OPENCL_TEXT_BYTES];
 } dynsel_opencl_platform;
 
 /* Where a device sits in the machine, to recognize it through another platform. */
@@ -92,6 +94,8 @@ typedef struct dynsel_opencl_entry {
     char name[DYNSEL_OPENCL_NAME_BYTES];
     char vendor[DYNSEL_OPENCL_TEXT_BYTES];
     char driver_version[DYNSEL_OPENCL_TEXT_BYTES];
+    char version[DYNSEL_OPENCL_TEXT_BYTES];
+    char too_old[DYNSEL_OPENCL_WHY_BYTES]; /* why no work is given to it, a clause; empty: it is */
 } dynsel_opencl_entry;
 
 typedef struct dynsel_opencl_table {
@@ -114,6 +118,9 @@ dynsel_opencl_entry *dynsel_opencl_entry_at(const void *own);
 
 /* The name of the platform that the device belongs to; empty where it is not known. */
 const char *dynsel_opencl_platform_name(const dynsel_opencl_entry *entry);
+
+/* The same for what it says of its OpenCL. */
+const char *dynsel_opencl_platform_version(const dynsel_opencl_entry *entry);
 
 /* DYNSEL_E_INVALID, because a handle is not the library's. */
 dynsel_status dynsel_opencl_refuse_handle(void);
