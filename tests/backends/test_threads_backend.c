@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -522,6 +523,28 @@ static void test_starting(void **state)
     assert_status(DYNSEL_OK, dynsel_threads_stop());
 }
 
+static dynsel_status look_at_signals(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)done;
+    return pthread_sigmask(SIG_BLOCK, NULL, args) == 0 ? DYNSEL_OK : DYNSEL_E_TASK;
+}
+
+static void test_signals_are_for_the_programs_own_threads(void **state)
+{
+    static sigset_t in_worker;
+    sigset_t here;
+    (void)state;
+    init(1);
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_and_wait(&policy, &DYNSEL_TASK(look_at_signals, &in_worker)));
+    assert_int_equal(1, sigismember(&in_worker, SIGUSR1));
+    assert_int_equal(1, sigismember(&in_worker, SIGINT));
+    assert_int_equal(0, pthread_sigmask(SIG_BLOCK, NULL, &here));
+    assert_int_equal(0, sigismember(&here, SIGUSR1));
+    finish();
+}
+
 static void test_starting_again_and_again(void **state)
 {
     enum { TIMES = 100, EACH = 20 };
@@ -665,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_stop_with_work_in_flight),
         cmocka_unit_test(test_stop_finishes_what_was_accepted),
         cmocka_unit_test(test_starting),
+        cmocka_unit_test(test_signals_are_for_the_programs_own_threads),
         cmocka_unit_test(test_starting_again_and_again),
         cmocka_unit_test(test_time_is_that_of_the_function),
         cmocka_unit_test(test_time_behind_work_that_is_not_timed),

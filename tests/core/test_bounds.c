@@ -116,6 +116,21 @@ static void progress_takes_finished_work_off_without_waiting(void **state)
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
 }
 
+/* Not for the oldest piece of work alone, nor for the newest. */
+static void who_needs_a_slot_of_one_resource_waits_for_a_quarter(void **state)
+{
+    (void)state;
+    atomic_store(&manual.wait_completes, true);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    }
+    assert_int_equal(atomic_load(&manual.waits), 0);
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    assert_int_equal(atomic_load(&manual.waits), 1);
+    assert_int_equal(atomic_load(&manual.queues[0].newest_waited), SLOTS / 4 + 1);
+    finish_all();
+}
+
 /* How often one call polled. */
 static unsigned polls_of_progress(void)
 {
@@ -174,6 +189,7 @@ int main(void)
         TEST(a_bounded_wait_tells_of_failures_and_wrong_arguments),
         TEST(a_submit_waits_for_a_slot_only_so_long),
         TEST(a_submit_waits_for_a_resource_only_so_long),
+        TEST(who_needs_a_slot_of_one_resource_waits_for_a_quarter),
         TEST(progress_takes_finished_work_off_without_waiting),
         TEST(progress_polls_what_is_finished_and_what_is_oldest),
         TEST(the_group_of_a_backend_covers_every_policy),

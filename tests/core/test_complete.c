@@ -306,6 +306,11 @@ static void test_garbage_tokens(void **state)
     for (unsigned i = 0; i < sizeof some / sizeof some[0]; i++) {
         assert_status(DYNSEL_E_STALE, dynsel_complete(some[i], DYNSEL_E_USER, 1));
     }
+    /* of every generation that a slot behind the last one could be in */
+    for (uint32_t generation = 0; SLOTS < 8192 && generation < 1u << 19; generation++) {
+        const uint32_t token = generation << 13 | SLOTS;
+        assert_status(DYNSEL_E_STALE, dynsel_complete(token, DYNSEL_E_USER, 1));
+    }
     for (unsigned i = 0; i < TRIES; i++) {
         const uint32_t token = test_random_next(&random);
         if (token != p.token) {

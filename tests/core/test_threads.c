@@ -248,6 +248,56 @@ enum { TURNS = 5000 * QUEUES };
 
 static atomic_uint turns[CONFIG_DYNSEL_MAX_RESOURCES];
 
+static dynsel_status found_beside;
+
+static void *submit_beside(void *unused)
+{
+    (void)unused;
+    found_beside = dynsel_submit_for(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL, 1000000);
+    return NULL;
+}
+
+static dynsel_status (*manual_wait)(dynsel_backend *, const dynsel_work *);
+
+/* Called by who is just collecting finished work. */
+static dynsel_status wait_while_another_submits(dynsel_backend *backend, const dynsel_work *work)
+{
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, submit_beside, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    return manual_wait(backend, work);
+}
+
+/* What another thread is collecting makes room in a moment: that is no full table, but one to be
+ * waited for. */
+static void who_collects_is_waited_for(void **state)
+{
+    static dynsel_submission submissions[SLOTS];
+    (void)state;
+    start_policy(false);
+    atomic_store(&manual.wait_completes, true);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        submit_in_the_end(&policy.policy, &submissions[i]);
+        manual_complete(&manual, i);
+    }
+    dynsel_progress();
+    assert_null(submit_beside(NULL));
+    assert_status(DYNSEL_E_FULL, found_beside);
+    const dynsel_backend_ops *const before = manual.backend.ops;
+    dynsel_backend_ops beside = *before;
+    manual_wait = before->wait;
+    beside.wait = wait_while_another_submits;
+    manual.backend.ops = &beside;
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    assert_status(DYNSEL_E_TIMEOUT, found_beside);
+    manual.backend.ops = before;
+    for (unsigned i = 1; i < SLOTS; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
+    }
+    assert_int_equal(atomic_load(&wrong_statuses), 0);
+    end_policy();
+}
+
 static void *take_turns(void *unused)
 {
     (void)unused;
@@ -286,6 +336,7 @@ int main(void)
         cmocka_unit_test(a_storm_over_the_last_slots_leaves_nothing_behind),
         cmocka_unit_test(more_threads_wait_for_the_same_work_than_a_slot_counts),
         cmocka_unit_test(threads_that_wait_for_the_same_work_all_come_back),
+        cmocka_unit_test(who_collects_is_waited_for),
         cmocka_unit_test(no_turn_is_lost_or_doubled_between_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

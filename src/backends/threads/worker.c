@@ -95,9 +95,7 @@ static void destroy(dynsel_worker *worker)
 
 int dynsel_worker_start(dynsel_worker *worker)
 {
-    worker->oldest = 0;
-    worker->waiting = 0;
-    worker->ends = false;
+    worker->ends = false; /* its queue is empty, also when it was stopped */
     int code = pthread_mutex_init(&worker->lock, NULL);
     if (code != 0) {
         return code;
