@@ -115,8 +115,9 @@ typedef struct dynsel_backend_ops {
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
 #if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     /** Looks, without waiting: DYNSEL_E_AGAIN while the work goes on, DYNSEL_OK when it completed,
-     * else why it failed (details through dynsel_fail()). Several threads at once, also beside
-     * `wait`. */
+     * else why it failed (details through dynsel_fail()). Where its state cannot be read, it goes
+     * on: whatever else is answered ends the work, and its memory is used again. So a backend that
+     * cannot read it for long gives the device up. Several threads at once, also beside `wait`. */
     dynsel_status (*poll)(dynsel_backend *backend, const dynsel_work *work);
 
     /** Blocks until the work is complete; returns as `poll` does, never DYNSEL_E_AGAIN. */

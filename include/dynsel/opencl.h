@@ -36,6 +36,34 @@
  * (PoCL 3.1's device `basic` deadlocks), let the task function enqueue and flush under a lock of
  * its own, or submit from one thread.
  *
+ * Failures. What a code means depends on the call that answers it:
+ *
+ * - CL_DEVICE_NOT_AVAILABLE, CL_INVALID_COMMAND_QUEUE, -9999 (NVIDIA's) of any call on a queue or a
+ *   program, and as the status of an event: the device is lost. CL_OUT_OF_RESOURCES: likewise, but
+ *   not of clWaitForEvents() and clGetEventInfo().
+ * - Any other code of clWaitForEvents() and clGetEventInfo(): it says nothing about the work, which
+ *   may still run. It is looked at again, until its end is known; where nothing can be learned for
+ *   as long as dynsel_opencl_options.patience_ms, the device is lost. Of clFlush(): likewise, and
+ *   the next look flushes again.
+ * - Any other status of an event below 0: the work failed, DYNSEL_E_DEVICE; with -14 it did not run
+ *   because what it came after failed, DYNSEL_E_DEPENDENCY.
+ * - Any code of clCreateContext() and clCreateCommandQueue(): the resource is out of service. The
+ *   next use tries again: for policies that is after dynsel_resource_reinstate().
+ * - Any code of clCreateBuffer(), and CL_MEM_OBJECT_ALLOCATION_FAILURE of what enqueues: the memory
+ *   is full. Copies that are not needed are given up, else the work ends with DYNSEL_E_FULL.
+ * - CL_INVALID_ARG_..., CL_INVALID_WORK_..., CL_INVALID_GLOBAL_... and CL_INVALID_KERNEL_ARGS of a
+ *   launch: the program's mistake, DYNSEL_E_INVALID.
+ * - What another build of a kernel would end with again: DYNSEL_E_TASK, with the compiler's log. It
+ *   is remembered.
+ * - Anything else: DYNSEL_E_DEVICE for that work, and nothing is remembered: the next work asks, or
+ *   builds, again. So many of these in a row take the resource out of service
+ *   (CONFIG_DYNSEL_MAX_FAILURES).
+ *
+ * On a lost device's context nothing is called any more, until dynsel_opencl_close(): drivers hang
+ * there. Work that is on it ends with DYNSEL_E_DEVICE, and what OpenCL has for it is never given
+ * back. Such work may go on all the same: the host's memory that it uses (buffers that share it,
+ * what is being read back, what a task function gave) may still be written until the process ends.
+ *
  * Kernels of command groups. dynsel's ranges name the dimension whose elements lie side by side in
  * memory last, OpenCL numbers it 0: of DYNSEL_RANGE_3D(slices, rows, columns) get_global_id(0) is
  * the column, (1) the row, (2) the slice; of DYNSEL_RANGE_2D(rows, columns) (0) is the column and
@@ -81,6 +109,9 @@ typedef struct dynsel_opencl_options {
     const char *selector; /**< borrowed until dynsel_opencl_close(); NULL: the environment's */
     cl_command_queue_properties queue_properties; /**< for the queues the library makes, such as
                                CL_QUEUE_PROFILING_ENABLE; out of order is not allowed */
+    uint32_t patience_ms; /**< for how many milliseconds looks at work may fail, one after the other
+                             and 16 at least, before its device is given up; 0: 1000; at most an
+                             hour */
 } dynsel_opencl_options;
 
 /**

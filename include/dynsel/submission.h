@@ -139,7 +139,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  *     never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task function), DYNSEL_E_BUSY (a
  *     command group that waits for a host accessor that this thread has open, so that it would wait
  *     for ever); nothing was collected then.
- * May block: yes, without a bound.
+ * May block: yes, without a bound. Where a device does not tell how its work stands, until that is
+ *     known or the device is given up; see <dynsel/opencl.h>, "Failures".
  * Context: any thread.
  * Cost: one wait of the backend; for a command group that waits, one more for each piece of work
  *     that it comes after.

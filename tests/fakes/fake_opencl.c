@@ -70,6 +70,20 @@ void fake_opencl_finish_events(cl_int status)
     }
 }
 
+void fake_opencl_end_events_after(uint32_t looks)
+{
+    fake_state.looks_left = looks;
+}
+
+void fake_opencl_give_up(const char *device)
+{
+    for (cl_uint i = 0; i < fake_state.queue_count; i++) {
+        if (strcmp(fake_state.queues[i].device->shown->name, device) == 0) {
+            fake_state.queues[i].context->lost = true;
+        }
+    }
+}
+
 uint32_t fake_opencl_calls(const char *function)
 {
     uint32_t count = 0;
@@ -174,14 +188,27 @@ cl_int fake_lose_if(cl_int code, cl_context context)
     return code;
 }
 
+static bool is_look(const char *function)
+{
+    return strcmp(function, "clWaitForEvents") == 0 || strcmp(function, "clGetEventInfo") == 0;
+}
+
+/* A look that lacks memory says nothing about the device, nor does a release. */
+static bool says_nothing(const char *function, cl_int code)
+{
+    return strncmp(function, "clRelease", 9) == 0 ||
+           (code == CL_OUT_OF_RESOURCES && is_look(function));
+}
+
 cl_int fake_enter_queue(const char *function, cl_command_queue queue)
 {
     cl_int code = fake_enter(function);
     fake_violate_if(queue->references == 0 || queue->context->lost);
-    if (code == CL_SUCCESS && fake_is_broken(queue->device, function)) {
+    if (code == CL_SUCCESS && (fake_is_broken(queue->device, function) ||
+                               (is_look(function) && fake_is_broken(queue->device, "looks")))) {
         code = fake_state.broken_code;
     }
-    queue->context->lost |= fake_is_loss(code) && strncmp(function, "clRelease", 9) != 0;
+    queue->context->lost |= fake_is_loss(code) && !says_nothing(function, code);
     return code;
 }
 

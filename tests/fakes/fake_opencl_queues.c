@@ -160,6 +160,13 @@ cl_int clFlush(cl_command_queue queue)
     return code;
 }
 
+static void note_look(void)
+{
+    if (fake_state.looks_left > 0 && --fake_state.looks_left == 0) {
+        fake_opencl_finish_events(CL_COMPLETE);
+    }
+}
+
 /* Telling that the device is gone loses it. */
 static cl_int status_of(cl_event event)
 {
@@ -173,6 +180,7 @@ static cl_int status_of(cl_event event)
 cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *to, size_t *answered)
 {
     fake_violate_if(event->references == 0 || event->queue->unflushed);
+    note_look();
     const cl_int code = fake_enter_queue("clGetEventInfo", event->queue);
     if (code != CL_SUCCESS || what != CL_EVENT_COMMAND_EXECUTION_STATUS) {
         return code != CL_SUCCESS ? code : CL_INVALID_VALUE;
@@ -182,11 +190,11 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *to
     return fake_reply(&status, sizeof(status), bytes, to, answered);
 }
 
-/* A wait flushes (section 5.13 of OpenCL 1.2); and whatever it answers, time passes. */
+/* A wait flushes (section 5.13 of OpenCL 1.2); one that fails says and does nothing. */
 static void let_end(cl_event event, cl_int code)
 {
     event->queue->unflushed = event->queue->unflushed && code != CL_SUCCESS;
-    if (event->status > CL_COMPLETE) {
+    if (event->status > CL_COMPLETE && code == CL_SUCCESS) {
         event->status = CL_COMPLETE;
     }
 }
@@ -196,6 +204,7 @@ cl_int clWaitForEvents(cl_uint count, const cl_event *events)
     cl_int code = CL_SUCCESS;
     for (cl_uint i = 0; i < count && code == CL_SUCCESS; i++) {
         fake_violate_if(events[i]->references == 0);
+        note_look();
         code = fake_enter_queue("clWaitForEvents", events[i]->queue);
         const cl_int status = status_of(events[i]);
         let_end(events[i], code);

@@ -91,6 +91,7 @@ typedef struct fake_opencl_state {
     cl_uint kernel_count;
     cl_uint memory_count;
     cl_int new_events;
+    uint32_t looks_left; /* at events, before all end; 0: they do not by themselves */
     uint32_t violations;
     uint32_t calls;
     uint32_t fail_at;

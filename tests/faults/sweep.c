@@ -155,7 +155,10 @@ static void play_without_fault(void)
 
 static void open_all(void)
 {
+    static const dynsel_opencl_options impatient = {.patience_ms = 2};
     run.lost = false;
+    fault_must(dynsel_opencl_configure(&impatient) == DYNSEL_OK,
+               "the backend cannot be configured");
     if (!run.scenario->finds_devices) {
         find_devices();
     }

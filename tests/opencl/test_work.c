@@ -178,29 +178,135 @@ static void a_function_may_lose_the_device_after_it_enqueued(void **state)
     (void)set_up_work(state);
 }
 
-static void a_failing_flush_fails_the_work(void **state)
+/* The work is enqueued all the same: a wait flushes, and so does the next look. */
+static void a_failing_flush_is_tried_again(void **state)
 {
     job j = {0};
     dynsel_submission submission;
     (void)state;
     fake_opencl_break("G0", "clFlush", CL_OUT_OF_HOST_MEMORY);
     assert_status(DYNSEL_OK, submit(&j, &submission));
-    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
-    assert_error("clFlush", CL_OUT_OF_HOST_MEMORY, "G0");
-    assert_int_equal(fake_opencl_calls("clReleaseEvent"), 1);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    for (int i = 0; i < 3; i++) { /* on the others */
+        assert_status(DYNSEL_OK, submit(&j, NULL));
+    }
+    assert_status(DYNSEL_OK, submit(&j, NULL)); /* on G0 again */
+    fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    dynsel_progress();
+    assert_int_equal(fake_opencl_calls("clFlush"), 6);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
 }
 
-/* No memory to look says nothing about the work, which may still use the caller's. */
+/* What a look may fail with although nothing is wrong with the device. */
+static const cl_int unseen[] = {CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY, CL_INVALID_VALUE,
+                                CL_INVALID_EVENT, -7777};
+
+/* It says nothing about the work, which may still use the caller's memory. */
 static void a_failing_look_is_no_end(void **state)
 {
-    job j = {0};
     (void)state;
-    fake_opencl_set_new_events(CL_RUNNING);
-    assert_status(DYNSEL_OK, submit(&j, NULL));
-    fake_opencl_break("G0", "clGetEventInfo", CL_OUT_OF_HOST_MEMORY);
-    assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy.policy));
+    for (size_t i = 0; i < COUNT(unseen); i++) {
+        job j = {0};
+        fake_opencl_set_new_events(CL_RUNNING);
+        assert_status(DYNSEL_OK, submit(&j, NULL));
+        fake_opencl_break(dynsel_resource_name(j.where), "clGetEventInfo", unseen[i]);
+        assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&policy.policy));
+        fake_opencl_break(NULL, NULL, CL_SUCCESS);
+        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+    }
+}
+
+/* The wait goes on as looks, and ends when the work does. */
+static void a_failing_wait_is_no_end(void **state)
+{
+    enum { LOOKS = 50 };
+    (void)state;
+    for (size_t i = 0; i < COUNT(unseen); i++) {
+        job j = {0};
+        dynsel_submission submission;
+        fake_opencl_set_new_events(CL_RUNNING);
+        assert_status(DYNSEL_OK, submit(&j, &submission));
+        const uint32_t before = fake_opencl_calls("clGetEventInfo");
+        fake_opencl_end_events_after(LOOKS);
+        fake_opencl_break(dynsel_resource_name(j.where), "clWaitForEvents", unseen[i]);
+        assert_status(DYNSEL_OK, dynsel_wait(&submission));
+        assert_true(fake_opencl_calls("clGetEventInfo") - before >= LOOKS / 2);
+        fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    }
+}
+
+/* An event that failed is an end, although the wait can only say that. */
+static void a_failed_event_ends_a_wait_that_learns_no_more(void **state)
+{
+    job j = {0};
+    dynsel_submission submission;
+    (void)state;
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    fake_opencl_break("G0", "looks", CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+    assert_error("clWaitForEvents", CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "G0");
+}
+
+static void show_with_patience(uint32_t milliseconds)
+{
+    const dynsel_opencl_options options = {.patience_ms = milliseconds};
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_opencl_close());
+    show(machine, COUNT(machine));
+    assert_status(DYNSEL_OK, dynsel_opencl_configure(&options));
+    memset(&policy, 0, sizeof(policy));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &on_opencl, 0));
+}
+
+/* G0, when nothing was learned of its work for long enough; its event is never released. */
+static void assert_given_up(dynsel_status status, const char *function, cl_int code)
+{
+    assert_status(DYNSEL_E_DEVICE, status);
+    assert_error(function, code, "G0");
+    assert_contains(error_line(), "the device was lost while this work was on it");
+    fake_opencl_give_up("G0");
+    assert_string_equal(chosen_by("all"), "G1|C0|C1");
+    assert_int_equal(fake_opencl_calls("clReleaseEvent"), 0);
     fake_opencl_break(NULL, NULL, CL_SUCCESS);
-    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+}
+
+static void a_device_that_does_not_tell_is_given_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(unseen); i++) {
+        job j = {0};
+        dynsel_submission submission;
+        show_with_patience(1);
+        fake_opencl_set_new_events(CL_RUNNING);
+        assert_status(DYNSEL_OK, submit(&j, &submission));
+        fake_opencl_break("G0", "looks", unseen[i]);
+        assert_given_up(dynsel_wait(&submission), "clWaitForEvents", unseen[i]);
+
+        show_with_patience(1); /* the same where nobody waits */
+        fake_opencl_set_new_events(CL_RUNNING);
+        assert_status(DYNSEL_OK, submit(&j, &submission));
+        fake_opencl_break("G0", "looks", unseen[i]);
+        dynsel_status status = dynsel_wait_for(&submission, 0);
+        while (status == DYNSEL_E_TIMEOUT) {
+            status = dynsel_wait_for(&submission, 0);
+        }
+        assert_given_up(status, "clGetEventInfo", unseen[i]);
+    }
+}
+
+/* A bound is a bound, whatever the looks say. */
+static void a_wait_with_a_bound_keeps_it(void **state)
+{
+    job j = {0};
+    dynsel_submission submission;
+    (void)state;
+    show_with_patience(3600000);
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    fake_opencl_break("G0", "looks", CL_OUT_OF_HOST_MEMORY);
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, 1000000));
+    fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
 }
 
 /* How each way to lose G0 shows; the fake counts what is called on it afterwards. */
@@ -250,7 +356,7 @@ static void a_lost_device_is_left_alone(void **state)
         {"clEnqueueMarkerWithWaitList", CL_OUT_OF_RESOURCES, "clEnqueueMarkerWithWaitList"},
         {"clEnqueueMarkerWithWaitList", CL_INVALID_COMMAND_QUEUE, "clEnqueueMarkerWithWaitList"},
         {"clFlush", CL_DEVICE_NOT_AVAILABLE, "clFlush"},
-        {"clWaitForEvents", CL_OUT_OF_RESOURCES, "clWaitForEvents"},
+        {"clWaitForEvents", CL_DEVICE_NOT_AVAILABLE, "clWaitForEvents"},
         {"clWaitForEvents", -9999, "clWaitForEvents"},
         {"event", CL_OUT_OF_RESOURCES, "the enqueued command"},
     };
@@ -484,8 +590,12 @@ int main(void)
         TEST(a_failed_event_is_a_failure),
         TEST(a_function_may_fail_after_it_enqueued),
         TEST(a_function_may_lose_the_device_after_it_enqueued),
-        TEST(a_failing_flush_fails_the_work),
+        TEST(a_failing_flush_is_tried_again),
         TEST(a_failing_look_is_no_end),
+        TEST(a_failing_wait_is_no_end),
+        TEST(a_failed_event_ends_a_wait_that_learns_no_more),
+        TEST(a_device_that_does_not_tell_is_given_up),
+        TEST(a_wait_with_a_bound_keeps_it),
         TEST(a_lost_device_is_left_alone),
         TEST(a_poll_may_lose_the_device),
         TEST(fixed_resource_says_that_it_is_lost),

@@ -5,6 +5,7 @@
 #include "backends/opencl/aspects.h"
 #include "backends/opencl/codes.h"
 #include "backends/opencl/device.h"
+#include "backends/opencl/events.h"
 #include "backends/opencl/failure.h"
 #include "backends/opencl/select.h"
 #include "backends/opencl/version.h"
@@ -50,35 +51,12 @@ static void detach(dynsel_backend *backend, void *own)
     (void)dynsel_word_add_relaxed(&entry->users, (uint32_t)-1);
 }
 
-DYNSEL_RARE static void note_unflushed(dynsel_opencl_entry *entry, dynsel_work *work, cl_int code)
-{
-    const dynsel_error error = dynsel_opencl_failure(entry, "clFlush", code);
-    dynsel_word_store_release(&entry->unflushed, 1);
-    if (work->error.status == DYNSEL_OK) {
-        work->error = error;
-    }
-}
-
 /* Before anybody polls or waits: some drivers start nothing on their own. */
-static inline void flush(dynsel_opencl_entry *entry, dynsel_work *work)
+static inline void flush(dynsel_opencl_entry *entry)
 {
     const cl_int code = clFlush(entry->queue);
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
-        note_unflushed(entry, work, code);
-    }
-}
-
-/* Else who only polls would never see an end. */
-DYNSEL_RARE static void flush_again(dynsel_opencl_entry *entry)
-{
-    if (dynsel_opencl_is_lost(entry)) {
-        return;
-    }
-    dynsel_word_store_release(&entry->unflushed, 0);
-    const cl_int code = clFlush(entry->queue);
-    if (code != CL_SUCCESS) {
-        dynsel_word_store_release(&entry->unflushed, 1);
-        (void)dynsel_opencl_failure(entry, "clFlush", code); /* a loss is remembered */
+        dynsel_opencl_note_unflushed(entry, code);
     }
 }
 
@@ -139,82 +117,28 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
         if ((work->wants & DYNSEL_TASK_TIME) != 0) {
             time_end(work);
         }
-        flush(entry, work);
+        flush(entry);
     }
     return DYNSEL_OK;
-}
-
-/* What failed, where an event tells of a failure: no call did. */
-static const char *const COMMAND = "the enqueued command";
-
-/* Work that it came after failed, so that it did not run. */
-static dynsel_status fail_command(dynsel_opencl_entry *entry, cl_int code)
-{
-    dynsel_error error = dynsel_opencl_failure(entry, COMMAND, code);
-    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
-        error.status = DYNSEL_E_DEPENDENCY;
-    }
-    return dynsel_fail(&error);
-}
-
-/* An event's own status says why it failed, the wait only that it did. */
-static dynsel_status finish(dynsel_opencl_entry *entry, cl_event event)
-{
-    const cl_int code = clWaitForEvents(1, &event);
-    if (code == CL_SUCCESS) {
-        return DYNSEL_OK;
-    }
-    cl_int status = CL_COMPLETE;
-    if (!dynsel_opencl_code_is_loss(code) &&
-        clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, NULL) ==
-            CL_SUCCESS &&
-        status < 0) {
-        return fail_command(entry, status);
-    }
-    return dynsel_opencl_fail(entry, "clWaitForEvents", code);
-}
-
-/* The event's status is a failure, or could not be had. */
-DYNSEL_RARE static dynsel_status refuse_answer(dynsel_opencl_entry *entry, cl_int code,
-                                               cl_int status)
-{
-    if (code == CL_OUT_OF_HOST_MEMORY) {
-        return DYNSEL_E_AGAIN; /* says nothing about the work, which may still use its memory */
-    }
-    return code != CL_SUCCESS ? dynsel_opencl_fail(entry, "clGetEventInfo", code)
-                              : fail_command(entry, status);
 }
 
 static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
 {
     dynsel_opencl_entry *const entry = work->own;
     (void)backend;
-    if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&entry->unflushed) == 0)) {
-        flush_again(entry);
-    }
-    if (dynsel_opencl_is_lost(entry)) {
-        return dynsel_opencl_fail_lost(entry);
-    }
-    cl_int status = CL_QUEUED;
-    const cl_int code = clGetEventInfo(work->done.opencl, CL_EVENT_COMMAND_EXECUTION_STATUS,
-                                       sizeof(status), &status, NULL);
-    if (!DYNSEL_LIKELY(code == CL_SUCCESS && status >= CL_COMPLETE)) {
-        return refuse_answer(entry, code, status);
-    }
-    if (status > CL_COMPLETE) {
-        return DYNSEL_E_AGAIN;
+    const dynsel_status status = dynsel_opencl_look(entry, work->done.opencl);
+    if (status != DYNSEL_OK) {
+        return status;
     }
     time_seen_end(work);
     /* Waiting for later work would not cover this one. It is complete, so this does not block. */
-    return entry->out_of_order ? finish(entry, work->done.opencl) : DYNSEL_OK;
+    return entry->out_of_order ? dynsel_opencl_wait(entry, work->done.opencl) : DYNSEL_OK;
 }
 
 static dynsel_status wait(dynsel_backend *backend, const dynsel_work *work)
 {
-    dynsel_opencl_entry *const entry = work->own;
     (void)backend;
-    return dynsel_opencl_is_lost(entry) ? dynsel_opencl_fail_lost(entry)
-                                        : finish(entry, work->done.opencl);
+    return dynsel_opencl_wait(work->own, work->done.opencl);
 }
 
 /* Events of a lost device are given up: drivers hang there. */

@@ -5,6 +5,7 @@
 #include "backends/opencl/codes.h"
 #include "backends/opencl/describe.h"
 #include "backends/opencl/device.h"
+#include "backends/opencl/events.h"
 #include "backends/opencl/failure.h"
 #include "backends/opencl/kernels.h"
 #include "backends/opencl/log.h"
@@ -38,21 +39,22 @@ void dynsel_opencl_end_memory(void)
 #endif
 }
 
-/* In place of the wait list of a command. */
+/* In place of the wait list of a command, each until its end is known. */
 DYNSEL_RARE static dynsel_status wait_for_list(dynsel_opencl_entry *entry,
                                                dynsel_opencl_wait_list *list)
 {
-    const cl_int code = clWaitForEvents(list->count, list->events);
-    *list = (dynsel_opencl_wait_list){.count = 0};
-    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
-        return dynsel_fail(&(const dynsel_error){
-            .status = DYNSEL_E_DEPENDENCY,
-            .code = code,
-            .function = DYNSEL_TEXT("clWaitForEvents"),
-            .subject = DYNSEL_TEXT(entry->name),
-            .detail = DYNSEL_TEXT("CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST")});
+    dynsel_status status = DYNSEL_OK;
+    for (cl_uint i = 0; i < list->count; i++) {
+        const dynsel_status ended = dynsel_opencl_wait(entry, list->events[i]);
+        status = status == DYNSEL_OK ? ended : status;
     }
-    return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clWaitForEvents", code);
+    *list = (dynsel_opencl_wait_list){.count = 0};
+    if (status == DYNSEL_OK || dynsel_opencl_is_lost(entry)) {
+        return status;
+    }
+    dynsel_error error = *dynsel_last_error();
+    error.status = DYNSEL_E_DEPENDENCY;
+    return dynsel_fail(&error);
 }
 
 dynsel_status dynsel_opencl_list_events(dynsel_opencl_entry *entry, dynsel_opencl_wait_list *list,
@@ -212,10 +214,7 @@ static void end_mapping(dynsel_opencl_entry *entry, dynsel_memory *memory, void 
     if (unmap_from(entry, memory, place, list, &done) != DYNSEL_OK) {
         return;
     }
-    const cl_int code = clWaitForEvents(1, &done);
-    if (code != CL_SUCCESS) {
-        (void)dynsel_opencl_failure(entry, "clWaitForEvents", code);
-    }
+    (void)dynsel_opencl_wait(entry, done);
     if (!dynsel_opencl_is_lost(entry)) {
         (void)clReleaseEvent(done);
     }
@@ -361,8 +360,7 @@ static dynsel_status fetch(dynsel_backend *backend, void *own, dynsel_memory *me
     if (status == DYNSEL_OK && done->opencl != NULL) {
         const cl_int code = clFlush(entry->queue);
         if (code != CL_SUCCESS) {
-            /* a loss is remembered; else the wait flushes */
-            (void)dynsel_opencl_failure(entry, "clFlush", code);
+            dynsel_opencl_note_unflushed(entry, code);
         }
     }
     return status;

@@ -2,6 +2,7 @@
 /* Memory that the devices of a context share with the host. */
 #include "backends/opencl/describe.h"
 #include "backends/opencl/device.h"
+#include "backends/opencl/events.h"
 #include "backends/opencl/failure.h"
 #include "backends/opencl/functions.h"
 #include "backends/opencl/svm.h"
@@ -127,10 +128,7 @@ dynsel_status dynsel_opencl_map_shared(dynsel_backend *backend, void *own, void 
  * whatever the wait says; a loss is remembered. */
 static void wait_for(dynsel_opencl_entry *entry, cl_event *done)
 {
-    const cl_int code = clWaitForEvents(1, done);
-    if (code != CL_SUCCESS) {
-        (void)dynsel_opencl_failure(entry, "clWaitForEvents", code);
-    }
+    (void)dynsel_opencl_wait(entry, *done);
     if (!dynsel_opencl_is_lost(entry)) {
         (void)clReleaseEvent(*done);
     }

@@ -2,8 +2,8 @@
 /*
  * What the OpenCL backend knows: one table of platforms, one of devices and adopted queues.
  *
- * The lock guards everything here but an entry's `state`, `users`, `sharing` and `unflushed` and
- * the table's `known`: those are read without it, so that work on an open device never waits for
+ * The lock guards everything here but an entry's `state`, `users`, `sharing`, `unflushed` and
+ * `unseen` and the table's `known`: those are read without it, so that work on an open device never waits for
  * another device's driver. What else such a reader needs was written before `state` or `known` was
  * stored.
  */
@@ -62,6 +62,7 @@ typedef struct dynsel_opencl_entry {
     dynsel_word users;     /* entries of policies' tables */
     dynsel_word sharing;   /* what src/backends/opencl/svm.c has asked for; 0: nothing yet */
     dynsel_word unflushed; /* 1: the queue could not be flushed, and has to be */
+    dynsel_word unseen;    /* a trace of looks that failed, see src/backends/opencl/events.c */
     cl_command_queue queue;
     cl_context context;
     cl_device_id device;
