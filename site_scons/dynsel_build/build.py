@@ -50,7 +50,8 @@ class VariantBuild:
         self.stepped_env.Prepend(CPPPATH=[self.env.Dir("#tests/stepping")])
         self.shared_env = self.env.Clone()
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
-        self.library_objects, self.programs, self.tests, self.user_libs = [], {}, [], []
+        self.library_objects, self.programs, self.user_libs = [], {}, []
+        self.tests, self.check_tests = [], []  # of `scons test`; what `scons check` runs beside them
         self.counted_tests, self.test_programs = [], []
         self.checks = []       # what else belongs to `scons test`
         self.soaked = []       # (program, its command line, process environment): tests for `scons soak`
@@ -83,7 +84,7 @@ class VariantBuild:
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
-             alone=False, soak=None, wraps=()):
+             alone=False, soak=None, wraps=(), of="library"):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -103,8 +104,10 @@ class VariantBuild:
         alone     it is linked with the whole archive and with the compiler's own runtime, nothing else
         long      many seconds; in what `scons matrix` makes of the options it is left out
         soak      process environment in which `scons soak` runs it too, for longer
-        once      of the build system and not of a variant: runs once, whatever is built
         wraps     functions whose calls in the library and the test go to __wrap_<name>, see ld's --wrap
+        of        "build": of the build, the documents or what surrounds the library; `scons check` alone
+                  runs it, and so it does with tests that run once or call tools
+        once      of the source tree and not of a variant: runs once, whatever is built
         """
         if not self._wanted(when) or any(p not in self.programs for p in programs):
             return
@@ -121,13 +124,15 @@ class VariantBuild:
         depends += self._installed() + self._emulator() if installed else []
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
+        of_check = of == "build" or once or bool(tools)
         counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
             around = _of_the_host(self.env) if once else self._test_variables()
             settings = {**around, **(env or {}), **variables}
             seconds = runner.BUILDS_SECONDS if once or installed else self.board.seconds
-            self.tests.append(self._run(group, folder, name, run, command, depends, settings, seconds))
-            self.counted_tests += self.tests[-1:] if counts else []
+            node = self._run(group, folder, name, run, command, depends, settings, seconds)
+            (self.check_tests if of_check else self.tests).append(node)
+            self.counted_tests += [node] if counts else []
         if soak:
             self.soaked.append((depends[0], command, {**self._test_variables(), **(env or {}), **soak}))
 

@@ -100,8 +100,9 @@ Its configuration is boards/<board>/defconfig, then configs/<fragment>.conf in t
 
 Targets that build
   (none), all     the library, the examples, compile_commands.json
-  test            build and run the tests
-  check           the same with more compilers and configurations, and all gates
+  test            build and run the tests of the library and its examples
+  check           for changes to dynsel: the same with more compilers and configurations, the tests
+                  of the build and the documents, and all gates
   demo            the main example
   bench           what a submit costs; fast, with statistics off and on
   usecases        builds the programs of doc/results.md; CONF=usecases gives them room and speed

@@ -58,7 +58,8 @@ def _run(session):
         _keep_going()
         if matrix:
             matrix.at_exit()
-        report.at_exit([node for build in builds for node in build.counted_tests])
+        more = {"check", "matrix"} & set(session.targets)
+        report.at_exit([node for build in builds for node in (build.counted_tests if more else build.tests)])
 
 
 def _take_build_folder():
@@ -168,7 +169,7 @@ def _declare_targets(build, session, gates):
     env, size = build.env, gates.size(build)
     build.checks = [gates.no_heap(build), gates.freestanding(build), gates.headers(build)]
     env.Alias("test", [build.tests, build.checks])
-    env.Alias("check", [env.Alias("test"), size, list(build.outside.values())])
+    env.Alias("check", [env.Alias("test"), build.check_tests, size, list(build.outside.values())])
     env.AlwaysBuild(env.Alias("size", size, gates.show_size(build)))
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
