@@ -2,7 +2,8 @@
 """The last lines of `scons test` and `scons check`: what passed, what failed.
 
 Counted are test programs. One whose earlier pass still stands, because nothing that it depends on
-has changed, counts as passed; one that could not even be built counts as failed.
+has changed, counts as passed; one that could not even be built counts as failed. When scons was
+interrupted, what had no chance to run is neither.
 """
 
 import atexit
@@ -11,6 +12,8 @@ import sys
 from pathlib import Path
 
 from SCons.Script import GetBuildFailures
+
+from . import runner
 
 _groups = {}
 _once = set()
@@ -28,8 +31,13 @@ class Group:
         self.nodes[stem] = node
 
     def record(self, stem, status):
-        self.results[stem] = status
+        if status == 0 or not runner.interrupted():
+            self.results[stem] = status
         return status
+
+    def failed_now(self):
+        """One run at least ended, and not well."""
+        return any(self.results.values())
 
     def passed(self):
         """Every run passed now, or before and nothing has changed since."""
@@ -64,6 +72,9 @@ class Matrix:
         from SCons.Node import executed, up_to_date
 
         bad = [v for v, node in self._nodes.items() if node.get_state() not in (executed, up_to_date)]
+        if runner.interrupted():
+            print(f"{len(self._nodes) - len(bad)} configurations passed, {len(bad)} were not finished")
+            return
         for variant in bad:
             print(f"this configuration alone: scons test VARIANTS={variant.name}")
         print(f"{len(self._nodes) - len(bad)} configurations passed, {len(bad)} did not")
@@ -80,12 +91,16 @@ def first_time(name):
 
 def at_exit(counted):
     """Prints the summary when everything is over, whatever happened before."""
+    runner.watch_signals()
     atexit.register(_summary, counted)
 
 
 def _summary(counted):
     wanted = set(counted)
     groups = [g for g in _groups.values() if wanted.intersection(g.nodes.values())]
+    if runner.interrupted():
+        _interrupted_summary(groups)
+        return
     failed = [g.name for g in groups if not g.passed()]
     others = sorted({str(f.node) for f in GetBuildFailures()} - {n + ".ok" for n in failed})
     for name in failed:
@@ -96,4 +111,16 @@ def _summary(counted):
     if not failed and not others and not any(g.results for g in groups):
         print("nothing has changed since these tests passed")
     print(f"{len(groups) - len(failed)} passed, {len(failed)} failed")
+    sys.stdout.flush()
+
+
+def _interrupted_summary(groups):
+    failed = [g.name for g in groups if g.failed_now()]
+    passed = [g.name for g in groups if g.passed()]
+    for name in failed:
+        print(f"failed: {name}")
+    left = len(groups) - len(passed) - len(failed)
+    ran = sum(1 for g in groups if g.results)
+    print(f"interrupted: {ran} of {len(groups)} test programs ran")
+    print(f"{len(passed)} passed, {len(failed)} failed, {left} not run")
     sys.stdout.flush()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a test program: in bounded time, output into a log, a stamp when it passed.
 
+A signal that ends scons ends the tests that run, too: of those, nothing is known.
+
 LeakSanitizer looks for leaks from a process of its own, which once in some thousand runs crashes over
 a thread that just ends (google/sanitizers issue 1170). Such a run says nothing about the test, so
 that it is repeated; a leak, a failed test and a crash of the program itself are not.
@@ -10,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 
 from . import link_if_it_fits
@@ -19,6 +22,37 @@ BUILDS_SECONDS = 360  # for tests that build
 TAIL = 40
 TRIES = 3
 TRACER_CRASHED = b"\nTracer caught signal "
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # SCons starts nothing more after these
+
+_lock = threading.Lock()  # for the two below
+_running = set()
+_interrupted = False
+
+
+def watch_signals():
+    """From here on a signal that ends scons ends its tests.
+
+    SCons has handlers of its own while it builds, so signals are heard through a pipe.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    threading.Thread(target=_wait_for_signal, args=(reader,), daemon=True).start()
+
+
+def _wait_for_signal(reader):
+    global _interrupted
+    while os.read(reader, 1)[0] not in ENDING:
+        pass
+    with _lock:
+        _interrupted = True
+        for process in _running:
+            process.terminate()
+
+
+def interrupted():
+    """Whether such a signal has come."""
+    return _interrupted
 
 
 @dataclass(frozen=True)
@@ -46,15 +80,24 @@ def run(spec):
         status = _attempt(spec, log)
     if status == 0:
         return _stamp(spec, "passed\n")
-    _show(spec, log, status)
+    if not _interrupted:
+        _show(spec, log, status)
     return status
 
 
 def _attempt(spec, log):
+    command = ["timeout", "-k", "5", str(spec.seconds), *spec.command]
     with open(log, "wb") as out:
-        return subprocess.run(["timeout", "-k", "5", str(spec.seconds), *spec.command], env=spec.env,
-                              stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
-                              check=False).returncode
+        with _lock:
+            if _interrupted:
+                return -signal.SIGTERM
+            process = subprocess.Popen(command, env=spec.env, stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=subprocess.STDOUT)
+            _running.add(process)
+        status = process.wait()
+        with _lock:
+            _running.remove(process)
+        return status
 
 
 def _tracer_crashed(log):

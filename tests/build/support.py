@@ -136,12 +136,15 @@ SOURCES = {
                         'test("test_good.c", libs=[], runs={"a": {"ANSWER": "1"}, "b": {"ANSWER": "2"}})\n'
                         'test("test_other.c", libs=[])\n'
                         'test("test_rr.c", libs=[], when=["DYNSEL_POLICY_ROUND_ROBIN"])\n'
-                        'test("test_script.py", once=True)\n',
+                        'test("test_script.py", once=True)\n'
+                        'test("test_plain.py")\n'
+                        'test("test_of_build.py", of="build")\n',
     "tests/test_good.c": "#include <dynsel/one.h>\nint main(void)\n{\n    return one() == 0;\n}\n",
     "tests/test_other.c": "int main(void)\n{\n    return 0;\n}\n",
     "tests/test_rr.c": "int main(void)\n{\n    return 0;\n}\n",
-    "tests/test_script.py": "import unittest\n\n\nclass T(unittest.TestCase):\n"
-                            "    def test(self):\n        pass\n\n\nunittest.main()\n",
+    **{f"tests/test_{name}.py": "import unittest\n\n\nclass T(unittest.TestCase):\n"
+                                "    def test(self):\n        pass\n\n\nunittest.main()\n"
+       for name in ("script", "plain", "of_build")},
 }
 
 

@@ -5,7 +5,9 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 
 import support
@@ -13,6 +15,19 @@ from support import SOURCES, scons, snapshot, write
 
 RUNNING = ("  CC ", "  LINK ", "  AR ", "  GEN ", "  TEST ", "  TIDY ", "  CHECK ", "  HEAP ", "  SIZE ",
            "  ALONE ", "  LINT ")
+
+# Says that it runs, and goes on for longer than anybody waits.
+SLEEPER = """#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(void)
+{
+    char name[4096];
+    snprintf(name, sizeof name, "%s/asleep", getenv("DYNSEL_BUILD"));
+    fclose(fopen(name, "w"));
+    return (int)sleep(100);
+}
+"""
 
 
 class Case(unittest.TestCase):
@@ -270,11 +285,48 @@ class Testing(Case):
 
     def test_tools_that_are_missing(self):
         self.edit("tests/SConscript", '"test_other.c", libs=[]', '"test_other.c", libs=[], tools=["no-such-tool"]')
-        said = self.bad("test")
+        self.assertEqual(self.good("test").splitlines()[-1], "3 passed, 0 failed")  # who only tests needs none
+        said = self.bad("check", "build/native/tests/test_other.ok")
         self.assertIn("no-such-tool is missing; on Debian and Ubuntu: apt-get install no-such-tool\n", said)
-        self.assertEqual(said.splitlines()[-1], "3 passed, 1 failed")
+        self.assertIn("failed: build/native/tests/test_other\n", said)
+
+    def test_what_only_check_runs(self):
+        shutil.rmtree(self.top / "build", ignore_errors=True)
+        said = {target: self.good("-n", target) for target in ("test", "check")}
+        for name, there in (("native/tests/test_plain", True), ("tests/test_script", False),
+                            ("native/tests/test_of_build", False)):
+            self.assertEqual(f"  TEST  build/{name}\n" in said["test"], there, said["test"])
+            self.assertIn(f"  TEST  build/{name}\n", said["check"])
+
+    def test_an_interrupted_run_calls_nothing_failed_that_never_ran(self):
+        """It is interrupted while the first of two tests runs; the second then has no chance."""
+        self.edit("tests/test_other.c", SOURCES["tests/test_other.c"], SLEEPER)
+        self.edit("tests/SConscript", 'test("test_other.c"', 'test("test_fails.py")\ntest("test_other.c"')
+        self.edit("tests/test_fails.py", "", "raise SystemExit(1)\n")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            shutil.rmtree(self.top / "build", ignore_errors=True)
+            with self.subTest(number), subprocess.Popen(
+                    ["scons", "-Q", "-j1", "test"], cwd=self.top, text=True, stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+                said = []
+                for line in process.stdout:
+                    said.append(line)
+                    if line == "  TEST  build/native/tests/test_other\n":
+                        self.wait_for(self.top / "build/native/asleep", process)
+                        process.send_signal(number)
+                self.assertEqual(process.wait(), 2, said)
+                self.assertNotIn("  TEST  build/native/tests/test_plain\n", said)
+                self.assertEqual([line for line in said if line.startswith("failed: ")],
+                                 ["failed: build/native/tests/test_fails\n"])
+                self.assertEqual(said[-2:], ["interrupted: 2 of 5 test programs ran\n",
+                                             "1 passed, 1 failed, 3 not run\n"])
+
+    def wait_for(self, path, process):
+        while not path.exists() and process.poll() is None:
+            time.sleep(0.01)
 
     def test_counts_and_the_second_time(self):
+        shutil.rmtree(self.top / "build", ignore_errors=True)
         said = self.good("test")
         self.assertEqual(said.splitlines()[-1], "4 passed, 0 failed")
         self.assertIn("  TEST  build/native/tests/test_good@a\n", said)
