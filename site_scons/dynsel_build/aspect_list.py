@@ -26,11 +26,13 @@ _FORM = 'DYNSEL_ASPECT(name, "text", 0 or 1, how OpenCL finds out)'
 
 @dataclass(frozen=True)
 class Aspect:
-    """One entry of the list."""
+    """One entry of the list. host, opencl: its third and fourth argument."""
 
     name: str
     text: str
     line: int
+    host: bool
+    opencl: str
 
     @property
     def symbol(self):
@@ -151,7 +153,7 @@ class _Reader:
         if trouble:
             self._skip(trouble)
         else:
-            self.aspects.append(Aspect(name, text, self._begun))
+            self.aspects.append(Aspect(name, text, self._begun, match.group(3) == "1", match.group(4).strip()))
 
     def _trouble(self, name, text):
         """Why there can be no aspect of this name here, or None."""

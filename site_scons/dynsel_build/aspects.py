@@ -56,7 +56,8 @@ def catalogue(top):
 @lru_cache(maxsize=4)
 def _read(listed, table, known_backends):
     known = aspect_list.read(aspect_list.PATH, listed)
-    found = tables.read(tables.PATH, table, [a.name for a in known], known_backends)
+    found = tables.read(tables.PATH, table, known, known_backends)
+    tables.check_hosts(tables.PATH, found, known_backends)
     return Catalogue(tuple(known), tuple(found))
 
 

@@ -4,7 +4,7 @@
 import re
 from pathlib import Path
 
-from . import boards, config as configs, variants
+from . import boards, config as configs, grammar, variants
 from .errors import UserMistake, unknown
 
 # name -> (the targets it belongs to, or None for all; what it says)
@@ -45,8 +45,9 @@ class Session:
             if targets and not set(targets) & set(self.targets):
                 wrong.append(f"{name}= only means something with {' or '.join(targets)}")
         for name in ("RANDOM", "SEED"):
-            if not re.fullmatch("0|[1-9][0-9]*", self.arguments.get(name, "1")):
-                wrong.append(f"{name}={self.arguments[name]}: write a number")
+            if not re.fullmatch("0|[1-9][0-9]{0,17}", self.arguments.get(name, "1")):
+                wrong.append(f"{name}={grammar.shorten(self.arguments[name])}: write a number of at most"
+                             f" {grammar.LONGEST_NUMBER} digits")
         if "SEED" in self.arguments and "RANDOM" not in self.arguments:
             wrong.append("SEED= needs RANDOM=, how many configurations to draw")
         if self.arguments.get("VERBOSE", "0") not in ("0", "1"):

@@ -146,7 +146,7 @@ def _by_place(message):
     """Messages in the order of file and line."""
     path, _, rest = message.partition(":")
     number = rest.partition(":")[0]
-    return path, int(number) if number.isdigit() else 0, message
+    return path, int(number) if number.isdecimal() and not grammar.is_too_long(number) else 0, message
 
 
 @contextmanager
@@ -313,6 +313,9 @@ def _wrong_type(sym, a):
         return f"{a}: {name} is an int; write a decimal number without quotes or leading zero"
     if sym.orig_type == kl.HEX and not grammar.is_hex(a.value):
         return f"{a}: {name} is a hex number; write it as 0x1f, without quotes"
+    if sym.orig_type in (kl.INT, kl.HEX) and grammar.is_too_long(a.value):
+        return (f"{a.short}: {name} has {len(a.value)} characters; write a number of at most"
+                f" {grammar.LONGEST_NUMBER} digits")
     if sym.orig_type == kl.STRING and grammar.unquote(a.value) is None:
         return f'{a}: {name} is a text; write it in double quotes: {name}="..."'
     return None

@@ -37,6 +37,11 @@ class Assignment:
     def __str__(self):
         return f"{PREFIX}{self.name}={self.value}"
 
+    @property
+    def short(self):
+        """The same, where the value may be as long as a file."""
+        return f"{PREFIX}{self.name}={shorten(self.value)}"
+
 
 def parse(path, text):
     """All assignments of a file in order, and a list of messages about the lines that are none."""
@@ -118,6 +123,19 @@ def _duplicates(assignments):
             )
         first.setdefault(a.name, a)
     return mistakes
+
+
+LONGEST_NUMBER = 18  # digits: what is longer fits no option, and Python reads no number of thousands
+
+
+def is_too_long(number):
+    """Whether a number has more digits than any that is of use."""
+    return len(number.lstrip("-").removeprefix("0x").removeprefix("0X")) > LONGEST_NUMBER
+
+
+def shorten(value):
+    """A value in a message, no longer than it helps."""
+    return value if len(value) <= 40 else f"{value[:40]}..."
 
 
 def is_int(value):

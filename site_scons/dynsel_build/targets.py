@@ -11,6 +11,7 @@ from .errors import UserMistake, did_you_mean, nearest
 PATH = "boards/targets.yaml"
 
 TYPES = ("cpu", "gpu", "accelerator", "custom", "host")
+HOSTS = ("inline", "threads")  # the backends that run C functions on the host
 LONGEST_QUOTE = 40
 NEAR_MISS = 0.82  # of a backend's name; what is less like it may be a backend of the user's own
 WAYS = ("backend", "platform", "vendor", "type", "name")
@@ -56,11 +57,12 @@ def odd_name(name):
 def read(path, data, aspects, backends, listed_in=aspect_list.PATH):
     """All targets of a table, in its order, or UserMistake with every mistake in it.
 
-    aspects, backends: the names that an entry may use.
+    aspects: those that an entry may use, of aspect_list or as names; of a name alone less is known.
+    backends: the names that it may use.
     listed_in: the file that has all aspects, for messages.
     """
     top, mistakes = yaml_lines.read(path, data)
-    reader = _Reader(path, {"aspect": aspects, "backend": backends}, listed_in)
+    reader = _Reader(path, aspects, backends, listed_in)
     if not mistakes:
         reader.table(top)
     mistakes += [f"{path}:{line}: {what}" for line, what in sorted(reader.mistakes)]
@@ -69,11 +71,27 @@ def read(path, data, aspects, backends, listed_in=aspect_list.PATH):
     return reader.targets
 
 
+def check_hosts(path, targets, backends):
+    """UserMistake where the host's own devices would be refused: nobody chooses a target for them."""
+    mistakes = []
+    for backend in sorted(set(HOSTS) & set(backends)):
+        if not any(backend in target.added_by for target in targets):
+            fitting = [target for target in targets if target.may_be_of(backend)]
+            line = fitting[0].line if fitting else 1
+            where = f"of target {fitting[0].name}" if fitting else "of a target that recognizes them"
+            mistakes.append(f"{path}:{line}: no target is added by the backend {backend}, so its devices would be"
+                            f" refused; put {backend} into `added_by` {where}")
+    if mistakes:
+        raise UserMistake(mistakes)
+
+
 class _Reader:
     """Looks at each piece of the table. A method returns a value, or None behind a mistake."""
 
-    def __init__(self, path, known, listed_in):
-        self.path, self.known, self.listed_in = path, known, listed_in
+    def __init__(self, path, aspects, backends, listed_in):
+        self.path, self.listed_in = path, listed_in
+        self.known = {"aspect": [getattr(a, "name", a) for a in aspects], "backend": backends}
+        self.facts = {a.name: a for a in aspects if not isinstance(a, str)}
         self.targets, self.mistakes = [], []
         self._fields = {
             "text": self._clause, "source": self._clause, "recognize": self._recognize,
@@ -104,8 +122,9 @@ class _Reader:
             self._wrong(key.line, f"target {name}: an entry is a mapping of fields, not"
                                   f" {_kind(value)}; it needs {', '.join(self._fields)}")
             return
+        fields = self._pairs(value, f"target {name}: field", self._fields)
         found = {field.text: self._fields[field.text](f"target {name}: {field.text}", content)
-                 for field, content in self._pairs(value, f"target {name}: field", self._fields)}
+                 for field, content in fields}
         meant = {nearest(field.text, self._fields) for field, _ in value.items
                  if field.text not in self._fields}  # told already
         missing = [field for field in self._fields if field not in found and field not in meant]
@@ -113,7 +132,9 @@ class _Reader:
             self._wrong(key.line, f"target {name} has no {' and no '.join(missing)}; all fields are"
                                   " needed")
         elif None not in found.values() and len(found) == len(self._fields):
-            self.targets.append(Target(name=name, line=key.line, **found))
+            target = Target(name=name, line=key.line, **found)
+            self._contradictions(target, {field.text: content for field, content in fields})
+            self.targets.append(target)
 
     def _pairs(self, mapping, what, known=None):
         """The pairs of a mapping, without those whose key is wrong or was there already."""
@@ -210,6 +231,42 @@ class _Reader:
             return None
         return tuple(sizes)
 
+    # What fields say of each other
+
+    def _contradictions(self, target, fields):
+        """Promises that no recognized device can keep, so that each would be refused."""
+        lines = {item.text: item.line for item in fields["aspects"].items}
+        for way, piece in zip(target.recognize, fields["recognize"].items):
+            trouble = _odd_way(way)
+            if trouble:
+                self._wrong(piece.line, f"target {target.name}: recognize: {trouble}")
+                continue
+            wrong = [aspect for aspect in target.aspects if not self._is_possible(way, aspect)]
+            for aspect in wrong:
+                self._wrong(lines[aspect], f"target {target.name}: aspects: no device that {_shown_way(way)}"
+                                           f" recognizes has {aspect}; delete it, or that way")
+            own = way.get("type")
+            if not wrong and own in self.known["aspect"] and own not in target.aspects and not target.may_support_other_aspects:
+                self._wrong(fields["aspects"].line,
+                            f"target {target.name}: aspects: {_shown_way(way)} recognizes devices that have {own}, and"
+                            f" none may have other aspects than these; add {own}, or let may_support_other_aspects be"
+                            " true")
+        for item in fields["added_by"].items:
+            if not target.may_be_of(item.text):
+                self._wrong(item.line, f"target {target.name}: added_by: {item.text} adds it, and no way in"
+                                       f" `recognize` fits its devices; add {{backend: {item.text}}} there")
+
+    def _is_possible(self, way, aspect):
+        """Whether some device that is recognized so may have the aspect."""
+        backend, own, known = way.get("backend"), way.get("type"), self.facts.get(aspect)
+        if backend in HOSTS or own == "host":
+            return known.host if known else aspect == "host" or aspect not in TYPES
+        if backend not in ("opencl", None):
+            return True  # of a user's own
+        if backend == "opencl" and (aspect == "host" or known and known.opencl == "NO"):
+            return False
+        return own is None or aspect not in TYPES or aspect == own
+
     # What fields are made of
 
     def _names(self, what, piece, kind):
@@ -260,6 +317,20 @@ class _Reader:
 
     def _wrong(self, line, what):
         self.mistakes.append((line, what))
+
+
+def _odd_way(way):
+    """Why no device is recognized so, or None."""
+    backend, own = way.get("backend"), way.get("type")
+    if backend in HOSTS and own not in (None, "host"):
+        return f"devices of the backend {backend} are of type host, none of type {own}; delete one of the two"
+    if backend == "opencl" and own == "host":
+        return "no OpenCL device is of type host; delete one of the two"
+    return None
+
+
+def _shown_way(way):
+    return "{" + ", ".join(f"{key}: {text}" for key, text in way.items()) + "}"
 
 
 def _kind(piece):

@@ -33,11 +33,15 @@ def read(path, data):
         return None, [mistake]
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml is ten times as fast
     tree = _Tree(path)
+    line = 1
     try:
         for event in yaml.parse(text, loader):
+            line = event.end_mark.line + 1
             tree.take(event)
     except yaml.YAMLError as e:
         tree.mistakes.append(_syntax(path, e))
+    except (ValueError, OverflowError):  # of the loader that is written in Python, about numbers in %YAML and \U
+        tree.mistakes.append(f"{path}:{line}: not YAML: a number that is too large; look at this line and the next")
     return tree.top, tree.mistakes
 
 

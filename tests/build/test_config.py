@@ -97,6 +97,18 @@ class Mistakes(Case):
                     "1: CONFIG_DYNSEL_MASK=12: CONFIG_DYNSEL_MASK is a hex number;"
                     " write it as 0x1f, without quotes")
 
+    def test_numbers_that_are_too_long(self):
+        """Python itself refuses to read one of more than 4300 digits."""
+        for option, number in (("DYNSEL_CACHE_LINES", "9" * 5000), ("DYNSEL_CACHE_LINES", "-" + "9" * 5000),
+                               ("DYNSEL_CACHE_LINES", "9" * 19), ("DYNSEL_MASK", "0x" + "f" * 5000)):
+            self.expect(f"CONFIG_DYNSEL_CACHE=y\nCONFIG_{option}={number}\n",
+                        f"2: CONFIG_{option}={number if len(number) < 40 else number[:40] + '...'}: CONFIG_{option} has"
+                        f" {len(number)} characters; write a number of at most 18 digits")
+        self.expect(f"CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_CACHE_LINES={'9' * 18}\n",
+                    f"2: CONFIG_DYNSEL_CACHE_LINES={'9' * 18} is out of range; 1 to 64 is allowed")
+        for old, new in (("default 8", "default " + "8" * 5000), ("range 1 64", "range 1 " + "6" * 5000)):
+            self.assertIn("CACHE_LINES", self.mistakes(kconfig=support.KCONFIG.replace(old, new))[0])
+
     def test_grammar(self):
         around = "; write NAME=value without blanks"
         self.expect("CONFIG_DYNSEL_CACHE = y\n", f"1: blank around '=' in 'CONFIG_DYNSEL_CACHE = y'{around}")

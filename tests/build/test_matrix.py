@@ -78,6 +78,7 @@ class Building(unittest.TestCase):
     def test_mistakes(self):
         for arguments, message in (
                 (["matrix", "RANDOM=many"], "RANDOM=many: write a number"),
+                (["matrix", "RANDOM=" + "9" * 5000], "write a number of at most 18 digits"),
                 (["matrix", "RANDOM=1", "SEED=-1"], "SEED=-1: write a number"),
                 (["matrix", "SEED=1"], "SEED= needs RANDOM=, how many configurations to draw"),
                 (["RANDOM=1"], "RANDOM= only means something with matrix")):

@@ -8,10 +8,11 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import support
-from dynsel_build import aspect_list, aspect_texts, matrix, targets, variants
+from dynsel_build import aspect_list, aspect_texts, matrix, targets, variants, yaml_lines
 from dynsel_build.errors import UserMistake
 from support import scons, snapshot, write
 
@@ -103,6 +104,76 @@ class Table(unittest.TestCase):
         for part in parts:
             self.assertIn(part, found[0])
         self.assertNotIn("\n", found[0])
+
+    def test_numbers_that_are_too_long(self):
+        """Nor does the version of YAML become one, whichever loader reads it."""
+        for number in ("9" * 5000, "-" + "9" * 5000):
+            self.one_mistake("[8, 16]", f"[8, {number}]", 10, "is not a size; write whole numbers from 1 to 99999")
+            self.one_mistake("a good one", number, 2, "is no text in YAML; put it in quotes")
+        for text in (f"%YAML {'9' * 5000}.1\n---\n" + GOOD, GOOD.replace("a good one", r'"\UFFFFFFFF"')):
+            for slow in (False, True):
+                with self.subTest(text[:40], slow=slow), unittest.mock.patch.object(
+                        yaml_lines, "_module", self.slow_yaml if slow else yaml_lines._module):
+                    found = mistakes(text)
+                    self.assertRegex(found[0], r"^t\.yaml:[12]: not YAML: ")
+
+    @staticmethod
+    def slow_yaml():
+        """Without libyaml."""
+        import types
+        import yaml
+        return types.SimpleNamespace(**{name: getattr(yaml, name) for name in dir(yaml) if name != "CSafeLoader"})
+
+    def test_promises_that_no_device_keeps(self):
+        for old, new, line, *parts in (
+                ("[fp64, gpu]", "[fp64, gpu, cpu]", 8, "aspects: no device that {backend: opencl, type: gpu} recognizes"
+                 " has cpu; delete it, or that way"),
+                ("type: gpu}", "type: cpu}", 8, "no device that {backend: opencl, type: cpu} recognizes has gpu"),
+                ("{backend: opencl, type: gpu}", "{type: cpu}", 8, "no device that {type: cpu} recognizes has gpu"),
+                ("{backend: opencl, type: gpu}", "{backend: inline}", 8, "no device that {backend: inline} recognizes"
+                 " has gpu"),
+                ("backend: opencl, type: gpu", "backend: inline, type: gpu", 5, "devices of the backend inline are of type"
+                 " host, none of type gpu"),
+                ("type: gpu}", "type: host}", 5, "no OpenCL device is of type host"),
+                ("[fp64, gpu]", "[fp64]", 8, "{backend: opencl, type: gpu} recognizes devices that have gpu, and none may"
+                 " have other aspects than these; add gpu")):
+            self.one_mistake(old, new, line, *parts)
+        self.assertEqual(mistakes(GOOD.replace("[fp64, gpu]", "[fp64]").replace("false", "true")), [])
+        self.assertEqual(mistakes(GOOD.replace("backend: opencl, type: gpu", "backend: mine, type: cpu")
+                                  .replace("false", "true")), [])  # who knows what those have
+
+    def test_what_the_list_says_of_promises(self):
+        """aspects.def knows what the host has, and what no OpenCL device has."""
+        listed = aspect_list.read("a.def", (support.TOP / aspect_list.PATH).read_bytes())
+        for way, aspect, possible in (("{backend: inline}", "fp64", True), ("{backend: inline}", "fp16", False),
+                                      ("{backend: threads, type: host}", "atomic64", False), ("{type: host}", "image", False),
+                                      ("{backend: opencl}", "host_debuggable", False), ("{backend: opencl}", "fp16", True),
+                                      ("{backend: opencl, type: gpu}", "accelerator", False), ("{}", "host", True)):
+            text = (GOOD.replace("    - {backend: opencl, type: gpu}\n    - {}\n", f"    - {way}\n")
+                    .replace("[opencl]", "[]").replace("[fp64, gpu]", f"[{aspect}]").replace("false", "true"))
+            try:
+                targets.read("t.yaml", text.encode(), listed, ["inline", "opencl", "threads"])
+                found = []
+            except UserMistake as e:
+                found = e.lines
+            self.assertEqual(found, [] if possible else [
+                f"t.yaml:7: target good: aspects: no device that {way} recognizes has {aspect}; delete it, or that way"])
+
+    def test_who_adds_it_is_recognized(self):
+        self.one_mistake("    - {}\n  added_by: [opencl]", "  added_by: [opencl, inline]", 6,
+                         "added_by: inline adds it, and no way in `recognize` fits its devices; add {backend: inline}")
+
+    def test_hosts_need_a_target(self):
+        """Nobody chooses one for them in the menu."""
+        found = targets.read("t.yaml", TABLE.encode(), ["host", "host_debuggable", "fp64", "usm_system_allocations"],
+                             ["inline", "opencl", "threads"])
+        self.assertIsNone(targets.check_hosts("t.yaml", found, ["inline", "opencl", "threads"]))
+        with self.assertRaises(UserMistake) as caught:
+            targets.check_hosts("t.yaml", [t for t in found if t.name != "host"], ["opencl", "inline", "threads"])
+        self.assertEqual(caught.exception.lines, [
+            f"t.yaml:11: no target is added by the backend {backend}, so its devices would be refused; put {backend} into"
+            " `added_by` of target unknown" for backend in ("inline", "threads")])
+        self.assertIsNone(targets.check_hosts("t.yaml", found[1:], ["opencl"]))
 
     def test_each_field_is_needed(self):
         for number, field in ((2, "text"), (3, "source"), (7, "added_by"), (8, "aspects"),
@@ -260,7 +331,8 @@ class List(unittest.TestCase):
 
     def test_a_good_list(self):
         self.assertEqual(aspect_list.read("a.def", self.GOOD.encode()),
-                         [aspect_list.Aspect("cpu", "a /* CPU", 3), aspect_list.Aspect("fp16", 'half "floats"', 7)])
+                         [aspect_list.Aspect("cpu", "a /* CPU", 3, False, 'TYPE(X) || Y(")")'),
+                          aspect_list.Aspect("fp16", 'half "floats"', 7, True, "NO")])
 
     def test_mistakes(self):
         for old, new, line, part in (
