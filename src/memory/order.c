@@ -11,7 +11,7 @@
 #include "memory/staging.h"
 #include "port/likely.h"
 
-static uint32_t entries; /* of command groups, counted round */
+uint32_t dynsel_order_entries;
 
 static dynsel_word untold; /* host commands that have failed and whose ends were not told yet */
 
@@ -209,8 +209,8 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
             return status;
         }
     }
-    entries += entries == UINT32_MAX ? 2 : 1; /* 0 is nobody's */
-    group->order = entries;
+    dynsel_order_entries += dynsel_order_entries == UINT32_MAX ? 2 : 1; /* 0 is nobody's */
+    group->order = dynsel_order_entries;
     for (uint32_t i = 0; i < group->use_count; i++) {
         *waits |= take_place(group, &group->uses[i]);
     }

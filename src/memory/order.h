@@ -8,6 +8,10 @@
 #include "memory/group.h"
 #include "port/likely.h"
 
+/* Of the command groups that were entered, counted round; never 0, which is nobody's. Here for tests,
+ * which cannot enter as many as that takes. */
+extern uint32_t dynsel_order_entries;
+
 /*
  * Gives the command group its place behind all that were entered before: finds what it depends on,
  * and makes it the last writer or one of the readers of its buffers. function: the public one, for

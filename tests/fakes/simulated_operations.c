@@ -300,6 +300,15 @@ simulated_operation *simulated_new_operation(simulated_backend *sim, simulated_k
     return NULL;
 }
 
+static bool comes_after(const simulated_operation *op, const simulated_operation *before)
+{
+    bool found = false;
+    for (size_t i = 0; i < op->after_count && !found; i++) {
+        found = op->after[i] == before;
+    }
+    return found;
+}
+
 void simulated_come_after(simulated_backend *sim, simulated_operation *op,
                           const dynsel_event *after, size_t count)
 {
@@ -312,6 +321,7 @@ void simulated_come_after(simulated_backend *sim, simulated_operation *op,
         }
         simulated_expect(sim, before->device->domain == op->device->domain,
                          "an event to come after is of another domain");
+        simulated_expect(sim, !comes_after(op, before), "an event to come after is there twice");
         simulated_expect(sim, op->after_count < SIMULATED_AFTER, "too many events to come after");
         before->held++;
         op->after[op->after_count++] = before;

@@ -201,6 +201,24 @@ static void without_order_readers_come_after_what_was_brought(void **state)
     finish_with(15, 1);
 }
 
+/* Two of its buffers were brought by the same work: a device may refuse a list that has it twice. */
+static void without_order_work_comes_once_after_the_same(void **state)
+{
+    (void)state;
+    const job reads = {
+        .kind = FAIL, .buffers = {a, b}, .modes = {DYNSEL_ACCESS_READ, DYNSEL_ACCESS_READ}};
+    dynsel_submission submissions[2];
+    sim.devices[0].in_order = false;
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    send_to(0, reads, &submissions[0]);
+    send_to(0, reads, &submissions[1]);
+    assert_int_equal(4, simulated_pending(&sim)); /* both that are brought, and both kernels */
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    assert_moved(a, 1, 0, 1);
+    finish_with(0, 1);
+}
+
 /* The device works on while its data are on the way to the host. */
 static void a_copy_is_read_while_it_is_fetched(void **state)
 {
@@ -494,6 +512,7 @@ int main(void)
         EACH(what_did_not_arrive_is_brought_again),
         EACH(who_reads_what_did_not_arrive_fails),
         EACH(without_order_readers_come_after_what_was_brought),
+        EACH(without_order_work_comes_once_after_the_same),
         EACH(a_copy_is_read_while_it_is_fetched),
         EACH(a_copy_is_not_written_while_it_is_fetched),
         EACH(what_was_lost_is_given_up_when_nobody_uses_it),

@@ -7,6 +7,7 @@
 
 #include "core/slot.h"
 #include "memory/buffers.h"
+#include "memory/order.h"
 #include "memory/queues.h"
 #include "port/thread.h"
 
@@ -370,6 +371,28 @@ static void a_failure_ahead_in_the_queue_counts(void **state)
     end_buffers(DYNSEL_OK, DYNSEL_E_DEPENDENCY);
 }
 
+/* On a device both may be over before either is looked at, and the later one be looked at first. */
+static void an_older_failure_does_not_hide_a_newer_one(void **state)
+{
+    (void)state;
+    job older = CHANGES(1, a);
+    job newer = SETS(2, a);
+    job behind = READS(3, a);
+    dynsel_submission submissions[3];
+    atomic_store(&manual.wait_completes, false);
+    send(0, &older, &submissions[0]);
+    send(0, &newer, &submissions[1]);
+    break_off(&newer);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submissions[1]));
+    break_off(&older);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submissions[0]));
+    atomic_store(&manual.wait_completes, true);
+    send(0, &behind, &submissions[2]);
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[2]));
+    assert_runs(0, &behind);
+    end_buffers(DYNSEL_E_DEPENDENCY, DYNSEL_OK);
+}
+
 /* It would come before what it depends on, if it just failed at once. */
 static void a_failure_waits_for_the_rest_of_what_it_depends_on(void **state)
 {
@@ -612,6 +635,69 @@ static void tokens_come_round(void **state)
     end();
 }
 
+static void fail_in(dynsel_buffer buffer)
+{
+    job fails = SETS(1, buffer);
+    dynsel_submission submission;
+    fails.returns = DYNSEL_E_TASK;
+    send(0, &fails, &submission);
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&submission));
+}
+
+static void assert_failed(dynsel_buffer buffer)
+{
+    job reads = READS(2, buffer);
+    dynsel_submission submission;
+    send(1, &reads, &submission);
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submission));
+    assert_runs(0, &reads);
+}
+
+/* Command groups are counted round. */
+static void failures_stay_when_the_count_comes_round(void **state)
+{
+    (void)state;
+    for (uint32_t left = 0; left < 3; left++) {
+        dynsel_order_entries = UINT32_MAX - left;
+        fail_in(a);
+        assert_failed(a);
+        run_next(b);
+        assert_failed(a);
+    }
+    end_buffers(DYNSEL_E_DEPENDENCY, DYNSEL_OK);
+}
+
+static void a_failure_of_long_ago_does_not_hide_a_new_one(void **state)
+{
+    (void)state;
+    fail_in(a);
+    dynsel_order_entries += (uint32_t)1 << 31;
+    fail_in(a);
+    assert_failed(a);
+    end_buffers(DYNSEL_E_DEPENDENCY, DYNSEL_OK);
+}
+
+/* The two behind the first are started in the order in which they were entered. */
+static void what_waits_keeps_its_order_when_the_count_comes_round(void **state)
+{
+    (void)state;
+    for (uint32_t left = 0; left < 4; left++) {
+        job first = CHANGES(1, a);
+        job second = COPIES(2, a, b);
+        job third = READS(3, a);
+        dynsel_order_entries = UINT32_MAX - left;
+        send(0, &first, NULL);
+        send(1, &second, NULL);
+        send(2, &third, NULL);
+        complete(&first);
+        dynsel_progress();
+        assert_runs(1, &third);
+        assert_true(second.turn < third.turn);
+        end_all_work();
+    }
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -630,6 +716,7 @@ int main(void)
         cmocka_unit_test_setup(discarding_begins_afresh, set_up),
         cmocka_unit_test_setup(a_reader_that_fails_harms_nobody, set_up),
         cmocka_unit_test_setup(a_failure_ahead_in_the_queue_counts, set_up_in_order),
+        cmocka_unit_test_setup(an_older_failure_does_not_hide_a_newer_one, set_up_in_order),
         cmocka_unit_test_setup(a_failure_waits_for_the_rest_of_what_it_depends_on, set_up),
         cmocka_unit_test_setup(failures_that_nobody_asks_for_reach_the_group, set_up),
         cmocka_unit_test_setup(what_cannot_be_started_fails_later, set_up),
@@ -640,6 +727,9 @@ int main(void)
         cmocka_unit_test_setup(a_handle_can_be_given_up_while_it_waits, set_up),
         cmocka_unit_test_setup(nothing_ends_while_command_groups_wait, set_up),
         cmocka_unit_test_setup(tokens_come_round, set_up),
+        cmocka_unit_test_setup(failures_stay_when_the_count_comes_round, set_up),
+        cmocka_unit_test_setup(a_failure_of_long_ago_does_not_hide_a_new_one, set_up),
+        cmocka_unit_test_setup(what_waits_keeps_its_order_when_the_count_comes_round, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
