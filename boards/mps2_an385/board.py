@@ -42,10 +42,10 @@ def tiny_limits(config):
         return None
     if config["DYNSEL_IN_FLIGHT_SMALL"]:
         # of the archive 6,068 to tell selections of an ended policy from those of the next
-        return {"flash": 6080, "fixed_resource": 1536, "stack": 224}
+        return {"flash": 6200, "fixed_resource": 1536, "stack": 224}
     if config["DYNSEL_IN_FLIGHT"]:
         return {"flash": 10500, "fixed_resource": 5300, "stack": 488}
-    return None if config["DYNSEL_CUSTOM_BACKENDS"] else {"flash": 3800, "fixed_resource": 1024, "stack": 192}
+    return None if config["DYNSEL_CUSTOM_BACKENDS"] else {"flash": 3840, "fixed_resource": 1024, "stack": 192}
 
 
 def limits(config):

@@ -126,8 +126,17 @@ typedef struct dynsel_backend_ops {
 
     /** Gives back work->done.native; called exactly once for work that had one, when nobody polls
      * or waits any more. It may come before the holder of a submission collects what is known by
-     * then. */
+     * then. NULL: events are the program's own, and stay valid. */
     void (*release)(dynsel_backend *backend, dynsel_work *work);
+
+#if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+    /** Makes a reference to work->done.native that the caller of dynsel_wait_and_unwrap() owns and
+     * gives back itself; `release` gives back the library's all the same. False: it cannot. NULL:
+     * events of this backend are not counted, and who waits gets none that `release` gives back.
+     * Any thread, several at once. (With CONFIG_DYNSEL_IN_FLIGHT_SMALL that caller gets the
+     * library's own, and `release` is not called.) */
+    bool (*retain)(dynsel_backend *backend, const dynsel_work *work);
+#endif
 #endif
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS

@@ -36,10 +36,11 @@ struct dynsel_submission {
     dynsel_word
         slot;       /* where the work is kept; or that it was complete at once, or was collected */
     uint32_t index; /* of the chosen resource */
-    dynsel_reason reason;    /* why it was chosen */
-    uint32_t generation;     /* tells this use of the slot from later ones */
-    dynsel_event done;       /* what the task function left, for work that was complete at once */
-    dynsel_kept_error error; /* how it ended, likewise */
+    dynsel_reason reason; /* why it was chosen */
+    uint32_t generation;  /* tells this use of the slot from later ones */
+    dynsel_event done;    /* what the task function left; of work that was complete at once, or was
+                          waited for */
+    dynsel_kept_error error; /* how work that was complete at once ended */
 };
 
 /**
@@ -131,9 +132,13 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  * visible to the caller. A command group that has not been started waits for what it depends on;
  * the call starts what it can meanwhile, other command groups too.
  *
- * submission: of a submitting call. Threads that are already waiting for the same submission all
- *     get its status; every later wait is DYNSEL_E_STALE, through a copy as well where the work had
- *     a slot (until that was reused half a million times).
+ * What the task function left as a value stays in the handle, for dynsel_submission_unwrap(); its
+ * event is released, unless it is asked for with dynsel_wait_and_unwrap().
+ *
+ * submission: of a submitting call; written to. Threads that are already waiting for the same
+ *     submission all get its status, and it must stay until all of these calls have returned; every
+ *     later wait is DYNSEL_E_STALE, through a copy as well where the work had a slot (until that
+ *     was reused half a million times).
  * Returns: DYNSEL_OK or what the work ended with, details in dynsel_last_error(): the task
  *     function's own status, or DYNSEL_E_DEVICE. Of the call itself: DYNSEL_E_INVALID (NULL or
  *     never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task function), DYNSEL_E_BUSY (a
@@ -146,6 +151,20 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  *     that it comes after.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
+
+/**
+ * dynsel_wait() that hands out what the task function left: who waits gets it.
+ *
+ * done: out, of work that was waited for, however it ended. The event is the caller's own from then
+ *     on, who releases it as the backend's own interface says (clReleaseEvent() for OpenCL); each of
+ *     several threads that wait gets a reference of its own. NULL when the task function left none,
+ *     where the device was lost, and from a backend that can release events but not retain them
+ *     (see `retain` in <dynsel/backend.h>). The value is as the task function left it, from a
+ *     worker's thread too.
+ * Errors: those of dynsel_wait(), and DYNSEL_E_INVALID when `done` is NULL.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission,
+                                                    dynsel_event *done);
 
 /**
  * dynsel_wait() that gives up after a time; then the submission is as it was, and can be waited for
@@ -172,13 +191,17 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint
 DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submission);
 
 /**
- * What the task function left in its `done`: the backend's own event and the value. The work may
- * still be running; all zero while it is, where its end is marked (workers, interrupts), and for a
- * command group that is not yet started.
+ * What the task function left in its `done`: the backend's own event and the value. Before the wait
+ * the work may still be running; all zero while it is, where its end is marked (workers,
+ * interrupts), and for a command group that is not yet started. After the wait, through the handle
+ * that was waited for and as often as you like: the value, and the event where the backend has no
+ * `release`, so that nobody gave it back; NULL in place of any other, which only
+ * dynsel_wait_and_unwrap() hands out.
  *
- * done: out. The event is borrowed until the submission is waited for or released; retain it to
- *     keep it longer.
- * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE.
+ * done: out. Before the wait the event is borrowed, until the submission is waited for or released;
+ *     retain it to keep it longer.
+ * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE (released, or waited for
+ *     through a copy).
  * May block: no.
  * Context: any thread.
  * Cost: constant.

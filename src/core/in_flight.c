@@ -10,6 +10,7 @@
 #include "core/report.h"
 #include "core/slot.h"
 #include "core/submission.h"
+#include "core/work.h"
 #include "port/pause.h"
 
 enum {
@@ -267,7 +268,7 @@ static dynsel_status refuse_stale(const char *function)
 dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const char *function)
 {
     const uint32_t number = dynsel_word_load_relaxed(&submission->slot) - FIRST_IN_SLOT;
-    if (number <= CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+    if (number - 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (dynsel_slot_pin_handle(slot, submission->generation)) {
             return slot;
@@ -286,8 +287,15 @@ static inline dynsel_status settle_until(dynsel_slot *slot, uint64_t deadline_ns
     return dynsel_slot_settle_until(slot, deadline_ns) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
 }
 
-dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, const char *function,
-                                       uint64_t deadline_ns)
+/* What the task function left, from now on in the handle of who took it. */
+static void keep_result(dynsel_submission *submission, const dynsel_work *work)
+{
+    submission->done = dynsel_event_after_release(work);
+    dynsel_word_store_release(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
+}
+
+dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char *function,
+                                       uint64_t deadline_ns, dynsel_event *done)
 {
     dynsel_slot *slot = dynsel_in_flight_pin(submission, function);
     if (slot == NULL) {
@@ -302,7 +310,12 @@ dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, cons
     }
     dynsel_slot_synchronize(slot);
     const dynsel_kept_error error = slot->work.error;
-    (void)dynsel_slot_take_handle(slot); /* another thread that waited as well may have taken it */
+    if (done != NULL) {
+        *done = dynsel_event_retained(&slot->work);
+    }
+    if (dynsel_slot_take_handle(slot)) { /* else another thread that waited as well has it */
+        keep_result(submission, &slot->work);
+    }
     dynsel_lane_reap(lane_of(slot), slot);
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail_again(&error);

@@ -60,10 +60,10 @@ bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
 /* Submits work of a policy whose work may outlive the call. */
 dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission);
 
-/* dynsel_wait(), dynsel_submission_release() and dynsel_submission_unwrap() for work that has a
- * slot. */
-dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission, const char *function,
-                                       uint64_t deadline_ns);
+/* dynsel_wait() or dynsel_wait_and_unwrap(), dynsel_submission_release() and
+ * dynsel_submission_unwrap() for work that has a slot. */
+dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char *function,
+                                       uint64_t deadline_ns, dynsel_event *done);
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
 
@@ -120,9 +120,11 @@ static inline dynsel_status dynsel_in_flight_submit(const dynsel_request *reques
     return DYNSEL_E_UNSUPPORTED;
 }
 
-static inline dynsel_status dynsel_in_flight_collect(const dynsel_submission *submission,
-                                                     const char *function, uint64_t deadline_ns)
+static inline dynsel_status dynsel_in_flight_collect(dynsel_submission *submission,
+                                                     const char *function, uint64_t deadline_ns,
+                                                     dynsel_event *done)
 {
+    (void)done;
     (void)submission;
     (void)function;
     (void)deadline_ns;

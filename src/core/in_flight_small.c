@@ -117,6 +117,7 @@ void dynsel_slot_free(dynsel_slot *slot)
     dynsel_backend *backend = slot->work.where->backend;
     if (slot->work.done.native != NULL && backend->ops->release != NULL) {
         backend->ops->release(backend, &slot->work);
+        slot->work.done.native = NULL;
     }
     slot->asked = false;
     slot->state = DYNSEL_SLOT_FREE;

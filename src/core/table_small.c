@@ -81,7 +81,7 @@ static dynsel_status use(dynsel_policy *policy, uint32_t index, const dynsel_opt
 static dynsel_status fill(dynsel_policy *policy, const dynsel_options *options)
 {
     size_t count = options->count;
-    if ((options->resources != NULL) != (count != 0)) {
+    if (count != 0 ? options->resources == NULL : options->resources != NULL) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
                               "options need both resources and count, or neither", 0);
     }

@@ -8,8 +8,8 @@ dynsel_task_fn dynsel_task_function_for(const dynsel_task *task, const dynsel_ba
     if (task == NULL) {
         return NULL;
     }
-    for (size_t i = 0; task->forms != NULL && i < task->form_count; i++) {
-        const dynsel_task_form *form = &task->forms[i];
+    size_t left = task->form_count;
+    for (const dynsel_task_form *form = task->forms; form != NULL && left != 0; form++, left--) {
         if (form->backend == NULL || form->backend == backend) {
             return form->function;
         }

@@ -31,11 +31,12 @@ static dynsel_status refuse(uint32_t slot, const char *function)
                : refuse_stale(function);
 }
 
-/* Takes the result out of a handle that holds it itself; DYNSEL_E_STALE for who comes second. */
-static dynsel_status take_result(dynsel_submission *submission, uint32_t slot, const char *function)
+/* Of a handle that holds its result itself. after: what its word is then; DYNSEL_E_STALE for who
+ * comes second. */
+static dynsel_status take_result(dynsel_submission *submission, uint32_t slot, uint32_t after,
+                                 const char *function)
 {
-    return slot == DYNSEL_SUBMISSION_COMPLETE &&
-                   dynsel_word_swap(&submission->slot, &slot, DYNSEL_SUBMISSION_COLLECTED)
+    return slot == DYNSEL_SUBMISSION_COMPLETE && dynsel_word_swap(&submission->slot, &slot, after)
                ? DYNSEL_OK
                : refuse(slot, function);
 }
@@ -45,8 +46,9 @@ static bool is_in_slot(uint32_t slot)
     return CONFIG_DYNSEL_IN_FLIGHT && slot >= DYNSEL_SUBMISSION_IN_SLOT;
 }
 
+/* done: out, what the task function left, for the caller to keep; or NULL. */
 static dynsel_status wait_until(dynsel_submission *submission, const char *function,
-                                uint64_t deadline_ns)
+                                uint64_t deadline_ns, dynsel_event *done)
 {
     if (dynsel_this_thread()->task_depth != 0) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
@@ -54,9 +56,13 @@ static dynsel_status wait_until(dynsel_submission *submission, const char *funct
     }
     const uint32_t slot = word_of(submission);
     if (is_in_slot(slot)) {
-        return dynsel_in_flight_collect(submission, function, deadline_ns);
+        return dynsel_in_flight_collect(submission, function, deadline_ns, done);
     }
-    const dynsel_status status = take_result(submission, slot, function);
+    const dynsel_status status =
+        take_result(submission, slot, DYNSEL_SUBMISSION_COLLECTED, function);
+    if (status == DYNSEL_OK && done != NULL) {
+        *done = submission->done;
+    }
     if (status == DYNSEL_OK && submission->error.status != DYNSEL_OK) {
         return dynsel_fail_again(&submission->error);
     }
@@ -65,13 +71,20 @@ static dynsel_status wait_until(dynsel_submission *submission, const char *funct
 
 dynsel_status dynsel_wait(dynsel_submission *submission)
 {
-    return wait_until(submission, DYNSEL_TEXT(__func__), DYNSEL_WAIT_FOREVER);
+    return wait_until(submission, DYNSEL_TEXT(__func__), DYNSEL_WAIT_FOREVER, NULL);
+}
+
+dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission, dynsel_event *done)
+{
+    return done != NULL ? wait_until(submission, DYNSEL_TEXT(__func__), DYNSEL_WAIT_FOREVER, done)
+                        : DYNSEL_FAIL(DYNSEL_E_INVALID, "done is NULL");
 }
 
 dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns)
 {
     return wait_until(submission, DYNSEL_TEXT(__func__),
-                      CONFIG_DYNSEL_IN_FLIGHT ? dynsel_deadline_after(timeout_ns) : timeout_ns);
+                      CONFIG_DYNSEL_IN_FLIGHT ? dynsel_deadline_after(timeout_ns) : timeout_ns,
+                      NULL);
 }
 
 dynsel_status dynsel_submission_release(dynsel_submission *submission)
@@ -81,7 +94,8 @@ dynsel_status dynsel_submission_release(dynsel_submission *submission)
     if (is_in_slot(slot)) {
         return dynsel_in_flight_release(submission);
     }
-    const dynsel_status status = take_result(submission, slot, function);
+    const dynsel_status status =
+        take_result(submission, slot, DYNSEL_SUBMISSION_RELEASED, function);
     if (status == DYNSEL_OK && submission->error.status != DYNSEL_OK &&
         dynsel_policy_is_usable(submission->policy) &&
         (!DYNSEL_SUBMISSIONS_KNOW_LIFE ||
@@ -94,7 +108,8 @@ dynsel_status dynsel_submission_release(dynsel_submission *submission)
 dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission, dynsel_event *done)
 {
     const uint32_t slot = word_of(submission);
-    if (slot != DYNSEL_SUBMISSION_COMPLETE && !is_in_slot(slot)) {
+    if (slot != DYNSEL_SUBMISSION_COMPLETE && slot != DYNSEL_SUBMISSION_COLLECTED &&
+        !is_in_slot(slot)) {
         return refuse(slot, DYNSEL_TEXT(__func__));
     }
     if (done == NULL) {

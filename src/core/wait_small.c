@@ -6,6 +6,7 @@
 #include "core/in_flight.h"
 #include "core/in_flight_small.h"
 #include "core/start.h"
+#include "core/submission.h"
 #include "port/thread.h"
 
 /* A submission's word is its slot's token. slot: out, only on DYNSEL_OK. A part of dynsel_wait(),
@@ -30,7 +31,7 @@ DYNSEL_ASIDE static dynsel_status find_aside(const dynsel_submission *submission
     return find(submission, slot, function);
 }
 
-static dynsel_status wait_with(const dynsel_patience *patience, const dynsel_submission *submission,
+static dynsel_status wait_with(const dynsel_patience *patience, dynsel_submission *submission,
                                const char *function)
 {
     if (dynsel_this_thread()->task_depth != 0) {
@@ -53,12 +54,33 @@ static dynsel_status wait_with(const dynsel_patience *patience, const dynsel_sub
         }
     }
     dynsel_slot_free(slot); /* the result stays there until the next claim */
+    submission->done.native = slot->work.done.native;
+    submission->done.value = slot->work.done.value;
+    submission->slot.value = DYNSEL_SUBMISSION_COLLECTED;
     return slot->work.error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail_again(&slot->work.error);
 }
 
 dynsel_status dynsel_wait(dynsel_submission *submission)
 {
     return wait_with(&dynsel_endless, submission, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission, dynsel_event *done)
+{
+    dynsel_slot *slot = NULL;
+    if (done == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "done is NULL");
+    }
+    if (dynsel_this_thread()->task_depth == 0 &&
+        find_aside(submission, &slot, DYNSEL_TEXT(__func__)) == DYNSEL_OK) {
+        for (dynsel_in_flight_reap(); slot->state != DYNSEL_SLOT_FINISHED;
+             dynsel_in_flight_reap()) {
+            (void)dynsel_endless.rest(&dynsel_endless);
+        }
+        *done = slot->work.done;
+        slot->work.done.native = NULL; /* it is the caller's */
+    }
+    return dynsel_wait(submission);
 }
 
 dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns)
@@ -82,12 +104,19 @@ dynsel_status dynsel_submission_release(dynsel_submission *submission)
 dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission, dynsel_event *done)
 {
     dynsel_slot *slot = NULL;
-    const dynsel_status status = find_aside(submission, &slot, DYNSEL_TEXT(__func__));
+    const bool collected =
+        submission != NULL && submission->slot.value == DYNSEL_SUBMISSION_COLLECTED;
+    const dynsel_status status =
+        collected ? DYNSEL_OK : find_aside(submission, &slot, DYNSEL_TEXT(__func__));
     if (status != DYNSEL_OK) {
         return status;
     }
     if (done == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "done is NULL");
+    }
+    if (collected) {
+        *done = submission->done;
+        return DYNSEL_OK;
     }
     dynsel_in_flight_reap();
     *done = slot->state == DYNSEL_SLOT_FINISHED ? slot->work.done : (dynsel_event){.native = NULL};

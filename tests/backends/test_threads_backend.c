@@ -430,6 +430,12 @@ static void test_handles(void **state)
     }
     assert_int_equal(done.value, 6);
     assert_status(DYNSEL_OK, dynsel_wait(&behind));
+    done.value = 0;
+    assert_status(DYNSEL_OK, dynsel_submission_unwrap(&behind, &done));
+    assert_int_equal(done.value, 6);
+    assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, &behind));
+    assert_status(DYNSEL_OK, dynsel_wait_and_unwrap(&behind, &done));
+    assert_int_equal(done.value, 6);
     finish();
 }
 

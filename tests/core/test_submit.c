@@ -86,6 +86,12 @@ static void a_submission_is_collected_once(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
     assert_status(DYNSEL_E_STALE, dynsel_wait(&submission));
     assert_status(DYNSEL_E_STALE, dynsel_submission_release(&submission));
+    done.value = 0;
+    assert_status(DYNSEL_OK, dynsel_submission_unwrap(&submission, &done));
+    assert_int_equal(done.value, 17);
+    assert_null(done.native);
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    assert_status(DYNSEL_OK, dynsel_submission_release(&submission));
     assert_status(DYNSEL_E_STALE, dynsel_submission_unwrap(&submission, &done));
 }
 

@@ -215,6 +215,14 @@ cl_int clWaitForEvents(cl_uint count, const cl_event *events)
     return code;
 }
 
+cl_int clRetainEvent(cl_event event)
+{
+    const cl_int code = fake_enter_queue("clRetainEvent", event->queue);
+    fake_violate_if(event->references == 0);
+    event->references += code == CL_SUCCESS ? 1 : 0;
+    return code;
+}
+
 cl_int clReleaseEvent(cl_event event)
 {
     fake_violate_if(event->references == 0);

@@ -118,6 +118,26 @@ static void work_without_an_event_is_complete(void **state)
     assert_int_equal(fake_opencl_calls("clWaitForEvents"), 0);
 }
 
+/* tear_down finds the event that is released once too often, or never. */
+static void the_waiter_owns_the_event_that_it_asked_for(void **state)
+{
+    job j = {0};
+    dynsel_submission submission;
+    dynsel_event done = {.native = NULL};
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    assert_status(DYNSEL_OK, dynsel_wait_and_unwrap(&submission, &done));
+    assert_non_null(done.opencl);
+    assert_int_equal(fake_opencl_calls("clReleaseEvent"), 1);
+    cl_int reached = CL_QUEUED;
+    assert_int_equal(clGetEventInfo(done.opencl, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof reached,
+                                    &reached, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(reached, CL_COMPLETE);
+    assert_int_equal(clReleaseEvent(done.opencl), CL_SUCCESS);
+}
+
 static void a_failed_event_is_a_failure(void **state)
 {
     job j = {0};
@@ -587,6 +607,7 @@ int main(void)
         TEST(one_submit_costs_four_calls),
         TEST(detached_work_costs_the_same),
         TEST(work_without_an_event_is_complete),
+        TEST(the_waiter_owns_the_event_that_it_asked_for),
         TEST(a_failed_event_is_a_failure),
         TEST(a_function_may_fail_after_it_enqueued),
         TEST(a_function_may_lose_the_device_after_it_enqueued),

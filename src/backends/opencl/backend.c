@@ -150,6 +150,12 @@ static void release(dynsel_backend *backend, dynsel_work *work)
     }
 }
 
+static bool retain(dynsel_backend *backend, const dynsel_work *work)
+{
+    (void)backend;
+    return !dynsel_opencl_is_lost(work->own) && clRetainEvent(work->done.opencl) == CL_SUCCESS;
+}
+
 DYNSEL_ASSERT_REPORTS(DYNSEL_OPENCL_REPORTS, DYNSEL_NEEDS_OF_POLICIES);
 
 static const dynsel_backend_ops ops = {
@@ -168,6 +174,7 @@ static const dynsel_backend_ops ops = {
     .poll = poll,
     .wait = wait,
     .release = release,
+    .retain = retain,
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     .memory = &dynsel_opencl_memory,
 #endif
