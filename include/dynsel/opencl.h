@@ -149,7 +149,8 @@ typedef enum dynsel_opencl_verdict {
     DYNSEL_OPENCL_NOT_SELECTED, /**< the selector does not fit */
     DYNSEL_OPENCL_DUPLICATE,    /**< the same physical device is there through another platform */
     DYNSEL_OPENCL_EMULATOR,     /**< an emulator, and the selector does not ask for it */
-    DYNSEL_OPENCL_UNAVAILABLE,  /**< its driver says so, or it could not be opened */
+    DYNSEL_OPENCL_UNAVAILABLE,  /**< its driver says so, or it could not be opened the last time:
+                                   who has the resource tries again by using it */
     DYNSEL_OPENCL_LOST,         /**< it failed so that nothing more can be asked of it */
     DYNSEL_OPENCL_NO_DEVICE,    /**< no device at all: a platform that has none, or does not list
                                    them */
@@ -199,7 +200,7 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
  * Returns: borrowed from the library (from the user, for a queue of the user's), valid until
  *     dynsel_opencl_close(). NULL with dynsel_last_error() set: DYNSEL_E_INVALID (not a resource of
  *     this backend), DYNSEL_E_OUT_OF_SERVICE (the device is lost, or could not be opened: function
- *     and code of the first failure; not from dynsel_opencl_device(), which opens nothing),
+ *     and code of what failed; the next call tries again; not from dynsel_opencl_device(), which opens nothing),
  *     DYNSEL_E_UNSUPPORTED (its OpenCL is too old; not from dynsel_opencl_device() either).
  * May block: the first call for a device, while its driver makes a context.
  * Context: any thread; task functions.

@@ -135,7 +135,8 @@ cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t bytes, void
                        size_t *answered)
 {
     const cl_uint arguments = 2;
-    const cl_int code = fake_enter("clGetKernelInfo");
+    const cl_context context = kernel->program->context;
+    const cl_int code = fake_lose_if(enter_device("clGetKernelInfo", context->devices[0]), context);
     fake_violate_if(kernel->references == 0 || what != CL_KERNEL_NUM_ARGS);
     return code != CL_SUCCESS ? code
                               : fake_reply(&arguments, sizeof(arguments), bytes, to, answered);
@@ -146,7 +147,8 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
                                 size_t *answered)
 {
     const size_t most = 256;
-    const cl_int code = enter_device("clGetKernelWorkGroupInfo", device);
+    const cl_int code =
+        fake_lose_if(enter_device("clGetKernelWorkGroupInfo", device), kernel->program->context);
     fake_violate_if(kernel->references == 0);
     if (code != CL_SUCCESS || what != CL_KERNEL_WORK_GROUP_SIZE) {
         return code != CL_SUCCESS ? code : CL_INVALID_VALUE;

@@ -78,6 +78,9 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
 {
     *code = fake_enter("clCreateCommandQueue");
     fake_violate_if(context->references == 0 || context->lost);
+    if (*code == CL_SUCCESS && fake_is_broken(device, "clCreateCommandQueue")) {
+        *code = fake_state.broken_code;
+    }
     if (*code == CL_SUCCESS && !has_device(context, device)) {
         *code = CL_INVALID_DEVICE;
     }

@@ -187,6 +187,34 @@ static void a_refused_argument_is_set_again(void **state)
     release(own, &memory);
 }
 
+/* What could not be asked about a kernel is asked again with the next launch, and nothing is built
+ * twice. */
+static void a_kernel_is_asked_about_again(void **state)
+{
+    static const char *const questions[] = {"clGetKernelInfo", "clGetKernelWorkGroupInfo"};
+    static const cl_int codes[] = {CL_OUT_OF_HOST_MEMORY, CL_INVALID_KERNEL, -7777};
+    void *const own = open_device(GPU);
+    dynsel_memory memory = allocate(own);
+    (void)state;
+    for (size_t i = 0; i < COUNT(questions); i++) {
+        for (size_t k = 0; k < COUNT(codes); k++) {
+            /* another kernel each time, by another name */
+            static const char names[COUNT(questions)][COUNT(codes)][4] = {{"a", "b", "c"},
+                                                                          {"d", "e", "f"}};
+            const dynsel_kernel fresh = {.name = names[i][k], .source = "kernel void k(...)"};
+            const uint32_t builds = fake_opencl_calls("clBuildProgram");
+            fake_opencl_break(devices[GPU].name, questions[i], codes[k]);
+            assert_status(DYNSEL_E_DEVICE, launch_with(own, &fresh, &memory, 1));
+            assert_string_equal(dynsel_last_error()->function, questions[i]);
+            assert_int_equal(dynsel_last_error()->code, codes[k]);
+            fake_opencl_break(NULL, NULL, CL_SUCCESS);
+            assert_status(DYNSEL_OK, launch_with(own, &fresh, &memory, 1));
+            assert_int_equal(fake_opencl_calls("clBuildProgram"), builds + 1);
+        }
+    }
+    release(own, &memory);
+}
+
 static void each_device_builds_once(void **state)
 {
     (void)state;
@@ -614,6 +642,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_launch_is_one_call),
         TEST(a_refused_argument_is_set_again),
+        TEST(a_kernel_is_asked_about_again),
         TEST(each_device_builds_once),
         TEST(ranges_are_turned_round),
         TEST(no_memory_is_no_loss),

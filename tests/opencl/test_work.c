@@ -397,6 +397,38 @@ static void a_lost_device_is_left_alone(void **state)
     }
 }
 
+/* Whatever of the two failed, and however it did. */
+static void a_device_that_could_not_be_opened_is_tried_again(void **state)
+{
+    static const loss failures[] = {
+        {"clCreateContext", CL_OUT_OF_HOST_MEMORY, "clCreateContext"},
+        {"clCreateContext", CL_DEVICE_NOT_AVAILABLE, "clCreateContext"},
+        {"clCreateCommandQueue", CL_OUT_OF_RESOURCES, "clCreateCommandQueue"},
+        {"clCreateCommandQueue", -7777, "clCreateCommandQueue"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(failures); i++) {
+        dynsel_fixed_resource_policy fixed = {0};
+        job j = {0};
+        assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&fixed, &on_opencl, 0));
+        fake_opencl_break("G0", failures[i].broken, failures[i].code);
+        for (int tries = 0; tries < 2; tries++) { /* the second after it was reinstated */
+            assert_status(DYNSEL_E_OUT_OF_SERVICE,
+                          dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, &j)));
+            assert_error(failures[i].told, failures[i].code, "G0");
+            assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&fixed.policy, 0));
+            assert_status(DYNSEL_OK, dynsel_resource_reinstate(&fixed.policy, 0));
+        }
+        fake_opencl_break(NULL, NULL, CL_SUCCESS);
+        assert_status(DYNSEL_OK, dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, &j)));
+        assert_int_equal(j.calls, 1);
+        assert_string_equal(chosen_by("all"), "G0|G1|C0|C1");
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&fixed.policy));
+        (void)tear_down_work(state);
+        (void)set_up_work(state);
+    }
+}
+
 /* A look, not a wait, may be what finds out. */
 static void a_poll_may_lose_the_device(void **state)
 {
@@ -618,6 +650,7 @@ int main(void)
         TEST(a_device_that_does_not_tell_is_given_up),
         TEST(a_wait_with_a_bound_keeps_it),
         TEST(a_lost_device_is_left_alone),
+        TEST(a_device_that_could_not_be_opened_is_tried_again),
         TEST(a_poll_may_lose_the_device),
         TEST(fixed_resource_says_that_it_is_lost),
         TEST(cpus_are_lost_together),

@@ -100,11 +100,13 @@ static attempt from_il(dynsel_opencl_entry *entry, const dynsel_kernel *kernel)
 {
     attempt try = {.code = CL_SUCCESS};
     cl_int code = CL_SUCCESS;
-    try.program = dynsel_opencl_program_of_il(entry, kernel->il, kernel->il_bytes, &code);
+    const char *function = NULL;
+    try.program =
+        dynsel_opencl_program_of_il(entry, kernel->il, kernel->il_bytes, &function, &code);
     if (code == CL_SUCCESS) {
         finish(entry, kernel, &try);
     } else {
-        fail_attempt(&try, "clCreateProgramWithIL", code);
+        fail_attempt(&try, function, code);
     }
     return try;
 }
@@ -151,26 +153,49 @@ static attempt try_forms(dynsel_opencl_entry *entry, const dynsel_kernel *kernel
     return try;
 }
 
-/* What the driver does not tell is left zero, and not looked at. */
-static void ask_kernel(dynsel_opencl_entry *entry, dynsel_opencl_kernel *built)
+/* A driver that does not know the question leaves zero, which is not looked at. Any other failure is
+ * one, and is not remembered. */
+static cl_int ask(const dynsel_opencl_entry *entry, cl_kernel kernel,
+                  cl_kernel_work_group_info what, void *to, size_t bytes)
 {
-    const cl_kernel kernel = built->kernel;
-    const cl_device_id device = entry->device;
+    (void)memset(to, 0, bytes);
+    const cl_int code = clGetKernelWorkGroupInfo(kernel, entry->device, what, bytes, to, NULL);
+    if (code != CL_SUCCESS) {
+        (void)memset(to, 0, bytes);
+    }
+    return code == CL_INVALID_VALUE ? CL_SUCCESS : code;
+}
+
+static cl_int ask_for_groups(const dynsel_opencl_entry *entry, dynsel_opencl_kernel *built)
+{
     cl_ulong all = 0;
     cl_ulong taken = 0;
-    built->most_items = 0;
-    (void)memset(built->demanded, 0, sizeof(built->demanded));
-    (void)clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof(built->argument_count),
-                          &built->argument_count, NULL);
-    (void)clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_WORK_GROUP_SIZE,
-                                   sizeof(built->most_items), &built->most_items, NULL);
-    (void)clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
-                                   sizeof(built->demanded), built->demanded, NULL);
-    if (clGetKernelWorkGroupInfo(kernel, device, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(taken), &taken,
-                                 NULL) == CL_SUCCESS &&
-        dynsel_opencl_read_value(device, CL_DEVICE_LOCAL_MEM_SIZE, &all, sizeof(all))) {
-        built->local_bytes = all > taken ? all - taken : 0;
+    cl_int code = ask(entry, built->kernel, CL_KERNEL_WORK_GROUP_SIZE, &built->most_items,
+                      sizeof(built->most_items));
+    if (code == CL_SUCCESS) {
+        code = ask(entry, built->kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, built->demanded,
+                   sizeof(built->demanded));
     }
+    if (code == CL_SUCCESS) {
+        code = ask(entry, built->kernel, CL_KERNEL_LOCAL_MEM_SIZE, &taken, sizeof(taken));
+    }
+    const bool known =
+        dynsel_opencl_read_value(entry->device, CL_DEVICE_LOCAL_MEM_SIZE, &all, sizeof(all));
+    built->local_bytes = known && all > taken ? all - taken : 0;
+    return code;
+}
+
+/* How many arguments it takes has to be known. */
+static dynsel_status ask_kernel(dynsel_opencl_entry *entry, dynsel_opencl_kernel *built)
+{
+    cl_int code = clGetKernelInfo(built->kernel, CL_KERNEL_NUM_ARGS, sizeof(built->argument_count),
+                                  &built->argument_count, NULL);
+    if (code != CL_SUCCESS) {
+        return dynsel_opencl_fail(entry, "clGetKernelInfo", code);
+    }
+    code = ask_for_groups(entry, built);
+    return code == CL_SUCCESS ? DYNSEL_OK
+                              : dynsel_opencl_fail(entry, "clGetKernelWorkGroupInfo", code);
 }
 
 /* Whether another try would come to the same end. */
@@ -184,7 +209,6 @@ static bool is_final(cl_int code)
     case CL_INVALID_BINARY:
     case CL_INVALID_BUILD_OPTIONS:
     case CL_INVALID_OPERATION:
-    case CL_INVALID_VALUE:
     case CL_INVALID_KERNEL_NAME:
     case CL_INVALID_KERNEL_DEFINITION:
     case CL_INVALID_PROGRAM_EXECUTABLE:
@@ -234,15 +258,20 @@ DYNSEL_RARE static dynsel_status build_now(dynsel_opencl_entry *entry, const dyn
     if (built->stage == DYNSEL_OPENCL_REFUSED) {
         return fail_refused(entry, kernel, built);
     }
-    const attempt try = try_forms(entry, kernel);
-    if (try.kernel == NULL) {
-        return refuse(entry, kernel, built, &try);
+    if (built->stage == DYNSEL_OPENCL_NOT_BUILT) {
+        const attempt try = try_forms(entry, kernel);
+        if (try.kernel == NULL) {
+            return refuse(entry, kernel, built, &try);
+        }
+        built->program = try.program;
+        built->kernel = try.kernel;
+        built->stage = DYNSEL_OPENCL_COMPILED;
     }
-    built->program = try.program;
-    built->kernel = try.kernel;
-    ask_kernel(entry, built);
-    built->stage = DYNSEL_OPENCL_BUILT;
-    return DYNSEL_OK;
+    const dynsel_status status = ask_kernel(entry, built);
+    if (status == DYNSEL_OK) {
+        built->stage = DYNSEL_OPENCL_BUILT;
+    }
+    return status;
 }
 
 dynsel_status dynsel_opencl_build(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,

@@ -155,12 +155,15 @@ dynsel_status dynsel_opencl_open_now(entry *device)
         return dynsel_opencl_refuse_old(device, "dynsel_opencl_backend");
     }
     dynsel_lock_acquire(&dynsel_opencl_lock);
-    if (dynsel_word_load_relaxed(&device->state) == DYNSEL_OPENCL_CLOSED) {
+    uint32_t state = dynsel_word_load_relaxed(&device->state);
+    if (state == DYNSEL_OPENCL_CLOSED || state == DYNSEL_OPENCL_FAILED) {
         open_locked(device);
+        state = dynsel_word_load_relaxed(&device->state);
     }
-    const uint32_t state = dynsel_word_load_relaxed(&device->state);
+    /* the next try, or a loss, changes what failed */
+    const dynsel_status status = state == DYNSEL_OPENCL_OPEN ? DYNSEL_OK : refuse(device);
     dynsel_lock_release(&dynsel_opencl_lock);
-    return state == DYNSEL_OPENCL_OPEN ? DYNSEL_OK : refuse(device);
+    return status;
 }
 
 static void lose_locked(entry *device, const char *function, cl_int code)

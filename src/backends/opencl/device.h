@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The life of one device: closed, then open or failed, then perhaps lost. */
+/* The life of one device: closed, or failed to open, which is tried again; then open, then perhaps
+ * lost. */
 #ifndef DYNSEL_BACKENDS_OPENCL_DEVICE_H
 #define DYNSEL_BACKENDS_OPENCL_DEVICE_H
 
@@ -14,13 +15,13 @@ uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device);
  * look for them again. */
 void dynsel_opencl_find_domains(void);
 
-/* The first use of a device that is not open: opens it, if that was not tried yet. */
+/* A use of a device that is not open: tries to open it, unless it is lost. */
 dynsel_status dynsel_opencl_open_now(dynsel_opencl_entry *device);
 
 /*
  * Makes the context and the queue if need be. One look and no lock once the device is open.
  *
- * Errors: DYNSEL_E_OUT_OF_SERVICE, with function and code of the first failure;
+ * Errors: DYNSEL_E_OUT_OF_SERVICE, with function and code of what failed last;
  * DYNSEL_E_UNSUPPORTED: its OpenCL is too old.
  */
 static inline dynsel_status dynsel_opencl_open(dynsel_opencl_entry *device)

@@ -6,8 +6,8 @@
 #include "backends/opencl/table.h"
 
 /* A program that is not built yet. NULL with CL_INVALID_OPERATION in `code` where the device takes
- * no SPIR-V. */
+ * no SPIR-V. function: out, what `code` is of. */
 cl_program dynsel_opencl_program_of_il(const dynsel_opencl_entry *entry, const void *il,
-                                       size_t bytes, cl_int *code);
+                                       size_t bytes, const char **function, cl_int *code);
 
 #endif

@@ -102,7 +102,8 @@ dynsel_status dynsel_opencl_prepare(dynsel_backend *backend, void *own, const dy
 static void release(dynsel_opencl_kernel *kernels)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_OPENCL_MAX_DEVICES; i++) {
-        if (kernels[i].stage == DYNSEL_OPENCL_BUILT &&
+        const uint8_t stage = kernels[i].stage;
+        if ((stage == DYNSEL_OPENCL_COMPILED || stage == DYNSEL_OPENCL_BUILT) &&
             !dynsel_opencl_is_lost(&dynsel_opencl_known.entries[i])) {
             (void)clReleaseKernel(kernels[i].kernel);
             (void)clReleaseProgram(kernels[i].program);

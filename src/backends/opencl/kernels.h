@@ -22,6 +22,7 @@ enum { DYNSEL_OPENCL_REMEMBERED_BYTES = 16 }; /* of an argument; longer ones are
 
 typedef enum dynsel_opencl_stage {
     DYNSEL_OPENCL_NOT_BUILT,
+    DYNSEL_OPENCL_COMPILED, /* program and kernel are there; what it needs is not known yet */
     DYNSEL_OPENCL_BUILT,
     DYNSEL_OPENCL_REFUSED /* it does not compile: it is not tried again */
 } dynsel_opencl_stage;
@@ -47,7 +48,7 @@ typedef struct dynsel_opencl_kernel {
     cl_program program;
     cl_kernel kernel;
     cl_uint argument_count;
-    size_t most_items;                      /* in a work group; 0: not known */
+    size_t most_items;                      /* in a work group; 0: the driver does not know */
     size_t demanded[DYNSEL_MAX_DIMENSIONS]; /* work groups that the source asks for; 0: none */
     cl_ulong local_bytes;                   /* of local memory, for arguments; 0: not known */
     uint32_t releases;                      /* dynsel_opencl_releases when arguments were set */

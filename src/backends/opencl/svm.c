@@ -25,13 +25,21 @@ static dynsel_sharing best_of(cl_bitfield bits)
     return (bits & COARSE_GRAIN_BUFFER) != 0 ? DYNSEL_SHARES_MAPPED : DYNSEL_SHARES_NOTHING;
 }
 
-/* Under the lock. Old loaders lack all of its functions, so one is as good as all. */
+/* Under the lock. Old loaders lack all of its functions, so one is as good as all. 0: the driver did
+ * not tell, and is asked again. */
 static uint32_t ask(dynsel_opencl_entry *entry)
 {
     cl_bitfield bits = 0;
-    if (!dynsel_opencl_is_lost(entry) &&
-        dynsel_opencl_read_value(entry->device, SVM_CAPABILITIES, &bits, sizeof(bits)) &&
-        bits != 0) {
+    size_t answered = sizeof(bits);
+    const cl_int code =
+        dynsel_opencl_is_lost(entry)
+            ? CL_INVALID_VALUE
+            : clGetDeviceInfo(entry->device, SVM_CAPABILITIES, sizeof(bits), &bits, &answered);
+    if (code != CL_SUCCESS || answered != sizeof(bits)) {
+        return code == CL_INVALID_VALUE || code == CL_SUCCESS ? ASKED
+                                                              : 0; /* not known before OpenCL 2.0 */
+    }
+    if (bits != 0) {
         entry->set_pointer = (dynsel_opencl_set_pointer_fn)dynsel_opencl_find_function(
             entry->device, "clSetKernelArgSVMPointer");
     }

@@ -32,7 +32,7 @@ _Static_assert(CONFIG_DYNSEL_OPENCL_MAX_DEVICES <= 64, "more devices than bits i
 typedef enum dynsel_opencl_state {
     DYNSEL_OPENCL_CLOSED, /* no context, no queue yet */
     DYNSEL_OPENCL_OPEN,
-    DYNSEL_OPENCL_FAILED, /* could not be opened; nothing is held */
+    DYNSEL_OPENCL_FAILED, /* could not be opened the last time; nothing is held */
     DYNSEL_OPENCL_DEAD    /* lost: what is held is never touched again */
 } dynsel_opencl_state;
 
