@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXIT_USAGE 2
+#include "program.h"
+
+static const char *program = "";
 
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
 static dynsel_status round_robin(const dynsel_options *options, dynsel_policy **policy)
@@ -65,22 +67,23 @@ static const struct known_policy {
 
 enum { POLICIES = sizeof policies / sizeof policies[0] };
 
-static void print_policies(FILE *to)
+static const char *policy_names(void)
 {
+    static char names[128];
+    names[0] = '\0';
     for (size_t i = 0; i < POLICIES; i++) {
-        (void)fprintf(to, "%s%s", i == 0 ? "" : ", ", policies[i].name);
+        (void)strcat(strcat(names, i == 0 ? "" : ", "), policies[i].name);
     }
-    (void)fputc('\n', to);
+    return names;
 }
 
-static void help(const char *program, const char *about)
+static void help(const char *about)
 {
     (void)printf("Usage: %s [--policy NAME] [--devices WHICH]\n%s\n"
                  "\n"
                  "  --policy NAME    how to pick; default: %s. There are\n"
-                 "                   ",
-                 program, about, policies[0].name);
-    print_policies(stdout);
+                 "                   %s\n",
+                 program, about, policies[0].name, policy_names());
     (void)puts("  --devices WHICH  what to pick from: all (this host and the OpenCL devices, the\n"
                "                   default), host, or OpenCL devices alone, such as gpu, 0,\n"
                "                   name=pthread; see <dynsel/opencl.h>\n"
@@ -93,7 +96,7 @@ static void complain(void)
 {
     char text[512];
     (void)dynsel_error_text(NULL, text, sizeof text);
-    (void)fprintf(stderr, "%s\n", text);
+    program_complain(program, "%s", text);
 }
 
 static const struct known_policy *find_policy(const char *name)
@@ -103,9 +106,9 @@ static const struct known_policy *find_policy(const char *name)
             return &policies[i];
         }
     }
-    (void)fprintf(stderr, "--policy %s: no such policy; there are ", name);
-    print_policies(stderr);
-    exit(EXIT_USAGE);
+    program_complain(program, "--policy %.100s: no such policy; there are %s", name,
+                     policy_names());
+    exit(PROGRAM_WRONG_USAGE);
 }
 
 static dynsel_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
@@ -130,9 +133,15 @@ static dynsel_options find_devices(const char *which)
     }
     complain();
 #else
-    (void)fprintf(stderr, "--devices %s: this build has no OpenCL, only host\n", which);
+    program_complain(program, "--devices %.100s: this build has no OpenCL, only host", which);
 #endif
-    exit(EXIT_USAGE);
+    exit(PROGRAM_WRONG_USAGE);
+}
+
+static const char *program_name(const char *path)
+{
+    const char *const slash = path != NULL ? strrchr(path, '/') : NULL;
+    return slash != NULL ? slash + 1 : (path != NULL ? path : "example");
 }
 
 dynsel_policy *choice_make(int argc, char **argv, const char *about)
@@ -145,21 +154,25 @@ dynsel_policy *choice_make(int argc, char **argv, const char *about)
     const char *which = "all";
     dynsel_policy *policy = NULL;
     int option = 0;
-    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+    program = program_name(argv[0]);
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":", known, NULL)) != -1) {
         if (option == 'h') {
-            help(argv[0], about);
-            exit(EXIT_SUCCESS);
+            help(about);
+            exit(program_end(program, EXIT_SUCCESS));
         } else if (option == 'p') {
             chosen = find_policy(optarg);
         } else if (option == 'd') {
             which = optarg;
         } else {
-            exit(EXIT_USAGE); /* getopt_long() has said why */
+            program_complain(program, "%.100s: %s; see --help", argv[optind - 1],
+                             option == ':' ? "a value is missing" : "not understood");
+            exit(PROGRAM_WRONG_USAGE);
         }
     }
     if (optind < argc) {
-        (void)fprintf(stderr, "%s: not understood; see --help\n", argv[optind]);
-        exit(EXIT_USAGE);
+        program_complain(program, "%.100s: not understood; see --help", argv[optind]);
+        exit(PROGRAM_WRONG_USAGE);
     }
     const dynsel_options options = find_devices(which);
     if (chosen->init(&options, &policy) != DYNSEL_OK) {
@@ -191,5 +204,5 @@ int choice_end(dynsel_policy *policy, dynsel_status status, bool right)
     if (status != DYNSEL_OK) {
         complain();
     }
-    return status == DYNSEL_OK && right ? EXIT_SUCCESS : EXIT_FAILURE;
+    return program_end(program, status == DYNSEL_OK && right ? EXIT_SUCCESS : EXIT_FAILURE);
 }

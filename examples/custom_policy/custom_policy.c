@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The policy. */
 
@@ -248,8 +249,25 @@ static bool start(unsigned *places)
                          capacities) == DYNSEL_OK;
 }
 
-int main(void)
+/* A full disk is a failure, too. */
+static int end(int status)
 {
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        (void)fputs("custom_policy: standard output cannot be written\n", stderr);
+        return 1;
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) { /* --help, or a mistake */
+        const bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+        (void)fputs("Usage: custom_policy\nFills the places of a policy of its own, and says how "
+                    "much each resource took.\n",
+                    help ? stdout : stderr);
+        return help ? end(0) : 2;
+    }
     unsigned places = 0;
     if (!check(start(&places), "the policy can be initialized")) {
         return 1;
@@ -261,5 +279,5 @@ int main(void)
                      dynsel_threads_stop() == DYNSEL_OK,
                  "nothing is left over") &&
            good;
-    return good ? 0 : 1;
+    return end(good ? 0 : 1);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/dynsel.h>
 #include <stdio.h>
+#include <string.h>
 
 static dynsel_status say(const dynsel_resource *where, void *args, dynsel_event *done)
 {
@@ -9,7 +10,7 @@ static dynsel_status say(const dynsel_resource *where, void *args, dynsel_event 
     return DYNSEL_OK;
 }
 
-int main(void)
+static dynsel_status run_tasks(void)
 {
     static dynsel_round_robin_policy policy; /* zeroed: not initialized yet */
     static int tasks[] = {0, 1, 2, 3};
@@ -25,5 +26,19 @@ int main(void)
         dynsel_error_text(NULL, text, sizeof text); /* what went wrong last */
         fprintf(stderr, "first: %s\n", text);
     }
-    return status == DYNSEL_OK ? 0 : 1;
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const bool help = argc == 2 && strcmp(argv[1], "--help") == 0;
+    if (argc > 1) {
+        fputs("Usage: first\nRuns four tasks, in turn on all devices.\n", help ? stdout : stderr);
+    }
+    const bool good = argc > 1 ? help : run_tasks() == DYNSEL_OK;
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "first: standard output cannot be written\n");
+        return 1;
+    }
+    return good ? 0 : (argc > 1 ? 2 : 1);
 }

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "../common/program.h"
+
 #define HAS_DOUBLE dynsel_any_device_has(fp64)
 #define HAS_SINGLE !dynsel_all_devices_have(fp64)
 
@@ -173,7 +175,7 @@ static int complain(void)
 {
     char text[512];
     (void)dynsel_error_text(NULL, text, sizeof text);
-    (void)fprintf(stderr, "precision: %s\n", text);
+    program_complain("precision", "%s", text);
     return 1;
 }
 
@@ -205,10 +207,14 @@ static dynsel_status take_turns(dynsel_policy *policy, bool in_double, size_t tu
     return DYNSEL_OK;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     static dynsel_round_robin_policy policy;
     size_t count = 0;
+    program_takes_nothing(
+        argc, argv, "precision",
+        "Computes a sum in double precision where a device has it, and in single\n"
+        "precision everywhere; says how far each result is from the limit.\n");
     if (dynsel_round_robin_init(&policy, NULL, 0) != DYNSEL_OK ||
         dynsel_get_resources(&policy.policy, &count) == NULL) {
         return complain();
@@ -233,5 +239,6 @@ int main(void)
     if (status != DYNSEL_OK) {
         return complain();
     }
-    return dynsel_policy_deinit(&policy.policy) == DYNSEL_OK ? 0 : complain();
+    return program_end("precision",
+                       dynsel_policy_deinit(&policy.policy) == DYNSEL_OK ? 0 : complain());
 }

@@ -83,20 +83,41 @@ static dynsel_status read_tile(commands *c)
     return note(c, "clEnqueueReadBufferRect", code);
 }
 
-/** Gives the last event to the library, and keeps the first and the last for device_look(). */
-static void hand_over(commands *c, sepia_tile *tile, dynsel_event *done)
+/** The first and the last event for device_look(): both or none. */
+static dynsel_status keep_ends(const commands *c, sepia_tile *tile)
+{
+    cl_event first = c->events[0], last = c->events[c->count - 1];
+    cl_int code = clRetainEvent(first);
+
+    if (code != CL_SUCCESS) {
+        return dynsel_opencl_check("clRetainEvent", code);
+    }
+    code = clRetainEvent(last);
+    if (code != CL_SUCCESS) {
+        clReleaseEvent(first);
+        return dynsel_opencl_check("clRetainEvent", code);
+    }
+    tile->first = first;
+    tile->last = last;
+    return DYNSEL_OK;
+}
+
+/** Gives the last event to the library, which waits for it whatever is returned. status: of the
+ * commands. Returns the first failure. */
+static dynsel_status hand_over(commands *c, sepia_tile *tile, dynsel_event *done,
+                               dynsel_status status)
 {
     if (c->count == 0) {
-        return;
+        return status;
     }
-    tile->first = c->events[0];
-    tile->last = c->events[c->count - 1];
-    clRetainEvent(tile->first);
-    clRetainEvent(tile->last);
-    done->opencl = tile->last;
+    if (status == DYNSEL_OK) {
+        status = keep_ends(c, tile);
+    }
+    done->opencl = c->events[c->count - 1];
     for (size_t i = 0; i + 1 < c->count; i++) {
         clReleaseEvent(c->events[i]);
     }
+    return status;
 }
 
 dynsel_status device_form(const dynsel_resource *where, void *args, dynsel_event *done)
@@ -113,7 +134,7 @@ dynsel_status device_form(const dynsel_resource *where, void *args, dynsel_event
     if (status == DYNSEL_OK) {
         status = read_tile(&c);
     }
-    hand_over(&c, tile, done); /* after a failure too: what was enqueued is waited for */
+    status = hand_over(&c, tile, done, status); /* what was enqueued is waited for */
     tile->state = status == DYNSEL_OK ? SEPIA_RUNNING : SEPIA_FAILED;
     return status;
 }
@@ -182,7 +203,10 @@ static void print_build_log(cl_program program, cl_device_id device)
     if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, &bytes) ==
         CL_SUCCESS) {
         log[bytes < sizeof log ? bytes : sizeof log - 1] = '\0';
-        fprintf(stderr, "%s\n", log);
+        for (char *line = strtok(log, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+            char clean[512];
+            fprintf(stderr, "%s\n", dynsel_printable(line, clean, sizeof clean));
+        }
     }
 }
 

@@ -68,7 +68,10 @@ static bool is_right(reference_difference found)
 
 static void report(const options *o, const resources *r, reference_difference found)
 {
-    printf("Picture  %s, %u x %u pixels\n", o->input, job.width, job.height);
+    static char name[4096];
+
+    printf("Picture  %s, %u x %u pixels\n", dynsel_printable(o->input, name, sizeof name),
+           job.width, job.height);
     printf("Tiles    %u of %u x %u", job.tile_count, job.tile_width, job.tile_height);
     if (o->repeat > 1) {
         printf(", %u times", o->repeat);
@@ -80,7 +83,7 @@ static void report(const options *o, const resources *r, reference_difference fo
     printf("\n");
     report_table(&job);
     printf("\nLargest difference from the reference: %d of 255.\nWritten: %s\n", found.largest,
-           o->output);
+           dynsel_printable(o->output, name, sizeof name));
 }
 
 static bool tone(const options *o, const resources *r, dynsel_policy *policy, FILE *file)

@@ -196,6 +196,7 @@ static void list_device(const dynsel_opencl_device_info *info, void *context)
         l->platform = wider(l->platform, info->platform);
         return;
     }
+    char name[128], platform[128];
     bool fits = info->verdict == DYNSEL_OPENCL_CHOSEN;
     const char *reason = fits && l->with_devices ? refusal_of(&info->resource) : NULL;
     bool chosen = fits && l->with_devices && reason == NULL;
@@ -207,7 +208,8 @@ static void list_device(const dynsel_opencl_device_info *info, void *context)
     } else if (reason == NULL) {
         reason = info->reason;
     }
-    print_row(l, index, info->name, info->type, info->platform, reason);
+    print_row(l, index, dynsel_printable(info->name, name, sizeof name), info->type,
+              dynsel_printable(info->platform, platform, sizeof platform), reason);
 }
 
 int resources_list(const options *o)

@@ -3,7 +3,6 @@
 
 #include "say.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -48,19 +47,14 @@ void say_prepare(void)
 
 void say_error(const char *format, ...)
 {
-    static char line[8192]; /* a name of a file may take 4096 */
+    static char line[8192], clean[8192]; /* a name of a file may take 4096 */
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    for (char *c = line; *c != '\0'; c++) {
-        if (iscntrl((unsigned char)*c)) {
-            *c = '?'; /* one line, whatever is in a name */
-        }
-    }
     say_progress_erase();
-    fprintf(stderr, "sepia: %s\n", line);
+    fprintf(stderr, "sepia: %s\n", dynsel_printable(line, clean, sizeof clean));
 }
 
 void say_dynsel_error(const char *what)

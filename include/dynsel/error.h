@@ -56,6 +56,9 @@ const dynsel_error *dynsel_last_error(void);
  * Writes an error as one line without a line end, such as `dynsel_submit: a table of fixed size is
  * full: 64 submissions are finished ...`.
  *
+ * Where the texts have control characters in them, or bytes that are not UTF-8, the line has `?`; of
+ * a compiler's log it has the lines and tabs.
+ *
  * error: what to write; NULL stands for dynsel_last_error().
  * buffer, bytes: where to; always ends in '\0' when bytes > 0, cut off where it does not fit; NULL
  *     only with 0 bytes.
@@ -66,6 +69,23 @@ const dynsel_error *dynsel_last_error(void);
  * Cost: linear in the length of the line.
  */
 size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes);
+
+#if CONFIG_DYNSEL_STATUS_NAMES || CONFIG_DYNSEL_HAS_HOSTED
+/**
+ * Copies a text as a terminal may get it: with `?` for control characters, for bytes that are not
+ * UTF-8, and for characters that turn the direction of writing or have no shape. Names of devices
+ * and of files have anything in them, escape sequences too. dynsel_error_text() and
+ * dynsel_resource_name() do this by themselves.
+ *
+ * text: NULL is the empty text.
+ * buffer, bytes: where to; ends in '\0', cut between characters where it does not fit.
+ * Returns: buffer; an empty text where that is NULL or has no byte.
+ * Errors: none.
+ * Context: any.
+ * Cost: linear in the text.
+ */
+const char *dynsel_printable(const char *text, char *buffer, size_t bytes);
+#endif
 
 /**
  * Leaves `error` as this thread's last error, for task functions, backends and policies that have

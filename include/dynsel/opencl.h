@@ -157,7 +157,8 @@ typedef enum dynsel_opencl_verdict {
     DYNSEL_OPENCL_TOO_OLD       /**< its OpenCL, or its platform's, is older than 1.2, or unknown */
 } dynsel_opencl_verdict;
 
-/** One device as the drivers describe it. No text is NULL; they live until dynsel_opencl_close().
+/** One device as the drivers describe it, with anything in the texts; dynsel_resource_name() gives a
+ * name for people. No text is NULL; they live until dynsel_opencl_close().
  */
 typedef struct dynsel_opencl_device_info {
     const char *name; /**< without blanks around it */
@@ -174,7 +175,8 @@ typedef struct dynsel_opencl_device_info {
     dynsel_resource resource; /**< for dynsel_resource_describe() and for policies, chosen or not;
                                  backend NULL only for DYNSEL_OPENCL_NO_DEVICE */
     dynsel_opencl_verdict verdict;
-    const char *reason; /**< the verdict for people, one clause; dies with this structure */
+    const char
+        *reason; /**< the verdict, one clause that can be printed; dies with this structure */
 } dynsel_opencl_device_info;
 
 typedef void (*dynsel_opencl_visitor)(const dynsel_opencl_device_info *info, void *context);

@@ -17,7 +17,8 @@ typedef struct dynsel_resource {
 } dynsel_resource;
 
 /**
- * A name for people, such as "host" or "NVIDIA H200".
+ * A name for people, such as "host" or "NVIDIA H200". Of an OpenCL device it is the driver's, with
+ * `?` for what a terminal should not get; as it stands there it is in dynsel_resource_describe().
  *
  * Returns: text that lives as long as the resource; the backend's name when it names no single
  *     resources; "none" for NULL or a resource without a backend.

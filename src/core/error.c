@@ -4,6 +4,7 @@
 #include <dynsel/targets.h>
 
 #include "core/fail.h"
+#include "text/printable.h"
 
 /* Text that is cut off at the end of its buffer but counted to its own end. */
 typedef struct line {
@@ -20,10 +21,25 @@ static void put(line *out, char character)
     out->length++;
 }
 
+/* The first character of a text, which is not empty, as a terminal may get it; returns the rest. */
+static const char *put_character(line *out, const char *text)
+{
+    bool printable = false;
+    const char *const rest = text + dynsel_text_next(text, &printable);
+    if (!printable) {
+        put(out, '?');
+        return rest;
+    }
+    for (; text != rest; text++) {
+        put(out, *text);
+    }
+    return rest;
+}
+
 static void put_text(line *out, const char *text)
 {
-    for (; *text != '\0'; text++) {
-        put(out, *text);
+    while (*text != '\0') {
+        text = put_character(out, text);
     }
 }
 
@@ -132,9 +148,12 @@ static void put_detail(line *out, const char *detail, uint32_t number)
         if (rest == NULL) {
             rest = put_cause(out, detail, number);
         }
-        if (rest == NULL) {
+        if (rest == NULL && (*detail == '\n' || *detail == '\t')) { /* of a compiler's log */
             put(out, *detail);
             rest = detail + 1;
+        }
+        if (rest == NULL) {
+            rest = put_character(out, detail);
         }
         detail = rest;
     }

@@ -78,6 +78,50 @@ static void a_line_that_does_not_fit_is_cut_off_and_ended(void **state)
     assert_int_equal(dynsel_error_text(&error, NULL, 10), length);
 }
 
+static void a_line_has_nothing_that_a_terminal_should_not_get(void **state)
+{
+    (void)state;
+    const dynsel_error error = {.status = DYNSEL_E_TASK,
+                                .function = "f\n\x1b[2J",
+                                .subject = "G\xc2\x9b\x9b\t\xc3\xbc\xe2\x80\xae!",
+                                .detail = "line 1:\tx\nline {}\x07"};
+    char text[128];
+    (void)dynsel_error_text(&error, text, sizeof text);
+    assert_string_equal(text, "f??[2J: the task failed: line 1:\tx\nline 0? [G???\xc3\xbc?!]");
+}
+
+static void texts_become_printable(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *printable;
+    } cases[] = {
+        {"", ""},
+        {NULL, ""},
+        {"plain ~", "plain ~"},
+        {"\x1b]0;x\x07\r\n\x7f", "?]0;x????"},
+        {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\x80\xc1\x81\xff", "????"}, /* begin nothing */
+        {"\xc3", "?"},                /* end too soon */
+        {"\xe2\x82", "??"},
+        {"\xc3(", "?("},
+        {"\xe0\x80\x80", "???"},                     /* too long for what they say */
+        {"\xed\xa0\x80\xf4\x90\x80\x80", "???????"}, /* no characters */
+        {"\xc2\x85\xc2\xad\xe2\x80\x8b\xef\xbb\xbf", "????"},
+    };
+    char buffer[32];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_ptr_equal(dynsel_printable(cases[i].text, buffer, sizeof buffer), buffer);
+        assert_string_equal(buffer, cases[i].printable);
+    }
+    assert_string_equal(dynsel_printable("ab\xc3\xa4", buffer, 4), "ab"); /* not a half */
+    assert_string_equal(dynsel_printable("ab\xc3\xa4", buffer, 5), "ab\xc3\xa4");
+    assert_string_equal(dynsel_printable("ab", buffer, 1), "");
+    assert_string_equal(dynsel_printable("ab", buffer, 0), "");
+    assert_string_equal(dynsel_printable("ab", NULL, 9), "");
+}
+
 #else
 
 static void all_texts_are_empty(void **state)
@@ -122,6 +166,8 @@ int main(void)
         cmocka_unit_test(every_reason_has_a_text),
         cmocka_unit_test(an_error_becomes_one_line),
         cmocka_unit_test(a_line_that_does_not_fit_is_cut_off_and_ended),
+        cmocka_unit_test(a_line_has_nothing_that_a_terminal_should_not_get),
+        cmocka_unit_test(texts_become_printable),
 #else
         cmocka_unit_test(all_texts_are_empty),
 #endif

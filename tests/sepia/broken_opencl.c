@@ -6,6 +6,7 @@
  *     event:N     each Nth tile's read is not done and its event ends with an error
  *     pixel:N     each Nth tile's read brings one wrong pixel
  *     build       programs do not build
+ *     retain:N    each Nth time an event cannot be retained
  *
  * A tile's kernel is told from the warm-up's by its event. */
 #define _GNU_SOURCE
@@ -61,6 +62,11 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *dev
         return CL_BUILD_PROGRAM_FAILURE;
     }
     return NEXT(clBuildProgram)(program, count, devices, options, notify, data);
+}
+
+cl_int clRetainEvent(cl_event event)
+{
+    return is_due("retain:") ? CL_OUT_OF_HOST_MEMORY : NEXT(clRetainEvent)(event);
 }
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,

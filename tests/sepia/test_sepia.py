@@ -443,6 +443,12 @@ class BrokenDevices(Case):
         self.check_redone("event:5")
         self.check_redone("event:7", "-r", "3")
 
+    def test_events_that_cannot_be_retained(self):
+        for how in ("retain:1", "retain:2", "retain:5"):
+            done = self.check_redone(how)
+            self.assert_tells(done, "-6", "clRetainEvent", "CL_OUT_OF_HOST_MEMORY")
+        self.check_redone("retain:7", "-r", "3", "-d", "all")
+
     def test_a_lost_device(self):
         done = self.check_redone("lost:4")
         self.assert_tells(done, "-5", "lost" if "lost" in done.stderr else "CL_OUT_OF_RESOURCES")

@@ -5,8 +5,10 @@ import re
 import struct
 import unittest
 
-from support_info import (CONFIG, Case, GPU, MOST_DEVICES, NEEDS_DEVICES, NO_DRIVER, ONE, SIZES, THREE,
-                          TWO, VERSION, WELCOMING, WITH_OPENCL, rules)
+from support_info import (CONFIG, Case, DRIVER, GPU, MOST_DEVICES, NAME, NEEDS_DEVICES, NO_DRIVER, ONE, PLATFORM,
+                          SIZES, THREE, TWO, VENDOR, VERSION, WELCOMING, WITH_OPENCL, rules)
+
+
 class People(Case):
     @NEEDS_DEVICES
     def test_it_fits_one_screen(self):
@@ -80,6 +82,19 @@ class People(Case):
             self.refuse(1, "chooses none", "--check", "--device", "name=basic", env=env)
         env = self.odd(rules("platform", {0x901: "OpenCL 1.0 odd"}), ONE)
         self.assertIn("its platform's OpenCL is too old (OpenCL 1.0 odd)", " ".join(self.info(env=env).split()))
+
+    @NEEDS_DEVICES
+    def test_nothing_that_a_terminal_should_not_get(self):
+        evil = "\x1b[31mevil\x07\x9b\x7f"
+        odd = rules("pthread", {NAME: evil, VENDOR: evil, DRIVER: evil, VERSION: "OpenCL 3.0 " + evil})
+        for extra in (rules("platform", {PLATFORM: evil}), rules("pthread", {VERSION: evil}),
+                      rules("platform", {0x901: evil}), rules("platform", {0x901: "OpenCL 1.0 " + evil})):
+            env = self.odd(extra + ";" + odd, ONE)
+            for form in ((), ("--check",), ("--emit-target",), ("--json",), ("--device", "name=" + evil),
+                         ("--device", "colour=" + evil)):
+                done = self.call(*form, env=env)
+                said = done.stdout + done.stderr
+                self.assertEqual([c for c in said if not c.isprintable() and c != "\n"], [], said)
 
     @NEEDS_DEVICES
     def test_devices_of_one_domain_name_each_other(self):

@@ -5,13 +5,12 @@
 
 #include "hint.h"
 #include "targets.h"
-#include "text.h"
 
 static void print_finding(const info_entry *entry)
 {
     char name[256], more[1024];
 
-    text_clean(name, sizeof name, entry->device.name);
+    (void)dynsel_printable(entry->device.name, name, sizeof name);
     if (entry->kind == INFO_OPENCL) {
         printf("opencl %d, ", entry->index);
     }

@@ -29,7 +29,7 @@ static void name_of(const info_entry *entry, char *to, size_t bytes)
                        entry->workers == 1 ? "" : "s");
     } else {
         const bool none = entry->kind == INFO_NO_DEVICE;
-        text_clean(to, bytes, none ? entry->device.platform : entry->device.name);
+        (void)dynsel_printable(none ? entry->device.platform : entry->device.name, to, bytes);
     }
 }
 
@@ -63,7 +63,7 @@ static void print_state(wrap *w, const info_entry *entry)
     char reason[512];
 
     if (!entry->chosen) {
-        text_clean(reason, sizeof reason, entry->reason);
+        (void)dynsel_printable(entry->reason, reason, sizeof reason);
         wrap_coloured(w, YELLOW, "left out:");
         wrap_words(w, reason);
     } else if (target == NULL) {
@@ -163,7 +163,7 @@ static void print_device(wrap *w, const info_entry *entry)
                    device->type, device->vendor, device->platform, entry->driver_version,
                    version_length(version), version, entry->compute_units,
                    entry->compute_units == 1 ? "" : "s");
-    text_clean(clean, sizeof clean, line);
+    (void)dynsel_printable(line, clean, sizeof clean);
     print_line(w, "  device", clean);
 }
 
@@ -248,7 +248,7 @@ static void print_notes(wrap *w, const info_entry *entry)
     char text[LONGEST_LINE];
 
     if (more != NULL) {
-        text_clean(text, sizeof text, more + 2);
+        (void)dynsel_printable(more + 2, text, sizeof text);
         print_line(w, "  note", text);
     }
     hint_for(entry, text, sizeof text);
@@ -309,7 +309,7 @@ static void print_heading(const info_list *list)
                    targets, list->selector != NULL ? "; OpenCL devices by " : "",
                    list->selector != NULL ? list->selector_from : "",
                    list->selector != NULL ? list->selector : "");
-    text_clean(clean, sizeof clean, text);
+    (void)dynsel_printable(text, clean, sizeof clean);
     wrap_words(&w, clean);
     wrap_end(&w);
 }
@@ -320,7 +320,7 @@ static void print_note(const info_list *list)
     char clean[LONGEST_LINE];
 
     if (list->note[0] != '\0') {
-        text_clean(clean, sizeof clean, list->note);
+        (void)dynsel_printable(list->note, clean, sizeof clean);
         printf("\n");
         wrap_words(&w, clean);
         wrap_end(&w);

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "text.h"
+#include <dynsel/error.h>
 
 void say_error(const char *format, ...)
 {
@@ -14,6 +14,6 @@ void say_error(const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    text_clean(clean, sizeof clean, line);
+    (void)dynsel_printable(line, clean, sizeof clean);
     (void)fprintf(stderr, "dynsel-info: %s\n", clean);
 }

@@ -50,39 +50,6 @@ uint32_t text_next(const char **at)
     return value;
 }
 
-bool text_is_printable(uint32_t c)
-{
-    static const struct {
-        uint32_t first, last;
-    } never[] = {{0, 0x1F},        {0x7F, 0x9F},     {0xAD, 0xAD},       {0x61C, 0x61C},
-                 {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},   {0xFDD0, 0xFDEF},
-                 {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF}, {0xE0000, 0x10FFFF}};
-
-    for (size_t i = 0; i < sizeof never / sizeof *never; i++) {
-        if (c >= never[i].first && c <= never[i].last) {
-            return false;
-        }
-    }
-    return true;
-}
-
-void text_clean(char *to, size_t bytes, const char *text)
-{
-    size_t used = 0;
-
-    while (*text != '\0') {
-        const char *begin = text;
-        bool printable = text_is_printable(text_next(&text));
-        size_t length = printable ? (size_t)(text - begin) : 1;
-        if (used + length >= bytes) {
-            break;
-        }
-        memcpy(to + used, printable ? begin : "?", length);
-        used += length;
-    }
-    to[used] = '\0';
-}
-
 size_t text_columns(const char *text)
 {
     size_t columns = 0;

@@ -12,13 +12,6 @@
 /** The next character, and `*at` behind it; TEXT_BAD for a byte that is not UTF-8, 0 at the end. */
 uint32_t text_next(const char **at);
 
-/** Whether a terminal may get it: no control character, none that turns the direction of writing.
- */
-bool text_is_printable(uint32_t character);
-
-/** Copies what can be printed, '?' for the rest; cuts between characters where it does not fit. */
-void text_clean(char *to, size_t bytes, const char *text);
-
 /** How many columns a clean text takes, each character one. */
 size_t text_columns(const char *text);
 

@@ -27,7 +27,7 @@ static const char *resource_name(dynsel_backend *backend, const void *handle)
     if (entry == NULL) {
         entry = dynsel_opencl_entry_of_queue(handle);
     }
-    return entry != NULL ? entry->name : NULL;
+    return entry != NULL ? entry->label : NULL;
 }
 
 static dynsel_status attach(dynsel_backend *backend, void *own)

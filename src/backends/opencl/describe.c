@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <dynsel/error.h>
+
 #include "backends/opencl/version.h"
 #include "text/slice.h"
 
@@ -124,6 +126,7 @@ void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
     (void)dynsel_opencl_read_value(device, CL_DEVICE_GLOBAL_MEM_SIZE, &entry->memory_bytes,
                                    sizeof(entry->memory_bytes));
     read_text(device, CL_DEVICE_NAME, entry->name, sizeof(entry->name), "unnamed device");
+    (void)dynsel_printable(entry->name, entry->label, sizeof(entry->label));
     read_text(device, CL_DEVICE_VENDOR, entry->vendor, sizeof(entry->vendor), "unknown vendor");
     read_text(device, CL_DRIVER_VERSION, entry->driver_version, sizeof(entry->driver_version),
               "unknown");

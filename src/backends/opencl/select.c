@@ -233,8 +233,10 @@ static void explain(reason *why, const dynsel_opencl_entry *entry,
 static void visit_device(const dynsel_opencl_entry *entry, const dynsel_opencl_choice *choice,
                          dynsel_opencl_visitor visitor, void *context)
 {
-    reason why = {""};
-    explain(&why, entry, choice);
+    reason raw = {""};
+    reason why;
+    explain(&raw, entry, choice);
+    (void)dynsel_printable(raw.text, why.text, sizeof(why.text));
     const dynsel_opencl_device_info info = {
         .name = entry->name,
         .vendor = entry->vendor,

@@ -92,7 +92,8 @@ typedef struct dynsel_opencl_entry {
     dynsel_aspect_set aspects; /* asked for once */
 #endif
     dynsel_opencl_place place;
-    char name[DYNSEL_OPENCL_NAME_BYTES];
+    char name[DYNSEL_OPENCL_NAME_BYTES];  /* as the driver says it */
+    char label[DYNSEL_OPENCL_NAME_BYTES]; /* the same for people */
     char vendor[DYNSEL_OPENCL_TEXT_BYTES];
     char driver_version[DYNSEL_OPENCL_TEXT_BYTES];
     char version[DYNSEL_OPENCL_TEXT_BYTES];
