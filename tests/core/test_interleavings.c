@@ -49,6 +49,7 @@ static struct world {
     event events[EVENTS];
     unsigned event_count;
     unsigned refused; /* submits, because the table was full */
+    unsigned vain;    /* submits that the device refused */
     unsigned told_submissions;
     unsigned told_ends;
     unsigned group_failures;
@@ -60,6 +61,7 @@ static struct world {
     unsigned mistakes;
     const char *mistake;
     bool next_fails;
+    bool lost; /* the device takes no work any more */
     bool over; /* the policy was ended */
 } world;
 
@@ -103,6 +105,9 @@ static const dynsel_policy_ops policy_ops = {
 
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
+    if (world.lost) {
+        return DYNSEL_E_OUT_OF_SERVICE;
+    }
     dynsel_work_call(work);
     event *made = work->done.native;
     made->token = work->token;
@@ -206,6 +211,23 @@ static void submit(unsigned which)
     expect(status == DYNSEL_OK || status == DYNSEL_E_FULL, "submit");
 }
 
+static void lose_device(unsigned which)
+{
+    (void)which;
+    world.lost = true;
+}
+
+static void submit_in_vain(unsigned which)
+{
+    (void)which;
+    world.vain++;
+    expect(dynsel_try_submit(&world.policy, &DYNSEL_TASK(enqueue, NULL), NULL) ==
+               DYNSEL_E_OUT_OF_SERVICE,
+           "submit to what is lost");
+    expect(dynsel_resource_in_service(&world.policy, 0) == DYNSEL_E_OUT_OF_SERVICE,
+           "what is lost is in service");
+}
+
 static void submit_with_handle(unsigned which)
 {
     handle *own = &world.handles[which];
@@ -289,12 +311,6 @@ static void end_policy(unsigned which)
     const dynsel_status status = dynsel_policy_deinit(&world.policy);
     expect(status == DYNSEL_OK || (which == PERHAPS && status == DYNSEL_E_BUSY), "deinit");
     world.over = status == DYNSEL_OK;
-}
-
-static void end_other(unsigned which)
-{
-    (void)which;
-    expect(dynsel_policy_deinit(&world.other) == DYNSEL_OK, "deinit without work");
 }
 
 static void wait_for_group(unsigned which)
@@ -425,6 +441,12 @@ static void start_in_vain(unsigned which)
     dynsel_deferred_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEPENDENCY});
 }
 
+static void end_other(unsigned which)
+{
+    (void)which;
+    expect(dynsel_policy_deinit(&world.other) == DYNSEL_OK, "deinit without work");
+}
+
 static void take_failure(unsigned which)
 {
     const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&world.policy));
@@ -457,81 +479,32 @@ typedef struct program {
     operation threads[STEP_THREADS][OPERATIONS];
 } program;
 
-#define WAIT(n)                                                                                    \
-    {                                                                                              \
-        wait_for, n                                                                                \
-    }
-#define RELEASE(n)                                                                                 \
-    {                                                                                              \
-        let_go, n                                                                                  \
-    }
-#define UNWRAP(n)                                                                                  \
-    {                                                                                              \
-        unwrap, n                                                                                  \
-    }
-#define END(n)                                                                                     \
-    {                                                                                              \
-        end, n                                                                                     \
-    }
-#define MARK(n)                                                                                    \
-    {                                                                                              \
-        mark, n                                                                                    \
-    }
-#define MARK_ALL                                                                                   \
-    {                                                                                              \
-        mark_all, 0                                                                                \
-    }
-#define HANDLE(n)                                                                                  \
-    {                                                                                              \
-        submit_with_handle, n                                                                      \
-    }
-#define SUBMIT                                                                                     \
-    {                                                                                              \
-        submit, 0                                                                                  \
-    }
-#define GROUP                                                                                      \
-    {                                                                                              \
-        wait_for_group, 0                                                                          \
-    }
-#define PROGRESS                                                                                   \
-    {                                                                                              \
-        progress, 0                                                                                \
-    }
+/* clang-format off */
+#define OPERATION(run, which) {run, which}
+/* clang-format on */
+#define WAIT(n)    OPERATION(wait_for, n)
+#define RELEASE(n) OPERATION(let_go, n)
+#define UNWRAP(n)  OPERATION(unwrap, n)
+#define END(n)     OPERATION(end, n)
+#define MARK(n)    OPERATION(mark, n)
+#define MARK_ALL   OPERATION(mark_all, 0)
+#define HANDLE(n)  OPERATION(submit_with_handle, n)
+#define SUBMIT     OPERATION(submit, 0)
+#define GROUP      OPERATION(wait_for_group, 0)
+#define PROGRESS   OPERATION(progress, 0)
 
-#define END_POLICY(outcome)                                                                        \
-    {                                                                                              \
-        end_policy, outcome                                                                        \
-    }
+#define END_POLICY(outcome) OPERATION(end_policy, outcome)
 
-#define END_OTHER                                                                                  \
-    {                                                                                              \
-        end_other, 0                                                                               \
-    }
+#define LOSE           OPERATION(lose_device, 0)
+#define SUBMIT_IN_VAIN OPERATION(submit_in_vain, 0)
+#define END_OTHER      OPERATION(end_other, 0)
 
-#define DEFER(n)                                                                                   \
-    {                                                                                              \
-        defer, n                                                                                   \
-    }
-#define DEFER_BEHIND(n)                                                                            \
-    {                                                                                              \
-        defer_behind, n                                                                            \
-    }
-#define READY(n)                                                                                   \
-    {                                                                                              \
-        get_ready, n                                                                               \
-    }
-#define DOOM(n)                                                                                    \
-    {                                                                                              \
-        doom, n                                                                                    \
-    }
-#define START_IN_VAIN(n)                                                                           \
-    {                                                                                              \
-        start_in_vain, n                                                                           \
-    }
-#define TAKE_FAILURE                                                                               \
-    {                                                                                              \
-        take_failure, 0                                                                            \
-    }
+#define DEFER(n)         OPERATION(defer, n)
+#define DEFER_BEHIND(n)  OPERATION(defer_behind, n)
+#define READY(n)         OPERATION(get_ready, n)
+#define DOOM(n)          OPERATION(doom, n)
+#define START_IN_VAIN(n) OPERATION(start_in_vain, n)
+#define TAKE_FAILURE     OPERATION(take_failure, 0)
 
 static const program programs[] = {
     {"both wait", {HANDLE(0)}, {{MARK(0), WAIT(0), WAIT(0)}, {WAIT(0), SUBMIT, PROGRESS}}},
@@ -557,6 +530,7 @@ static const program programs[] = {
     {"group beside release", {HANDLE(0)}, {{MARK(0), GROUP}, {RELEASE(0), UNWRAP(0), PROGRESS}}},
     {"two groups", {SUBMIT}, {{MARK(0), GROUP}, {MARK(0), GROUP}}},
     {"two handles", {HANDLE(0), HANDLE(1)}, {{MARK(0), WAIT(0)}, {MARK_ALL, RELEASE(1)}}},
+    {"loss beside loss", {LOSE}, {{SUBMIT_IN_VAIN}, {SUBMIT_IN_VAIN}}},
     {"reap beside deinit",
      {HANDLE(0)},
      {{PROGRESS, PROGRESS}, {MARK(0), RELEASE(0), END_POLICY(IN_ANY_CASE)}}},
@@ -665,7 +639,7 @@ static void check_end(void)
              "a slot was not freed");
     }
     const unsigned ended = world.event_count + world.doomed;
-    must(count_generations() - generations_before == ended,
+    must(count_generations() - generations_before == ended + world.vain,
          "a slot's generation did not go on by one for each piece of work");
     must(world.told_submissions == ended && world.told_ends == ended,
          "the policy did not hear of each piece of work once");
@@ -676,6 +650,9 @@ static void check_end(void)
     must(world.hooks == deferred, "who deferred the work did not hear of each end once");
     check_handles();
     check_events();
+    must(world.over || dynsel_resource_reinstate(&world.policy, 0) == DYNSEL_OK,
+         "the device stays out of service");
+    must(world.policy.impaired.value == 0, "a loss was counted twice");
     must(world.other.self == NULL || dynsel_policy_deinit(&world.other) == DYNSEL_OK,
          "the other policy is in use");
     must(world.over || dynsel_policy_deinit(&world.policy) == DYNSEL_OK,
