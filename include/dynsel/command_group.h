@@ -27,9 +27,10 @@
  * submitting call, or by a later call of the library (dynsel_progress(), submitting calls, waits,
  * and opening a host accessor), not in between: a program that makes no calls starts nothing. When
  * what it reads was to be written by work that failed, it fails too, with DYNSEL_E_DEPENDENCY and
- * the first cause; writing with a discarding mode begins afresh. (Where it was started on another
- * queue of the same device before the failure was known, a driver may fail it as well, with
- * DYNSEL_E_DEPENDENCY: submit it again.)
+ * the first cause. Where that work did not begin, this does not either, and what is submitted once
+ * that is known finds the contents from before. Where it had begun, the contents are lost, until a
+ * discarding mode writes them afresh. (Where it was started on the same device before the failure
+ * was known, it may have begun there, or a driver fails it as well: submit it again.)
  *
  * Time: what policies learn of a command group has in it what was moved in for it. What is moved
  * back afterwards, because the host, the end of a buffer or work elsewhere needs it, is reported to

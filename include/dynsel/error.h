@@ -23,6 +23,9 @@ typedef struct dynsel_error {
     uint32_t number; /**< what `{}` in `detail` stands for; `{aspect}` is the name of the aspect
                         with that number, `{target}` of the target with its upper half, `{status}`
                         what the status with that number says */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    uint32_t buffer; /**< dynsel_buffer.token of the buffer concerned; 0: none */
+#endif
     const char
         *function; /**< the call that failed, such as "clEnqueueNDRangeKernel"; NULL: unknown */
     const char *subject; /**< the device, resource or option concerned; NULL: none */

@@ -34,8 +34,11 @@ typedef struct dynsel_host_accessor {
  * buffer: whose data; cannot be ended while the accessor is open.
  * mode: with DYNSEL_ACCESS_READ, others may read at the same time. A discarding mode moves nothing.
  * Errors: DYNSEL_E_INVALID (NULL, no buffer, an accessor that is open), DYNSEL_E_STALE (the buffer
- *     was ended), DYNSEL_E_DEPENDENCY (what was to write the data failed; open with a discarding
- *     mode to begin afresh), DYNSEL_E_DEVICE (the only valid copy could not be brought back),
+ *     was ended), DYNSEL_E_DEPENDENCY (work that had begun to write the data failed: open with a
+ *     discarding mode to begin afresh; or work failed that was to write them and did not begin,
+ *     and this was entered behind it: open again), DYNSEL_E_DEVICE (the only valid copy could not
+ *     be brought back: open again, unless its device is lost; the error has device, function, code
+ *     and buffer),
  *     DYNSEL_E_FULL (no slot of CONFIG_DYNSEL_MAX_IN_FLIGHT can become free), DYNSEL_E_BUSY (it
  *     conflicts with a host accessor that this thread has open, so that it would wait for ever),
  *     DYNSEL_E_IN_TASK (inside a task function).

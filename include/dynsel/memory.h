@@ -57,6 +57,10 @@ enum {
 };
 #endif
 
+/** How often the library tries to bring data to the host before the access fails that needs them.
+ */
+enum { DYNSEL_FETCH_ATTEMPTS = 3 };
+
 /** What a command does. */
 typedef enum dynsel_command_kind {
     DYNSEL_COMMAND_NONE,
@@ -140,7 +144,10 @@ typedef struct dynsel_memory_ops {
     /** Brings the copy's data into the host's memory; for shared memory, hands it to the host, to
      * be read or also written. contents: as above. Starts it and does not wait; done->native is for
      * the backend's `poll`, `wait` and `release`, or NULL when it is done already. All work that
-     * wrote the copy is complete. */
+     * wrote the copy is complete. A failure, of the call or of its event, leaves the copy valid,
+     * and shared memory the device's: the library tries again DYNSEL_FETCH_ATTEMPTS times in all
+     * after DYNSEL_E_AGAIN and after a failed event, and at the next access after any failure;
+     * unless `is_lost`. */
     dynsel_status (*fetch)(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
                            bool to_write, dynsel_event *done);
 
@@ -151,9 +158,20 @@ typedef struct dynsel_memory_ops {
                                 const dynsel_event *after, size_t after_count, dynsel_event *done);
 
     /** Starts a command of kind KERNEL, COPY or FILL, from within `start`. done: as of a task
-     * function. */
+     * function. DYNSEL_E_DEPENDENCY, of its event: the command did not run, because what it comes
+     * after failed. */
     dynsel_status (*launch)(dynsel_backend *backend, void *own, const dynsel_command *command,
                             dynsel_event *done);
+
+    /** `launch` only starts commands: where it fails and leaves no event, the command has changed
+     * nothing, and the buffers that it was to write keep their contents. False: it may have begun,
+     * and what it was to write is lost. */
+    bool launch_is_asynchronous;
+
+    /** Whether the device is lost for good, and its memory with it. Until then a failure says
+     * nothing about what its memory holds. own: that of `allocate`. Never blocks. May be NULL:
+     * devices are never lost. */
+    bool (*is_lost)(dynsel_backend *backend, void *own);
 
     /** Whether there is a form of this kernel for this backend. Never blocks. */
     bool (*has_form)(const dynsel_kernel *kernel);

@@ -319,6 +319,10 @@ dynsel_status dynsel_deferred_start(dynsel_slot *slot)
             slot->work.error = dynsel_event_refused();
         }
     }
+    if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK) && known->holds(slot)) {
+        dynsel_lane_note_result(policy, index, slot->work.error.status);
+        return slot->work.error.status;
+    }
     end(slot, true);
     return DYNSEL_OK;
 }

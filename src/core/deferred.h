@@ -33,6 +33,9 @@ typedef struct dynsel_deferral {
      * slot->work.error. No lock of the caller's is held but that of the slot's lane. */
     void (*ended)(dynsel_slot *slot);
 
+    /* Whether work whose start failed, and left no event, may not end yet. */
+    bool (*holds)(const dynsel_slot *slot);
+
     /* A policy of which nothing is in flight is about to leave its resources, and to end. */
     void (*leave)(const dynsel_policy *policy);
 } dynsel_deferral;
@@ -84,7 +87,8 @@ void dynsel_deferred_take(dynsel_slot *slot);
 void dynsel_deferred_put_back(dynsel_slot *slot);
 
 /* Starts taken work on the chosen resource. DYNSEL_OK: it was started, and may be over and its slot
- * another's. Any other status: nothing was started, it is still taken. */
+ * another's. Any other status: nothing was started, or has failed at once and is held; it is still
+ * taken. */
 dynsel_status dynsel_deferred_start(dynsel_slot *slot);
 
 /* After a refusal with DYNSEL_E_OUT_OF_SERVICE: takes that resource out of service and lets the

@@ -126,7 +126,21 @@ static const char *put_cause(line *out, const char *text, uint32_t number)
     }
     return rest;
 }
+
+static void put_buffer(line *out, const dynsel_error *error)
+{
+    if (error->buffer != 0) {
+        put_text(out, ", buffer ");
+        put_number(out, error->buffer);
+    }
+}
 #else
+static void put_buffer(line *out, const dynsel_error *error)
+{
+    (void)out;
+    (void)error;
+}
+
 static const char *put_cause(line *out, const char *text, uint32_t number)
 {
     (void)out;
@@ -179,6 +193,7 @@ static void put_error(line *out, const dynsel_error *error)
         put_text(out, ", code ");
         put_code(out, error->code);
     }
+    put_buffer(out, error);
 }
 
 size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes)

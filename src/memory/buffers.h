@@ -47,6 +47,17 @@ typedef struct dynsel_fetch {
     uint64_t seen_ns;  /* when it was last seen to go on */
 } dynsel_fetch;
 
+/* What failed work did to a buffer; see src/memory/failures.h. Versions of the contents are called
+ * by the number of entry of the work that writes them; 0: none. */
+typedef struct dynsel_buffer_failures {
+    dynsel_word known;           /* 0: there is none; these three are read without the lock too */
+    dynsel_word lost;            /* the version that was being written by work that failed */
+    dynsel_word undone;          /* a version that was never begun: whoever was to read it fails */
+    uint32_t in_place_of_undone; /* the version that is there instead */
+    dynsel_error loss;           /* why it was lost, */
+    dynsel_error undoing;        /* and why it was not begun */
+} dynsel_buffer_failures;
+
 /* Who is to know what it takes to bring the data back. */
 typedef struct dynsel_writer {
     dynsel_selection selection; /* of the work that wrote them; policy NULL: nobody */
@@ -68,10 +79,7 @@ typedef struct dynsel_buffer_record {
     uint32_t writer_order;
     uint32_t readers[CONFIG_DYNSEL_MAX_READERS]; /* tokens + 1 of those that read it since */
     uint32_t reader_count;
-    /* The number of entry of the last work that was to write it and failed; 0: none. Read without
-     * the lock too. */
-    dynsel_word failed;
-    dynsel_error failure; /* its first cause */
+    dynsel_buffer_failures failures;
 
     bool host_valid;
     bool host_read;     /* work in the host's domain that reads it may be on its way */
@@ -79,6 +87,10 @@ typedef struct dynsel_buffer_record {
     uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
                            allocated; 0: none */
     dynsel_fetch fetch;
+    uint8_t fetch_failures; /* in a row, of the fetch that is wanted now */
+    uint32_t
+        fetch_refused; /* the domain that it was given up from; 0: none. Who is told clears it */
+    dynsel_error fetch_failure;                           /* the last */
     dynsel_writer wrote;                                  /* the data as they are now */
     dynsel_copy_record copies[CONFIG_DYNSEL_MAX_DOMAINS]; /* by domain - 1 */
     dynsel_movement movement;

@@ -63,6 +63,9 @@ static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
     case DYNSEL_STAGE_ACCEPTED:
         return wait_for(s, copy->since);
     case DYNSEL_STAGE_STARTED:
+        if (dynsel_group_in(copy->since - 1)->undone) {
+            return wait_for(s, copy->since); /* whether it will have brought it is not known */
+        }
         if (!s->group->in_order || copy->since_on != s->group->lane) {
             come_after(s->group, copy->since - 1);
         } else if (s->use->reads) {
@@ -86,15 +89,34 @@ static dynsel_status look_settled(const sight *s, dynsel_copy_record *copy)
     return DYNSEL_OK;
 }
 
+/* The last fetch failed, and its function, device and code are told. */
+static dynsel_status fail_with_fetch(const sight *s, const char *detail)
+{
+    dynsel_error *const error = &s->group->error;
+    *error = s->record->fetch_failure;
+    error->status = DYNSEL_E_DEVICE;
+    error->detail = detail;
+    error->buffer = s->use->token;
+    if (error->function == NULL) {
+        error->function = DYNSEL_TEXT("dynsel_submit_command_group");
+    }
+    if (error->subject == NULL) {
+        error->subject = s->use->name;
+    }
+    return DYNSEL_E_DEVICE;
+}
+
 static dynsel_status fail_lost(const sight *s)
 {
-    s->group->error = (dynsel_error){
-        .status = DYNSEL_E_DEVICE,
-        .function = DYNSEL_TEXT("dynsel_submit_command_group"),
-        .subject = DYNSEL_TEXT(s->use->name),
-        .detail = DYNSEL_TEXT("the only valid copy was on a device that failed"),
-    };
-    return DYNSEL_E_DEVICE;
+    return fail_with_fetch(s, DYNSEL_TEXT("the only valid copy was on a device that failed"));
+}
+
+/* This one gives up; who wants the data next tries again. */
+static dynsel_status fail_to_fetch(const sight *s)
+{
+    s->record->fetch_refused = 0;
+    return fail_with_fetch(s, DYNSEL_TEXT("the data could not be brought to the host's memory, "
+                                          "and are still on the device: try again"));
 }
 
 /* Has the caller begin it; contents come from a valid copy only. */
@@ -104,6 +126,9 @@ static dynsel_status fetch_from(const sight *s, uint32_t domain, bool to_write)
     const dynsel_status status = look_settled(s, copy);
     if (status != DYNSEL_OK) {
         return status;
+    }
+    if (s->record->fetch_refused == domain) {
+        return fail_to_fetch(s);
     }
     const bool valid = dynsel_copy_is_valid(s->record, domain);
     s->record->fetch =
@@ -193,6 +218,12 @@ static dynsel_status look_for_readers(const sight *s)
     return look_for_host_readers(s);
 }
 
+/* Data that are not needed change hands all the same, for when the work does not begin. */
+static bool keeps_contents(const sight *s)
+{
+    return s->record->host_valid || dynsel_copy_is_valid(s->record, s->group->domain);
+}
+
 static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bool need)
 {
     const uint8_t mapping = copy->memory.mapping;
@@ -201,7 +232,7 @@ static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bo
         return DYNSEL_OK;
     }
     s->use->bring = true;
-    s->use->contents = s->use->reads;
+    s->use->contents = s->use->reads || keeps_contents(s);
     return s->use->writes ? DYNSEL_OK : look_for_readers(s);
 }
 
@@ -343,13 +374,14 @@ dynsel_outlook dynsel_coherence_look(dynsel_handler *group)
         dynsel_use *const use = &group->uses[i];
         const sight s = {group, use, use->record, &outlook};
         dynsel_use_reset(use);
+        use->brought = false;
         const dynsel_status status = group->domain == DYNSEL_HOST_DOMAIN
                                          ? look_on_host(&s)
                                          : look_on_device(&s, copy_in(use->record, group->domain));
-        if (status != DYNSEL_OK && outlook.status != DYNSEL_E_AGAIN) {
+        if (status != DYNSEL_OK) {
             outlook.status = status;
         }
-        if (outlook.fetch != NULL) {
+        if (outlook.fetch != NULL || (status != DYNSEL_OK && status != DYNSEL_E_AGAIN)) {
             break;
         }
     }

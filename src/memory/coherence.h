@@ -42,9 +42,13 @@ void dynsel_coherence_decide(dynsel_handler *group);
 /* Under the lock: the start that was decided did not take place. */
 void dynsel_coherence_take_back(dynsel_handler *group);
 
-/* Under the lock, while it is being started: the same for its uses from `first` on, whose data were
- * not moved after all. */
-void dynsel_coherence_undo(dynsel_handler *group, uint32_t first);
+/* Under the lock: takes back what the start would have made of the copies, but for what was brought
+ * for it. */
+void dynsel_coherence_undo(const dynsel_handler *group);
+
+/* Under the lock: the same of work whose command did not begin, as was known only after others had
+ * come behind it on its resource. */
+void dynsel_coherence_undo_late(const dynsel_handler *group);
 
 /* Without the lock: begins the fetch that dynsel_coherence_look() asked for, or gives a lost copy
  * up. */

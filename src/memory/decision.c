@@ -2,6 +2,7 @@
 /* What the start of a command group makes of the copies of its buffers, and how that is undone. */
 #include "memory/coherence.h"
 
+#include "core/deferred.h"
 #include "memory/domains.h"
 #include "memory/readback.h"
 #include "memory/staging.h"
@@ -92,44 +93,129 @@ bool dynsel_coherence_start_at_hand(dynsel_handler *group)
     return true;
 }
 
+/* What was valid before in other domains is so still, but for what is not there any more. */
+static uint32_t valid_before(const dynsel_use *use)
+{
+    const dynsel_buffer_record *const record = use->record;
+    uint32_t valid = use->others_valid;
+    for (uint32_t domain = 1; domain <= CONFIG_DYNSEL_MAX_DOMAINS; domain++) {
+        const dynsel_copy_record *const copy = &record->copies[domain - 1];
+        if (copy->memory.native == NULL || copy->lost) {
+            valid &= ~dynsel_domain_bit(domain);
+        }
+    }
+    return valid;
+}
+
 static void undo_on_host(const dynsel_use *use, dynsel_buffer_record *record)
 {
     if (use->writes) {
         record->host_valid = use->host_was_valid;
-        record->valid |= use->others_valid;
+        record->valid |= valid_before(use);
     }
 }
 
-/* Shared memory that was allocated already is the device's, and shows it the host's data. */
+/* Shared memory that is the device's by now shows it the data that were the host's. Who comes after
+ * what was brought comes after this work, as long as that is about it. */
 static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, uint32_t domain)
 {
     dynsel_copy_record *const copy = copy_in(record, domain);
+    const bool there = copy->memory.native != NULL;
+    const bool moved = use->bring || use->allocate;
     const bool has_host =
-        use->allocate && copy->memory.shared && copy->memory.mapping == DYNSEL_UNMAPPED;
-    if (use->may_share && copy->memory.native == NULL) {
+        moved && there && copy->memory.shared && copy->memory.mapping == DYNSEL_UNMAPPED;
+    const bool came = use->bring && use->brought && use->contents;
+    if (use->may_share && !there) {
         record->shared_by = 0;
     }
-    if (use->bring || use->allocate) {
+    if (moved && !(use->bring && use->brought)) {
         copy->since = 0;
     }
-    dynsel_copy_set_valid(record, domain, has_host ? use->host_was_valid : use->was_valid);
+    const bool valid = use->was_valid || came || (has_host && use->host_was_valid);
+    dynsel_copy_set_valid(record, domain, valid && there);
     if (use->writes) {
-        record->valid |= use->others_valid;
+        record->valid |= valid_before(use);
     }
-    if (use->writes || use->bring || use->allocate) {
+    if (use->writes || moved) {
         record->host_valid = use->host_was_valid && !has_host;
     }
 }
 
-void dynsel_coherence_undo(dynsel_handler *group, uint32_t first)
+static void undo(const dynsel_handler *group, const dynsel_use *use)
 {
-    for (uint32_t i = first; i < group->use_count; i++) {
+    if (use->writes) {
+        dynsel_readback_forget(use->record); /* it was this work that was to be told */
+    }
+    if (group->domain == DYNSEL_HOST_DOMAIN) {
+        undo_on_host(use, use->record);
+    } else {
+        undo_on_device(use, use->record, group->domain);
+    }
+}
+
+void dynsel_coherence_undo(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        undo(group, &group->uses[i]);
+    }
+}
+
+/* The use through which a group writes the buffer next behind the version; NULL: it does not. */
+static dynsel_use *find_next_in(dynsel_handler *group, const dynsel_buffer_record *record,
+                                uint32_t version)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        dynsel_use *const use = &group->uses[i];
+        if (use->record == record && use->writes && use->source == version) {
+            return use;
+        }
+    }
+    return NULL;
+}
+
+/* Of all that is on its way. Pinned, because a group that is over may be filled in by who has its
+ * slot next. */
+static dynsel_use *find_next(const dynsel_buffer_record *record, uint32_t version, bool *decided)
+{
+    dynsel_use *next = NULL;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && next == NULL; i++) {
+        dynsel_slot *const slot = &dynsel_slots[i];
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (!dynsel_slot_pin_reserved(slot, dynsel_slot_generation(word))) {
+            continue;
+        }
+        dynsel_handler *const group = &dynsel_groups[i];
+        const bool is_over = dynsel_stage_of(slot->work.token) == DYNSEL_STAGE_OVER;
+        if (slot->deferred && !is_over) {
+            next = find_next_in(group, record, version);
+            *decided = group->decided == group->token && !group->undone;
+        }
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+    return next;
+}
+
+/* Where the start of the next writer was decided, it is that which would have to be taken back
+ * first: then to what was here before. */
+static void undo_late(const dynsel_handler *group, const dynsel_use *use)
+{
+    bool decided = false;
+    dynsel_use *const next = find_next(use->record, group->order, &decided);
+    if (next != NULL && decided) {
+        next->host_was_valid = use->host_was_valid;
+        next->was_valid = use->was_valid;
+        next->others_valid = use->others_valid;
+    } else if (next != NULL || use->record->writer_order == group->order) {
+        undo(group, use);
+    }
+}
+
+void dynsel_coherence_undo_late(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
         const dynsel_use *const use = &group->uses[i];
-        dynsel_buffer_record *const record = use->record;
-        if (group->domain == DYNSEL_HOST_DOMAIN) {
-            undo_on_host(use, record);
-        } else {
-            undo_on_device(use, record, group->domain);
+        if (use->writes && dynsel_buffer_is(use->record, use->token)) {
+            undo_late(group, use);
         }
     }
 }
@@ -150,7 +236,7 @@ void dynsel_coherence_take_back(dynsel_handler *group)
     for (uint32_t i = 0; i < group->use_count; i++) {
         count_no_more(group, &group->uses[i]);
     }
-    dynsel_coherence_undo(group, 0);
+    dynsel_coherence_undo(group);
     if (group->staged_count != 0) {
         dynsel_staging_give_back(group);
     }

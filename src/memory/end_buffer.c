@@ -7,8 +7,8 @@
 #include "memory/buffers.h"
 #include "memory/coherence.h"
 #include "memory/evict.h"
+#include "memory/failures.h"
 #include "memory/lock.h"
-#include "memory/order.h"
 #include "memory/readback.h"
 #include "port/atomic.h"
 #include "port/lock.h"
@@ -81,31 +81,33 @@ static dynsel_error bring_home(dynsel_buffer_record *record)
     return home.error;
 }
 
-/* Tells the first cause, if what was to write the buffer last has failed. */
-static void tell_failure(const dynsel_buffer_record *record, dynsel_error *error)
-{
-    const uint32_t failed = dynsel_word_load_acquire(&record->failed);
-    if (failed != 0 && failed == record->writer_order) {
-        *error = dynsel_order_failure_of(
-            record, DYNSEL_TEXT("the buffer was ended, but what was to write it failed: {status}"));
-    }
-}
-
-static dynsel_error end(dynsel_buffer_record *record)
+/* True: the contents are in the host's memory, or lost for good. False: they could not be brought,
+ * and the buffer is as before. */
+static bool bring_what_is_left(dynsel_buffer_record *record, dynsel_buffer handle,
+                               dynsel_error *error)
 {
     dynsel_lock_acquire(&home_lock);
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    dynsel_error error = bring_home(record);
-    tell_failure(record, &error);
+    *error = bring_home(record);
+    const bool lost = dynsel_failure_at_end(record, error);
+    const bool ends = lost || error->status == DYNSEL_OK || record->valid == 0;
+    if (!ends) {
+        dynsel_word_store_release(&record->token, handle.token);
+    }
+    if (error->status != DYNSEL_OK) {
+        error->buffer = handle.token;
+    }
     dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_lock_release(&home_lock);
+    return ends;
+}
 
-    dynsel_readback_tell();
+static void end(dynsel_buffer_record *record)
+{
     dynsel_copies_end(record);
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_word_store_release(&record->token, 0);
     dynsel_brief_lock_release(&dynsel_memory_lock);
-    return error;
 }
 
 dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
@@ -125,7 +127,12 @@ dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
     if (status != DYNSEL_OK) {
         return dynsel_buffer_refuse(DYNSEL_TEXT(__func__), NULL, *buffer);
     }
-    const dynsel_error error = end(record);
-    buffer->token = 0;
+    dynsel_error error;
+    const bool ends = bring_what_is_left(record, *buffer, &error);
+    dynsel_readback_tell();
+    if (ends) {
+        end(record);
+        buffer->token = 0;
+    }
     return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&error);
 }

@@ -55,6 +55,36 @@ void dynsel_copy_release(dynsel_given_copy *given)
     given->backend->ops->memory->release(given->backend, given->own, &given->memory);
 }
 
+/* Whether work that was decided, and may not begin after all, would leave the copy valid. */
+static bool may_leave(const dynsel_handler *group, const dynsel_buffer_record *record,
+                      uint32_t domain)
+{
+    const bool launched = group->domain != DYNSEL_HOST_DOMAIN && !group->undone &&
+                          dynsel_stage_of(group->token - 1) == DYNSEL_STAGE_STARTED;
+    for (uint32_t i = 0; i < group->use_count && !launched; i++) {
+        const dynsel_use *const use = &group->uses[i];
+        if (use->record == record && use->writes &&
+            (use->others_valid & dynsel_domain_bit(domain)) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_kept(const dynsel_buffer_record *record, uint32_t domain)
+{
+    bool kept = false;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && !kept; i++) {
+        const dynsel_handler *const group = &dynsel_groups[i];
+        const uint32_t decided = group->decided;
+        if (decided != 0 && dynsel_deferred_pin_reserved(decided - 1)) {
+            kept = may_leave(group, record, domain);
+            dynsel_slot_drop(&dynsel_slots[i], DYNSEL_SLOT_PIN);
+        }
+    }
+    return kept;
+}
+
 static bool is_valid_elsewhere(const dynsel_buffer_record *record, uint32_t domain)
 {
     return record->host_valid || (record->valid & ~dynsel_domain_bit(domain)) != 0;
@@ -95,7 +125,8 @@ static dynsel_buffer_record *find_unused(uint32_t domain, bool valid)
 {
     uint32_t age = UINT32_MAX;
     dynsel_buffer_record *record = find_oldest(domain, valid, &age);
-    while (record != NULL && dynsel_user_of(record, domain) != 0) {
+    while (record != NULL &&
+           (dynsel_user_of(record, domain) != 0 || (!valid && is_kept(record, domain)))) {
         record = find_oldest(domain, valid, &age);
     }
     return record;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/fetch.h"
 
+#include "core/fail.h"
 #include "memory/coherence.h"
 #include "memory/domains.h"
 #include "memory/evict.h"
@@ -14,13 +15,41 @@ static void lose(dynsel_buffer_record *record, uint32_t domain)
     record->copies[domain - 1].lost = true;
 }
 
-static void end(dynsel_buffer_record *record, dynsel_status status)
+static bool is_lost(const dynsel_fetch *fetch)
 {
-    if (status != DYNSEL_OK) {
-        lose(record, record->fetch.domain);
-    } else if (record->fetch.contents) {
+    dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
+    const dynsel_memory_ops *const ops = backend->ops->memory;
+    return ops->is_lost != NULL && ops->is_lost(backend, fetch->own);
+}
+
+static void end_well(dynsel_buffer_record *record)
+{
+    if (record->fetch.contents) {
         record->host_valid = true;
         dynsel_readback_end(record);
+    }
+    record->fetch_failures = 0;
+    record->fetch_refused = 0;
+    record->fetch.state = DYNSEL_NO_FETCH;
+}
+
+/* The copy is as good as before, unless its device is lost. again: another try may help. */
+static void end_failed(dynsel_buffer_record *record, const dynsel_error *failure, bool again)
+{
+    const uint32_t domain = record->fetch.domain;
+    const dynsel_memory *const memory = &record->copies[domain - 1].memory;
+    record->fetch_failure = *failure;
+    record->fetch_failures++;
+    if (is_lost(&record->fetch)) {
+        lose(record, domain);
+        record->fetch_failures = 0;
+    } else if (!again || record->fetch_failures == DYNSEL_FETCH_ATTEMPTS) {
+        record->fetch_refused = domain;
+        record->fetch_failures = 0;
+    }
+    if (memory->shared && memory->mapping == DYNSEL_UNMAPPED &&
+        dynsel_copy_is_valid(record, domain)) {
+        record->host_valid = false; /* it may have been the host's to be read */
     }
     record->fetch.state = DYNSEL_NO_FETCH;
 }
@@ -35,16 +64,24 @@ void dynsel_fetch_look(dynsel_buffer_record *record)
     const dynsel_backend_ops *const ops = backend->ops;
     const dynsel_resource where = {.backend = backend, .handle = fetch->own};
     dynsel_work work = {.where = &where, .own = fetch->own, .done = fetch->done};
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_status status = ops->poll(backend, &work);
+    if (status == DYNSEL_OK && !ops->poll_synchronizes) {
+        status = ops->wait(backend, &work);
+    }
     if (status == DYNSEL_E_AGAIN) {
         dynsel_readback_goes_on(&record->fetch);
         return;
     }
-    if (status == DYNSEL_OK && !ops->poll_synchronizes) {
-        status = ops->wait(backend, &work);
-    }
+    const dynsel_error failure = dynsel_details_of(status, failures_before);
     ops->release(backend, &work);
-    end(record, status);
+    if (status == DYNSEL_OK) {
+        end_well(record);
+    } else {
+        record->copies[fetch->domain - 1].memory.mapping =
+            DYNSEL_UNMAPPED; /* it has not changed hands */
+        end_failed(record, &failure, true);
+    }
 }
 
 static void count(dynsel_buffer_record *record)
@@ -83,8 +120,10 @@ void dynsel_fetch_begin(dynsel_buffer_record *record)
     dynsel_memory *const memory = &record->copies[fetch->domain - 1].memory;
     fetch->done = (dynsel_event){.native = NULL};
     dynsel_readback_begin(fetch);
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const dynsel_status status = backend->ops->memory->fetch(
         backend, fetch->own, memory, fetch->contents, fetch->to_write, &fetch->done);
+    const dynsel_error failure = dynsel_details_of(status, failures_before);
 
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     if (status == DYNSEL_OK && !memory->shared) {
@@ -92,8 +131,10 @@ void dynsel_fetch_begin(dynsel_buffer_record *record)
     }
     if (status == DYNSEL_OK && fetch->done.native != NULL) {
         fetch->state = DYNSEL_FETCH_RUNS;
+    } else if (status == DYNSEL_OK) {
+        end_well(record);
     } else {
-        end(record, status);
+        end_failed(record, &failure, status == DYNSEL_E_AGAIN);
     }
     dynsel_brief_lock_release(&dynsel_memory_lock);
 }

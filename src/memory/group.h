@@ -54,10 +54,8 @@ typedef struct dynsel_use {
     struct dynsel_buffer_record *record;
     /* Of its handle: until the order is entered another thread may end the buffer. */
     uint32_t token;
-    /* Under the lock: the number of entry of the last work that writes it before this; 0: none. And
-     * the buffer's `failed` at that time. */
+    /* Under the lock: the number of entry of the last work that writes it before this; 0: none. */
     uint32_t source;
-    uint32_t failed_before;
     /* Under the lock: token + 1 of work ahead on the same resource that brings what it reads, where
      * nothing but the order there makes it come after that; 0: none. */
     uint32_t relies_on;
@@ -69,6 +67,7 @@ typedef struct dynsel_use {
     bool bring;     /* something has to be handed to the device, or is new there */
     bool contents;  /* namely the data */
     bool may_share; /* what is allocated may be the host's memory */
+    bool brought;   /* that was started */
     bool fetched;   /* data were brought to the host's memory for it */
     bool was_valid; /* to take the decision back: the copy in the domain, */
     bool host_was_valid;
@@ -82,6 +81,7 @@ static inline void dynsel_use_reset(dynsel_use *use)
     use->bring = false;
     use->contents = false;
     use->may_share = false;
+    use->brought = false;
     use->relies_on = 0;
 }
 
@@ -130,6 +130,9 @@ struct dynsel_handler {
     bool at_hand;              /* the start was decided, and nothing has to be moved for it */
     bool held;                 /* a host accessor that is open */
     bool untold;               /* it has failed on the host, and its end was not told yet */
+    bool undone;               /* its start failed: its command changes nothing, as is entered */
+    bool ran;                  /* it has failed after its command had begun, */
+    bool unrun;                /* or on the host before that */
     uint32_t order;            /* the number of its entry, counted round */
     const dynsel_lane *lane;   /* where it will run: what its slot says is not for others to read */
     const void *opener;        /* of a host accessor: the thread that asked for it */

@@ -5,15 +5,13 @@
 #include "core/fail.h"
 #include "memory/buffers.h"
 #include "memory/coherence.h"
+#include "memory/failures.h"
 #include "memory/lock.h"
 #include "memory/pointers.h"
-#include "memory/readback.h"
 #include "memory/staging.h"
 #include "port/likely.h"
 
 uint32_t dynsel_order_entries;
-
-static dynsel_word untold; /* host commands that have failed and whose ends were not told yet */
 
 static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependency)
 {
@@ -38,21 +36,8 @@ static bool passes_failures_on(const dynsel_handler *group)
     return group->relies_on == 0 || dynsel_stage_of(group->relies_on - 1) == DYNSEL_STAGE_OVER;
 }
 
-/* The first buffer whose old contents were to be written by work that failed, as far as that is
- * known; NULL: none. */
-static inline dynsel_buffer_record *find_failure(const dynsel_handler *group)
-{
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        const dynsel_use *use = &group->uses[i];
-        if (use->reads && use->source != 0 &&
-            dynsel_word_load_acquire(&use->record->failed) == use->source) {
-            return use->record;
-        }
-    }
-    return NULL;
-}
-
-/* Whether it stands behind what failed on its lane, so that it fails although its event does not.
+/* Whether it was not begun, or stands behind what failed on its lane, so that it fails although its
+ * event does not.
  * Pinned, because a group that is over may be filled in by who has its slot next. */
 static bool is_to_fail(uint32_t token)
 {
@@ -60,7 +45,8 @@ static bool is_to_fail(uint32_t token)
         return true; /* it is over by now: to be looked at again */
     }
     const dynsel_handler *group = dynsel_group_in(token);
-    const bool fails = find_failure(group) != NULL || dynsel_coherence_missed(group) != NULL;
+    const bool fails = group->undone || dynsel_failures_find(group) != NULL ||
+                       dynsel_coherence_missed(group) != NULL;
     dynsel_slot_drop(dynsel_slot_at(dynsel_slot_number_in(token)), DYNSEL_SLOT_PIN);
     return fails;
 }
@@ -181,9 +167,7 @@ static inline dynsel_status find_dependencies(dynsel_handler *group, const dynse
 static inline bool take_place(dynsel_handler *group, dynsel_use *use)
 {
     dynsel_buffer_record *record = use->record;
-    const uint32_t failed = dynsel_word_load_relaxed(&record->failed);
     use->source = record->writer_order;
-    use->failed_before = failed;
     if (use->writes) {
         group->replaced = record->writer;
         record->writer = group->token;
@@ -192,7 +176,8 @@ static inline bool take_place(dynsel_handler *group, dynsel_use *use)
     } else {
         record->readers[record->reader_count++] = group->token;
     }
-    return use->reads && failed != 0 && failed == use->source;
+    return use->reads && dynsel_word_load_relaxed(&record->failures.known) != 0 &&
+           dynsel_failure_concerns(use);
 }
 
 dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bool *waits,
@@ -244,74 +229,10 @@ void dynsel_order_leave(dynsel_handler *group)
     drop_readers_that_are_over(record);
     if (record->reader_count == 0) {
         give_place_back(group, record);
-        record->writer_order = use->source;
+        record->writer_order = dynsel_failure_version(record, use->source);
         use->writes = false;
         group->dependency_count = 0;
     }
-}
-
-dynsel_error dynsel_order_failure_of(const dynsel_buffer_record *record, const char *detail)
-{
-    dynsel_error error = record->failure;
-    const bool is_told = error.status == DYNSEL_E_DEPENDENCY && (int32_t)error.number < 0;
-    if (!is_told) {
-        error.number = (uint32_t)error.status;
-    }
-    error.status = DYNSEL_E_DEPENDENCY;
-    error.detail = detail;
-    return error;
-}
-
-static dynsel_error fail_with(const dynsel_buffer_record *record)
-{
-    return dynsel_order_failure_of(
-        record, DYNSEL_TEXT("what it reads was to be written by work that failed: {status}"));
-}
-
-DYNSEL_RARE static dynsel_status refuse_behind_failure(const dynsel_handler *group)
-{
-    dynsel_error error = {.status = DYNSEL_OK};
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    const dynsel_buffer_record *failed = find_failure(group);
-    if (failed != NULL) {
-        error = fail_with(failed);
-    }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
-    return failed != NULL ? dynsel_fail(&error) : DYNSEL_OK;
-}
-
-/* On a worker all that it depends on has run. */
-DYNSEL_RARE static void tell_ends_ahead(const dynsel_handler *group)
-{
-    for (uint32_t i = 0; i < group->dependency_count; i++) {
-        dynsel_deferred_finish(group->dependencies[i]);
-    }
-}
-
-dynsel_status dynsel_order_check(const dynsel_handler *group)
-{
-    if (!DYNSEL_LIKELY(dynsel_word_load_acquire(&untold) == 0)) {
-        tell_ends_ahead(group);
-    }
-    return DYNSEL_LIKELY(find_failure(group) == NULL) ? DYNSEL_OK : refuse_behind_failure(group);
-}
-
-void dynsel_order_note_failure(dynsel_handler *group)
-{
-    group->untold = true;
-    (void)dynsel_word_add_synchronized(&untold, 1);
-}
-
-/* What it ran on was not there: it did so all the same. */
-static dynsel_error fail_missed(const dynsel_use *use)
-{
-    (void)use; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    return (dynsel_error){
-        .status = DYNSEL_E_DEPENDENCY,
-        .function = DYNSEL_TEXT("dynsel_submit_command_group"),
-        .subject = DYNSEL_TEXT(use->name),
-        .detail = DYNSEL_TEXT("what it reads was to be brought by work that failed"),
-    };
 }
 
 /* What comes after it counts on all that it came after being over too; after a reader comes only
@@ -348,7 +269,7 @@ static inline bool has_to_wait(dynsel_handler *group, bool fails)
 /* A failure is entered under the lock before anybody can see that the work is over. */
 dynsel_status dynsel_order_look(dynsel_handler *group)
 {
-    const dynsel_buffer_record *failed = find_failure(group);
+    const dynsel_use *const failed = dynsel_failures_find(group);
     if (has_to_wait(group, group->doomed || failed != NULL)) {
         return DYNSEL_E_AGAIN;
     }
@@ -356,69 +277,18 @@ dynsel_status dynsel_order_look(dynsel_handler *group)
         return DYNSEL_OK;
     }
     if (!group->doomed) {
-        group->error = fail_with(failed);
+        group->error = dynsel_failure_behind(failed);
     }
     return group->error.status;
 }
 
-/* Work that was entered later may have been seen to fail before; that stands. */
-static void note_failure(const dynsel_handler *group, const dynsel_use *use,
-                         const dynsel_error *error)
+bool dynsel_order_holds(const dynsel_slot *slot)
 {
-    dynsel_buffer_record *record = use->record;
-    const uint32_t failed = dynsel_word_load_relaxed(&record->failed);
-    if (failed == use->failed_before || (int32_t)(group->order - failed) > 0) {
-        record->failure = *error;
-        dynsel_word_store_release(&record->failed, group->order);
-    }
-}
-
-/* A host accessor that was not opened has written nothing, but what was wrong before stays so. */
-static void note_unopened(const dynsel_handler *group, const dynsel_use *use)
-{
-    dynsel_buffer_record *record = use->record;
-    if (use->source != 0 && dynsel_word_load_relaxed(&record->failed) == use->source) {
-        dynsel_word_store_release(&record->failed, group->order);
-    }
-}
-
-static void fail_what_it_writes(const dynsel_handler *group, const dynsel_error *error)
-{
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        const dynsel_use *use = &group->uses[i];
-        if (!use->writes || !dynsel_buffer_is(use->record, use->token)) {
-            continue;
-        }
-        if (group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
-            note_unopened(group, use);
-        } else {
-            note_failure(group, use, error);
-            dynsel_readback_forget(use->record);
-        }
-    }
-}
-
-DYNSEL_RARE static void end_failed(dynsel_handler *group, dynsel_error *error)
-{
+    dynsel_handler *const group = dynsel_group_of(slot);
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    const dynsel_buffer_record *failed = find_failure(group);
-    const dynsel_use *missed = dynsel_coherence_missed(group);
-    if (error->status != DYNSEL_OK && group->decided == group->token) {
-        dynsel_coherence_failed(group, error->status);
-    }
-    if (failed != NULL) {
-        *error = fail_with(failed);
-    } else if (missed != NULL) {
-        *error = fail_missed(missed);
-    }
-    if (error->status != DYNSEL_OK) {
-        fail_what_it_writes(group, error);
-    }
+    const bool holds = has_to_wait(group, true);
     dynsel_brief_lock_release(&dynsel_memory_lock);
-    if (group->untold) {
-        group->untold = false;
-        (void)dynsel_word_add_synchronized(&untold, (uint32_t)-1);
-    }
+    return holds;
 }
 
 /* What it reads may have failed on the same resource since it was started. */
@@ -428,9 +298,9 @@ void dynsel_order_ended(dynsel_slot *slot)
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
         dynsel_pointers_let_go(group);
     }
-    if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK && find_failure(group) == NULL &&
-                       group->relies_on == 0)) {
-        end_failed(group, &slot->work.error);
+    if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK &&
+                       dynsel_failures_find(group) == NULL && group->relies_on == 0)) {
+        dynsel_failure_end(group, &slot->work.error);
     }
 }
 

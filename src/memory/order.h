@@ -35,19 +35,12 @@ dynsel_status dynsel_order_look(dynsel_handler *group);
  * depends on. */
 void dynsel_order_leave(dynsel_handler *group);
 
-/* What is told of work that depends on what has failed to write a buffer: the cause. detail: with
- * `{status}` for that of the cause. */
-dynsel_error dynsel_order_failure_of(const struct dynsel_buffer_record *record, const char *detail);
-
 /* Whether somebody has to wait for this work who has it open himself, as a host accessor. */
 bool dynsel_order_is_own(uint32_t token);
 
-/* Before a host command runs: DYNSEL_E_DEPENDENCY (last error set) where what it reads was to be
- * written by work that failed ahead of it on its worker. */
-dynsel_status dynsel_order_check(const dynsel_handler *group);
-
-/* A host command has failed: what is behind it on its worker may ask before its end is told. */
-DYNSEL_RARE void dynsel_order_note_failure(dynsel_handler *group);
+/* dynsel_deferral.holds: work that failed in its start, and left nothing to wait for, ends only when
+ * what it depends on is over: what comes behind it counts on that. Takes the lock itself. */
+bool dynsel_order_holds(const dynsel_slot *slot);
 
 /* What its start or end waits for first, as dynsel_deferral.blocker says. Takes the lock itself. */
 dynsel_status dynsel_order_blocker(const dynsel_slot *slot, uint32_t *token);

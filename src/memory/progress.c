@@ -141,6 +141,16 @@ DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *
     return status == DYNSEL_OK;
 }
 
+/* Its start has failed, and it may not end yet. */
+DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    doom(group, failure);
+    dynsel_deferred_put_back(dynsel_slot_of(group));
+    dynsel_waiting_add(group);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+}
+
 bool dynsel_waiting_start(dynsel_handler *group)
 {
     dynsel_slot *slot = dynsel_slot_of(group);
@@ -150,6 +160,10 @@ bool dynsel_waiting_start(dynsel_handler *group)
         const dynsel_status status = dynsel_deferred_start(slot);
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
             return true;
+        }
+        if (slot->work.error.status != DYNSEL_OK) {
+            hold(group, &slot->work.error);
+            return false;
         }
         const dynsel_error refusal = dynsel_details_of(status, failures_before);
         if (!find_another(group, &refusal, refused < resources)) {
@@ -242,6 +256,7 @@ void dynsel_waiting_register(void)
     static const dynsel_deferral deferral = {.progress = dynsel_waiting_progress,
                                              .blocker = dynsel_order_blocker,
                                              .ended = dynsel_order_ended,
+                                             .holds = dynsel_order_holds,
                                              .leave = leave};
     dynsel_deferral_register(&deferral);
 }

@@ -6,9 +6,9 @@
 #include "memory/coherence.h"
 #include "memory/domains.h"
 #include "memory/evict.h"
+#include "memory/failures.h"
 #include "memory/host_commands.h"
 #include "memory/lock.h"
-#include "memory/order.h"
 #include "memory/running.h"
 #include "memory/staging.h"
 #include "port/likely.h"
@@ -133,6 +133,7 @@ static void enter(const dynsel_running *r, dynsel_use *use, const dynsel_memory 
             record->movement.copies_avoided++;
             domain->movement.copies_avoided++;
         }
+        use->contents |= use->bring && use->host_was_valid; /* for when the work does not begin */
     } else if (use->may_share) {
         record->shared_by = 0;
     }
@@ -174,12 +175,13 @@ static void count_in(const dynsel_running *r, const dynsel_use *use)
     dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
-static dynsel_status try_to_bring(dynsel_running *r, const dynsel_use *use)
+static dynsel_status try_to_bring(dynsel_running *r, dynsel_use *use)
 {
     dynsel_memory *const memory = &copy_of(r->group, use)->memory;
     dynsel_event done = {.native = NULL};
     const dynsel_status status =
         r->ops->bring(r->backend, r->own, memory, use->contents, r->events, r->after_count, &done);
+    use->brought = status == DYNSEL_OK;
     if (status == DYNSEL_OK && use->contents && !memory->shared) {
         count_in(r, use);
     }
@@ -190,21 +192,13 @@ static dynsel_status try_to_bring(dynsel_running *r, const dynsel_use *use)
 }
 
 /* Some drivers look for room only when the memory is used. */
-static dynsel_status bring(dynsel_running *r, const dynsel_use *use)
+static dynsel_status bring(dynsel_running *r, dynsel_use *use)
 {
     dynsel_status status = DYNSEL_OK;
     do {
         status = try_to_bring(r, use);
     } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
     return status != DYNSEL_E_AGAIN ? status : refuse_full(use);
-}
-
-static dynsel_status undo_from(const dynsel_running *r, uint32_t first, dynsel_status status)
-{
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    dynsel_coherence_undo(r->group, first);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
-    return status;
 }
 
 /* First all room, then the data: where there is no room nothing is under way. */
@@ -217,18 +211,18 @@ static dynsel_status move_in(dynsel_running *r)
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
             continue;
         }
-        return undo_from(r, 0, status);
+        return status;
     }
     const dynsel_status room = dynsel_stage_allocate(r);
     if (room != DYNSEL_OK) {
-        return undo_from(r, 0, room);
+        return room;
     }
     for (uint32_t i = 0; i < count; i++) {
         const dynsel_status status = uses[i].bring ? bring(r, &uses[i]) : DYNSEL_OK;
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
             continue;
         }
-        return undo_from(r, i, status);
+        return status;
     }
     return dynsel_stage_in(r);
 }
@@ -284,6 +278,27 @@ DYNSEL_RARE static dynsel_status refuse_command(uint32_t failures_before)
     return dynsel_fail(&error);
 }
 
+/* The command was not started, and nothing will come of it. */
+DYNSEL_RARE static dynsel_status refuse_start(dynsel_handler *group, dynsel_status status,
+                                              uint32_t failures_before)
+{
+    const dynsel_error error = dynsel_details_of(status, failures_before);
+    dynsel_failure_enter(group, &error);
+    return status;
+}
+
+/* Whether the launch failed before the command could begin is the backend's to say. */
+DYNSEL_RARE static dynsel_status fail_launch(dynsel_handler *group, const dynsel_event *done,
+                                             dynsel_status status, uint32_t failures_before)
+{
+    const dynsel_memory_ops *const ops = group->command.launch.where->backend->ops->memory;
+    if (done->native == NULL && ops->launch_is_asynchronous) {
+        return refuse_start(group, status, failures_before);
+    }
+    group->ran = true;
+    return status;
+}
+
 static inline dynsel_status launch_once(const dynsel_handler *group, dynsel_event *done)
 {
     dynsel_backend *const backend = group->command.launch.where->backend;
@@ -291,7 +306,7 @@ static inline dynsel_status launch_once(const dynsel_handler *group, dynsel_even
                                         done);
 }
 
-DYNSEL_RARE static dynsel_status launch_with_room(const dynsel_handler *group, dynsel_event *done,
+DYNSEL_RARE static dynsel_status launch_with_room(dynsel_handler *group, dynsel_event *done,
                                                   uint32_t failures_before)
 {
     dynsel_status status = DYNSEL_E_AGAIN;
@@ -306,9 +321,14 @@ static dynsel_status launch(dynsel_handler *group, const dynsel_resource *where,
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     point_arguments(group);
     group->command.launch.where = where;
-    const dynsel_status status = launch_once(group, done);
-    return DYNSEL_LIKELY(status != DYNSEL_E_AGAIN) ? status
-                                                   : launch_with_room(group, done, failures_before);
+    dynsel_status status = launch_once(group, done);
+    if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        return status;
+    }
+    if (status == DYNSEL_E_AGAIN) {
+        status = launch_with_room(group, done, failures_before);
+    }
+    return status == DYNSEL_OK ? status : fail_launch(group, done, status, failures_before);
 }
 
 static dynsel_status launch_after(const dynsel_running *r, dynsel_event *done)
@@ -324,13 +344,17 @@ static dynsel_status launch_after(const dynsel_running *r, dynsel_event *done)
 
 static dynsel_status run_on_device(dynsel_running *r, dynsel_event *done)
 {
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     collect_after(r);
     dynsel_status status = moves_nothing(r->group) ? DYNSEL_OK : move_in(r);
-    if (status == DYNSEL_OK) {
+    if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
         status = launch_after(r, done);
+    } else {
+        (void)refuse_start(r->group, status, failures_before);
     }
     if (status == DYNSEL_OK && dynsel_running_stages(r->group)) {
         status = dynsel_stage_out(r, done);
+        r->group->ran = status != DYNSEL_OK;
     }
     if (DYNSEL_LIKELY(r->event_count == r->after_count)) {
         /* nothing was brought */
@@ -389,15 +413,15 @@ DYNSEL_RARE static dynsel_status name_kernel(const dynsel_handler *group, dynsel
 static inline dynsel_status run_on_host(dynsel_handler *group)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    dynsel_status status = dynsel_order_check(group);
-    if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        status = dynsel_host_command(group);
-        if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-            status = name_kernel(group, status, failures_before);
-        }
-    }
+    dynsel_status status = dynsel_failure_check(group);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        dynsel_order_note_failure(group);
+        dynsel_failure_note_on_host(group, false);
+        return status;
+    }
+    status = dynsel_host_command(group);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        status = name_kernel(group, status, failures_before);
+        dynsel_failure_note_on_host(group, true);
     }
     return status;
 }

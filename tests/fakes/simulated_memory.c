@@ -309,10 +309,10 @@ static dynsel_status fetch(dynsel_backend *backend, void *own, dynsel_memory *me
             op->to_write = to_write;
             sim->counts.fetched++;
             sim->counts.bytes_out += contents && !memory->shared ? memory->bytes : 0;
-            if (memory->shared) {
+            status = simulated_begin(sim, op, done);
+            if (memory->shared && status == DYNSEL_OK) {
                 memory->mapping = to_write ? DYNSEL_MAPPED_TO_WRITE : DYNSEL_MAPPED_TO_READ;
             }
-            status = simulated_begin(sim, op, done);
         }
     }
     simulated_unlock(sim);
@@ -364,9 +364,15 @@ static bool find_copies(simulated_backend *sim, simulated_operation *op)
     return found;
 }
 
+dynsel_status (*simulated_refuse)(const dynsel_command *command);
+
 static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_command *command,
                             dynsel_event *done)
 {
+    const dynsel_status refused = simulated_refuse != NULL ? simulated_refuse(command) : DYNSEL_OK;
+    if (refused != DYNSEL_OK) {
+        return refused;
+    }
     simulated_backend *sim = simulated_locked(backend);
     dynsel_status status = sim->failing_status;
     if (sim->failing_late || !simulated_falls_on(sim, SIMULATED_LAUNCH)) {
@@ -386,6 +392,12 @@ static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_com
     }
     simulated_unlock(sim);
     return simulated_ended(status);
+}
+
+static bool is_lost(dynsel_backend *backend, void *own)
+{
+    (void)own;
+    return ((const simulated_backend *)(const void *)backend)->failures_are_losses;
 }
 
 static dynsel_sharing sharing_of(dynsel_backend *backend, void *own)
@@ -409,6 +421,8 @@ static const dynsel_memory_ops memory_ops = {
     .fetch = fetch,
     .write_back = write_back,
     .launch = launch,
+    .launch_is_asynchronous = true,
+    .is_lost = is_lost,
     .has_form = has_form,
     .sharing = sharing_of,
 };
@@ -439,6 +453,7 @@ void simulated_reset(simulated_backend *sim, uint64_t seed, bool waits_deliver)
     sim->sequence = 0;
     sim->failing_in = 0;
     sim->failing_late = false;
+    sim->failures_are_losses = false;
     sim->has_failed = false;
     atomic_store(&sim->mistakes, 0u);
     atomic_store(&sim->lock, 0u);

@@ -33,7 +33,7 @@ enum {
 
 /* When what was started takes place. */
 typedef enum simulated_pace {
-    SIMULATED_AT_ONCE,     /* in the call that starts it; work has no event */
+    SIMULATED_AT_ONCE,     /* in the call that starts it; work has no event, unless it fails */
     SIMULATED_WHEN_POLLED, /* after some looks at work of the device; any wait hurries */
     SIMULATED_BY_HAND      /* when the test says so; any wait hurries, unless wait_sleeps */
 } simulated_pace;
@@ -121,7 +121,9 @@ typedef struct simulated_backend {
     void (*releasing)(void); /* called before memory is given back, with no lock of its own */
     /* called when an operation takes place, under the backend's lock: for time to pass */
     void (*taking_place)(unsigned device, simulated_kind kind);
-    bool waits_deliver; /* what is fetched is in the host's memory only after `wait`; then the
+    bool
+        failures_are_losses; /* a device that fails has lost its memory; by simulated_reset(): not */
+    bool waits_deliver;      /* what is fetched is in the host's memory only after `wait`; then the
                            backend's polls do not synchronize */
     simulated_counts counts;
     atomic_uint mistakes; /* of the library; each is printed */
@@ -161,6 +163,9 @@ void simulated_finish(simulated_backend *backend);
 
 /* A kernel that the backend has no form of; NULL: it has one of each that has C. */
 extern const dynsel_kernel *simulated_lacks;
+
+/* Asked before each command is started, without a lock: any failure refuses it. NULL: none is. */
+extern dynsel_status (*simulated_refuse)(const dynsel_command *command);
 
 /* How many operations did not take place yet. */
 unsigned simulated_pending(simulated_backend *backend);

@@ -328,6 +328,18 @@ void simulated_come_after(simulated_backend *sim, simulated_operation *op,
     }
 }
 
+/* Whether the library holds the event of earlier work of the device, and may not know its end. */
+static bool follows_owned(const simulated_backend *sim, const simulated_operation *op)
+{
+    bool follows = false;
+    for (size_t i = 0; i < SIMULATED_OPERATIONS; i++) {
+        const simulated_operation *const other = &sim->operations[i];
+        follows |= other != op && other->device == op->device && other->owned &&
+                   other->state != SIMULATED_FREE;
+    }
+    return follows;
+}
+
 /* Puts it behind its device; done: NULL where the library gets no event. */
 dynsel_status simulated_begin(simulated_backend *sim, simulated_operation *op, dynsel_event *done)
 {
@@ -340,7 +352,9 @@ dynsel_status simulated_begin(simulated_backend *sim, simulated_operation *op, d
     const int32_t code = op->code;
     const bool undelivered =
         op->kind == SIMULATED_FETCH && op->state == SIMULATED_DONE && !op->delivered;
-    if (done != NULL && (op->state == SIMULATED_PENDING || undelivered)) {
+    const bool ran = op->kind == SIMULATED_LAUNCH && op->state != SIMULATED_PENDING &&
+                     (op->state == SIMULATED_FAILED || follows_owned(sim, op));
+    if (done != NULL && (op->state == SIMULATED_PENDING || undelivered || ran)) {
         done->native = op;
         return DYNSEL_OK;
     }

@@ -252,6 +252,7 @@ const dynsel_kernel program_kernels[KERNELS] = {
     [ONLY_C] = {.name = "only_c", .function = churn},
     [ONLY_DEVICES] = {.name = "only_devices", .source = CHURNED("only_devices")},
     [BROKEN] = {.name = "broken", .function = broken},
+    [REFUSED] = {.name = "churn", .function = churn},
 };
 
 const dynsel_kernel_fn program_functions[KERNELS] = {
@@ -265,5 +266,6 @@ const dynsel_kernel_fn program_functions[KERNELS] = {
     [MIRROR] = mirror,
     [ONLY_C] = churn,
     [BROKEN] = broken,
+    [REFUSED] = churn,
     [ONLY_DEVICES] = churn,
 };

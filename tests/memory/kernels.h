@@ -8,6 +8,7 @@
 #define DYNSEL_TESTS_MEMORY_KERNELS_H
 
 #include <dynsel/kernel.h>
+#include <dynsel/status.h>
 
 /* What a kernel gets as its last argument. */
 enum {
@@ -38,8 +39,15 @@ typedef enum kernel_number {
     ONLY_C,           /* CHURN without a form for devices of OpenCL */
     ONLY_DEVICES,     /* CHURN without a form for the host, where devices do not run C */
     BROKEN,           /* spoils x, and fails; only C */
+    REFUSED,          /* CHURN that no device starts */
     KERNELS
 } kernel_number;
+
+/* What those two end with. */
+static inline dynsel_status kernel_failure(kernel_number kernel)
+{
+    return (dynsel_status)((int)DYNSEL_E_USER - (kernel == REFUSED ? 2 : 1));
+}
 
 enum { MIRROR_GROUP = 4 };
 

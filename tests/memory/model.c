@@ -9,6 +9,8 @@ void model_begin(model *m)
     for (unsigned i = 0; i < PROGRAM_BUFFERS; i++) {
         m->buffers[i].writer = 0;
         m->buffers[i].readers = 0;
+        m->buffers[i].doubts = 0;
+        m->buffers[i].doubt_causes = 0;
     }
 }
 
@@ -65,26 +67,68 @@ model_outcome model_foresee(const model *m, const program *p, const program_shap
                             unsigned i)
 {
     const program_command *c = &p->commands[i];
-    model_outcome outcome = {DYNSEL_OK, 0};
+    model_outcome outcome = {.status = DYNSEL_OK};
+    uint64_t doubts = 0;
     for (unsigned u = 0; u < c->use_count; u++) {
         const program_use *use = &c->uses[u];
         if (reads(use, &shapes->shapes[use->buffer])) {
             outcome.causes |= m->buffers[use->buffer].causes;
+            doubts |= m->buffers[use->buffer].doubt_causes;
         }
     }
     if (outcome.causes != 0) {
         outcome.status = DYNSEL_E_DEPENDENCY;
-    } else if (c->kind == KIND_KERNEL && c->kernel == BROKEN) {
-        outcome = (model_outcome){(dynsel_status)((int)DYNSEL_E_USER - 1), UINT64_C(1) << i};
+        outcome.causes |= doubts;
+        return outcome;
     }
+    if (c->kind == KIND_KERNEL && c->kernel >= BROKEN) {
+        outcome = (model_outcome){.status = kernel_failure((kernel_number)c->kernel),
+                                  .causes = UINT64_C(1) << i};
+    }
+    outcome.in_doubt = doubts != 0;
+    outcome.causes |= doubts;
     return outcome;
 }
 
-static void lose(model *m, const program_command *c, uint64_t causes)
+bool model_writes(const program_command *c, unsigned buffer)
+{
+    bool does = false;
+    for (unsigned u = 0; u < c->use_count; u++) {
+        does |= c->uses[u].buffer == buffer && writes(&c->uses[u]);
+    }
+    return does;
+}
+
+/* Whatever was wrong with what it writes is so no longer. */
+static void renew(model *m, const program_command *c, uint64_t causes)
+{
+    for (unsigned b = 0; b < PROGRAM_BUFFERS; b++) {
+        if (model_writes(c, b)) {
+            m->buffers[b].causes = causes;
+            m->buffers[b].doubts = 0;
+            m->buffers[b].doubt_causes = 0;
+        }
+    }
+}
+
+/* It is found as it was before those that did not begin. */
+static void trust(model *m, const program_command *c, const program_shapes *shapes)
 {
     for (unsigned u = 0; u < c->use_count; u++) {
-        if (writes(&c->uses[u])) {
-            m->buffers[c->uses[u].buffer].causes = causes;
+        const program_use *use = &c->uses[u];
+        if (reads(use, &shapes->shapes[use->buffer])) {
+            m->buffers[use->buffer].doubts = 0;
+            m->buffers[use->buffer].doubt_causes = 0;
+        }
+    }
+}
+
+static void pass_over(model *m, const program_command *c, unsigned i, uint64_t causes)
+{
+    for (unsigned b = 0; b < PROGRAM_BUFFERS && c->kind != KIND_ACCESS; b++) {
+        if (model_writes(c, b)) {
+            m->buffers[b].doubts |= UINT64_C(1) << i;
+            m->buffers[b].doubt_causes |= causes;
         }
     }
 }
@@ -168,15 +212,14 @@ void access_write(unsigned char *data, size_t bytes, const program_command *c)
     }
 }
 
-void model_run(model *m, const program *p, const program_shapes *shapes, unsigned i, bool failed)
+void model_pass_over(model *m, const program *p, unsigned i, uint64_t causes)
 {
-    const program_command *c = &p->commands[i];
-    const model_outcome outcome = model_foresee(m, p, shapes, i);
-    enter(m, c, i, model_before(m, p, i));
-    if (failed || outcome.status != DYNSEL_OK) {
-        lose(m, c, outcome.causes != 0 ? outcome.causes : UINT64_C(1) << i);
-        return;
-    }
+    enter(m, &p->commands[i], i, model_before(m, p, i));
+    pass_over(m, &p->commands[i], i, causes);
+}
+
+static void work(model *m, const program_command *c, const program_shapes *shapes, unsigned i)
+{
     if (c->kind == KIND_ACCESS) {
         model_buffer *buffer = &m->buffers[c->uses[0].buffer];
         if (writes(&c->uses[0])) {
@@ -187,5 +230,24 @@ void model_run(model *m, const program *p, const program_shapes *shapes, unsigne
     } else {
         run_elements(m, shapes, c);
     }
-    lose(m, c, 0);
+}
+
+void model_run(model *m, const program *p, const program_shapes *shapes, unsigned i)
+{
+    const program_command *c = &p->commands[i];
+    const model_outcome outcome = model_foresee(m, p, shapes, i);
+    enter(m, c, i, model_before(m, p, i));
+    if (outcome.status == DYNSEL_E_DEPENDENCY) {
+        pass_over(m, c, i, outcome.causes);
+        return;
+    }
+    trust(m, c, shapes);
+    if (outcome.status == DYNSEL_OK) {
+        work(m, c, shapes, i);
+        renew(m, c, 0);
+    } else if (c->kernel == REFUSED) {
+        pass_over(m, c, i, UINT64_C(1) << i);
+    } else {
+        renew(m, c, UINT64_C(1) << i);
+    }
 }

@@ -116,6 +116,8 @@ static void init_buffer(unsigned b)
         memcpy(data, expected->data, bytes_of(b));
     }
     expected->causes = 0;
+    expected->doubts = 0;
+    expected->doubt_causes = 0;
     buffers[b].token = 0;
     (void)is_status(DYNSEL_OK, dynsel_buffer_init(&buffers[b], data, shape->width, shape->range),
                     "init of buffer", b);
@@ -157,6 +159,30 @@ void play_begin(const play_world *world, uint64_t seed)
 }
 
 /* Host accessors */
+
+/* Looks at what a buffer has now, when nothing is under way. After failures it either is as the
+ * interpreter has it, or may be lost. */
+static void find_out(unsigned b, bool may_be_lost, uint64_t causes, unsigned i)
+{
+    dynsel_host_accessor seen = {.data = NULL};
+    dynsel_status status = dynsel_host_accessor_open(&seen, buffers[b], DYNSEL_ACCESS_READ);
+    if (may_be(play.world, status) && status != DYNSEL_E_DEPENDENCY) { /* a fetch may fail once */
+        status = dynsel_host_accessor_open(&seen, buffers[b], DYNSEL_ACCESS_READ);
+    }
+    model_buffer *const buffer = &model_now.buffers[b];
+    buffer->doubts = 0;
+    buffer->doubt_causes = 0;
+    if (status == DYNSEL_OK) {
+        (void)holds(buffer->causes == 0, "buffer %u is not lost after command %u", b, i);
+        compare(seen.data, b, "after failed command", i);
+        (void)is_status(DYNSEL_OK, dynsel_host_accessor_close(&seen), "close after command", i);
+        return;
+    }
+    if (holds(may_be_lost || buffer->causes != 0, "buffer %u is lost by command %u: %s", b, i,
+              dynsel_status_name(status))) {
+        buffer->causes = buffer->causes != 0 ? buffer->causes : causes;
+    }
+}
 
 static uint64_t open_commands(void)
 {
@@ -258,8 +284,13 @@ static void run_access(unsigned i)
     let_through(PROGRAM_COMMANDS, before);
     const model_outcome expected = model_foresee(&model_now, play.program, &shapes, i);
     const dynsel_status status = open_it(access, c);
-    if (may_be(play.world, status) || !is_status(expected.status, status, "host accessor", i)) {
-        model_run(&model_now, play.program, &shapes, i, true);
+    const bool by_doubt = expected.in_doubt && status == DYNSEL_E_DEPENDENCY;
+    if (may_be(play.world, status) || by_doubt ||
+        !is_status(expected.status, status, "host accessor", i)) {
+        model_pass_over(&model_now, play.program, i, 0);
+        if (play.world->follows) {
+            find_out(b, play.world->may_lose, UINT64_C(1) << i, i);
+        }
         return;
     }
     if (status == DYNSEL_OK) {
@@ -274,7 +305,7 @@ static void run_access(unsigned i)
         access->buffer = c->uses[0].buffer;
         access->closes = i + 1 + (play.world->follows ? 0 : c->stays);
     }
-    model_run(&model_now, play.program, &shapes, i, false);
+    model_run(&model_now, play.program, &shapes, i);
 }
 
 /* The group function */
@@ -508,15 +539,73 @@ static dynsel_status submit(unsigned i, group_job *job, program_manner manner)
     }
 }
 
+static void wait_for_group(unsigned place)
+{
+    close_all();
+    dynsel_policy *policy = play.world->places[place].policy;
+    const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(policy));
+    (void)holds((status != DYNSEL_OK) == (play.failures_of[place] > 0),
+                "policy %u: %s for %u failures that nobody asked for", place,
+                dynsel_status_name(status), play.failures_of[place]);
+    play.failures_of[place] = 0;
+}
+
 /* With each end known before the next begins: what fails by the test's own hand is told apart. */
 static void run_and_follow(unsigned i, group_job *job)
 {
     const dynsel_status status = submit(i, job, MANNER_WAITED);
-    const bool failed = may_be(play.world, status);
-    if (!failed) {
+    if (!may_be(play.world, status)) {
         check_end(i, status);
+        model_run(&model_now, play.program, &shapes, i);
+        return;
     }
-    model_run(&model_now, play.program, &shapes, i, failed);
+    model_pass_over(&model_now, play.program, i, UINT64_C(1) << i);
+    for (unsigned b = 0; b < shapes.count; b++) {
+        if (model_writes(&play.program->commands[i], b)) {
+            find_out(b, play.world->may_lose, UINT64_C(1) << i, i);
+        }
+    }
+}
+
+/* Waits for those that may not be known yet to have failed: then what they were to write is as it
+ * was, unless devices were to write it, which may have begun. */
+static void settle_doubts(unsigned i)
+{
+    const program_command *c = &play.program->commands[i];
+    for (unsigned u = 0; u < c->use_count; u++) {
+        const unsigned b = c->uses[u].buffer;
+        const uint64_t doubts = model_now.buffers[b].doubts;
+        const uint64_t causes = model_now.buffers[b].doubt_causes;
+        for (unsigned j = 0; j < PROGRAM_COMMANDS; j++) {
+            if ((doubts >> j & 1u) != 0 && play.pieces[j].kept) {
+                collect(j);
+            } else if ((doubts >> j & 1u) != 0) {
+                wait_for_group(play.program->commands[j].place);
+            }
+        }
+        if (doubts != 0 && play.world->devices_fail) {
+            let_through(PROGRAM_COMMANDS, model_before(&model_now, play.program, i));
+            find_out(b, true, causes, i);
+        }
+        model_now.buffers[b].doubts = 0;
+        model_now.buffers[b].doubt_causes = 0;
+    }
+}
+
+/* It may have been entered behind what fails, or after that was known. */
+static void run_in_doubt(unsigned i, group_job *job)
+{
+    const model_outcome expected = play.pieces[i].expected;
+    let_through(i, model_before(&model_now, play.program, i));
+    const dynsel_status status = submit(i, job, MANNER_WAITED);
+    if (status == DYNSEL_E_DEPENDENCY) {
+        play.pieces[i].expected.status = status;
+        check_cause(i, play.pieces[i].expected);
+        model_pass_over(&model_now, play.program, i, expected.causes);
+    } else {
+        check_end(i, status);
+        model_run(&model_now, play.program, &shapes, i);
+    }
 }
 
 static void run_group(unsigned i)
@@ -527,6 +616,9 @@ static void run_group(unsigned i)
     piece *p = &play.pieces[i];
     p->policy = place->policy;
     p->expected = model_foresee(&model_now, play.program, &shapes, i);
+    if (c->kernel == REFUSED && c->kind == KIND_KERNEL && (place->is_host || !place->runs_c)) {
+        return; /* the host would run it */
+    }
     if (!is_possible(place, c)) {
         (void)is_status(DYNSEL_E_UNSUPPORTED, submit(i, &job, MANNER_KEPT), "command", i);
         return;
@@ -538,6 +630,14 @@ static void run_group(unsigned i)
     while (play.kept >= MOST_KEPT) {
         collect_oldest();
     }
+    if (p->expected.in_doubt && c->salt % 2 == 0) {
+        settle_doubts(i);
+        p->expected = model_foresee(&model_now, play.program, &shapes, i);
+    }
+    if (p->expected.in_doubt) {
+        run_in_doubt(i, &job);
+        return;
+    }
     const program_manner manner = (program_manner)c->manner;
     if (manner == MANNER_WAITED) {
         let_through(i, model_before(&model_now, play.program, i));
@@ -547,7 +647,7 @@ static void run_group(unsigned i)
         close_all();
         status = submit(i, &job, MANNER_KEPT);
     }
-    model_run(&model_now, play.program, &shapes, i, false);
+    model_run(&model_now, play.program, &shapes, i);
     if (manner == MANNER_WAITED) {
         check_end(i, status);
     } else if (is_status(DYNSEL_OK, status, "submission of command", i)) {
@@ -555,17 +655,6 @@ static void run_group(unsigned i)
         play.kept += p->kept ? 1 : 0;
         play.failures_of[c->place] += !p->kept && p->expected.status != DYNSEL_OK ? 1 : 0;
     }
-}
-
-static void wait_for_group(unsigned place)
-{
-    close_all();
-    dynsel_policy *policy = play.world->places[place].policy;
-    const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(policy));
-    (void)holds((status != DYNSEL_OK) == (play.failures_of[place] > 0),
-                "policy %u: %s for %u failures that nobody asked for", place,
-                dynsel_status_name(status), play.failures_of[place]);
-    play.failures_of[place] = 0;
 }
 
 /* A buffer that a host accessor is open on cannot end; any other may once its work is over. */
@@ -583,7 +672,12 @@ static void destroy(unsigned b)
     if (status == DYNSEL_E_BUSY) {
         return;
     }
-    const bool lost = model_now.buffers[b].causes != 0;
+    const bool in_doubt = model_now.buffers[b].doubts != 0 && play.world->devices_fail;
+    const bool lost =
+        model_now.buffers[b].causes != 0 || (in_doubt && status == DYNSEL_E_DEPENDENCY);
+    if (may_be(play.world, status) && buffers[b].token != 0) { /* it is still there */
+        return;
+    }
     if (!may_be(play.world, status)) {
         (void)is_status(lost ? DYNSEL_E_DEPENDENCY : DYNSEL_OK, status, "end of buffer", b);
     }
@@ -628,7 +722,11 @@ static void compare_all(void)
         if (model_now.buffers[b].causes != 0) {
             (void)holds(status == DYNSEL_E_DEPENDENCY || may_be(play.world, status),
                         "buffer %u, whose contents are lost: %s", b, dynsel_status_name(status));
-        } else if (may_be(play.world, status)) {
+        } else if (may_be(play.world, status) ||
+                   (model_now.buffers[b].doubts != 0 && play.world->devices_fail &&
+                    status == DYNSEL_E_DEPENDENCY)) {
+            (void)holds(play.world->may_lose || play.world->devices_fail,
+                        "buffer %u is lost at last: %s", b, dynsel_status_name(status));
             model_now.buffers[b].causes = 1;
         } else if (is_status(DYNSEL_OK, status, "last look at buffer", b)) {
             compare(seen.data, b, "last look", b);
@@ -723,8 +821,10 @@ bool play_program(const play_world *world, uint64_t seed, bool may_fail)
 {
     static program p;
     static model begin;
-    const program_limits limits = {
-        .places = world->count, .only_devices = world->places[0].takes_source, .fails = may_fail};
+    const program_limits limits = {.places = world->count,
+                                   .only_devices = world->places[0].takes_source,
+                                   .fails = may_fail,
+                                   .refuses = world->refuses};
     program_make(&p, &shapes, &limits, seed);
     begin = model_now;
     if (run(world, &p)) {

@@ -24,6 +24,8 @@ typedef struct play_world {
     play_place places[PROGRAM_PLACES];
     unsigned count;
     bool devices_fail; /* BROKEN runs there too; else only in the host's memory */
+    bool refuses;      /* devices refuse REFUSED */
+    bool may_lose;     /* what fails though the interpreter does not know it may have begun */
     /* Commands may fail with the statuses of `allowed` though the interpreter does not know it:
      * each is waited for before the next. */
     bool follows;

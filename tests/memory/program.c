@@ -319,6 +319,12 @@ static void make_broken(maker *m, program_command *c)
     }
 }
 
+static void make_refused(maker *m, program_command *c)
+{
+    c->kernel = REFUSED;
+    choose_box(m, add_use(m, c, any_buffer(m), writing[below(m, 4)]));
+}
+
 /* Weights out of 100; the rest goes to CHURN. */
 static void make_what(maker *m, program_command *c)
 {
@@ -347,6 +353,8 @@ static void make_what(maker *m, program_command *c)
         make_churn(m, c, m->limits->only_devices ? ONLY_DEVICES : CHURN);
     } else if (what < 79 && m->limits->fails) {
         make_broken(m, c);
+    } else if (what < 83 && m->limits->fails && m->limits->refuses) {
+        make_refused(m, c);
     } else {
         make_churn(m, c, CHURN);
     }
@@ -401,7 +409,7 @@ void program_make(program *p, const program_shapes *shapes, const program_limits
 
 static const char *const kernel_names[KERNELS] = {
     "churn", "refill", "combine", "combine_constant", "stencil", "digest",
-    "count", "mirror", "only C",  "only devices",     "broken",
+    "count", "mirror", "only C",  "only devices",     "broken",  "refused",
 };
 static const char *const kind_names[] = {"kernel", "single task", "host task",
                                          "copy",   "fill",        "host accessor"};

@@ -102,7 +102,8 @@ typedef struct program_shapes {
 typedef struct program_limits {
     unsigned places;
     bool only_devices; /* devices that run no C */
-    bool fails;        /* BROKEN is among the kernels */
+    bool fails;        /* BROKEN is among the kernels, */
+    bool refuses;      /* and REFUSED */
 } program_limits;
 
 typedef struct program {

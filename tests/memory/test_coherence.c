@@ -269,6 +269,7 @@ static void what_was_lost_is_given_up_when_nobody_uses_it(void **state)
     sim.devices[0].pace = SIMULATED_BY_HAND;
     dynsel_submission reads;
     send_to(0, copy_to(b, a), &reads);
+    sim.failures_are_losses = true;
     simulated_fail(&sim, SIMULATED_FETCH, 1, false, DYNSEL_E_DEVICE);
     const job look = {.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}};
     assert_status(DYNSEL_E_DEVICE, run_job(HOST, &look));
@@ -359,6 +360,7 @@ static void lose_the_last_copy(bool late)
 {
     run_on(0, add_to(a, 1));
     sim.devices[0].pace = late ? SIMULATED_WHEN_POLLED : SIMULATED_AT_ONCE;
+    sim.failures_are_losses = true;
     simulated_fail(&sim, SIMULATED_FETCH, 1, late, DYNSEL_E_DEVICE);
     job copy = copy_to(b, a);
     assert_status(DYNSEL_E_DEVICE, run_job(1, &copy));
@@ -387,6 +389,7 @@ static void a_copy_elsewhere_takes_the_place_of_one_that_is_lost(void **state)
     sim.devices[2].domain = 3;
     run_on(1, add_to(a, 1));
     run_on(0, copy_to(b, a)); /* valid on 1, and on 0 */
+    sim.failures_are_losses = true;
     simulated_fail(&sim, SIMULATED_FETCH, 1, false, DYNSEL_E_DEVICE);
     run_on(2, copy_to(b, a));
     see_buffer(b, 1, 1);

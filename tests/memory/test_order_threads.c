@@ -221,8 +221,7 @@ static void fail_on_a_worker(bool held, bool last_first)
     }
     assert_int_equal(3, atomic_load(&runs));
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&a));
-    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&b));
-    assert_error_says("the task failed");
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b)); /* the others that failed did not run */
 }
 
 static atomic_bool looks;

@@ -121,6 +121,8 @@ static void fail_some(uint64_t seed)
 {
     test_random random = {seed + 1};
     simulated.random = seed;
+    simulated.failures_are_losses = false;
+    world.may_lose = false;
     static const unsigned late_kinds = SIMULATED_BRING | SIMULATED_FETCH | SIMULATED_LAUNCH;
     for (unsigned i = 0; i < world.count; i++) {
         for (size_t r = 0; r < world.places[i].policy->count; r++) {
@@ -130,6 +132,8 @@ static void fail_some(uint64_t seed)
     if (test_random_below(&random, 2) == 0) {
         const bool late = test_random_below(&random, 2) == 0;
         const unsigned kinds = late ? late_kinds : late_kinds | SIMULATED_ALLOCATE;
+        simulated.failures_are_losses = test_random_below(&random, 2) == 0;
+        world.may_lose = late || simulated.failures_are_losses;
         simulated_fail(&simulated, kinds & (unsigned)test_random_next(&random),
                        1 + test_random_below(&random, 20), late, DYNSEL_E_DEVICE);
     }
@@ -171,6 +175,19 @@ static void describe(void)
                                        : "");
 }
 
+/* As a device does whose driver finds something wrong with it. */
+static dynsel_status refuse(const dynsel_command *command)
+{
+    if (command->kind != DYNSEL_COMMAND_KERNEL || command->kernel != &program_kernels[REFUSED]) {
+        return DYNSEL_OK;
+    }
+    const dynsel_launch *const launch = &command->launch;
+    const job_words *const job = launch->arguments[launch->argument_count - 1].value;
+    return dynsel_fail(&(dynsel_error){.status = kernel_failure(REFUSED),
+                                       .function = "refused",
+                                       .code = (int32_t)job->words[JOB_CODE]});
+}
+
 static unsigned add_resources(test_random *random)
 {
     resource_count = 0;
@@ -204,6 +221,8 @@ static void begin_world(uint64_t seed)
     world.before = world.follows ? fail_some : delay_some;
     world.after = is_clean;
     world.describe = describe;
+    world.refuses = true;
+    simulated_refuse = refuse;
     if (world.follows) {
         for (unsigned i = 1; i <= SIMULATED_DOMAINS; i++) {
             simulated.limits[i] = PROGRAM_BYTES + test_random_below(&random, 4 * PROGRAM_BYTES);

@@ -187,6 +187,7 @@ static void shared_memory_that_was_lost_is_made_anew(void **state)
     sim.devices[0].shares = true;
     sim.devices[1].shares = true;
     run_on(0, add_to(a, 1));
+    sim.failures_are_losses = true;
     simulated_fail(&sim, SIMULATED_FETCH, 1, false, DYNSEL_E_DEVICE);
     const job look = {.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}};
     assert_status(DYNSEL_E_DEVICE, run_job(HOST, &look));

@@ -106,6 +106,18 @@ bool dynsel_opencl_code_is_loss(cl_int code)
     }
 }
 
+bool dynsel_opencl_code_is_transient(cl_int code)
+{
+    switch (code) {
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_OUT_OF_HOST_MEMORY:
+    case CL_MAP_FAILURE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 dynsel_status dynsel_opencl_check(const char *function, cl_int code)
 {
     (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */

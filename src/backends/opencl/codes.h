@@ -14,4 +14,7 @@ enum {
 /* After this code nothing more can be asked of the device: drivers hang, or answer nonsense. */
 bool dynsel_opencl_code_is_loss(cl_int code);
 
+/* Whether the same call may succeed a little later. */
+bool dynsel_opencl_code_is_transient(cl_int code);
+
 #endif

@@ -43,6 +43,14 @@ dynsel_status dynsel_opencl_fail_to_enqueue(dynsel_opencl_entry *entry, const ch
     return dynsel_fail(&error);
 }
 
+dynsel_status dynsel_opencl_fail_to_fetch(dynsel_opencl_entry *entry, const char *function,
+                                          cl_int code)
+{
+    dynsel_error error = dynsel_opencl_failure(entry, function, code);
+    error.status = dynsel_opencl_code_is_transient(code) ? DYNSEL_E_AGAIN : DYNSEL_E_DEVICE;
+    return dynsel_fail(&error);
+}
+
 dynsel_status dynsel_opencl_fail_lost(const dynsel_opencl_entry *entry)
 {
     return dynsel_fail(&(const dynsel_error){

@@ -18,6 +18,10 @@ dynsel_status dynsel_opencl_fail(dynsel_opencl_entry *entry, const char *functio
 dynsel_status dynsel_opencl_fail_to_enqueue(dynsel_opencl_entry *entry, const char *function,
                                             cl_int code);
 
+/* The same of a call that brings data to the host: DYNSEL_E_AGAIN where it may succeed later. */
+dynsel_status dynsel_opencl_fail_to_fetch(dynsel_opencl_entry *entry, const char *function,
+                                          cl_int code);
+
 /* DYNSEL_E_DEVICE, because the device was lost before. */
 dynsel_status dynsel_opencl_fail_lost(const dynsel_opencl_entry *entry);
 

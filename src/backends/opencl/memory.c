@@ -296,7 +296,7 @@ static dynsel_status map(dynsel_opencl_entry *entry, dynsel_memory *memory, bool
         clEnqueueMapBuffer(entry->queue, memory->native, CL_FALSE, flags_of(contents, to_write), 0,
                            memory->bytes, list->count, list->events, done, &code);
     if (code != CL_SUCCESS) {
-        return dynsel_opencl_fail(entry, "clEnqueueMapBuffer", code);
+        return dynsel_opencl_fail_to_fetch(entry, "clEnqueueMapBuffer", code);
     }
     if (place != memory->host) {
         return refuse_place(entry, memory, place, done);
@@ -340,7 +340,8 @@ static dynsel_status fetch_copy(dynsel_opencl_entry *entry, dynsel_memory *memor
 {
     const cl_int code = clEnqueueReadBuffer(entry->queue, memory->native, CL_FALSE, 0,
                                             memory->bytes, memory->host, 0, NULL, done);
-    return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clEnqueueReadBuffer", code);
+    return code == CL_SUCCESS ? DYNSEL_OK
+                              : dynsel_opencl_fail_to_fetch(entry, "clEnqueueReadBuffer", code);
 }
 
 static dynsel_status fetch(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
@@ -415,6 +416,12 @@ static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_com
     }
 }
 
+static bool is_lost(dynsel_backend *backend, void *own)
+{
+    (void)backend;
+    return dynsel_opencl_is_lost(own);
+}
+
 static bool has_form(const dynsel_kernel *kernel)
 {
     return kernel->source != NULL || kernel->il != NULL || kernel->binary_count > 0;
@@ -428,6 +435,8 @@ const dynsel_memory_ops dynsel_opencl_memory = {
     .fetch = fetch,
     .write_back = write_back,
     .launch = launch,
+    .launch_is_asynchronous = true,
+    .is_lost = is_lost,
     .has_form = has_form,
     .prepare = dynsel_opencl_prepare,
     .sharing = dynsel_opencl_sharing,
