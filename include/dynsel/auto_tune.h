@@ -39,7 +39,8 @@ typedef struct dynsel_tuned_resource {
 
 /** What is known of one kind of task; only the library looks inside. */
 typedef struct dynsel_tuned_task {
-    uint32_t round; /* how often the measuring began; 0: this entry is free */
+    uint32_t round; /* how often the measuring began, for this kind and for others before */
+    uint32_t used;  /* when it was used last, by the policy's clock; 0: not yet */
     uint32_t id;
     uint32_t key_word_count;
     dynsel_task_fn function;
@@ -71,13 +72,13 @@ typedef struct dynsel_tuned_resource {
 /** What is known of one kind of task; only the library looks inside. */
 typedef struct dynsel_tuned_task {
     dynsel_word tag;  /* 0: this entry is free */
-    dynsel_word word; /* what to do, the best resource, the round; 0: not filled in yet */
-    uint32_t id;
-    uint32_t key_word_count;
-    dynsel_task_fn function;
-    uint32_t key_words[CONFIG_DYNSEL_MAX_KEY_WORDS > 0 ? CONFIG_DYNSEL_MAX_KEY_WORDS : 1];
+    dynsel_word word; /* what to do, the best resource, the round */
+    dynsel_word id;
+    dynsel_word key_word_count;
+    dynsel_word function[2]; /* the address */
+    dynsel_word key_words[CONFIG_DYNSEL_MAX_KEY_WORDS > 0 ? CONFIG_DYNSEL_MAX_KEY_WORDS : 1];
 #if CONFIG_DYNSEL_ASPECTS
-    dynsel_aspect_set aspects;
+    dynsel_word aspects[2];
 #endif
     dynsel_word started[2]; /* when this round began */
     dynsel_word keeper;     /* the thread whose runs are timed once settled; 0: none yet */
@@ -86,6 +87,8 @@ typedef struct dynsel_tuned_task {
     dynsel_word timed;      /* runs that were to be timed, counted round */
 #endif
     dynsel_word lock;       /* of all that follows */
+    dynsel_word used;       /* when it was seen to be used last, by the policy's clock */
+    uint32_t born;          /* the round in which it became this kind's */
     uint32_t runs;          /* on all resources in this round */
     uint64_t bar;           /* when the best takes longer than this, another may be better */
     uint64_t best_time;     /* of the best when it was settled */
@@ -103,6 +106,13 @@ typedef struct dynsel_auto_tune_policy {
     dynsel_policy policy;
     uint64_t resample_interval_ns;
     dynsel_word untracked;
+#if CONFIG_DYNSEL_AUTO_TUNE_SMALL
+    uint32_t clock; /* counts runs */
+#else
+    dynsel_word clock;       /* counts runs of kinds that are not settled */
+    dynsel_word replacing;   /* lock: some kind is given up for another */
+    dynsel_word may_give_up; /* whether the kind that was used least lately may be */
+#endif
     dynsel_word loads[CONFIG_DYNSEL_MAX_RESOURCES]; /* unfinished work that was counted */
     dynsel_tuned_task tasks[CONFIG_DYNSEL_MAX_TUNED_TASKS];
 } dynsel_auto_tune_policy;
@@ -111,8 +121,16 @@ typedef struct dynsel_auto_tune_policy {
  * For each kind of task, goes twice round the resources of the table that `options` gives that it
  * may use, and then selects the one that was fastest.
  *
- * resample_interval_ns: once it is over, the next selection of a kind of task begins that again
- *     with nothing known. DYNSEL_NEVER_RESAMPLE is the seed's default.
+ * resample_interval_ns: once it has passed since that began, the next selection of a kind of task
+ *     begins it again with nothing known; but the two turns of each resource are finished first, so
+ *     that with an interval shorter than they take all work is profiling. DYNSEL_NEVER_RESAMPLE is
+ *     the seed's default.
+ *
+ * A turn is taken when the work is submitted: by dynsel_submit(), by dynsel_submit_selection(), or
+ * by a program that runs the work itself, with its report of DYNSEL_TASK_SUBMISSION. A selection of
+ * dynsel_select() that is dropped takes none: the next selection is the same. Of several selections
+ * that were made for the same turn one takes it, and the others are further runs; one that is
+ * submitted when a new round has begun takes no turn of that, and its time is dropped.
  *
  * While some times are not in yet, the best so far is selected, and while none is, the resource
  * with the least unfinished work. Then CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0: the
@@ -124,9 +142,14 @@ typedef struct dynsel_auto_tune_policy {
  * With CONFIG_DYNSEL_AUTO_TUNE_SMALL times are told apart in steps of 256 ns, and those over 2^36
  * ns (a minute) count as that.
  *
- * Tasks that do not fit into the table of CONFIG_DYNSEL_MAX_TUNED_TASKS kinds (a kind is looked for
- * in 32 entries at most, in all with CONFIG_DYNSEL_AUTO_TUNE_SMALL, and none is ever given up) go
- * where the least work is unfinished.
+ * The table has CONFIG_DYNSEL_MAX_TUNED_TASKS kinds; a kind is looked for in 32 places at most, in
+ * all with CONFIG_DYNSEL_AUTO_TUNE_SMALL. Where all are taken, one run in 16 that found no place
+ * makes room: the next selection of a kind without one takes the place of the kind that was used
+ * least lately, whose times are forgotten, and whose reports that are still to come only count as
+ * an end of work. The other runs without a place go where the least work is unfinished, of equals
+ * in turn (with CONFIG_DYNSEL_AUTO_TUNE_SMALL to the lowest index). Once settled, a kind counts as
+ * used when a run is timed. A kind that was only selected and never submitted leaves its place to
+ * the next kind that has none.
  *
  * What it took to bring the results of a command group back (DYNSEL_TASK_READBACK_TIME) is added to
  * its time once that is known. Until then it is assumed to be what it was the last time on that
@@ -154,7 +177,9 @@ DYNSEL_CHECKED dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *poli
     DYNSEL_TAGGED("dynsel_auto_tune_init");
 
 /**
- * How many selections had to do without the table because it was full.
+ * How many runs had a choice of resources and found no place in the table for their kind: all with
+ * reason DYNSEL_REASON_UNTRACKED, counted when they were submitted, and with
+ * CONFIG_DYNSEL_AUTO_TUNE_SMALL each time that a kind was given up besides.
  *
  * Returns: 0 for NULL; wraps after 2^32.
  * Context: any thread.

@@ -25,7 +25,8 @@ typedef struct dynsel_dynamic_load_policy {
 /**
  * Selects the resource of the table that `options` gives with the least unfinished work of this
  * policy; among equals the one with the lowest index. Work counts from the moment it is chosen
- * inside a submit, so threads that submit together spread.
+ * inside a submit, so threads that submit together spread; a selection of dynsel_select() when it
+ * is submitted, or when the program reports its submission.
  *
  * Selecting looks at each resource's load
  * and costs one atomic read-modify-write, completing another. The seed's constructors are: a zeroed

@@ -21,7 +21,9 @@ typedef struct dynsel_round_robin_policy {
 } dynsel_round_robin_policy;
 
 /**
- * Rotates through the table that `options` gives, beginning at `offset`.
+ * Rotates through the table that `options` gives, beginning at `offset`, with each selection: also
+ * with one of dynsel_select() that is dropped, so that two selections that are submitted later go
+ * to two resources.
  *
  * The rotation goes over the resources that the task may use (in service, with the aspects that it
  * needs, and with a form for it), each as often as the others, and stays right however long it

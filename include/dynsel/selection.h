@@ -44,8 +44,10 @@ typedef enum dynsel_reason {
  * value is allowed. Context: any. Cost: constant. */
 const char *dynsel_reason_text(dynsel_reason reason);
 
-/** One choice. A bare selection claims nothing and owes nothing: it may be dropped. It ends with its
- * policy: dynsel_policy_deinit() does not wait for it, and refuses no program that holds one. */
+/** One choice. A bare selection claims nothing and owes nothing: it may be dropped, and then leaves
+ * no trace: no load, and no turn of auto_tune. Only round_robin goes on with each selection, as in
+ * the seed. It ends with its policy: dynsel_policy_deinit() does not wait for it, and refuses no
+ * program that holds one. */
 typedef struct dynsel_selection {
     dynsel_policy *policy; /**< who chose; NULL once the selection is consumed */
     uint32_t index;        /**< of the resource in dynsel_get_resources() */

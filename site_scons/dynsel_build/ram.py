@@ -228,7 +228,7 @@ class Formula:
     def _thread(self):
         settles = (self._config.is_set("DYNSEL_POLICY_AUTO_TUNE")
                    and not self._config.is_set("DYNSEL_AUTO_TUNE_SMALL"))
-        tuned = (WORD.times(2), self._pointer, WORD) if settles else ()
+        tuned = (WORD.times(2), BYTE.times(3), self._pointer, WORD) if settles else ()
         recording = WORD.times(2) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
         return struct(self._error(), WORD.times(4), recording, *tuned)
 
@@ -398,19 +398,21 @@ class Formula:
         return struct(self._policy(resources), self._busy_word().times(resources))
 
     def _auto_tune(self, resources, tasks):
-        return struct(self._policy(resources), LONG, WORD.times(1 + resources),
+        small = self._config.is_set("DYNSEL_AUTO_TUNE_SMALL")
+        return struct(self._policy(resources), LONG, WORD.times((2 if small else 4) + resources),
                       self._tuned_task(resources).times(tasks))
 
     def _tuned_task(self, resources):
         key_words = max(1, self._config["DYNSEL_MAX_KEY_WORDS"])
         if self._config.is_set("DYNSEL_AUTO_TUNE_SMALL"):
             resource = struct(WORD, HALF, BYTE)
-            return struct(WORD.times(3), self._pointer, WORD.times(key_words), self._aspects(1), WORD, LONG,
+            return struct(WORD.times(4), self._pointer, WORD.times(key_words), self._aspects(1), WORD, LONG,
                           resource.times(resources))
         groups = self._config.is_set("DYNSEL_COMMAND_GROUPS")
         resource = struct(LONG.times(3), WORD, HALF, BYTE.times(2), *((HALF.times(4), LONG) if groups else ()))
-        return struct(WORD.times(4), self._pointer, WORD.times(key_words), self._aspects(1), WORD.times(3),
-                      self._busy_word(), WORD.times(3 if groups else 2), LONG.times(2), BYTE.times(5),
+        aspects = (WORD.times(2),) if self._config.is_set("DYNSEL_ASPECTS") else ()
+        return struct(WORD.times(6), WORD.times(key_words), *aspects, WORD.times(3),
+                      self._busy_word(), WORD.times(5 if groups else 4), LONG.times(2), BYTE.times(5),
                       resource.times(resources))
 
 

@@ -19,22 +19,40 @@ static dynsel_tuned_task *entry_of(dynsel_auto_tune_policy *policy,
 
 static bool is_of_this_round(const dynsel_tuned_task *entry, const dynsel_selection *selection)
 {
-    return selection->notes[1] == dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
+    return selection->notes[1] % DYNSEL_TUNED_ROUNDS ==
+           dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
 }
 
-static void count_begun(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry, uint32_t index)
+/* Work is submitted: what its choice uses up is taken, if that is still its round, and it counts as
+ * unfinished, if its kind still has the entry. */
+static void begin_run(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                      const dynsel_selection *selection)
 {
-    (void)dynsel_word_add_relaxed(&policy->loads[index], 1);
-    if (entry != NULL && entry->resources[index].unfinished != UINT16_MAX) {
-        entry->resources[index].unfinished++;
+    (void)dynsel_word_add_relaxed(&policy->loads[selection->index], 1);
+    if (entry == NULL) {
+        if ((selection->notes[0] & DYNSEL_NOTE_NO_PLACE) != 0) {
+            dynsel_tuned_count_untracked(policy);
+        }
+        return;
+    }
+    if (!dynsel_tuned_is_of_this_life(entry, selection)) {
+        return;
+    }
+    dynsel_tuned_resource *times = &entry->resources[selection->index];
+    times->unfinished = (uint16_t)(times->unfinished + (times->unfinished != UINT16_MAX ? 1 : 0));
+    dynsel_tuned_note_use(policy, entry);
+    if (is_of_this_round(entry, selection)) {
+        dynsel_tuned_take(entry, selection);
     }
 }
 
-static void count_ended(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry, uint32_t index)
+static void end_run(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                    const dynsel_selection *selection)
 {
-    dynsel_word_decrease(&policy->loads[index]);
-    if (entry != NULL && entry->resources[index].unfinished != 0) {
-        entry->resources[index].unfinished--;
+    dynsel_word_decrease(&policy->loads[selection->index]);
+    if (entry != NULL && dynsel_tuned_is_of_this_life(entry, selection) &&
+        entry->resources[selection->index].unfinished != 0) {
+        entry->resources[selection->index].unfinished--;
     }
 }
 
@@ -57,20 +75,21 @@ static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *en
 {
     switch (info) {
     case DYNSEL_TASK_SUBMISSION:
-        count_begun(policy, entry, selection->index);
+        begin_run(policy, entry, selection);
         break;
     case DYNSEL_TASK_WITHDRAWN:
         if (entry != NULL && is_of_this_round(entry, selection)) {
             give_back_turn(entry, selection);
         }
-        count_ended(policy, entry, selection->index);
+        end_run(policy, entry, selection);
         break;
     case DYNSEL_TASK_COMPLETION:
-        count_ended(policy, entry, selection->index);
+        end_run(policy, entry, selection);
         break;
     case DYNSEL_TASK_TIME:
         if (entry != NULL && is_of_this_round(entry, selection)) {
             dynsel_tuned_learn(entry, selection, value);
+            dynsel_tuned_note_tick(policy, entry);
         }
         break;
     case DYNSEL_TASK_READBACK_TIME:
@@ -102,12 +121,14 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
 }
 
 uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const dynsel_task *task,
-                                   uint32_t *candidates)
+                                   uint32_t first, uint32_t *candidates)
 {
     uint32_t index = 0;
     uint32_t least = UINT32_MAX;
     *candidates = 0;
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
+    for (uint32_t k = 0; k < policy->policy.count; k++) {
+        const uint32_t past = first + k >= policy->policy.count ? policy->policy.count : 0;
+        const uint32_t i = first + k - past;
         if (dynsel_is_candidate(&policy->policy, i, task)) {
             const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i]);
             if (load < least) {
@@ -125,41 +146,39 @@ static void claim(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                   dynsel_selection *selection)
 {
     if (selection->claims && (selection->wants & DYNSEL_TASK_SUBMISSION) != 0) {
-        count_begun(policy, entry, selection->index);
+        begin_run(policy, entry, selection);
         selection->reported |= DYNSEL_TASK_SUBMISSION;
     }
 }
 
+/* Its kind has no entry. Of equals each gets its turn, so that no kind has a bad one for ever. */
 static dynsel_status select_untracked(dynsel_auto_tune_policy *policy, const dynsel_task *task,
                                       dynsel_reason reason, dynsel_selection *selection)
 {
     uint32_t candidates = 0;
-    selection->index = dynsel_tuned_least_loaded(policy, task, &candidates);
+    const uint32_t first = dynsel_word_load_relaxed(&policy->untracked) % policy->policy.count;
+    selection->index = dynsel_tuned_least_loaded(policy, task, first, &candidates);
     if (candidates == 0) {
         return dynsel_policy_refuse(&policy->policy, task);
     }
     selection->reason = (uint8_t)reason;
+    if (reason == DYNSEL_REASON_UNTRACKED && candidates > 1) {
+        selection->notes[0] = DYNSEL_NOTE_NO_PLACE;
+    }
     selection->wants &= (uint8_t)~DYNSEL_TUNED_TIMES;
     claim(policy, NULL, selection);
     return DYNSEL_OK;
-}
-
-static bool is_over(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry)
-{
-    return policy->resample_interval_ns != DYNSEL_NEVER_RESAMPLE &&
-           dynsel_tuned_is_over(policy, entry);
 }
 
 static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                                     const dynsel_task *task, dynsel_selection *selection)
 {
     dynsel_tuned_lock(entry);
-    const uint32_t round = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
-    if (is_over(policy, entry)) {
-        dynsel_tuned_begin(policy, entry, round + 1);
+    if (!dynsel_tuned_is_of_kind(entry, task, dynsel_tuned_function(task))) {
+        dynsel_tuned_unlock(entry); /* it was given to another kind just now */
+        return select_untracked(policy, task, DYNSEL_REASON_LEAST_LOADED, selection);
     }
     selection->notes[0] = (uint32_t)(entry - policy->tasks) + 1;
-    selection->notes[1] = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
     const dynsel_status status = dynsel_tuned_choose(policy, entry, task, selection);
     if (status == DYNSEL_OK) {
         claim(policy, entry, selection);
@@ -203,7 +222,7 @@ DYNSEL_ASIDE static void want_time(const dynsel_auto_tune_policy *policy, dynsel
     selection->wants = DYNSEL_TUNED_TIMES;
     selection->notes[0] =
         ((uint32_t)(entry - policy->tasks) + 1) | DYNSEL_NOTE_TICK | dynsel_tuned_number_run(entry);
-    selection->notes[1] = dynsel_tuned_round(word);
+    selection->notes[1] = dynsel_tuned_round(word) | dynsel_counted_off() << DYNSEL_NOTE_RUNS_SHIFT;
 }
 
 static inline void select_settled(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
@@ -245,7 +264,7 @@ select_anyhow(dynsel_auto_tune_policy *policy, const dynsel_task *task, dynsel_s
     const uint32_t word = dynsel_word_load_acquire(&entry->word);
     if (dynsel_tuned_state(word) >= DYNSEL_TUNED_SETTLED &&
         dynsel_is_candidate(&policy->policy, dynsel_tuned_best(word), task) &&
-        !is_over(policy, entry)) {
+        (dynsel_tuned_state(word) == DYNSEL_TUNED_ONLY || !dynsel_tuned_is_over(policy, entry))) {
         select_settled(policy, entry, word, selection);
         return DYNSEL_OK;
     }
@@ -300,6 +319,9 @@ dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynse
     if (status == DYNSEL_OK) {
         policy->resample_interval_ns = resample_interval_ns;
         policy->untracked.value = 0;
+        policy->clock.value = 0;
+        policy->replacing.value = 0;
+        policy->may_give_up.value = 0;
         (void)__builtin_memset(policy->loads, 0, sizeof policy->loads);
         (void)__builtin_memset(policy->tasks, 0, sizeof policy->tasks);
     }

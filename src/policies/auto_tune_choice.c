@@ -139,18 +139,37 @@ static void defend_best(sight *s, uint64_t least)
     s->entry->best = (uint8_t)s->best;
 }
 
-static void look(sight *s)
+static sight look(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                  const dynsel_task *task)
 {
+    sight s = {.policy = policy,
+               .entry = entry,
+               .task = task,
+               .turn = DYNSEL_TUNED_NOBODY,
+               .best = DYNSEL_TUNED_NOBODY};
     uint64_t least = UINT64_MAX;
-    s->turn = DYNSEL_TUNED_NOBODY;
-    s->best = DYNSEL_TUNED_NOBODY;
-    doubt_best(s);
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
-        if (is_candidate(s, i)) {
-            look_at(s, i, &least);
+    doubt_best(&s);
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        if (is_candidate(&s, i)) {
+            look_at(&s, i, &least);
         }
     }
-    defend_best(s, least);
+    defend_best(&s, least);
+    return s;
+}
+
+/* How long so many runs take; UINT64_MAX: longer than can be told. */
+static uint64_t times_runs(uint64_t time_ns, uint32_t runs)
+{
+    const uint64_t upper = (time_ns >> 32) * runs;
+    const uint64_t lower = (time_ns & UINT32_MAX) * runs;
+    const uint64_t middle = upper + (lower >> 32);
+    return middle <= UINT32_MAX ? middle << 32 | (lower & UINT32_MAX) : UINT64_MAX;
+}
+
+static uint64_t sum_of(uint64_t a, uint64_t b)
+{
+    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
 /* What was spent, by what is known now, on others than the best, and what may be. */
@@ -161,7 +180,7 @@ static uint64_t spent(const sight *s, uint64_t best_time)
         const dynsel_tuned_resource *times = &s->entry->resources[i];
         const uint64_t price = dynsel_tuned_price(times);
         if (price != UINT64_MAX && price > best_time) {
-            sum += times->runs * (price - best_time);
+            sum = sum_of(sum, times_runs(price - best_time, times->runs));
         }
     }
     return sum;
@@ -169,7 +188,7 @@ static uint64_t spent(const sight *s, uint64_t best_time)
 
 static uint64_t allowance(const sight *s, uint64_t best_time)
 {
-    return ((s->entry->runs * best_time) >> SHARE_SHIFT) * DYNSEL_TUNED_SHARE;
+    return (times_runs(best_time, s->entry->runs) >> SHARE_SHIFT) * DYNSEL_TUNED_SHARE;
 }
 
 static bool is_affordable(const sight *s, const dynsel_tuned_resource *times, uint64_t best_time)
@@ -177,7 +196,7 @@ static bool is_affordable(const sight *s, const dynsel_tuned_resource *times, ui
     const uint64_t price = dynsel_tuned_price(times);
     const uint64_t extra = price > best_time ? price - best_time : 0;
     const uint32_t shift = times->samples < DOUBTFUL ? 0 : CONFIRMED_SHARE;
-    return spent(s, best_time) + extra <= allowance(s, best_time) >> shift;
+    return sum_of(spent(s, best_time), extra) <= allowance(s, best_time) >> shift;
 }
 
 static bool deserves_try(const sight *s, uint32_t index, uint64_t best_time)
@@ -211,16 +230,9 @@ static bool explore(sight *s, dynsel_selection *selection)
         return false;
     }
     const uint32_t index = who_gets_a_try(s);
-    dynsel_tuned_task *entry = s->entry;
-    if (entry->wait == 0) {
-        entry->wait = (uint8_t)(1u << entry->pause);
-        entry->pause = (uint8_t)(entry->pause < LONGEST_PAUSE ? entry->pause + 1 : LONGEST_PAUSE);
-    }
     if (index == DYNSEL_TUNED_NOBODY) {
         return false;
     }
-    entry->explored = (uint8_t)index;
-    entry->resources[index].turns++;
     selection->index = index;
     selection->reason = DYNSEL_REASON_EXPLORING;
     selection->notes[0] |= DYNSEL_NOTE_TURN;
@@ -256,14 +268,49 @@ static void settle(sight *s)
     dynsel_tuned_publish(entry, is_settled ? DYNSEL_TUNED_SETTLED : DYNSEL_TUNED_OPEN);
 }
 
-static void take_turn(sight *s, dynsel_selection *selection)
+static void give_turn(const sight *s, dynsel_selection *selection)
 {
-    dynsel_tuned_resource *times = &s->entry->resources[s->turn];
+    const dynsel_tuned_resource *times = &s->entry->resources[s->turn];
     selection->notes[0] |= DYNSEL_NOTE_TURN;
     selection->notes[0] |= times->turns < WARM_UPS ? DYNSEL_NOTE_WARM_UP : 0u;
     selection->index = s->turn;
     selection->reason = DYNSEL_REASON_PROFILING;
-    times->turns++;
+}
+
+/* The best was looked for: the next try of another may be given after a longer time. */
+static void take_look(dynsel_tuned_task *entry)
+{
+    if (entry->wait == 0) {
+        entry->wait = (uint8_t)(1u << entry->pause);
+        entry->pause = (uint8_t)(entry->pause < LONGEST_PAUSE ? entry->pause + 1 : LONGEST_PAUSE);
+    }
+}
+
+/* Of several selections that were made for the same first turn only one has it: the others do not
+ * count, but the second turn is still to come. */
+static void take_turn(dynsel_tuned_resource *times, bool is_warm_up)
+{
+    if (times->turns != UINT8_MAX && (!is_warm_up || times->turns < WARM_UPS)) {
+        times->turns++;
+    }
+}
+
+void dynsel_tuned_take(dynsel_tuned_task *entry, const dynsel_selection *selection)
+{
+    if ((selection->notes[0] & DYNSEL_NOTE_TURN) != 0) {
+        take_turn(&entry->resources[selection->index],
+                  (selection->notes[0] & DYNSEL_NOTE_WARM_UP) != 0);
+    }
+    if (!DYNSEL_TUNED_EXPLORES) {
+        return;
+    }
+    if (selection->reason != DYNSEL_REASON_PROFILING) {
+        take_look(entry);
+    }
+    if (selection->reason == DYNSEL_REASON_EXPLORING) {
+        entry->explored = (uint8_t)selection->index;
+    }
+    dynsel_tuned_count_runs(entry, selection->index, 1);
 }
 
 static void choose(sight *s, dynsel_selection *selection)
@@ -271,19 +318,16 @@ static void choose(sight *s, dynsel_selection *selection)
     selection->wants |= DYNSEL_TUNED_TIMES;
     selection->notes[0] |= dynsel_tuned_number_run(s->entry);
     if (s->turn != DYNSEL_TUNED_NOBODY) {
-        take_turn(s, selection);
+        give_turn(s, selection);
     } else if (s->best == DYNSEL_TUNED_NOBODY) {
-        selection->index = dynsel_tuned_least_loaded(s->policy, s->task, &s->candidates);
+        selection->index = dynsel_tuned_least_loaded(s->policy, s->task, 0, &s->candidates);
         selection->reason = DYNSEL_REASON_PROFILING;
-    } else {
-        if (!explore(s, selection)) {
-            selection->index = s->best;
-            selection->reason = DYNSEL_REASON_BEST_KNOWN;
-        }
+    } else if (!explore(s, selection)) {
+        selection->index = s->best;
+        selection->reason = DYNSEL_REASON_BEST_KNOWN;
         settle(s);
-    }
-    if (DYNSEL_TUNED_EXPLORES) {
-        dynsel_tuned_count_runs(s->entry, selection->index, 1);
+    } else if (selection->claims) {
+        settle(s); /* else the try is still to be offered if this selection is dropped */
     }
 }
 
@@ -309,8 +353,12 @@ static void choose_only(sight *s, dynsel_selection *selection)
 dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                                   const dynsel_task *task, dynsel_selection *selection)
 {
-    sight s = {.policy = policy, .entry = entry, .task = task};
-    look(&s);
+    sight s = look(policy, entry, task);
+    if (s.turn == DYNSEL_TUNED_NOBODY && dynsel_tuned_is_over(policy, entry)) {
+        const uint32_t round = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
+        dynsel_tuned_begin(policy, entry, round + 1);
+        s = look(policy, entry, task);
+    }
     if (s.candidates == 0) {
         return dynsel_policy_refuse(&policy->policy, task);
     }
@@ -319,5 +367,6 @@ dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_
     } else {
         choose(&s, selection);
     }
+    selection->notes[1] = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
     return DYNSEL_OK;
 }

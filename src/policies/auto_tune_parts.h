@@ -8,9 +8,16 @@
  *
  *     bits 0 and 1   0: not filled in yet; what else is a DYNSEL_TUNED_*
  *     bits 2 to 7    the best resource
- *     bits 8 to 31   the round, which counts how often the measuring began again
+ *     bits 8 to 31   the round, which counts how often the measuring began again, also for another
+ *                    kind of task
  *
- * Everything else of an entry is changed under its lock.
+ * Everything else of an entry is changed under its lock. What tells its kind is in words, because
+ * an entry may be given to another kind while somebody compares them without the lock. Whoever then
+ * takes the one kind for the other finds a resource that exists, and the time of that run is of a
+ * round that is over.
+ *
+ * Choosing changes what is known at most in the way that the next choice would. What a choice uses
+ * up (a turn, a try, a place in the table) is taken when its work is submitted.
  */
 #ifndef DYNSEL_POLICIES_AUTO_TUNE_PARTS_H
 #define DYNSEL_POLICIES_AUTO_TUNE_PARTS_H
@@ -30,22 +37,27 @@ enum {
     DYNSEL_TUNED_ROUND_SHIFT = 8,
     DYNSEL_TUNED_TIMED_BITS = 4,
     DYNSEL_TUNED_TIMED_ONE_IN = 1 << DYNSEL_TUNED_TIMED_BITS,
-    DYNSEL_TUNED_WINDOW = 3,      /* times that are kept of a resource */
-    DYNSEL_TUNED_FIRST_PAUSE = 1, /* between tries of others, as a power of two of timed runs */
-    DYNSEL_TUNED_NOBODY = 255     /* no resource */
+    DYNSEL_TUNED_WINDOW = 3,       /* times that are kept of a resource */
+    DYNSEL_TUNED_FIRST_PAUSE = 1,  /* between tries of others, as a power of two of timed runs */
+    DYNSEL_TUNED_NOBODY = 255,     /* no resource */
+    DYNSEL_TUNED_ROUNDS = 1 << 24, /* after which their count begins at 0 */
+    DYNSEL_TUNED_NEVER_USED = 0    /* in dynsel_tuned_task.used */
 };
 
 /* Of all times, so that runs times time fits into 64 bits. */
 #define DYNSEL_TUNED_LONGEST_NS ((uint64_t)1 << 46)
 
 /* dynsel_selection.notes[0]: 1 + the number of the entry, what kind of run it is, and its number
- * among those that are timed, to find its time again; notes[1]: the round. */
+ * among those that are timed, to find its time again; notes[1]: the round, and of one timed run of
+ * many, for how many it stands. */
 enum {
     DYNSEL_NOTE_ENTRY = 0xffff,
-    DYNSEL_NOTE_WARM_UP = 1 << 16, /* the first on its resource, which may compile */
-    DYNSEL_NOTE_TURN = 1 << 17,    /* it had a turn because its time was not known */
-    DYNSEL_NOTE_TICK = 1 << 18,    /* one timed run of many on the best */
-    DYNSEL_NOTE_RUN_SHIFT = 19
+    DYNSEL_NOTE_WARM_UP = 1 << 16,  /* the first on its resource, which may compile */
+    DYNSEL_NOTE_TURN = 1 << 17,     /* it had a turn because its time was not known */
+    DYNSEL_NOTE_TICK = 1 << 18,     /* one timed run of many on the best */
+    DYNSEL_NOTE_NO_PLACE = 1 << 18, /* without an entry: the table is full */
+    DYNSEL_NOTE_RUN_SHIFT = 19,
+    DYNSEL_NOTE_RUNS_SHIFT = 24 /* in notes[1] */
 };
 
 enum {
@@ -101,14 +113,32 @@ static inline uint32_t dynsel_tuned_first(uint32_t hash)
     return (uint32_t)(((uint64_t)hash * CONFIG_DYNSEL_MAX_TUNED_TASKS) >> 32);
 }
 
-static inline dynsel_aspect_set dynsel_tuned_aspects(const dynsel_tuned_task *entry)
+/* The upper half of a number that may have 64 bits. */
+static inline uint32_t dynsel_upper_half(uint64_t number)
+{
+    return (uint32_t)(number >> 32);
+}
+
+static inline bool dynsel_tuned_has_aspects(const dynsel_tuned_task *entry, const dynsel_task *task)
 {
 #if CONFIG_DYNSEL_ASPECTS
-    return entry->aspects;
+    return dynsel_word_load_relaxed(&entry->aspects[0]) == (uint32_t)task->aspects &&
+           (sizeof task->aspects == sizeof(uint32_t) ||
+            dynsel_word_load_relaxed(&entry->aspects[1]) == dynsel_upper_half(task->aspects));
 #else
     (void)entry;
-    return 0;
+    (void)task;
+    return true;
 #endif
+}
+
+static inline bool dynsel_tuned_has_function(const dynsel_tuned_task *entry,
+                                             dynsel_task_fn function)
+{
+    const uintptr_t address = (uintptr_t)function;
+    return dynsel_word_load_relaxed(&entry->function[0]) == (uint32_t)address &&
+           (sizeof address == sizeof(uint32_t) ||
+            dynsel_word_load_relaxed(&entry->function[1]) == dynsel_upper_half(address));
 }
 
 static inline uint64_t dynsel_lower(uint64_t a, uint64_t b)
@@ -120,28 +150,51 @@ static inline uint64_t dynsel_lower(uint64_t a, uint64_t b)
 static inline bool dynsel_tuned_is_of_kind(const dynsel_tuned_task *entry, const dynsel_task *task,
                                            dynsel_task_fn function)
 {
-    if (entry->id != task->id || entry->function != function ||
-        entry->key_word_count != task->key_word_count ||
-        dynsel_tuned_aspects(entry) != dynsel_needed_aspects(task)) {
+    if (dynsel_word_load_relaxed(&entry->id) != task->id ||
+        !dynsel_tuned_has_function(entry, function) ||
+        dynsel_word_load_relaxed(&entry->key_word_count) != task->key_word_count ||
+        !dynsel_tuned_has_aspects(entry, task)) {
         return false;
     }
     for (size_t i = 0; i < task->key_word_count; i++) {
-        if (entry->key_words[i] != task->key_words[i]) {
+        if (dynsel_word_load_relaxed(&entry->key_words[i]) != task->key_words[i]) {
             return false;
         }
     }
     return true;
 }
 
-/* The entry of a task's kind, which is made if need be. NULL: there is none; reason: out, why. */
+/* The entry of a task's kind, which is made where there is room for it: in a free place, or in that
+ * of a kind that was never used. NULL: there is none; reason: out, why. */
 dynsel_tuned_task *dynsel_tuned_find(dynsel_auto_tune_policy *policy, const dynsel_task *task,
                                      dynsel_reason *reason);
+
+/* A run of a kind that has no place is about to be submitted: counts it, and one such run in some
+ * allows dynsel_tuned_replace() to give up the kind that was used least lately. */
+void dynsel_tuned_count_untracked(dynsel_auto_tune_policy *policy);
+
+/* An entry in the place of one that is given up, if one may be. NULL: none may be. */
+dynsel_tuned_task *dynsel_tuned_replace(dynsel_auto_tune_policy *policy, const dynsel_task *task);
+
+/* Work of the entry's kind was submitted. Under its lock. */
+void dynsel_tuned_note_use(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry);
+
+/* One run of many of a settled kind has ended. Under its lock. */
+void dynsel_tuned_note_tick(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry);
+
+/* Whether a selection was made since the entry is of its kind. Under its lock. */
+static inline bool dynsel_tuned_is_of_this_life(const dynsel_tuned_task *entry,
+                                                const dynsel_selection *selection)
+{
+    const uint32_t rounds = (selection->notes[1] - entry->born) % DYNSEL_TUNED_ROUNDS;
+    return rounds < DYNSEL_TUNED_ROUNDS / 2;
+}
 
 /* Forgets all times and begins a round. For who holds the lock, or fills the entry in. */
 void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                         uint32_t round);
 
-/* Whether the round has lasted for the resample interval. */
+/* Whether the round has lasted for the resample interval, if there is one. */
 bool dynsel_tuned_is_over(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry);
 
 /* Interrupts never come here, so only threads keep each other out. */
@@ -200,10 +253,13 @@ void dynsel_tuned_doubt(dynsel_tuned_resource *times);
 dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                                   const dynsel_task *task, dynsel_selection *selection);
 
-/* The resource with the least counted unfinished work among those that the task may use;
- * candidates: out, how many those are. */
+/* Takes what a choice of this round uses up: its work is submitted. */
+void dynsel_tuned_take(dynsel_tuned_task *entry, const dynsel_selection *selection);
+
+/* The resource with the least counted unfinished work among those that the task may use, of several
+ * the first from `first` on; candidates: out, how many may be used. */
 uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const dynsel_task *task,
-                                   uint32_t *candidates);
+                                   uint32_t first, uint32_t *candidates);
 
 /*
  * Results are brought back after the run, if at all; see auto_tune_readback.c. Without command

@@ -9,28 +9,29 @@
 #include "core/policy.h"
 
 enum {
+    LEARNED_AT = offsetof(dynsel_auto_tune_policy, untracked),
     TURNS = 2, /* the first of which does not count */
     NOBODY = UINT32_MAX,
+    FRESH = NOBODY - 1, /* as the best: the entry is another kind's */
+    GIVE_UP_ONE_IN = 16,
     STEP_SHIFT = 8,                   /* times are in steps of 256 ns */
     LONGEST_TIME = (uint32_t)1 << 28, /* so that a sum has room for some */
     /* dynsel_selection.notes[0]: 1 + the number of the entry, and what kind of run it is; notes[1]:
        the round */
     NOTE_ENTRY = 0xffff,
-    NOTE_WARM_UP = 1 << 16,
-    NOTE_TURN = 1 << 17
+    NOTE_TURN_SHIFT = 16, /* which turn it has, 1 or 2; 0: none */
+    WARM_UP = 1
 };
 
 _Static_assert(CONFIG_DYNSEL_MAX_TUNED_TASKS < NOTE_ENTRY, "notes hold an entry's number");
 _Static_assert(CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT == 0, "nothing is explored here");
 
-static void begin_round(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry)
+static void begin_round(dynsel_tuned_task *entry)
 {
     (void)__builtin_memset(entry->resources, 0, sizeof entry->resources);
     entry->best = NOBODY;
     entry->round++;
-    if (policy->resample_interval_ns != DYNSEL_NEVER_RESAMPLE) {
-        entry->started_ns = dynsel_now_ns();
-    }
+    entry->started_ns = dynsel_now_ns();
 }
 
 static bool is_over(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry)
@@ -82,22 +83,35 @@ static bool is_of_kind(const dynsel_tuned_task *entry, const dynsel_task *task)
     return true;
 }
 
-/* The entry of the task's kind, which is made if need be; NULL: all are others'. */
-static dynsel_tuned_task *find(dynsel_auto_tune_policy *policy, const dynsel_task *task)
+/* The entry of the task's kind, which is made in the place of one that nobody used, or for one
+ * selection in some, of the one that was used least lately. (Which that is may be told wrongly for
+ * a while after 2^32 runs.) NULL: there is none. */
+static dynsel_tuned_task *find(dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                               uint32_t *place)
 {
+    *place = 0;
+    dynsel_tuned_task *least = policy->tasks;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_TUNED_TASKS; i++) {
         dynsel_tuned_task *entry = &policy->tasks[i];
-        if (entry->round == 0) {
-            fill_in_key(entry, task);
-            begin_round(policy, entry);
+        if (is_of_kind(entry, task)) {
+            *place = i;
             return entry;
         }
-        if (is_of_kind(entry, task)) {
-            return entry;
+        if (entry->used < least->used) {
+            least = entry;
+            *place = i;
         }
     }
-    policy->untracked.value++;
-    return NULL;
+    if (least->used != 0) {
+        if (policy->untracked.value % GIVE_UP_ONE_IN != 1) {
+            return NULL;
+        }
+        policy->untracked.value++;
+    }
+    fill_in_key(least, task);
+    least->used = 0;
+    least->best = FRESH;
+    return least;
 }
 
 /* What a look at all resources found. */
@@ -113,9 +127,10 @@ static uint32_t mean(const dynsel_tuned_resource *known)
     return known->runs != 0 ? known->sum / known->runs : UINT32_MAX;
 }
 
-/* entry: NULL when the kind of task has none. The best keeps its place unless another is faster. */
-static sight look(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry,
-                  const dynsel_task *task)
+/* entry: NULL when the kind of task has none. The best keeps its place unless another is faster.
+ * Returns whether a round is to begin: one that has begun is finished first. */
+static bool look(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry,
+                 const dynsel_task *task, sight *out)
 {
     sight seen = {.turn = NOBODY, .best = NOBODY};
     uint32_t least_load = UINT32_MAX;
@@ -143,30 +158,26 @@ static sight look(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task
             seen.best = i;
         }
     }
-    return seen;
-}
-
-static void take_turn(dynsel_tuned_task *entry, uint32_t index, dynsel_selection *selection)
-{
-    selection->notes[0] |= NOTE_TURN | (entry->resources[index].turns == 0 ? NOTE_WARM_UP : 0u);
-    selection->index = index;
-    entry->resources[index].turns++;
+    *out = seen;
+    return entry != NULL && (entry->best == FRESH || (seen.turn == NOBODY && seen.candidates != 0 &&
+                                                      is_over(policy, entry)));
 }
 
 /* For one of several candidates. */
-static dynsel_reason choose(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                            const sight *seen, dynsel_selection *selection)
+static dynsel_reason choose(dynsel_tuned_task *entry, uint32_t place, const sight *seen,
+                            dynsel_selection *selection)
 {
     selection->index = seen->least_loaded;
     if (entry == NULL) {
         selection->wants &= (uint8_t)~DYNSEL_TASK_TIME;
         return DYNSEL_REASON_UNTRACKED;
     }
-    selection->notes[0] = (uint32_t)(entry - policy->tasks) + 1;
+    selection->notes[0] = place + 1;
     selection->notes[1] = entry->round;
     entry->best = seen->best;
     if (seen->turn != NOBODY) {
-        take_turn(entry, seen->turn, selection);
+        selection->index = seen->turn;
+        selection->notes[0] |= (entry->resources[seen->turn].turns + 1u) << NOTE_TURN_SHIFT;
         return DYNSEL_REASON_PROFILING;
     }
     if (seen->best == NOBODY) {
@@ -174,6 +185,17 @@ static dynsel_reason choose(const dynsel_auto_tune_policy *policy, dynsel_tuned_
     }
     selection->index = seen->best;
     return DYNSEL_REASON_BEST_KNOWN;
+}
+
+/* The entry that the selection is about; NULL: it had none, or its round is over. */
+static dynsel_tuned_task *entry_of(dynsel_auto_tune_policy *policy,
+                                   const dynsel_selection *selection)
+{
+    const uint32_t place = (selection->notes[0] & NOTE_ENTRY) - 1;
+    return place < CONFIG_DYNSEL_MAX_TUNED_TASKS &&
+                   policy->tasks[place].round == selection->notes[1]
+               ? &policy->tasks[place]
+               : NULL;
 }
 
 static dynsel_status refuse_key(void)
@@ -191,26 +213,22 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
         (task->key_words == NULL || task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS)) {
         return refuse_key();
     }
-    dynsel_tuned_task *entry = find(policy, task);
-    if (entry != NULL && is_over(policy, entry)) {
-        begin_round(policy, entry);
+    uint32_t place;
+    dynsel_tuned_task *entry = find(policy, task, &place);
+    sight seen;
+    while (look(policy, entry, task, &seen)) {
+        begin_round(entry); /* so that there are turns */
     }
-    const sight seen = look(policy, entry, task);
     if (seen.candidates == 0) {
         return dynsel_policy_refuse(base, task);
     }
-    if (seen.candidates == 1 &&
-        entry != NULL) { /* nothing is to be learned where there is no choice */
+    if (seen.candidates == 1) { /* nothing is to be learned where there is no choice */
         selection->index = seen.least_loaded;
         selection->reason = (uint8_t)dynsel_policy_reason_of_only(base, seen.least_loaded, task);
         selection->wants = 0;
         return DYNSEL_OK;
     }
-    selection->reason = (uint8_t)choose(policy, entry, &seen, selection);
-    if (selection->claims != 0) {
-        policy->loads[selection->index].value++;
-        selection->reported |= DYNSEL_TASK_SUBMISSION;
-    }
+    selection->reason = (uint8_t)choose(entry, place, &seen, selection);
     return DYNSEL_OK;
 }
 
@@ -226,29 +244,38 @@ static void learn(dynsel_tuned_resource *known, uint64_t time_ns)
     known->sum += time;
 }
 
+/* What the choice uses up is taken when its work is submitted, so that a selection that is dropped
+ * leaves no trace. Of several that were made for the same turn only one has it. */
+static void learn_of(dynsel_tuned_resource *known, uint32_t turn, dynsel_execution_info info,
+                     uint64_t value)
+{
+    if (info == DYNSEL_TASK_TIME) {
+        if (turn != WARM_UP) {
+            learn(known, value);
+        }
+    } else if (info == DYNSEL_TASK_SUBMISSION) {
+        known->turns = (uint8_t)(known->turns + (known->turns + 1u == turn ? 1 : 0));
+    } else if (info == DYNSEL_TASK_WITHDRAWN && turn != 0 && turn == known->turns) {
+        known->turns--; /* a run that did not take place had no turn */
+    }
+}
+
 static void report(dynsel_policy *base, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value)
 {
     dynsel_auto_tune_policy *policy = (dynsel_auto_tune_policy *)base;
-    uint32_t *load = &policy->loads[selection->index].value;
+    const uint32_t index = selection->index;
+    uint32_t *load = &policy->loads[index].value;
     if (info == DYNSEL_TASK_SUBMISSION) {
         (*load)++;
-        return;
-    }
-    if (info != DYNSEL_TASK_TIME && *load != 0) {
+        policy->untracked.value += selection->notes[0] == 0 ? 1 : 0;
+    } else if (info != DYNSEL_TASK_TIME && *load != 0) {
         (*load)--;
     }
-    const uint32_t number = selection->notes[0] & NOTE_ENTRY;
-    if (number == 0 || number > CONFIG_DYNSEL_MAX_TUNED_TASKS ||
-        policy->tasks[number - 1].round != selection->notes[1]) {
-        return;
-    }
-    dynsel_tuned_resource *known = &policy->tasks[number - 1].resources[selection->index];
-    if (info == DYNSEL_TASK_TIME && (selection->notes[0] & NOTE_WARM_UP) == 0) {
-        learn(known, value);
-    } else if (info == DYNSEL_TASK_WITHDRAWN && (selection->notes[0] & NOTE_TURN) != 0 &&
-               known->turns != 0) {
-        known->turns--; /* a run that did not take place had no turn */
+    dynsel_tuned_task *entry = entry_of(policy, selection);
+    if (entry != NULL) {
+        entry->used = ++policy->clock;
+        learn_of(&entry->resources[index], selection->notes[0] >> NOTE_TURN_SHIFT, info, value);
     }
 }
 
@@ -267,9 +294,7 @@ dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynse
     const dynsel_status status = dynsel_policy_init_at((dynsel_policy *)policy, &ops, options, 0);
     if (status == DYNSEL_OK) {
         policy->resample_interval_ns = resample_interval_ns;
-        policy->untracked.value = 0;
-        (void)__builtin_memset(policy->loads, 0, sizeof policy->loads);
-        (void)__builtin_memset(policy->tasks, 0, sizeof policy->tasks);
+        (void)__builtin_memset((char *)policy + LEARNED_AT, 0, sizeof *policy - LEARNED_AT);
     }
     return status;
 }

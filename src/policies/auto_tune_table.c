@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of kinds of task: open addressing, entries are never given back. An entry is claimed by
- * writing its tag; who finds the own tag on an entry that is not filled in yet does not wait.
+ * The table of kinds of task: open addressing. An entry is claimed by writing its tag; who finds the
+ * own tag on an entry that is not filled in yet does not wait. An entry never becomes free again: a
+ * kind that is given up leaves its place to another at once, so that a search may end at the first
+ * place that is free.
+ *
+ * A kind is given up for one that was never used at any time, and else only for one run in
+ * GIVE_UP_ONE_IN that finds no place: when a few kinds too many take turns, the one that was used
+ * least lately is just the one that comes next, and nothing would ever be learned.
  */
 #include "policies/auto_tune_parts.h"
 
@@ -12,23 +18,40 @@ enum {
     MOST_PROBES = 32,
 #endif
     FREE = 0,
-    NOT_FILLED_IN = 0,
-    FIRST_ROUND = 0
+    FIRST_ROUND = 0,
+    GIVE_UP_ONE_IN = 16
 };
 
-static void fill_in(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                    const dynsel_task *task, dynsel_task_fn function)
+static uint32_t next_place(uint32_t at)
 {
-    entry->id = task->id;
-    entry->function = function;
-    entry->key_word_count = (uint32_t)task->key_word_count;
+    return at + 1 < CONFIG_DYNSEL_MAX_TUNED_TASKS ? at + 1 : 0;
+}
+
+static bool is_filled_in(const dynsel_tuned_task *entry)
+{
+    return dynsel_tuned_state(dynsel_word_load_acquire(&entry->word)) != 0;
+}
+
+/* Nobody else uses the entry yet, or any more. */
+static void fill_in(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                    const dynsel_task *task, dynsel_task_fn function, uint32_t round)
+{
+    const uintptr_t address = (uintptr_t)function;
+    dynsel_word_store_relaxed(&entry->id, task->id);
+    dynsel_word_store_relaxed(&entry->function[0], (uint32_t)address);
+    dynsel_word_store_relaxed(&entry->function[1], dynsel_upper_half(address));
+    dynsel_word_store_relaxed(&entry->key_word_count, (uint32_t)task->key_word_count);
 #if CONFIG_DYNSEL_ASPECTS
-    entry->aspects = task->aspects;
+    dynsel_word_store_relaxed(&entry->aspects[0], (uint32_t)task->aspects);
+    dynsel_word_store_relaxed(&entry->aspects[1], dynsel_upper_half(task->aspects));
 #endif
     for (size_t i = 0; i < task->key_word_count; i++) {
-        entry->key_words[i] = task->key_words[i];
+        dynsel_word_store_relaxed(&entry->key_words[i], task->key_words[i]);
     }
-    dynsel_tuned_begin(policy, entry, FIRST_ROUND);
+    dynsel_word_store_relaxed(&entry->used, DYNSEL_TUNED_NEVER_USED);
+    entry->born = round % DYNSEL_TUNED_ROUNDS;
+    (void)__builtin_memset(entry->resources, 0, sizeof entry->resources);
+    dynsel_tuned_begin(policy, entry, round);
 }
 
 typedef enum found { IT, BUSY, ANOTHER } found;
@@ -40,37 +63,136 @@ static found look_at_entry(const dynsel_auto_tune_policy *policy, dynsel_tuned_t
 {
     uint32_t seen = dynsel_word_load_relaxed(&entry->tag);
     if (seen == FREE && dynsel_word_swap(&entry->tag, &seen, tag)) {
-        fill_in(policy, entry, task, function);
+        dynsel_tuned_lock(entry);
+        fill_in(policy, entry, task, function, FIRST_ROUND);
+        dynsel_tuned_unlock(entry);
         return IT;
     }
     if (seen != tag) {
         return ANOTHER;
     }
-    if (dynsel_word_load_acquire(&entry->word) == NOT_FILLED_IN) {
+    if (!is_filled_in(entry)) {
         return BUSY;
     }
     return dynsel_tuned_is_of_kind(entry, task, function) ? IT : ANOTHER;
+}
+
+/* NULL: it has none, and no place is free; or BUSY. */
+static dynsel_tuned_task *look_through(dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                                       dynsel_task_fn function, uint32_t hash, found *what)
+{
+    uint32_t at = dynsel_tuned_first(hash);
+    for (uint32_t probe = 0; probe < MOST_PROBES; probe++) {
+        dynsel_tuned_task *entry = &policy->tasks[at];
+        *what = look_at_entry(policy, entry, task, function, hash | 1u);
+        if (*what != ANOTHER) {
+            return *what == IT ? entry : NULL;
+        }
+        at = next_place(at);
+    }
+    return NULL;
+}
+
+/* How long ago the entry was used; UINT32_MAX: it never was. */
+static uint32_t age_of(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry)
+{
+    const uint32_t used = dynsel_word_load_relaxed(&entry->used);
+    return used == DYNSEL_TUNED_NEVER_USED ? UINT32_MAX
+                                           : dynsel_word_load_relaxed(&policy->clock) - used;
+}
+
+static dynsel_tuned_task *used_least_lately(dynsel_auto_tune_policy *policy, uint32_t hash)
+{
+    uint32_t at = dynsel_tuned_first(hash);
+    dynsel_tuned_task *least = &policy->tasks[at];
+    for (uint32_t probe = 1; probe < MOST_PROBES; probe++) {
+        at = next_place(at);
+        if (age_of(policy, &policy->tasks[at]) > age_of(policy, least)) {
+            least = &policy->tasks[at];
+        }
+    }
+    return least;
+}
+
+/* Runs of the former kind that are out belong to a round that is over. */
+static void give_to(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
+                    const dynsel_task *task, dynsel_task_fn function, uint32_t tag)
+{
+    const uint32_t round = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word)) + 1;
+    dynsel_word_store_release(&entry->word, round << DYNSEL_TUNED_ROUND_SHIFT);
+    dynsel_word_store_release(&entry->tag, tag);
+    fill_in(policy, entry, task, function, round);
+}
+
+/* For who keeps other threads from replacing. */
+static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                                  dynsel_task_fn function, uint32_t hash)
+{
+    found what = ANOTHER;
+    dynsel_tuned_task *entry = look_through(policy, task, function, hash, &what);
+    if (what != ANOTHER) {
+        return entry; /* another thread was faster */
+    }
+    entry = used_least_lately(policy, hash);
+    if (!dynsel_tuned_try_lock(entry)) {
+        return NULL;
+    }
+    const bool is_used = dynsel_word_load_relaxed(&entry->used) != DYNSEL_TUNED_NEVER_USED;
+    const bool may =
+        is_filled_in(entry) && (!is_used || dynsel_word_load_relaxed(&policy->may_give_up) != 0);
+    if (may) {
+        if (is_used) {
+            dynsel_word_store_relaxed(&policy->may_give_up, 0);
+        }
+        give_to(policy, entry, task, function, hash | 1u);
+    }
+    dynsel_tuned_unlock(entry);
+    return may ? entry : NULL;
+}
+
+dynsel_tuned_task *dynsel_tuned_replace(dynsel_auto_tune_policy *policy, const dynsel_task *task)
+{
+    uint32_t is_free = 0;
+    if (!dynsel_word_swap(&policy->replacing, &is_free, 1)) {
+        return NULL;
+    }
+    const dynsel_task_fn function = dynsel_tuned_function(task);
+    dynsel_tuned_task *entry = replace(policy, task, function, dynsel_tuned_hash(task, function));
+    dynsel_word_store_release(&policy->replacing, 0);
+    return entry;
 }
 
 dynsel_tuned_task *dynsel_tuned_find(dynsel_auto_tune_policy *policy, const dynsel_task *task,
                                      dynsel_reason *reason)
 {
     const dynsel_task_fn function = dynsel_tuned_function(task);
-    const uint32_t hash = dynsel_tuned_hash(task, function);
-    uint32_t at = dynsel_tuned_first(hash);
-    for (uint32_t probe = 0; probe < MOST_PROBES; probe++) {
-        dynsel_tuned_task *entry = &policy->tasks[at];
-        const found what = look_at_entry(policy, entry, task, function, hash | 1u);
-        if (what == IT) {
-            return entry;
-        }
-        if (what == BUSY) {
-            *reason = DYNSEL_REASON_LEAST_LOADED;
-            return NULL;
-        }
-        at = at + 1 < CONFIG_DYNSEL_MAX_TUNED_TASKS ? at + 1 : 0;
+    found what = ANOTHER;
+    dynsel_tuned_task *entry =
+        look_through(policy, task, function, dynsel_tuned_hash(task, function), &what);
+    if (what == ANOTHER) {
+        entry = dynsel_tuned_replace(policy, task);
     }
-    (void)dynsel_word_add_relaxed(&policy->untracked, 1);
-    *reason = DYNSEL_REASON_UNTRACKED;
-    return NULL;
+    *reason = what == BUSY ? DYNSEL_REASON_LEAST_LOADED : DYNSEL_REASON_UNTRACKED;
+    return entry;
+}
+
+void dynsel_tuned_count_untracked(dynsel_auto_tune_policy *policy)
+{
+    if (dynsel_word_add_relaxed(&policy->untracked, 1) % GIVE_UP_ONE_IN == 0) {
+        dynsel_word_store_relaxed(&policy->may_give_up, 1);
+    }
+}
+
+/* The clock stands at odd numbers, which are never DYNSEL_TUNED_NEVER_USED. Threads that note a use
+ * at the same time may note the same. */
+void dynsel_tuned_note_use(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry)
+{
+    const uint32_t now = (dynsel_word_load_relaxed(&policy->clock) + 2) | 1u;
+    dynsel_word_store_relaxed(&policy->clock, now);
+    dynsel_word_store_relaxed(&entry->used, now);
+}
+
+void dynsel_tuned_note_tick(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry)
+{
+    dynsel_word_store_relaxed(&entry->used, dynsel_word_load_relaxed(&policy->clock) | 1u);
 }

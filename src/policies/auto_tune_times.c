@@ -10,8 +10,11 @@
 #include "port/pause.h"
 
 enum {
-    MOST_RUNS = 1 << 16, /* beyond it, all counts are halved */
+    MOST_RUNS = 1 << 16, /* of a mean; beyond it, its count and sum are halved */
 };
+
+/* Of all together, beyond which the counts are halved: after months of runs of a microsecond. */
+#define MOST_COUNTED ((uint32_t)1 << 31)
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS
 
@@ -78,6 +81,9 @@ void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task
 /* Without the lock the two halves may be of different rounds: who acts on it asks again with it. */
 bool dynsel_tuned_is_over(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry)
 {
+    if (policy->resample_interval_ns == DYNSEL_NEVER_RESAMPLE) {
+        return false;
+    }
     const uint64_t started = dynsel_word_load_relaxed(&entry->started[0]) |
                              (uint64_t)dynsel_word_load_relaxed(&entry->started[1]) << 32;
     return dynsel_now_ns() - started >= policy->resample_interval_ns;
@@ -147,11 +153,12 @@ uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times)
                : times->times[(times->samples + 2u) % DYNSEL_TUNED_WINDOW];
 }
 
+/* Rounded up, so that no expensive run is ever forgotten: it would be affordable again. */
 static void halve_counts(dynsel_tuned_task *entry)
 {
     entry->runs = 0;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
-        entry->resources[i].runs /= 2;
+        entry->resources[i].runs -= entry->resources[i].runs / 2;
         entry->runs += entry->resources[i].runs;
     }
 }
@@ -160,7 +167,7 @@ void dynsel_tuned_count_runs(dynsel_tuned_task *entry, uint32_t index, uint32_t 
 {
     entry->resources[index].runs += runs;
     entry->runs += runs;
-    if (entry->runs > MOST_RUNS) {
+    if (entry->runs > MOST_COUNTED) {
         halve_counts(entry);
     }
 }
@@ -234,7 +241,8 @@ void dynsel_tuned_learn(dynsel_tuned_task *entry, const dynsel_selection *select
     } else {
         learn_in_window(times, selection, time_ns);
         if (is_tick) {
-            dynsel_tuned_count_runs(entry, selection->index, DYNSEL_TUNED_TIMED_ONE_IN);
+            dynsel_tuned_count_runs(entry, selection->index,
+                                    selection->notes[1] >> DYNSEL_NOTE_RUNS_SHIFT);
             entry->wait = (uint8_t)(entry->wait != 0 ? entry->wait - 1 : 0);
         }
     }

@@ -18,8 +18,13 @@
 void dynsel_count_from_start(const void *subject, uint32_t bits);
 void dynsel_count_from_somewhere(const void *subject, uint32_t bits);
 
-/* True for about one call in 2^bits, and for exactly one of as many that this thread makes for the
- * same subject without another in between. */
+/* Goes on for the same subject, to another place among the next 2^bits: of what comes in a pattern
+ * and is used only in part, such as selections that are dropped, each gets its share too. At
+ * most 7 bits. */
+void dynsel_count_on(uint32_t bits);
+
+/* True for about one call in 2^bits, and for exactly one of each so many that this thread makes for
+ * the same subject without another in between. */
 static inline bool dynsel_is_time(const void *subject, uint32_t bits)
 {
     dynsel_thread *thread = dynsel_this_thread();
@@ -30,8 +35,14 @@ static inline bool dynsel_is_time(const void *subject, uint32_t bits)
         thread->countdown--;
         return false;
     }
-    dynsel_count_from_start(subject, bits);
+    dynsel_count_on(bits);
     return true;
+}
+
+/* For how many calls the last one for which it was time stands. */
+static inline uint32_t dynsel_counted_off(void)
+{
+    return dynsel_this_thread()->counted_off;
 }
 
 #endif

@@ -18,10 +18,13 @@ typedef struct dynsel_thread {
     uint32_t looks_left_out; /* of the next, to see whether work was over as soon as it began */
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
-    uint32_t countdown;    /* of a thing that is done now and then; see port/now_and_then.h */
-    uint32_t countdowns;   /* how many began somewhere */
-    const void *counted;   /* whose countdown it is */
-    uint32_t turns_missed; /* to time a run, because another thread did */
+    uint32_t countdown;       /* of a thing that is done now and then; see port/now_and_then.h */
+    uint32_t countdowns;      /* how many began somewhere */
+    uint8_t countdown_place;  /* where it ends, among as many calls as there are to one thing */
+    uint8_t countdown_length; /* how many calls it has */
+    uint8_t counted_off;      /* how many the one before had */
+    const void *counted;      /* whose countdown it is */
+    uint32_t turns_missed;    /* to time a run, because another thread did */
 #endif
 } dynsel_thread;
 

@@ -16,9 +16,11 @@ static dynsel_status another(const dynsel_resource *where, void *args, dynsel_ev
 /* A kind that was not seen yet begins with the first resource. */
 static void assert_new(const dynsel_task *what, bool is_new)
 {
-    const dynsel_selection selection = world_choose(what);
+    dynsel_selection selection = world_choose(what);
     assert_int_equal(selection.index, is_new ? 0 : 1);
     assert_int_equal(selection.reason, DYNSEL_REASON_PROFILING);
+    world_tell(&selection, DYNSEL_TASK_SUBMISSION, 0);
+    world_tell(&selection, DYNSEL_TASK_COMPLETION, 0);
 }
 
 static void kinds_are_told_apart_by_id_or_function(void **state)
@@ -149,68 +151,217 @@ static void bad_key_words_are_refused(void **state)
     world_close();
 }
 
-static void what_does_not_fit_runs_where_the_least_is_unfinished(void **state)
+static dynsel_task kind_of(uint32_t number)
 {
-    (void)state;
-    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS <= 32);
+    return (dynsel_task){.function = world_nothing, .id = 1000 + number};
+}
+
+static dynsel_selection begin_run_of(uint32_t number)
+{
+    const dynsel_task what = kind_of(number);
+    dynsel_selection selection = world_choose(&what);
+    world_tell(&selection, DYNSEL_TASK_SUBMISSION, 0);
+    return selection;
+}
+
+static void live_as(uint32_t number, uint32_t runs)
+{
+    const dynsel_task what = kind_of(number);
+    live(&what, runs);
+}
+
+enum { TABLE = CONFIG_DYNSEL_MAX_TUNED_TASKS, LEARNED = 4 + SETTLED_AFTER };
+
+/* Kinds 0 and on have all places. */
+static void fill_table(uint32_t runs_of_each)
+{
     begin(2, DYNSEL_NEVER_RESAMPLE);
-    for (uint32_t id = 1; id <= CONFIG_DYNSEL_MAX_TUNED_TASKS; id++) {
-        assert_new(&(dynsel_task){.function = world_nothing, .id = id * 77777}, true);
+    for (uint32_t k = 0; k < TABLE; k++) {
+        live_as(k, runs_of_each);
     }
     assert_int_equal(dynsel_auto_tune_untracked(&tuner), 0);
-    dynsel_selection selections[6];
-    for (uint32_t i = 0; i < 6; i++) {
-        selections[i] = world_choose(&(dynsel_task){.function = world_nothing, .id = 3 + i});
+}
+
+static bool has_place(uint32_t number)
+{
+    for (uint32_t k = 0; k < TABLE; k++) {
+        if (tuner.tasks[k].tag.value != 0 && tuner.tasks[k].id.value == 1000 + number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void without_a_place_the_least_loaded_is_taken_of_equals_in_turn(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE <= 32);
+    fill_table(1);
+    dynsel_selection selections[7];
+    selections[0] = begin_run_of(TABLE); /* it is the one that will make room */
+    assert_int_equal(selections[0].reason, DYNSEL_REASON_UNTRACKED);
+    live_as(TABLE + 1, 1);
+    assert_true(has_place(TABLE + 1));
+    for (uint32_t i = 1; i < 7; i++) {
+        selections[i] = begin_run_of(TABLE + 1 + i);
         assert_int_equal(selections[i].reason, DYNSEL_REASON_UNTRACKED);
         assert_int_equal(selections[i].index, i % 2);
         assert_false(dynsel_selection_needs(&selections[i], DYNSEL_TASK_TIME));
-        world_tell(&selections[i], DYNSEL_TASK_SUBMISSION, 0);
     }
-    assert_int_equal(dynsel_auto_tune_untracked(&tuner), 6);
-    for (uint32_t i = 1; i < 6; i += 2) {
+    assert_int_equal(dynsel_auto_tune_untracked(&tuner), 7);
+    for (uint32_t i = 0; i < 7; i++) {
         world_tell(&selections[i], DYNSEL_TASK_COMPLETION, 0);
     }
-    assert_int_equal(world_choose(&(dynsel_task){.function = world_nothing, .id = 3}).index, 1);
-    assert_new(&(dynsel_task){.function = world_nothing, .id = 77777}, false);
+    uint32_t counts[2] = {0};
+    for (uint32_t i = 0; i < 8; i++) {
+        const dynsel_task what = kind_of(2 * TABLE + 10 + i);
+        counts[world_run(&w, &what)]++;
+    }
+    assert_int_equal(counts[0], 4);
     assert_int_equal(dynsel_auto_tune_untracked(NULL), 0);
     world_close();
 }
 
-/* Many kinds at once, in any order, against a count of turns for each. */
+/* However slow the first resource is, where the work of one more kind would go if it stayed out. */
+static void one_kind_more_takes_the_place_of_the_one_used_least_lately(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE >= 3 && TABLE <= 32);
+    fill_table(LEARNED);
+    live_as(0, LEARNED); /* so that kind 1 is the one */
+    w.devices[0].ns = 1000000;
+    memset(w.runs, 0, sizeof w.runs);
+    live_as(TABLE, 1000);
+    assert_in_range(w.runs[1], 900, 1000);
+    assert_false(has_place(1));
+    for (uint32_t k = 2; k <= TABLE; k++) {
+        assert_true(has_place(k));
+    }
+    assert_true(has_place(0));
+    world_close();
+}
+
+/* All take turns, so that the one that was used least lately is the next to come. */
+static void some_kinds_too_many_are_learned_all_the_same(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE >= 8 && TABLE <= 32);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    w.devices[0].ns = 100000;
+    enum { KINDS = TABLE + TABLE / 8, ROUNDS = 400 };
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        for (uint32_t k = 0; k < KINDS; k++) {
+            live_as(k, 1);
+        }
+    }
+    assert_true(w.runs[1] > KINDS * ROUNDS / 10 * 8);
+    world_close();
+}
+
+static void dropped_selections_cost_no_kind_its_place(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE >= 2 && TABLE <= 32);
+    fill_table(LEARNED);
+    for (uint32_t i = 0; i < 100 * TABLE; i++) {
+        const dynsel_task what = kind_of(TABLE + i);
+        (void)world_choose(&what);
+        (void)world_choose(&what);
+    }
+    for (uint32_t k = 0; k < TABLE; k++) {
+        assert_true(has_place(k));
+    }
+    assert_int_equal(dynsel_auto_tune_untracked(&tuner), 0);
+    world_close();
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    for (uint32_t i = 0; i < 100 * TABLE; i++) {
+        const dynsel_task what = kind_of(TABLE + i);
+        (void)world_choose(&what);
+    }
+    for (uint32_t k = 0; k < TABLE; k++) { /* what nobody uses has no place to keep */
+        live_as(k, LEARNED);
+        assert_int_equal(w.last.reason, DYNSEL_REASON_BEST_KNOWN);
+    }
+    assert_int_equal(dynsel_auto_tune_untracked(&tuner), 0);
+    world_close();
+}
+
+static uint32_t unfinished_of_all(void)
+{
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < TABLE; k++) {
+        for (uint32_t i = 0; i < tuner.policy.count; i++) {
+            sum += tuner.tasks[k].resources[i].unfinished;
+        }
+    }
+    return sum;
+}
+
+/* Of a kind that was given up while its work was out, and of one that was only selected. */
+static void late_reports_do_not_reach_the_next_kind(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE <= 32);
+    fill_table(1);
+    dynsel_selection late[2 * TABLE];
+    for (uint32_t k = 0; k < TABLE; k++) {
+        late[2 * k] = begin_run_of(k);
+        const dynsel_task what = kind_of(k);
+        late[2 * k + 1] = world_choose(&what);
+    }
+    uint32_t others = TABLE;
+    while (has_place(0)) { /* used for the last time before all others */
+        live_as(others++, 1);
+    }
+    for (; others < 40 * TABLE; others++) {
+        live_as(others, 1);
+    }
+    for (uint32_t k = 0; k < TABLE; k++) {
+        world_tell(&late[2 * k + 1], DYNSEL_TASK_SUBMISSION, 0);
+        for (uint32_t i = 0; i < 2; i++) {
+            world_tell(&late[2 * k + i], DYNSEL_TASK_TIME, 1);
+            world_tell(&late[2 * k + i], DYNSEL_TASK_COMPLETION, 0);
+        }
+    }
+    assert_int_equal(unfinished_of_all(), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(tuner.loads[i].value, 0);
+        for (uint32_t k = 0; k < TABLE; k++) {
+            const dynsel_tuned_task *entry = &tuner.tasks[k];
+            assert_true(!EXPLORES || entry->id.value < 1000 + TABLE ||
+                        dynsel_tuned_estimate(&entry->resources[i]) > 1);
+        }
+    }
+    world_close();
+}
+
+/* Many kinds at once, in any order, against a count of turns for each: none has two entries, and
+ * turns are those of the kind as long as it has one. */
 static void kinds_do_not_disturb_each_other(void **state)
 {
     (void)state;
     test_random random = {test_seed()};
-    enum { KINDS = 4 * CONFIG_DYNSEL_MAX_TUNED_TASKS };
+    enum { KINDS = 4 * TABLE };
     for (int life = 0; life < 20; life++) {
         const uint32_t count = 1 + test_random_below(&random, RESOURCES_UP_TO(5));
-        const uint32_t first = test_random_next(&random);
-        static uint8_t turns[KINDS];
-        static bool is_untracked[KINDS];
-        uint32_t tracked = 0;
+        static uint32_t turns[KINDS];
         uint32_t untracked = 0;
         memset(turns, 0, sizeof turns);
-        memset(is_untracked, 0, sizeof is_untracked);
         begin(count, DYNSEL_NEVER_RESAMPLE);
-        for (uint32_t i = 0; i < 6 * KINDS; i++) {
+        for (uint32_t i = 0; i < 24 * KINDS; i++) {
             const uint32_t kind = test_random_below(&random, KINDS);
-            const dynsel_selection selection = world_choose(
-                &(dynsel_task){.function = world_nothing, .id = (first + kind * 257) | 1u << 31});
+            turns[kind] = has_place(kind) ? turns[kind] : 0;
+            dynsel_selection selection = begin_run_of(kind);
             if (selection.reason == DYNSEL_REASON_UNTRACKED) {
-                assert_true(turns[kind] == 0 || is_untracked[kind]);
-                is_untracked[kind] = true;
-                untracked++;
-            } else {
-                tracked += turns[kind] == 0 ? 1 : 0;
-                assert_false(is_untracked[kind]);
-                if (count != 0 && turns[kind] < 2 * count) {
-                    assert_int_equal(selection.index, turns[kind] % count);
-                }
+                assert_false(has_place(kind));
+                untracked += count > 1 ? 1 : 0;
+            } else if (turns[kind] < 2 * count) {
+                assert_true(has_place(kind));
+                assert_int_equal(selection.index, turns[kind] % count);
             }
-            turns[kind] = (uint8_t)(turns[kind] < UINT8_MAX ? turns[kind] + 1 : UINT8_MAX);
+            turns[kind] += 1;
+            world_tell(&selection, DYNSEL_TASK_COMPLETION, 0);
         }
-        assert_true(tracked <= CONFIG_DYNSEL_MAX_TUNED_TASKS);
-        assert_true(tracked == CONFIG_DYNSEL_MAX_TUNED_TASKS || CONFIG_DYNSEL_MAX_TUNED_TASKS > 32);
         assert_int_equal(dynsel_auto_tune_untracked(&tuner), untracked);
         world_close();
     }
@@ -225,7 +376,11 @@ int main(void)
         cmocka_unit_test(kinds_are_told_apart_by_key_words),
 #endif
         cmocka_unit_test(bad_key_words_are_refused),
-        cmocka_unit_test(what_does_not_fit_runs_where_the_least_is_unfinished),
+        cmocka_unit_test(without_a_place_the_least_loaded_is_taken_of_equals_in_turn),
+        cmocka_unit_test(one_kind_more_takes_the_place_of_the_one_used_least_lately),
+        cmocka_unit_test(some_kinds_too_many_are_learned_all_the_same),
+        cmocka_unit_test(dropped_selections_cost_no_kind_its_place),
+        cmocka_unit_test(late_reports_do_not_reach_the_next_kind),
         cmocka_unit_test(kinds_do_not_disturb_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,6 +288,7 @@ static void untracked_work_is_not_asked_for(void **state)
         dynsel_selection selection = world_choose(&one);
         assert_int_equal(dynsel_selection_needs(&selection, DYNSEL_TASK_TIME),
                          dynsel_selection_needs(&selection, DYNSEL_TASK_READBACK_TIME));
+        tell(&selection, DYNSEL_TASK_SUBMISSION, 0);
     }
     assert_true(dynsel_auto_tune_untracked(&tuner) > 0);
     world_close();

@@ -338,7 +338,54 @@ static void short_lives_pay_for_their_first_turns_only(void **state)
     assert_int_equal(needed, expected);
 }
 
-static void counts_of_very_long_lives_are_halved(void **state)
+/* Two turns of each of the slow ones cost as much as 38,000 runs of the fast one: no more of them for
+ * a long time. */
+static void what_was_spent_is_not_forgotten(void **state)
+{
+    (void)state;
+    enum {
+        SLOW = 2711,
+        SLOW_ONES = RESOURCES_UP_TO(8) - 1,
+        RUNS = CONFIG_DYNSEL_SANITIZE || CONFIG_DYNSEL_SANITIZE_THREAD ? 2000000 : 10000000
+    };
+    w = (world){.now_ns = 1, .count = SLOW_ONES + 1};
+    for (uint32_t i = 0; i < SLOW_ONES; i++) {
+        w.devices[i].ns = UINT64_C(1000) * SLOW;
+    }
+    w.devices[SLOW_ONES].ns = 1000;
+    world_open(SLOW_ONES + 1, DYNSEL_NEVER_RESAMPLE);
+    const uint32_t from = 2 * SLOW_ONES * (SLOW - 1) * 20;
+    for (uint32_t n = 1; n <= RUNS; n++) {
+        (void)world_run(&w, &task);
+        assert_true(n < from || w.needed_ns <= UINT64_C(1050) * n);
+    }
+    assert_true(w.runs[0] > 2); /* it is tried again all the same */
+    world_close();
+}
+
+/* As if it had run for months: the few runs of the slow one are not rounded away. */
+static void counts_that_are_halved_keep_what_was_spent(void **state)
+{
+    (void)state;
+    begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = UINT64_C(1) << 45});
+    live(100);
+    dynsel_tuned_task *entry = NULL;
+    for (uint32_t k = 0; k < CONFIG_DYNSEL_MAX_TUNED_TASKS; k++) {
+        entry = tuner.tasks[k].tag.value != 0 ? &tuner.tasks[k] : entry;
+    }
+    for (uint32_t round = 0; round < 40; round++) {
+        const uint32_t more = (UINT32_C(1) << 31) - entry->runs;
+        entry->runs += more;
+        entry->resources[0].runs += more;
+        live(40);
+        assert_true(entry->runs < UINT32_C(3) << 29);
+        assert_true(entry->resources[1].runs >= 1);
+    }
+    assert_int_equal(w.runs[1], 2);
+    world_close();
+}
+
+static void very_long_lives_go_on_exploring(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = 50000});
@@ -429,7 +476,9 @@ int main(void)
         cmocka_unit_test(a_whole_life_stays_within_five_percent),
         cmocka_unit_test(a_whole_life_with_jitter_stays_within_five_percent_a_little_later),
         cmocka_unit_test(short_lives_pay_for_their_first_turns_only),
-        cmocka_unit_test(counts_of_very_long_lives_are_halved),
+        cmocka_unit_test(what_was_spent_is_not_forgotten),
+        cmocka_unit_test(counts_that_are_halved_keep_what_was_spent),
+        cmocka_unit_test(very_long_lives_go_on_exploring),
         cmocka_unit_test(bursts_stay_where_it_became_slower_but_is_the_fastest),
         cmocka_unit_test(absurd_times_do_no_harm),
     };
