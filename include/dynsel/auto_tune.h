@@ -71,11 +71,10 @@ typedef struct dynsel_tuned_resource {
 
 /** What is known of one kind of task; only the library looks inside. */
 typedef struct dynsel_tuned_task {
-    dynsel_word tag;  /* 0: this entry is free */
-    dynsel_word word; /* what to do, the best resource, the round */
-    dynsel_word id;
-    dynsel_word key_word_count;
-    dynsel_word function[2]; /* the address */
+    dynsel_word tag;     /* 0: this entry is free */
+    dynsel_word word;    /* what to do, the best resource, the round */
+    dynsel_word name[2]; /* the id, or the function's address */
+    dynsel_word shape;   /* how many key words, and whether it needs aspects */
     dynsel_word key_words[CONFIG_DYNSEL_MAX_KEY_WORDS > 0 ? CONFIG_DYNSEL_MAX_KEY_WORDS : 1];
 #if CONFIG_DYNSEL_ASPECTS
     dynsel_word aspects[2];

@@ -411,7 +411,7 @@ class Formula:
         groups = self._config.is_set("DYNSEL_COMMAND_GROUPS")
         resource = struct(LONG.times(3), WORD, HALF, BYTE.times(2), *((HALF.times(4), LONG) if groups else ()))
         aspects = (WORD.times(2),) if self._config.is_set("DYNSEL_ASPECTS") else ()
-        return struct(WORD.times(6), WORD.times(key_words), *aspects, WORD.times(3),
+        return struct(WORD.times(5), WORD.times(key_words), *aspects, WORD.times(3),
                       self._busy_word(), WORD.times(5 if groups else 4), LONG.times(2), BYTE.times(5),
                       resource.times(resources))
 

@@ -174,7 +174,7 @@ static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tune
                                     const dynsel_task *task, dynsel_selection *selection)
 {
     dynsel_tuned_lock(entry);
-    if (!dynsel_tuned_is_of_kind(entry, task, dynsel_tuned_function(task))) {
+    if (!dynsel_tuned_is_of_kind(entry, task, dynsel_tuned_key_of(task))) {
         dynsel_tuned_unlock(entry); /* it was given to another kind just now */
         return select_untracked(policy, task, DYNSEL_REASON_LEAST_LOADED, selection);
     }
@@ -291,12 +291,11 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     if (!DYNSEL_LIKELY(is_simple(policy, task))) {
         return select_anyhow(policy, task, selection);
     }
-    const dynsel_task_fn function = task->id == 0 ? task->function : NULL;
-    dynsel_tuned_task *entry =
-        &policy->tasks[dynsel_tuned_first(dynsel_tuned_hash(task, function))];
+    const dynsel_tuned_key key = dynsel_tuned_key_of_simple(task);
+    dynsel_tuned_task *entry = &policy->tasks[dynsel_tuned_first(dynsel_tuned_hash(task, key))];
     const uint32_t word = dynsel_word_load_acquire(&entry->word);
     if (!DYNSEL_LIKELY(dynsel_tuned_state(word) >= DYNSEL_TUNED_SETTLED &&
-                       dynsel_tuned_is_of_kind(entry, task, function))) {
+                       dynsel_tuned_is_of_kind(entry, task, key))) {
         return select_anyhow(policy, task, selection);
     }
     select_settled(policy, entry, word, selection);

@@ -85,22 +85,45 @@ static inline uint32_t dynsel_tuned_round(uint32_t word)
     return word >> DYNSEL_TUNED_ROUND_SHIFT;
 }
 
-/* The function that tells a task without an id from others. */
-static inline dynsel_task_fn dynsel_tuned_function(const dynsel_task *task)
+/* The upper half of a number that may have 64 bits. */
+static inline uint32_t dynsel_upper_half(uint64_t number)
 {
-    if (task->id != 0) {
-        return NULL;
-    }
-    return task->form_count != 0 && task->forms[0].function != NULL ? task->forms[0].function
-                                                                    : task->function;
+    return (uint32_t)(number >> 32);
 }
 
-static inline uint32_t dynsel_tuned_hash(const dynsel_task *task, dynsel_task_fn function)
+/* What tells a kind of task beside its key words. */
+typedef struct dynsel_tuned_key {
+    uint32_t name[2]; /* the task's id and DYNSEL_TUNED_HAS_ID, or its function's address */
+    dynsel_aspect_set aspects;
+} dynsel_tuned_key;
+
+/* No function stands in the last 4 GiB of 64 bits that a program has. */
+#define DYNSEL_TUNED_HAS_ID UINT32_MAX
+
+/* Of a task with one form that needs no aspects. */
+static inline dynsel_tuned_key dynsel_tuned_key_of_simple(const dynsel_task *task)
 {
-    const uintptr_t address = (uintptr_t)function;
-    const dynsel_aspect_set aspects = dynsel_needed_aspects(task);
-    uint32_t hash = task->id ^ (uint32_t)address ^ (uint32_t)(address >> 16 >> 16);
-    hash ^= (uint32_t)aspects * 0x85ebca6bu ^ (uint32_t)(aspects >> 16 >> 16) * 0xc2b2ae35u;
+    const uintptr_t address = (uintptr_t)task->function;
+    return task->id != 0
+               ? (dynsel_tuned_key){.name = {task->id, DYNSEL_TUNED_HAS_ID}}
+               : (dynsel_tuned_key){.name = {(uint32_t)address, dynsel_upper_half(address)}};
+}
+
+static inline dynsel_tuned_key dynsel_tuned_key_of(const dynsel_task *task)
+{
+    dynsel_task named = *task;
+    if (task->form_count != 0 && task->forms[0].function != NULL) {
+        named.function = task->forms[0].function;
+    }
+    dynsel_tuned_key key = dynsel_tuned_key_of_simple(&named);
+    key.aspects = dynsel_needed_aspects(task);
+    return key;
+}
+
+static inline uint32_t dynsel_tuned_hash(const dynsel_task *task, dynsel_tuned_key key)
+{
+    uint32_t hash = key.name[0] ^ key.name[1] ^ (uint32_t)key.aspects * 0x85ebca6bu ^
+                    dynsel_upper_half(key.aspects) * 0xc2b2ae35u;
     for (size_t i = 0; i < task->key_word_count; i++) {
         hash = (hash ^ (hash >> 15)) * 0x85ebca6bu ^ task->key_words[i];
     }
@@ -113,32 +136,23 @@ static inline uint32_t dynsel_tuned_first(uint32_t hash)
     return (uint32_t)(((uint64_t)hash * CONFIG_DYNSEL_MAX_TUNED_TASKS) >> 32);
 }
 
-/* The upper half of a number that may have 64 bits. */
-static inline uint32_t dynsel_upper_half(uint64_t number)
-{
-    return (uint32_t)(number >> 32);
-}
-
-static inline bool dynsel_tuned_has_aspects(const dynsel_tuned_task *entry, const dynsel_task *task)
+static inline bool dynsel_tuned_has_aspects(const dynsel_tuned_task *entry,
+                                            dynsel_aspect_set aspects)
 {
 #if CONFIG_DYNSEL_ASPECTS
-    return dynsel_word_load_relaxed(&entry->aspects[0]) == (uint32_t)task->aspects &&
-           (sizeof task->aspects == sizeof(uint32_t) ||
-            dynsel_word_load_relaxed(&entry->aspects[1]) == dynsel_upper_half(task->aspects));
+    return dynsel_word_load_relaxed(&entry->aspects[0]) == (uint32_t)aspects &&
+           dynsel_word_load_relaxed(&entry->aspects[1]) == dynsel_upper_half(aspects);
 #else
     (void)entry;
-    (void)task;
+    (void)aspects;
     return true;
 #endif
 }
 
-static inline bool dynsel_tuned_has_function(const dynsel_tuned_task *entry,
-                                             dynsel_task_fn function)
+/* In a word of its entry: how many key words a kind has, and whether aspects too. */
+static inline uint32_t dynsel_tuned_shape(const dynsel_task *task, dynsel_tuned_key key)
 {
-    const uintptr_t address = (uintptr_t)function;
-    return dynsel_word_load_relaxed(&entry->function[0]) == (uint32_t)address &&
-           (sizeof address == sizeof(uint32_t) ||
-            dynsel_word_load_relaxed(&entry->function[1]) == dynsel_upper_half(address));
+    return (uint32_t)task->key_word_count | (key.aspects != 0 ? 1u << 31 : 0);
 }
 
 static inline uint64_t dynsel_lower(uint64_t a, uint64_t b)
@@ -148,12 +162,12 @@ static inline uint64_t dynsel_lower(uint64_t a, uint64_t b)
 
 /* For entries that are filled in. */
 static inline bool dynsel_tuned_is_of_kind(const dynsel_tuned_task *entry, const dynsel_task *task,
-                                           dynsel_task_fn function)
+                                           dynsel_tuned_key key)
 {
-    if (dynsel_word_load_relaxed(&entry->id) != task->id ||
-        !dynsel_tuned_has_function(entry, function) ||
-        dynsel_word_load_relaxed(&entry->key_word_count) != task->key_word_count ||
-        !dynsel_tuned_has_aspects(entry, task)) {
+    if (dynsel_word_load_relaxed(&entry->name[0]) != key.name[0] ||
+        dynsel_word_load_relaxed(&entry->name[1]) != key.name[1] ||
+        dynsel_word_load_relaxed(&entry->shape) != dynsel_tuned_shape(task, key) ||
+        (key.aspects != 0 && !dynsel_tuned_has_aspects(entry, key.aspects))) {
         return false;
     }
     for (size_t i = 0; i < task->key_word_count; i++) {

@@ -34,16 +34,14 @@ static bool is_filled_in(const dynsel_tuned_task *entry)
 
 /* Nobody else uses the entry yet, or any more. */
 static void fill_in(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                    const dynsel_task *task, dynsel_task_fn function, uint32_t round)
+                    const dynsel_task *task, dynsel_tuned_key key, uint32_t round)
 {
-    const uintptr_t address = (uintptr_t)function;
-    dynsel_word_store_relaxed(&entry->id, task->id);
-    dynsel_word_store_relaxed(&entry->function[0], (uint32_t)address);
-    dynsel_word_store_relaxed(&entry->function[1], dynsel_upper_half(address));
-    dynsel_word_store_relaxed(&entry->key_word_count, (uint32_t)task->key_word_count);
+    dynsel_word_store_relaxed(&entry->name[0], key.name[0]);
+    dynsel_word_store_relaxed(&entry->name[1], key.name[1]);
+    dynsel_word_store_relaxed(&entry->shape, dynsel_tuned_shape(task, key));
 #if CONFIG_DYNSEL_ASPECTS
-    dynsel_word_store_relaxed(&entry->aspects[0], (uint32_t)task->aspects);
-    dynsel_word_store_relaxed(&entry->aspects[1], dynsel_upper_half(task->aspects));
+    dynsel_word_store_relaxed(&entry->aspects[0], (uint32_t)key.aspects);
+    dynsel_word_store_relaxed(&entry->aspects[1], dynsel_upper_half(key.aspects));
 #endif
     for (size_t i = 0; i < task->key_word_count; i++) {
         dynsel_word_store_relaxed(&entry->key_words[i], task->key_words[i]);
@@ -59,12 +57,12 @@ typedef enum found { IT, BUSY, ANOTHER } found;
 /* Claims the entry if it is free. BUSY: another thread is filling it in, maybe for this very kind.
  */
 static found look_at_entry(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                           const dynsel_task *task, dynsel_task_fn function, uint32_t tag)
+                           const dynsel_task *task, dynsel_tuned_key key, uint32_t tag)
 {
     uint32_t seen = dynsel_word_load_relaxed(&entry->tag);
     if (seen == FREE && dynsel_word_swap(&entry->tag, &seen, tag)) {
         dynsel_tuned_lock(entry);
-        fill_in(policy, entry, task, function, FIRST_ROUND);
+        fill_in(policy, entry, task, key, FIRST_ROUND);
         dynsel_tuned_unlock(entry);
         return IT;
     }
@@ -74,17 +72,17 @@ static found look_at_entry(const dynsel_auto_tune_policy *policy, dynsel_tuned_t
     if (!is_filled_in(entry)) {
         return BUSY;
     }
-    return dynsel_tuned_is_of_kind(entry, task, function) ? IT : ANOTHER;
+    return dynsel_tuned_is_of_kind(entry, task, key) ? IT : ANOTHER;
 }
 
 /* NULL: it has none, and no place is free; or BUSY. */
 static dynsel_tuned_task *look_through(dynsel_auto_tune_policy *policy, const dynsel_task *task,
-                                       dynsel_task_fn function, uint32_t hash, found *what)
+                                       dynsel_tuned_key key, uint32_t hash, found *what)
 {
     uint32_t at = dynsel_tuned_first(hash);
     for (uint32_t probe = 0; probe < MOST_PROBES; probe++) {
         dynsel_tuned_task *entry = &policy->tasks[at];
-        *what = look_at_entry(policy, entry, task, function, hash | 1u);
+        *what = look_at_entry(policy, entry, task, key, hash | 1u);
         if (*what != ANOTHER) {
             return *what == IT ? entry : NULL;
         }
@@ -116,20 +114,20 @@ static dynsel_tuned_task *used_least_lately(dynsel_auto_tune_policy *policy, uin
 
 /* Runs of the former kind that are out belong to a round that is over. */
 static void give_to(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                    const dynsel_task *task, dynsel_task_fn function, uint32_t tag)
+                    const dynsel_task *task, dynsel_tuned_key key, uint32_t tag)
 {
     const uint32_t round = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word)) + 1;
     dynsel_word_store_release(&entry->word, round << DYNSEL_TUNED_ROUND_SHIFT);
     dynsel_word_store_release(&entry->tag, tag);
-    fill_in(policy, entry, task, function, round);
+    fill_in(policy, entry, task, key, round);
 }
 
 /* For who keeps other threads from replacing. */
 static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_task *task,
-                                  dynsel_task_fn function, uint32_t hash)
+                                  dynsel_tuned_key key, uint32_t hash)
 {
     found what = ANOTHER;
-    dynsel_tuned_task *entry = look_through(policy, task, function, hash, &what);
+    dynsel_tuned_task *entry = look_through(policy, task, key, hash, &what);
     if (what != ANOTHER) {
         return entry; /* another thread was faster */
     }
@@ -144,7 +142,7 @@ static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_
         if (is_used) {
             dynsel_word_store_relaxed(&policy->may_give_up, 0);
         }
-        give_to(policy, entry, task, function, hash | 1u);
+        give_to(policy, entry, task, key, hash | 1u);
     }
     dynsel_tuned_unlock(entry);
     return may ? entry : NULL;
@@ -156,8 +154,8 @@ dynsel_tuned_task *dynsel_tuned_replace(dynsel_auto_tune_policy *policy, const d
     if (!dynsel_word_swap(&policy->replacing, &is_free, 1)) {
         return NULL;
     }
-    const dynsel_task_fn function = dynsel_tuned_function(task);
-    dynsel_tuned_task *entry = replace(policy, task, function, dynsel_tuned_hash(task, function));
+    const dynsel_tuned_key key = dynsel_tuned_key_of(task);
+    dynsel_tuned_task *entry = replace(policy, task, key, dynsel_tuned_hash(task, key));
     dynsel_word_store_release(&policy->replacing, 0);
     return entry;
 }
@@ -165,10 +163,9 @@ dynsel_tuned_task *dynsel_tuned_replace(dynsel_auto_tune_policy *policy, const d
 dynsel_tuned_task *dynsel_tuned_find(dynsel_auto_tune_policy *policy, const dynsel_task *task,
                                      dynsel_reason *reason)
 {
-    const dynsel_task_fn function = dynsel_tuned_function(task);
+    const dynsel_tuned_key key = dynsel_tuned_key_of(task);
     found what = ANOTHER;
-    dynsel_tuned_task *entry =
-        look_through(policy, task, function, dynsel_tuned_hash(task, function), &what);
+    dynsel_tuned_task *entry = look_through(policy, task, key, dynsel_tuned_hash(task, key), &what);
     if (what == ANOTHER) {
         entry = dynsel_tuned_replace(policy, task);
     }

@@ -53,7 +53,7 @@ static void assert_told_apart(const dynsel_task *settled, const dynsel_task *oth
 
 static uint32_t place_of(const dynsel_task *what)
 {
-    return dynsel_tuned_first(dynsel_tuned_hash(what, dynsel_tuned_function(what)));
+    return dynsel_tuned_first(dynsel_tuned_hash(what, dynsel_tuned_key_of(what)));
 }
 
 static void neighbours_in_the_table_are_told_apart(void **state)
@@ -185,7 +185,7 @@ static void fill_table(uint32_t runs_of_each)
 static bool has_place(uint32_t number)
 {
     for (uint32_t k = 0; k < TABLE; k++) {
-        if (tuner.tasks[k].tag.value != 0 && tuner.tasks[k].id.value == 1000 + number) {
+        if (tuner.tasks[k].tag.value != 0 && tuner.tasks[k].name[0].value == 1000 + number) {
             return true;
         }
     }
@@ -328,7 +328,7 @@ static void late_reports_do_not_reach_the_next_kind(void **state)
         assert_int_equal(tuner.loads[i].value, 0);
         for (uint32_t k = 0; k < TABLE; k++) {
             const dynsel_tuned_task *entry = &tuner.tasks[k];
-            assert_true(!EXPLORES || entry->id.value < 1000 + TABLE ||
+            assert_true(!EXPLORES || entry->name[0].value < 1000 + TABLE ||
                         dynsel_tuned_estimate(&entry->resources[i]) > 1);
         }
     }
