@@ -118,6 +118,7 @@ static dynsel_options find_devices(const char *which)
 {
     dynsel_options options = {0};
     if (strcmp(which, "all") == 0) {
+        options.defaults = DYNSEL_HOST_AND_DEVICES;
         return options;
     }
     options.resources = resources;

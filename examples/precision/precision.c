@@ -210,12 +210,13 @@ static dynsel_status take_turns(dynsel_policy *policy, bool in_double, size_t tu
 int main(int argc, char **argv)
 {
     static dynsel_round_robin_policy policy;
+    static const dynsel_options all = {.defaults = DYNSEL_HOST_AND_DEVICES};
     size_t count = 0;
     program_takes_nothing(
         argc, argv, "precision",
         "Computes a sum in double precision where a device has it, and in single\n"
         "precision everywhere; says how far each result is from the limit.\n");
-    if (dynsel_round_robin_init(&policy, NULL, 0) != DYNSEL_OK ||
+    if (dynsel_round_robin_init(&policy, &all, 0) != DYNSEL_OK ||
         dynsel_get_resources(&policy.policy, &count) == NULL) {
         return complain();
     }

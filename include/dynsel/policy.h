@@ -31,14 +31,29 @@ DYNSEL_BEGIN_DECLS
 
 typedef struct dynsel_submission dynsel_submission;
 
-/** What a policy chooses from. All zero: the default resources of every backend in the build. */
+/** Which default resources a policy gets. */
+typedef enum dynsel_default_set {
+    /** What the policy's header says: DYNSEL_HOST_AND_DEVICES, but round_robin and dynamic_load leave
+     * the host of backend inline out where there is anything else. Work there is over when the
+     * submit returns and keeps the caller from submitting more; only a policy that knows times can
+     * tell when that pays. */
+    DYNSEL_POLICYS_OWN_SET,
+    /** First the host of backend inline (so that it has index 0), then the workers of backend
+     * threads if the program has called dynsel_threads_start(), then OpenCL devices. */
+    DYNSEL_HOST_AND_DEVICES,
+    /** The workers, started if need be, then OpenCL devices: all that works beside the caller. */
+    DYNSEL_WORKERS_AND_DEVICES
+} dynsel_default_set;
+
+/** What a policy chooses from. All zero: the policy's own set of default resources. */
 typedef struct dynsel_options {
     const dynsel_resource *resources; /**< copied; NULL: the default resources */
     size_t count;                     /**< how many `resources` there are */
-    /** Whose default resources. NULL: those of every backend in the build: first inline (so that
-     * index 0 is the host), then the workers of threads if the program has called
-     * dynsel_threads_start(), then opencl. */
+    /** Whose default resources, and only those, all of them; NULL: those of several backends. */
     dynsel_backend *backend;
+    /** Which of them, where neither `resources` nor `backend` is given; else 0. Builds with neither
+     * threads nor OpenCL have the host alone, and do not look at it. */
+    dynsel_default_set defaults;
     /** Turns the user's handle into the backend's own, once for each resource when the policy is
      * initialized; the task function still gets the user's. NULL as result fails the
      * initialization. NULL: the handle is used as it is. */
@@ -98,6 +113,12 @@ typedef struct dynsel_policy_ops {
      * Needed when `needs` or a `wants` is not 0. */
     void (*report)(dynsel_policy *policy, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value);
+
+#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
+    /** Its own set of default resources leaves the host of backend inline out where there is
+     * anything else; see dynsel_default_set. For policies that know no times. */
+    bool leaves_out_caller;
+#endif
 
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
     /** The library's own: what it does for policies that want to hear of their work. Pointers, so
@@ -183,7 +204,9 @@ struct dynsel_policy {
  * ops:     static; kept by reference.
  * options: borrowed during the call; NULL is the same as all zero.
  * Errors:  DYNSEL_E_INVALID (NULL policy or ops; a policy that is initialized already, copied or
- *     not zeroed; resources without a count or the other way round; a resource without a backend,
+ *     not zeroed; resources without a count or the other way round, or together with `defaults`;
+ *     `backend` together with `defaults`; a value of `defaults` that is none; a resource without a
+ *     backend,
  *     or with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL
  *     (more than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
  *     DYNSEL_E_ASPECT (a given resource's device, or all of the default set, broke a promise of

@@ -19,3 +19,15 @@ dynsel_backend *const dynsel_default_backends[] = {
 #endif
     NULL,
 };
+
+#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
+dynsel_backend *const dynsel_backends_beside_caller[] = {
+#if CONFIG_DYNSEL_BACKEND_THREADS
+    &dynsel_threads_backend,
+#endif
+#if CONFIG_DYNSEL_BACKEND_OPENCL
+    &dynsel_opencl_backend,
+#endif
+    NULL,
+};
+#endif

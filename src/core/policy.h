@@ -52,6 +52,13 @@ void dynsel_note_time(struct dynsel_slot *slot, uint64_t end_ns);
 #define DYNSEL_HEARS_TIMES
 #endif
 
+/* In the operations of a policy that knows no times. */
+#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
+#define DYNSEL_LEAVES_OUT_CALLER .leaves_out_caller = true,
+#else
+#define DYNSEL_LEAVES_OUT_CALLER
+#endif
+
 #if !CONFIG_DYNSEL_CUSTOM_POLICIES
 /* As the public header says where it has them. */
 dynsel_status dynsel_policy_refuse(const dynsel_policy *policy, const dynsel_task *task);

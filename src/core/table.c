@@ -35,11 +35,15 @@ static dynsel_status add_defaults_of(dynsel_policy *policy, dynsel_backend *back
     return DYNSEL_OK;
 }
 
-static dynsel_status take_defaults(dynsel_policy *policy, dynsel_backend *only)
+/* without_caller: not of backends that do nothing but call the task function. */
+static dynsel_status take_defaults(dynsel_policy *policy, dynsel_backend *const *backends,
+                                   bool without_caller)
 {
-    dynsel_backend *const one[] = {only, NULL};
     dynsel_status none = DYNSEL_OK; /* of a backend that says why it has none */
-    for (dynsel_backend *const *b = only != NULL ? one : dynsel_default_backends; *b != NULL; b++) {
+    for (dynsel_backend *const *b = backends; *b != NULL; b++) {
+        if (without_caller && (*b)->ops->only_calls) {
+            continue;
+        }
         const dynsel_status status = add_defaults_of(policy, *b);
         if (status != DYNSEL_OK && status != DYNSEL_E_NO_RESOURCE) {
             return status;
@@ -162,16 +166,94 @@ static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *), b
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *options)
+static dynsel_status fill_with_given(dynsel_policy *policy, const dynsel_options *options)
 {
-    static const dynsel_options defaults;
-    options = options != NULL ? options : &defaults;
-    const bool given = options->resources != NULL || options->count != 0;
-    const dynsel_status status =
-        given ? take_given(policy, options) : take_defaults(policy, options->backend);
+    const dynsel_status status = take_given(policy, options);
+    return status == DYNSEL_OK ? attach_all(policy, options->adapt, true) : status;
+}
+
+static dynsel_status fill_from(dynsel_policy *policy, const dynsel_options *options,
+                               dynsel_backend *const *backends, bool without_caller)
+{
+    const dynsel_status status = take_defaults(policy, backends, without_caller);
     if (status != DYNSEL_OK) {
         policy->count = 0; /* none of them was attached */
         return status;
     }
-    return attach_all(policy, options->adapt, given);
+    return attach_all(policy, options->adapt, false);
+}
+
+#if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
+
+/* Whatever is there but the host, if anything is that is not left out. DYNSEL_E_NO_RESOURCE: not. */
+static dynsel_status fill_without_caller(dynsel_policy *policy, const dynsel_options *options)
+{
+    const dynsel_status status = fill_from(policy, options, dynsel_default_backends, true);
+    const bool are_left_out = status == DYNSEL_E_ASPECT || status == DYNSEL_E_UNSUPPORTED;
+    if (!are_left_out || policy->count != 0) {
+        return status;
+    }
+#if CONFIG_DYNSEL_ASPECTS
+    policy->refused = 0; /* they will be refused again */
+#endif
+    return DYNSEL_E_NO_RESOURCE;
+}
+
+static dynsel_status fill_with_set(dynsel_policy *policy, const dynsel_options *options)
+{
+    if (options->defaults == DYNSEL_WORKERS_AND_DEVICES) {
+        return fill_from(policy, options, dynsel_backends_beside_caller, false);
+    }
+    if (options->defaults == DYNSEL_POLICYS_OWN_SET && policy->ops->leaves_out_caller) {
+        const dynsel_status status = fill_without_caller(policy, options);
+        if (status != DYNSEL_E_NO_RESOURCE) {
+            return status;
+        }
+    }
+    return fill_from(policy, options, dynsel_default_backends, false);
+}
+
+static dynsel_status check_set(const dynsel_options *options, bool given)
+{
+    const bool may_choose = !given && options->backend == NULL;
+    if (options->defaults != DYNSEL_POLICYS_OWN_SET &&
+        (!may_choose || (uint32_t)options->defaults > DYNSEL_WORKERS_AND_DEVICES)) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                              may_choose
+                                  ? "options.defaults is none of dynsel_default_set"
+                                  : "options.defaults is for options without resources and backend",
+                              0);
+    }
+    return DYNSEL_OK;
+}
+
+#else
+
+static dynsel_status fill_with_set(dynsel_policy *policy, const dynsel_options *options)
+{
+    return fill_from(policy, options, dynsel_default_backends, false);
+}
+
+static dynsel_status check_set(const dynsel_options *options, bool given)
+{
+    (void)options;
+    (void)given;
+    return DYNSEL_OK;
+}
+
+#endif
+
+dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *options)
+{
+    static const dynsel_options nothing_said;
+    options = options != NULL ? options : &nothing_said;
+    const bool given = options->resources != NULL || options->count != 0;
+    const dynsel_status status = check_set(options, given);
+    if (status != DYNSEL_OK || given) {
+        return status != DYNSEL_OK ? status : fill_with_given(policy, options);
+    }
+    if (options->backend != NULL) {
+        return fill_from(policy, options, (dynsel_backend *[]){options->backend, NULL}, false);
+    }
+    return fill_with_set(policy, options);
 }

@@ -107,7 +107,7 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("dynamic_load")
                                       .needs = DYNSEL_DYNAMIC_LOAD_NEEDS,
                                       .try_select = try_select,
                                       .report = report,
-                                      DYNSEL_HEARS_STEPS};
+                                      DYNSEL_LEAVES_OUT_CALLER DYNSEL_HEARS_STEPS};
 
 dynsel_status dynsel_dynamic_load_init(dynsel_dynamic_load_policy *policy,
                                        const dynsel_options *options)

@@ -141,8 +141,8 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
-static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("round_robin"),
-                                      .try_select = try_select};
+static const dynsel_policy_ops ops = {
+    .name = DYNSEL_POLICY_NAME("round_robin"), .try_select = try_select, DYNSEL_LEAVES_OUT_CALLER};
 
 dynsel_status dynsel_round_robin_init(dynsel_round_robin_policy *policy,
                                       const dynsel_options *options, size_t offset)

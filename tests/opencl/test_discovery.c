@@ -300,6 +300,31 @@ static void foreign_handles_are_refused(void **state)
     }
 }
 
+/* A policy that knows no times has the devices alone, and the host where there is none. */
+static void devices_come_without_the_host_where_nothing_is_timed(void **state)
+{
+    size_t count = 0;
+    dynsel_round_robin_policy policy = {0};
+    dynsel_fixed_resource_policy fixed = {0};
+    static const dynsel_options all = {.defaults = DYNSEL_HOST_AND_DEVICES};
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, NULL, 0));
+    const dynsel_resource *resources = dynsel_get_resources(&policy.policy, &count);
+    assert_int_equal(count, 2);
+    assert_ptr_equal(resources[0].backend, &dynsel_opencl_backend);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &all, 0));
+    resources = dynsel_get_resources(&policy.policy, &count);
+    assert_int_equal(count, 3);
+    assert_ptr_equal(resources[0].backend, &dynsel_inline_backend);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&fixed, NULL, 0));
+    resources = dynsel_get_resources(&fixed.policy, &count);
+    assert_int_equal(count, 3);
+    assert_ptr_equal(resources[0].backend, &dynsel_inline_backend);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&fixed.policy));
+}
+
 static void close_waits_for_its_users(void **state)
 {
     dynsel_round_robin_policy policy = {0};
@@ -344,6 +369,7 @@ int main(void)
         TEST(a_device_that_does_not_open_is_tried_again),
         TEST(queue_properties_are_the_users),
         TEST(foreign_handles_are_refused),
+        TEST(devices_come_without_the_host_where_nothing_is_timed),
         TEST(close_waits_for_its_users),
         TEST(codes_have_names),
     };

@@ -157,11 +157,13 @@ static void build_program(const dynsel_resource *where)
     stations[station_count++] = (station){where, program};
 }
 
+static const dynsel_options all = {.defaults = DYNSEL_HOST_AND_DEVICES};
+
 static int set_up(void **state)
 {
     size_t count = 0;
     (void)state;
-    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, NULL, 0));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &all, 0));
     const dynsel_resource *const resources = dynsel_get_resources(&policy.policy, &count);
     for (size_t i = 0; i < count; i++) {
         if (resources[i].backend == &dynsel_opencl_backend) {
@@ -373,7 +375,7 @@ static bool has_room(void)
 static void a_table_that_is_too_small_names_its_symbol(void **state)
 {
     (void)state;
-    assert_status(DYNSEL_E_FULL, dynsel_round_robin_init(&policy, NULL, 0));
+    assert_status(DYNSEL_E_FULL, dynsel_round_robin_init(&policy, &all, 0));
     assert_error_says("raise CONFIG_DYNSEL_");
     assert_status(DYNSEL_OK, dynsel_opencl_close());
 }
