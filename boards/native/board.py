@@ -17,6 +17,7 @@ def describe(config):
         limits=limits(config),
         machine=MACHINE,
         check_on_top=("clang", "sanitize", "tsan"),
+        check_short=("clang",),  # tsan is built with it, too
         check_beside=("minimal", "full", "interrupts", "tiny", "tiny_in_flight"),
     )
 

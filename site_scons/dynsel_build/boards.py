@@ -37,6 +37,7 @@ class Board:
                   policy keeps of the flash; one left out is not limited
     machine       sizes that the formula for RAM needs (dynsel_build/ram.py); None: no formula is printed
     check_on_top  fragments that `scons check` also lays on each variant that it is asked for
+    check_short   of check_on_top the fragments with which `scons check` leaves out the long tests
     check_beside  fragments that `scons check` also lays on the bare board
     packages      what the file `packages` of the folder says: program, or compiler:file -> Debian
                   package that has it
@@ -61,6 +62,7 @@ class Board:
     limits: dict = field(default_factory=dict)
     machine: object = None
     check_on_top: tuple = ()
+    check_short: tuple = ()
     check_beside: tuple = ()
     packages: dict = field(default_factory=dict)
 

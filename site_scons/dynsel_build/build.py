@@ -21,6 +21,7 @@ from .errors import UserMistake
 from .header import autoconf
 from .nodes import action, missing
 
+OPTIMIZED = ("-O2", "-Os")
 FRAMES, CALL_GRAPH = "-fstack-usage", "-fcallgraph-info=su"
 
 RUNNER = ["runner/runner.c", "runner/print.c"]
@@ -46,13 +47,13 @@ class VariantBuild:
         self.start_env = self.env.Clone()
         self.start_env.Append(CCFLAGS=list(board.library_cflags))
         self.test_env = self._test_environment()
-        self.stepped_env = self.test_env.Clone()
+        self.stepped_env = self.test_env.Clone(CCFLAGS=self.env["CCFLAGS"])
         self.stepped_env.Prepend(CPPPATH=[self.env.Dir("#tests/stepping")])
         self.shared_env = self.env.Clone()
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
         self.library_objects, self.programs, self.user_libs = [], {}, []
         self.tests, self.check_tests = [], []  # of `scons test`; what `scons check` runs beside them
-        self.counted_tests, self.test_programs = [], []
+        self.test_programs = []
         self.checks = []       # what else belongs to `scons test`
         self.soaked = []       # (program, its command line, process environment): tests for `scons soak`
         self.outside = {}      # command -> nodes: a program, and what it loads
@@ -102,7 +103,8 @@ class VariantBuild:
         installed it looks at {build}/installed/opt/dynsel, where the variant is installed for it
         tools     programs that it calls, by the names of their packages
         alone     it is linked with the whole archive and with the compiler's own runtime, nothing else
-        long      many seconds; in what `scons matrix` makes of the options it is left out
+        long      many seconds; left out in what `scons matrix` makes of the options, and where `scons check`
+                  has other variants that run it (check_short of the board)
         soak      process environment in which `scons soak` runs it too, for longer
         wraps     functions whose calls in the library and the test go to __wrap_<name>, see ld's --wrap
         of        "build": of the build, the documents or what surrounds the library; `scons check` alone
@@ -131,8 +133,8 @@ class VariantBuild:
             settings = {**around, **(env or {}), **variables}
             seconds = runner.BUILDS_SECONDS if once or installed else self.board.seconds
             node = self._run(group, folder, name, run, command, depends, settings, seconds)
-            (self.check_tests if of_check else self.tests).append(node)
-            self.counted_tests += [node] if counts else []
+            if counts:
+                (self.check_tests if of_check else self.tests).append(node)
         if soak:
             self.soaked.append((depends[0], command, {**self._test_variables(), **(env or {}), **soak}))
 
@@ -338,6 +340,9 @@ class VariantBuild:
 
     def _test_environment(self):
         env = self.env.Clone()
+        if not self.board.bare_metal and self.config["DYNSEL_COMPILER_GCC"]:
+            # builds twice as fast; what is tested stays as the variant wants it
+            env.Replace(CCFLAGS=[*(f for f in env["CCFLAGS"] if f not in OPTIMIZED), "-Og"])
         env.Append(CPPPATH=[env.Dir("#src"), env.Dir("#tests")],
                    CPPDEFINES=[("DYNSEL_TESTS_SMALL_RUNNER", 1 if self.board.small_runner else 0)])
         if self.board.bare_metal:

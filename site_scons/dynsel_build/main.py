@@ -59,7 +59,7 @@ def _run(session):
         if matrix:
             matrix.at_exit()
         more = {"check", "matrix"} & set(session.targets)
-        report.at_exit([node for build in builds for node in (build.counted_tests if more else build.tests)])
+        report.at_exit([node for b in builds for node in b.tests + (b.check_tests if more else [])])
 
 
 def _take_build_folder():
@@ -87,8 +87,8 @@ def _declare_all(session):
             print(f"note: {note}")
     base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1")
     gates = Gates(base, session.top)
-    made = [v for v in wanted if "matrix" in session.targets and v.settings and v not in chosen]
-    builds = [VariantBuild(v, loaded[v], session.board(v), base, short=v in made) for v in wanted]
+    builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_short(session, v, chosen))
+              for v in wanted]
     matrix = report.Matrix(len(builds)) if "matrix" in session.targets else None
     for build in builds:
         _declare(build, session, gates)
@@ -118,6 +118,12 @@ def _wanted(session, chosen):
     if outside:
         wanted = outside + [v for v in wanted if not set(session.targets) <= {"bench", "soak"}]
     return list(dict.fromkeys(wanted))
+
+
+def _is_short(session, variant, chosen):
+    """Whether the long tests are left to others than this variant, which nobody chose."""
+    made = "matrix" in session.targets and variant.settings
+    return variant not in chosen and bool(made or set(session.board(variant).check_short) & set(variant.fragments))
 
 
 def _is_random(session):
@@ -169,7 +175,8 @@ def _declare_targets(build, session, gates):
     env, size = build.env, gates.size(build)
     build.checks = [gates.no_heap(build), gates.freestanding(build), gates.headers(build)]
     env.Alias("test", [build.tests, build.checks])
-    env.Alias("check", [env.Alias("test"), build.check_tests, size, list(build.outside.values())])
+    env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, size,
+                        list(build.outside.values())])
     env.AlwaysBuild(env.Alias("size", size, gates.show_size(build)))
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
@@ -185,7 +192,7 @@ def _matrix_node(build, matrix):
     """All of a variant is built, and what counts of its tests passes."""
     stamp = f"{build.variant.folder}/gates/matrix.ok"
     node = build.env.Command(
-        f"#{stamp}", [build.counted_tests, build.test_programs, build.checks, build.archive,
+        f"#{stamp}", [build.tests, build.check_tests, build.test_programs, build.checks, build.archive,
                       *build.programs.values(), *build.outside.values()],
         action(lambda target, source, env: matrix.step(stamp), None))
     matrix.add(build.variant, node[0])

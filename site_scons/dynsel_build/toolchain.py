@@ -27,6 +27,9 @@ OPTIMIZATION = {
 }
 
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
+# GCC takes an address of a thread's own variable for null where the linker turns what added it up into
+# an instruction that sets no flags; this one is not turned into another.
+GCC_SANITIZERS = ["-ftls-model=local-exec"]
 THREAD_SANITIZER = ["-fsanitize=thread", "-fno-omit-frame-pointer", "-g"]
 
 # pkg-config module -> Debian package
@@ -76,6 +79,7 @@ def variant_environment(base, variant, config, board):
 def sanitizers(config):
     """Flags for compiler and linker."""
     return ((SANITIZERS if config["DYNSEL_SANITIZE"] else [])
+            + (GCC_SANITIZERS if config["DYNSEL_SANITIZE"] and config["DYNSEL_COMPILER_GCC"] else [])
             + (THREAD_SANITIZER if config["DYNSEL_SANITIZE_THREAD"] else []))
 
 
