@@ -68,6 +68,11 @@ class Looking(unittest.TestCase):
         status, said = scons(self.top, "misra")
         self.assertEqual((status, said), (0, "  MISRA the library, against doc/misra.md\n"))
         self.assertEqual([p for p in self.top.rglob("*.dump")], [])
+        self.addCleanup((self.top / "src/lost.c").unlink)
+        write(self.top / "src/lost.c", "int lost(void);\nint lost(void)\n{\n    return 4;\n}\n")
+        status, said = scons(self.top, "misra")
+        self.assertEqual(status, 2, said)
+        self.assertIn("src/lost.c: no configuration that is looked at compiles it; add one", said)
 
     def test_without_cppcheck(self):
         folder = self.top / "build/few-tools"
