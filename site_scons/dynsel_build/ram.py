@@ -143,8 +143,8 @@ class Formula:
 
     def _memory(self):
         lock, static_lock = self._lock(), self._lock(is_static=True)
-        yield Term("order of command groups", ("dynsel_memory_lock", "entries", "untold", "first", "last", "waiting",
-                                               "known", "dynsel_deferred_pending", "registered"), "bss",
+        yield Term("order of command groups", ("dynsel_memory_lock", "dynsel_order_entries", "untold", "first", "last",
+                                               "waiting", "known", "dynsel_deferred_pending", "registered"), "bss",
                    self._pointer.size + 8 * 4)
         yield self._by_numbers("command groups in flight", ("dynsel_groups",), "MAX_IN_FLIGHT", self._group, *GROUP)
         yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
@@ -259,7 +259,7 @@ class Formula:
         name = BYTE.times(len("worker 63") + 1)
         queue = self._pointer.times(queued)
         return struct(Type(self._machine.mutex, 8), Type(self._machine.condition, 8), WORD.times(2),
-                      BYTE.times(2), self._pointer, name, queue, align=64)
+                      BYTE, self._pointer, name, queue, align=64)
 
     def _range(self):
         return struct(self._pointer.times(3), WORD)
