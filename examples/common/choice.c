@@ -70,9 +70,10 @@ enum { POLICIES = sizeof policies / sizeof policies[0] };
 static const char *policy_names(void)
 {
     static char names[128];
-    names[0] = '\0';
-    for (size_t i = 0; i < POLICIES; i++) {
-        (void)strcat(strcat(names, i == 0 ? "" : ", "), policies[i].name);
+    size_t used = 0;
+    for (size_t i = 0; i < POLICIES && used < sizeof names; i++) {
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i == 0 ? "" : ", ",
+                                 policies[i].name);
     }
     return names;
 }

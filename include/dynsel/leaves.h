@@ -274,12 +274,12 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
  * Arrays and functions are what becomes a pointer in an expression and is none. */
 #define DYNSEL_MEMBER_(member) (((dynsel_self *)0)->member)
 #define DYNSEL_DECAYS_(value)                                                                      \
-    (__builtin_classify_type(value) == DYNSEL_POINTER_CLASS_ &&                                    \
+    ((__builtin_classify_type(value) == DYNSEL_POINTER_CLASS_) &                                   \
      !DYNSEL_IS_POINTER_(__typeof__(value)))
 /* The first element of an array, else the value itself. */
 #define DYNSEL_ELEMENT_(value) (*__builtin_choose_expr(DYNSEL_DECAYS_(value), (value), &(value)))
 #define DYNSEL_IS_FUNCTION_(value)                                                                 \
-    (DYNSEL_DECAYS_(value) &&                                                                      \
+    (DYNSEL_DECAYS_(value) &                                                                       \
      __builtin_types_compatible_p(__typeof__(value), __typeof__(DYNSEL_ELEMENT_(value))))
 /* A pointer, or an array of up to three dimensions of them. */
 #define DYNSEL_HAS_POINTERS_(value)                                                                \
@@ -288,8 +288,8 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
     _Generic((pointer), void * : 1, const void * : 1, volatile void * : 1,                         \
              const volatile void * : 1, default : 0)
 #define DYNSEL_IS_COUNT_(value)                                                                    \
-    (_Generic((value), unsigned long : 1, unsigned long long : 1, default : 0) &&                  \
-     sizeof(value) == sizeof(uint64_t))
+    (_Generic((value), unsigned long : 1, unsigned long long : 1, default : 0) &                   \
+     (sizeof(value) == sizeof(uint64_t)))
 
 #define DYNSEL_MEMBER_IS_(type, member)                                                            \
     _Static_assert(__builtin_types_compatible_p(type, __typeof__(DYNSEL_MEMBER_(member))),         \

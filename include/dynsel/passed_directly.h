@@ -102,16 +102,16 @@
                : (char *)0, default                                                                \
                : (__typeof__(type) *)0))
 
-/* Arrays and functions become pointers in an expression, and have another type there. For Clang so
+/* With `&` and `|`, for these stand in functions of <dynsel/leaves.h> that would look complex else.
+ * Arrays and functions become pointers in an expression, and have another type there. For Clang so
  * have atomic pointers; GCC takes `_Atomic` for a qualifier, which does not count. */
 #define DYNSEL_POINTER_CLASS_ 5
 #define DYNSEL_IS_POINTER_(type)                                                                   \
-    (__builtin_classify_type(DYNSEL_SOME_(type)) == DYNSEL_POINTER_CLASS_ &&                       \
+    ((__builtin_classify_type(DYNSEL_SOME_(type)) == DYNSEL_POINTER_CLASS_) &                      \
      DYNSEL_IS_SAME_(__typeof__(type), __typeof__(((void)0, DYNSEL_SOME_(type)))))
 #if defined(__clang__)
 #define DYNSEL_IS_SAME_(type, value)                                                               \
-    (__builtin_types_compatible_p(type, value) ||                                                  \
-     __builtin_types_compatible_p(type, _Atomic(value)))
+    (__builtin_types_compatible_p(type, value) | __builtin_types_compatible_p(type, _Atomic(value)))
 #else
 #define DYNSEL_IS_SAME_(type, value) __builtin_types_compatible_p(type, value)
 #endif

@@ -70,12 +70,14 @@ const char *dynsel_printable(const char *text, char *buffer, size_t bytes)
     while (text != NULL && *text != '\0') {
         bool printable = false;
         const size_t length = dynsel_text_next(text, &printable);
+        static const char other[] = "?";
+        const char *const from = printable ? text : other;
         const size_t copied = printable ? length : 1;
         if (used + copied >= bytes) {
             break;
         }
         for (size_t i = 0; i < copied; i++) {
-            buffer[used++] = printable ? text[i] : '?';
+            buffer[used++] = from[i];
         }
         text += length;
     }

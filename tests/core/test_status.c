@@ -83,7 +83,7 @@ static void a_line_has_nothing_that_a_terminal_should_not_get(void **state)
     (void)state;
     const dynsel_error error = {.status = DYNSEL_E_TASK,
                                 .function = "f\n\x1b[2J",
-                                .subject = "G\xc2\x9b\x9b\t\xc3\xbc\xe2\x80\xae!",
+                                .subject = "G\xc2\x9b\x9b\t\xc3\xbc\xe2\x80\x8b!",
                                 .detail = "line 1:\tx\nline {}\x07"};
     char text[128];
     (void)dynsel_error_text(&error, text, sizeof text);

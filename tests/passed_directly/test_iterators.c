@@ -411,7 +411,7 @@ static void arrays_of_constants_are_only_read(void **state)
     for (size_t i = 0; i < list.count; i++) {
         assert_int_equal(list.leaves[i].read_only, i < 5);
     }
-    assert_pointer(&list.leaves[1], offsetof(with_rows, blocks), 2 * 4 * sizeof(float),
+    assert_pointer(&list.leaves[1], offsetof(with_rows, blocks), sizeof(float[2][4]),
                    DYNSEL_COUNT_OF_RANGE, false, true);
     assert_pointer(&list.leaves[5], offsetof(with_rows, written), 4 * sizeof(float),
                    DYNSEL_COUNT_OF_RANGE, false, false);

@@ -45,7 +45,9 @@ static void say(dynsel_opencl_entry *entry, const char *text)
 static void part_braces(char *text)
 {
     for (; *text != '\0'; text++) {
-        *text = *text == '{' ? '(' : *text;
+        if (*text == '{') {
+            *text = '(';
+        }
     }
 }
 
