@@ -28,8 +28,11 @@ typedef struct dynsel_dynamic_load_policy {
  * inside a submit, so threads that submit together spread; a selection of dynsel_select() when it
  * is submitted, or when the program reports its submission.
  *
- * Selecting looks at each resource's load
- * and costs one atomic read-modify-write, completing another. The seed's constructors are: a zeroed
+ * Its own set of default resources leaves the host of backend inline out where there are workers or
+ * OpenCL devices, because work there is over before the next choice and never counts as a load: it
+ * would get everything. See dynsel_default_set, also for whoever gives inline resources himself.
+ *
+ * Selecting looks at each resource's load and costs one atomic read-modify-write, completing another. The seed's constructors are: a zeroed
  * policy (1), options NULL or {0} (2, 4), options with resources (3, 5).
  *
  * Errors: those of dynsel_policy_init().

@@ -33,6 +33,9 @@ typedef struct dynsel_round_robin_policy {
  * and a look at each resource when the task has several forms or needs aspects, or a resource is
  * out of service.
  *
+ * Its own set of default resources leaves the host of backend inline out where there are workers or
+ * OpenCL devices, because work there holds the caller up; see dynsel_default_set.
+ *
  * The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4), options with
  * resources (3, 5).
  *

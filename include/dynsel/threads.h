@@ -25,7 +25,8 @@ DYNSEL_BEGIN_DECLS
 /**
  * Its default resources are the workers, "worker 0" and on, started at the first use if need be:
  * `{.backend = &dynsel_threads_backend}` in dynsel_options. Because they run functions in other
- * threads, a policy without options has them only in programs that called dynsel_threads_start().
+ * threads, a policy without options has them only in programs that called dynsel_threads_start();
+ * `{.defaults = DYNSEL_WORKERS_AND_DEVICES}` has them and the OpenCL devices.
  *
  * Where a worker's queue is full, the resource refuses work with DYNSEL_E_AGAIN: dynsel_submit()
  * waits and chooses again, dynsel_submit_selection() waits, their try_ forms return it. A task
