@@ -61,6 +61,14 @@ void machine_on_timer0(void)
     (void)dynsel_counter_total(&clock);
 }
 
+/* Weak, so that a test can see what it is for. */
+__attribute__((weak)) bool dynsel_port_in_interrupt(void)
+{
+    uint32_t exception = 0;
+    __asm__ volatile("mrs %0, ipsr" : "=r"(exception));
+    return exception != 0;
+}
+
 uint32_t dynsel_port_enter_critical(void)
 {
     uint32_t before = 0;

@@ -38,6 +38,14 @@ __attribute__((weak)) uint64_t dynsel_now_ns(void)
     return read_count() * NS_PER_COUNT + 1; /* never 0 */
 }
 
+static volatile bool in_interrupt;
+
+/* The processor does not tell, so the interrupt does. Weak, so that a test can see what it is for. */
+__attribute__((weak)) bool dynsel_port_in_interrupt(void)
+{
+    return in_interrupt;
+}
+
 uint32_t dynsel_port_enter_critical(void)
 {
     uint32_t before = 0;
@@ -72,7 +80,9 @@ void machine_on_timer(void)
     }
     next_period = next_period + period > now ? next_period + period : now + period;
     interrupt_at(next_period);
+    in_interrupt = true;
     timer_handler();
+    in_interrupt = false;
 }
 
 /* An interrupt that is pending ends the sleep also while interrupts are kept out. */

@@ -8,16 +8,18 @@
  *     dynsel_now_ns                  always; declared in <dynsel/backend.h>
  *     dynsel_port_enter_critical,
  *     dynsel_port_leave_critical,
+ *     dynsel_port_in_interrupt,
  *     dynsel_port_wait_for_event     with CONFIG_DYNSEL_CONTEXT_INTERRUPTS
  *
  * and may define dynsel_assert_failed(), which hears of broken assumptions: <dynsel/assert.h>.
  *
- * A program on a host that defines one of them gets its own; critical sections and the wait for an
- * event belong together there. doc/boards.md shows them for three bare-metal boards.
+ * A program on a host that defines one of them gets its own; those for interrupts belong together
+ * there. doc/boards.md shows them for three bare-metal boards.
  */
 #ifndef DYNSEL_PORT_H
 #define DYNSEL_PORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <dynsel/backend.h>
@@ -44,6 +46,23 @@ uint32_t dynsel_port_enter_critical(void);
  * Context: any.
  */
 void dynsel_port_leave_critical(uint32_t before);
+
+/**
+ * Whether the caller is an interrupt, or is called by one. Every call that an interrupt may not make
+ * asks first, and is DYNSEL_E_CONTEXT there, with no effect and no last error; those without a
+ * status do nothing. An interrupt may call dynsel_complete(), dynsel_now_ns(),
+ * dynsel_counter_total(), the functions of this header, and those that say "Context: any".
+ *
+ * Returns: on a Cortex-M whether IPSR is not 0; where the processor does not tell, whether the
+ *     entry of the interrupts that call the library has counted one that has not left. On hosts,
+ *     where signals stand for interrupts: whether a signal is blocked that has a handler, as it is
+ *     while that runs unless it was installed with SA_NODEFER. (A program that blocks such signals
+ *     itself uses dynsel_port_enter_critical().)
+ * May block: no.
+ * Context: any.
+ * Cost: a few instructions; on hosts one or two system calls.
+ */
+bool dynsel_port_in_interrupt(void);
 
 /**
  * Sleeps until an interrupt is pending, and returns without letting it run: called with the

@@ -107,7 +107,7 @@ class Formula:
             if not is_set("DYNSEL_IN_FLIGHT_SMALL"):
                 yield Term("waking", ("wakes",), "bss", 4)
             if is_set("DYNSEL_HAS_HOSTED"):
-                yield Term("signals in place of interrupts", ("depth", "outside"), "bss", 4 + 128)
+                yield Term("signals in place of interrupts", ("depth", "sleeping", "outside"), "bss", 8 + 128)
         yield Term("lives of policies", ("lives",), "bss", 4)
         if is_set("DYNSEL_STATISTICS"):
             yield Term("counting", ("taken",), "bss", 4)

@@ -50,6 +50,9 @@ dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *back
 dynsel_status dynsel_wait_group(dynsel_submission_group group)
 {
     dynsel_policy *policy = group.policy;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (group.backend == NULL && !dynsel_policy_is_usable(policy)) {
         return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
     }
@@ -66,5 +69,7 @@ dynsel_status dynsel_wait_group(dynsel_submission_group group)
 
 void dynsel_progress(void)
 {
-    dynsel_in_flight_reap();
+    if (!dynsel_in_interrupt()) {
+        (void)dynsel_in_flight_reap();
+    }
 }

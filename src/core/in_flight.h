@@ -22,7 +22,12 @@ dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void);
 bool dynsel_in_flight_table_is_whole(void);
 
 /* Takes finished work off every lane of every policy; never blocks. */
+#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
+/* DYNSEL_E_CONTEXT, and does nothing, in an interrupt: each call that waits or submits looks first. */
+dynsel_status dynsel_in_flight_reap(void);
+#else
 void dynsel_in_flight_reap(void);
+#endif
 
 /* Waits for all that the policy had accepted before the call. DYNSEL_E_BUSY: some of it waits for
  * this thread itself. */
@@ -50,7 +55,7 @@ static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, u
 static inline void dynsel_in_flight_look(dynsel_policy *policy)
 {
     (void)policy;
-    dynsel_in_flight_reap();
+    (void)dynsel_in_flight_reap();
 }
 
 #elif CONFIG_DYNSEL_IN_FLIGHT

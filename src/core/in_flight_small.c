@@ -146,10 +146,13 @@ static void finish(dynsel_slot *slot)
 }
 
 /* An end that is marked meanwhile is seen now or next time. */
-void dynsel_in_flight_reap(void)
+dynsel_status dynsel_in_flight_reap(void)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_word_load_relaxed(&dynsel_in_flight.ended) == 0) {
-        return;
+        return DYNSEL_OK;
     }
     dynsel_word_store_release(&dynsel_in_flight.ended, 0);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
@@ -158,6 +161,7 @@ void dynsel_in_flight_reap(void)
             finish(slot);
         }
     }
+    return DYNSEL_OK;
 }
 
 /* An end that is marked after the comparison stays pending, and that ends the sleep. */
@@ -206,10 +210,10 @@ static bool goes_on(const dynsel_policy *policy, const dynsel_backend *backend)
 
 static dynsel_status wait_for(const dynsel_policy *policy, const dynsel_backend *backend)
 {
-    dynsel_in_flight_reap();
+    (void)dynsel_in_flight_reap();
     while (goes_on(policy, backend)) {
         (void)rest(&dynsel_endless);
-        dynsel_in_flight_reap();
+        (void)dynsel_in_flight_reap();
     }
     return DYNSEL_OK;
 }
@@ -227,7 +231,7 @@ dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
 {
     uint32_t held = 0;
-    dynsel_in_flight_reap();
+    (void)dynsel_in_flight_reap();
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
         const dynsel_slot *slot = &dynsel_slots[i];
         held += slot->state != DYNSEL_SLOT_FREE && slot->selection.policy == policy ? 1 : 0;
@@ -255,7 +259,7 @@ static bool is_whole(const dynsel_slot *slot)
         return dynsel_word_load_relaxed(&slot->open) == 0 && !slot->asked;
     }
     return slot->state <= DYNSEL_SLOT_FINISHED && dynsel_slot_of(slot->work.token) == slot &&
-           dynsel_policy_is_usable(slot->selection.policy) &&
+           dynsel_policy_is_initialized(slot->selection.policy) &&
            (slot->state != DYNSEL_SLOT_FINISHED || slot->asked);
 }
 

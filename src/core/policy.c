@@ -72,7 +72,7 @@ static dynsel_status check_offset(const dynsel_policy *policy, size_t offset)
 dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
                                     const dynsel_options *options, size_t offset)
 {
-    dynsel_status status = check_new(policy, ops);
+    dynsel_status status = dynsel_in_interrupt() ? DYNSEL_E_CONTEXT : check_new(policy, ops);
     if (status != DYNSEL_OK) {
         return status;
     }

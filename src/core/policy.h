@@ -8,6 +8,7 @@
 #include "core/count.h"
 #include "core/task.h"
 #include "port/atomic.h"
+#include "port/context.h"
 #include "port/likely.h"
 
 /* The name of a policy of the library. */
@@ -66,14 +67,20 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
                                            const dynsel_task *task);
 #endif
 
-/* Why a policy cannot be used: DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED, on behalf of `function`.
- */
+/* Why a policy cannot be used: DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED, on behalf of `function`;
+ * or DYNSEL_E_CONTEXT. */
 DYNSEL_RARE dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy,
                                                    const char *function);
 
-static inline bool dynsel_policy_is_usable(const dynsel_policy *policy)
+static inline bool dynsel_policy_is_initialized(const dynsel_policy *policy)
 {
     return policy != NULL && policy->self == policy;
+}
+
+/* By the caller: not from an interrupt. */
+static inline bool dynsel_policy_is_usable(const dynsel_policy *policy)
+{
+    return dynsel_policy_is_initialized(policy) && !dynsel_in_interrupt();
 }
 
 /* The number of this use of the policy, from its initialization to its end; never 0. None is taken

@@ -13,6 +13,9 @@ dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy, const char *
         return DYNSEL_FAIL_IN(function, DYNSEL_E_UNINITIALIZED,
                               "call one of the *_init functions first", 0);
     }
+    if (CONFIG_DYNSEL_CONTEXT_INTERRUPTS && policy->self == policy) {
+        return DYNSEL_E_CONTEXT; /* nothing else is wrong; the last error is the program's */
+    }
     return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
                           "the policy is a copy: pass a pointer to the one initialized", 0);
 }

@@ -38,6 +38,9 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
 
 dynsel_status dynsel_selection_check(const dynsel_selection *selection, const char *function)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (selection == NULL) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the selection is NULL", 0);
     }

@@ -163,6 +163,9 @@ static dynsel_status wait_and_unpin(dynsel_submission *submission)
 
 dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_this_thread()->task_depth != 0) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
     }
@@ -188,6 +191,9 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
 
 dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, const dynsel_task *task)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_this_thread()->task_depth != 0) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
     }

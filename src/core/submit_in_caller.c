@@ -164,6 +164,9 @@ dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
 
 dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_this_thread()->task_depth != 0) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
     }
@@ -186,6 +189,9 @@ dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dyn
 
 dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, const dynsel_task *task)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_this_thread()->task_depth != 0) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
     }

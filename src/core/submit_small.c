@@ -125,10 +125,19 @@ static void hand_over(dynsel_slot *slot, dynsel_submission *submission)
     slot->asked = true;
 }
 
+/* Without details the status is all that who submits keeps of a mistake. */
 DYNSEL_ASIDE static dynsel_status check(const dynsel_policy *policy, const dynsel_task *task,
                                         const char *function)
 {
-    if (!dynsel_policy_is_usable(policy)) {
+    if (!CONFIG_DYNSEL_ERROR_DETAILS && policy != NULL && policy->self == NULL) {
+        return DYNSEL_E_UNINITIALIZED;
+    }
+    if (!CONFIG_DYNSEL_ERROR_DETAILS) {
+        return dynsel_policy_is_initialized(policy) && dynsel_task_is_valid(task)
+                   ? DYNSEL_OK
+                   : DYNSEL_E_INVALID;
+    }
+    if (!dynsel_policy_is_initialized(policy)) {
         return dynsel_policy_refuse_use(policy, function);
     }
     return dynsel_task_is_valid(task) ? DYNSEL_OK
@@ -193,7 +202,10 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_status status = check(policy, task, function);
     while (status == DYNSEL_OK) {
-        dynsel_in_flight_reap();
+        status = dynsel_in_flight_reap();
+        if (status != DYNSEL_OK) {
+            return status; /* an interrupt has no last error */
+        }
         const bool runs = dynsel_in_flight.running != 0;
         dynsel_slot *slot = claim();
         if (slot != NULL) {
@@ -206,7 +218,7 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
                 if (submission != NULL) {
                     hand_over(slot, submission);
                 }
-                dynsel_in_flight_reap();
+                (void)dynsel_in_flight_reap();
                 return DYNSEL_OK;
             }
         } else {

@@ -56,10 +56,11 @@ static dynsel_status attach(dynsel_policy *policy, uint32_t index)
 
 void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        dynsel_backend *backend = policy->resources[i].backend;
+    while (count != 0) {
+        count--;
+        dynsel_backend *backend = policy->resources[count].backend;
         if (backend->ops->detach != NULL) {
-            backend->ops->detach(backend, policy->lanes[i].own);
+            backend->ops->detach(backend, policy->lanes[count].own);
         }
     }
 }

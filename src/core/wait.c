@@ -50,6 +50,9 @@ static bool is_in_slot(uint32_t slot)
 static dynsel_status wait_until(dynsel_submission *submission, const char *function,
                                 uint64_t deadline_ns, dynsel_event *done)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_this_thread()->task_depth != 0) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
                               "the work that is waited for might wait for this function", 0);
@@ -89,6 +92,9 @@ dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns
 
 dynsel_status dynsel_submission_release(dynsel_submission *submission)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     const char *const function = DYNSEL_TEXT(__func__);
     const uint32_t slot = word_of(submission);
     if (is_in_slot(slot)) {
@@ -107,6 +113,9 @@ dynsel_status dynsel_submission_release(dynsel_submission *submission)
 
 dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission, dynsel_event *done)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     const uint32_t slot = word_of(submission);
     if (slot != DYNSEL_SUBMISSION_COMPLETE && slot != DYNSEL_SUBMISSION_COLLECTED &&
         !is_in_slot(slot)) {

@@ -7,6 +7,7 @@
 #include "core/in_flight_small.h"
 #include "core/start.h"
 #include "core/submission.h"
+#include "port/context.h"
 #include "port/thread.h"
 
 /* A submission's word is its slot's token. slot: out, only on DYNSEL_OK. A part of dynsel_wait(),
@@ -28,6 +29,9 @@ find(const dynsel_submission *submission, dynsel_slot **slot, const char *functi
 DYNSEL_ASIDE static dynsel_status find_aside(const dynsel_submission *submission,
                                              dynsel_slot **slot, const char *function)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     return find(submission, slot, function);
 }
 
@@ -39,12 +43,15 @@ static dynsel_status wait_with(const dynsel_patience *patience, dynsel_submissio
                               "the work that is waited for might wait for this function", 0);
     }
     dynsel_slot *slot = NULL;
-    const dynsel_status status = find(submission, &slot, function);
+    dynsel_status status = find(submission, &slot, function);
     if (status != DYNSEL_OK) {
         return status;
     }
     for (;;) {
-        dynsel_in_flight_reap();
+        status = dynsel_in_flight_reap();
+        if (status != DYNSEL_OK) {
+            return status;
+        }
         if (slot->state == DYNSEL_SLOT_FINISHED) {
             break;
         }
@@ -68,13 +75,15 @@ dynsel_status dynsel_wait(dynsel_submission *submission)
 dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission, dynsel_event *done)
 {
     dynsel_slot *slot = NULL;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (done == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "done is NULL");
     }
     if (dynsel_this_thread()->task_depth == 0 &&
         find_aside(submission, &slot, DYNSEL_TEXT(__func__)) == DYNSEL_OK) {
-        for (dynsel_in_flight_reap(); slot->state != DYNSEL_SLOT_FINISHED;
-             dynsel_in_flight_reap()) {
+        while (dynsel_in_flight_reap() == DYNSEL_OK && slot->state != DYNSEL_SLOT_FINISHED) {
             (void)dynsel_endless.rest(&dynsel_endless);
         }
         *done = slot->work.done;
@@ -118,7 +127,7 @@ dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission, dyns
         *done = submission->done;
         return DYNSEL_OK;
     }
-    dynsel_in_flight_reap();
+    (void)dynsel_in_flight_reap();
     *done = slot->state == DYNSEL_SLOT_FINISHED ? slot->work.done : (dynsel_event){.native = NULL};
     return DYNSEL_OK;
 }

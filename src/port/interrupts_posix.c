@@ -13,6 +13,7 @@
 #include <time.h>
 
 static volatile sig_atomic_t depth;
+static volatile sig_atomic_t sleeping; /* so whoever runs is a handler */
 static sigset_t outside; /* the signals that are blocked outside of the critical section */
 
 /* Once signals are blocked nobody else comes, so what was before is kept after that. */
@@ -38,11 +39,34 @@ void dynsel_port_leave_critical(uint32_t before)
     }
 }
 
+static bool has_handler(int number)
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_DFL &&
+           action.sa_handler != SIG_IGN;
+}
+
+/* While a handler runs its signal is blocked. */
+bool dynsel_port_in_interrupt(void)
+{
+    sigset_t blocked;
+    (void)sigprocmask(SIG_BLOCK, NULL, &blocked);
+    const sigset_t *const mask = depth != 0 ? &outside : &blocked;
+    for (int number = 1; sleeping == 0 && number < NSIG; number++) {
+        if (sigismember(mask, number) == 1 && has_handler(number)) {
+            return true;
+        }
+    }
+    return sleeping != 0;
+}
+
 /* Lets a signal in and returns; unlike on bare metal its handler has run then. */
 void dynsel_port_wait_for_event(uint64_t longest_ns)
 {
     enum { NS_PER_S = 1000000000 };
     const struct timespec longest = {.tv_sec = (time_t)(longest_ns / NS_PER_S),
                                      .tv_nsec = (long)(longest_ns % NS_PER_S)};
+    sleeping = 1;
     (void)ppoll(NULL, 0, &longest, &outside);
+    sleeping = 0;
 }
