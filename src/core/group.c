@@ -11,10 +11,18 @@
 
 enum { FAILURE_NONE, FAILURE_BEING_COPIED, FAILURE_KEPT };
 
-void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error)
+/* Without threads nobody looks in between. */
+static bool begin_to_note(dynsel_policy *policy)
 {
     uint32_t expected = FAILURE_NONE;
-    if (dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED)) {
+    return CONFIG_DYNSEL_CONTEXT_THREADS
+               ? dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED)
+               : dynsel_word_load_relaxed(&policy->failed) == FAILURE_NONE;
+}
+
+void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error)
+{
+    if (begin_to_note(policy)) {
         policy->failure = *error;
         dynsel_word_store_release(&policy->failed, FAILURE_KEPT);
     }
