@@ -28,8 +28,9 @@ ARGUMENTS = {
 class Session:
     """One call of scons: its arguments, and the configurations that it asks for."""
 
-    def __init__(self, top, arguments, targets):
-        self.top = top
+    def __init__(self, top, arguments, targets, pretends=False):
+        """pretends: nothing is to be written, as with -n."""
+        self.top, self.pretends = top, pretends
         self.arguments = dict(arguments)
         self.targets = list(targets)
         self._loaded = {}
@@ -192,8 +193,10 @@ def _defconfig(session, board):
 def write_config(session, variant):
     """build/<variant>/.config, for reading."""
     path = Path(session.top) / variant.folder / ".config"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(config_text(session.load(variant)), encoding="utf-8")
+    text = config_text(session.load(variant))
+    if not session.pretends:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     return f"{variant.folder}/.config"
 
 
@@ -215,7 +218,7 @@ def _lint(session):
 def _format(session):
     from . import gates
 
-    trouble = gates.format_in_place(session.top)
+    trouble = gates.format_in_place(session.top, session.pretends)
     if trouble:
         raise UserMistake(trouble)
 

@@ -47,12 +47,13 @@ def c_files(top):
             for p in sorted((Path(top) / folder).rglob("*")) if p.suffix in (".c", ".h")]
 
 
-def format_in_place(top):
-    """`scons format`."""
+def format_in_place(top, pretends):
+    """`scons format`; one that pretends names what it would change."""
     tool = find_llvm_tool("clang-format")
     if not tool:
         return missing_line(f"clang-format-{LLVM}")
-    subprocess.run([tool, "-i", "--style=file", *c_files(top)], cwd=top, check=True)
+    how = "--dry-run" if pretends else "-i"
+    subprocess.run([tool, how, "--style=file", *c_files(top)], cwd=top, check=True)
     return None
 
 

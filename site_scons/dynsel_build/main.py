@@ -24,7 +24,7 @@ def run(top):
     """Reads the command line and declares what it asks for; mistakes end with status 2."""
     DefaultEnvironment(tools=[])  # else SCons looks for every tool that it knows
     try:
-        _run(cli.Session(top, ARGUMENTS, COMMAND_LINE_TARGETS))
+        _run(cli.Session(top, ARGUMENTS, COMMAND_LINE_TARGETS, _is_idle()))
     except UserMistake as e:
         _refuse(e.lines)
     except OSError as e:
@@ -53,13 +53,17 @@ def _run(session):
     _take_build_folder()
     builds, matrix = _declare_all(session)
     _check_targets(session)
-    idle = any(GetOption(name) for name in ("clean", "no_exec", "question"))
-    if {"test", "check", "matrix"} & set(session.targets) and not idle:
+    if {"test", "check", "matrix"} & set(session.targets) and not session.pretends:
         _keep_going()
         if matrix:
             matrix.at_exit()
         more = {"check", "matrix"} & set(session.targets)
         report.at_exit([node for b in builds for node in b.tests + (b.check_tests if more else [])])
+
+
+def _is_idle():
+    """Whether scons was asked to make nothing."""
+    return any(GetOption(name) for name in ("clean", "no_exec", "question"))
 
 
 def _take_build_folder():

@@ -22,6 +22,12 @@ DEFCONFIG = "defconfig"
 
 def target_of(session):
     """The file that is saved to, so that the very same command line builds what was saved."""
+    target = _chosen_target(session)
+    target.pretends = session.pretends
+    return target
+
+
+def _chosen_target(session):
     chosen = session.chosen()
     if len(chosen) != 1:
         raise UserMistake("one variant at a time can be configured, not "

@@ -18,6 +18,7 @@ class Target:
 
     def __init__(self, top, variant, path, below):
         self.top, self.variant, self.path, self.below = top, variant, path, list(below)
+        self.pretends = False  # nothing is written; save() says what would be
 
     def text(self):
         file = Path(self.top) / self.path
@@ -42,10 +43,11 @@ class Target:
                               + ", ".join(f"{n}={wanted[n]}" for n in wrong))
         file = Path(self.top) / self.path
         changed = not file.exists() or file.read_text(encoding="utf-8") != text
-        if changed:
+        if changed and not self.pretends:
             file.write_text(text, encoding="utf-8")
         count = f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
-        said = f"saved {self.path} ({count})" if changed else f"{self.path} has it already ({count})"
+        saved = "would save" if self.pretends else "saved"
+        said = f"{saved} {self.path} ({count})" if changed else f"{self.path} has it already ({count})"
         return f"{said}; build it with: {' '.join(['scons', self.variant.arguments()]).strip()}"
 
 

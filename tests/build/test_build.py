@@ -139,6 +139,20 @@ class Words(Case):
         self.assertTrue((self.top / "build/native/.config").exists())
 
 
+    def test_commands_that_only_pretend_write_nothing(self):
+        self.edit("boards/native/defconfig", "# Board", "CONFIG_DYNSEL_MAX_RESOURCES=16\n# Board")
+        self.edit("src/one.c", "int one(void)\n{", "int   one(void)\n{")
+        files = [self.top / name for name in ("boards/native/defconfig", "src/one.c")]
+        before = [path.read_bytes() for path in files]
+        for option in ("-n", "-q", "-c"):
+            said = self.good(option, "savedefconfig")
+            self.assertIn("would save boards/native/defconfig (", said)
+            self.assertIn("would save configs/new.conf (", self.good(option, "savedefconfig", "SAVE=new"))
+            self.assertIn("src/one.c:", self.good(option, "format"))
+            self.assertEqual([path.read_bytes() for path in files], before)
+            self.assertFalse((self.top / "configs/new.conf").exists())
+
+
 class Building(Case):
     def test_variants_stand_side_by_side(self):
         self.good("VARIANTS=native,native+minimal+debug")
