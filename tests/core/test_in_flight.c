@@ -87,7 +87,7 @@ static void a_stale_handle_stays_stale_when_its_slot_is_used_again(void **state)
     dynsel_submission old;
     submit(&old);
     assert_status(DYNSEL_OK, dynsel_wait(&old));
-    dynsel_submission many[SLOTS];
+    static dynsel_submission many[SLOTS];
     for (size_t i = 0; i < SLOTS; i++) {
         submit(&many[i]);
     }
@@ -183,7 +183,7 @@ static void one_piece_of_work_costs_one_wait_and_one_release(void **state)
 static void detached_work_that_finished_is_polled_once(void **state)
 {
     (void)state;
-    const unsigned rounds = 10;
+    const unsigned rounds = MANUAL_EVENTS / SLOTS < 10 ? MANUAL_EVENTS / SLOTS : 10;
     for (unsigned i = 0; i < rounds * SLOTS; i++) {
         submit(NULL);
         manual_complete(&manual, i);
@@ -196,7 +196,7 @@ static void detached_work_that_finished_is_polled_once(void **state)
 static void a_full_table_is_refused_with_the_symbol_and_the_number(void **state)
 {
     (void)state;
-    dynsel_submission many[SLOTS];
+    static dynsel_submission many[SLOTS];
     for (size_t i = 0; i < SLOTS; i++) {
         submit(&many[i]);
     }
@@ -469,7 +469,7 @@ static void a_start_that_fails_gives_its_slot_back(void **state)
 static void whichever_slot_becomes_free_is_found(void **state)
 {
     (void)state;
-    dynsel_submission many[SLOTS];
+    static dynsel_submission many[SLOTS];
     for (size_t i = 0; i < SLOTS; i++) {
         submit(&many[i]);
     }
