@@ -303,11 +303,12 @@ static void late_reports_do_not_reach_the_next_kind(void **state)
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE <= 32);
     fill_table(1);
-    dynsel_selection late[2 * TABLE];
+    dynsel_selection begun[TABLE];
+    dynsel_selection chosen[TABLE];
     for (uint32_t k = 0; k < TABLE; k++) {
-        late[2 * k] = begin_run_of(k);
+        begun[k] = begin_run_of(k);
         const dynsel_task what = kind_of(k);
-        late[2 * k + 1] = world_choose(&what);
+        chosen[k] = world_choose(&what);
     }
     uint32_t others = TABLE;
     while (has_place(0)) { /* used for the last time before all others */
@@ -317,11 +318,11 @@ static void late_reports_do_not_reach_the_next_kind(void **state)
         live_as(others, 1);
     }
     for (uint32_t k = 0; k < TABLE; k++) {
-        world_tell(&late[2 * k + 1], DYNSEL_TASK_SUBMISSION, 0);
-        for (uint32_t i = 0; i < 2; i++) {
-            world_tell(&late[2 * k + i], DYNSEL_TASK_TIME, 1);
-            world_tell(&late[2 * k + i], DYNSEL_TASK_COMPLETION, 0);
-        }
+        world_tell(&chosen[k], DYNSEL_TASK_SUBMISSION, 0);
+        world_tell(&begun[k], DYNSEL_TASK_TIME, 1);
+        world_tell(&chosen[k], DYNSEL_TASK_TIME, 1);
+        world_tell(&begun[k], DYNSEL_TASK_COMPLETION, 0);
+        world_tell(&chosen[k], DYNSEL_TASK_COMPLETION, 0);
     }
     assert_int_equal(unfinished_of_all(), 0);
     for (uint32_t i = 0; i < 2; i++) {
