@@ -63,8 +63,8 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  *
  * Errors: DYNSEL_E_BUSY (a command group that is not complete, or an open host accessor, uses it;
  *     nothing was changed), DYNSEL_E_STALE (ended before), DYNSEL_E_INVALID (NULL, all zero, no
- *     handle at all), DYNSEL_E_IN_TASK (inside a task function). With DYNSEL_E_DEVICE, the results
- *     could not be brought back; where the device still has them, the buffer is as before, the
+ *     handle at all), DYNSEL_E_IN_TASK (inside a task function or group function). With
+ *     DYNSEL_E_DEVICE, the results could not be brought back; where the device still has them, the buffer is as before, the
  *     handle is not zeroed, and another call may succeed. (To give them up, open a host accessor
  *     with a discarding mode, close it, and end the buffer.) The buffer is gone although the call
  *     failed, the handle is zeroed, and the host's memory holds nothing to rely on, with
@@ -72,6 +72,9 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  *     the device with the only valid copy is lost.
  * May block: while results are brought back.
  * Context: any thread.
+ * Cost: a look at each command group that used the buffer and was not known to be complete when
+ *     others came after it, and at each memory domain; three short locks, one more for each copy;
+ *     while work seems to use it, that of dynsel_progress() too.
  */
 DYNSEL_CHECKED dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer);
 

@@ -58,7 +58,9 @@ DYNSEL_BEGIN_DECLS
 typedef struct dynsel_handler dynsel_handler;
 
 /** args: of the submitting call; used only while that runs. Returns DYNSEL_OK, or any failure to
- * give up the submission with. May submit other work, not wait for any. */
+ * give up the submission with. May submit other work, not wait for any: whatever would (waits,
+ * submits that wait for the end, host accessors, ends of buffers, dynsel_svm_map() and _unmap(),
+ * dynsel_kernel_prepare(), dynsel_progress_thread_stop()) is DYNSEL_E_IN_TASK. */
 typedef dynsel_status (*dynsel_group_fn)(dynsel_handler *handler, void *args);
 
 /**
@@ -77,7 +79,8 @@ typedef dynsel_status (*dynsel_group_fn)(dynsel_handler *handler, void *args);
  *     full (DYNSEL_E_FULL).
  * May block: as dynsel_submit(); also while a kernel that was not prepared is built.
  * Context: any thread; group functions and task functions, where it does not wait.
- * Cost: that of a submission, one short lock, and a look at each use of each buffer.
+ * Cost: that of a submission, one short lock, and a look at each use of each buffer; and that of
+ *     starting what others may be started by now, but nothing for command groups that wait.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submit_command_group(dynsel_policy *policy,
                                                          dynsel_group_fn group, void *args,

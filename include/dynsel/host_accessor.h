@@ -11,6 +11,10 @@
  * It has its place in the order of the command groups: it waits for those that were submitted
  * before and conflict with it, and those that are submitted while it is open wait for its end.
  *
+ * It is open until it is closed, by whichever thread: also when the thread that opened it has ended
+ * meanwhile. Until then whoever waits for it waits, as for any other thread; the _for() forms bound
+ * that.
+ *
  * Source: seed 001.
  */
 #ifndef DYNSEL_HOST_ACCESSOR_H
@@ -41,7 +45,7 @@ typedef struct dynsel_host_accessor {
  *     and buffer),
  *     DYNSEL_E_FULL (no slot of CONFIG_DYNSEL_MAX_IN_FLIGHT can become free), DYNSEL_E_BUSY (it
  *     conflicts with a host accessor that this thread has open, so that it would wait for ever),
- *     DYNSEL_E_IN_TASK (inside a task function).
+ *     DYNSEL_E_IN_TASK (inside a task function or group function).
  * May block: yes.
  * Context: any thread.
  * Cost: a slot while it is open; a move of the whole buffer where another domain has the only valid

@@ -27,8 +27,8 @@ DYNSEL_CHECKED dynsel_status dynsel_progress_thread_start(void);
 /**
  * Ends the thread, and waits until it is gone. What still waits is the program's calls' to start.
  *
- * Errors: DYNSEL_E_IN_TASK (inside a task function, which may run in that thread). DYNSEL_OK when
- *     it does not run.
+ * Errors: DYNSEL_E_IN_TASK (inside a task function, which may run in that thread, or a group
+ *     function). DYNSEL_OK when it does not run.
  * May block: until the task function or driver's call that it is in returns, at least as long as
  *     one sleep of the port takes.
  * Context: any thread.

@@ -25,7 +25,7 @@ DYNSEL_BEGIN_DECLS
     X(DYNSEL_E_OUT_OF_SERVICE, -9, "the resource is out of service")                               \
     X(DYNSEL_E_DEVICE, -10, "a device or its driver failed")                                       \
     X(DYNSEL_E_TASK, -11, "the task failed")                                                       \
-    X(DYNSEL_E_IN_TASK, -12, "waiting inside a task function")                                     \
+    X(DYNSEL_E_IN_TASK, -12, "waiting inside a task or group function")                            \
     X(DYNSEL_E_TIMEOUT, -13, "it took longer than was allowed")                                    \
     X(DYNSEL_E_ASPECT, -14, "the aspects do not fit")                                              \
     X(DYNSEL_E_DEPENDENCY, -15, "work that this depends on failed")                                \

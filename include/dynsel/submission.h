@@ -93,7 +93,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_for(dynsel_policy *policy, const dyns
  * dynsel_submit(), then dynsel_wait().
  *
  * Returns: a failure to submit as dynsel_submit() does, else what the work ended with;
- *     DYNSEL_E_IN_TASK inside a task function, and then nothing was submitted.
+ *     DYNSEL_E_IN_TASK inside a task function or group function, and then nothing was
+ *     submitted.
  * May block: yes.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task);
@@ -141,9 +142,9 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  *     was reused half a million times).
  * Returns: DYNSEL_OK or what the work ended with, details in dynsel_last_error(): the task
  *     function's own status, or DYNSEL_E_DEVICE. Of the call itself: DYNSEL_E_INVALID (NULL or
- *     never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task function), DYNSEL_E_BUSY (a
- *     command group that waits for a host accessor that this thread has open, so that it would wait
- *     for ever); nothing was collected then.
+ *     never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task function or group
+ *     function), DYNSEL_E_BUSY (a command group that waits for a host accessor that this thread has
+ *     open, so that it would wait for ever); nothing was collected then.
  * May block: yes, without a bound. Where a device does not tell how its work stands, until that is
  *     known or the device is given up; see <dynsel/opencl.h>, "Failures".
  * Context: any thread.
@@ -267,8 +268,12 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
  * Context: any thread; task functions, where it starts nothing; not interrupts.
  * Cost: bounded by CONFIG_DYNSEL_MAX_IN_FLIGHT, however much ends meanwhile: a look at so many
  *     slots (seven instructions for one that is free), one poll for each piece of work that is
- *     finished, and two at most for each resource with work that is not; a look at each command
- *     group that waits.
+ *     finished, and two at most for each resource with work that is not. Of the command groups
+ *     that wait, a look at each for which something has come since that it waited for, in the order
+ *     of their submission (some steps more for each doubling of their number); at one for each
+ *     resource that takes no more work at the moment; and at each whose policy had nothing free
+ *     after it had lost a resource. One poll for each buffer whose data are on the way to the host
+ *     and waited for. The others cost nothing, however many there are.
  */
 void dynsel_progress(void);
 

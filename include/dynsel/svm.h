@@ -91,7 +91,7 @@ DYNSEL_CHECKED dynsel_status dynsel_svm_free(void *memory);
  *     discarding one, what it does not write.
  * Errors: DYNSEL_E_INVALID (no such block; DYNSEL_ACCESS_ATOMIC), DYNSEL_E_BUSY (it is mapped; work
  *     that is not complete was given a pointer into it: wait first), DYNSEL_E_IN_TASK (inside a
- *     task function), DYNSEL_E_DEVICE. Without effect then.
+ *     task function or group function), DYNSEL_E_DEVICE. Without effect then.
  * May block: where it has to be mapped, until the device has done what was started on it.
  * Context: any thread.
  * Cost: linear in CONFIG_DYNSEL_SVM_BLOCKS.

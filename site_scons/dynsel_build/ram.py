@@ -143,9 +143,14 @@ class Formula:
 
     def _memory(self):
         lock, static_lock = self._lock(), self._lock(is_static=True)
-        yield Term("order of command groups", ("dynsel_memory_lock", "dynsel_order_entries", "untold", "first", "last",
-                                               "waiting", "known", "dynsel_deferred_pending", "registered"), "bss",
-                   self._pointer.size + 8 * 4)
+        yield Term("order of command groups", ("dynsel_memory_lock", "dynsel_order_entries", "untold", "known",
+                                               "dynsel_deferred_pending", "registered"), "bss",
+                   self._pointer.size + 5 * 4)
+        yield Term("what command groups wait for", ("of_staging", "of_nothing", "heap_count", "fetch_count", "due",
+                                                    "watcher_count", "dynsel_watch_looks", "last"), "bss", 8 * 4)
+        yield self._per("those to look at", ("heap",), HALF, "MAX_IN_FLIGHT")
+        yield Term("fetches that they wait for", ("fetches",), "bss", 4 * -(-self._number("MAX_BUFFERS") // 32),
+                   "4 for each 32 of MAX_BUFFERS")
         yield self._by_numbers("command groups in flight", ("dynsel_groups",), "MAX_IN_FLIGHT", self._group, *GROUP)
         yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
                                "MAX_READERS", "MAX_DOMAINS", "BUFFER_INSIDE_BYTES")
@@ -229,7 +234,7 @@ class Formula:
         settles = (self._config.is_set("DYNSEL_POLICY_AUTO_TUNE")
                    and not self._config.is_set("DYNSEL_AUTO_TUNE_SMALL"))
         tuned = (WORD.times(2), BYTE.times(3), self._pointer, WORD) if settles else ()
-        recording = WORD.times(2) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
+        recording = WORD.times(3) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
         return struct(self._error(), WORD.times(4), recording, *tuned)
 
     def _busy_word(self):
@@ -251,7 +256,7 @@ class Formula:
             took = LONG if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE") else NOTHING
             return struct(WORD, BYTE.times(2), self._selection(), took, self._work())
         cache_line = 64 if self._config.is_set("DYNSEL_CONTEXT_THREADS") else self._pointer.size
-        waits = (BYTE.times(2), WORD) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else ()
+        waits = (BYTE.times(2), WORD.times(2)) if self._config.is_set("DYNSEL_COMMAND_GROUPS") else ()
         return struct(WORD.times(2), self._selection(), self._status, BYTE.times(2), *waits, self._work(),
                       align=cache_line)
 
@@ -275,8 +280,8 @@ class Formula:
         copy = struct(self._memory_copy(), self._pointer.times(2), WORD.times(3), BYTE)
         fetch = struct(BYTE.times(5), WORD, self._pointer, self._event(), LONG.times(2))
         writer = struct(self._selection(), WORD)
-        return struct(WORD.times(2), self._pointer, size.times(2), self._range(), WORD.times(4 + readers),
-                      self._error(), BYTE.times(2), WORD.times(2), fetch, writer, copy.times(domains), self._movement(),
+        return struct(WORD.times(2), self._pointer, size.times(2), self._range(), WORD.times(6 + readers),
+                      self._error(), BYTE.times(2), WORD.times(2), fetch, WORD, writer, copy.times(domains), self._movement(),
                       Type(inside, 16 if inside else 1))
 
     def _domain(self):
@@ -297,10 +302,13 @@ class Formula:
         staging = struct(self._memory_copy(), HALF, BYTE.times(5))
         bound = struct(self._pointer.times(2), WORD.times(3))
         use = struct(self._pointer, WORD.times(4), self._pointer, BYTE.times(9), WORD)
+        number = HALF if self._number("MAX_IN_FLIGHT") * self._number("MAX_REQUIREMENTS") < 65536 else WORD
+        former = struct(number.times(2), HALF)
         return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
-                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(8), WORD, self._pointer.times(2),
-                      WORD.times(8), LONG.times(3), WORD.times(2 * dependencies + requirements),
-                      bound.times(requirements), use.times(requirements), staging.times(staged),
+                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(11), WORD.times(2),
+                      self._pointer.times(2), WORD.times(11), HALF.times(2), LONG.times(3),
+                      WORD.times(2 * dependencies + requirements), bound.times(requirements),
+                      use.times(requirements), former.times(requirements), staging.times(staged),
                       self._argument().times(arguments), Type(values, 16))
 
     def _opencl_platform(self):

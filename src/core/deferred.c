@@ -28,10 +28,8 @@ void dynsel_deferral_register(const dynsel_deferral *deferral)
     }
 }
 
-dynsel_stage dynsel_stage_of(uint32_t token)
+static inline dynsel_stage stage_in(uint32_t word, uint32_t token)
 {
-    const dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    const uint32_t word = dynsel_word_load_acquire(&slot->word);
     if (dynsel_slot_generation(word) != dynsel_slot_generation(token)) {
         return DYNSEL_STAGE_OVER;
     }
@@ -41,6 +39,20 @@ dynsel_stage dynsel_stage_of(uint32_t token)
     }
     return state == DYNSEL_SLOT_RUNNING || state == DYNSEL_SLOT_COMPLETING ? DYNSEL_STAGE_STARTED
                                                                            : DYNSEL_STAGE_OVER;
+}
+
+dynsel_stage dynsel_stage_of(uint32_t token)
+{
+    const dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    return stage_in(dynsel_word_load_acquire(&slot->word), token);
+}
+
+/* All changes of the word have one order. Who changes the stage after this has seen what was
+ * written before this, and looks at the watchers then. */
+dynsel_stage dynsel_stage_of_watched(uint32_t token)
+{
+    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    return stage_in(dynsel_marked_add(&slot->word, 0), token);
 }
 
 dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *manner,
@@ -230,6 +242,11 @@ void dynsel_deferred_tell_run(dynsel_slot *slot)
     dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
 }
 
+void dynsel_deferred_tell_watchers(dynsel_slot *slot)
+{
+    known->moved(slot);
+}
+
 void dynsel_deferred_leave(const dynsel_policy *policy)
 {
     if (dynsel_word_load_acquire(&registered) != 0) {
@@ -250,6 +267,7 @@ static void end(dynsel_slot *slot, bool started)
     dynsel_tell_end(&slot->selection, slot->work.error.status,
                     started ? dynsel_time_at_once(&slot->work) : 0);
     dynsel_slot_end(slot);
+    dynsel_deferred_moved(slot);
     leave_pending(counted);
 }
 
@@ -272,6 +290,7 @@ static inline void enter_lane(dynsel_lane *lane, dynsel_slot *slot)
     dynsel_lane_append(lane, slot);
     (void)dynsel_marked_add(&slot->word,
                             DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING - DYNSEL_SLOT_STARTING);
+    dynsel_deferred_moved(slot);
     leave_pending(counted);
 }
 

@@ -38,6 +38,10 @@ typedef struct dynsel_deferral {
 
     /* A policy of which nothing is in flight is about to leave its resources, and to end. */
     void (*leave)(const dynsel_policy *policy);
+
+    /* The stage of a slot with `watchers` has changed, and everybody can see that; the slot may be
+     * another's by now. Held is what `ended` says. */
+    void (*moved)(dynsel_slot *slot);
 } dynsel_deferral;
 
 /* Makes it known; the same one each time. Before any work is deferred, under a lock of the
@@ -52,6 +56,9 @@ typedef enum dynsel_stage {
 } dynsel_stage;
 
 dynsel_stage dynsel_stage_of(uint32_t token);
+
+/* The same after the slot's `watchers` were set: when the stage changes later, that is seen. */
+dynsel_stage dynsel_stage_of_watched(uint32_t token);
 
 /* A slot for work of this policy, waited for as the manner says, with work.token. The caller's
  * alone until it is published or given back with dynsel_slot_unclaim(). */
@@ -135,6 +142,16 @@ void dynsel_deferred_tell_end(dynsel_slot *slot);
 /* The same, and to the policy's resource, which has run it. */
 void dynsel_deferred_tell_run(dynsel_slot *slot);
 
+/* What dynsel_deferral.moved is for: after each change of the stage. */
+DYNSEL_RARE void dynsel_deferred_tell_watchers(dynsel_slot *slot);
+
+static inline void dynsel_deferred_moved(dynsel_slot *slot)
+{
+    if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&slot->watchers) == 0)) {
+        dynsel_deferred_tell_watchers(slot);
+    }
+}
+
 /* What dynsel_deferral.leave is for. */
 void dynsel_deferred_leave(const dynsel_policy *policy);
 
@@ -168,6 +185,11 @@ static inline void dynsel_deferred_progress(void)
 }
 
 static inline void dynsel_deferred_tell_end(dynsel_slot *slot)
+{
+    (void)slot;
+}
+
+static inline void dynsel_deferred_moved(dynsel_slot *slot)
 {
     (void)slot;
 }

@@ -6,6 +6,7 @@
 
 #include "core/fail.h"
 #include "core/in_flight.h"
+#include "core/no_waiting.h"
 #include "core/policy.h"
 #include "port/pause.h"
 
@@ -64,9 +65,9 @@ dynsel_status dynsel_wait_group(dynsel_submission_group group)
     if (group.backend == NULL && !dynsel_policy_is_usable(policy)) {
         return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
     }
-    if (dynsel_this_thread()->task_depth != 0) {
-        return DYNSEL_FAIL(DYNSEL_E_IN_TASK,
-                           "the work that is waited for might wait for this function");
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
+                                     "the work that is waited for might wait for this function");
     }
     if (group.backend != NULL) {
         return dynsel_in_flight_wait_backend(group.backend); /* failures belong to the policies */

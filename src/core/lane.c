@@ -203,6 +203,7 @@ static void end_passing(dynsel_lane *lane, dynsel_slot *slot, bool synchronizes)
         }
         dynsel_slot_free(slot);
     }
+    dynsel_deferred_moved(slot);
 }
 
 bool dynsel_lane_pass(dynsel_lane *lane, dynsel_slot *slot)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a policy cannot be used, or cannot place a task. */
 #include "core/fail.h"
+#include "core/no_waiting.h"
 #include "core/policy.h"
 #include "port/assert.h"
 
@@ -105,5 +106,18 @@ bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dy
 {
     DYNSEL_ASSERT(dynsel_policy_is_usable(policy) && index < policy->count && task != NULL);
     return dynsel_is_candidate(policy, index, task);
+}
+#endif
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+dynsel_status dynsel_refuse_to_wait(const char *function, const char *detail)
+{
+    const bool records = dynsel_this_thread()->recordings != 0;
+    (void)detail; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
+                          records ? DYNSEL_TEXT("a group function must not wait: do so before the "
+                                                "command group is submitted, or afterwards")
+                                  : detail,
+                          0);
 }
 #endif

@@ -311,6 +311,7 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     }
     dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
     end_completion(slot, flags);
+    dynsel_deferred_moved(slot);
     return true;
 }
 

@@ -65,9 +65,10 @@ typedef struct dynsel_slot {
     bool overtaken;       /* other work was appended between its start and its own append */
     bool queued;          /* it was put behind other work of its lane */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    bool deferred;      /* it may wait before it is started; see core/deferred.h */
-    bool counted;       /* among what is pending; of who has it alone, or has it in STARTING */
-    dynsel_word choice; /* of deferred work: index and reason, for who does not start it */
+    bool deferred;        /* it may wait before it is started; see core/deferred.h */
+    bool counted;         /* among what is pending; of who has it alone, or has it in STARTING */
+    dynsel_word choice;   /* of deferred work: index and reason, for who does not start it */
+    dynsel_word watchers; /* of whoever defers work: not 0 where dynsel_deferral.moved is wanted */
 #endif
     dynsel_work work;
 } dynsel_slot;

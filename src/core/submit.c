@@ -4,6 +4,7 @@
 #include "core/at_once.h"
 #include "core/fail.h"
 #include "core/in_flight.h"
+#include "core/no_waiting.h"
 #include "core/own_ways.h"
 #include "core/policy.h"
 #include "core/report.h"
@@ -148,8 +149,8 @@ dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dyn
 
 static dynsel_status refuse_in_task(const char *function)
 {
-    return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
-                          "submit without waiting, or wait outside of the task function", 0);
+    return DYNSEL_REFUSE_TO_WAIT(function,
+                                 "submit without waiting, or wait outside of the task function");
 }
 
 /* Of work that was submitted by who awaits it, so that its slot is pinned. */
@@ -166,7 +167,7 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
-    if (dynsel_this_thread()->task_depth != 0) {
+    if (dynsel_must_not_wait()) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
     }
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
@@ -194,7 +195,7 @@ dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, cons
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
-    if (dynsel_this_thread()->task_depth != 0) {
+    if (dynsel_must_not_wait()) {
         return refuse_in_task(DYNSEL_TEXT(__func__));
     }
     static const dynsel_manner awaiting = {.function =

@@ -5,6 +5,7 @@
 #include "core/fail.h"
 #include "core/group.h"
 #include "core/in_flight.h"
+#include "core/no_waiting.h"
 #include "core/policy.h"
 #include "core/submission.h"
 #include "port/atomic.h"
@@ -53,9 +54,9 @@ static dynsel_status wait_until(dynsel_submission *submission, const char *funct
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
-    if (dynsel_this_thread()->task_depth != 0) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
-                              "the work that is waited for might wait for this function", 0);
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(function,
+                                     "the work that is waited for might wait for this function");
     }
     const uint32_t slot = word_of(submission);
     if (is_in_slot(slot)) {

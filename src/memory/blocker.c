@@ -8,7 +8,7 @@
 
 static bool is_held(const dynsel_handler *group)
 {
-    return group->held && group->opener == dynsel_this_thread();
+    return group->held && group->opener == dynsel_thread_identity();
 }
 
 bool dynsel_order_is_own(uint32_t token)

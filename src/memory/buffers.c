@@ -6,7 +6,6 @@
 
 #include "core/deferred.h"
 #include "core/fail.h"
-#include "memory/evict.h"
 #include "memory/lock.h"
 #include "memory/recording.h"
 
@@ -39,31 +38,6 @@ dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dy
                            : DYNSEL_TEXT("the handle is not one that dynsel_buffer_init() made");
     }
     return dynsel_fail(&error);
-}
-
-static bool goes_on(uint32_t token_plus_1)
-{
-    return token_plus_1 != 0 && dynsel_stage_of(token_plus_1 - 1) != DYNSEL_STAGE_OVER;
-}
-
-/* Work that nobody has looked at since it ended is not among the readers and the writer, when
- * others came after its event. */
-static bool is_on_its_way(const dynsel_buffer_record *record)
-{
-    bool used = false;
-    for (uint32_t domain = 0; domain <= CONFIG_DYNSEL_MAX_DOMAINS && !used; domain++) {
-        used = dynsel_user_of(record, domain) != 0;
-    }
-    return used;
-}
-
-bool dynsel_buffer_in_use(const dynsel_buffer_record *record)
-{
-    bool used = goes_on(record->writer);
-    for (uint32_t i = 0; i < record->reader_count && !used; i++) {
-        used = goes_on(record->readers[i]);
-    }
-    return used || is_on_its_way(record);
 }
 
 static dynsel_buffer_record *find_free(void)

@@ -79,6 +79,8 @@ typedef struct dynsel_buffer_record {
     uint32_t writer_order;
     uint32_t readers[CONFIG_DYNSEL_MAX_READERS]; /* tokens + 1 of those that read it since */
     uint32_t reader_count;
+    uint32_t first_former; /* src/memory/users.h: earlier work that is not over, as far as known */
+    uint32_t last_former;
     dynsel_buffer_failures failures;
 
     bool host_valid;
@@ -87,6 +89,7 @@ typedef struct dynsel_buffer_record {
     uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
                            allocated; 0: none */
     dynsel_fetch fetch;
+    dynsel_word watchers;   /* of the fetch; src/memory/watch.h */
     uint8_t fetch_failures; /* in a row, of the fetch that is wanted now */
     uint32_t
         fetch_refused; /* the domain that it was given up from; 0: none. Who is told clears it */
@@ -155,8 +158,5 @@ dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dy
 
 /* Takes the buffer from its handles, as if it had been ended; its place is not free yet. */
 void dynsel_buffer_hide(dynsel_buffer_record *record);
-
-/* Whether work that is not over uses it. */
-bool dynsel_buffer_in_use(const dynsel_buffer_record *record);
 
 #endif

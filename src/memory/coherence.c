@@ -11,10 +11,10 @@
 #include "core/deferred.h"
 #include "core/fail.h"
 #include "memory/domains.h"
-#include "memory/evict.h"
 #include "memory/fetch.h"
 #include "memory/readback.h"
 #include "memory/staging.h"
+#include "memory/users.h"
 #include "port/likely.h"
 
 /* One use on its way through. */
@@ -268,7 +268,7 @@ static dynsel_status look_for_sharing(const sight *s)
     if (look_for_readers(s) == DYNSEL_OK) {
         return DYNSEL_OK;
     }
-    const bool ends = dynsel_group_in(s->group->obstacle - 1)->opener == NULL;
+    const bool ends = dynsel_group_in(s->group->obstacle - 1)->opener == 0;
     if (ends && dynsel_domains[s->group->domain - 1].shares) {
         return DYNSEL_E_AGAIN;
     }

@@ -4,12 +4,14 @@
 
 #include "core/deferred.h"
 #include "core/fail.h"
+#include "core/no_waiting.h"
 #include "memory/buffers.h"
 #include "memory/coherence.h"
 #include "memory/evict.h"
 #include "memory/failures.h"
 #include "memory/lock.h"
 #include "memory/readback.h"
+#include "memory/users.h"
 #include "port/atomic.h"
 #include "port/lock.h"
 #include "port/pause.h"
@@ -115,8 +117,9 @@ dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
     if (buffer == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the buffer is NULL");
     }
-    if (dynsel_this_thread()->task_depth > 0) {
-        return DYNSEL_FAIL(DYNSEL_E_IN_TASK, "end buffers outside of task functions");
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
+                                     "end buffers outside of task functions");
     }
     dynsel_buffer_record *record = NULL;
     const dynsel_status status = close_off_when_over(*buffer, &record);

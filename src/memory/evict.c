@@ -5,37 +5,8 @@
 #include "memory/domains.h"
 #include "memory/group.h"
 #include "memory/lock.h"
+#include "memory/users.h"
 #include "port/assert.h"
-
-static bool uses(const dynsel_handler *group, const dynsel_buffer_record *record)
-{
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        if (group->uses[i].record == record) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Pinned, because a group that is over may be filled in by who has its slot next. */
-uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain)
-{
-    uint32_t user = 0;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && user == 0; i++) {
-        dynsel_handler *const group = &dynsel_groups[i];
-        const uint32_t decided = group->decided;
-        if (decided == 0) {
-            continue;
-        }
-        if (!dynsel_deferred_pin_reserved(decided - 1)) {
-            group->decided = 0;
-            continue;
-        }
-        user = group->domain == domain && uses(group, record) ? decided : 0;
-        dynsel_slot_drop(&dynsel_slots[i], DYNSEL_SLOT_PIN);
-    }
-    return user;
-}
 
 void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given)
 {
@@ -145,25 +116,27 @@ bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
     return record != NULL;
 }
 
-/* Another thread may take it meanwhile, to make room. */
-static bool take_if_there(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given)
+/* Another thread may take one meanwhile, to make room. False: none is left. */
+static bool take_any(dynsel_buffer_record *record, dynsel_given_copy *given)
 {
+    uint32_t domain = 1;
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     DYNSEL_ASSERT(record->fetch.state == DYNSEL_NO_FETCH);
-    const bool there = record->copies[domain - 1].memory.native != NULL;
-    if (there) {
+    while (domain <= CONFIG_DYNSEL_MAX_DOMAINS &&
+           record->copies[domain - 1].memory.native == NULL) {
+        domain++;
+    }
+    if (domain <= CONFIG_DYNSEL_MAX_DOMAINS) {
         dynsel_copy_take(record, domain, given);
     }
     dynsel_brief_lock_release(&dynsel_memory_lock);
-    return there;
+    return domain <= CONFIG_DYNSEL_MAX_DOMAINS;
 }
 
 void dynsel_copies_end(dynsel_buffer_record *record)
 {
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        dynsel_given_copy given;
-        if (take_if_there(record, i + 1, &given)) {
-            dynsel_copy_release(&given);
-        }
+    dynsel_given_copy given;
+    while (take_any(record, &given)) {
+        dynsel_copy_release(&given);
     }
 }

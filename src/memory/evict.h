@@ -6,10 +6,6 @@
 
 #include "memory/buffers.h"
 
-/* Token + 1 of work in the domain whose start was decided, which is not over and uses the buffer;
- * 0: none. Looks at everything in flight. */
-uint32_t dynsel_user_of(const dynsel_buffer_record *record, uint32_t domain);
-
 /* A copy that nothing leads to any more. */
 typedef struct dynsel_given_copy {
     dynsel_backend *backend;

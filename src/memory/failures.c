@@ -7,6 +7,7 @@
 #include "memory/lock.h"
 #include "memory/order.h"
 #include "memory/readback.h"
+#include "memory/watch.h"
 
 static dynsel_word untold; /* host commands that have failed and whose ends were not told yet */
 
@@ -191,14 +192,28 @@ static void note_all(const dynsel_handler *group, const dynsel_error *error, boo
     }
 }
 
+/* Some that wait may now end before all that they depend on has. */
+static void have_all_looked_at_that_fail(void)
+{
+    dynsel_handler *group = dynsel_watcher_from(1);
+    while (group != NULL) {
+        if (dynsel_failures_find(group) != NULL) {
+            dynsel_watch_end(group);
+        }
+        group = dynsel_watcher_from((uint32_t)(group - dynsel_groups) + 2);
+    }
+}
+
 /* What comes behind it waits for its end now: it may still be about what it brought. */
 void dynsel_failure_enter(dynsel_handler *group, const dynsel_error *error)
 {
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_coherence_undo(group);
     note_all(group, error, false);
+    have_all_looked_at_that_fail();
     group->undone = true;
     group->lane = NULL;
+    dynsel_watch_changed(group);
     dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
@@ -269,6 +284,7 @@ void dynsel_failure_end(dynsel_handler *group, dynsel_error *error)
 {
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     end_failed(group, error);
+    have_all_looked_at_that_fail();
     dynsel_brief_lock_release(&dynsel_memory_lock);
     group->undone = false;
     group->ran = false;

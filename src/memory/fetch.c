@@ -7,6 +7,7 @@
 #include "memory/evict.h"
 #include "memory/lock.h"
 #include "memory/readback.h"
+#include "memory/watch.h"
 
 /* What is on a device that failed is gone; its memory is given up when somebody wants the copy. */
 static void lose(dynsel_buffer_record *record, uint32_t domain)
@@ -31,6 +32,7 @@ static void end_well(dynsel_buffer_record *record)
     record->fetch_failures = 0;
     record->fetch_refused = 0;
     record->fetch.state = DYNSEL_NO_FETCH;
+    dynsel_watch_fetch_changed(record);
 }
 
 /* The copy is as good as before, unless its device is lost. again: another try may help. */
@@ -52,6 +54,7 @@ static void end_failed(dynsel_buffer_record *record, const dynsel_error *failure
         record->host_valid = false; /* it may have been the host's to be read */
     }
     record->fetch.state = DYNSEL_NO_FETCH;
+    dynsel_watch_fetch_changed(record);
 }
 
 void dynsel_fetch_look(dynsel_buffer_record *record)
@@ -105,6 +108,7 @@ static void give_up(dynsel_buffer_record *record)
     dynsel_copy_release(&given);
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     record->fetch.state = DYNSEL_NO_FETCH;
+    dynsel_watch_fetch_changed(record);
     dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
@@ -131,6 +135,7 @@ void dynsel_fetch_begin(dynsel_buffer_record *record)
     }
     if (status == DYNSEL_OK && fetch->done.native != NULL) {
         fetch->state = DYNSEL_FETCH_RUNS;
+        dynsel_watch_fetch_changed(record);
     } else if (status == DYNSEL_OK) {
         end_well(record);
     } else {

@@ -85,6 +85,20 @@ static inline void dynsel_use_reset(dynsel_use *use)
     use->relies_on = 0;
 }
 
+/* Numbers one use of a buffer by one slot. */
+#if CONFIG_DYNSEL_MAX_IN_FLIGHT * CONFIG_DYNSEL_MAX_REQUIREMENTS < 65536
+typedef uint16_t dynsel_use_number;
+#else
+typedef uint32_t dynsel_use_number;
+#endif
+
+/* That others have taken its place in a buffer before it was over; see src/memory/users.h. */
+typedef struct dynsel_former_use {
+    dynsel_use_number next; /* of the same buffer; 0: none */
+    dynsel_use_number previous;
+    uint16_t buffer; /* its place in the table + 1; 0: there is none */
+} dynsel_former_use;
+
 /* A pointer in a range, to the host's memory. */
 typedef struct dynsel_staged {
     dynsel_memory memory; /* host, bytes: what it points to; native: of the staging memory that was
@@ -133,23 +147,33 @@ struct dynsel_handler {
     bool undone;               /* its start failed: its command changes nothing, as is entered */
     bool ran;                  /* it has failed after its command had begun, */
     bool unrun;                /* or on the host before that */
+    bool refused;              /* its resource took no more work when it was to be started last */
+    bool for_start;            /* it waits for the start of `waits_for`, not for its end */
+    bool wants_staging;        /* it is the first in its domain that waits for staging memory */
     uint32_t order;            /* the number of its entry, counted round */
+    uint32_t opener;           /* of a host accessor: the thread that asked for it; else 0 */
     const dynsel_lane *lane;   /* where it will run: what its slot says is not for others to read */
-    const void *opener;        /* of a host accessor: the thread that asked for it */
+    dynsel_word *watches;      /* src/memory/watch.h: the list of watchers that it is in; or NULL */
     uint32_t decided;          /* `token` once it was decided to start it */
     uint32_t obstacle;         /* token + 1 of work whose end its data wait for; 0: none */
     uint32_t relies_on;        /* that of its uses; `token` where they differ */
     uint32_t domain;           /* where it runs: DYNSEL_HOST_DOMAIN or a place in the table + 1 */
-    uint32_t next;             /* slot number of the next that waits; DYNSEL_NO_SLOT at the end */
+    uint32_t waits_for;        /* token + 1 of what its order made it wait for; 0: none */
+    uint32_t looked_since;     /* token + 1 of an obstacle after whose start it was looked at */
     uint32_t replaced;         /* of a host accessor that writes: the writer before it */
     uint32_t dependency_count; /* of those that were not over when it was last looked at */
     uint32_t after_count;      /* work to come after by its event; set when the start was decided */
-    dynsel_range_bytes bytes;  /* of its ranges, so far */
+    uint32_t former_user;      /* token + 1 of who `former` is of; 0: nothing is in it */
+    dynsel_word line;          /* those who wait until it is tried no more; src/memory/watch.h */
+    uint16_t next;             /* in that list: slot numbers, DYNSEL_NO_SLOT at the ends */
+    uint16_t previous;
+    dynsel_range_bytes bytes; /* of its ranges, so far */
 
     uint32_t dependencies[CONFIG_DYNSEL_MAX_DEPENDENCIES];                           /* tokens */
     uint32_t after[CONFIG_DYNSEL_MAX_DEPENDENCIES + CONFIG_DYNSEL_MAX_REQUIREMENTS]; /* tokens */
     dynsel_bound bound[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_use uses[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    dynsel_former_use former[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_staged staged[CONFIG_DYNSEL_MAX_STAGED];
     dynsel_argument arguments[CONFIG_DYNSEL_MAX_ARGUMENTS];
     _Alignas(16) unsigned char values[CONFIG_DYNSEL_ARGUMENT_BYTES];

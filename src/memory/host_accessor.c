@@ -8,12 +8,14 @@
 #include "core/deferred.h"
 #include "core/fail.h"
 #include "core/in_flight.h"
+#include "core/no_waiting.h"
 #include "core/policy.h"
 #include "core/submission.h"
 #include "memory/buffers.h"
 #include "memory/lock.h"
 #include "memory/order.h"
 #include "memory/place.h"
+#include "memory/watch.h"
 #include "port/pause.h"
 
 static dynsel_status choose(dynsel_policy *policy, const dynsel_task *task,
@@ -79,10 +81,10 @@ static dynsel_status check(const request *r)
     if (r->mode > DYNSEL_ACCESS_ATOMIC) {
         return refuse(r, DYNSEL_TEXT("there is no such mode"));
     }
-    return dynsel_this_thread()->task_depth == 0
-               ? DYNSEL_OK
-               : DYNSEL_FAIL_IN(r->manner.function, DYNSEL_E_IN_TASK,
-                                "what it waits for might wait for this function", 0);
+    return dynsel_must_not_wait()
+               ? DYNSEL_REFUSE_TO_WAIT(r->manner.function,
+                                       "what it waits for might wait for this function")
+               : DYNSEL_OK;
 }
 
 /* Looks at the handle for its own error; that the buffer is still there is looked at again when the
@@ -150,6 +152,7 @@ static bool cancel(const request *r)
         r->group->doomed = true;
         r->group->error = *dynsel_last_error();
         dynsel_order_leave(r->group);
+        dynsel_watch_end(r->group);
     }
     dynsel_brief_lock_release(&dynsel_memory_lock);
     return waits;

@@ -9,6 +9,8 @@
 #include "memory/lock.h"
 #include "memory/pointers.h"
 #include "memory/staging.h"
+#include "memory/users.h"
+#include "memory/watch.h"
 #include "port/likely.h"
 
 uint32_t dynsel_order_entries;
@@ -23,17 +25,20 @@ static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependenc
     return false;
 }
 
-/* Whether its event fails when what it depends on does. What only stands behind that on its lane
- * succeeds all the same, and it is not known to have failed before the lane is looked at. */
-static bool passes_failures_on(const dynsel_handler *group)
+/* Token + 1 of work that its event does not tell the failure of; 0: its event fails when what it
+ * depends on does. What only stands behind that on its lane succeeds all the same, and it is not
+ * known to have failed before the lane is looked at. */
+static uint32_t find_untold_by_event(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->dependency_count; i++) {
         if (!comes_by_event_after(group, group->dependencies[i]) &&
             dynsel_stage_of(group->dependencies[i]) != DYNSEL_STAGE_OVER) {
-            return false;
+            return group->dependencies[i] + 1;
         }
     }
-    return group->relies_on == 0 || dynsel_stage_of(group->relies_on - 1) == DYNSEL_STAGE_OVER;
+    return group->relies_on != 0 && dynsel_stage_of(group->relies_on - 1) != DYNSEL_STAGE_OVER
+               ? group->relies_on
+               : 0;
 }
 
 /* Whether it was not begun, or stands behind what failed on its lane, so that it fails although its
@@ -58,8 +63,15 @@ static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
     if (before->lane == group->lane && group->in_order) {
         return true;
     }
-    if (before->domain != group->domain || group->domain == DYNSEL_HOST_DOMAIN ||
-        !passes_failures_on(before) || is_to_fail(dependency)) {
+    if (before->domain != group->domain || group->domain == DYNSEL_HOST_DOMAIN) {
+        return false;
+    }
+    const uint32_t hidden = find_untold_by_event(before);
+    if (hidden != 0) {
+        group->waits_for = hidden;
+        return false;
+    }
+    if (is_to_fail(dependency)) {
         return false;
     }
     group->after[group->after_count++] = dependency;
@@ -68,6 +80,8 @@ static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
 
 static bool waits_for(dynsel_handler *group, uint32_t dependency, dynsel_stage stage)
 {
+    group->waits_for = dependency + 1;
+    group->for_start = stage == DYNSEL_STAGE_ACCEPTED;
     return stage == DYNSEL_STAGE_ACCEPTED || !may_follow(group, dependency);
 }
 
@@ -169,6 +183,9 @@ static inline bool take_place(dynsel_handler *group, dynsel_use *use)
     dynsel_buffer_record *record = use->record;
     use->source = record->writer_order;
     if (use->writes) {
+        if (!DYNSEL_LIKELY(group->dependency_count == 0)) {
+            dynsel_users_replaced(record);
+        }
         group->replaced = record->writer;
         record->writer = group->token;
         record->writer_order = group->order;
@@ -193,6 +210,9 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
         if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
             return status;
         }
+    }
+    if (!DYNSEL_LIKELY(group->former_user == 0)) {
+        dynsel_users_forget(group);
     }
     dynsel_order_entries += dynsel_order_entries == UINT32_MAX ? 2 : 1; /* 0 is nobody's */
     group->order = dynsel_order_entries;
@@ -263,6 +283,10 @@ static inline bool has_to_wait(dynsel_handler *group, bool fails)
         }
     }
     group->dependency_count = kept;
+    if (fails && kept != 0) {
+        group->waits_for = group->dependencies[0] + 1;
+        group->for_start = false;
+    }
     return fails ? kept != 0 && !may_end_early(group) : waits;
 }
 
@@ -332,9 +356,10 @@ static void forget(dynsel_buffer_record *record, const dynsel_handler *group)
 }
 
 /* All that the slot was used for before is over. */
-void dynsel_order_forget(const dynsel_handler *group)
+void dynsel_order_forget(dynsel_handler *group)
 {
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_users_forget(group);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         forget(&dynsel_buffers[i], group);
     }

@@ -7,6 +7,7 @@
 #include "memory/lock.h"
 #include "memory/order.h"
 #include "memory/progress.h"
+#include "memory/watch.h"
 #include "port/likely.h"
 
 /* What one attempt to enter came to. */
@@ -40,7 +41,11 @@ static inline void publish(dynsel_handler *group, uint32_t keepers, bool waits, 
                                 group->held ? DYNSEL_COURSE_HELD : DYNSEL_COURSE_STARTS);
     } else {
         dynsel_deferred_publish(dynsel_slot_of(group), keepers, DYNSEL_COURSE_WAITS);
-        dynsel_waiting_add(group);
+        if (made->start == DYNSEL_E_AGAIN) {
+            dynsel_watch_obstacle(group, made->fetch);
+        } else {
+            dynsel_watch_no_longer(group);
+        }
     }
 }
 
@@ -51,7 +56,9 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_manner *mann
 {
     group->doomed = false;
     group->held = false;
-    group->opener = is_host_access(group) ? dynsel_this_thread() : NULL;
+    group->refused = false;
+    group->looked_since = 0;
+    group->opener = is_host_access(group) ? dynsel_thread_identity() : 0;
     made->status = dynsel_place_take(group);
     if (!DYNSEL_LIKELY(made->status == DYNSEL_OK)) {
         return;

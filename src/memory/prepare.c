@@ -7,6 +7,7 @@
 
 #include "backends/default_memory.h"
 #include "core/fail.h"
+#include "core/no_waiting.h"
 #include "core/policy.h"
 
 DYNSEL_TAKE_DEFAULT_MEMORY;
@@ -37,9 +38,8 @@ static bool has_name(const dynsel_kernel *kernel)
 
 static dynsel_status check(const preparation *p, const char *function)
 {
-    if (dynsel_this_thread()->task_depth > 0) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
-                              "prepare kernels outside of task functions", 0);
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(function, "prepare kernels outside of task functions");
     }
     if (!dynsel_policy_is_usable(p->policy)) {
         return dynsel_policy_refuse_use(p->policy, function);

@@ -4,82 +4,27 @@
 #include "core/deferred.h"
 #include "core/fail.h"
 #include "memory/coherence.h"
+#include "memory/fetch.h"
 #include "memory/lock.h"
 #include "memory/order.h"
 #include "memory/place.h"
 #include "memory/readback.h"
 #include "memory/staging.h"
+#include "memory/watch.h"
 #include "port/likely.h"
-
-/* Slot numbers; under the lock. */
-static uint32_t first = DYNSEL_NO_SLOT;
-static uint32_t last = DYNSEL_NO_SLOT;
-
-static dynsel_word waiting; /* how many; without the lock it is a hint */
-
-static dynsel_handler *group_at(uint32_t number)
-{
-    return &dynsel_groups[number - 1];
-}
-
-static uint32_t number_of(const dynsel_handler *group)
-{
-    return (uint32_t)(group - dynsel_groups) + 1;
-}
-
-/* Numbers of entry are counted round. */
-static bool comes_before(uint32_t order, uint32_t other)
-{
-    return (int32_t)(order - other) < 0;
-}
-
-static void count(uint32_t change)
-{
-    dynsel_word_store_relaxed(&waiting, dynsel_word_load_relaxed(&waiting) + change);
-}
-
-/* What waits again goes where it was. */
-void dynsel_waiting_add(dynsel_handler *group)
-{
-    uint32_t *link = &first;
-    if (last != DYNSEL_NO_SLOT && comes_before(group_at(last)->order, group->order)) {
-        link = &group_at(last)->next;
-    }
-    while (*link != DYNSEL_NO_SLOT && comes_before(group_at(*link)->order, group->order)) {
-        link = &group_at(*link)->next;
-    }
-    group->next = *link;
-    *link = number_of(group);
-    if (group->next == DYNSEL_NO_SLOT) {
-        last = number_of(group);
-    }
-    count(1);
-}
-
-static void take_off(const dynsel_handler *group)
-{
-    uint32_t before = DYNSEL_NO_SLOT;
-    uint32_t *link = &first;
-    while (*link != number_of(group)) {
-        before = *link;
-        link = &group_at(before)->next;
-    }
-    *link = group->next;
-    if (group->next == DYNSEL_NO_SLOT) {
-        last = before;
-    }
-    count((uint32_t)-1);
-}
 
 /* Data that are lost for good doom it: it ends when all that it depends on has. */
 dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **fetch)
 {
+    group->waits_for = 0;
+    group->wants_staging = false;
     const dynsel_outlook outlook = dynsel_coherence_look(group);
     *fetch = outlook.fetch;
     if (DYNSEL_LIKELY(outlook.status == DYNSEL_OK || outlook.status == DYNSEL_E_AGAIN)) {
         return outlook.status;
     }
     group->doomed = true;
+    dynsel_watch_changed(group); /* who has it take its turn before */
     return dynsel_order_look(group);
 }
 
@@ -101,6 +46,23 @@ static void doom(dynsel_handler *group, const dynsel_error *error)
 {
     group->doomed = true;
     group->error = *error;
+}
+
+/* Under the lock: it waits again. status: of the look where the policy has chosen again, or why it
+ * was not started. */
+static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_status refusal,
+                       dynsel_buffer_record *fetch)
+{
+    dynsel_deferred_put_back(dynsel_slot_of(group));
+    if (status != DYNSEL_E_AGAIN || group->doomed) {
+        dynsel_watch_no_longer(group);
+    } else if (refusal == DYNSEL_OK) {
+        dynsel_watch_obstacle(group, fetch);
+    } else if (refusal == DYNSEL_E_AGAIN) {
+        dynsel_watch_resource(group);
+    } else {
+        dynsel_watch_nothing(group);
+    }
 }
 
 /* Under the lock, where the policy has chosen again. */
@@ -125,15 +87,17 @@ DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *
     dynsel_status status = choose_again(group, refusal->status, may_choose);
 
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_status why = refusal->status;
     if (status == DYNSEL_OK) {
         status = look_elsewhere(group, &fetch);
+        why = DYNSEL_OK;
     } else if (status != DYNSEL_E_AGAIN) {
         doom(group, refusal);
     }
     if (status != DYNSEL_OK) {
-        dynsel_deferred_put_back(dynsel_slot_of(group));
-        dynsel_waiting_add(group);
+        wait_again(group, status, why, fetch);
     }
+    dynsel_watch_changed(group); /* it has no copy on its way any more, or is elsewhere */
     dynsel_brief_lock_release(&dynsel_memory_lock);
     if (fetch != NULL) {
         dynsel_fetch_begin(fetch);
@@ -147,7 +111,8 @@ DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     doom(group, failure);
     dynsel_deferred_put_back(dynsel_slot_of(group));
-    dynsel_waiting_add(group);
+    dynsel_watch_no_longer(group);
+    dynsel_watch_changed(group); /* it will bring nothing */
     dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
@@ -184,62 +149,59 @@ static void go_on(dynsel_handler *group, dynsel_status status)
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
 }
 
-/* Under the lock, which is let go in between. True: it is worth another look at once. */
-static bool attend_to(dynsel_handler *group)
+/* Under the lock, which is let go in between. */
+static void attend_to(dynsel_handler *group)
 {
     dynsel_buffer_record *fetch = NULL;
+    if (dynsel_watch_line(group)) {
+        return;
+    }
+    group->refused = false;
     const dynsel_status status = dynsel_waiting_look(group, &fetch);
     if (status == DYNSEL_E_AGAIN) {
+        dynsel_watch_obstacle(group, fetch);
         if (fetch != NULL) {
             dynsel_brief_lock_release(&dynsel_memory_lock);
             dynsel_fetch_begin(fetch);
             dynsel_brief_lock_acquire(&dynsel_memory_lock);
         }
-        return fetch != NULL;
+        return;
     }
-    take_off(group);
     dynsel_deferred_take(dynsel_slot_of(group));
     if (status == DYNSEL_OK && group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
         group->held = true; /* from now on it is who asked for it that ends it */
     } else {
         go_on(group, status);
     }
-    return false;
 }
 
-/* The list may have changed while the lock was let go. NULL: nothing is left of this round. */
-static dynsel_handler *find_next(uint32_t done, uint32_t end)
+static void look_at_fetches(void)
 {
-    uint32_t number = first;
-    while (number != DYNSEL_NO_SLOT && !comes_before(done, group_at(number)->order)) {
-        number = group_at(number)->next;
+    dynsel_buffer_record *record = dynsel_watched_fetch(0);
+    while (record != NULL) {
+        dynsel_fetch_look(record);
+        record = dynsel_watched_fetch((uint32_t)(record - dynsel_buffers) + 1);
     }
-    return number != DYNSEL_NO_SLOT && !comes_before(end, group_at(number)->order)
-               ? group_at(number)
-               : NULL;
 }
 
-/* Once through what waited at the beginning. */
-static void walk(void)
+/* In the order of their entry, and none that was entered meanwhile. */
+static void look_at_all_that_may_go_on(void)
 {
-    uint32_t done = group_at(first)->order - 1;
-    const uint32_t end = group_at(last)->order;
-    for (dynsel_handler *group = find_next(done, end); group != NULL;
-         group = find_next(done, end)) {
-        const uint32_t order = group->order;
-        if (!attend_to(group)) {
-            done = order;
-        }
+    const uint32_t newest = dynsel_order_entries;
+    dynsel_watch_begin_round();
+    look_at_fetches();
+    dynsel_handler *group = dynsel_watch_take(newest, dynsel_order_entries);
+    while (group != NULL) {
+        attend_to(group);
+        group = dynsel_watch_take(newest, dynsel_order_entries);
     }
 }
 
 void dynsel_waiting_progress(void)
 {
-    if (dynsel_word_load_relaxed(&waiting) != 0) {
+    if (dynsel_watch_is_due()) {
         dynsel_brief_lock_acquire(&dynsel_memory_lock);
-        if (first != DYNSEL_NO_SLOT) {
-            walk();
-        }
+        look_at_all_that_may_go_on();
         dynsel_brief_lock_release(&dynsel_memory_lock);
     }
     dynsel_readback_tell();
@@ -257,6 +219,7 @@ void dynsel_waiting_register(void)
                                              .blocker = dynsel_order_blocker,
                                              .ended = dynsel_order_ended,
                                              .holds = dynsel_order_holds,
+                                             .moved = dynsel_watch_moved,
                                              .leave = leave};
     dynsel_deferral_register(&deferral);
 }

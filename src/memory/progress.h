@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command groups that wait, in the order in which they were entered. */
+/* Looks at command groups that wait, and starts or ends them. */
 #ifndef DYNSEL_MEMORY_PROGRESS_H
 #define DYNSEL_MEMORY_PROGRESS_H
 
@@ -8,9 +8,6 @@
 
 /* Registers with the core, once. Under the lock. */
 void dynsel_waiting_register(void);
-
-/* Under the lock: in its place. */
-void dynsel_waiting_add(dynsel_handler *group);
 
 /* Starts or ends all that can be; see core/deferred.h. */
 void dynsel_waiting_progress(void);

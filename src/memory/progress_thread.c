@@ -9,6 +9,7 @@
 
 #include "core/deferred.h"
 #include "core/fail.h"
+#include "core/no_waiting.h"
 #include "port/atomic.h"
 #include "port/lock.h"
 #include "port/wake.h"
@@ -73,8 +74,9 @@ dynsel_status dynsel_progress_thread_start(void)
 
 dynsel_status dynsel_progress_thread_stop(void)
 {
-    if (dynsel_this_thread()->task_depth != 0) {
-        return DYNSEL_FAIL(DYNSEL_E_IN_TASK, "the task function may run in that thread");
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
+                                     "the task function may run in that thread");
     }
     dynsel_lock_acquire(&lock);
     if (runs) {

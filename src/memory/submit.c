@@ -4,6 +4,7 @@
 #include "core/deferred.h"
 #include "core/fail.h"
 #include "core/in_flight.h"
+#include "core/no_waiting.h"
 #include "core/policy.h"
 #include "memory/order.h"
 #include "memory/place.h"
@@ -133,9 +134,9 @@ dynsel_status dynsel_submit_command_group_and_wait(dynsel_policy *policy, dynsel
                                              DYNSEL_TEXT("dynsel_submit_command_group_and_wait"),
                                          .deadline_ns = DYNSEL_WAIT_FOREVER,
                                          .awaits = true};
-    if (dynsel_this_thread()->task_depth != 0) {
-        return DYNSEL_FAIL(DYNSEL_E_IN_TASK,
-                           "submit without waiting, or wait outside of the task function");
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(
+            DYNSEL_TEXT(__func__), "submit without waiting, or wait outside of the task function");
     }
     dynsel_submission submission;
     dynsel_status status = submit(policy, group, args, &submission, &manner);

@@ -8,6 +8,7 @@
 
 #include "backends/default_memory.h"
 #include "core/fail.h"
+#include "core/no_waiting.h"
 #include "memory/svm.h"
 #include "port/lock.h"
 
@@ -449,8 +450,8 @@ dynsel_status dynsel_svm_map(void *memory, dynsel_access_mode mode)
 {
     static const turn unmapped = {.function = DYNSEL_TEXT("dynsel_svm_map"), .from = UNMAPPED};
     stage was = FREE;
-    if (dynsel_this_thread()->task_depth != 0) {
-        return DYNSEL_FAIL(DYNSEL_E_IN_TASK, "map it outside of the task function");
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__), "map it outside of the task function");
     }
     if (mode >= DYNSEL_ACCESS_ATOMIC) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the host reads or writes: another mode");
@@ -468,8 +469,9 @@ dynsel_status dynsel_svm_unmap(void *memory)
 {
     static const turn mapped = {.function = DYNSEL_TEXT("dynsel_svm_unmap"), .from = MAPPED};
     stage was = FREE;
-    if (dynsel_this_thread()->task_depth != 0) {
-        return DYNSEL_FAIL(DYNSEL_E_IN_TASK, "unmap it outside of the task function");
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
+                                     "unmap it outside of the task function");
     }
     block *const found = begin_turn_when_over(memory, &mapped, &was);
     if (found == NULL) {

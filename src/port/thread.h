@@ -15,6 +15,7 @@ typedef struct dynsel_thread {
     uint32_t slot_cursor;    /* where this thread looks for a free slot first */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     uint32_t recordings;     /* group functions that this thread is in: each has a slot */
+    uint32_t identity;       /* of dynsel_thread_identity(); 0: it has none yet */
     uint32_t looks_left_out; /* of the next, to see whether work was over as soon as it began */
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
@@ -40,5 +41,11 @@ static inline dynsel_thread *dynsel_this_thread(void)
 {
     return &dynsel_thread_state;
 }
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Tells this thread from all others, also from those that have ended, which its state's address
+ * does not. Never 0; counted round after 2^32 threads. */
+uint32_t dynsel_thread_identity(void);
+#endif
 
 #endif

@@ -39,6 +39,9 @@ typedef struct handle {
     bool ready;
     bool doomed;
     bool follows; /* it may start when the work of handle 0 is started: the device runs in order */
+    bool watched;
+    bool told;     /* of a change since then */
+    unsigned seen; /* the dynsel_stage when it was watched */
 } handle;
 
 /* All that the threads change, beside the table of slots. */
@@ -391,10 +394,29 @@ static void leave_nothing(const dynsel_policy *policy)
     (void)policy;
 }
 
+static void note_move(dynsel_slot *slot)
+{
+    dynsel_word_store_relaxed(&slot->watchers, 0);
+    for (unsigned i = 0; i < HANDLES; i++) {
+        handle *own = &world.handles[i];
+        own->told = own->told || (own->watched && dynsel_slot_number_in(own->token) ==
+                                                      (uint32_t)(slot - dynsel_slots) + 1);
+    }
+}
+
+static void watch(unsigned which)
+{
+    handle *own = &world.handles[which];
+    own->watched = true;
+    dynsel_word_store_relaxed(&dynsel_slot_at(dynsel_slot_number_in(own->token))->watchers, 1);
+    own->told = false;
+    own->seen = dynsel_stage_of_watched(own->token);
+}
+
 static void register_deferral(void)
 {
     static const dynsel_deferral deferral = {start_all_deferred, name_blocker, note_end,
-                                             leave_nothing};
+                                             leave_nothing, note_move};
     dynsel_deferral_register(&deferral);
 }
 
@@ -504,6 +526,7 @@ typedef struct program {
 #define READY(n)         OPERATION(get_ready, n)
 #define DOOM(n)          OPERATION(doom, n)
 #define START_IN_VAIN(n) OPERATION(start_in_vain, n)
+#define WATCH(n)         OPERATION(watch, n)
 #define TAKE_FAILURE     OPERATION(take_failure, 0)
 
 static const program programs[] = {
@@ -549,6 +572,9 @@ static const program programs[] = {
     {"both detached", {DEFER(0), DEFER_BEHIND(1)}, {{READY(0), RELEASE(0)}, {READY(1), GROUP}}},
     {"doom beside wait", {DEFER(0)}, {{DOOM(0), PROGRESS, SUBMIT}, {WAIT(0), UNWRAP(0)}}},
     {"doom beside release", {DEFER(0)}, {{DOOM(0), PROGRESS, UNWRAP(0)}, {RELEASE(0), GROUP}}},
+    {"watch beside start", {DEFER(0)}, {{READY(0), PROGRESS, WAIT(0)}, {WATCH(0), WATCH(0)}}},
+    {"watch beside doom", {DEFER(0)}, {{DOOM(0), PROGRESS, RELEASE(0)}, {WATCH(0)}}},
+    {"watch a detached one", {DEFER(0)}, {{READY(0), RELEASE(0), GROUP}, {WATCH(0), WATCH(0)}}},
 #endif
 };
 
@@ -613,6 +639,18 @@ static void check_handles(void)
     }
 }
 
+/* It is over by now. */
+static void check_watches(void)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    for (unsigned i = 0; i < HANDLES; i++) {
+        const handle *own = &world.handles[i];
+        must(!own->watched || own->told || own->seen == DYNSEL_STAGE_OVER,
+             "who watched was not told of the change");
+    }
+#endif
+}
+
 static void check_events(void)
 {
     unsigned failures = world.doomed;
@@ -649,6 +687,7 @@ static void check_end(void)
     }
     must(world.hooks == deferred, "who deferred the work did not hear of each end once");
     check_handles();
+    check_watches();
     check_events();
     must(world.over || dynsel_resource_reinstate(&world.policy, 0) == DYNSEL_OK,
          "the device stays out of service");

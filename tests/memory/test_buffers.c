@@ -8,6 +8,7 @@
 
 #include "fakes/simulated_memory.h"
 #include "memory/recorded.h"
+#include "port/thread.h"
 
 enum { COUNT = 6, BUFFERS = CONFIG_DYNSEL_MAX_BUFFERS };
 
@@ -511,11 +512,15 @@ static void ended_buffers_cannot_be_used(void **state)
     assert_status(DYNSEL_E_STALE, dynsel_buffer_movement(accessor.buffer, &movement));
 }
 
-/* Ends the buffer when everything about it was recorded. */
+/* Ends the buffer when everything about it was recorded; as another thread, for the group function
+ * itself must not. */
 static dynsel_status add_and_end(dynsel_handler *handler, void *args)
 {
     const dynsel_status status = add(handler, args);
+    const uint32_t recordings = dynsel_this_thread()->recordings;
+    dynsel_this_thread()->recordings = 0;
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
+    dynsel_this_thread()->recordings = recordings;
     return status;
 }
 

@@ -243,6 +243,31 @@ static void a_copy_is_read_while_it_is_fetched(void **state)
     finish_with(1, 1);
 }
 
+/* However many wait for it. */
+static void a_fetch_is_polled_once_a_round(void **state)
+{
+    enum { READERS = 3, ROUNDS = 10 };
+    (void)state;
+    run_on(0, add_to(a, 1));
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    const job look = {.kind = FAIL, .buffers = {a}, .modes = {DYNSEL_ACCESS_READ}};
+    dynsel_submission reads[READERS];
+    for (unsigned i = 0; i < READERS; i++) {
+        send_to(HOST, look, &reads[i]);
+    }
+    assert_int_equal(1, simulated_pending(&sim));
+    const unsigned before = sim.counts.polls;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        dynsel_progress();
+    }
+    assert_int_equal(before + ROUNDS, sim.counts.polls);
+    places_hurry();
+    for (unsigned i = 0; i < READERS; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&reads[i]));
+    }
+    finish_with(1, 1);
+}
+
 static void a_copy_is_not_written_while_it_is_fetched(void **state)
 {
     (void)state;
@@ -517,6 +542,7 @@ int main(void)
         EACH(without_order_readers_come_after_what_was_brought),
         EACH(without_order_work_comes_once_after_the_same),
         EACH(a_copy_is_read_while_it_is_fetched),
+        EACH(a_fetch_is_polled_once_a_round),
         EACH(a_copy_is_not_written_while_it_is_fetched),
         EACH(what_was_lost_is_given_up_when_nobody_uses_it),
         EACH(a_move_that_fails_leaves_the_other_to_arrive),

@@ -571,6 +571,51 @@ static void another_thread_may_close_it(void **state)
     end_with(DYNSEL_OK);
 }
 
+static dynsel_host_accessor left_open;
+
+static void *open_and_leave(void *unused)
+{
+    (void)unused;
+    opened = dynsel_host_accessor_open(&left_open, a, DYNSEL_ACCESS_READ_WRITE);
+    return NULL;
+}
+
+static void *try_to_open(void *unused)
+{
+    dynsel_host_accessor mine = {.data = NULL};
+    (void)unused;
+    opened = dynsel_host_accessor_open_for(&mine, a, DYNSEL_ACCESS_READ, NS_PER_MS);
+    if (opened == DYNSEL_OK) {
+        opened = dynsel_host_accessor_close(&mine);
+    }
+    return NULL;
+}
+
+static void run_in_thread(void *(*function)(void *))
+{
+    pthread_t thread;
+    assert_int_equal(0, pthread_create(&thread, NULL, function, NULL));
+    assert_int_equal(0, pthread_join(thread, NULL));
+}
+
+/* It stays open, and is nobody's: a thread that has the place of the one that ended is not told
+ * that it has it open itself. Any thread may close it. */
+static void a_thread_that_ends_leaves_its_accessor_open(void **state)
+{
+    (void)state;
+    left_open = (dynsel_host_accessor){.data = NULL};
+    run_in_thread(open_and_leave);
+    assert_status(DYNSEL_OK, opened);
+    for (unsigned i = 0; i < 3; i++) {
+        run_in_thread(try_to_open);
+        assert_status(DYNSEL_E_TIMEOUT, opened);
+    }
+    close_it(&left_open);
+    run_in_thread(try_to_open);
+    assert_status(DYNSEL_OK, opened);
+    end_with(DYNSEL_OK);
+}
+
 static job behind;
 
 /* Comes while another thread waits to open an accessor, if that is slow enough. */
@@ -633,6 +678,7 @@ int main(void)
 #if CONFIG_DYNSEL_CONTEXT_THREADS
         cmocka_unit_test_setup(another_thread_waits_until_it_is_closed, set_up),
         cmocka_unit_test_setup(another_thread_may_close_it, set_up),
+        cmocka_unit_test_setup(a_thread_that_ends_leaves_its_accessor_open, set_up),
         cmocka_unit_test_setup(what_came_behind_it_does_not_mind_that_it_gave_up, set_up),
 #endif
     };

@@ -332,6 +332,34 @@ static void what_others_have_is_left_to_them(void **state)
     check_all(elements[1], SMALL, 1);
 }
 
+/* Whichever of those that have all places ends first. */
+static void who_waits_for_places_goes_on_with_the_next_that_are_free(void **state)
+{
+    (void)state;
+    skip_unless(HALF_OF_ALL <= CONFIG_DYNSEL_MAX_STAGED &&
+                HALF_OF_ALL <= CONFIG_DYNSEL_MAX_ARGUMENTS && CONFIG_DYNSEL_STAGING_COUNT % 2 == 0);
+    for (unsigned first = 0; first < 2; first++) {
+        dynsel_submission submissions[3];
+        memset(elements, 0, sizeof elements);
+        for (unsigned i = 0; i < 2; i++) {
+            sim.devices[i].pace = SIMULATED_BY_HAND;
+            send(i, (work){HALF_OF_ALL, SMALL, elements[i]}, &submissions[i]);
+        }
+        const unsigned launched = sim.counts.launched;
+        send(2, (work){HALF_OF_ALL, SMALL, elements[first]}, &submissions[2]);
+        assert_int_equal(launched, sim.counts.launched);
+        while (simulated_step(&sim, first)) {
+        }
+        dynsel_progress();
+        assert_int_equal(launched + 1, sim.counts.launched);
+        places_hurry();
+        for (unsigned i = 0; i < 3; i++) {
+            assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
+        }
+        check_all(elements[first], SMALL, 2);
+    }
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -347,6 +375,7 @@ int main(void)
         TEST(a_policy_that_leaves_takes_its_own_along),
         TEST(what_had_a_token_before_has_nothing),
         TEST(what_others_have_is_left_to_them),
+        TEST(who_waits_for_places_goes_on_with_the_next_that_are_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,32 +180,42 @@ static void a_group_function_can_give_up(void **state)
     end();
 }
 
-static dynsel_status end_second_buffer(job *what)
-{
-    return dynsel_buffer_deinit(&what->buffers[1]);
-}
+static bool replaces; /* makes another buffer in the same place */
 
-static dynsel_status replace_second_buffer(job *what)
+/* While the policy chooses, as another thread might. */
+static dynsel_status end_second_buffer(dynsel_policy *policy, const dynsel_task *task,
+                                       dynsel_selection *selection)
 {
-    dynsel_buffer old = what->buffers[1];
-    const dynsel_status status = dynsel_buffer_deinit(&old);
-    buffers[1] = new_number(&numbers[1]); /* in the same place */
-    return status;
+    dynsel_buffer old = buffers[1];
+    (void)policy;
+    (void)task;
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&old));
+    if (replaces) {
+        buffers[1] = new_number(&numbers[1]);
+    }
+    selection->index = 0;
+    return DYNSEL_OK;
 }
 
 /* After it was required, before the command group has its place in the order. */
 static void a_buffer_can_end_too_early(void **state)
 {
     (void)state;
-    job what = COPIES(1, buffers[0], buffers[1]);
-    what.groups = replace_second_buffer;
-    assert_status(DYNSEL_E_STALE, submit(0, &what));
-    assert_error_says("dynsel_submit_command_group");
-    what.buffers[1] = buffers[1];
-    what.groups = end_second_buffer;
-    assert_status(DYNSEL_E_STALE, submit(0, &what));
-    assert_int_equal(0, slots_in_use());
-    assert_runs(0, &what);
+    static const dynsel_policy_ops ops = {.name = "ending", .try_select = end_second_buffer};
+    const dynsel_resource where = manual_resource(&manual, 0);
+    const dynsel_options options = {.resources = &where, .count = 1};
+    dynsel_policy ending = {.ops = NULL};
+    assert_status(DYNSEL_OK, dynsel_policy_init(&ending, &ops, &options));
+    for (unsigned i = 0; i < 2; i++) {
+        job what = COPIES(1, buffers[0], buffers[1]);
+        replaces = i == 0;
+        assert_status(DYNSEL_E_STALE,
+                      dynsel_submit_command_group_and_wait(&ending, group_of, &what));
+        assert_error_says("dynsel_submit_command_group");
+        assert_int_equal(0, slots_in_use());
+        assert_runs(0, &what);
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&ending));
     buffers[1] = new_number(&numbers[1]);
     job next = CHANGES(2, buffers[0]); /* the first buffer knows nothing of it */
     assert_status(DYNSEL_OK,
