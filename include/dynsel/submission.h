@@ -149,7 +149,8 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  *     known or the device is given up; see <dynsel/opencl.h>, "Failures".
  * Context: any thread.
  * Cost: one wait of the backend; for a command group that waits, one more for each piece of work
- *     that it comes after.
+ *     that it comes after. Where the end is told with dynsel_complete(), a sleep until then, with a
+ *     look every CONFIG_DYNSEL_LONGEST_SLEEP_MS.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
 

@@ -7,12 +7,9 @@
 #include "core/in_flight.h"
 #include "core/policy.h"
 #include "core/report.h"
+#include "core/start.h"
 
 #define LATER ((uint32_t)1 << 30) /* a distance of tokens that goes backwards */
-
-enum {
-    LONGEST_SLEEP_NS = 10000000 /* in case a device forgets to interrupt */
-};
 
 dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 dynsel_in_flight_state dynsel_in_flight;
@@ -177,7 +174,7 @@ __attribute__((always_inline)) static inline void sleep(uint64_t longest_ns)
 static bool rest(const dynsel_patience *patience)
 {
     (void)patience;
-    sleep(LONGEST_SLEEP_NS);
+    sleep(DYNSEL_LONGEST_SLEEP_NS);
     return true;
 }
 
@@ -191,7 +188,7 @@ bool dynsel_rest_until(const dynsel_patience *patience)
         return false;
     }
     const uint64_t left_ns = deadline_ns - now;
-    sleep(left_ns < LONGEST_SLEEP_NS ? left_ns : LONGEST_SLEEP_NS);
+    sleep(left_ns < DYNSEL_LONGEST_SLEEP_NS ? left_ns : DYNSEL_LONGEST_SLEEP_NS);
     return true;
 }
 

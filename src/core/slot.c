@@ -362,10 +362,6 @@ static void wait_for_backend(dynsel_slot *slot)
                    timed ? dynsel_now_ns() : 0);
 }
 
-enum {
-    LONGEST_SLEEP_NS = 10000000 /* in case a device forgets to wake */
-};
-
 /* Only a mark wakes: work that is marked, or that another thread completes, is worth another look
  * at once. */
 static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t longest_ns,
@@ -384,11 +380,11 @@ static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t lo
 static uint64_t longest_sleep_ns(uint64_t deadline_ns)
 {
     if (deadline_ns == DYNSEL_WAIT_FOREVER) {
-        return LONGEST_SLEEP_NS;
+        return DYNSEL_LONGEST_SLEEP_NS;
     }
     const uint64_t now = dynsel_now_ns();
     const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
-    return left < LONGEST_SLEEP_NS ? left : LONGEST_SLEEP_NS;
+    return left < DYNSEL_LONGEST_SLEEP_NS ? left : DYNSEL_LONGEST_SLEEP_NS;
 }
 
 /* A backend's own wait has no bound, so with one this looks again and again, less and less often.

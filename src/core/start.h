@@ -33,6 +33,12 @@ typedef struct dynsel_request {
 #define DYNSEL_DO_NOT_WAIT  ((uint64_t)0)
 #define DYNSEL_WAIT_FOREVER UINT64_MAX
 
+#if CONFIG_DYNSEL_IN_FLIGHT
+/* In case a device forgets to tell that work has ended. A millisecond of 2^20 ns is near enough, and
+ * small cores make the number of it without twelve bytes of constants. */
+#define DYNSEL_LONGEST_SLEEP_NS ((uint64_t)CONFIG_DYNSEL_LONGEST_SLEEP_MS << 20)
+#endif
+
 /* The deadline of a call that may take that long from now on. */
 static inline uint64_t dynsel_deadline_after(uint64_t timeout_ns)
 {
