@@ -81,22 +81,24 @@ static dynsel_copy_record *copy_of(const dynsel_handler *group, const dynsel_use
     return &use->record->copies[group->domain - 1];
 }
 
-dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes)
+dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes, uint32_t failures_before)
 {
+    dynsel_error error = dynsel_details_of(DYNSEL_E_AGAIN, failures_before);
     (void)name; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    return dynsel_fail(&(dynsel_error){
-        .status = DYNSEL_E_FULL,
-        .function = DYNSEL_TEXT("dynsel_submit_command_group"),
-        .subject = DYNSEL_TEXT(name),
-        .number = (uint32_t)bytes,
-        .detail = DYNSEL_TEXT("the device's memory is full: there is no room for {} bytes, and "
-                              "nothing in it that is not in use and valid elsewhere"),
-    });
+    error.status = DYNSEL_E_FULL;
+    error.subject = DYNSEL_TEXT(name);
+    error.number = (uint32_t)bytes;
+    error.detail = DYNSEL_TEXT("the device's memory is full: there is no room for {} bytes, and "
+                               "nothing in it that is not in use and valid elsewhere");
+    if (error.function == NULL) {
+        error.function = DYNSEL_TEXT("dynsel_submit_command_group");
+    }
+    return dynsel_fail(&error);
 }
 
-static dynsel_status refuse_full(const dynsel_use *use)
+static dynsel_status refuse_full(const dynsel_use *use, uint32_t failures_before)
 {
-    return dynsel_running_refuse_full(use->name, use->record->bytes);
+    return dynsel_running_refuse_full(use->name, use->record->bytes, failures_before);
 }
 
 /* Staging memory has nothing in it that anybody needs. */
@@ -145,6 +147,7 @@ static void enter(const dynsel_running *r, dynsel_use *use, const dynsel_memory 
 
 static dynsel_status allocate(const dynsel_running *r, dynsel_use *use)
 {
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const dynsel_buffer_record *const record = use->record;
     dynsel_memory memory;
     dynsel_status status = DYNSEL_OK;
@@ -154,7 +157,7 @@ static dynsel_status allocate(const dynsel_running *r, dynsel_use *use)
         status = r->ops->allocate(r->backend, r->own, &memory);
     } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
     if (status == DYNSEL_E_AGAIN) {
-        return refuse_full(use);
+        return refuse_full(use, failures_before);
     }
     if (status == DYNSEL_OK) {
         enter(r, use, &memory);
@@ -194,11 +197,12 @@ static dynsel_status try_to_bring(dynsel_running *r, dynsel_use *use)
 /* Some drivers look for room only when the memory is used. */
 static dynsel_status bring(dynsel_running *r, dynsel_use *use)
 {
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_status status = DYNSEL_OK;
     do {
         status = try_to_bring(r, use);
     } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
-    return status != DYNSEL_E_AGAIN ? status : refuse_full(use);
+    return status != DYNSEL_E_AGAIN ? status : refuse_full(use, failures_before);
 }
 
 /* First all room, then the data: where there is no room nothing is under way. */

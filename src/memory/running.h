@@ -22,8 +22,9 @@ typedef struct dynsel_running {
 /* Makes room in the group's domain; false: there is nothing to give up. */
 bool dynsel_running_evict(const dynsel_handler *group);
 
-/* The device has no room for what is called `name`, and none could be made. */
-dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes);
+/* The device has no room for what is called `name`, and none could be made. failures_before: of the
+ * thread, to tell how the backend said so. */
+dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes, uint32_t failures_before);
 
 void dynsel_running_release(const dynsel_running *r, dynsel_event event);
 

@@ -13,13 +13,14 @@ static const char *name_of(const dynsel_staged *staged)
     return DYNSEL_TEXT("a range");
 }
 
-static dynsel_status refuse_full(const dynsel_staged *staged)
+static dynsel_status refuse_full(const dynsel_staged *staged, uint32_t failures_before)
 {
-    return dynsel_running_refuse_full(name_of(staged), staged->memory.bytes);
+    return dynsel_running_refuse_full(name_of(staged), staged->memory.bytes, failures_before);
 }
 
 static dynsel_status allocate(const dynsel_running *r, dynsel_staged *staged)
 {
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_memory *const kept = dynsel_staging_memory(staged);
     dynsel_memory memory;
     dynsel_status status = DYNSEL_OK;
@@ -33,7 +34,7 @@ static dynsel_status allocate(const dynsel_running *r, dynsel_staged *staged)
         staged->memory.native = memory.native;
         staged->fresh = true;
     }
-    return status != DYNSEL_E_AGAIN ? status : refuse_full(staged);
+    return status != DYNSEL_E_AGAIN ? status : refuse_full(staged, failures_before);
 }
 
 dynsel_status dynsel_stage_allocate(const dynsel_running *r)
@@ -52,6 +53,7 @@ dynsel_status dynsel_stage_allocate(const dynsel_running *r)
 
 static dynsel_status bring(dynsel_running *r, dynsel_staged *staged)
 {
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_event done = {.native = NULL};
     dynsel_status status = DYNSEL_OK;
     do {
@@ -59,7 +61,7 @@ static dynsel_status bring(dynsel_running *r, dynsel_staged *staged)
                                r->after_count, &done);
     } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
     if (status == DYNSEL_E_AGAIN) {
-        return refuse_full(staged);
+        return refuse_full(staged, failures_before);
     }
     staged->came = status == DYNSEL_OK && staged->in;
     if (status == DYNSEL_OK && done.native != NULL) {
@@ -81,6 +83,7 @@ dynsel_status dynsel_stage_in(dynsel_running *r)
 /* One after the other, so that the last one's event is that of all, and tells of all failures. */
 static dynsel_status write_back(const dynsel_running *r, dynsel_staged *staged, dynsel_event *done)
 {
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_event next = {.native = NULL};
     dynsel_status status = DYNSEL_OK;
     do {
@@ -88,7 +91,7 @@ static dynsel_status write_back(const dynsel_running *r, dynsel_staged *staged, 
                                     done->native != NULL ? 1 : 0, &next);
     } while (status == DYNSEL_E_AGAIN && dynsel_running_evict(r->group));
     if (status == DYNSEL_E_AGAIN) {
-        return refuse_full(staged);
+        return refuse_full(staged, failures_before);
     }
     if (status != DYNSEL_OK) {
         return status;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memory/play.h"
+#include "memory/play_group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +48,7 @@ typedef struct player {
 } player;
 
 /* What stays from program to program. */
-static program_shapes shapes;
 static model model_now;
-static dynsel_buffer buffers[PROGRAM_BUFFERS];
 _Alignas(ALIGNMENT) static unsigned char memory[PROGRAM_BUFFERS][SPACING];
 static player play;
 static bool is_silent; /* while a smaller program is looked for */
@@ -91,7 +90,7 @@ static bool may_be(const play_world *world, dynsel_status status)
 
 static size_t bytes_of(unsigned b)
 {
-    return shape_bytes(&shapes.shapes[b]);
+    return shape_bytes(&play_shapes.shapes[b]);
 }
 
 static void compare(const unsigned char *data, unsigned b, const char *when, unsigned i)
@@ -107,7 +106,7 @@ static void compare(const unsigned char *data, unsigned b, const char *when, uns
 
 static void init_buffer(unsigned b)
 {
-    const program_shape *shape = &shapes.shapes[b];
+    const program_shape *shape = &play_shapes.shapes[b];
     model_buffer *expected = &model_now.buffers[b];
     unsigned char *data = shape->inside ? NULL : memory[b] + shape->skew;
     if (shape->inside) {
@@ -118,14 +117,15 @@ static void init_buffer(unsigned b)
     expected->causes = 0;
     expected->doubts = 0;
     expected->doubt_causes = 0;
-    buffers[b].token = 0;
-    (void)is_status(DYNSEL_OK, dynsel_buffer_init(&buffers[b], data, shape->width, shape->range),
+    play_buffers[b].token = 0;
+    (void)is_status(DYNSEL_OK,
+                    dynsel_buffer_init(&play_buffers[b], data, shape->width, shape->range),
                     "init of buffer", b);
 }
 
 static void deinit_buffer(const play_world *world, unsigned b)
 {
-    const dynsel_status status = dynsel_buffer_deinit(&buffers[b]);
+    const dynsel_status status = dynsel_buffer_deinit(&play_buffers[b]);
     if (model_now.buffers[b].causes != 0) {
         (void)holds(status == DYNSEL_E_DEPENDENCY || may_be(world, status),
                     "end of buffer %u, whose contents are lost: %s", b, dynsel_status_name(status));
@@ -134,8 +134,8 @@ static void deinit_buffer(const play_world *world, unsigned b)
     if (may_be(world, status) || !is_status(DYNSEL_OK, status, "end of buffer", b)) {
         return;
     }
-    if (!shapes.shapes[b].inside) {
-        compare(memory[b] + shapes.shapes[b].skew, b, "end of buffer", b);
+    if (!play_shapes.shapes[b].inside) {
+        compare(memory[b] + play_shapes.shapes[b].skew, b, "end of buffer", b);
     }
 }
 
@@ -151,8 +151,8 @@ void play_begin(const play_world *world, uint64_t seed)
 {
     (void)world;
     test_random random = {seed};
-    program_make_shapes(&shapes, seed);
-    for (unsigned b = 0; b < shapes.count; b++) {
+    program_make_shapes(&play_shapes, seed);
+    for (unsigned b = 0; b < play_shapes.count; b++) {
         fill_at_random(b, &random);
         init_buffer(b);
     }
@@ -165,9 +165,9 @@ void play_begin(const play_world *world, uint64_t seed)
 static void find_out(unsigned b, bool may_be_lost, uint64_t causes, unsigned i)
 {
     dynsel_host_accessor seen = {.data = NULL};
-    dynsel_status status = dynsel_host_accessor_open(&seen, buffers[b], DYNSEL_ACCESS_READ);
+    dynsel_status status = dynsel_host_accessor_open(&seen, play_buffers[b], DYNSEL_ACCESS_READ);
     if (may_be(play.world, status) && status != DYNSEL_E_DEPENDENCY) { /* a fetch may fail once */
-        status = dynsel_host_accessor_open(&seen, buffers[b], DYNSEL_ACCESS_READ);
+        status = dynsel_host_accessor_open(&seen, play_buffers[b], DYNSEL_ACCESS_READ);
     }
     model_buffer *const buffer = &model_now.buffers[b];
     buffer->doubts = 0;
@@ -265,7 +265,7 @@ static void let_through(unsigned i, uint64_t before)
 static dynsel_status open_it(open_access *access, const program_command *c)
 {
     access->accessor = (dynsel_host_accessor){.data = NULL};
-    const dynsel_buffer buffer = buffers[c->uses[0].buffer];
+    const dynsel_buffer buffer = play_buffers[c->uses[0].buffer];
     const dynsel_access_mode mode = (dynsel_access_mode)c->uses[0].mode;
     return c->salt % 4 == 0 ? dynsel_host_accessor_open_for(&access->accessor, buffer, mode,
                                                             UINT64_C(20) * 1000 * 1000 * 1000)
@@ -282,7 +282,7 @@ static void run_access(unsigned i)
         (void)is_status(DYNSEL_E_BUSY, open_it(access, c), "host accessor", i);
     }
     let_through(PROGRAM_COMMANDS, before);
-    const model_outcome expected = model_foresee(&model_now, play.program, &shapes, i);
+    const model_outcome expected = model_foresee(&model_now, play.program, &play_shapes, i);
     const dynsel_status status = open_it(access, c);
     const bool by_doubt = expected.in_doubt && status == DYNSEL_E_DEPENDENCY;
     if (may_be(play.world, status) || by_doubt ||
@@ -305,146 +305,7 @@ static void run_access(unsigned i)
         access->buffer = c->uses[0].buffer;
         access->closes = i + 1 + (play.world->follows ? 0 : c->stays);
     }
-    model_run(&model_now, play.program, &shapes, i);
-}
-
-/* The group function */
-
-typedef struct group_job {
-    const program_command *command;
-    unsigned index;
-    dynsel_accessor accessors[PROGRAM_USES]; /* placeholders and normal ones */
-    dynsel_accessor others[PROGRAM_USES];    /* what else a binding needs */
-} group_job;
-
-static dynsel_accessor placeholder_of(const program_use *use, bool with_buffer)
-{
-    dynsel_accessor accessor = {.name = "a use", .placeholder = true};
-    accessor.mode = use->mode;
-    accessor.target = use->target;
-    if (with_buffer) {
-        accessor.buffer = buffers[use->buffer];
-    }
-    if (use->part) {
-        accessor.range = use->range;
-        accessor.offset = use->offset;
-    }
-    return accessor;
-}
-
-static dynsel_status bind(dynsel_handler *handler, const program_use *use,
-                          dynsel_accessor *accessor, dynsel_accessor *another)
-{
-    const dynsel_buffer buffer = buffers[use->buffer];
-    dynsel_status status = DYNSEL_OK;
-    switch (use->binding) {
-    case BIND_NORMAL:
-        return dynsel_get_access(handler, buffer, (dynsel_access_mode)use->mode,
-                                 (dynsel_access_target)use->target, accessor);
-    case BIND_FROM:
-        *another = *accessor;
-        return dynsel_accessor_get_access(handler, another, accessor);
-    case BIND_LATE:
-    case BIND_ARGUMENT:
-        return dynsel_require_buffer(handler, buffer, accessor);
-    case BIND_TWICE:
-        status = dynsel_require_buffer(handler, buffer, accessor);
-        return status == DYNSEL_OK ? dynsel_require(handler, accessor) : status;
-    case BIND_ANOTHER:
-        status = dynsel_require_buffer(handler, buffer, another);
-        return status == DYNSEL_OK ? dynsel_require(handler, accessor) : status;
-    default:
-        return dynsel_require(handler, accessor);
-    }
-}
-
-static bool has_own_buffer(const program_use *use)
-{
-    return use->binding != BIND_LATE && use->binding != BIND_ARGUMENT;
-}
-
-static dynsel_status bind_all(dynsel_handler *handler, group_job *job, bool has_arguments)
-{
-    dynsel_status status = DYNSEL_OK;
-    for (unsigned u = 0; u < job->command->use_count && status == DYNSEL_OK; u++) {
-        const program_use *use = &job->command->uses[u];
-        const bool early = use->binding == BIND_ARGUMENT && has_arguments;
-        job->accessors[u] = placeholder_of(use, has_own_buffer(use));
-        if (early) {
-            status = dynsel_set_arg_accessor(handler, u, &job->accessors[u]);
-        }
-        job->others[u] = (dynsel_accessor){
-            .name = "another use", .placeholder = true, .mode = DYNSEL_ACCESS_READ};
-        if (status == DYNSEL_OK) {
-            status = bind(handler, use, &job->accessors[u], &job->others[u]);
-        }
-        if (!early && has_arguments && status == DYNSEL_OK) {
-            status = dynsel_set_arg_accessor(handler, u, &job->accessors[u]);
-        }
-    }
-    return status;
-}
-
-static dynsel_status set_values(dynsel_handler *handler, const group_job *job)
-{
-    const program_command *c = job->command;
-    const job_words words = program_job(&shapes, c, job->index);
-    uint32_t next = c->use_count;
-    dynsel_status status = DYNSEL_OK;
-    if (c->kernel == MIRROR && c->salt % 2 == 0) {
-        status = dynsel_set_arg_local(handler, next++, MIRROR_GROUP * sizeof(uint64_t));
-    } else if (c->kernel == MIRROR) {
-        const dynsel_accessor local = {.target = DYNSEL_MEMORY_LOCAL,
-                                       .element_bytes = sizeof(uint64_t),
-                                       .range = {{MIRROR_GROUP}, 1}};
-        status = dynsel_set_arg_accessor(handler, next++, &local);
-    }
-    return status == DYNSEL_OK ? dynsel_set_arg_value(handler, next, &words, sizeof words) : status;
-}
-
-static dynsel_status start_kernel(dynsel_handler *handler, const program_command *c)
-{
-    const dynsel_kernel *kernel = &program_kernels[c->kernel];
-    const program_use *use = &c->uses[0];
-    if (c->kind == KIND_SINGLE) {
-        return dynsel_single_task(handler, kernel);
-    }
-    if (c->kind == KIND_HOST) {
-        return dynsel_host_task(handler, kernel->function);
-    }
-    const dynsel_range global = use_range(use, &shapes.shapes[use->buffer]);
-    dynsel_range local = {.dimensions = global.dimensions};
-    for (uint32_t d = 0; d < global.dimensions; d++) {
-        local.size[d] = c->local;
-    }
-    return dynsel_parallel_for(handler, kernel, global, c->local != 0 ? &local : NULL,
-                               use->part ? &use->offset : NULL);
-}
-
-static dynsel_status record(dynsel_handler *handler, void *args)
-{
-    group_job *job = args;
-    const program_command *c = job->command;
-    const bool is_kernel = c->kind <= KIND_HOST;
-    dynsel_status status = bind_all(handler, job, is_kernel);
-    if (status == DYNSEL_OK && is_kernel) {
-        status = set_values(handler, job);
-    }
-    if (status != DYNSEL_OK) {
-        return status;
-    }
-    if (c->kind == KIND_COPY) {
-        return dynsel_copy(handler, &job->accessors[1], &job->accessors[0]);
-    }
-    if (c->kind == KIND_FILL) {
-        unsigned char element[8];
-        const uint32_t width = shapes.shapes[c->uses[0].buffer].width;
-        for (uint32_t b = 0; b < width; b++) {
-            element[b] = (unsigned char)(c->salt + b * 37);
-        }
-        return dynsel_fill(handler, &job->accessors[0], element, width);
-    }
-    return start_kernel(handler, c);
+    model_run(&model_now, play.program, &play_shapes, i);
 }
 
 /* Submissions */
@@ -518,24 +379,24 @@ static bool is_possible(const play_place *place, const program_command *c)
            (kernel->source != NULL && place->takes_source);
 }
 
-static dynsel_status submit(unsigned i, group_job *job, program_manner manner)
+static dynsel_status submit(unsigned i, play_job *job, program_manner manner)
 {
     dynsel_policy *policy = play.pieces[i].policy;
     dynsel_submission *submission = &play.pieces[i].submission;
     switch (manner) {
     case MANNER_DETACHED:
-        return dynsel_submit_command_group(policy, record, job, NULL);
+        return dynsel_submit_command_group(policy, play_record, job, NULL);
     case MANNER_WAITED:
-        return dynsel_submit_command_group_and_wait(policy, record, job);
+        return dynsel_submit_command_group_and_wait(policy, play_record, job);
     case MANNER_TRIED:
-        return dynsel_try_submit_command_group(policy, record, job, submission);
+        return dynsel_try_submit_command_group(policy, play_record, job, submission);
     case MANNER_TIMED:
-        return dynsel_submit_command_group_for(policy, record, job, submission,
+        return dynsel_submit_command_group_for(policy, play_record, job, submission,
                                                UINT64_C(20) * 1000 * 1000 * 1000);
     case MANNER_KEPT:
     case MANNERS:
     default:
-        return dynsel_submit_command_group(policy, record, job, submission);
+        return dynsel_submit_command_group(policy, play_record, job, submission);
     }
 }
 
@@ -551,16 +412,16 @@ static void wait_for_group(unsigned place)
 }
 
 /* With each end known before the next begins: what fails by the test's own hand is told apart. */
-static void run_and_follow(unsigned i, group_job *job)
+static void run_and_follow(unsigned i, play_job *job)
 {
     const dynsel_status status = submit(i, job, MANNER_WAITED);
     if (!may_be(play.world, status)) {
         check_end(i, status);
-        model_run(&model_now, play.program, &shapes, i);
+        model_run(&model_now, play.program, &play_shapes, i);
         return;
     }
     model_pass_over(&model_now, play.program, i, UINT64_C(1) << i);
-    for (unsigned b = 0; b < shapes.count; b++) {
+    for (unsigned b = 0; b < play_shapes.count; b++) {
         if (model_writes(&play.program->commands[i], b)) {
             find_out(b, play.world->may_lose, UINT64_C(1) << i, i);
         }
@@ -593,7 +454,7 @@ static void settle_doubts(unsigned i)
 }
 
 /* It may have been entered behind what fails, or after that was known. */
-static void run_in_doubt(unsigned i, group_job *job)
+static void run_in_doubt(unsigned i, play_job *job)
 {
     const model_outcome expected = play.pieces[i].expected;
     let_through(i, model_before(&model_now, play.program, i));
@@ -604,7 +465,7 @@ static void run_in_doubt(unsigned i, group_job *job)
         model_pass_over(&model_now, play.program, i, expected.causes);
     } else {
         check_end(i, status);
-        model_run(&model_now, play.program, &shapes, i);
+        model_run(&model_now, play.program, &play_shapes, i);
     }
 }
 
@@ -612,10 +473,10 @@ static void run_group(unsigned i)
 {
     const program_command *c = &play.program->commands[i];
     const play_place *place = &play.world->places[c->place];
-    group_job job = {.command = c, .index = i};
+    play_job job = {.command = c, .index = i};
     piece *p = &play.pieces[i];
     p->policy = place->policy;
-    p->expected = model_foresee(&model_now, play.program, &shapes, i);
+    p->expected = model_foresee(&model_now, play.program, &play_shapes, i);
     if (c->kernel == REFUSED && c->kind == KIND_KERNEL && (place->is_host || !place->runs_c)) {
         return; /* the host would run it */
     }
@@ -632,7 +493,7 @@ static void run_group(unsigned i)
     }
     if (p->expected.in_doubt && c->salt % 2 == 0) {
         settle_doubts(i);
-        p->expected = model_foresee(&model_now, play.program, &shapes, i);
+        p->expected = model_foresee(&model_now, play.program, &play_shapes, i);
     }
     if (p->expected.in_doubt) {
         run_in_doubt(i, &job);
@@ -647,7 +508,7 @@ static void run_group(unsigned i)
         close_all();
         status = submit(i, &job, MANNER_KEPT);
     }
-    model_run(&model_now, play.program, &shapes, i);
+    model_run(&model_now, play.program, &play_shapes, i);
     if (manner == MANNER_WAITED) {
         check_end(i, status);
     } else if (is_status(DYNSEL_OK, status, "submission of command", i)) {
@@ -665,24 +526,25 @@ static void destroy(unsigned b)
         open |= play.open[i].open && play.open[i].buffer == b;
     }
     if (open) {
-        (void)is_status(DYNSEL_E_BUSY, dynsel_buffer_deinit(&buffers[b]), "end of open buffer", b);
+        (void)is_status(DYNSEL_E_BUSY, dynsel_buffer_deinit(&play_buffers[b]), "end of open buffer",
+                        b);
         return;
     }
-    const dynsel_status status = dynsel_buffer_deinit(&buffers[b]);
+    const dynsel_status status = dynsel_buffer_deinit(&play_buffers[b]);
     if (status == DYNSEL_E_BUSY) {
         return;
     }
     const bool in_doubt = model_now.buffers[b].doubts != 0 && play.world->devices_fail;
     const bool lost =
         model_now.buffers[b].causes != 0 || (in_doubt && status == DYNSEL_E_DEPENDENCY);
-    if (may_be(play.world, status) && buffers[b].token != 0) { /* it is still there */
+    if (may_be(play.world, status) && play_buffers[b].token != 0) { /* it is still there */
         return;
     }
     if (!may_be(play.world, status)) {
         (void)is_status(lost ? DYNSEL_E_DEPENDENCY : DYNSEL_OK, status, "end of buffer", b);
     }
-    if (status == DYNSEL_OK && !shapes.shapes[b].inside) {
-        compare(memory[b] + shapes.shapes[b].skew, b, "end of buffer", b);
+    if (status == DYNSEL_OK && !play_shapes.shapes[b].inside) {
+        compare(memory[b] + play_shapes.shapes[b].skew, b, "end of buffer", b);
     }
     init_buffer(b);
     model_now.buffers[b].writer = 0;
@@ -706,7 +568,7 @@ static void run_then(unsigned i)
         wait_for_group(c->which % play.world->count);
         break;
     case THEN_DESTROY:
-        destroy(c->which % shapes.count);
+        destroy(c->which % play_shapes.count);
         break;
     default:
         break;
@@ -715,10 +577,10 @@ static void run_then(unsigned i)
 
 static void compare_all(void)
 {
-    for (unsigned b = 0; b < shapes.count; b++) {
+    for (unsigned b = 0; b < play_shapes.count; b++) {
         dynsel_host_accessor seen = {.data = NULL};
         const dynsel_status status =
-            dynsel_host_accessor_open(&seen, buffers[b], DYNSEL_ACCESS_READ);
+            dynsel_host_accessor_open(&seen, play_buffers[b], DYNSEL_ACCESS_READ);
         if (model_now.buffers[b].causes != 0) {
             (void)holds(status == DYNSEL_E_DEPENDENCY || may_be(play.world, status),
                         "buffer %u, whose contents are lost: %s", b, dynsel_status_name(status));
@@ -740,7 +602,7 @@ static void compare_all(void)
 /* Lost data do not reach the next program; a smaller number of buffers is made anew by chance. */
 static void renew_buffers(void)
 {
-    for (unsigned b = 0; b < shapes.count; b++) {
+    for (unsigned b = 0; b < play_shapes.count; b++) {
         if (model_now.buffers[b].causes != 0) {
             deinit_buffer(play.world, b);
             init_buffer(b);
@@ -792,11 +654,11 @@ static bool goes_wrong(const play_world *world, const program *p, const model *b
 {
     bool wrong = false;
     for (unsigned i = 0; i < 5 && !wrong; i++) {
-        for (unsigned b = 0; b < shapes.count; b++) {
+        for (unsigned b = 0; b < play_shapes.count; b++) {
             deinit_buffer(world, b);
         }
         model_now = *begin;
-        for (unsigned b = 0; b < shapes.count; b++) {
+        for (unsigned b = 0; b < play_shapes.count; b++) {
             init_buffer(b);
         }
         wrong = !run(world, p);
@@ -825,7 +687,7 @@ bool play_program(const play_world *world, uint64_t seed, bool may_fail)
                                    .only_devices = world->places[0].takes_source,
                                    .fails = may_fail,
                                    .refuses = world->refuses};
-    program_make(&p, &shapes, &limits, seed);
+    program_make(&p, &play_shapes, &limits, seed);
     begin = model_now;
     if (run(world, &p)) {
         return true;
@@ -836,7 +698,7 @@ bool play_program(const play_world *world, uint64_t seed, bool may_fail)
     make_smaller(world, &p, &begin);
     is_silent = false;
     (void)goes_wrong(world, &p, &begin);
-    program_print(&p, &shapes);
+    program_print(&p, &play_shapes);
     if (world->describe != NULL) {
         world->describe();
     }
@@ -847,7 +709,7 @@ bool play_end(const play_world *world)
 {
     memset(&play, 0, sizeof play);
     play.world = world;
-    for (unsigned b = 0; b < shapes.count; b++) {
+    for (unsigned b = 0; b < play_shapes.count; b++) {
         deinit_buffer(world, b);
     }
     return !play.wrong;

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What survives a failure: contents that work did not begin to write, and data that could not be
+ * brought to the host. */
+#include "memory/pair.h"
+
+/* Refuses the next command, which has changed nothing then. */
+static void refuse_next(void)
+{
+    simulated_fail(&sim, SIMULATED_LAUNCH, 1, false, DYNSEL_E_TASK);
+}
+
+/* a: first, and only on device 1. */
+static void keep_on_device(int32_t first)
+{
+    run_on(1, set_all(a, first));
+}
+
+static void refused_command_leaves_the_only_copy_where_it_is(void **state)
+{
+    (void)state;
+    const job changes[] = {set_all(a, 90), add_to(a, 90), copy_to(a, b)};
+    for (int32_t i = 0; i < 3; i++) {
+        for (unsigned place = 0; place < 2; place++) {
+            keep_on_device(10 * i);
+            refuse_next();
+            assert_status(DYNSEL_E_TASK, run_job(place, &changes[i]));
+            see_buffer(a, 10 * i, 1);
+            keep_on_device(10 * i);
+            refuse_next();
+            assert_status(DYNSEL_E_TASK, run_job(place, &changes[i]));
+            run_on(2, add_to(a, 1)); /* from where it was, without the host's look */
+            see_buffer(a, 10 * i + 1, 1);
+        }
+    }
+    see_buffer(b, 0, -1);
+    run_on(0, add_to(a, 1)); /* the same again succeeds */
+    finish_with(22, 1);
+}
+
+static void refused_discard_leaves_shared_memory_as_it_was(void **state)
+{
+    (void)state;
+    sim.devices[0].shares = true;
+    sim.devices[0].maps_first = true;
+    const job sets = set_all(a, 90);
+    refuse_next(); /* new memory, handed over first */
+    assert_status(DYNSEL_E_TASK, run_job(0, &sets));
+    see_buffer(a, 0, 1);
+    run_on(0, add_to(a, 1));
+    write_buffer(a, 5, 1); /* the host has it */
+    refuse_next();
+    assert_status(DYNSEL_E_TASK, run_job(0, &sets));
+    see_buffer(a, 5, 1);
+    finish_with(5, 1);
+}
+
+static void no_room_for_a_result_leaves_it_as_it_was(void **state)
+{
+    (void)state;
+    keep_on_device(3);
+    sim.limits[1] = BYTES / 2;
+    const job sets = set_all(a, 90);
+    assert_status(DYNSEL_E_FULL, run_job(0, &sets));
+    finish_with(3, 1);
+}
+
+/* They were entered before it was known, so they do not begin either; what comes later does. */
+static void who_waits_behind_refused_work_fails_and_changes_nothing(void **state)
+{
+    (void)state;
+    dynsel_submission first;
+    dynsel_submission refused;
+    dynsel_submission behind[2];
+    sim.devices[1].pace = SIMULATED_BY_HAND;
+    send_to(1, add_to(a, 1), &first);
+    send_to(0, add_to(a, 100), &refused);
+    send_to(2, copy_to(b, a), &behind[0]);
+    send_to(3, add_to(b, 7), &behind[1]);
+    refuse_next();
+    places_hurry();
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&behind[1]));
+    assert_error_says("work that failed: the task failed");
+    assert_error_says(", buffer ");
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&behind[0]));
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&refused));
+    assert_status(DYNSEL_OK, dynsel_wait(&first));
+    see_buffer(b, 0, -1);
+    run_on(2, copy_to(b, a));
+    see_buffer(b, 1, 1);
+    finish_with(1, 1);
+}
+
+/* It fails in its start, but what it came after is still on its way: who comes next waits for
+ * that. */
+static void who_comes_after_refused_work_comes_after_what_was_ahead_of_it(void **state)
+{
+    (void)state;
+    dynsel_submission submissions[3];
+    sim.devices[1].pace = SIMULATED_BY_HAND;
+    send_to(1, add_to(a, 1), &submissions[0]);
+    refuse_next();
+    send_to(1, set_all(a, 100), &submissions[1]);
+    send_to(1, copy_to(b, a), &submissions[2]);
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[2]));
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    places_hurry();
+    see_buffer(b, 1, 1);
+    finish_with(1, 1);
+}
+
+static void work_that_had_begun_loses_what_it_wrote(void **state)
+{
+    (void)state;
+    keep_on_device(3);
+    const job fails = {.kind = FAIL, .value = DYNSEL_E_TASK, .buffers = {a}};
+    assert_status(DYNSEL_E_TASK, run_job(0, &fails));
+    dynsel_host_accessor seen = {0};
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_host_accessor_open(&seen, a, DYNSEL_ACCESS_READ));
+    assert_int_equal(a.token, dynsel_last_error()->buffer);
+    const job refused = set_all(a, 90);
+    refuse_next(); /* it would have begun afresh, and does not */
+    assert_status(DYNSEL_E_TASK, run_job(1, &refused));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_host_accessor_open(&seen, a, DYNSEL_ACCESS_READ));
+    run_on(1, set_all(a, 4));
+    finish_with(4, 1);
+}
+
+/* Of a transfer that is wanted once: whether it is tried again is the status' and the event's to
+ * say. */
+static void failed_transfer_is_tried_again(void **state)
+{
+    (void)state;
+    sim.devices[1].pace = SIMULATED_WHEN_POLLED;
+    for (int32_t i = 0; i < 2; i++) {
+        keep_on_device(10 * i);
+        const unsigned before = sim.counts.fetched;
+        simulated_fail(&sim, SIMULATED_FETCH, 1, i == 0, i == 0 ? DYNSEL_E_DEVICE : DYNSEL_E_AGAIN);
+        see_buffer(a, 10 * i, 1);
+        assert_int_equal(before + (i == 0 ? 2 : 1), sim.counts.fetched);
+    }
+    keep_on_device(7);
+    finish_with(7, 1);
+}
+
+static dynsel_memory_ops failing_memory;
+static dynsel_backend_ops failing_ops;
+static unsigned fetches;
+
+static dynsel_status fail_to_fetch(dynsel_backend *backend, void *own, dynsel_memory *memory,
+                                   bool contents, bool to_write, dynsel_event *done)
+{
+    (void)backend;
+    (void)own;
+    (void)memory;
+    (void)contents;
+    (void)to_write;
+    (void)done;
+    fetches++;
+    return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_AGAIN,
+                                       .code = -6,
+                                       .function = "clEnqueueReadBuffer",
+                                       .subject = "a device"});
+}
+
+/* From here on no data come from devices, until `ops` are given back. */
+static const dynsel_backend_ops *break_fetches(void)
+{
+    const dynsel_backend_ops *const ops = sim.backend.ops;
+    failing_memory = *ops->memory;
+    failing_memory.fetch = fail_to_fetch;
+    failing_ops = *ops;
+    failing_ops.memory = &failing_memory;
+    sim.backend.ops = &failing_ops;
+    fetches = 0;
+    return ops;
+}
+
+static void assert_says_what_failed(void)
+{
+    const dynsel_error *const error = dynsel_last_error();
+    assert_int_equal(a.token, error->buffer);
+    assert_int_equal(-6, error->code);
+    assert_error_says("clEnqueueReadBuffer");
+    assert_error_says("still on the device");
+    assert_error_says("[a device]");
+}
+
+static void transfer_that_goes_on_failing_fails_the_access_and_keeps_the_data(void **state)
+{
+    (void)state;
+    keep_on_device(7);
+    const dynsel_backend_ops *const ops = break_fetches();
+    dynsel_host_accessor seen = {0};
+    for (unsigned i = 1; i <= 2; i++) {
+        assert_status(DYNSEL_E_DEVICE, dynsel_host_accessor_open(&seen, a, DYNSEL_ACCESS_READ));
+        assert_says_what_failed();
+        assert_int_equal(i * DYNSEL_FETCH_ATTEMPTS, fetches);
+    }
+    const job copies = copy_to(b, a);
+    assert_status(DYNSEL_E_DEVICE, run_job(0, &copies));
+    assert_status(DYNSEL_E_DEVICE, run_job(HOST, &copies));
+    run_on(1, add_to(a, 1)); /* where the data are */
+    sim.backend.ops = ops;
+    see_buffer(b, 0, -1);
+    see_buffer(a, 8, 1);
+    run_on(0, copies);
+    see_buffer(b, 8, 1);
+    finish_with(8, 1);
+}
+
+static void buffer_that_cannot_come_home_is_not_ended(void **state)
+{
+    (void)state;
+    keep_on_device(7);
+    const dynsel_backend_ops *const ops = break_fetches();
+    for (unsigned i = 0; i < 2; i++) {
+        assert_status(DYNSEL_E_DEVICE, dynsel_buffer_deinit(&a));
+        assert_says_what_failed();
+    }
+    run_on(1, add_to(a, 1)); /* it is as usable as before */
+    sim.backend.ops = ops;
+    finish_with(8, 1);
+}
+
+static void buffer_whose_data_are_given_up_ends(void **state)
+{
+    (void)state;
+    keep_on_device(7);
+    const dynsel_backend_ops *const ops = break_fetches();
+    assert_status(DYNSEL_E_DEVICE, dynsel_buffer_deinit(&a));
+    write_buffer(a, 30, 1);
+    sim.backend.ops = ops;
+    finish_with(30, 1);
+    assert_int_equal(DYNSEL_FETCH_ATTEMPTS, fetches);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+    const struct CMUnitTest tests[] = {
+        TEST(refused_command_leaves_the_only_copy_where_it_is),
+        TEST(refused_discard_leaves_shared_memory_as_it_was),
+        TEST(no_room_for_a_result_leaves_it_as_it_was),
+        TEST(who_waits_behind_refused_work_fails_and_changes_nothing),
+        TEST(who_comes_after_refused_work_comes_after_what_was_ahead_of_it),
+        TEST(work_that_had_begun_loses_what_it_wrote),
+        TEST(failed_transfer_is_tried_again),
+        TEST(transfer_that_goes_on_failing_fails_the_access_and_keeps_the_data),
+        TEST(buffer_that_cannot_come_home_is_not_ended),
+        TEST(buffer_whose_data_are_given_up_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
