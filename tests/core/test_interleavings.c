@@ -413,10 +413,20 @@ static void watch(unsigned which)
     own->seen = dynsel_stage_of_watched(own->token);
 }
 
+static bool holds_nothing(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+
 static void register_deferral(void)
 {
-    static const dynsel_deferral deferral = {start_all_deferred, name_blocker, note_end,
-                                             leave_nothing, note_move};
+    static const dynsel_deferral deferral = {.progress = start_all_deferred,
+                                             .blocker = name_blocker,
+                                             .ended = note_end,
+                                             .holds = holds_nothing,
+                                             .leave = leave_nothing,
+                                             .moved = note_move};
     dynsel_deferral_register(&deferral);
 }
 
