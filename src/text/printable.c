@@ -14,7 +14,13 @@ static size_t more_bytes(unsigned char first)
     if (first < 0xC2 || first > 0xF4) {
         return 4;
     }
-    return first < 0xE0 ? 1 : (first < 0xF0 ? 2 : 3);
+    if (first < 0xE0) {
+        return 1;
+    }
+    if (first < 0xF0) {
+        return 2;
+    }
+    return 3;
 }
 
 /* The character of 1 + `more` bytes; 0 where they are none. */
@@ -25,7 +31,7 @@ static uint32_t decode(const char *text, size_t more)
     if (more == 0) {
         return value;
     }
-    value &= 0x3Fu >> more;
+    value = value & ((uint32_t)0x3F >> more);
     for (size_t i = 1; i <= more; i++) {
         if (((unsigned char)text[i] & 0xC0) != 0x80) {
             return 0;
@@ -72,14 +78,15 @@ const char *dynsel_printable(const char *text, char *buffer, size_t bytes)
         const size_t length = dynsel_text_next(text, &printable);
         static const char other[] = "?";
         const char *const from = printable ? text : other;
-        const size_t copied = printable ? length : 1;
+        const size_t copied = printable ? length : sizeof(other) - 1;
         if (used + copied >= bytes) {
             break;
         }
         for (size_t i = 0; i < copied; i++) {
-            buffer[used++] = from[i];
+            buffer[used + i] = from[i];
         }
-        text += length;
+        used += copied;
+        text = &text[length];
     }
     buffer[used] = '\0';
     return buffer;
