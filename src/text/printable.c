@@ -27,11 +27,12 @@ static size_t more_bytes(unsigned char first)
 static uint32_t decode(const char *text, size_t more)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    static const uint32_t bits[] = {0x7F, 0x1F, 0x0F, 0x07}; /* of the first byte */
     uint32_t value = (unsigned char)text[0];
     if (more == 0) {
         return value;
     }
-    value = value & ((uint32_t)0x3F >> more);
+    value = value & bits[more];
     for (size_t i = 1; i <= more; i++) {
         if (((unsigned char)text[i] & 0xC0) != 0x80) {
             return 0;
