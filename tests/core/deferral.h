@@ -163,8 +163,17 @@ static inline void leave(const dynsel_policy *policy)
     assert_ptr_equal(policy, &world.policy);
 }
 
-static const dynsel_deferral deferral = {
-    .progress = progress, .blocker = blocker, .ended = note_end, .leave = leave};
+static inline bool hold_nothing(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+
+static const dynsel_deferral deferral = {.progress = progress,
+                                         .blocker = blocker,
+                                         .ended = note_end,
+                                         .holds = hold_nothing,
+                                         .leave = leave};
 
 /* Around each test. */
 

@@ -134,8 +134,17 @@ static void leave(const dynsel_policy *left)
     expect(left == &policy.policy);
 }
 
-static const dynsel_deferral deferral = {
-    .progress = progress, .blocker = blocker, .ended = note_end, .leave = leave};
+static bool hold_nothing(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+
+static const dynsel_deferral deferral = {.progress = progress,
+                                         .blocker = blocker,
+                                         .ended = note_end,
+                                         .holds = hold_nothing,
+                                         .leave = leave};
 
 static dynsel_slot *claim(void)
 {
