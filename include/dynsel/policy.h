@@ -300,7 +300,8 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
 /**
  * Whether the resource at `index` takes part in the selection. A resource goes out of service when
  * its device is lost or after CONFIG_DYNSEL_MAX_FAILURES pieces of work in a row that ended in
- * DYNSEL_E_DEVICE.
+ * DYNSEL_E_DEVICE. A loss counts as soon as the backend knows of it, also through work of another
+ * policy; the policy itself passes the resource over from the next work on that it refuses.
  *
  * Errors: DYNSEL_OK (in service), DYNSEL_E_OUT_OF_SERVICE, DYNSEL_E_INVALID (NULL, a copy, index
  *     past the table), DYNSEL_E_UNINITIALIZED.

@@ -24,10 +24,11 @@ typedef struct dynsel_resource_statistics {
 } dynsel_resource_statistics;
 
 typedef struct dynsel_in_flight_statistics {
-    uint32_t capacity; /**< CONFIG_DYNSEL_MAX_IN_FLIGHT; 0 without CONFIG_DYNSEL_IN_FLIGHT */
-    uint32_t in_use;   /**< slots that are not free now */
-    uint32_t
-        most_in_use; /**< most slots that were still in use when finished work had been taken off */
+    uint32_t capacity;    /**< CONFIG_DYNSEL_MAX_IN_FLIGHT; 0 without CONFIG_DYNSEL_IN_FLIGHT */
+    uint32_t in_use;      /**< slots that are not free now */
+    uint32_t most_in_use; /**< most slots that were found in use, by a submit that found none free
+                             and by each call for these statistics: below a full table as often as
+                             the program looks */
     uint32_t refusals; /**< submits that found no slot: DYNSEL_E_FULL and DYNSEL_E_TIMEOUT. Both 0
                             with CONFIG_DYNSEL_IN_FLIGHT_SMALL without CONFIG_DYNSEL_STATISTICS */
 } dynsel_in_flight_statistics;
@@ -80,13 +81,13 @@ dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void);
 
 /**
  * Whether the library's books are in order: every slot in a state that exists, every list of work
- * whole. For tests, for asserting in a super-loop, and for believing a bug report.
+ * whole, and no work of the policy that stands in no list, whose slot would be lost. For tests, for asserting in a super-loop, and for believing a bug report.
  *
  * policy: also looks at this policy's lists and counts; NULL: only at the table of slots.
  * Returns: false when something is wrong, which is a mistake of the library or memory that was
  *     written over.
  * Context: while no other thread calls the library.
- * Cost: a look at each slot.
+ * Cost: a look at each slot, for a policy once more for each resource.
  */
 bool dynsel_invariants_hold(const dynsel_policy *policy);
 

@@ -64,13 +64,27 @@ static dynsel_status check_index(const dynsel_policy *policy, size_t index, cons
     return DYNSEL_OK;
 }
 
+/* The policy learns of it with the next work that is refused. */
+static bool is_lost(const dynsel_policy *policy, size_t index)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+    dynsel_backend *backend = policy->resources[index].backend;
+    return backend->ops->is_lost != NULL &&
+           backend->ops->is_lost(backend, policy->lanes[index].own);
+#else
+    (void)policy;
+    (void)index;
+    return false;
+#endif
+}
+
 dynsel_status dynsel_resource_in_service(const dynsel_policy *policy, size_t index)
 {
     const dynsel_status status = check_index(policy, index, DYNSEL_TEXT(__func__));
     if (status != DYNSEL_OK) {
         return status;
     }
-    if (!dynsel_lane_in_service(&policy->lanes[index])) {
+    if (!dynsel_lane_in_service(&policy->lanes[index]) || is_lost(policy, index)) {
         return dynsel_policy_refuse_task(policy, (uint32_t)index, (uint32_t)index + 1, NULL);
     }
     return DYNSEL_OK;

@@ -32,6 +32,7 @@ void dynsel_in_flight_note_refusal(void)
 
 dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
 {
+    dynsel_in_flight_note_use();
     return (dynsel_in_flight_statistics){
         .capacity = CONFIG_DYNSEL_MAX_IN_FLIGHT,
         .in_use = count_in_use(),
@@ -73,12 +74,28 @@ bool dynsel_in_flight_table_is_whole(void)
     return true;
 }
 
+/* What says that it is in this lane: more than the lane's list has would be lost for ever. */
+static uint32_t count_listed(const dynsel_policy *policy, uint32_t index)
+{
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        const dynsel_slot *slot = dynsel_slot_at(number);
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        count += (word & DYNSEL_SLOT_LISTED) != 0 && slot->selection.policy == policy &&
+                         slot->selection.index == index
+                     ? 1
+                     : 0;
+    }
+    return count;
+}
+
 bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
 {
     const dynsel_lane *lane = &policy->lanes[index];
     uint32_t number = dynsel_word_load_acquire(&lane->head);
     uint32_t last = DYNSEL_NO_SLOT;
-    for (uint32_t steps = 0; number != DYNSEL_NO_SLOT; steps++) {
+    uint32_t steps = 0;
+    for (; number != DYNSEL_NO_SLOT; steps++) {
         if (number > CONFIG_DYNSEL_MAX_IN_FLIGHT || steps == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
             return false;
         }
@@ -93,5 +110,6 @@ bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
     const uint32_t tail = dynsel_word_load_acquire(&lane->tail);
     const uint32_t end = dynsel_tail_is_over(tail) ? (uint32_t)DYNSEL_NO_SLOT
                                                    : dynsel_slot_number(dynsel_lane_last(tail));
-    return last == end && dynsel_word_load_acquire(&lane->reaper) == 0;
+    return last == end && steps == count_listed(policy, index) &&
+           dynsel_word_load_acquire(&lane->reaper) == 0;
 }

@@ -134,10 +134,43 @@ static void a_submission_tells_where_and_why(void **state)
     assert_int_equal(dynsel_submission_reason(NULL), DYNSEL_REASON_UNKNOWN);
 }
 
+/* As when two contexts append at once: the work says that it is listed, and no list has it. */
+static void slot_that_no_list_has_is_found(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    const dynsel_lane before = policy.policy.lanes[0];
+    policy.policy.lanes[0].head.value = 0;
+    policy.policy.lanes[0].tail.value = 0;
+    assert_false(dynsel_invariants_hold(&policy.policy));
+    policy.policy.lanes[0] = before;
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    assert_status(DYNSEL_OK, wait_group());
+}
+
+/* No test before this one has had so many. */
+static void mark_below_full_table_is_kept(void **state)
+{
+    (void)state;
+    const uint32_t most = dynsel_get_in_flight_statistics().most_in_use;
+    if (most + 1 >= CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+        skip();
+    }
+    for (uint32_t i = 0; i <= most; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    }
+    assert_int_equal(dynsel_get_in_flight_statistics().most_in_use, most + 1);
+    assert_status(DYNSEL_OK, wait_group());
+    assert_int_equal(dynsel_get_in_flight_statistics().most_in_use, most + 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        TEST(slot_that_no_list_has_is_found),
+        TEST(mark_below_full_table_is_kept),
         TEST(counts_add_up),
         TEST(wrong_arguments_are_refused),
         TEST(the_table_tells_how_full_it_got),

@@ -191,6 +191,8 @@ static void a_function_may_lose_the_device_after_it_enqueued(void **state)
     assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
     assert_string_equal(dynsel_last_error()->function, "clSetKernelArg");
     assert_int_equal(fake_opencl_calls("clFlush"), 0);
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&policy.policy, 0));
+    assert_status(DYNSEL_OK, dynsel_resource_in_service(&policy.policy, 1));
     assert_int_equal(fake_opencl_calls(NULL), calls);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
     assert_status(DYNSEL_OK, dynsel_opencl_close());

@@ -150,6 +150,12 @@ static void release(dynsel_backend *backend, dynsel_work *work)
     }
 }
 
+static bool is_lost(dynsel_backend *backend, const void *own)
+{
+    (void)backend;
+    return dynsel_opencl_is_lost(own);
+}
+
 static bool retain(dynsel_backend *backend, const dynsel_work *work)
 {
     (void)backend;
@@ -175,6 +181,7 @@ static const dynsel_backend_ops ops = {
     .wait = wait,
     .release = release,
     .retain = retain,
+    .is_lost = is_lost,
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     .memory = &dynsel_opencl_memory,
 #endif
