@@ -40,7 +40,8 @@ __attribute__((weak)) uint64_t dynsel_now_ns(void)
 
 static volatile bool in_interrupt;
 
-/* The processor does not tell, so the interrupt does. Weak, so that a test can see what it is for. */
+/* The processor does not tell, so the interrupt does. Weak, so that a test can see what it is for.
+ */
 __attribute__((weak)) bool dynsel_port_in_interrupt(void)
 {
     return in_interrupt;

@@ -121,11 +121,11 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
  *     elements; a part of the iterator that is good for fewer elements than the range needs, by its
  *     own count; a permutation with the count 0 in a range that is not empty; more bytes than an
  *     object can have), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_STAGED, _MAX_ARGUMENTS, _ARGUMENT_BYTES).
- *     Of the submission, where no resource of the host could do the work: DYNSEL_E_FULL (CONFIG_DYNSEL_STAGING_BYTES, or
- *     _STAGING_COUNT: larger than could ever be staged), DYNSEL_E_UNSUPPORTED (a
- *     DYNSEL_HOST_TRANSFORM_ITERATOR, whose function has no form in OpenCL C: the subject is its
- *     name; a backend that cannot stage). Where staging memory is in use by other work, this waits
- *     for its start.
+ *     Of the submission, where no resource of the host could do the work: DYNSEL_E_FULL
+ *     (CONFIG_DYNSEL_STAGING_BYTES, or _STAGING_COUNT: larger than could ever be staged),
+ *     DYNSEL_E_UNSUPPORTED (a DYNSEL_HOST_TRANSFORM_ITERATOR, whose function has no form in OpenCL
+ *     C: the subject is its name; a backend that cannot stage). Where staging memory is in use by
+ *     other work, this waits for its start.
  * Cost: on devices the copies; each staged pointer one or two commands more.
  */
 #define dynsel_set_range(handler, index, type, iterator, count, mode)                              \

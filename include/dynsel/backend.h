@@ -137,9 +137,9 @@ typedef struct dynsel_backend_ops {
      * library's own, and `release` is not called.) */
     bool (*retain)(dynsel_backend *backend, const dynsel_work *work);
 
-    /** Whether the backend knows that the device is lost, so that it would refuse its next work with
-     * DYNSEL_E_OUT_OF_SERVICE. For dynsel_resource_in_service(). Never asks a driver, never blocks;
-     * any thread. NULL: it shows with the next work. */
+    /** Whether the backend knows that the device is lost, so that it would refuse its next work
+     * with DYNSEL_E_OUT_OF_SERVICE. For dynsel_resource_in_service(). Never asks a driver, never
+     * blocks; any thread. NULL: it shows with the next work. */
     bool (*is_lost)(dynsel_backend *backend, const void *own);
 #endif
 #endif

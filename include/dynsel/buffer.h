@@ -10,8 +10,8 @@
  *
  * What survives a failure: work that did not begin changes nothing (a kernel that does not build,
  * wrong arguments, a refused enqueue, a full table, something that it depends on failed). A
- * transfer that failed leaves the data where they were; DYNSEL_FETCH_ATTEMPTS of them are tried, and
- * then the next access tries again. Contents are lost where work had begun to write them and
+ * transfer that failed leaves the data where they were; DYNSEL_FETCH_ATTEMPTS of them are tried,
+ * and then the next access tries again. Contents are lost where work had begun to write them and
  * failed, and where the device with the only valid copy is lost for good. Then accesses fail until
  * a discarding write begins afresh. The error has the device, its function and code, and the buffer
  * (dynsel_error.buffer).
@@ -64,12 +64,12 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  * Errors: DYNSEL_E_BUSY (a command group that is not complete, or an open host accessor, uses it;
  *     nothing was changed), DYNSEL_E_STALE (ended before), DYNSEL_E_INVALID (NULL, all zero, no
  *     handle at all), DYNSEL_E_IN_TASK (inside a task function or group function). With
- *     DYNSEL_E_DEVICE, the results could not be brought back; where the device still has them, the buffer is as before, the
- *     handle is not zeroed, and another call may succeed. (To give them up, open a host accessor
- *     with a discarding mode, close it, and end the buffer.) The buffer is gone although the call
- *     failed, the handle is zeroed, and the host's memory holds nothing to rely on, with
- *     DYNSEL_E_DEPENDENCY (work that had begun to write it failed), and with DYNSEL_E_DEVICE where
- *     the device with the only valid copy is lost.
+ *     DYNSEL_E_DEVICE, the results could not be brought back; where the device still has them, the
+ *     buffer is as before, the handle is not zeroed, and another call may succeed. (To give them
+ *     up, open a host accessor with a discarding mode, close it, and end the buffer.) The buffer is
+ *     gone although the call failed, the handle is zeroed, and the host's memory holds nothing to
+ *     rely on, with DYNSEL_E_DEPENDENCY (work that had begun to write it failed), and with
+ *     DYNSEL_E_DEVICE where the device with the only valid copy is lost.
  * May block: while results are brought back.
  * Context: any thread.
  * Cost: a look at each command group that used the buffer and was not known to be complete when

@@ -32,8 +32,9 @@ typedef struct dynsel_dynamic_load_policy {
  * OpenCL devices, because work there is over before the next choice and never counts as a load: it
  * would get everything. See dynsel_default_set, also for whoever gives inline resources himself.
  *
- * Selecting looks at each resource's load and costs one atomic read-modify-write, completing another. The seed's constructors are: a zeroed
- * policy (1), options NULL or {0} (2, 4), options with resources (3, 5).
+ * Selecting looks at each resource's load and costs one atomic read-modify-write, completing
+ * another. The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4), options
+ * with resources (3, 5).
  *
  * Errors: those of dynsel_policy_init().
  * Ownership, context and blocking: as dynsel_policy_init().

@@ -59,8 +59,8 @@ const dynsel_error *dynsel_last_error(void);
  * Writes an error as one line without a line end, such as `dynsel_submit: a table of fixed size is
  * full: 64 submissions are finished ...`.
  *
- * Where the texts have control characters in them, or bytes that are not UTF-8, the line has `?`; of
- * a compiler's log it has the lines and tabs.
+ * Where the texts have control characters in them, or bytes that are not UTF-8, the line has `?`;
+ * of a compiler's log it has the lines and tabs.
  *
  * error: what to write; NULL stands for dynsel_last_error().
  * buffer, bytes: where to; always ends in '\0' when bytes > 0, cut off where it does not fit; NULL

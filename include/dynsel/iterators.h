@@ -251,8 +251,8 @@
         return function(source_type##_read(it_.source, i_));                                       \
     }
 
-/** `name_make(source, map, count)`. count: how many elements of the source there are, 1 or more; the
- * elements of the map are below that. */
+/** `name_make(source, map, count)`. count: how many elements of the source there are, 1 or more;
+ * the elements of the map are below that. */
 #define DYNSEL_PERMUTATION_ITERATOR(name, source_type, map_type)                                   \
     typedef source_type##_value name##_value;                                                      \
     typedef struct name {                                                                          \

@@ -35,8 +35,8 @@
  * stands (the source of a permutation, the base of a reversed one) a number in the iterator; of an
  * empty range 0. How far a permutation goes into its source only its map knows, but it goes
  * somewhere: of a leaf in there the extent is not 0, unless nothing of the permutation is used,
- * which dynsel_leaf_lacks_elements() tells. No iterator has an alignment or offset inside its copy, and none looks in front of
- * its pointer.
+ * which dynsel_leaf_lacks_elements() tells. No iterator has an alignment or offset inside its copy,
+ * and none looks in front of its pointer.
  *
  * DYNSEL_PART and DYNSEL_WHOLE_ITERATOR ask for the trait of a type, so they stand below its mark.
  * In C++ DYNSEL_LEAVES is allowed and says nothing, and DYNSEL_WHOLE_ITERATOR does not compile.
@@ -270,8 +270,8 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
         type##_leaves(sink_, &part_);                                                              \
     }
 
-/* What the following are refused for, when compiling. A member is an lvalue that is never evaluated.
- * Arrays and functions are what becomes a pointer in an expression and is none. */
+/* What the following are refused for, when compiling. A member is an lvalue that is never
+ * evaluated. Arrays and functions are what becomes a pointer in an expression and is none. */
 #define DYNSEL_MEMBER_(member) (((dynsel_self *)0)->member)
 #define DYNSEL_DECAYS_(value)                                                                      \
     ((__builtin_classify_type(value) == DYNSEL_POINTER_CLASS_) &                                   \

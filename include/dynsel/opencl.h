@@ -157,8 +157,8 @@ typedef enum dynsel_opencl_verdict {
     DYNSEL_OPENCL_TOO_OLD       /**< its OpenCL, or its platform's, is older than 1.2, or unknown */
 } dynsel_opencl_verdict;
 
-/** One device as the drivers describe it, with anything in the texts; dynsel_resource_name() gives a
- * name for people. No text is NULL; they live until dynsel_opencl_close().
+/** One device as the drivers describe it, with anything in the texts; dynsel_resource_name() gives
+ * a name for people. No text is NULL; they live until dynsel_opencl_close().
  */
 typedef struct dynsel_opencl_device_info {
     const char *name; /**< without blanks around it */
@@ -202,8 +202,9 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
  * Returns: borrowed from the library (from the user, for a queue of the user's), valid until
  *     dynsel_opencl_close(). NULL with dynsel_last_error() set: DYNSEL_E_INVALID (not a resource of
  *     this backend), DYNSEL_E_OUT_OF_SERVICE (the device is lost, or could not be opened: function
- *     and code of what failed; the next call tries again; not from dynsel_opencl_device(), which opens nothing),
- *     DYNSEL_E_UNSUPPORTED (its OpenCL is too old; not from dynsel_opencl_device() either).
+ *     and code of what failed; the next call tries again; not from dynsel_opencl_device(), which
+ *     opens nothing), DYNSEL_E_UNSUPPORTED (its OpenCL is too old; not from dynsel_opencl_device()
+ *     either).
  * May block: the first call for a device, while its driver makes a context.
  * Context: any thread; task functions.
  * Cost: constant afterwards, no lock.
@@ -243,7 +244,8 @@ extern const char dynsel_opencl_prelude[];
  * source: OpenCL C; borrowed during the call.
  * Returns: the caller's, to be released with clReleaseProgram(). NULL with dynsel_last_error() set:
  *     DYNSEL_E_INVALID (NULL, not a resource of this backend), DYNSEL_E_OUT_OF_SERVICE or
- *     DYNSEL_E_UNSUPPORTED (as dynsel_opencl_queue()), DYNSEL_E_DEVICE (what clCreateProgramWithSource() returned).
+ *     DYNSEL_E_UNSUPPORTED (as dynsel_opencl_queue()), DYNSEL_E_DEVICE (what
+ *     clCreateProgramWithSource() returned).
  * May block: the first call for a device.
  * Context: any thread; task functions.
  * Cost: that of clCreateProgramWithSource().

@@ -33,10 +33,10 @@ typedef struct dynsel_submission dynsel_submission;
 
 /** Which default resources a policy gets. */
 typedef enum dynsel_default_set {
-    /** What the policy's header says: DYNSEL_HOST_AND_DEVICES, but round_robin and dynamic_load leave
-     * the host of backend inline out where there is anything else. Work there is over when the
-     * submit returns and keeps the caller from submitting more; only a policy that knows times can
-     * tell when that pays. */
+    /** What the policy's header says: DYNSEL_HOST_AND_DEVICES, but round_robin and dynamic_load
+     * leave the host of backend inline out where there is anything else. Work there is over when
+     * the submit returns and keeps the caller from submitting more; only a policy that knows times
+     * can tell when that pays. */
     DYNSEL_POLICYS_OWN_SET,
     /** First the host of backend inline (so that it has index 0), then the workers of backend
      * threads if the program has called dynsel_threads_start(), then OpenCL devices. */
@@ -248,7 +248,8 @@ const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t 
 #if CONFIG_DYNSEL_ASPECTS
 /**
  * How many default resources were left out because their devices did not stand the proof of
- * <dynsel/targets.h>, or because their backend cannot use them (an OpenCL older than 1.2); dynsel_last_error() tells about the last of them after the initialization.
+ * <dynsel/targets.h>, or because their backend cannot use them (an OpenCL older than 1.2);
+ * dynsel_last_error() tells about the last of them after the initialization.
  *
  * Returns: 0 for NULL, and for a policy that is not initialized.
  * Errors: none.

@@ -48,8 +48,8 @@ uint32_t dynsel_port_enter_critical(void);
 void dynsel_port_leave_critical(uint32_t before);
 
 /**
- * Whether the caller is an interrupt, or is called by one. Every call that an interrupt may not make
- * asks first, and is DYNSEL_E_CONTEXT there, with no effect and no last error; those without a
+ * Whether the caller is an interrupt, or is called by one. Every call that an interrupt may not
+ * make asks first, and is DYNSEL_E_CONTEXT there, with no effect and no last error; those without a
  * status do nothing. An interrupt may call dynsel_complete(), dynsel_now_ns(),
  * dynsel_counter_total(), the functions of this header, and those that say "Context: any".
  *

@@ -81,9 +81,9 @@ DYNSEL_CHECKED dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_t
 /**
  * The chosen resource: one of dynsel_get_resources().
  *
- * Returns: borrowed from the policy; NULL with dynsel_last_error() set for NULL and where the policy
- *     was deinitialized and initialized again since (DYNSEL_E_INVALID), where it is not initialized
- *     any more (DYNSEL_E_UNINITIALIZED), and for a consumed selection (DYNSEL_E_STALE).
+ * Returns: borrowed from the policy; NULL with dynsel_last_error() set for NULL and where the
+ *     policy was deinitialized and initialized again since (DYNSEL_E_INVALID), where it is not
+ *     initialized any more (DYNSEL_E_UNINITIALIZED), and for a consumed selection (DYNSEL_E_STALE).
  * Context: any thread.
  * Cost: constant.
  */
@@ -111,8 +111,8 @@ bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_
  *     want to hear is ignored, and a submission that it does not want to hear need not be reported.
  * Errors: DYNSEL_E_INVALID (NULL; the policy was deinitialized since it chose, and initialized
  *     again at the same address; out of order or twice; DYNSEL_TASK_TIME, which has a value),
- *     DYNSEL_E_UNINITIALIZED (the policy is not initialized any more), DYNSEL_E_STALE (the selection
- *     was consumed by a submit). Nothing was reported then.
+ *     DYNSEL_E_UNINITIALIZED (the policy is not initialized any more), DYNSEL_E_STALE (the
+ *     selection was consumed by a submit). Nothing was reported then.
  * May block: no.
  * Context: any thread; one selection by one thread at a time.
  * Cost: that of the policy.

@@ -81,7 +81,8 @@ dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void);
 
 /**
  * Whether the library's books are in order: every slot in a state that exists, every list of work
- * whole, and no work of the policy that stands in no list, whose slot would be lost. For tests, for asserting in a super-loop, and for believing a bug report.
+ * whole, and no work of the policy that stands in no list, whose slot would be lost. For tests, for
+ * asserting in a super-loop, and for believing a bug report.
  *
  * policy: also looks at this policy's lists and counts; NULL: only at the table of slots.
  * Returns: false when something is wrong, which is a mistake of the library or memory that was

@@ -158,10 +158,10 @@ DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
  * dynsel_wait() that hands out what the task function left: who waits gets it.
  *
  * done: out, of work that was waited for, however it ended. The event is the caller's own from then
- *     on, who releases it as the backend's own interface says (clReleaseEvent() for OpenCL); each of
- *     several threads that wait gets a reference of its own. NULL when the task function left none,
- *     where the device was lost, and from a backend that can release events but not retain them
- *     (see `retain` in <dynsel/backend.h>). The value is as the task function left it, from a
+ *     on, who releases it as the backend's own interface says (clReleaseEvent() for OpenCL); each
+ *     of several threads that wait gets a reference of its own. NULL when the task function left
+ *     none, where the device was lost, and from a backend that can release events but not retain
+ *     them (see `retain` in <dynsel/backend.h>). The value is as the task function left it, from a
  *     worker's thread too.
  * Errors: those of dynsel_wait(), and DYNSEL_E_INVALID when `done` is NULL.
  */
@@ -182,8 +182,8 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint
 
 /**
  * Gives up a submission without waiting; it becomes one that nobody asks for, and a failure goes to
- * the group. The work goes on, and a command group that waits is started in its time. The failure of
- * work that was complete at once is dropped when its policy was deinitialized since (where all
+ * the group. The work goes on, and a command group that waits is started in its time. The failure
+ * of work that was complete at once is dropped when its policy was deinitialized since (where all
  * backends are inline and CONFIG_DYNSEL_CUSTOM_BACKENDS is off, release it before that).
  *
  * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE.

@@ -23,7 +23,8 @@ bool dynsel_in_flight_table_is_whole(void);
 
 /* Takes finished work off every lane of every policy; never blocks. */
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
-/* DYNSEL_E_CONTEXT, and does nothing, in an interrupt: each call that waits or submits looks first. */
+/* DYNSEL_E_CONTEXT, and does nothing, in an interrupt: each call that waits or submits looks first.
+ */
 dynsel_status dynsel_in_flight_reap(void);
 #else
 void dynsel_in_flight_reap(void);

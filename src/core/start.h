@@ -34,8 +34,8 @@ typedef struct dynsel_request {
 #define DYNSEL_WAIT_FOREVER UINT64_MAX
 
 #if CONFIG_DYNSEL_IN_FLIGHT
-/* In case a device forgets to tell that work has ended. A millisecond of 2^20 ns is near enough, and
- * small cores make the number of it without twelve bytes of constants. */
+/* In case a device forgets to tell that work has ended. A millisecond of 2^20 ns is near enough,
+ * and small cores make the number of it without twelve bytes of constants. */
 #define DYNSEL_LONGEST_SLEEP_NS ((uint64_t)CONFIG_DYNSEL_LONGEST_SLEEP_MS << 20)
 #endif
 

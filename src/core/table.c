@@ -185,7 +185,8 @@ static dynsel_status fill_from(dynsel_policy *policy, const dynsel_options *opti
 
 #if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
 
-/* Whatever is there but the host, if anything is that is not left out. DYNSEL_E_NO_RESOURCE: not. */
+/* Whatever is there but the host, if anything is that is not left out. DYNSEL_E_NO_RESOURCE: not.
+ */
 static dynsel_status fill_without_caller(dynsel_policy *policy, const dynsel_options *options)
 {
     const dynsel_status status = fill_from(policy, options, dynsel_default_backends, true);

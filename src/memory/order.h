@@ -8,8 +8,8 @@
 #include "memory/group.h"
 #include "port/likely.h"
 
-/* Of the command groups that were entered, counted round; never 0, which is nobody's. Here for tests,
- * which cannot enter as many as that takes. */
+/* Of the command groups that were entered, counted round; never 0, which is nobody's. Here for
+ * tests, which cannot enter as many as that takes. */
 extern uint32_t dynsel_order_entries;
 
 /*
@@ -38,8 +38,8 @@ void dynsel_order_leave(dynsel_handler *group);
 /* Whether somebody has to wait for this work who has it open himself, as a host accessor. */
 bool dynsel_order_is_own(uint32_t token);
 
-/* dynsel_deferral.holds: work that failed in its start, and left nothing to wait for, ends only when
- * what it depends on is over: what comes behind it counts on that. Takes the lock itself. */
+/* dynsel_deferral.holds: work that failed in its start, and left nothing to wait for, ends only
+ * when what it depends on is over: what comes behind it counts on that. Takes the lock itself. */
 bool dynsel_order_holds(const dynsel_slot *slot);
 
 /* What its start or end waits for first, as dynsel_deferral.blocker says. Takes the lock itself. */

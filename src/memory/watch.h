@@ -8,7 +8,8 @@
  * again, and then it may be started, be ended, or watch something else. It watches one thing at a
  * time, so it is looked at about as often as things stand in its way. What can be watched:
  *
- *     work         until it is started, and until it is over; the core tells (dynsel_deferral.moved)
+ *     work         until it is started, and until it is over; the core tells with
+ *                  dynsel_deferral.moved
  *     a fetch      until it has begun, and until it has ended; each round polls those that run
  *     staging      until work that has some is over, or gives it back; one watcher for each domain
  *     a resource   that has refused a start for the moment: the first is tried in each round, and

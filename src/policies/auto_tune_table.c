@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of kinds of task: open addressing. An entry is claimed by writing its tag; who finds the
- * own tag on an entry that is not filled in yet does not wait. An entry never becomes free again: a
- * kind that is given up leaves its place to another at once, so that a search may end at the first
- * place that is free.
+ * The table of kinds of task: open addressing. An entry is claimed by writing its tag; who finds
+ * the own tag on an entry that is not filled in yet does not wait. An entry never becomes free
+ * again: a kind that is given up leaves its place to another at once, so that a search may end at
+ * the first place that is free.
  *
  * A kind is given up for one that was never used at any time, and else only for one run in
  * GIVE_UP_ONE_IN that finds no place: when a few kinds too many take turns, the one that was used

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a task function left, for who waits for its work: before the wait, with it and afterwards. */
+/* What a task function left, for who waits for its work: before the wait, with it and afterwards.
+ */
 #include <dynsel/dynsel.h>
 
 #include "test.h"

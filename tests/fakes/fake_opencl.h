@@ -61,17 +61,17 @@ bool fake_opencl_has_failed(void);
 /* The function that failed so. */
 const char *fake_opencl_failed_function(void);
 
-/* From now on `function` answers `code` for this device; "event": its events end with it; "looks": each wait for
- * an event, and each question about one, fails with it. Once the
- * library has been told a code that means the loss of the device, every further call on the same
- * context counts as a violation. NULL: everything works again. */
+/* From now on `function` answers `code` for this device; "event": its events end with it; "looks":
+ * each wait for an event, and each question about one, fails with it. Once the library has been
+ * told a code that means the loss of the device, every further call on the same context counts as a
+ * violation. NULL: everything works again. */
 void fake_opencl_break(const char *device, const char *function, cl_int code);
 
 /* What status new events have, such as CL_RUNNING: those are complete when somebody waits. */
 void fake_opencl_set_new_events(cl_int status);
 
-/* Events that are not complete end with CL_COMPLETE when they are looked at so often, successfully or
- * not. */
+/* Events that are not complete end with CL_COMPLETE when they are looked at so often, successfully
+ * or not. */
 void fake_opencl_end_events_after(uint32_t looks);
 
 /* Every further call on the contexts of this device counts as a violation, as after a loss. */

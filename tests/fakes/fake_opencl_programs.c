@@ -114,7 +114,8 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t bytes, 
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *code)
 {
     fake_violate_if(program->references == 0 || program->context->lost || name == NULL);
-    *code = fake_lose_if(enter_device("clCreateKernel", program->context->devices[0]), program->context);
+    *code = fake_lose_if(enter_device("clCreateKernel", program->context->devices[0]),
+                         program->context);
     if (*code != CL_SUCCESS) {
         return NULL;
     }

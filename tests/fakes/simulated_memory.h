@@ -121,9 +121,8 @@ typedef struct simulated_backend {
     void (*releasing)(void); /* called before memory is given back, with no lock of its own */
     /* called when an operation takes place, under the backend's lock: for time to pass */
     void (*taking_place)(unsigned device, simulated_kind kind);
-    bool
-        failures_are_losses; /* a device that fails has lost its memory; by simulated_reset(): not */
-    bool waits_deliver;      /* what is fetched is in the host's memory only after `wait`; then the
+    bool failures_are_losses; /* a device that fails has lost its memory; not by default */
+    bool waits_deliver;       /* what is fetched is in the host's memory only after `wait`; then the
                            backend's polls do not synchronize */
     simulated_counts counts;
     atomic_uint mistakes; /* of the library; each is printed */

@@ -13,9 +13,9 @@
 typedef struct model_buffer {
     unsigned char data[PROGRAM_BYTES];
     uint64_t causes; /* of the loss of its contents: commands that failed, as bits; 0: it is well */
-    /* Commands that were to write it and did not begin, as bits, and the first causes of that. Until
-     * they are known to be over, who reads it may have been entered behind them, and fail; else it
-     * has the contents from before. */
+    /* Commands that were to write it and did not begin, as bits, and the first causes of that.
+     * Until they are known to be over, who reads it may have been entered behind them, and fail;
+     * else it has the contents from before. */
     uint64_t doubts;
     uint64_t doubt_causes;
     uint64_t writer;  /* the last that writes it, as a bit, */

@@ -201,7 +201,8 @@ static void without_order_readers_come_after_what_was_brought(void **state)
     finish_with(15, 1);
 }
 
-/* Two of its buffers were brought by the same work: a device may refuse a list that has it twice. */
+/* Two of its buffers were brought by the same work: a device may refuse a list that has it twice.
+ */
 static void without_order_work_comes_once_after_the_same(void **state)
 {
     (void)state;

@@ -338,8 +338,8 @@ static void short_lives_pay_for_their_first_turns_only(void **state)
     assert_int_equal(needed, expected);
 }
 
-/* Two turns of each of the slow ones cost as much as 38,000 runs of the fast one: no more of them for
- * a long time. */
+/* Two turns of each of the slow ones cost as much as 38,000 runs of the fast one: no more of them
+ * for a long time. */
 static void what_was_spent_is_not_forgotten(void **state)
 {
     (void)state;

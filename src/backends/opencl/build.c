@@ -153,8 +153,8 @@ static attempt try_forms(dynsel_opencl_entry *entry, const dynsel_kernel *kernel
     return try;
 }
 
-/* A driver that does not know the question leaves zero, which is not looked at. Any other failure is
- * one, and is not remembered. */
+/* A driver that does not know the question leaves zero, which is not looked at. Any other failure
+ * is one, and is not remembered. */
 static cl_int ask(const dynsel_opencl_entry *entry, cl_kernel kernel,
                   cl_kernel_work_group_info what, void *to, size_t bytes)
 {

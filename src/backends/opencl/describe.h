@@ -7,8 +7,8 @@
 /* Both under the lock. What the driver does not tell stays zero, or gets a text that says so. */
 void dynsel_opencl_describe_platform(dynsel_opencl_platform *platform);
 
-/* The entry's `device` and `platform` are known already. A device whose driver does not tell what it is counts as
- * not available. */
+/* The entry's `device` and `platform` are known already. A device whose driver does not tell what
+ * it is counts as not available. */
 void dynsel_opencl_describe_device(dynsel_opencl_entry *entry);
 
 /* False, and `to` zero, unless the driver answers with exactly as many bytes. */

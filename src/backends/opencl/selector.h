@@ -46,8 +46,9 @@ dynsel_status dynsel_opencl_parse(const char *text, const char *function, const 
                                   dynsel_opencl_selector *selector);
 
 #if CONFIG_DYNSEL_ERROR_TEXTS
-/* A part of a selector as an error's subject, as `DYNSEL_OPENCL: "gpux", meaning "gpu"?`. It outlives
- * the selector's text: it is overwritten by the fourth one after it. from, meant: may be NULL. */
+/* A part of a selector as an error's subject, as `DYNSEL_OPENCL: "gpux", meaning "gpu"?`. It
+ * outlives the selector's text: it is overwritten by the fourth one after it. from, meant: may be
+ * NULL. */
 const char *dynsel_opencl_quote(const char *from, dynsel_text_slice word, const char *meant);
 #endif
 

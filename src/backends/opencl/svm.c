@@ -25,8 +25,8 @@ static dynsel_sharing best_of(cl_bitfield bits)
     return (bits & COARSE_GRAIN_BUFFER) != 0 ? DYNSEL_SHARES_MAPPED : DYNSEL_SHARES_NOTHING;
 }
 
-/* Under the lock. Old loaders lack all of its functions, so one is as good as all. 0: the driver did
- * not tell, and is asked again. */
+/* Under the lock. Old loaders lack all of its functions, so one is as good as all. 0: the driver
+ * did not tell, and is asked again. */
 static uint32_t ask(dynsel_opencl_entry *entry)
 {
     cl_bitfield bits = 0;

@@ -3,9 +3,9 @@
  * What the OpenCL backend knows: one table of platforms, one of devices and adopted queues.
  *
  * The lock guards everything here but an entry's `state`, `users`, `sharing`, `unflushed` and
- * `unseen` and the table's `known`: those are read without it, so that work on an open device never waits for
- * another device's driver. What else such a reader needs was written before `state` or `known` was
- * stored.
+ * `unseen` and the table's `known`: those are read without it, so that work on an open device never
+ * waits for another device's driver. What else such a reader needs was written before `state` or
+ * `known` was stored.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_TABLE_H
 #define DYNSEL_BACKENDS_OPENCL_TABLE_H
