@@ -32,6 +32,20 @@
         return enter(kind, real_##name arguments, parent, FAULT_##name);                           \
     }
 
+#define RETAIN(name, type)                                                                         \
+    DECLARE(name, cl_int, (type object))                                                           \
+    cl_int wrap_##name(type object)                                                                \
+    {                                                                                              \
+        cl_int code = CL_SUCCESS;                                                                  \
+        if (fault_strikes(FAULT_##name, &code)) {                                                  \
+            return code;                                                                           \
+        }                                                                                          \
+        if (!fault_is_suspended()) {                                                               \
+            fault_retained(object);                                                                \
+        }                                                                                          \
+        return real_##name(object);                                                                \
+    }
+
 #define RELEASE(name, type)                                                                        \
     DECLARE(name, cl_int, (type object))                                                           \
     cl_int wrap_##name(type object)                                                                \
@@ -224,19 +238,9 @@ cl_context wrap_clCreateContext(const cl_context_properties *properties, cl_uint
     return made;
 }
 
-DECLARE(clRetainCommandQueue, cl_int, (cl_command_queue queue))
+RETAIN(clRetainCommandQueue, cl_command_queue)
 
-cl_int wrap_clRetainCommandQueue(cl_command_queue queue)
-{
-    cl_int code = CL_SUCCESS;
-    if (fault_strikes(FAULT_clRetainCommandQueue, &code)) {
-        return code;
-    }
-    if (!fault_is_suspended()) {
-        fault_retained(queue);
-    }
-    return real_clRetainCommandQueue(queue);
-}
+RETAIN(clRetainEvent, cl_event)
 
 DECLARE(clEnqueueMapBuffer, void *,
         (cl_command_queue queue, cl_mem memory, cl_bool blocks, cl_map_flags flags, size_t first,

@@ -41,6 +41,7 @@
     X(clReleaseMemObject)                                                                          \
     X(clReleaseProgram)                                                                            \
     X(clRetainCommandQueue)                                                                        \
+    X(clRetainEvent)                                                                               \
     X(clSetEventCallback)                                                                          \
     X(clSetKernelArg)                                                                              \
     X(clWaitForEvents)

@@ -30,8 +30,8 @@ typedef struct fault_scenario {
     void (*play)(void); /* from policies' initialization to their end */
     bool is_cold;       /* what devices, contexts and kernels are there is forgotten before */
     bool finds_devices; /* it looks for the devices itself; implies is_cold */
-    const fault_function *leaves_out; /* functions that are not made to fail */
-    size_t left_out;                  /* how many */
+    const fault_function *only; /* functions that are made to fail; NULL: all that it calls */
+    size_t only_count;
 } fault_scenario;
 
 /* For scenarios: notes what a call of the library's returned. True: DYNSEL_OK. */

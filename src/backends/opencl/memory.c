@@ -98,13 +98,15 @@ static bool can_share(const dynsel_opencl_entry *entry, const dynsel_memory *mem
 }
 
 /* No failure of an allocation says that a device is lost: the others may still use it. */
-static dynsel_status refuse_memory(const dynsel_opencl_entry *entry, cl_int code)
+static dynsel_status refuse_memory(const dynsel_opencl_entry *entry, const char *function,
+                                   cl_int code)
 {
     (void)entry; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    (void)function;
     return dynsel_fail(&(const dynsel_error){
         .status = DYNSEL_E_AGAIN,
         .code = code,
-        .function = DYNSEL_TEXT("clCreateBuffer"),
+        .function = DYNSEL_TEXT(function),
         .subject = DYNSEL_TEXT(entry->name),
         .detail = DYNSEL_TEXT(dynsel_opencl_code_name(code)),
     });
@@ -130,7 +132,7 @@ static dynsel_status refuse_buffer(const dynsel_opencl_entry *entry, cl_int code
 {
     cl_ulong most = 0;
     if (code != CL_INVALID_BUFFER_SIZE) {
-        return refuse_memory(entry, code);
+        return refuse_memory(entry, "clCreateBuffer", code);
     }
     (void)dynsel_opencl_read_value(entry->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, &most,
                                    sizeof(most));
@@ -157,7 +159,7 @@ static dynsel_status reserve(dynsel_opencl_entry *entry, const dynsel_memory *me
         return dynsel_opencl_fail(entry, "clEnqueueFillBuffer", code);
     }
     return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY
-               ? refuse_memory(entry, code)
+               ? refuse_memory(entry, "clEnqueueFillBuffer", code)
                : DYNSEL_OK;
 }
 

@@ -104,6 +104,17 @@ static const char *why_empty(const dynsel_opencl_choice *choice)
     return why;
 }
 
+/* What kept the devices of a platform from being listed; drivers without any say so too. */
+static cl_int why_not_listed(void)
+{
+    cl_int code = CL_SUCCESS;
+    for (uint32_t i = 0; i < table->platform_count && code == CL_SUCCESS; i++) {
+        code =
+            table->platforms[i].code != CL_DEVICE_NOT_FOUND ? table->platforms[i].code : CL_SUCCESS;
+    }
+    return code;
+}
+
 static dynsel_status refuse_empty(const char *text, const char *function,
                                   const dynsel_opencl_choice *choice)
 {
@@ -116,6 +127,10 @@ static dynsel_status refuse_empty(const char *text, const char *function,
     (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     (void)choice;
     (void)text;
+    if (table->found == 0 && why_not_listed() != CL_SUCCESS) {
+        error.code = why_not_listed();
+        error.function = DYNSEL_TEXT("clGetDeviceIDs");
+    }
 #if CONFIG_DYNSEL_ERROR_TEXTS
     dynsel_lock_acquire(&dynsel_opencl_lock);
     const source found = find_source(text);
