@@ -81,18 +81,18 @@ typedef struct dynsel_buffer_record {
     uint32_t reader_count;
     uint32_t first_former; /* src/memory/users.h: earlier work that is not over, as far as known */
     uint32_t last_former;
+    dynsel_word watchers; /* of the fetch; src/memory/watch.h */
     dynsel_buffer_failures failures;
 
     bool host_valid;
-    bool host_read;     /* work in the host's domain that reads it may be on its way */
+    bool host_read;         /* work in the host's domain that reads it may be on its way */
+    uint8_t fetch_failures; /* in a row, of the fetch that is wanted now */
+    /* The domain that it was given up from; 0: none. Who is told clears it. */
+    uint32_t fetch_refused;
     uint32_t valid;     /* which copies hold the data, as bits by domain - 1 */
     uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
                            allocated; 0: none */
     dynsel_fetch fetch;
-    dynsel_word watchers;   /* of the fetch; src/memory/watch.h */
-    uint8_t fetch_failures; /* in a row, of the fetch that is wanted now */
-    uint32_t
-        fetch_refused; /* the domain that it was given up from; 0: none. Who is told clears it */
     dynsel_error fetch_failure;                           /* the last */
     dynsel_writer wrote;                                  /* the data as they are now */
     dynsel_copy_record copies[CONFIG_DYNSEL_MAX_DOMAINS]; /* by domain - 1 */
