@@ -57,7 +57,7 @@ def limits(config):
     tiny = tiny_limits(config)
     if tiny:
         return {**ram_limits, **tiny}
-    # with command groups 1,520, of which 16 are for evicting what work that fails may leave valid, and for watchers
+    # with command groups 1,528, of which 24 are for evicting what work that fails may leave valid, and for watchers
     return {**ram_limits,
-            **({"stack": 896 + (624 if config["DYNSEL_COMMAND_GROUPS"] else 0)}
+            **({"stack": 896 + (632 if config["DYNSEL_COMMAND_GROUPS"] else 0)}
                if config["DYNSEL_OPTIMIZE_SIZE"] else {})}

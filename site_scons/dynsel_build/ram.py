@@ -225,7 +225,8 @@ class Formula:
         return self._machine.mutex if self._config.is_set("DYNSEL_CONTEXT_THREADS") else 0 if is_static else 1
 
     def _error(self):
-        return struct(self._status, WORD.times(2), self._pointer.times(3))
+        words = WORD.times(3 if self._config.is_set("DYNSEL_COMMAND_GROUPS") else 2)
+        return struct(self._status, words, self._pointer.times(3))
 
     def _kept_error(self):
         return self._error() if self._config.is_set("DYNSEL_ERROR_DETAILS") else self._status
@@ -280,9 +281,10 @@ class Formula:
         copy = struct(self._memory_copy(), self._pointer.times(2), WORD.times(3), BYTE)
         fetch = struct(BYTE.times(5), WORD, self._pointer, self._event(), LONG.times(2))
         writer = struct(self._selection(), WORD)
+        failures = struct(WORD.times(4), self._error().times(2))
         return struct(WORD.times(2), self._pointer, size.times(2), self._range(), WORD.times(6 + readers),
-                      self._error(), BYTE.times(2), WORD.times(2), fetch, WORD, writer, copy.times(domains), self._movement(),
-                      Type(inside, 16 if inside else 1))
+                      failures, BYTE.times(3), WORD.times(3), fetch, self._error(), writer, copy.times(domains),
+                      self._movement(), Type(inside, 16 if inside else 1))
 
     def _domain(self):
         return struct(self._pointer, WORD.times(2), BYTE, LONG, self._movement())
@@ -312,14 +314,15 @@ class Formula:
                       self._argument().times(arguments), Type(values, 16))
 
     def _opencl_platform(self):
-        return struct(self._pointer.times(2), WORD.times(2), BYTE.times(128))
+        return struct(self._pointer.times(2), WORD.times(2), BYTE.times(128 + 64))
 
     def _opencl_entry(self):
         place = struct(BYTE.times(2 + 16), WORD.times(4))
         pointer = self._pointer if self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
         shared = (self._pointer, BYTE) if self._config.is_set("DYNSEL_SVM") else ()
-        return struct(WORD.times(4), self._pointer.times(4), WORD.times(3), BYTE.times(6), LONG, pointer, *shared,
-                      LONG, WORD.times(2), LONG, self._aspects(1), place, BYTE.times(128 + 64 + 64))
+        return struct(WORD.times(5), self._pointer.times(4), WORD.times(3), BYTE.times(6), LONG, pointer, *shared,
+                      LONG, WORD.times(2), LONG, self._aspects(1), place,
+                      BYTE.times(2 * 128 + 3 * 64 + 176))
 
     def _opencl_kernel(self, arguments):
         size = self._pointer
@@ -331,7 +334,7 @@ class Formula:
         """(all of it, its platforms, its entries)"""
         platforms = self._opencl_platform().times(self._config["DYNSEL_OPENCL_MAX_PLATFORMS"])
         entries = self._opencl_entry().times(self._config["DYNSEL_OPENCL_MAX_DEVICES"])
-        return struct(BYTE, WORD.times(5), struct(self._pointer, LONG), platforms, entries), platforms, entries
+        return struct(BYTE, WORD.times(5), struct(self._pointer, LONG, WORD), platforms, entries), platforms, entries
 
     # Layouts that a program holds
 
