@@ -37,7 +37,7 @@ enum {
      * small tables all have one. Where all work is done in the caller, bytes count more than a
      * release that comes too late. */
     DYNSEL_SUBMISSIONS_KNOW_LIFE =
-        !CONFIG_DYNSEL_SUBMITS_IN_CALLER && !CONFIG_DYNSEL_IN_FLIGHT_SMALL,
+        CONFIG_DYNSEL_SUBMITS_IN_CALLER + CONFIG_DYNSEL_IN_FLIGHT_SMALL == 0,
     /* A policy may choose what a task cannot use: the core refuses it then. */
     DYNSEL_CORE_LOOKS_AT_CHOICE = CONFIG_DYNSEL_IN_FLIGHT_SMALL
 };
