@@ -3,8 +3,9 @@
  * What happened so far: counts for each resource of a policy and for the table of submissions in
  * flight, and a check of the library's own books. Counts wrap at 2^32.
  *
- * With CONFIG_DYNSEL_STATISTICS every thread counts for itself, so counting costs no shared
- * read-modify-write.
+ * With CONFIG_DYNSEL_STATISTICS every thread counts a policy's work for itself, so that costs no
+ * shared read-modify-write. How full the table is cannot be known so: each slot that is claimed or
+ * becomes free costs one relaxed atomic addition on a word that all threads share.
  */
 #ifndef DYNSEL_STATISTICS_H
 #define DYNSEL_STATISTICS_H
@@ -26,11 +27,16 @@ typedef struct dynsel_resource_statistics {
 typedef struct dynsel_in_flight_statistics {
     uint32_t capacity;    /**< CONFIG_DYNSEL_MAX_IN_FLIGHT; 0 without CONFIG_DYNSEL_IN_FLIGHT */
     uint32_t in_use;      /**< slots that are not free now */
-    uint32_t most_in_use; /**< most slots that were found in use, by a submit that found none free
-                             and by each call for these statistics: below a full table as often as
-                             the program looks */
-    uint32_t refusals; /**< submits that found no slot: DYNSEL_E_FULL and DYNSEL_E_TIMEOUT. Both 0
-                            with CONFIG_DYNSEL_IN_FLIGHT_SMALL without CONFIG_DYNSEL_STATISTICS */
+    uint32_t most_in_use; /**< With CONFIG_DYNSEL_STATISTICS the most slots that were ever in use at
+                             once, noted at each claim: exact for one thread; with more never too
+                             high, and too low by at most the slots that threads were claiming or
+                             freeing at that moment. A submit that was refused by its backend, and
+                             work that was over at once, had a slot for that time too. Without
+                             CONFIG_DYNSEL_STATISTICS the most that a submit that found none free,
+                             or a call for these statistics, has found, and a peak between two of
+                             them is missed; 0 with CONFIG_DYNSEL_IN_FLIGHT_SMALL */
+    uint32_t refusals; /**< submits that found no slot: DYNSEL_E_FULL and DYNSEL_E_TIMEOUT. 0 with
+                            CONFIG_DYNSEL_IN_FLIGHT_SMALL without CONFIG_DYNSEL_STATISTICS */
 } dynsel_in_flight_statistics;
 
 /**

@@ -114,10 +114,12 @@ class Formula:
         if is_set("DYNSEL_IN_FLIGHT"):
             yield self._per("slots of work in flight", ("dynsel_slots",), self._slot(), "MAX_IN_FLIGHT")
             if is_set("DYNSEL_IN_FLIGHT_SMALL"):
-                words = WORD.times(5 if is_set("DYNSEL_STATISTICS") else 3)
+                words = WORD.times(6 if is_set("DYNSEL_STATISTICS") else 3)
                 yield Term("of the table as a whole", ("dynsel_in_flight",), "bss", words.size)
             else:
-                yield Term("most in flight", ("most_in_use", "refusals"), "bss", 8)
+                yield Term("most in flight", ("dynsel_most_in_use", "refusals"), "bss", 8)
+                if is_set("DYNSEL_STATISTICS"):
+                    yield Term("in flight now", ("dynsel_slots_in_use",), "bss", 4)
         if is_set("DYNSEL_COMMAND_GROUPS"):
             yield from self._memory()
         if is_set("DYNSEL_BACKEND_THREADS"):
@@ -394,7 +396,7 @@ class Formula:
         aspects = self._config.is_set("DYNSEL_ASPECTS")
         counted = self._config["DYNSEL_COUNTING_THREADS"] if self._config.is_set("DYNSEL_STATISTICS") else 0
         ranges = LONG.times(3) if counted and self._config.is_set("DYNSEL_COMMAND_GROUPS") else NOTHING
-        words = WORD.times(5 if self._config.is_set("DYNSEL_LOSES_RESOURCES") else 4)
+        words = WORD.times(6 if self._config.is_set("DYNSEL_LOSES_RESOURCES") else 4)
         return struct(self._pointer.times(2), words, self._kept_error(), WORD if aspects else NOTHING,
                       self._aspects(resources), self._pointer.times(2 * resources),
                       self._lane().times(resources), WORD.times(4 * counted * resources), ranges)

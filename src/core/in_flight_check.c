@@ -4,7 +4,10 @@
 #include "core/in_flight_marks.h"
 #include "core/lane.h"
 
-static dynsel_word most_in_use;
+#if CONFIG_DYNSEL_STATISTICS
+dynsel_word dynsel_slots_in_use;
+#endif
+dynsel_word dynsel_most_in_use;
 static dynsel_word refusals;
 
 static uint32_t count_in_use(void)
@@ -17,12 +20,16 @@ static uint32_t count_in_use(void)
     return count;
 }
 
+void dynsel_in_flight_raise_most(uint32_t in_use)
+{
+    uint32_t most = dynsel_word_load_relaxed(&dynsel_most_in_use);
+    while (most < in_use && !dynsel_word_swap(&dynsel_most_in_use, &most, in_use)) {
+    }
+}
+
 void dynsel_in_flight_note_use(void)
 {
-    const uint32_t in_use = count_in_use();
-    uint32_t most = dynsel_word_load_relaxed(&most_in_use);
-    while (most < in_use && !dynsel_word_swap(&most_in_use, &most, in_use)) {
-    }
+    dynsel_in_flight_raise_most(count_in_use());
 }
 
 void dynsel_in_flight_note_refusal(void)
@@ -36,7 +43,7 @@ dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
     return (dynsel_in_flight_statistics){
         .capacity = CONFIG_DYNSEL_MAX_IN_FLIGHT,
         .in_use = count_in_use(),
-        .most_in_use = dynsel_word_load_relaxed(&most_in_use),
+        .most_in_use = dynsel_word_load_relaxed(&dynsel_most_in_use),
         .refusals = dynsel_word_load_relaxed(&refusals),
     };
 }

@@ -117,7 +117,7 @@ void dynsel_slot_free(dynsel_slot *slot)
         slot->work.done.native = NULL;
     }
     slot->asked = false;
-    slot->state = DYNSEL_SLOT_FREE;
+    dynsel_slot_end_use(slot);
 }
 
 void dynsel_slot_let_go(dynsel_slot *slot)

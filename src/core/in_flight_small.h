@@ -47,12 +47,32 @@ typedef struct dynsel_in_flight_state {
     uint32_t last_token; /* each claim takes the next; its remainder by the slots is the slot */
     uint32_t running;    /* slots that are */
 #if CONFIG_DYNSEL_STATISTICS
+    uint32_t in_use; /* slots that are not free */
     uint32_t most_in_use;
     uint32_t refusals;
 #endif
 } dynsel_in_flight_state;
 
 extern dynsel_in_flight_state dynsel_in_flight;
+
+static inline void dynsel_slot_begin_use(dynsel_slot *slot)
+{
+    slot->state = DYNSEL_SLOT_STARTING;
+#if CONFIG_DYNSEL_STATISTICS
+    dynsel_in_flight.in_use++;
+    if (dynsel_in_flight.in_use > dynsel_in_flight.most_in_use) {
+        dynsel_in_flight.most_in_use = dynsel_in_flight.in_use;
+    }
+#endif
+}
+
+static inline void dynsel_slot_end_use(dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_STATISTICS
+    dynsel_in_flight.in_use--;
+#endif
+    slot->state = DYNSEL_SLOT_FREE;
+}
 
 /* The only slot that can have this token. */
 static inline dynsel_slot *dynsel_slot_of(uint32_t token)

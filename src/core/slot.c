@@ -4,6 +4,7 @@
 #include "core/deferred.h"
 #include "core/fail.h"
 #include "core/group.h"
+#include "core/in_flight_marks.h"
 #include "core/policy.h"
 #include "core/start.h"
 #include "core/work.h"
@@ -37,6 +38,7 @@ dynsel_slot *dynsel_slot_claim(void)
         cursor = cursor + 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT ? cursor + 1 : 0;
         if (try_claim(&dynsel_slots[index], index)) {
             thread->slot_cursor = cursor;
+            dynsel_in_flight_note_claim();
             return &dynsel_slots[index];
         }
     }
@@ -47,6 +49,7 @@ dynsel_slot *dynsel_slot_claim(void)
 static inline void make_free(dynsel_slot *slot, uint32_t word)
 {
     const uint32_t generation = dynsel_slot_generation(word) + 1;
+    dynsel_in_flight_note_free();
     dynsel_word_store_release(&slot->word,
                               generation << DYNSEL_SLOT_GENERATION_SHIFT | DYNSEL_SLOT_FREE);
 }

@@ -93,7 +93,7 @@ DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *ta
     work->args = task->args;
     work->wants = slot->selection.wants;
     dynsel_slot_note_step(slot);
-    slot->state = DYNSEL_SLOT_STARTING;
+    dynsel_slot_begin_use(slot);
     dynsel_backend *backend = work->where->backend;
     const bool marks = backend->ops->marks_completion;
     dynsel_word_store_release(&slot->open, marks ? 1 : 0);
@@ -101,7 +101,7 @@ DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *ta
     if (status != DYNSEL_OK) {
         dynsel_word_store_release(&slot->open, 0);
         dynsel_slot_note_step(slot);
-        slot->state = DYNSEL_SLOT_FREE;
+        dynsel_slot_end_use(slot);
         return status;
     }
     if (!marks) {
@@ -154,20 +154,11 @@ static bool may_wait(const terms *asked, dynsel_status status, const dynsel_slot
 }
 
 #if CONFIG_DYNSEL_STATISTICS
-static void note_full(void)
-{
-    dynsel_in_flight.most_in_use = CONFIG_DYNSEL_MAX_IN_FLIGHT;
-}
-
 static void note_refusal(const dynsel_slot *slot)
 {
     dynsel_in_flight.refusals += slot == NULL ? 1 : 0;
 }
 #else
-static void note_full(void)
-{
-}
-
 static void note_refusal(const dynsel_slot *slot)
 {
     (void)slot;
@@ -222,7 +213,6 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
                 return DYNSEL_OK;
             }
         } else {
-            note_full();
             status = DYNSEL_E_FULL;
         }
         if (may_wait(asked, status, slot, runs)) {
