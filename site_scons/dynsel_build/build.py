@@ -54,6 +54,7 @@ class VariantBuild:
         self.library_objects, self.programs, self.user_libs = [], {}, []
         self.tests, self.check_tests = [], []  # of `scons test`; what `scons check` runs beside them
         self.test_programs = []
+        self.size = []         # what `scons size` writes
         self.checks = []       # what else belongs to `scons test`
         self.soaked = []       # (program, its command line, process environment): tests for `scons soak`
         self.outside = {}      # command -> nodes: a program, and what it loads

@@ -109,10 +109,10 @@ Targets that build
   bench           what a submit costs; fast, with statistics off and on
   usecases        builds the programs of doc/results.md; CONF=usecases gives them room and speed
   soak            ten million submits from several threads, counted
-  matrix          test once more with each option of the menu the other way round, or with
-                  RANDOM=20 in so many random configurations (SEED=1 for the same again);
-                  tests that take long are left out there
+  matrix          the quick tests, with each option of the menu the other way round, or with
+                  RANDOM=20 in so many random configurations (SEED=1 for the same again)
   size            flash, RAM and stack in bytes; fails past the board's limits
+  footprint       measures what doc/footprint.md is about and renews its tables
   misra           the library against MISRA C:2012, with the deviations in doc/misra.md
   install         archive, headers, dynsel-info, what pkg-config and CMake want, into PREFIX
   -c              remove what the same line would build; alone: the variant's folder

@@ -162,7 +162,7 @@ class Gates:
         return node
 
     def size(self, build):
-        """build/<variant>/size.txt, within the limits of the board."""
+        """build/<variant>/size.txt and size.json, within the limits of the board."""
         objects = sorted(o.path for o in build.library_objects)
         folder, board = build.variant.folder, build.board
         command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env)]
@@ -172,8 +172,8 @@ class Gates:
                                 source[0].path)
             return finish(None, found) if found else 0
 
-        node = build.env.Command(f"#{folder}/size.txt", [build.archive, Value(board.limits)],
-                                 action(check, "  SIZE  $TARGET"))
+        node = build.env.Command([f"#{folder}/size.txt", f"#{folder}/{size.FIGURES}"],
+                                 [build.archive, Value(board.limits)], action(check, "  SIZE  $TARGET"))
         build.env.Depends(node, build.generated)
         build.env.Clean(node, [f"{folder}/{size.WITHIN_LIMITS}", f"{folder}/size"])
         return node

@@ -11,11 +11,13 @@ from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvir
                           GetOption, Help, SConsignFile, SetOption)
 from SCons.Node.Alias import default_ans
 
-from . import bench, cli, install, misra, report, toolchain, variants
+from . import bench, cli, footprint, install, misra, report, toolchain, variants
 from .build import VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
 from .nodes import action
+
+OWN_VARIANTS = {"misra", "footprint"}  # targets that say themselves what they look at
 
 _lock = None  # held until the process ends
 
@@ -87,7 +89,7 @@ def _declare_all(session):
     wanted = _wanted(session, chosen)
     loaded = session.load_all(wanted)
     for note in dict.fromkeys(n for config in loaded.values() for n in config.notes):
-        if not _is_random(session):  # where everything overrides
+        if not (_is_random(session) or "footprint" in session.targets):  # where everything overrides
             print(f"note: {note}")
     base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1")
     gates = Gates(base, session.top)
@@ -101,10 +103,12 @@ def _declare_all(session):
         if build.variant in chosen and session.targets:
             base.Alias("check", [gates.tidy(build), gates.cppcheck(build)])
     if session.targets:
-        base.Alias("check", [gates.formatted(), gates.kconfig_lint()])
+        base.Alias("check", [gates.formatted(), gates.kconfig_lint(), footprint.gate(base, session.top, builds)])
         bench.declare(base, session, builds)
     if "misra" in session.targets:
         base.Alias("misra", misra.declare(base, session.top, builds))
+    if "footprint" in session.targets:
+        footprint.declare(base, session, builds)
     return builds, matrix
 
 
@@ -115,9 +119,12 @@ def _wanted(session, chosen):
         wanted = variants.for_check(session.top, chosen, session.board)
     if "matrix" in session.targets:
         wanted += [v for variant in chosen for v in _matrix(session, variant)]
+    if session.targets and set(session.targets) <= OWN_VARIANTS:
+        wanted = []
     if "misra" in session.targets:
-        wanted = [v for v in wanted if set(session.targets) != {"misra"}]
         wanted += [variants.parse(session.top, f"{variants.DEFAULT_BOARD}+{f}") for f in misra.FRAGMENTS]
+    if "footprint" in session.targets:
+        wanted += footprint.variants_of(session.top)
     outside = bench.variants_for(session.top, session.targets, chosen)
     if outside:
         wanted = outside + [v for v in wanted if not set(session.targets) <= {"bench", "soak"}]
@@ -176,12 +183,12 @@ def _declare(build, session, gates):
 
 def _declare_targets(build, session, gates):
     """What only named targets need; a plain `scons` saves the time."""
-    env, size = build.env, gates.size(build)
+    env, build.size = build.env, gates.size(build)
     build.checks = [gates.no_heap(build), gates.freestanding(build), gates.headers(build)]
     env.Alias("test", [build.tests, build.checks])
-    env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, size,
+    env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, build.size,
                         list(build.outside.values())])
-    env.AlwaysBuild(env.Alias("size", size, gates.show_size(build)))
+    env.AlwaysBuild(env.Alias("size", build.size, gates.show_size(build)))
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
         destdir = session.arguments.get("DESTDIR", "")
@@ -205,7 +212,7 @@ def _matrix_node(build, matrix):
 
 def _check_targets(session):
     """SCons itself finds an unknown target only when it gets there, and does not guess."""
-    names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak", "usecases", "misra"}
+    names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak", "usecases", *OWN_VARIANTS}
     for target in session.targets:
         if target in names:
             continue

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flash, RAM and stack of a variant: build/<variant>/size.txt, and limits that fail the build.
 
+The few figures that documents have are in size.json beside it.
+
 Counted is what reaches the target: no debug information, no unwind tables. Constants that a position
 independent program relocates when it starts (.data.rel.ro) are constants, so they count as rodata.
 """
@@ -17,6 +19,7 @@ from .errors import did_you_mean
 from .interface import Interface
 
 WITHIN_LIMITS = "size.within-limits.json"  # the last sizes that were, to say later what grew
+FIGURES = "size.json"
 COLUMNS = ("text", "rodata", "data", "bss", "frame")
 FLASH = ("text", "rodata", "data")
 WIDTH, NO_BREAK = 100, "\N{NO-BREAK SPACE}"
@@ -230,7 +233,7 @@ def _grown_or_largest(grown, largest):
 # Together
 
 def update(folder, objects, variant, board, config, command, archive):
-    """Writes <folder>/size.txt; returns what is wrong or past a limit, as lines.
+    """Writes <folder>/size.txt and size.json; returns what is wrong or past a limit, as lines.
 
     command: the compiler with all flags of the library.
     """
@@ -258,12 +261,27 @@ def _update(folder, objects, variant, board, config, command, archive):
         parts.append(linked_table(variant.name, kept, board.limits))
     with open(f"{folder}/size.txt", "w", encoding="utf-8") as f:
         f.write("\n".join(parts))
+    _write_figures(folder, rows, graph, kept)
     found += _unknown_limits(board.limits, config)
     past = past_limits(rows, board.limits, _read(known), graph, kept)
     if not past and not found:
         _remember(known, rows, graph)
     found += [f"{line} (limits are in boards/{variant.board}/board.py)" for line in past]
     return [f"{variant.name}: {line}" for line in found]
+
+
+def _write_figures(folder, rows, graph, kept):
+    found = {"archive": totals(rows)["flash"], **{policy: sizes["flash"] for policy, sizes in kept.items()}}
+    if graph:
+        found["stack"] = max((deepest.bytes for deepest in graph.public().values()), default=0)
+    with open(f"{folder}/{FIGURES}", "w", encoding="utf-8") as f:
+        json.dump(found, f, indent=1)
+
+
+def figures(folder):
+    """name -> bytes of a variant that was measured: archive, stack, and programs by their policy."""
+    with open(f"{folder}/{FIGURES}", encoding="utf-8") as f:
+        return json.load(f)
 
 
 def _unknown_limits(limits, config):
