@@ -6,6 +6,7 @@
 
 #include "core/device.h"
 #include "core/fail.h"
+#include "port/context.h"
 
 /* Backends of the user's may have forgotten one. */
 static const char *text_or_empty(const char *text)
@@ -38,6 +39,9 @@ dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle, dy
 
 dynsel_status dynsel_resource_describe(const dynsel_resource *resource, dynsel_device *device)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (resource == NULL || resource->backend == NULL || resource->backend->ops == NULL ||
         device == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "an argument is NULL, or the resource's backend is");

@@ -8,6 +8,7 @@
 #include "core/fail.h"
 #include "memory/lock.h"
 #include "memory/recording.h"
+#include "port/context.h"
 
 enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
 
@@ -88,6 +89,9 @@ dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t eleme
                                  dynsel_range range)
 {
     dynsel_shape shape = {.element_bytes = element_bytes, .range = range};
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (buffer == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the buffer is NULL");
     }

@@ -13,6 +13,7 @@
 #include "memory/readback.h"
 #include "memory/users.h"
 #include "port/atomic.h"
+#include "port/context.h"
 #include "port/lock.h"
 #include "port/pause.h"
 
@@ -114,6 +115,9 @@ static void end(dynsel_buffer_record *record)
 
 dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (buffer == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the buffer is NULL");
     }

@@ -72,6 +72,9 @@ static dynsel_status refuse(const request *r, const char *detail)
 
 static dynsel_status check(const request *r)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (r->accessor == NULL) {
         return refuse(r, DYNSEL_TEXT("the accessor is NULL"));
     }
@@ -301,6 +304,9 @@ static dynsel_slot *take(const dynsel_submission *submission)
 dynsel_status dynsel_host_accessor_close(dynsel_host_accessor *accessor)
 {
     static const dynsel_error nothing_is_wrong = {.status = DYNSEL_OK};
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (accessor == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the accessor is NULL");
     }

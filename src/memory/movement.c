@@ -8,9 +8,13 @@
 #include "memory/group.h"
 #include "memory/lock.h"
 #include "memory/run.h"
+#include "port/context.h"
 
 dynsel_status dynsel_buffer_movement(dynsel_buffer buffer, dynsel_movement *movement)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (movement == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "movement is NULL");
     }
@@ -30,6 +34,9 @@ static bool is_resource(const dynsel_resource *where)
 
 dynsel_status dynsel_domain_movement(const dynsel_resource *where, dynsel_movement *movement)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (!is_resource(where) || movement == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource, its backend or movement is NULL");
     }

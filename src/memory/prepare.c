@@ -38,6 +38,9 @@ static bool has_name(const dynsel_kernel *kernel)
 
 static dynsel_status check(const preparation *p, const char *function)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_must_not_wait()) {
         return DYNSEL_REFUSE_TO_WAIT(function, "prepare kernels outside of task functions");
     }

@@ -14,6 +14,9 @@ dynsel_status dynsel_submission_range_bytes(const dynsel_submission *submission,
 {
     const uint32_t place = submission != NULL ? dynsel_word_load_acquire(&submission->slot)
                                               : (uint32_t)DYNSEL_SUBMISSION_NONE;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (place == DYNSEL_SUBMISSION_NONE || bytes == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID,
                            "bytes or the submission is NULL, or it was never submitted");

@@ -5,6 +5,7 @@
 
 #include "core/fail.h"
 #include "memory/group.h"
+#include "port/context.h"
 #include "port/likely.h"
 
 /* One call of such a function, for the error that it may become. */
@@ -60,9 +61,12 @@ static inline dynsel_status dynsel_call_refusal(void)
 /* Fails with DYNSEL_E_INVALID: the group function does not run, or a pointer is NULL. */
 DYNSEL_RARE void dynsel_call_refuse_use(const dynsel_call *call);
 
-/* DYNSEL_OK while the group function runs, and `pointers` says that none of the call's is NULL. */
+/* DYNSEL_OK while the group function runs, not for an interrupt of it, and `pointers` says that none of the call's is NULL. */
 static inline dynsel_status dynsel_call_begin(const dynsel_call *call, bool pointers)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (DYNSEL_LIKELY(call->handler != NULL && call->handler->open && pointers)) {
         return DYNSEL_OK;
     }

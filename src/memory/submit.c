@@ -134,6 +134,9 @@ dynsel_status dynsel_submit_command_group_and_wait(dynsel_policy *policy, dynsel
                                              DYNSEL_TEXT("dynsel_submit_command_group_and_wait"),
                                          .deadline_ns = DYNSEL_WAIT_FOREVER,
                                          .awaits = true};
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_must_not_wait()) {
         return DYNSEL_REFUSE_TO_WAIT(
             DYNSEL_TEXT(__func__), "submit without waiting, or wait outside of the task function");

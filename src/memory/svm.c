@@ -10,6 +10,7 @@
 #include "core/fail.h"
 #include "core/no_waiting.h"
 #include "memory/svm.h"
+#include "port/context.h"
 #include "port/lock.h"
 
 DYNSEL_TAKE_DEFAULT_MEMORY;
@@ -310,6 +311,9 @@ dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size_t bytes, size_
 {
     const size_t aligned_to = alignment != 0 ? alignment : LARGEST_TYPE;
     dynsel_status status = DYNSEL_OK;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (where == NULL || where->backend == NULL || memory == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource, its backend or memory is NULL");
     }
@@ -428,6 +432,9 @@ dynsel_status dynsel_svm_free(void *memory)
 {
     static const turn any = {.function = DYNSEL_TEXT("dynsel_svm_free"), .from = FREE};
     stage was = FREE;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     block *const found = begin_turn_when_over(memory, &any, &was);
     if (found == NULL) {
         return dynsel_this_thread()->last_error.status;
@@ -450,6 +457,9 @@ dynsel_status dynsel_svm_map(void *memory, dynsel_access_mode mode)
 {
     static const turn unmapped = {.function = DYNSEL_TEXT("dynsel_svm_map"), .from = UNMAPPED};
     stage was = FREE;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_must_not_wait()) {
         return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__), "map it outside of the task function");
     }
@@ -469,6 +479,9 @@ dynsel_status dynsel_svm_unmap(void *memory)
 {
     static const turn mapped = {.function = DYNSEL_TEXT("dynsel_svm_unmap"), .from = MAPPED};
     stage was = FREE;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (dynsel_must_not_wait()) {
         return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
                                      "unmap it outside of the task function");

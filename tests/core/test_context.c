@@ -5,52 +5,8 @@
 #include <dynsel/dynsel.h>
 #include <dynsel/port.h>
 
+#include "interrupted.h"
 #include "test.h"
-
-#if CONFIG_DYNSEL_HAS_HOSTED
-#include <signal.h>
-
-static void (*handler)(void);
-
-static void on_signal(int number)
-{
-    (void)number;
-    handler();
-}
-
-/* The handler has run when this returns. */
-static void interrupt(void (*with)(void))
-{
-    struct sigaction action = {.sa_handler = on_signal};
-    (void)sigemptyset(&action.sa_mask);
-    handler = with;
-    assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
-    assert_int_equal(raise(SIGUSR1), 0);
-}
-#else
-#include "board.h"
-
-static void (*handler)(void);
-static volatile bool has_run;
-
-static void on_timer(void)
-{
-    if (!has_run) {
-        handler();
-    }
-    has_run = true;
-}
-
-static void interrupt(void (*with)(void))
-{
-    handler = with;
-    has_run = false;
-    board_timer_start(100, on_timer);
-    while (!has_run) {
-    }
-    board_timer_stop();
-}
-#endif
 
 static int runs;
 

@@ -8,6 +8,7 @@
 #include "backends/opencl/selector.h"
 #include "core/fail.h"
 #include "port/atomic.h"
+#include "port/context.h"
 #include "port/likely.h"
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -29,6 +30,9 @@ dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options)
 {
     static const dynsel_opencl_options defaults;
     const dynsel_opencl_options *const wanted = options != NULL ? options : &defaults;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if ((wanted->queue_properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID,
                            "the library's queues are in order: make your own queue and give "
@@ -118,6 +122,9 @@ DYNSEL_RARE static dynsel_status refuse_to_close(uint32_t users, uint32_t copies
 
 dynsel_status dynsel_opencl_close(void)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     dynsel_lock_acquire(&dynsel_opencl_lock);
     const uint32_t users = count_users();
     const uint32_t copies = count_copies();

@@ -9,6 +9,7 @@
 #include "backends/opencl/device.h"
 #include "backends/opencl/discovery.h"
 #include "core/fail.h"
+#include "port/context.h"
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;
 
@@ -160,6 +161,9 @@ dynsel_status dynsel_opencl_select_defaults(dynsel_backend *backend, dynsel_reso
 dynsel_status dynsel_opencl_select(const char *selector, dynsel_resource *resources,
                                    size_t capacity, size_t *count)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (count == NULL || (resources == NULL && capacity > 0)) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "resources or count is NULL");
     }
@@ -296,6 +300,9 @@ static void visit_empty_platform(const dynsel_opencl_platform *platform,
 dynsel_status dynsel_opencl_visit_devices(const char *selector, dynsel_opencl_visitor visitor,
                                           void *context)
 {
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
     if (visitor == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "visitor is NULL");
     }
