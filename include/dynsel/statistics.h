@@ -90,10 +90,14 @@ dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void);
  * whole, and no work of the policy that stands in no list, whose slot would be lost. For tests, for
  * asserting in a super-loop, and for believing a bug report.
  *
- * policy: also looks at this policy's lists and counts; NULL: only at the table of slots.
+ * policy: also looks at this policy's lists and counts; NULL: only at the table of slots, where a
+ *     slot that was claimed and is nobody's is found, and one that no list has is not. With
+ *     CONFIG_DYNSEL_IN_FLIGHT_SMALL there are no lists, and a slot whose start was never ended is
+ *     taken for one that is being started.
  * Returns: false when something is wrong, which is a mistake of the library or memory that was
  *     written over.
- * Context: while no other thread calls the library.
+ * Context: while no other thread calls the library; false in a task function, whose own slot is
+ *     just claimed then.
  * Cost: a look at each slot, for a policy once more for each resource.
  */
 bool dynsel_invariants_hold(const dynsel_policy *policy);

@@ -134,6 +134,26 @@ static void a_submission_tells_where_and_why(void **state)
     assert_int_equal(dynsel_submission_reason(NULL), DYNSEL_REASON_UNKNOWN);
 }
 
+static bool held_inside;
+
+static dynsel_status look_at_books(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    held_inside = dynsel_invariants_hold(NULL);
+    return enqueue(where, args, done);
+}
+
+/* As its own is while a task function runs: if it stayed so, it would be lost. */
+static void claimed_slot_is_found(void **state)
+{
+    (void)state;
+    held_inside = true;
+    assert_status(DYNSEL_OK,
+                  dynsel_submit(&policy.policy, &DYNSEL_TASK(look_at_books, NULL), NULL));
+    assert_false(held_inside);
+    assert_true(dynsel_invariants_hold(NULL));
+    assert_status(DYNSEL_OK, wait_group());
+}
+
 /* As when two contexts append at once: the work says that it is listed, and no list has it. */
 static void slot_that_no_list_has_is_found(void **state)
 {
@@ -190,6 +210,7 @@ int main(void)
         TEST(peak_between_two_looks_is_kept),
         TEST(look_raises_the_mark),
         TEST(slot_that_no_list_has_is_found),
+        TEST(claimed_slot_is_found),
         TEST(counts_add_up),
         TEST(wrong_arguments_are_refused),
         TEST(the_table_tells_how_full_it_got),
