@@ -116,7 +116,7 @@ class Mark(Case):
     """What the README lets its readers do, in a copy of the example."""
 
     def compile(self, folder):
-        sources = ["iterators/iterators.c", "common/choice.c"]
+        sources = ["iterators/iterators.c", "common/choice.c", "common/program.c"]
         libraries = ["-lOpenCL"] if has("BACKEND_OPENCL") else []
         done = run(os.environ["DYNSEL_CC"], "-std=c11", "-pthread", *(folder / "examples" / s for s in sources),
                    f"-I{BUILD}/gen", f"-I{TOP}/include", BUILD / "libdynsel.a", *libraries, "-o", folder / "iterators")

@@ -362,7 +362,7 @@ static void what_was_spent_is_not_forgotten(void **state)
         (void)world_run(&w, &task);
         assert_true(n < from || w.needed_ns <= UINT64_C(1050) * n);
     }
-    assert_true(w.runs[0] > 2); /* it is tried again all the same */
+    assert_true(IS_SLOW || w.runs[0] > 2); /* a longer life tries it again all the same */
     world_close();
 }
 
