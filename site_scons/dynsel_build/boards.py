@@ -57,7 +57,7 @@ class Board:
     small_runner: bool = False
     host_libraries: bool = True
     runner: tuple = ()
-    seconds: int = 120
+    seconds: int = 240
     clang_target: tuple = ()
     limits: dict = field(default_factory=dict)
     machine: object = None

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from . import link_if_it_fits
 
-SECONDS = 120  # unless a board says otherwise
+SECONDS = 240  # unless a board says otherwise
 BUILDS_SECONDS = 360  # for tests that build
 TAIL = 40
 TRIES = 3

@@ -134,7 +134,8 @@ static uint64_t bytes_of_ranges(const dynsel_handler *group)
 
 uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *task)
 {
-    if (!is_resource(where) || task == NULL || task->requirements == NULL) {
+    if (dynsel_in_interrupt() || !is_resource(where) || task == NULL ||
+        task->requirements == NULL) {
         return 0;
     }
     uint64_t bytes = 0;

@@ -10,6 +10,7 @@
 #include "backends/opencl/version.h"
 #include "core/fail.h"
 #include "port/atomic.h"
+#include "port/context.h"
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;
 
@@ -111,6 +112,9 @@ static dynsel_opencl_entry *adopt_locked(cl_command_queue queue)
 
 void *dynsel_opencl_adopt(void *queue)
 {
+    if (dynsel_in_interrupt()) {
+        return NULL;
+    }
     if (queue == NULL) {
         (void)DYNSEL_FAIL(DYNSEL_E_INVALID, "the queue is NULL");
         return NULL;

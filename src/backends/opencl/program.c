@@ -3,6 +3,7 @@
 #include <dynsel/opencl.h>
 
 #include "core/fail.h"
+#include "port/context.h"
 
 const char dynsel_opencl_prelude[] =
 #include "generated/opencl_prelude.inc"
@@ -10,6 +11,9 @@ const char dynsel_opencl_prelude[] =
 
 cl_program dynsel_opencl_program(const dynsel_resource *where, const char *source)
 {
+    if (dynsel_in_interrupt()) {
+        return NULL;
+    }
     if (source == NULL) {
         (void)DYNSEL_FAIL(DYNSEL_E_INVALID, "the source is NULL");
         return NULL;
