@@ -3,6 +3,15 @@
  * brought to the host. */
 #include "memory/pair.h"
 
+/* Three command groups have room behind what holds their worker, the last with two dependencies. */
+#if CONFIG_DYNSEL_BACKEND_THREADS && CONFIG_DYNSEL_THREADS_QUEUE >= 4 &&                           \
+    CONFIG_DYNSEL_MAX_DEPENDENCIES >= 2
+#include <sched.h>
+#define CAN_HOLD 1
+#else
+#define CAN_HOLD 0
+#endif
+
 /* Refuses the next command, which has changed nothing then. */
 static void refuse_next(void)
 {
@@ -108,6 +117,92 @@ static void who_comes_after_refused_work_comes_after_what_was_ahead_of_it(void *
     see_buffer(b, 1, 1);
     finish_with(1, 1);
 }
+
+/* Two write a, one behind the other, from what `fails` was to write: the start of both was decided
+ * before that fails, and neither begins. So a has to be where it was. go: lets all take place. */
+static void fail_ahead_of_two_writers(dynsel_policy *fails, dynsel_policy *writes, void (*go)(void))
+{
+    dynsel_submission submissions[3];
+    const job failing = {.kind = FAIL, .value = DYNSEL_E_TASK, .buffers = {b}};
+    const job writer = copy_to(a, b);
+    assert_status(DYNSEL_OK, send_job_with(fails, &failing, &submissions[0]));
+    assert_status(DYNSEL_OK, send_job_with(writes, &writer, &submissions[1]));
+    assert_status(DYNSEL_OK, send_job_with(writes, &writer, &submissions[2]));
+    go();
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&submissions[0]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[2]));
+    run_on(3, set_all(b, 0));
+}
+
+/* Only the host has a, then only a device of another domain, then only the device in whose domain
+ * they were to write it. */
+static void two_writers_that_do_not_begin_leave_the_copies_as_they_were(void **state)
+{
+    (void)state;
+    sim.devices[2].domain = sim.devices[0].domain;
+    for (int32_t i = 0; i < 3; i++) {
+        for (unsigned look = 0; look < 2; look++) {
+            write_buffer(a, 10 * i, 1);
+            if (i != 0) {
+                run_on(i == 1 ? 1 : 0, set_all(a, 10 * i));
+            }
+            sim.devices[0].pace = SIMULATED_BY_HAND;
+            sim.devices[2].pace = SIMULATED_BY_HAND;
+            fail_ahead_of_two_writers(&places[0].policy, &places[2].policy, places_hurry);
+            run_on(look == 0 ? 2 : HOST, add_to(a, 1));
+            see_buffer(a, 10 * i + 1, 1);
+        }
+    }
+    finish_with(21, 1);
+}
+
+#if CAN_HOLD
+static atomic_bool is_held;
+
+static dynsel_status hold(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    while (atomic_load(&is_held)) {
+        (void)sched_yield();
+    }
+    return DYNSEL_OK;
+}
+
+static void let_go(void)
+{
+    atomic_store(&is_held, false);
+}
+
+/* The worker refuses both before anybody is told that the first of them is over. */
+static void two_writers_that_a_worker_does_not_begin_leave_the_only_copy(void **state)
+{
+    (void)state;
+    dynsel_resource resource;
+    size_t count = 0;
+    assert_status(DYNSEL_OK, dynsel_threads_start(1));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(&resource, 1, &count));
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    dynsel_fixed_resource_policy worker = {0};
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&worker, &options, 0));
+    for (int32_t i = 0; i < 2; i++) {
+        const dynsel_task holds = {.function = hold};
+        keep_on_device(10 * i);
+        atomic_store(&is_held, true);
+        assert_status(DYNSEL_OK, dynsel_submit(&worker.policy, &holds, NULL));
+        fail_ahead_of_two_writers(&worker.policy, &worker.policy, let_go);
+        if (i == 0) {
+            see_buffer(a, 0, 1);
+        }
+    }
+    run_on(2, add_to(a, 1)); /* from where it was, without the host's look */
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&worker.policy));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    finish_with(11, 1);
+}
+#endif
 
 static void work_that_had_begun_loses_what_it_wrote(void **state)
 {
@@ -244,6 +339,10 @@ int main(void)
         TEST(no_room_for_a_result_leaves_it_as_it_was),
         TEST(who_waits_behind_refused_work_fails_and_changes_nothing),
         TEST(who_comes_after_refused_work_comes_after_what_was_ahead_of_it),
+        TEST(two_writers_that_do_not_begin_leave_the_copies_as_they_were),
+#if CAN_HOLD
+        TEST(two_writers_that_a_worker_does_not_begin_leave_the_only_copy),
+#endif
         TEST(work_that_had_begun_loses_what_it_wrote),
         TEST(failed_transfer_is_tried_again),
         TEST(transfer_that_goes_on_failing_fails_the_access_and_keeps_the_data),
