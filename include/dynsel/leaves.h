@@ -346,7 +346,8 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
 
 /** A member that is passed by value: a number, an array of numbers, or a structure without
  * pointers; a kernel takes an array as a vector or structure of its size. A pointer does not
- * compile, nor an array of pointers; what is inside of a structure nobody sees. */
+ * compile, nor an array of them in up to three dimensions; what is inside of a structure nobody
+ * sees. */
 #define DYNSEL_VALUE_PART(member)                                                                  \
     {                                                                                              \
         _Static_assert(!DYNSEL_HAS_POINTERS_(DYNSEL_MEMBER_(member)),                              \

@@ -45,6 +45,8 @@
  *   may still run. It is looked at again, until its end is known; where nothing can be learned for
  *   as long as dynsel_opencl_options.patience_ms, the device is lost. Of clFlush(): likewise, and
  *   the next look flushes again.
+ * - CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST of clWaitForEvents(): the event ended as its own
+ *   status says; where that says success, or cannot be read, the work failed.
  * - Any other status of an event below 0: the work failed, DYNSEL_E_DEVICE; with -14 it did not run
  *   because what it came after failed, DYNSEL_E_DEPENDENCY.
  * - Any code of clCreateContext() and clCreateCommandQueue(): the resource is out of service. The

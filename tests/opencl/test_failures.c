@@ -184,6 +184,47 @@ static void lost_device_is_named_with_the_buffer(void **state)
     assert_int_equal(0, buffer.token);
 }
 
+/* Two devices of one context, of which the second is used first when the first is lost. */
+static void mate_of_lost_device_uses_no_memory_of_the_lost_context(void **state)
+{
+    static const fake_device mates[] = {
+        {.name = "cpu0", .vendor = "V", .type = CL_DEVICE_TYPE_CPU},
+        {.name = "cpu1", .vendor = "V", .type = CL_DEVICE_TYPE_CPU},
+    };
+    static const fake_platform pair[] = {{.name = "P", .count = 2, .devices = mates}};
+    dynsel_fixed_resource_policy second = {0};
+    dynsel_resource found[2];
+    dynsel_host_accessor seen = {0};
+    size_t count = 0;
+    job what = changes;
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_opencl_close());
+    show(pair, 1);
+    assert_status(DYNSEL_OK, dynsel_opencl_select("all", found, 2, &count));
+    const dynsel_options both = {.resources = found, .count = 2};
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &both, 0));
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&second, &both, 1));
+    assert_status(DYNSEL_OK,
+                  dynsel_buffer_init(&buffer, words + 1, sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
+    assert_status(DYNSEL_OK, run(changes));
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&seen, buffer, DYNSEL_ACCESS_READ));
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&seen));
+    fake_opencl_break("cpu0", "clEnqueueNDRangeKernel", CL_OUT_OF_RESOURCES);
+    assert_status(DYNSEL_E_DEVICE, run(changes));
+    fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    for (int i = 0; i < 3; i++) {
+        what.discards = i == 2;
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group_and_wait(&second.policy, launch, &what));
+    }
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&seen, buffer, DYNSEL_ACCESS_READ));
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&seen));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&second.policy));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_buffer, tear_down_buffer)
@@ -194,6 +235,7 @@ int main(void)
         TEST(full_table_of_kernels_changes_nothing),
         TEST(failed_read_loses_nothing),
         TEST(lost_device_is_named_with_the_buffer),
+        TEST(mate_of_lost_device_uses_no_memory_of_the_lost_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

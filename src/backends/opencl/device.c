@@ -44,22 +44,38 @@ static uint32_t first_that_shares(const entry *device)
 static uint32_t find_domain(const entry *device)
 {
     const uint32_t first = first_that_shares(device);
-    const entry *const sharer = &table->entries[first];
-    /* that one may stand behind another CPU, which is not open yet */
-    return (sharer->adopted ? first : first_that_shares(sharer)) + 1;
+    const uint32_t number = dynsel_word_load_relaxed(&table->entries[first].domain);
+    return number != 0 ? number : first + 1;
 }
 
-/* Found devices share among themselves what never changes, and stand before all adopted queues. */
+/* Found devices stand before all adopted queues, whose domains are looked for each time. */
 void dynsel_opencl_find_domains(void)
 {
     for (uint32_t i = 0; i < table->found; i++) {
-        table->entries[i].domain = find_domain(&table->entries[i]);
+        dynsel_word_store_relaxed(&table->entries[i].domain, find_domain(&table->entries[i]));
     }
 }
 
 uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device)
 {
-    return DYNSEL_LIKELY(device->domain != 0) ? device->domain : find_domain(device);
+    const uint32_t number = dynsel_word_load_relaxed(&device->domain);
+    return DYNSEL_LIKELY(number != 0) ? number : find_domain(device);
+}
+
+/* What is in the domain of a lost context can be reached by nobody: those that would have opened
+ * that context and get a new one are of a domain that nobody had before. */
+static void leave_domain(const entry *lost)
+{
+    const uint32_t number =
+        dynsel_word_load_relaxed(&lost->domain) + CONFIG_DYNSEL_OPENCL_MAX_DEVICES;
+    for (uint32_t i = 0; i < table->found; i++) {
+        entry *const other = &table->entries[i];
+        const uint32_t state = dynsel_word_load_relaxed(&other->state);
+        if ((state == DYNSEL_OPENCL_CLOSED || state == DYNSEL_OPENCL_FAILED) &&
+            shares_context(lost, other)) {
+            dynsel_word_store_relaxed(&other->domain, number);
+        }
+    }
 }
 
 /* Which devices the context of `device` is for: itself, and the usable ones that share it. */
@@ -171,9 +187,10 @@ static void lose_locked(entry *device, const char *function, cl_int code)
     device->failed_function = function;
     device->failed_code = code;
     dynsel_word_store_release(&device->state, DYNSEL_OPENCL_DEAD);
-    /* A CPU device of this platform that is opened later gets a context of its own. */
+    /* A CPU device of this platform that is opened later gets a new context. */
     if (!device->adopted && table->platforms[device->platform].cpu_context == device->context) {
         table->platforms[device->platform].cpu_context = NULL;
+        leave_domain(device);
     }
 }
 

@@ -2,10 +2,10 @@
 /*
  * What the OpenCL backend knows: one table of platforms, one of devices and adopted queues.
  *
- * The lock guards everything here but an entry's `state`, `users`, `sharing`, `unflushed` and
- * `unseen` and the table's `known`: those are read without it, so that work on an open device never
- * waits for another device's driver. What else such a reader needs was written before `state` or
- * `known` was stored.
+ * The lock guards everything here but an entry's `state`, `users`, `sharing`, `unflushed`, `unseen`
+ * and `domain` and the table's `known`: those are read without it, so that work on an open device
+ * never waits for another device's driver. What else such a reader needs was written before `state`
+ * or `known` was stored.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_TABLE_H
 #define DYNSEL_BACKENDS_OPENCL_TABLE_H
@@ -68,10 +68,10 @@ typedef struct dynsel_opencl_entry {
     cl_device_id device;
     const char *failed_function; /* why it is FAILED or DEAD */
     cl_int failed_code;
-    uint32_t platform; /* its index; past the table where that of an adopted queue is not known */
-    uint32_t domain;   /* the number of its memory domain; 0: it has to be looked for */
-    bool adopted;      /* the queue is the user's */
-    bool out_of_order; /* the user's queue is */
+    uint32_t platform;  /* its index; past the table where that of an adopted queue is not known */
+    dynsel_word domain; /* the number of its memory domain; 0: it has to be looked for */
+    bool adopted;       /* the queue is the user's */
+    bool out_of_order;  /* the user's queue is */
     bool available;
     bool has_compiler;
     bool emulator;
