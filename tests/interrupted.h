@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls a function inside of an interrupt: on hosts of a signal's handler, on boards of the timer's.
+/* Calls a function inside an interrupt: on hosts of a signal's handler, on boards of the timer's.
  * Who includes this first defines _POSIX_C_SOURCE, for sigaction(). */
 #ifndef INTERRUPTED_H
 #define INTERRUPTED_H

@@ -272,7 +272,7 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
 
 /* What the following are refused for, when compiling. A member is an lvalue that is never
  * evaluated. Arrays and functions are what becomes a pointer in an expression and is none. */
-#define DYNSEL_MEMBER_(member) (((dynsel_self *)0)->member)
+#define DYNSEL_MEMBER_(member) (((dynsel_self *)(void *)sink_)->member)
 #define DYNSEL_DECAYS_(value)                                                                      \
     ((__builtin_classify_type(value) == DYNSEL_POINTER_CLASS_) &                                   \
      !DYNSEL_IS_POINTER_(__typeof__(value)))

@@ -161,8 +161,8 @@ DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
  *     on, who releases it as the backend's own interface says (clReleaseEvent() for OpenCL); each
  *     of several threads that wait gets a reference of its own. NULL when the task function left
  *     none, where the device was lost or refuses the reference, and from a backend that can release
- *     events but not retain them (see `retain` in <dynsel/backend.h>). The value is as the task function left it, from a
- *     worker's thread too.
+ *     events but not retain them (see `retain` in <dynsel/backend.h>). The value is as the task
+ *     function left it, from a worker's thread too.
  * Errors: those of dynsel_wait(), and DYNSEL_E_INVALID when `done` is NULL.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission,

@@ -61,7 +61,8 @@ static inline dynsel_status dynsel_call_refusal(void)
 /* Fails with DYNSEL_E_INVALID: the group function does not run, or a pointer is NULL. */
 DYNSEL_RARE void dynsel_call_refuse_use(const dynsel_call *call);
 
-/* DYNSEL_OK while the group function runs, not for an interrupt of it, and `pointers` says that none of the call's is NULL. */
+/* DYNSEL_OK while the group function runs, not for an interrupt of it, where `pointers` says that
+ * none of the call's is NULL. */
 static inline dynsel_status dynsel_call_begin(const dynsel_call *call, bool pointers)
 {
     if (dynsel_in_interrupt()) {

@@ -74,9 +74,13 @@ static void push(uint32_t number)
 {
     uint32_t at = heap_count++;
     DYNSEL_ASSERT(heap_count <= CONFIG_DYNSEL_MAX_IN_FLIGHT);
-    while (at != 0 && comes_before(number, heap[(at - 1) / 2])) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
+    while (at != 0) {
+        const uint32_t parent = (at - 1) / 2;
+        if (!comes_before(number, heap[parent])) {
+            break;
+        }
+        heap[at] = heap[parent];
+        at = parent;
     }
     heap[at] = (uint16_t)number;
 }

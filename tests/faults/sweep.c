@@ -181,7 +181,7 @@ static void play_again(const fault_point *point)
     fault_must(run.failures == 0, "it still fails without the fault");
 }
 
-/* One look that fails says nothing, so nothing fails; but some codes say that the device is gone. */
+/* One look that fails says nothing, so nothing fails; but some codes mean a lost device. */
 static bool is_survived(const fault_point *point)
 {
     const bool is_look =
