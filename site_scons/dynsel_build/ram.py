@@ -305,11 +305,11 @@ class Formula:
     def _group(self, requirements, dependencies, staged, arguments, values):
         staging = struct(self._memory_copy(), HALF, BYTE.times(5))
         bound = struct(self._pointer.times(2), WORD.times(3))
-        use = struct(self._pointer, WORD.times(4), self._pointer, BYTE.times(9), WORD)
+        use = struct(self._pointer, WORD.times(3), self._pointer, BYTE.times(10), WORD)
         number = HALF if self._number("MAX_IN_FLIGHT") * self._number("MAX_REQUIREMENTS") < 65536 else WORD
         former = struct(number.times(2), HALF)
         return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
-                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(11), WORD.times(2),
+                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(14), WORD.times(2),
                       self._pointer.times(2), WORD.times(11), HALF.times(2), LONG.times(3),
                       WORD.times(2 * dependencies + requirements), bound.times(requirements),
                       use.times(requirements), former.times(requirements), staging.times(staged),
