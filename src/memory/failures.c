@@ -286,7 +286,6 @@ void dynsel_failure_end(dynsel_handler *group, dynsel_error *error)
     end_failed(group, error);
     have_all_looked_at_that_fail();
     dynsel_brief_lock_release(&dynsel_memory_lock);
-    group->undone = false;
     group->ran = false;
     group->unrun = false;
     if (group->untold) {

@@ -55,6 +55,7 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_manner *mann
                                 uint32_t keepers, entry *made)
 {
     group->doomed = false;
+    group->undone = false; /* others see it until this one is over */
     group->held = false;
     group->refused = false;
     group->looked_since = 0;
