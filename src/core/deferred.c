@@ -68,6 +68,7 @@ dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *
         }
     }
     (*slot)->deferred = true;
+    (*slot)->work.done = (dynsel_event){.native = NULL};
     return DYNSEL_OK;
 }
 
@@ -159,7 +160,6 @@ dynsel_status dynsel_deferred_choose(const dynsel_request *request, dynsel_slot 
         return dynsel_pass_on(request->manner, status, failures_before);
     }
     slot->work.args = request->task->args;
-    slot->work.done = (dynsel_event){.native = NULL};
     slot->work.error.status = DYNSEL_OK;
     follow_choice(slot, function);
     return DYNSEL_OK;
@@ -313,6 +313,17 @@ static inline bool pass(dynsel_lane *lane, dynsel_slot *slot)
     return passed;
 }
 
+/* Of work with an event its lane hears when that has come. */
+DYNSEL_RARE static bool is_held(dynsel_slot *slot)
+{
+    const bool held = known->holds(slot);
+    if (held && slot->work.done.native == NULL) {
+        dynsel_lane_note_result(slot->selection.policy, slot->selection.index,
+                                slot->work.error.status);
+    }
+    return held;
+}
+
 dynsel_status dynsel_deferred_start(dynsel_slot *slot)
 {
     dynsel_policy *policy = slot->selection.policy;
@@ -325,22 +336,22 @@ dynsel_status dynsel_deferred_start(dynsel_slot *slot)
         return status;
     }
     dynsel_count_submission(policy, index);
-    if (ops->marks_completion || (ops->outlives_submit && slot->work.done.native != NULL)) {
-        dynsel_lane *const lane = &policy->lanes[index];
-        if (ops->marks_completion || !pass(lane, slot)) {
-            enter_lane(lane, slot);
-        }
-        return DYNSEL_OK;
-    }
-    if (slot->work.done.native != NULL) {
+    if (!ops->outlives_submit && slot->work.done.native != NULL) {
         slot->work.done.native = NULL;
         if (slot->work.error.status == DYNSEL_OK) {
             slot->work.error = dynsel_event_refused();
         }
     }
-    if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK) && known->holds(slot)) {
-        dynsel_lane_note_result(policy, index, slot->work.error.status);
+    if (!ops->marks_completion && !DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK) &&
+        is_held(slot)) {
         return slot->work.error.status;
+    }
+    if (ops->marks_completion || slot->work.done.native != NULL) {
+        dynsel_lane *const lane = &policy->lanes[index];
+        if (ops->marks_completion || !pass(lane, slot)) {
+            enter_lane(lane, slot);
+        }
+        return DYNSEL_OK;
     }
     end(slot, true);
     return DYNSEL_OK;
@@ -364,9 +375,12 @@ dynsel_status dynsel_deferred_choose_again(const dynsel_request *request, dynsel
 
 void dynsel_deferred_fail(dynsel_slot *slot, const dynsel_error *error)
 {
-    slot->work.done = (dynsel_event){.native = NULL};
     slot->work.error = *error;
-    end(slot, false);
+    if (slot->work.done.native == NULL) {
+        end(slot, false);
+    } else {
+        enter_lane(&slot->selection.policy->lanes[slot->selection.index], slot);
+    }
 }
 
 /* The event of finished work may be moved away, but then nobody needs it. */

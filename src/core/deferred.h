@@ -33,7 +33,8 @@ typedef struct dynsel_deferral {
      * slot->work.error. No lock of the caller's is held but that of the slot's lane. */
     void (*ended)(dynsel_slot *slot);
 
-    /* Whether work whose start failed, and left no event, may not end yet. */
+    /* Whether work whose start failed may not end yet. Its event, if it left one, is not looked at
+     * before. */
     bool (*holds)(const dynsel_slot *slot);
 
     /* A policy of which nothing is in flight is about to leave its resources, and to end. */
@@ -102,7 +103,7 @@ dynsel_status dynsel_deferred_start(dynsel_slot *slot);
  * policy choose again. A failure leaves the old choice. */
 dynsel_status dynsel_deferred_choose_again(const dynsel_request *request, dynsel_slot *slot);
 
-/* Ends taken work that was not started. */
+/* Ends taken work that was not started, or that was held: with the event that it left, if any. */
 void dynsel_deferred_fail(dynsel_slot *slot, const dynsel_error *error);
 
 /* Keeps a piece of work's slot from being freed. False: it is over. For its event, when it was

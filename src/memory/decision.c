@@ -115,15 +115,20 @@ static void undo_on_host(const dynsel_use *use, dynsel_buffer_record *record)
     }
 }
 
-/* Shared memory that is the device's by now shows it the data that were the host's. Who comes after
- * what was brought comes after this work, as long as that is about it. */
+/* Shared memory that is the device's by now shows it the data that were the host's. */
+static bool has_hosts_data(const dynsel_use *use, const dynsel_copy_record *copy)
+{
+    return (use->bring || use->allocate) && copy->memory.native != NULL && copy->memory.shared &&
+           copy->memory.mapping == DYNSEL_UNMAPPED;
+}
+
+/* Who comes after what was brought comes after this work, as long as that is about it. */
 static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, uint32_t domain)
 {
     dynsel_copy_record *const copy = copy_in(record, domain);
     const bool there = copy->memory.native != NULL;
     const bool moved = use->bring || use->allocate;
-    const bool has_host =
-        moved && there && copy->memory.shared && copy->memory.mapping == DYNSEL_UNMAPPED;
+    const bool has_host = has_hosts_data(use, copy);
     const bool came = use->bring && use->brought && use->contents;
     if (use->may_share && !there) {
         record->shared_by = 0;
@@ -202,8 +207,10 @@ static void undo_late(const dynsel_handler *group, const dynsel_use *use)
     bool decided = false;
     dynsel_use *const next = find_next(use->record, group->order, &decided);
     if (next != NULL && decided) {
-        next->host_was_valid = use->host_was_valid;
-        next->was_valid = use->was_valid;
+        const bool moved = group->domain != DYNSEL_HOST_DOMAIN &&
+                           has_hosts_data(use, copy_in(use->record, group->domain));
+        next->host_was_valid = use->host_was_valid && !moved;
+        next->was_valid = use->was_valid || (moved && use->host_was_valid);
         next->others_valid = use->others_valid;
     } else if (next != NULL || use->record->writer_order == group->order) {
         undo(group, use);

@@ -310,7 +310,8 @@ bool dynsel_order_holds(const dynsel_slot *slot)
 {
     dynsel_handler *const group = dynsel_group_of(slot);
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    const bool holds = has_to_wait(group, true);
+    const bool began = slot->work.done.native != NULL && !group->undone;
+    const bool holds = !began && has_to_wait(group, true);
     dynsel_brief_lock_release(&dynsel_memory_lock);
     return holds;
 }

@@ -38,8 +38,9 @@ void dynsel_order_leave(dynsel_handler *group);
 /* Whether somebody has to wait for this work who has it open himself, as a host accessor. */
 bool dynsel_order_is_own(uint32_t token);
 
-/* dynsel_deferral.holds: work that failed in its start, and left nothing to wait for, ends only
- * when what it depends on is over: what comes behind it counts on that. Takes the lock itself. */
+/* dynsel_deferral.holds: work that failed in its start, and whose event (if any) is not that of its
+ * command, ends only when what it depends on is over: what comes behind it counts on that. Takes
+ * the lock itself. */
 bool dynsel_order_holds(const dynsel_slot *slot);
 
 /* What its start or end waits for first, as dynsel_deferral.blocker says. Takes the lock itself. */

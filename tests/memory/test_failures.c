@@ -157,6 +157,76 @@ static void two_writers_that_do_not_begin_leave_the_copies_as_they_were(void **s
     finish_with(21, 1);
 }
 
+/* Shared memory is handed over for work that does not begin, and a has to be seen all the same. */
+static void keep_the_hosts_data_in_shared_memory(bool maps_first)
+{
+    sim.devices[2].domain = sim.devices[0].domain;
+    for (unsigned i = 0; i < 3; i += 2) {
+        sim.devices[i].shares = true;
+        sim.devices[i].maps_first = maps_first;
+    }
+    for (int32_t i = 0; i < 2; i++) { /* at first the memory is new */
+        write_buffer(a, 10 * i, 1);
+        sim.devices[0].pace = SIMULATED_BY_HAND;
+        sim.devices[2].pace = SIMULATED_BY_HAND;
+        fail_ahead_of_two_writers(&places[0].policy, &places[2].policy, places_hurry);
+        see_buffer(a, 10 * i, 1);
+    }
+    write_buffer(a, 30, 1);
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    sim.devices[2].pace = SIMULATED_BY_HAND;
+    dynsel_submission submissions[2];
+    send_to(0, (job){.kind = FAIL, .value = DYNSEL_E_TASK, .buffers = {b}}, &submissions[0]);
+    send_to(
+        2,
+        (job){.kind = FAIL, .buffers = {a, b}, .modes = {DYNSEL_ACCESS_READ, DYNSEL_ACCESS_READ}},
+        &submissions[1]);
+    places_hurry();
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&submissions[0]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
+    run_on(3, set_all(b, 0));
+    see_buffer(a, 30, 1);
+    finish_with(30, 1);
+}
+
+static void work_that_does_not_begin_leaves_the_hosts_data_in_shared_memory(void **state)
+{
+    (void)state;
+    keep_the_hosts_data_in_shared_memory(false);
+}
+
+static void so_it_does_where_the_memory_is_the_hosts_at_first(void **state)
+{
+    (void)state;
+    keep_the_hosts_data_in_shared_memory(true);
+}
+
+/* What it brought arrives first, but who comes behind it counts on the reader being over too. */
+static void refused_work_ends_behind_what_it_came_after(void **state)
+{
+    (void)state;
+    sim.devices[2].domain = sim.devices[0].domain;
+    sim.devices[0].shares = true;
+    sim.devices[2].shares = true;
+    run_on(0, add_to(a, 1));
+    see_buffer(a, 1, 1); /* so the memory is handed over again to who writes it */
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    sim.devices[2].pace = SIMULATED_BY_HAND;
+    dynsel_submission reader;
+    dynsel_submission refused;
+    send_to(0, copy_to(b, a), &reader);
+    refuse_next();
+    send_to(2, set_all(a, 50), &refused);
+    assert_true(simulated_step(&sim, 2));
+    dynsel_progress();
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&refused, 0));
+    places_hurry();
+    assert_status(DYNSEL_E_TASK, dynsel_wait(&refused));
+    assert_status(DYNSEL_OK, dynsel_wait(&reader));
+    see_buffer(b, 1, 1);
+    finish_with(1, 1);
+}
+
 #if CAN_HOLD
 static atomic_bool is_held;
 
@@ -340,6 +410,9 @@ int main(void)
         TEST(who_waits_behind_refused_work_fails_and_changes_nothing),
         TEST(who_comes_after_refused_work_comes_after_what_was_ahead_of_it),
         TEST(two_writers_that_do_not_begin_leave_the_copies_as_they_were),
+        TEST(work_that_does_not_begin_leaves_the_hosts_data_in_shared_memory),
+        TEST(so_it_does_where_the_memory_is_the_hosts_at_first),
+        TEST(refused_work_ends_behind_what_it_came_after),
 #if CAN_HOLD
         TEST(two_writers_that_a_worker_does_not_begin_leave_the_only_copy),
 #endif
