@@ -30,7 +30,7 @@ class Board:
     host_libraries
                   the host's own libraries can be linked; else what needs some is left out
     runner        put in front of a test program (an emulator); nothing runs it right here
-    seconds       how long a test may run
+    seconds       of processor time that a test may take
     clang_target  the machine as clang-tidy has to be told, for a cross compiler
     limits        bytes of the archive: 'text', 'rodata', 'data', 'bss', 'flash' (the first three), 'stack'
                   of the worst public function, 'fixed_resource' and so on: what a program with that

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a test program: in bounded time, output into a log, a stamp when it passed.
 
+Processor time is what is bounded, since a loaded machine makes none of it. Programs that wait for ever
+take none, so that there is a limit on the clock, too, which only they reach.
+
 A signal that ends scons ends the tests that run, too: of those, nothing is known.
 
 LeakSanitizer looks for leaks from a process of its own, which once in some thousand runs crashes over
@@ -17,8 +20,9 @@ from dataclasses import dataclass
 
 from . import link_if_it_fits
 
-SECONDS = 240  # unless a board says otherwise
+SECONDS = 240  # of processor time, for each process of a test, unless a board says otherwise
 BUILDS_SECONDS = 360  # for tests that build
+PATIENCE = 5  # the limit on the clock, in multiples of that
 TAIL = 40
 TRIES = 3
 TRACER_CRASHED = b"\nTracer caught signal "
@@ -57,12 +61,13 @@ def interrupted():
 
 @dataclass(frozen=True)
 class Run:
-    """stem: path of log and stamp, without .log and .ok."""
+    """stem: path of log and stamp, without .log and .ok. seconds: of processor time."""
 
     stem: str
     command: tuple
     env: dict
     seconds: int = SECONDS
+    patience: int = PATIENCE
 
 
 def run(spec):
@@ -86,7 +91,7 @@ def run(spec):
 
 
 def _attempt(spec, log):
-    command = ["timeout", "-k", "5", str(spec.seconds), *spec.command]
+    command = ["timeout", "-k", "5", str(_on_the_clock(spec)), "prlimit", f"--cpu={spec.seconds}:", *spec.command]
     with open(log, "wb") as out:
         with _lock:
             if _interrupted:
@@ -126,8 +131,14 @@ def _show(spec, log, status):
     sys.stdout.flush()
 
 
+def _on_the_clock(spec):
+    return spec.seconds * spec.patience
+
+
 def _reason(spec, status):
+    if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
+        return f"not done after {spec.seconds} s of processor time, so it loops or is too slow"
     if status in (124, 137, -signal.SIGKILL):  # the last: it did not end when it was asked to
-        return f"not done after {spec.seconds} s, so it hangs or is too slow"
+        return f"not done after {_on_the_clock(spec)} s on the clock, so it waits for what never comes"
     return f"killed by signal {status - 128 if status > 128 else -status}" if status > 128 or status < 0 \
         else f"exit status {status}"

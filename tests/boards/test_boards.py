@@ -128,7 +128,8 @@ class Boards(unittest.TestCase):
         self.addCleanup(write, self.top / "tests/test_other.c", before)
         write(self.top / "tests/test_other.c", HANGS)
         said = self.scons(2, "test")
-        self.assertIn("FAILED  build/toy/tests/test_other: not done after 1 s, so it hangs or is too slow", said)
+        self.assertIn("FAILED  build/toy/tests/test_other: not done after 1 s of processor time, so it loops"
+                      " or is too slow", said)
         self.assertIn("failed: build/toy/tests/test_other\n", said)
 
     def test_a_test_that_does_not_fit(self):

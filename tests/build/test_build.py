@@ -434,7 +434,7 @@ class Checking(Case):
     def test_a_missing_tool_is_an_error_that_names_its_package(self):
         folder = self.top / "build/few-tools"
         folder.mkdir(parents=True)
-        for program in ("gcc", "ar", "nm", "size", "ld", "as", "timeout", "clang", "sh", "python3", "env",
+        for program in ("gcc", "ar", "nm", "size", "ld", "as", "timeout", "prlimit", "clang", "sh", "python3", "env",
                         "pkg-config"):
             os.symlink(shutil.which(program), folder / program)
         status, said = scons(self.top, "check", env={"PATH": str(folder)}, program=shutil.which("scons"))

@@ -20,14 +20,15 @@ class Runs(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def run_script(self, script, seconds=runner.SECONDS):
+    def run_script(self, script, seconds=runner.SECONDS, patience=runner.PATIENCE):
         """The status, how often it ran and what was said."""
         program = self.folder / "it.sh"
         program.write_text(f'echo run >> {self.folder}/runs; ran=$(wc -l < {self.folder}/runs)\n{script}\n',
                            encoding="utf-8")
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            status = runner.run(runner.Run(f"{self.folder}/it", ("sh", str(program)), dict(os.environ), seconds))
+            status = runner.run(runner.Run(f"{self.folder}/it", ("sh", str(program)), dict(os.environ), seconds,
+                                           patience))
         runs = (self.folder / "runs").read_text(encoding="utf-8").count("run")
         self.assertEqual((self.folder / "it.ok").exists(), status == 0)
         return status, runs, said.getvalue()
@@ -50,10 +51,20 @@ class Runs(unittest.TestCase):
         status, runs, _ = self.run_script(f'[ $ran -lt 2 ] || exit 5; {CRASH}')
         self.assertEqual((status, runs), (5, 2))
 
-    def test_who_does_not_end_is_told_from_who_crashed(self):
+    def test_who_waits_for_ever_is_stopped_by_the_clock(self):
         for deaf in ("", "trap '' TERM; "):
-            _, _, said = self.run_script(deaf + "while true; do sleep 0.1; done", seconds=1)
-            self.assertIn("not done after 1 s, so it hangs or is too slow", said)
+            _, _, said = self.run_script(deaf + "while true; do sleep 0.1; done", seconds=1, patience=1)
+            self.assertIn("not done after 1 s on the clock, so it waits for what never comes", said)
+
+    def test_who_loops_for_ever_is_stopped_by_its_processor_time(self):
+        for loop in ("while true; do :; done", "sh -c 'while true; do :; done'; exit $?"):
+            _, _, said = self.run_script(loop, seconds=1, patience=100)
+            self.assertIn("not done after 1 s of processor time, so it loops or is too slow", said)
+
+    def test_the_limit_is_no_matter_of_how_long_others_keep_it_waiting(self):
+        self.assertEqual(self.run_script("sleep 2", seconds=1), (0, 1, ""))
+
+    def test_who_crashed_is_told_from_who_does_not_end(self):
         _, _, said = self.run_script("kill -SEGV $$")
         self.assertIn("killed by signal 11", said)
 

@@ -55,7 +55,7 @@ def table(said):
 
 
 def run(program, *arguments, **variables):
-    return subprocess.run([program, *arguments], capture_output=True, text=True, timeout=120, check=False,
+    return subprocess.run([program, *arguments], capture_output=True, text=True, check=False,
                           env={**os.environ, **variables})
 
 

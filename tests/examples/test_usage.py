@@ -21,7 +21,7 @@ class Usage(unittest.TestCase):
     def run_it(self, example, *arguments, stdout=subprocess.PIPE, **variables):
         """Without the search for leaks, whose tracer may crash and say so (google/sanitizers 1170)."""
         asan = variables.pop("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", "")) + ":detect_leaks=0"
-        return subprocess.run([BIN / example, *arguments], stdout=stdout, stderr=subprocess.PIPE, timeout=120,
+        return subprocess.run([BIN / example, *arguments], stdout=stdout, stderr=subprocess.PIPE,
                               check=False, env={**os.environ, **variables, "ASAN_OPTIONS": asan})
 
     def assert_printable(self, said):

@@ -34,7 +34,7 @@ def picture(folder):
 
 def run(program, *arguments, **variables):
     around = {name: value for name, value in os.environ.items() if name != "DYNSEL_OPENCL"}
-    return subprocess.run([FOLDER / f"usecase-{program}", *arguments], capture_output=True, text=True, timeout=300,
+    return subprocess.run([FOLDER / f"usecase-{program}", *arguments], capture_output=True, text=True,
                           check=False, env={**around, **ONE, **variables})
 
 
