@@ -70,11 +70,17 @@ bool dynsel_watch_is_due(void)
     return dynsel_word_load_relaxed(&due) != 0;
 }
 
+/* The first condition is for compilers, where the heap has one place only. */
+static bool is_in_heap(uint32_t at)
+{
+    return at < CONFIG_DYNSEL_MAX_IN_FLIGHT && at < heap_count;
+}
+
 static void push(uint32_t number)
 {
     uint32_t at = heap_count++;
     DYNSEL_ASSERT(heap_count <= CONFIG_DYNSEL_MAX_IN_FLIGHT);
-    while (at != 0) {
+    while (at != 0 && is_in_heap(at)) {
         const uint32_t parent = (at - 1) / 2;
         if (!comes_before(number, heap[parent])) {
             break;
@@ -88,7 +94,7 @@ static void push(uint32_t number)
 static uint32_t earlier_child(uint32_t at)
 {
     const uint32_t left = 2 * at + 1;
-    return left + 1 < heap_count && comes_before(heap[left + 1], heap[left]) ? left + 1 : left;
+    return is_in_heap(left + 1) && comes_before(heap[left + 1], heap[left]) ? left + 1 : left;
 }
 
 static uint32_t pop(void)
@@ -96,7 +102,7 @@ static uint32_t pop(void)
     const uint32_t first = heap[0];
     const uint32_t last = heap[--heap_count];
     uint32_t at = 0;
-    for (uint32_t child = earlier_child(at); child < heap_count && comes_before(heap[child], last);
+    for (uint32_t child = earlier_child(at); is_in_heap(child) && comes_before(heap[child], last);
          child = earlier_child(at)) {
         heap[at] = heap[child];
         at = child;
