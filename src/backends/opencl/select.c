@@ -71,6 +71,7 @@ static size_t hand_out(const dynsel_opencl_choice *choice, bool old, dynsel_reso
     return used;
 }
 
+#if CONFIG_DYNSEL_ERROR_TEXTS
 /* The most likely reason first. */
 static const char *why_empty(const dynsel_opencl_choice *choice)
 {
@@ -104,6 +105,7 @@ static const char *why_empty(const dynsel_opencl_choice *choice)
     }
     return why;
 }
+#endif
 
 /* What kept the devices of a platform from being listed; drivers without any say so too. */
 static cl_int why_not_listed(void)
