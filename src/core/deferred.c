@@ -313,7 +313,8 @@ static inline bool pass(dynsel_lane *lane, dynsel_slot *slot)
     return passed;
 }
 
-/* Of work with an event its lane hears when that has come. */
+/* Whether work whose start failed may not end yet. Its failure is counted now, or, where it left an
+ * event, at the end of that. */
 DYNSEL_RARE static bool is_held(dynsel_slot *slot)
 {
     const bool held = known->holds(slot);

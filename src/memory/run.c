@@ -182,7 +182,7 @@ static dynsel_status try_to_bring(dynsel_running *r, dynsel_use *use)
 {
     dynsel_memory *const memory = &copy_of(r->group, use)->memory;
     dynsel_event done = {.native = NULL};
-    /* who still reads it may go on; it is the device's also where the command does not begin */
+    /* Readers may go on meanwhile, and the device has the memory even if the command fails. */
     const uint32_t after_count = memory->shared ? 0 : r->after_count;
     const dynsel_status status =
         r->ops->bring(r->backend, r->own, memory, use->contents, r->events, after_count, &done);

@@ -70,7 +70,8 @@ bool dynsel_watch_is_due(void)
     return dynsel_word_load_relaxed(&due) != 0;
 }
 
-/* The first condition is for compilers, where the heap has one place only. */
+/* The first condition always holds with the second, but gcc warns of an index past the heap without
+ * it where CONFIG_DYNSEL_MAX_IN_FLIGHT is 1. */
 static bool is_in_heap(uint32_t at)
 {
     return at < CONFIG_DYNSEL_MAX_IN_FLIGHT && at < heap_count;
