@@ -156,10 +156,14 @@ static void attend_to(dynsel_handler *group)
     if (dynsel_watch_line(group)) {
         return;
     }
+    const bool was_refused = group->refused;
     group->refused = false;
     const dynsel_status status = dynsel_waiting_look(group, &fetch);
     if (status == DYNSEL_E_AGAIN) {
         dynsel_watch_obstacle(group, fetch);
+        if (was_refused) {
+            dynsel_watch_changed(group); /* it does not try the resource for others any more */
+        }
         if (fetch != NULL) {
             dynsel_brief_lock_release(&dynsel_memory_lock);
             dynsel_fetch_begin(fetch);

@@ -163,6 +163,32 @@ static void new_memory_is_ready_before_it_is_used(void **state)
     finish_with((int32_t[BUFFERS]){1000});
 }
 
+/* The first of those that a resource refused is tried for all of them, but not while its data are
+ * elsewhere. */
+static void a_full_device_is_tried_with_the_next_where_the_first_waits_for_data(void **state)
+{
+    dynsel_submission submissions[3];
+    const job first = copy_to(buffers[1], buffers[0]);
+    const job next = set_all(buffers[2], 1000);
+    const job takes = copy_to(buffers[3], buffers[0]);
+    (void)state;
+    sim.devices[0].shares = true;
+    sim.devices[0].pace = SIMULATED_BY_HAND;
+    atomic_store(&sim.devices[1].is_full, true);
+    assert_status(DYNSEL_OK, send_job(1, &first, &submissions[0]));
+    assert_status(DYNSEL_OK, send_job(1, &next, &submissions[1]));
+    assert_status(DYNSEL_OK, send_job(0, &takes, &submissions[2])); /* has the memory of 0 */
+    dynsel_progress();
+    atomic_store(&sim.devices[1].is_full, false);
+    dynsel_progress();
+    assert_status(DYNSEL_OK, dynsel_wait_for(&submissions[1], 0));
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submissions[0], 0));
+    places_hurry();
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[2]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    finish_with((int32_t[BUFFERS]){0, -100, 800, -300});
+}
+
 static unsigned released_unlocked;
 
 /* Takes the lock of buffers: where it is held, this never returns. */
@@ -441,6 +467,8 @@ int main(void)
         cmocka_unit_test_setup(what_is_valid_on_another_device_may_go, set_up),
         cmocka_unit_test_setup(shared_memory_that_was_in_vain_stays_valid, set_up),
         cmocka_unit_test_setup(what_is_fetched_stays, set_up),
+        cmocka_unit_test_setup(a_full_device_is_tried_with_the_next_where_the_first_waits_for_data,
+                               set_up),
         cmocka_unit_test(nothing_is_lost_whatever_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
