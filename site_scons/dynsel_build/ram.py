@@ -453,8 +453,7 @@ def variables(objects):
     for path in objects:
         obj = elf.Object(path)
         for symbol in obj.symbols:
-            section = obj.sections[symbol.section].name if symbol.section < len(obj.sections) else ""
-            match = re.match(r"\.[st]?(data|bss)\b(?!\.rel\.ro)", section)
+            match = re.match(r"\.[st]?(data|bss)\b(?!\.rel\.ro)", symbol.section.name if symbol.section else "")
             if match and symbol.size:
                 name = re.sub(r"\.\d+$", "", symbol.name).rpartition(".")[2]  # of a function's own
                 found.append((name, match.group(1), symbol.size))

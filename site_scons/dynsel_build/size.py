@@ -15,7 +15,7 @@ import textwrap
 from dataclasses import dataclass, field
 
 from . import linked, ram, stack
-from .errors import did_you_mean
+from .errors import UserMistake, did_you_mean
 from .interface import Interface
 
 WITHIN_LIMITS = "size.within-limits.json"  # the last sizes that were, to say later what grew
@@ -239,6 +239,8 @@ def update(folder, objects, variant, board, config, command, archive):
     """
     try:
         return _update(folder, objects, variant, board, config, command, archive)
+    except UserMistake as e:
+        return [f"{variant.name}: {line}" for line in e.lines]
     except subprocess.CalledProcessError as e:
         said = [line for line in e.stderr.splitlines() if "error: " in line] or e.stderr.splitlines()[-1:]
         return [f"{variant.name}: {line}" for line in said or [f"{e.cmd[0]} failed"]]

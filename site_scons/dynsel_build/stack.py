@@ -93,7 +93,7 @@ class Graph:
         """Tables of operations, addresses that are taken, and calls that the compiler added."""
         kinds = self._kinds_of_tables(path)
         for relocation in obj.relocations:
-            section = obj.sections[relocation.section]
+            section = relocation.section
             target = self._target(path, obj, relocation.symbol)
             if not section.flags & elf.ALLOCATED or section.name.startswith((".eh_frame", ".ARM")):
                 continue
@@ -102,7 +102,7 @@ class Graph:
             elif target in self.functions:
                 self._note_in_data(path, obj, relocation, target, kinds)
         self._variables[path] = {s.name for s in obj.symbols if s.type == elf.OBJECT
-                                 or (s.section == elf.UNDEFINED and ("", s.name) not in self.functions)}
+                                 or (s.section is None and ("", s.name) not in self.functions)}
 
     def _note_in_code(self, path, obj, relocation, target):
         caller = _holder(obj, relocation, elf.FUNCTION)
@@ -136,9 +136,7 @@ class Graph:
     def _target(self, path, obj, symbol):
         """The key of what a relocation refers to; None when it is no function."""
         if symbol.type == elf.SECTION:
-            section = next((i for i, s in enumerate(obj.sections) if i == symbol.section
-                            and s.flags & elf.EXECUTABLE), None)
-            symbol = next((s for s in obj.symbols if s.type == elf.FUNCTION and s.section == section
+            symbol = next((s for s in obj.symbols if s.type == elf.FUNCTION and s.section is symbol.section
                            and not s.name.endswith(".cold")), None)
         if symbol is None or symbol.type == elf.OBJECT or not symbol.name:
             return None
@@ -255,5 +253,5 @@ def _key_of(path, functions, name):
 
 def _holder(obj, relocation, kind):
     """The function or variable that a relocation stands in; the compiler gives each its own section."""
-    return next((s.name for s in obj.symbols if s.type == kind and s.section == relocation.section
+    return next((s.name for s in obj.symbols if s.type == kind and s.section is relocation.section
                  and (s.value & ~(kind == elf.FUNCTION)) <= relocation.offset < s.value + s.size), "")

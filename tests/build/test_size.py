@@ -318,6 +318,13 @@ class Build(unittest.TestCase):
         self.assertEqual(said.count("no limit is named"), 1)
         self.assertIn("native: no limit is named 'stakc'; did you mean stack? (there are: text, ", said)
 
+    def test_missing_elftools_is_a_line_that_names_the_package(self):
+        write(self.top / "modules/elftools.py", "raise ImportError('gone')\n")
+        status, said = scons(self.top, "size", "CONF=debug", env={"PYTHONPATH": str(self.top / "modules")})
+        self.assertEqual(status, 2, said)
+        self.assertIn("native+debug: Python's module elftools is missing; on Debian and Ubuntu:"
+                      " apt-get install python3-pyelftools\n", said)
+
     def test_limits_and_mistakes_end_the_build_with_a_line(self):
         status, said = scons(self.top, "size")
         self.assertEqual(status, 0, said)
