@@ -18,7 +18,7 @@ DYNSEL_BEGIN_DECLS
  * in memory which survives a reset, and to reset. A program that does not define it gets the
  * library's, which does nothing. In other configurations nobody calls it.
  *
- * file: the source in dynsel's tree, such as "src/core/slot.c", the same wherever it was built;
+ * file: the source in dynsel's tree, such as "src/submission/slot.c", the same wherever it was built;
  *     empty without CONFIG_DYNSEL_ERROR_TEXTS.
  * line: in that file, from 1 on.
  * condition: what was to hold, as written there; empty without CONFIG_DYNSEL_ERROR_TEXTS.

@@ -12,7 +12,7 @@
 /* Ends with NULL. That somebody has it is all that counts. */
 extern const dynsel_memory_ops *const dynsel_default_memory[];
 
-/* For the files of src/memory that ask backends for these operations: one of them is in every
+/* For the files of src/groups that ask backends for these operations: one of them is in every
  * program that uses command groups. */
 #define DYNSEL_TAKE_DEFAULT_MEMORY                                                                 \
     __attribute__((used)) static const dynsel_memory_ops *const *const taken = dynsel_default_memory

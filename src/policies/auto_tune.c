@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/auto_tune.h>
 
-#include "core/fail.h"
+#include "base/fail.h"
 #include "policies/auto_tune_parts.h"
 #include "port/now_and_then.h"
 

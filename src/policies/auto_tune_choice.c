@@ -3,7 +3,7 @@
  * The choice for a kind of task that is not settled, or whose best cannot be had. All under the
  * lock of its entry.
  */
-#include "core/fail.h"
+#include "base/fail.h"
 #include "policies/auto_tune_parts.h"
 
 enum {

@@ -24,7 +24,7 @@
 
 #include <dynsel/auto_tune.h>
 
-#include "core/policy.h"
+#include "policy/policy.h"
 #include "port/atomic.h"
 
 enum {

@@ -5,8 +5,8 @@
  */
 #include <dynsel/auto_tune.h>
 
-#include "core/fail.h"
-#include "core/policy.h"
+#include "base/fail.h"
+#include "policy/policy.h"
 
 enum {
     LEARNED_AT = offsetof(dynsel_auto_tune_policy, untracked),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/dynamic_load.h>
 
-#include "core/fail.h"
-#include "core/policy.h"
+#include "base/fail.h"
+#include "policy/policy.h"
 
 typedef struct choice {
     uint32_t index;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/fixed_resource.h>
 
-#include "core/fail.h"
-#include "core/policy.h"
+#include "base/fail.h"
+#include "policy/policy.h"
 
 DYNSEL_ASIDE static dynsel_status select_if_candidate(const dynsel_policy *base, uint32_t index,
                                                       const dynsel_task *task,

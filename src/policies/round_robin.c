@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/round_robin.h>
 
-#include "core/fail.h"
-#include "core/policy.h"
+#include "base/fail.h"
+#include "policy/policy.h"
 
 enum {
     /* far below the word's end, so that threads that are late do not reach it */

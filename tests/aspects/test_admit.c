@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "core/room.h"
 #include "fakes/described_backend.h"
+#include "room.h"
 #include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

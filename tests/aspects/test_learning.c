@@ -5,9 +5,9 @@
  */
 #include <dynsel/dynsel.h>
 
-#include "core/policy.h"
-#include "core/room.h"
 #include "policies/auto_tune_world.h"
+#include "policy/policy.h"
+#include "room.h"
 
 enum { ROUNDS = 600, FAST = 0, SLOW = 1, SLOWER = 2 };
 

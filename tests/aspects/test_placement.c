@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#include "core/policy.h"
-#include "core/room.h"
 #include "fakes/described_backend.h"
+#include "policy/policy.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "core/policy.h"
-#include "core/room.h"
 #include "fakes/described_backend.h"
+#include "policy/policy.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 enum { DEVICES = 4, THREADS = 3, PIECES = 3000 };

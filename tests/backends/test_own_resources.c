@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 enum { TRAYS = CONFIG_DYNSEL_MAX_IN_FLIGHT + 1, BAKING_TIME = 3 };

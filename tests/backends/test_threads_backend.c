@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 enum {

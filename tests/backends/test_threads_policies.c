@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "any_policy.h"
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 enum { WORKERS = RESOURCES_UP_TO(CONFIG_DYNSEL_THREADS_WORKERS) };

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 enum { WORKERS = RESOURCES_UP_TO(CONFIG_DYNSEL_THREADS_WORKERS), NEVER = -1 };

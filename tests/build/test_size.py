@@ -150,18 +150,18 @@ class Stack(unittest.TestCase):
     def test_the_librarys_own_tables_and_task_function(self):
         """One part of the library calls another through a table in a private header, and starts it as a task."""
         write(self.top / "include/dynsel/config.h", "#define CONFIG_DYNSEL_COMMAND_GROUPS 1\n")
-        write(self.top / "src/memory/group.h", "typedef struct held {\n    answer_fn kept;\n} held;\n")
-        write(self.top / "src/core/deferred.h", "typedef struct toy_deferral {\n    int (*ended)(int);\n} toy_deferral;\n")
-        write(self.top / "src/core/work.h", "static inline int call(answer_fn function, int n)\n{\n"
+        write(self.top / "src/groups/group.h", "typedef struct held {\n    answer_fn kept;\n} held;\n")
+        write(self.top / "src/submission/deferred.h", "typedef struct toy_deferral {\n    int (*ended)(int);\n} toy_deferral;\n")
+        write(self.top / "src/submission/work.h", "static inline int call(answer_fn function, int n)\n{\n"
                                             "    return function(n) + 1;\n}\n")
-        source = '#include <dynsel/shape.h>\n#include "src/core/deferred.h"\nvoid fill(char *bytes);\n{}'
+        source = '#include <dynsel/shape.h>\n#include "src/submission/deferred.h"\nvoid fill(char *bytes);\n{}'
         write(self.top / "include/dynsel/shape.h",
               OPERATIONS.replace("answer_fn answer;", "answer_fn answer;\n    answer_fn function;"))
         graph = self.graph(
-            use=source.format('#include "src/core/work.h"\nint draw(const question *q, int n) { return call(q->answer, n); }\n'
+            use=source.format('#include "src/submission/work.h"\nint draw(const question *q, int n) { return call(q->answer, n); }\n'
                               "extern const toy_deferral *deferral;\n"
                               "int each(int n) { return deferral->ended(n) + 1; }\n"
-                              '#include "src/memory/group.h"\n'
+                              '#include "src/groups/group.h"\n'
                               "extern const held *holder;\nint colour(const question *q, int n) { return holder->kept(n) + 1; }\n"),
             tables=source.format("int dynsel_group_run(int n);\n"
                                  "int dynsel_group_run(int n) { char bytes[300]; fill(bytes); return bytes[n]; }\n"

@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-#include "core/deferred.h"
-#include "core/room.h"
 #include "fakes/manual_backend.h"
+#include "room.h"
+#include "submission/deferred.h"
 #include "test.h"
 
 enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, LANES = RESOURCES_UP_TO(2) };

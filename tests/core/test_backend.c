@@ -5,7 +5,7 @@
  */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, MOST_EVENTS = SLOTS + 8, NEVER = 1000000 };

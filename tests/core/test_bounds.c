@@ -2,8 +2,8 @@
 /* Waiting with a bound, looking without waiting, and the group of a backend. */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
 #include "fakes/manual_backend.h"
+#include "room.h"
 #include "test.h"
 
 enum { SHORT_NS = 1000000, SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT };

@@ -16,8 +16,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "core/room.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, NO_TIME = 0 };

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, BEGIN = 1000, MOST_LOOKS = 1000 };

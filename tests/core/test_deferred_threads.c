@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "core/deferred.h"
-#include "core/room.h"
 #include "fakes/manual_backend.h"
 #include "random.h"
+#include "room.h"
+#include "submission/deferred.h"
 #include "test.h"
 
 enum {

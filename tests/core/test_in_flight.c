@@ -2,8 +2,8 @@
 /* Work that goes on after its submit: slots, handles, groups, and who releases the event. */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
 #include "fakes/manual_backend.h"
+#include "room.h"
 #include "test.h"
 
 /* What the tests are made for, as far as the configuration has room for it. */

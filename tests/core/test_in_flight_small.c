@@ -2,8 +2,8 @@
 /* The small table of submissions in flight: what its own ways must not get wrong. */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
 #include "fakes/marked_backend.h"
+#include "room.h"
 #include "test.h"
 
 #define SLOTS CONFIG_DYNSEL_MAX_IN_FLIGHT

@@ -3,7 +3,7 @@
 #include <dynsel/dynsel.h>
 
 #include "any_policy.h"
-#include "core/room.h"
+#include "room.h"
 
 enum { COUNT = RESOURCES_UP_TO(3), LAST = COUNT - 1 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two threads over one slot, in every order of their atomic operations: src/core is compiled for
+ * Two threads over one slot, in every order of their atomic operations: src/submission is compiled for
  * this test so that another thread may run before each of them.
  */
 #include <dynsel/dynsel.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/deferred.h"
-#include "core/slot.h"
 #include "stepping/step.h"
+#include "submission/deferred.h"
+#include "submission/slot.h"
 #include "test.h"
 
 enum { EVENTS = 8, HANDLES = 2, OPERATIONS = 3, MOST_RESULTS = 8, NEVER = EVENTS };

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <sys/time.h>
 
-#include "core/room.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 enum {

@@ -5,9 +5,9 @@
  */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
 #include "fakes/manual_backend.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 enum { QUEUES = RESOURCES_UP_TO(3), PROGRAMS = 400, STEPS = 150, WORK = STEPS };

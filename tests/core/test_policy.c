@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)

@@ -2,8 +2,8 @@
 /* Who hears what of submitted work, and when; and what a group leaves alone. */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
 #include "fakes/manual_backend.h"
+#include "room.h"
 #include "test.h"
 
 enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, COUNT = RESOURCES_UP_TO(2) };

@@ -2,8 +2,8 @@
 /* Resources that fail: out of service, passed over, and back again. */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
 #include "fakes/manual_backend.h"
+#include "room.h"
 #include "test.h"
 
 static manual_backend manual;

@@ -6,9 +6,9 @@
  */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
 #include "fakes/marked_backend.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 #define SLOTS CONFIG_DYNSEL_MAX_IN_FLIGHT

@@ -2,7 +2,7 @@
 /* Submitting over the inline backend: forms, results, handles, failures, nesting. */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 /* For work that is complete at once, which otherwise needs none. */

@@ -9,8 +9,8 @@
 #include <sched.h>
 #include <time.h>
 
-#include "core/room.h"
 #include "fakes/manual_backend.h"
+#include "room.h"
 #include "test.h"
 
 enum {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "memory/buffers.h"
+#include "data/buffers.h"
 
 simulated_backend sim;
 dynsel_fixed_resource_policy places[PLACES];

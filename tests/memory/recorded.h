@@ -8,9 +8,9 @@
 
 #include <dynsel/dynsel.h>
 
-#include "core/fail.h"
-#include "memory/buffers.h"
-#include "memory/group.h"
+#include "base/fail.h"
+#include "data/buffers.h"
+#include "groups/group.h"
 #include "test.h"
 
 /* The handler of a group function that has just been entered. */

@@ -3,12 +3,12 @@
  * started. They are taken where they may be, and come to the same as the long ways. */
 #include <string.h>
 
-#include "core/submission.h"
-#include "memory/coherence.h"
-#include "memory/domains.h"
-#include "memory/lock.h"
+#include "data/coherence.h"
+#include "data/domains.h"
+#include "data/lock.h"
 #include "memory/pair.h"
 #include "random.h"
+#include "submission/submission.h"
 
 static dynsel_handler *group_of(dynsel_submission *submission)
 {

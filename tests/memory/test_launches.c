@@ -2,9 +2,9 @@
 /* Arguments and launches as a group function records them, and what of it is refused. */
 #include <string.h>
 
-#include "core/room.h"
 #include "memory/recorded.h"
 #include "random.h"
+#include "room.h"
 
 enum { LONG = 16, ROUNDS = 10000 };
 

@@ -5,11 +5,11 @@
  */
 #include <dynsel/dynsel.h>
 
-#include "core/slot.h"
-#include "memory/buffers.h"
-#include "memory/order.h"
+#include "data/buffers.h"
+#include "groups/order.h"
 #include "memory/queues.h"
 #include "port/thread.h"
+#include "submission/slot.h"
 
 static uint32_t numbers[2];
 static dynsel_buffer a;

@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-#include "core/room.h"
 #include "fakes/simulated_memory.h"
 #include "memory/play.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 enum {

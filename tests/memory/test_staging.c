@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "core/slot.h"
-#include "memory/group.h"
+#include "groups/group.h"
 #include "port/thread.h"
+#include "submission/slot.h"
 
 enum {
     DEVICE = 0,

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/room.h"
 #include "fakes/simulated_memory.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 enum {

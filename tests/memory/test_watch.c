@@ -5,8 +5,8 @@
  */
 #include <dynsel/dynsel.h>
 
+#include "groups/watch.h"
 #include "memory/queues.h"
-#include "memory/watch.h"
 
 enum { WAITING = 12, ROUNDS = 20 };
 

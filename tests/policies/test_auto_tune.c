@@ -7,9 +7,9 @@
 
 #include "policies/auto_tune_one_world.h"
 
-#include "core/policy.h"
-#include "core/room.h"
 #include "policies/auto_tune_parts.h"
+#include "policy/policy.h"
+#include "room.h"
 
 static const dynsel_task task = {.function = world_nothing, .id = 7};
 

@@ -4,9 +4,9 @@
 
 #include "policies/auto_tune_one_world.h"
 
-#include "core/policy.h"
-#include "core/room.h"
 #include "policies/auto_tune_parts.h"
+#include "policy/policy.h"
+#include "room.h"
 
 static dynsel_status another(const dynsel_resource *where, void *args, dynsel_event *done)
 {

@@ -7,7 +7,7 @@
 #include "policies/auto_tune_copy.h"
 #include "policies/auto_tune_world.h"
 
-#include "core/room.h"
+#include "room.h"
 
 enum { MOST_BEHIND = 16, FIRST_CHOICES = 8 };
 

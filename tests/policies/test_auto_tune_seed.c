@@ -7,7 +7,7 @@
 #include "policies/auto_tune_copy.h"
 #include "policies/auto_tune_world.h"
 
-#include "core/room.h"
+#include "room.h"
 
 static uint64_t now_ns = 1;
 

@@ -12,7 +12,7 @@
 
 #include "policies/auto_tune_world.h"
 
-#include "core/room.h"
+#include "room.h"
 
 enum { THREADS = 8, ROUNDS = 50000, KINDS = CONFIG_DYNSEL_MAX_TUNED_TASKS < 5 ? 1 : 5 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "any_policy.h"
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 enum { COUNT = RESOURCES_UP_TO(3), LAST = COUNT - 1 };

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 enum { EXPLORES = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT > 0 };

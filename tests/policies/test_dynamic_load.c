@@ -9,9 +9,9 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "core/room.h"
 #include "fakes/manual_backend.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 enum { RESOURCES = RESOURCES_UP_TO(3) };

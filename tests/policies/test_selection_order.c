@@ -5,8 +5,8 @@
  */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
 #include "random.h"
+#include "room.h"
 #include "test.h"
 
 static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)

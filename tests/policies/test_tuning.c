@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 enum {

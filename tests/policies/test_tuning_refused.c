@@ -2,7 +2,7 @@
 /* What auto_tune makes of work that its resource refused: that had no turn, and is no load. */
 #include <dynsel/dynsel.h>
 
-#include "core/room.h"
+#include "room.h"
 #include "test.h"
 
 static dynsel_auto_tune_policy policy;

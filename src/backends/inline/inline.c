@@ -2,8 +2,8 @@
 #include <dynsel/inline.h>
 
 #include "aspects/host.h"
-#include "core/needs.h"
-#include "core/work.h"
+#include "policy/needs.h"
+#include "submission/work.h"
 
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
 static dynsel_status get_default_resources(dynsel_backend *backend, dynsel_resource *resources,

@@ -8,7 +8,7 @@
 #include "backends/opencl/discovery.h"
 #include "backends/opencl/identity.h"
 #include "backends/opencl/version.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/atomic.h"
 #include "port/context.h"
 

@@ -18,8 +18,8 @@
 #include "backends/opencl/aspects.h"
 
 #include "backends/opencl/describe.h"
-#include "core/fail.h"
-#include "text/slice.h"
+#include "base/fail.h"
+#include "base/slice.h"
 
 /* Newer than OpenCL 1.2, or of an extension: not in the headers of all systems. */
 enum {

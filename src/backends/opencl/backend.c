@@ -9,10 +9,10 @@
 #include "backends/opencl/failure.h"
 #include "backends/opencl/select.h"
 #include "backends/opencl/version.h"
-#include "core/fail.h"
-#include "core/needs.h"
-#include "core/work.h"
+#include "base/fail.h"
+#include "policy/needs.h"
 #include "port/atomic.h"
+#include "submission/work.h"
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 #include "backends/opencl/memory.h"

@@ -11,7 +11,7 @@
 #include "backends/opencl/kernels.h"
 #include "backends/opencl/log.h"
 #include "backends/opencl/store.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/likely.h"
 
 /* One try: what came of it so far, or what failed. */

@@ -6,7 +6,7 @@
 
 #include <dynsel/opencl.h>
 
-#include "core/fail.h"
+#include "base/fail.h"
 
 typedef struct code_name {
     cl_int code;

@@ -6,7 +6,7 @@
 
 #include "backends/opencl/device.h"
 #include "backends/opencl/selector.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/atomic.h"
 #include "port/context.h"
 #include "port/likely.h"

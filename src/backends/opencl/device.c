@@ -3,7 +3,7 @@
 
 #include "backends/opencl/codes.h"
 #include "backends/opencl/version.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/likely.h"
 
 typedef dynsel_opencl_entry entry;

@@ -6,7 +6,7 @@
 #include "backends/opencl/describe.h"
 #include "backends/opencl/device.h"
 #include "backends/opencl/identity.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/atomic.h"
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;

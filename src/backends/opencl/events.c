@@ -4,7 +4,7 @@
 #include "backends/opencl/codes.h"
 #include "backends/opencl/device.h"
 #include "backends/opencl/failure.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/likely.h"
 #include "port/pause.h"
 

@@ -3,7 +3,7 @@
 
 #include "backends/opencl/codes.h"
 #include "backends/opencl/device.h"
-#include "core/fail.h"
+#include "base/fail.h"
 
 /* Drivers that allocate late find out here that the memory is full. */
 static dynsel_status status_of(cl_int code)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "backends/opencl/device.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/likely.h"
 #include "port/lock.h"
 #include "port/pause.h"

@@ -9,7 +9,7 @@
 #include "backends/opencl/kernels.h"
 #include "backends/opencl/memory.h"
 #include "backends/opencl/svm.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/atomic.h"
 #include "port/likely.h"
 

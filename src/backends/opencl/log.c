@@ -5,8 +5,8 @@
 
 #include "backends/opencl/describe.h"
 #include "backends/opencl/kernels.h"
+#include "base/slice.h"
 #include "port/lock.h"
-#include "text/slice.h"
 
 typedef struct kept_log {
     dynsel_opencl_identity whose; /* all zero: nobody's */

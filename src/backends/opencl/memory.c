@@ -11,7 +11,7 @@
 #include "backends/opencl/log.h"
 #include "backends/opencl/store.h"
 #include "backends/opencl/svm.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/likely.h"
 
 enum {

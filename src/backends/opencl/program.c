@@ -2,7 +2,7 @@
 /* Programs that know what the devices of this build can do. */
 #include <dynsel/opencl.h>
 
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/context.h"
 
 const char dynsel_opencl_prelude[] =

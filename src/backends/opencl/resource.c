@@ -3,7 +3,7 @@
 #include <dynsel/opencl.h>
 
 #include "backends/opencl/device.h"
-#include "core/fail.h"
+#include "base/fail.h"
 
 /* The resource's handle is an entry, or the user's own queue when it was adopted. */
 static dynsel_opencl_entry *entry_of(const dynsel_resource *where, const char *function)

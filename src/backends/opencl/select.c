@@ -8,7 +8,7 @@
 #include "backends/opencl/describe.h"
 #include "backends/opencl/device.h"
 #include "backends/opencl/discovery.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/context.h"
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;

@@ -3,7 +3,7 @@
 
 #include <dynsel/opencl.h>
 
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/atomic.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -7,7 +7,7 @@
 
 #include <dynsel/status.h>
 
-#include "text/slice.h"
+#include "base/slice.h"
 
 /* In one selector, over all its alternatives. */
 enum { DYNSEL_OPENCL_MAX_TERMS = 32 };

@@ -6,7 +6,7 @@
 #include "backends/opencl/failure.h"
 #include "backends/opencl/functions.h"
 #include "backends/opencl/svm.h"
-#include "core/fail.h"
+#include "base/fail.h"
 
 enum { FINE_GRAIN_BUFFER = 1 << 10, BYTES_PER_KIB = 1024 };
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/lock.h"
 
 static dynsel_opencl_kernel_store store; /* load == NULL: none */

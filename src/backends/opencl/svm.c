@@ -5,7 +5,7 @@
 #include "backends/opencl/device.h"
 #include "backends/opencl/failure.h"
 #include "backends/opencl/functions.h"
-#include "core/fail.h"
+#include "base/fail.h"
 
 enum { SVM_CAPABILITIES = 0x1053 }; /* of OpenCL 2.0 */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/opencl/table.h"
 
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/atomic.h"
 
 dynsel_opencl_table dynsel_opencl_known;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/opencl/version.h"
 
-#include "core/fail.h"
-#include "text/slice.h"
+#include "base/fail.h"
+#include "base/slice.h"
 
 enum { NEEDED = 1 << 16 | 2 }; /* the major version above the minor one */
 

@@ -5,8 +5,8 @@
 #include "aspects/host.h"
 #include "backends/threads/pool.h"
 #include "backends/threads/worker.h"
-#include "core/fail.h"
-#include "core/needs.h"
+#include "base/fail.h"
+#include "policy/needs.h"
 
 /* As many of the workers as fit. */
 static void list(dynsel_resource *resources, size_t capacity, uint32_t count)

@@ -8,7 +8,7 @@
 #include <dynsel/threads.h>
 
 #include "backends/threads/worker.h"
-#include "core/fail.h"
+#include "base/fail.h"
 #include "port/lock.h"
 
 enum { TABLE = CONFIG_DYNSEL_THREADS_WORKERS };

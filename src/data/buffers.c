@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/buffers.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "data/lock.h"
+#include "groups/recording.h"
+#include "port/context.h"
+#include "submission/deferred.h"
+
+enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
+
+dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
+
+void dynsel_buffer_hide(dynsel_buffer_record *record)
+{
+    dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS);
+}
+
+/* Nothing but a handle that was one can be out of date. */
+static bool was_a_handle(dynsel_buffer buffer)
+{
+    return dynsel_buffer_place(buffer) < CONFIG_DYNSEL_MAX_BUFFERS &&
+           buffer.token >> DYNSEL_PLACE_BITS != 0;
+}
+
+dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dynsel_buffer buffer)
+{
+    dynsel_error error = {.function = function, .subject = subject};
+    if (was_a_handle(buffer)) {
+        error.status = DYNSEL_E_STALE;
+        error.detail = DYNSEL_TEXT("the buffer was ended by dynsel_buffer_deinit()");
+    } else {
+        error.status = DYNSEL_E_INVALID;
+        error.detail = buffer.token == 0
+                           ? DYNSEL_TEXT("there is no buffer: make one with dynsel_buffer_init()")
+                           : DYNSEL_TEXT("the handle is not one that dynsel_buffer_init() made");
+    }
+    return dynsel_fail(&error);
+}
+
+static dynsel_buffer_record *find_free(void)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
+        if (dynsel_buffer_is(&dynsel_buffers[i], 0)) {
+            return &dynsel_buffers[i];
+        }
+    }
+    return NULL;
+}
+
+static void *memory_inside(dynsel_buffer_record *record)
+{
+#if CONFIG_DYNSEL_BUFFER_INSIDE_BYTES > 0
+    return record->inside;
+#else
+    (void)record;
+    return NULL;
+#endif
+}
+
+static void fill_in(dynsel_buffer_record *record, void *data, const dynsel_shape *shape)
+{
+    const uint32_t last = record->generation;
+    const size_t behind_token = offsetof(dynsel_buffer_record, generation);
+    (void)memset((unsigned char *)record + behind_token, 0, sizeof *record - behind_token);
+    record->generation = last == LAST_GENERATION ? 1 : last + 1;
+    record->data = data != NULL ? data : memory_inside(record);
+    record->element_bytes = shape->element_bytes;
+    record->bytes = shape->bytes;
+    record->range = shape->range;
+    record->host_valid = true;
+    dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS |
+                                                  (uint32_t)(record - dynsel_buffers + 1));
+}
+
+/* False where there are no elements, or more than an object can have. */
+static bool size_up(dynsel_shape *shape)
+{
+    return shape->element_bytes != 0 && dynsel_range_is_whole(&shape->range) &&
+           dynsel_multiply(shape->element_bytes, dynsel_range_count(&shape->range),
+                           &shape->bytes) &&
+           shape->bytes <= PTRDIFF_MAX;
+}
+
+dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t element_bytes,
+                                 dynsel_range range)
+{
+    dynsel_shape shape = {.element_bytes = element_bytes, .range = range};
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (buffer == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the buffer is NULL");
+    }
+    if (buffer->token != 0) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the handle is in use or was not zeroed");
+    }
+    if (!size_up(&shape)) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID,
+                           "elements and range: 1 to 3 dimensions, no size of 0, and together no "
+                           "more bytes than an object can have");
+    }
+    if (data == NULL && shape.bytes > CONFIG_DYNSEL_BUFFER_INSIDE_BYTES) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,
+                                  "{} bytes are inside a buffer: pass memory, or raise "
+                                  "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES",
+                                  CONFIG_DYNSEL_BUFFER_INSIDE_BYTES);
+    }
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_buffer_record *record = find_free();
+    if (record != NULL) {
+        fill_in(record, data, &shape);
+        buffer->token = dynsel_word_load_relaxed(&record->token);
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return record != NULL ? DYNSEL_OK
+                          : DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,
+                                               "{} buffers exist: end some, or raise "
+                                               "CONFIG_DYNSEL_MAX_BUFFERS",
+                                               CONFIG_DYNSEL_MAX_BUFFERS);
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which copies are valid is decided before the start of each command group, under the lock, and
+ * entered at once: what follows sees the copies as they will be. `since` says by whose start they
+ * become so.
+ *
+ * Shared memory belongs to the host or to the device. host_valid implies that the host has it.
+ */
+#include "data/coherence.h"
+
+#include "base/fail.h"
+#include "data/domains.h"
+#include "data/fetch.h"
+#include "data/readback.h"
+#include "data/staging.h"
+#include "data/users.h"
+#include "port/likely.h"
+#include "submission/deferred.h"
+
+/* One use on its way through. */
+typedef struct sight {
+    dynsel_handler *group;
+    dynsel_use *use;
+    dynsel_buffer_record *record;
+    dynsel_outlook *outlook;
+} sight;
+
+static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain)
+{
+    return &record->copies[domain - 1];
+}
+
+static dynsel_status wait_for(const sight *s, uint32_t token_plus_1)
+{
+    s->group->obstacle = token_plus_1;
+    return DYNSEL_E_AGAIN;
+}
+
+static void come_after(dynsel_handler *group, uint32_t token)
+{
+    for (uint32_t i = 0; i < group->after_count; i++) {
+        if (group->after[i] == token) {
+            return;
+        }
+    }
+    group->after[group->after_count++] = token;
+}
+
+static void rely_on(const sight *s, uint32_t token_plus_1)
+{
+    const uint32_t before = s->group->relies_on;
+    s->group->relies_on = before == 0 || before == token_plus_1 ? token_plus_1 : s->group->token;
+    s->use->relies_on = token_plus_1;
+}
+
+/* Whoever brought it may still be about it, for work of its domain. */
+static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
+{
+    if (copy->since == 0) {
+        return DYNSEL_OK;
+    }
+    switch (dynsel_stage_of(copy->since - 1)) {
+    case DYNSEL_STAGE_ACCEPTED:
+        return wait_for(s, copy->since);
+    case DYNSEL_STAGE_STARTED:
+        if (dynsel_group_in(copy->since - 1)->undone) {
+            return wait_for(s, copy->since); /* whether it will have brought it is not known */
+        }
+        if (!s->group->in_order || copy->since_on != s->group->lane) {
+            come_after(s->group, copy->since - 1);
+        } else if (s->use->reads) {
+            rely_on(s, copy->since);
+        }
+        return DYNSEL_OK;
+    case DYNSEL_STAGE_OVER:
+    default:
+        copy->since = 0;
+        return DYNSEL_OK;
+    }
+}
+
+/* The same for who is in another domain. */
+static dynsel_status look_settled(const sight *s, dynsel_copy_record *copy)
+{
+    if (copy->since != 0 && dynsel_stage_of(copy->since - 1) != DYNSEL_STAGE_OVER) {
+        return wait_for(s, copy->since);
+    }
+    copy->since = 0;
+    return DYNSEL_OK;
+}
+
+/* The last fetch failed, and its function, device and code are told. */
+static dynsel_status fail_with_fetch(const sight *s, const char *detail)
+{
+    dynsel_error *const error = &s->group->error;
+    *error = s->record->fetch_failure;
+    error->status = DYNSEL_E_DEVICE;
+    error->detail = detail;
+    error->buffer = s->use->token;
+    if (error->function == NULL) {
+        error->function = DYNSEL_TEXT("dynsel_submit_command_group");
+    }
+    if (error->subject == NULL) {
+        error->subject = s->use->name;
+    }
+    return DYNSEL_E_DEVICE;
+}
+
+static dynsel_status fail_lost(const sight *s)
+{
+    return fail_with_fetch(s, DYNSEL_TEXT("the only valid copy was on a device that failed"));
+}
+
+/* This one gives up; who wants the data next tries again. */
+static dynsel_status fail_to_fetch(const sight *s)
+{
+    s->record->fetch_refused = 0;
+    return fail_with_fetch(s, DYNSEL_TEXT("the data could not be brought to the host's memory, "
+                                          "and are still on the device: try again"));
+}
+
+/* Has the caller begin it; contents come from a valid copy only. */
+static dynsel_status fetch_from(const sight *s, uint32_t domain, bool to_write)
+{
+    dynsel_copy_record *const copy = copy_in(s->record, domain);
+    const dynsel_status status = look_settled(s, copy);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (s->record->fetch_refused == domain) {
+        return fail_to_fetch(s);
+    }
+    const bool valid = dynsel_copy_is_valid(s->record, domain);
+    s->record->fetch =
+        (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS,
+                       .contents = valid,
+                       .to_write = to_write,
+                       .timed = valid && dynsel_readback_is_wanted(s->record, s->group),
+                       .domain = domain,
+                       .own = copy->own};
+    s->use->fetched |= valid && !copy->memory.shared;
+    s->outlook->fetch = s->record;
+    return DYNSEL_E_AGAIN;
+}
+
+/* The domain that shares the host's memory: once that is certain, and as long as its device works.
+ */
+static uint32_t sharer_of(const dynsel_buffer_record *record)
+{
+    const uint32_t domain = record->shared_by;
+    return domain != 0 && record->copies[domain - 1].memory.native != NULL &&
+                   !record->copies[domain - 1].lost
+               ? domain
+               : 0;
+}
+
+/* A domain with a valid copy; rather the one that moves nothing. 0: there is none. */
+static uint32_t source_of(const dynsel_buffer_record *record, uint32_t sharer)
+{
+    if (sharer != 0 && dynsel_copy_is_valid(record, sharer)) {
+        return sharer;
+    }
+    uint32_t source = record->valid != 0 ? 1 : 0;
+    while (source != 0 && !dynsel_copy_is_valid(record, source)) {
+        source++;
+    }
+    return source;
+}
+
+/* The host's memory has no valid data, and they are needed. What comes from elsewhere is written
+ * into it, for which it must be the host's. */
+static dynsel_status want_data(const sight *s, bool to_write)
+{
+    const uint32_t sharer = sharer_of(s->record);
+    const uint32_t source = source_of(s->record, sharer);
+    if (source == 0) {
+        return fail_lost(s);
+    }
+    if (source == sharer) {
+        return fetch_from(s, source, to_write);
+    }
+    if (sharer != 0) {
+        dynsel_copy_record *const shared = copy_in(s->record, sharer);
+        const dynsel_status status = look_settled(s, shared);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+        if (shared->memory.mapping != DYNSEL_MAPPED_TO_WRITE) {
+            return fetch_from(s, sharer, true);
+        }
+    }
+    return fetch_from(s, source, false);
+}
+
+/* Those whose memory would change under their eyes. */
+static dynsel_status look_for_host_readers(const sight *s)
+{
+    dynsel_buffer_record *const record = s->record;
+    if (record->host_read) {
+        const uint32_t reader = dynsel_user_of(record, DYNSEL_HOST_DOMAIN);
+        if (reader != 0) {
+            return wait_for(s, reader);
+        }
+        record->host_read = false;
+    }
+    return DYNSEL_OK;
+}
+
+/* Who reads the host's memory now would find it gone. What writes has others behind it already. */
+static dynsel_status look_for_readers(const sight *s)
+{
+    dynsel_buffer_record *const record = s->record;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        if (i + 1 != s->group->domain && look_settled(s, &record->copies[i]) != DYNSEL_OK) {
+            return DYNSEL_E_AGAIN;
+        }
+    }
+    return look_for_host_readers(s);
+}
+
+/* Data that are not needed change hands all the same, for when the work does not begin. */
+static bool keeps_contents(const sight *s)
+{
+    return s->record->host_valid || dynsel_copy_is_valid(s->record, s->group->domain);
+}
+
+static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bool need)
+{
+    const uint8_t mapping = copy->memory.mapping;
+    if (!need &&
+        (mapping == DYNSEL_UNMAPPED || (mapping == DYNSEL_MAPPED_TO_READ && !s->use->writes))) {
+        return DYNSEL_OK;
+    }
+    s->use->bring = true;
+    s->use->contents = s->use->reads || keeps_contents(s);
+    return s->use->writes ? DYNSEL_OK : look_for_readers(s);
+}
+
+/* Its memory was lost with the data. */
+static dynsel_status clear(const sight *s)
+{
+    const uint32_t user = dynsel_user_of(s->record, s->group->domain);
+    if (user != 0) {
+        return wait_for(s, user);
+    }
+    s->record->fetch =
+        (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS, .gives_up = true, .domain = s->group->domain};
+    s->outlook->fetch = s->record;
+    return DYNSEL_E_AGAIN;
+}
+
+/* Whether the host's memory becomes that of a device is about to be known by who is being started
+ * there. */
+static dynsel_status look_for_sharer(const sight *s)
+{
+    const uint32_t sharer = s->record->shared_by;
+    if (sharer == 0 || copy_in(s->record, sharer)->memory.native != NULL) {
+        return DYNSEL_OK;
+    }
+    return wait_for(s, copy_in(s->record, sharer)->since);
+}
+
+/* Who reads the host's memory is waited for where it ends by itself and devices of this domain are
+ * known to share; else the device gets memory of its own, beside them. */
+static dynsel_status look_for_sharing(const sight *s)
+{
+    const uint32_t obstacle = s->group->obstacle;
+    if (look_for_readers(s) == DYNSEL_OK) {
+        return DYNSEL_OK;
+    }
+    const bool ends = dynsel_group_in(s->group->obstacle - 1)->opener == 0;
+    if (ends && dynsel_domains[s->group->domain - 1].shares) {
+        return DYNSEL_E_AGAIN;
+    }
+    s->group->obstacle = obstacle;
+    s->use->may_share = false;
+    return DYNSEL_OK;
+}
+
+static dynsel_status look_for_room(const sight *s)
+{
+    const dynsel_status status = look_for_sharer(s);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    s->use->allocate = true;
+    s->use->may_share = s->record->shared_by == 0;
+    s->use->bring = true;
+    s->use->contents = s->use->reads;
+    return s->use->may_share && !s->use->writes ? look_for_sharing(s) : DYNSEL_OK;
+}
+
+/* A reader may go on with its own copy beside a fetch. */
+static bool is_fetched(const sight *s, const dynsel_copy_record *copy)
+{
+    dynsel_fetch_look(s->record);
+    return s->record->fetch.state != DYNSEL_NO_FETCH &&
+           (s->use->writes || !dynsel_copy_is_valid(s->record, s->group->domain) ||
+            copy->memory.shared);
+}
+
+static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_record *copy)
+{
+    if (is_fetched(s, copy)) {
+        return DYNSEL_E_AGAIN;
+    }
+    dynsel_status status = look_since(s, copy);
+    if (status == DYNSEL_OK && copy->lost) {
+        status = clear(s);
+    }
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    const bool need = s->use->reads && !dynsel_copy_is_valid(s->record, s->group->domain);
+    if (need && !s->record->host_valid) {
+        return want_data(s, false);
+    }
+    if (copy->memory.native == NULL) {
+        return look_for_room(s);
+    }
+    if (copy->memory.shared) {
+        return look_at_shared(s, copy, need);
+    }
+    s->use->bring = need;
+    s->use->contents = need;
+    return need ? look_for_sharer(s) : DYNSEL_OK;
+}
+
+static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
+{
+    dynsel_fetch_look(s->record);
+    if (s->record->fetch.state != DYNSEL_NO_FETCH) {
+        return DYNSEL_E_AGAIN;
+    }
+    const bool writes = s->use->writes;
+    if (s->use->reads && !s->record->host_valid) {
+        return want_data(s, writes);
+    }
+    dynsel_status status = look_for_sharer(s);
+    const uint32_t sharer = sharer_of(s->record);
+    if (status != DYNSEL_OK || sharer == 0) {
+        return status;
+    }
+    dynsel_copy_record *const copy = copy_in(s->record, sharer);
+    status = look_settled(s, copy);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    const uint8_t least = writes ? DYNSEL_MAPPED_TO_WRITE : DYNSEL_MAPPED_TO_READ;
+    if (copy->memory.mapping >= least) {
+        return DYNSEL_OK;
+    }
+    /* on the same worker it may follow who still reads */
+    const dynsel_status readers = look_for_host_readers(s);
+    return readers == DYNSEL_OK ? fetch_from(s, sharer, writes) : readers;
+}
+
+static inline dynsel_status look_on_host(const sight *s)
+{
+    const dynsel_buffer_record *const record = s->record;
+    const bool is_plain = record->shared_by == 0 && record->fetch.state == DYNSEL_NO_FETCH &&
+                          (record->host_valid || !s->use->reads);
+    return DYNSEL_LIKELY(is_plain) ? DYNSEL_OK : look_closely_on_host(s);
+}
+
+/* One fetch after the other is begun, before any of them is waited for. */
+dynsel_outlook dynsel_coherence_look(dynsel_handler *group)
+{
+    dynsel_outlook outlook = {.status = DYNSEL_OK};
+    group->obstacle = 0;
+    group->relies_on = 0;
+    group->at_hand = false;
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        dynsel_use *const use = &group->uses[i];
+        const sight s = {group, use, use->record, &outlook};
+        dynsel_use_reset(use);
+        use->brought = false;
+        const dynsel_status status = group->domain == DYNSEL_HOST_DOMAIN
+                                         ? look_on_host(&s)
+                                         : look_on_device(&s, copy_in(use->record, group->domain));
+        if (status != DYNSEL_OK) {
+            outlook.status = status;
+        }
+        if (outlook.fetch != NULL || (status != DYNSEL_OK && status != DYNSEL_E_AGAIN)) {
+            break;
+        }
+    }
+    if (outlook.status == DYNSEL_OK) {
+        outlook.status = dynsel_staging_take(group);
+    }
+    if (outlook.status == DYNSEL_OK) {
+        dynsel_coherence_decide(group);
+    }
+    return outlook;
+}
+
+bool dynsel_coherence_blocker(const dynsel_handler *group, uint32_t *token)
+{
+    *token = group->obstacle - 1;
+    return group->obstacle != 0 && dynsel_stage_of(*token) != DYNSEL_STAGE_OVER;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the start of a command group makes of the copies of its buffers, and how that is undone. */
+#include "data/coherence.h"
+
+#include "data/domains.h"
+#include "data/readback.h"
+#include "data/staging.h"
+#include "submission/deferred.h"
+
+static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain)
+{
+    return &record->copies[domain - 1];
+}
+
+static void commit_on_host(dynsel_use *use)
+{
+    dynsel_buffer_record *const record = use->record;
+    use->host_was_valid = record->host_valid;
+    record->movement.copies_avoided += use->fetched ? 0 : 1;
+    if (use->writes) {
+        use->others_valid = record->valid;
+        record->valid = 0;
+        record->host_valid = true;
+        dynsel_readback_forget(record);
+    } else {
+        record->host_read = true;
+    }
+}
+
+static void commit_on_device(const dynsel_handler *group, dynsel_use *use)
+{
+    dynsel_buffer_record *const record = use->record;
+    dynsel_domain_record *const domain = &dynsel_domains[group->domain - 1];
+    dynsel_copy_record *const copy = copy_in(record, group->domain);
+    use->host_was_valid = record->host_valid;
+    use->was_valid = dynsel_copy_is_valid(record, group->domain);
+    copy->used = ++domain->uses;
+    if (!use->contents || copy->memory.shared) {
+        record->movement.copies_avoided++;
+        domain->movement.copies_avoided++;
+    }
+    if (use->bring || use->allocate) {
+        copy->since = group->token;
+        copy->since_on = group->lane;
+    }
+    if (use->may_share) {
+        record->shared_by = group->domain;
+    }
+    if (use->writes) {
+        use->others_valid = record->valid;
+        record->valid = 0;
+        record->host_valid = false;
+        dynsel_readback_expect(record, group);
+    } else if (use->bring && copy->memory.shared) {
+        record->host_valid = false;
+    }
+    record->valid |= dynsel_domain_bit(group->domain);
+}
+
+void dynsel_coherence_decide(dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        if (group->domain == DYNSEL_HOST_DOMAIN) {
+            commit_on_host(&group->uses[i]);
+        } else {
+            commit_on_device(group, &group->uses[i]);
+        }
+    }
+    group->decided = group->token;
+}
+
+static inline bool is_all_at_hand(const dynsel_handler *group)
+{
+    bool at_hand = group->staged_count == 0 && group->domain != DYNSEL_HOST_DOMAIN;
+    for (uint32_t i = 0; i < group->use_count && at_hand; i++) {
+        at_hand = dynsel_copy_is_at_hand(group->uses[i].record, group->domain);
+    }
+    return at_hand;
+}
+
+bool dynsel_coherence_start_at_hand(dynsel_handler *group)
+{
+    if (!is_all_at_hand(group)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        dynsel_use_reset(&group->uses[i]);
+    }
+    group->obstacle = 0;
+    group->relies_on = 0;
+    group->at_hand = true;
+    dynsel_coherence_decide(group);
+    return true;
+}
+
+/* What was valid before in other domains is so still, but for what is not there any more. */
+static uint32_t valid_before(const dynsel_use *use)
+{
+    const dynsel_buffer_record *const record = use->record;
+    uint32_t valid = use->others_valid;
+    for (uint32_t domain = 1; domain <= CONFIG_DYNSEL_MAX_DOMAINS; domain++) {
+        const dynsel_copy_record *const copy = &record->copies[domain - 1];
+        if (copy->memory.native == NULL || copy->lost) {
+            valid &= ~dynsel_domain_bit(domain);
+        }
+    }
+    return valid;
+}
+
+static void undo_on_host(const dynsel_use *use, dynsel_buffer_record *record)
+{
+    if (use->writes) {
+        record->host_valid = use->host_was_valid;
+        record->valid |= valid_before(use);
+    }
+}
+
+/* Shared memory that is the device's by now shows it the data that were the host's. */
+static bool has_hosts_data(const dynsel_use *use, const dynsel_copy_record *copy)
+{
+    return (use->bring || use->allocate) && copy->memory.native != NULL && copy->memory.shared &&
+           copy->memory.mapping == DYNSEL_UNMAPPED;
+}
+
+/* Who comes after what was brought comes after this work, as long as that is about it. */
+static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, uint32_t domain)
+{
+    dynsel_copy_record *const copy = copy_in(record, domain);
+    const bool there = copy->memory.native != NULL;
+    const bool moved = use->bring || use->allocate;
+    const bool has_host = has_hosts_data(use, copy);
+    const bool came = use->bring && use->brought && use->contents;
+    if (use->may_share && !there) {
+        record->shared_by = 0;
+    }
+    if (moved && !(use->bring && use->brought)) {
+        copy->since = 0;
+    }
+    const bool valid = use->was_valid || came || (has_host && use->host_was_valid);
+    dynsel_copy_set_valid(record, domain, valid && there);
+    if (use->writes) {
+        record->valid |= valid_before(use);
+    }
+    if (use->writes || moved) {
+        record->host_valid = use->host_was_valid && !has_host;
+    }
+}
+
+static void undo(const dynsel_handler *group, const dynsel_use *use)
+{
+    if (use->writes) {
+        dynsel_readback_forget(use->record); /* it was this work that was to be told */
+    }
+    if (group->domain == DYNSEL_HOST_DOMAIN) {
+        undo_on_host(use, use->record);
+    } else {
+        undo_on_device(use, use->record, group->domain);
+    }
+}
+
+void dynsel_coherence_undo(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        undo(group, &group->uses[i]);
+    }
+}
+
+/* The use through which a group writes the buffer next behind the version; NULL: it does not. */
+static dynsel_use *find_next_in(dynsel_handler *group, const dynsel_buffer_record *record,
+                                uint32_t version)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        dynsel_use *const use = &group->uses[i];
+        if (use->record == record && use->writes && use->source == version) {
+            return use;
+        }
+    }
+    return NULL;
+}
+
+/* Of all that is on its way. Pinned, because a group that is over may be filled in by who has its
+ * slot next. */
+static dynsel_use *find_next(const dynsel_buffer_record *record, uint32_t version, bool *decided)
+{
+    dynsel_use *next = NULL;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && next == NULL; i++) {
+        dynsel_slot *const slot = &dynsel_slots[i];
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (!dynsel_slot_pin_reserved(slot, dynsel_slot_generation(word))) {
+            continue;
+        }
+        dynsel_handler *const group = &dynsel_groups[i];
+        const bool is_over = dynsel_stage_of(slot->work.token) == DYNSEL_STAGE_OVER;
+        if (slot->deferred && !is_over) {
+            next = find_next_in(group, record, version);
+            *decided = group->decided == group->token && !group->undone;
+        }
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+    return next;
+}
+
+/* Where the start of the next writer was decided, it is that which would have to be taken back
+ * first: then to what was here before. */
+static void undo_late(const dynsel_handler *group, const dynsel_use *use)
+{
+    bool decided = false;
+    dynsel_use *const next = find_next(use->record, group->order, &decided);
+    if (next != NULL && decided) {
+        const bool moved = group->domain != DYNSEL_HOST_DOMAIN &&
+                           has_hosts_data(use, copy_in(use->record, group->domain));
+        next->host_was_valid = use->host_was_valid && !moved;
+        next->was_valid = use->was_valid || (moved && use->host_was_valid);
+        next->others_valid = use->others_valid;
+    } else if (next != NULL || use->record->writer_order == group->order) {
+        undo(group, use);
+    }
+}
+
+void dynsel_coherence_undo_late(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_use *const use = &group->uses[i];
+        if (use->writes && dynsel_buffer_is(use->record, use->token)) {
+            undo_late(group, use);
+        }
+    }
+}
+
+static void count_no_more(const dynsel_handler *group, const dynsel_use *use)
+{
+    dynsel_buffer_record *const record = use->record;
+    if (group->domain == DYNSEL_HOST_DOMAIN) {
+        record->movement.copies_avoided -= use->fetched ? 0 : 1;
+    } else if (!use->contents || copy_in(record, group->domain)->memory.shared) {
+        record->movement.copies_avoided--;
+        dynsel_domains[group->domain - 1].movement.copies_avoided--;
+    }
+}
+
+void dynsel_coherence_take_back(dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        count_no_more(group, &group->uses[i]);
+    }
+    dynsel_coherence_undo(group);
+    if (group->staged_count != 0) {
+        dynsel_staging_give_back(group);
+    }
+    group->decided = 0;
+}
+
+const dynsel_use *dynsel_coherence_missed(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_use *const use = &group->uses[i];
+        if (use->relies_on != 0 && copy_in(use->record, group->domain)->missed == use->relies_on) {
+            return use;
+        }
+    }
+    return NULL;
+}
+
+void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status)
+{
+    if (group->decided != group->token || group->domain == DYNSEL_HOST_DOMAIN) {
+        return;
+    }
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_use *const use = &group->uses[i];
+        dynsel_buffer_record *const record = use->record;
+        dynsel_copy_record *const copy = copy_in(record, group->domain);
+        const bool brought = use->bring && (use->contents || copy->memory.shared);
+        if (!brought || copy->since != group->token) {
+            continue;
+        }
+        if (status == DYNSEL_E_DEPENDENCY) {
+            copy->missed = group->token;
+        }
+        if (record->host_valid) {
+            dynsel_copy_set_valid(record, group->domain, false);
+        }
+    }
+}

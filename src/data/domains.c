@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/domains.h"
+
+#include "backends/default_memory.h"
+#include "base/fail.h"
+#include "data/buffers.h"
+#include "data/staging.h"
+#include "groups/group.h"
+#include "port/likely.h"
+
+DYNSEL_TAKE_DEFAULT_MEMORY;
+
+dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
+
+static bool has_copies(uint32_t domain)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
+        if (dynsel_buffers[i].copies[domain - 1].memory.native != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Published work that will run there. Pinned, because a group that is over may be filled in by who
+ * has its slot next. */
+static bool is_awaited(uint32_t domain)
+{
+    bool awaited = false;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && !awaited; i++) {
+        dynsel_slot *slot = &dynsel_slots[i];
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (dynsel_slot_pin_reserved(slot, dynsel_slot_generation(word))) {
+            awaited = slot->deferred && dynsel_groups[i].domain == domain;
+            dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        }
+    }
+    return awaited;
+}
+
+static bool can_be_entered(uint32_t domain, bool used)
+{
+    return used ? dynsel_domains[domain - 1].backend != NULL && !has_copies(domain) &&
+                      !is_awaited(domain)
+                : dynsel_domains[domain - 1].backend == NULL;
+}
+
+/* A place that was never used, or else one that nobody needs. */
+static uint32_t find_place(void)
+{
+    for (uint32_t i = 0; i < 2 * CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        const uint32_t domain = i % CONFIG_DYNSEL_MAX_DOMAINS + 1;
+        if (can_be_entered(domain, i >= CONFIG_DYNSEL_MAX_DOMAINS)) {
+            return domain;
+        }
+    }
+    return DYNSEL_HOST_DOMAIN;
+}
+
+DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number, uint32_t *domain)
+{
+    *domain = find_place();
+    if (*domain == DYNSEL_HOST_DOMAIN) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_submit_command_group"), DYNSEL_E_FULL,
+                              "{} memory domains are in use: raise CONFIG_DYNSEL_MAX_DOMAINS, or "
+                              "end buffers of others",
+                              CONFIG_DYNSEL_MAX_DOMAINS);
+    }
+    while (dynsel_staging_evict(*domain)) {
+    }
+    dynsel_domains[*domain - 1] = (dynsel_domain_record){.backend = backend, .number = number};
+    return DYNSEL_OK;
+}
+
+static inline uint32_t find(const dynsel_backend *backend, uint32_t number)
+{
+    for (uint32_t i = 0; number != 0 && i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        if (dynsel_domains[i].number == number && dynsel_domains[i].backend == backend) {
+            return i + 1;
+        }
+    }
+    return DYNSEL_HOST_DOMAIN;
+}
+
+static inline dynsel_domain ask(dynsel_backend *backend, void *own)
+{
+    return backend->ops->memory != NULL ? backend->ops->memory->domain(backend, own)
+                                        : (dynsel_domain){.in_order = backend->ops->in_order};
+}
+
+dynsel_status dynsel_domain_of(dynsel_backend *backend, void *own, uint32_t *domain, bool *in_order)
+{
+    const dynsel_domain asked = ask(backend, own);
+    if (in_order != NULL) {
+        *in_order = asked.in_order;
+    }
+    *domain = find(backend, asked.number);
+    return DYNSEL_LIKELY(*domain != DYNSEL_HOST_DOMAIN) || asked.number == 0
+               ? DYNSEL_OK
+               : enter(backend, asked.number, domain);
+}
+
+uint32_t dynsel_domain_known(dynsel_backend *backend, void *own)
+{
+    return find(backend, ask(backend, own).number);
+}
+
+bool dynsel_domain_is_host(dynsel_backend *backend, void *own)
+{
+    return ask(backend, own).number == 0;
+}

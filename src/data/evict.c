@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/evict.h"
+
+#include "data/domains.h"
+#include "data/lock.h"
+#include "data/users.h"
+#include "groups/group.h"
+#include "port/assert.h"
+#include "submission/deferred.h"
+
+void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given)
+{
+    dynsel_copy_record *const copy = &record->copies[domain - 1];
+    given->backend = dynsel_domains[domain - 1].backend;
+    given->own = copy->own;
+    given->memory = copy->memory;
+    *copy = (dynsel_copy_record){.since = 0};
+    dynsel_copy_set_valid(record, domain, false);
+    if (record->shared_by == domain) {
+        record->shared_by = 0;
+    }
+}
+
+void dynsel_copy_release(dynsel_given_copy *given)
+{
+    given->backend->ops->memory->release(given->backend, given->own, &given->memory);
+}
+
+/* Whether work that was decided, and may not begin after all, would leave the copy valid. */
+static bool may_leave(const dynsel_handler *group, const dynsel_buffer_record *record,
+                      uint32_t domain)
+{
+    const bool launched = group->domain != DYNSEL_HOST_DOMAIN && !group->undone &&
+                          dynsel_stage_of(group->token - 1) == DYNSEL_STAGE_STARTED;
+    for (uint32_t i = 0; i < group->use_count && !launched; i++) {
+        const dynsel_use *const use = &group->uses[i];
+        if (use->record == record && use->writes &&
+            (use->others_valid & dynsel_domain_bit(domain)) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_kept(const dynsel_buffer_record *record, uint32_t domain)
+{
+    bool kept = false;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && !kept; i++) {
+        const dynsel_handler *const group = &dynsel_groups[i];
+        const uint32_t decided = group->decided;
+        if (decided != 0 && dynsel_deferred_pin_reserved(decided - 1)) {
+            kept = may_leave(group, record, domain);
+            dynsel_slot_drop(&dynsel_slots[i], DYNSEL_SLOT_PIN);
+        }
+    }
+    return kept;
+}
+
+static bool is_valid_elsewhere(const dynsel_buffer_record *record, uint32_t domain)
+{
+    return record->host_valid || (record->valid & ~dynsel_domain_bit(domain)) != 0;
+}
+
+/* Memory of the host's would not make room on the device. */
+static bool may_go(const dynsel_buffer_record *record, uint32_t domain, bool valid)
+{
+    const dynsel_copy_record *const copy = &record->copies[domain - 1];
+    return copy->memory.native != NULL && !copy->memory.shared &&
+           dynsel_copy_is_valid(record, domain) == valid &&
+           (!valid || is_valid_elsewhere(record, domain)) &&
+           (record->fetch.state == DYNSEL_NO_FETCH || record->fetch.domain != domain);
+}
+
+/* The copy that was used longest ago, but less long than `age`; NULL: there is none. age: in and
+ * out, in uses of the domain. */
+static dynsel_buffer_record *find_oldest(uint32_t domain, bool valid, uint32_t *age)
+{
+    const uint32_t now = dynsel_domains[domain - 1].uses;
+    dynsel_buffer_record *oldest = NULL;
+    uint32_t oldest_age = 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
+        dynsel_buffer_record *const record = &dynsel_buffers[i];
+        const uint32_t its_age = now - record->copies[domain - 1].used;
+        if (its_age < *age && (oldest == NULL || its_age > oldest_age) &&
+            may_go(record, domain, valid)) {
+            oldest = record;
+            oldest_age = its_age;
+        }
+    }
+    *age = oldest_age;
+    return oldest;
+}
+
+/* The oldest that is not in use; NULL: there is none. */
+static dynsel_buffer_record *find_unused(uint32_t domain, bool valid)
+{
+    uint32_t age = UINT32_MAX;
+    dynsel_buffer_record *record = find_oldest(domain, valid, &age);
+    while (record != NULL &&
+           (dynsel_user_of(record, domain) != 0 || (!valid && is_kept(record, domain)))) {
+        record = find_oldest(domain, valid, &age);
+    }
+    return record;
+}
+
+/* What is out of date costs nothing to lose. */
+bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
+{
+    dynsel_buffer_record *record = find_unused(domain, false);
+    if (record == NULL) {
+        record = find_unused(domain, true);
+    }
+    if (record != NULL) {
+        dynsel_copy_take(record, domain, given);
+    }
+    return record != NULL;
+}
+
+/* Another thread may take one meanwhile, to make room. False: none is left. */
+static bool take_any(dynsel_buffer_record *record, dynsel_given_copy *given)
+{
+    uint32_t domain = 1;
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    DYNSEL_ASSERT(record->fetch.state == DYNSEL_NO_FETCH);
+    while (domain <= CONFIG_DYNSEL_MAX_DOMAINS &&
+           record->copies[domain - 1].memory.native == NULL) {
+        domain++;
+    }
+    if (domain <= CONFIG_DYNSEL_MAX_DOMAINS) {
+        dynsel_copy_take(record, domain, given);
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return domain <= CONFIG_DYNSEL_MAX_DOMAINS;
+}
+
+void dynsel_copies_end(dynsel_buffer_record *record)
+{
+    dynsel_given_copy given;
+    while (take_any(record, &given)) {
+        dynsel_copy_release(&given);
+    }
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/failures.h"
+
+#include "base/fail.h"
+#include "data/coherence.h"
+#include "data/lock.h"
+#include "data/readback.h"
+#include "groups/order.h"
+#include "groups/watch.h"
+#include "submission/deferred.h"
+
+static dynsel_word untold; /* host commands that have failed and whose ends were not told yet */
+
+static uint32_t load(const dynsel_word *version)
+{
+    return dynsel_word_load_acquire(version);
+}
+
+bool dynsel_failure_concerns(const dynsel_use *use)
+{
+    const dynsel_buffer_failures *const failures = &use->record->failures;
+    return use->source != 0 &&
+           (load(&failures->lost) == use->source || load(&failures->undone) == use->source);
+}
+
+uint32_t dynsel_failure_version(const dynsel_buffer_record *record, uint32_t version)
+{
+    const dynsel_buffer_failures *const failures = &record->failures;
+    return version != 0 && load(&failures->undone) == version ? failures->in_place_of_undone
+                                                              : version;
+}
+
+/* The cause, as it is told to who depends on it: where that depended on something itself, its
+ * cause. */
+static dynsel_error depend_on(const dynsel_error *cause, const char *detail)
+{
+    dynsel_error error = *cause;
+    const bool is_told = error.status == DYNSEL_E_DEPENDENCY && (int32_t)error.number < 0;
+    if (!is_told) {
+        error.number = (uint32_t)error.status;
+    }
+    error.status = DYNSEL_E_DEPENDENCY;
+    error.detail = detail;
+    return error;
+}
+
+dynsel_error dynsel_failure_behind(const dynsel_use *use)
+{
+    const dynsel_buffer_failures *const failures = &use->record->failures;
+    return depend_on(load(&failures->undone) == use->source ? &failures->undoing : &failures->loss,
+                     DYNSEL_TEXT("what it reads was to be written by work that failed: {status}"));
+}
+
+bool dynsel_failure_at_end(const dynsel_buffer_record *record, dynsel_error *error)
+{
+    const dynsel_buffer_failures *const failures = &record->failures;
+    if (load(&failures->lost) == 0 || load(&failures->lost) != record->writer_order) {
+        return false;
+    }
+    *error =
+        depend_on(&failures->loss,
+                  DYNSEL_TEXT("the buffer was ended, but what was to write it failed: {status}"));
+    return true;
+}
+
+/* On a worker all that it depends on has run. */
+DYNSEL_RARE static void tell_ends_ahead(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        dynsel_deferred_finish(group->dependencies[i]);
+    }
+}
+
+DYNSEL_RARE static dynsel_status refuse_behind_failure(const dynsel_handler *group)
+{
+    dynsel_error error = {.status = DYNSEL_OK};
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    const dynsel_use *const failed = dynsel_failures_find(group);
+    if (failed != NULL) {
+        error = dynsel_failure_behind(failed);
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return failed != NULL ? dynsel_fail(&error) : DYNSEL_OK;
+}
+
+dynsel_status dynsel_failure_check(const dynsel_handler *group)
+{
+    if (!DYNSEL_LIKELY(dynsel_word_load_acquire(&untold) == 0)) {
+        tell_ends_ahead(group);
+    }
+    return DYNSEL_LIKELY(dynsel_failures_find(group) == NULL) ? DYNSEL_OK
+                                                              : refuse_behind_failure(group);
+}
+
+void dynsel_failure_note_on_host(dynsel_handler *group, bool began)
+{
+    group->ran = began;
+    group->unrun = !began;
+    group->untold = true;
+    (void)dynsel_word_add_synchronized(&untold, 1);
+}
+
+/* Of numbers of entry, which are counted round: whether `version` was given to work that was
+ * entered behind `order`. */
+static bool is_newer(uint32_t version, uint32_t order)
+{
+    return version != 0 && version != order && version - order <= dynsel_order_entries - order;
+}
+
+static dynsel_error name_buffer(const dynsel_use *use, const dynsel_error *error)
+{
+    dynsel_error named = *error;
+    if (named.buffer == 0) {
+        named.buffer = use->token;
+    }
+    return named;
+}
+
+static void set(dynsel_buffer_failures *failures, dynsel_word *version, uint32_t order)
+{
+    dynsel_word_store_release(version, order);
+    dynsel_word_store_release(&failures->known, 1);
+}
+
+/* Work that was entered later may have been seen to fail before; that stands. */
+static void note_lost(const dynsel_handler *group, const dynsel_use *use, const dynsel_error *error)
+{
+    dynsel_buffer_failures *const failures = &use->record->failures;
+    if (!is_newer(load(&failures->lost), group->order)) {
+        failures->loss = name_buffer(use, error);
+        set(failures, &failures->lost, group->order);
+    }
+    dynsel_readback_forget(use->record);
+}
+
+/* What is entered from now on finds what was there before; unless something was entered behind it
+ * that writes, which comes first. */
+static void note_undone(const dynsel_handler *group, const dynsel_use *use,
+                        const dynsel_error *error)
+{
+    dynsel_buffer_record *const record = use->record;
+    dynsel_buffer_failures *const failures = &record->failures;
+    if (is_newer(load(&failures->undone), group->order)) {
+        note_lost(group, use, error); /* of who was entered in between nothing else would tell */
+        return;
+    }
+    failures->in_place_of_undone = dynsel_failure_version(record, use->source);
+    failures->undoing = name_buffer(use, error);
+    set(failures, &failures->undone, group->order);
+    if (record->writer_order == group->order) {
+        record->writer_order = failures->in_place_of_undone;
+    }
+}
+
+/* A host accessor that was not opened: who came behind it meanwhile does not mind, but what was
+ * wrong before stays so. */
+static void note_unopened(const dynsel_handler *group, const dynsel_use *use)
+{
+    dynsel_buffer_record *const record = use->record;
+    dynsel_buffer_failures *const failures = &record->failures;
+    const uint32_t version = dynsel_failure_version(record, use->source);
+    if (version != use->source) {
+        set(failures, &failures->undone, group->order);
+    } else if (version != 0 && load(&failures->lost) == version) {
+        set(failures, &failures->lost, group->order);
+        return;
+    }
+    if (record->writer_order == group->order) {
+        record->writer_order = version;
+    }
+}
+
+static bool is_there(const dynsel_use *use)
+{
+    return dynsel_buffer_is(use->record, use->token);
+}
+
+static void note_all(const dynsel_handler *group, const dynsel_error *error, bool began)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_use *const use = &group->uses[i];
+        if (!use->writes || !is_there(use)) {
+            continue;
+        }
+        if (began) {
+            note_lost(group, use, error);
+        } else if (group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
+            note_unopened(group, use);
+        } else {
+            note_undone(group, use, error);
+        }
+    }
+}
+
+/* Some that wait may now end before all that they depend on has. */
+static void have_all_looked_at_that_fail(void)
+{
+    dynsel_handler *group = dynsel_watcher_from(1);
+    while (group != NULL) {
+        if (dynsel_failures_find(group) != NULL) {
+            dynsel_watch_end(group);
+        }
+        group = dynsel_watcher_from((uint32_t)(group - dynsel_groups) + 2);
+    }
+}
+
+/* What comes behind it waits for its end now: it may still be about what it brought. */
+void dynsel_failure_enter(dynsel_handler *group, const dynsel_error *error)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_coherence_undo(group);
+    note_all(group, error, false);
+    have_all_looked_at_that_fail();
+    group->undone = true;
+    group->lane = NULL;
+    dynsel_watch_changed(group);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+}
+
+/* Then what is told at the end is that of the last copy, which came after the command. */
+static bool is_written_back(const dynsel_handler *group)
+{
+    bool written = false;
+    for (uint32_t i = 0; i < group->staged_count; i++) {
+        written |= group->staged[i].out;
+    }
+    return written && group->domain != DYNSEL_HOST_DOMAIN;
+}
+
+/* Another queue's work that it came after has not been seen to end: what is entered from now on
+ * would not come after that. */
+static bool is_early(const dynsel_handler *group)
+{
+    bool early = false;
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        early |= dynsel_stage_of(group->dependencies[i]) != DYNSEL_STAGE_OVER;
+    }
+    return early;
+}
+
+/* A device says so where the command came after something that failed. */
+static bool has_begun(const dynsel_handler *group, dynsel_status status)
+{
+    if (group->decided != group->token || group->undone || group->unrun) {
+        return false;
+    }
+    return group->ran || status != DYNSEL_E_DEPENDENCY || is_written_back(group) || is_early(group);
+}
+
+/* What it ran on was not there: it did so all the same. */
+static dynsel_error fail_missed(const dynsel_use *use)
+{
+    (void)use; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return (dynsel_error){
+        .status = DYNSEL_E_DEPENDENCY,
+        .function = DYNSEL_TEXT("dynsel_submit_command_group"),
+        .subject = DYNSEL_TEXT(use->name),
+        .detail = DYNSEL_TEXT("what it reads was to be brought by work that failed"),
+    };
+}
+
+static void end_failed(dynsel_handler *group, dynsel_error *error)
+{
+    const bool began = has_begun(group, error->status);
+    const dynsel_use *const failed = dynsel_failures_find(group);
+    const dynsel_use *const missed = dynsel_coherence_missed(group);
+    if (!began && !group->undone && group->decided == group->token) {
+        dynsel_coherence_undo_late(group);
+    }
+    if (error->status != DYNSEL_OK && group->decided == group->token) {
+        dynsel_coherence_failed(group, error->status);
+    }
+    if (failed != NULL) {
+        *error = dynsel_failure_behind(failed);
+    } else if (missed != NULL) {
+        *error = fail_missed(missed);
+    }
+    if (error->status != DYNSEL_OK && !group->undone) {
+        note_all(group, error, began);
+    }
+}
+
+void dynsel_failure_end(dynsel_handler *group, dynsel_error *error)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    end_failed(group, error);
+    have_all_looked_at_that_fail();
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    group->ran = false;
+    group->unrun = false;
+    if (group->untold) {
+        group->untold = false;
+        (void)dynsel_word_add_synchronized(&untold, (uint32_t)-1);
+    }
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/readback.h"
+
+#include "data/domains.h"
+#include "data/lock.h"
+#include "policy/report.h"
+#include "port/pause.h"
+#include "submission/in_flight.h"
+
+enum {
+    LATE_NS = 1000000 /* nobody has looked for so long: ten times as long as who waits pauses */
+};
+
+typedef struct due_report {
+    dynsel_selection selection;
+    uint64_t ns;
+} due_report;
+
+/* What is found by one look. What does not fit is not told: another run will be. */
+static due_report due[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+dynsel_word dynsel_readback_due;
+static dynsel_word telling; /* threads that are; they have let the lock go */
+
+static uint32_t count_due(void)
+{
+    return dynsel_word_load_relaxed(&dynsel_readback_due);
+}
+
+static void set_due(uint32_t count)
+{
+    dynsel_word_store_relaxed(&dynsel_readback_due, count);
+}
+
+static __attribute__((noinline)) uint32_t id_of(const dynsel_handler *group)
+{
+    return dynsel_group_id(group);
+}
+
+void dynsel_readback_remember(dynsel_buffer_record *record, const dynsel_handler *group)
+{
+    record->wrote.selection = dynsel_slot_of(group)->selection;
+    record->wrote.id = id_of(group);
+}
+
+/* That a policy tries what else there is makes data move that would stay, and so does going back to
+ * what it knows: another run of the same kind. */
+bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_handler *group)
+{
+    if (record->wrote.selection.policy == NULL) {
+        return false;
+    }
+    if (group->token == 0 || group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
+        return true; /* by the program: the buffer is being ended, or looked at */
+    }
+    const uint8_t reason = dynsel_slot_of(group)->selection.reason;
+    return reason != DYNSEL_REASON_PROFILING && reason != DYNSEL_REASON_EXPLORING &&
+           id_of(group) != record->wrote.id;
+}
+
+/* What stands in line behind other work cannot be timed. */
+void dynsel_readback_begin(dynsel_fetch *fetch)
+{
+    const dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
+    fetch->timed = fetch->timed && !dynsel_in_flight_is_busy(backend, fetch->own);
+    fetch->began_ns = fetch->timed ? dynsel_now_ns() : 0;
+    fetch->seen_ns = fetch->began_ns;
+}
+
+void dynsel_readback_goes_on(dynsel_fetch *fetch)
+{
+    if (fetch->timed) {
+        fetch->seen_ns = dynsel_now_ns();
+    }
+}
+
+static void note(const dynsel_selection *selection, uint64_t ns)
+{
+    const uint32_t count = count_due();
+    if (ns != 0 && count < CONFIG_DYNSEL_MAX_REQUIREMENTS) {
+        due[count] = (due_report){.selection = *selection, .ns = ns};
+        set_due(count + 1);
+    }
+}
+
+/* An end that was seen late may have been any time since the last look. Fetches from one domain
+ * come one after the other. */
+void dynsel_readback_end(dynsel_buffer_record *record)
+{
+    const dynsel_fetch *const fetch = &record->fetch;
+    dynsel_domain_record *const domain = &dynsel_domains[fetch->domain - 1];
+    const uint64_t before_ns = domain->fetched_ns;
+    domain->fetched_ns = dynsel_now_ns();
+    if (fetch->timed && record->wrote.selection.policy != NULL) {
+        if (domain->fetched_ns - fetch->seen_ns > LATE_NS) {
+            domain->fetched_ns = fetch->seen_ns;
+        }
+        const uint64_t began_ns = before_ns > fetch->began_ns ? before_ns : fetch->began_ns;
+        note(&record->wrote.selection,
+             domain->fetched_ns > began_ns ? domain->fetched_ns - began_ns : 0);
+    }
+    dynsel_readback_forget(record);
+}
+
+/* Lets the lock go: policies may ask for it. */
+static void tell(const due_report *report)
+{
+    (void)dynsel_word_add_synchronized(&telling, 1);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_tell(&report->selection, DYNSEL_TASK_READBACK_TIME, report->ns);
+    (void)dynsel_word_add_synchronized(&telling, (uint32_t)-1);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+}
+
+void dynsel_readback_tell_now(void)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    for (uint32_t count = count_due(); count != 0; count = count_due()) {
+        const due_report report = due[count - 1];
+        set_due(count - 1);
+        tell(&report);
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+}
+
+static void drop_due(const dynsel_policy *policy)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count_due(); i++) {
+        if (due[i].selection.policy != policy) {
+            due[kept++] = due[i];
+        }
+    }
+    set_due(kept);
+}
+
+void dynsel_readback_leave(const dynsel_policy *policy)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
+        if (dynsel_buffers[i].wrote.selection.policy == policy) {
+            dynsel_readback_forget(&dynsel_buffers[i]);
+        }
+    }
+    drop_due(policy);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    for (uint32_t round = 0; dynsel_word_load_acquire(&telling) != 0; round++) {
+        dynsel_pause(round);
+    }
+}

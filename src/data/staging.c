@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/staging.h"
+
+#include <stddef.h>
+
+#include "data/domains.h"
+#include "data/evict.h"
+#include "data/lock.h"
+#include "groups/watch.h"
+#include "port/assert.h"
+#include "port/likely.h"
+#include "submission/deferred.h"
+
+enum {
+    GRAIN = 64,   /* bytes; what sizes are rounded up to */
+    WASTE = 4,    /* how many times too large memory is that is used again */
+    NONE = 0xffff /* no place */
+};
+
+typedef struct record {
+    dynsel_memory memory;    /* bytes: what there is room for; native NULL: not allocated (yet) */
+    void *own;               /* the resource that it was allocated with */
+    uint32_t domain;         /* where it is, or will be */
+    uint32_t user;           /* token + 1 of who has taken it, until that is over */
+    uint32_t used;           /* when it was taken last, by the count below */
+    dynsel_given_copy given; /* memory that was here before, to be given back without the lock */
+} record;
+
+static record staging[CONFIG_DYNSEL_STAGING_COUNT];
+static uint32_t takes;
+
+/* Of each domain, token + 1 of the first that waits: those behind it do not take from it what it
+ * waits for. */
+static uint32_t turns[CONFIG_DYNSEL_MAX_DOMAINS];
+
+static uint32_t room_for(const dynsel_staged *staged)
+{
+    return staged->memory.bytes == 0 ? GRAIN
+                                     : ((uint32_t)staged->memory.bytes + GRAIN - 1) / GRAIN * GRAIN;
+}
+
+static bool fits_into(const dynsel_handler *group, uint32_t room)
+{
+    for (uint32_t i = 0; i < group->staged_count; i++) {
+        const dynsel_staged *staged = &group->staged[i];
+        if (staged->memory.bytes > CONFIG_DYNSEL_STAGING_BYTES || room_for(staged) > room) {
+            return false;
+        }
+        room -= room_for(staged);
+    }
+    return true;
+}
+
+dynsel_staging_need dynsel_staging_need_of(const dynsel_handler *group)
+{
+    if (group->staged_count > CONFIG_DYNSEL_STAGING_COUNT) {
+        return DYNSEL_STAGING_TOO_MANY;
+    }
+    return fits_into(group, CONFIG_DYNSEL_STAGING_BYTES) ? DYNSEL_STAGING_FITS
+                                                         : DYNSEL_STAGING_TOO_LARGE;
+}
+
+static bool is_idle(record *it)
+{
+    if (it->user != 0 && dynsel_stage_of(it->user - 1) == DYNSEL_STAGE_OVER) {
+        it->user = 0;
+    }
+    return it->user == 0;
+}
+
+static bool is_kept(record *it)
+{
+    return is_idle(it) && it->memory.native != NULL;
+}
+
+/* Who takes the place gives it back before there is other memory. */
+static void give_up(record *it)
+{
+    DYNSEL_ASSERT(it->given.backend == NULL);
+    it->given = (dynsel_given_copy){dynsel_domains[it->domain - 1].backend, it->own, it->memory};
+    it->memory = (dynsel_memory){.native = NULL};
+}
+
+static bool take_given(dynsel_given_copy *given)
+{
+    given->backend = NULL;
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT && given->backend == NULL; i++) {
+        *given = staging[i].given;
+        staging[i].given.backend = NULL;
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return given->backend != NULL;
+}
+
+void dynsel_staging_release(void)
+{
+    dynsel_given_copy given;
+    while (take_given(&given)) {
+        dynsel_copy_release(&given);
+    }
+}
+
+/* What is taken or, with `kept`, there in a domain. */
+static uint32_t bytes_in(uint32_t domain, bool kept)
+{
+    uint32_t bytes = 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        record *const it = &staging[i];
+        const bool counts = !is_idle(it) || (kept && it->memory.native != NULL);
+        bytes += counts && it->domain == domain ? (uint32_t)it->memory.bytes : 0;
+    }
+    return bytes;
+}
+
+/* Kept memory that was taken longest ago. domain: DYNSEL_HOST_DOMAIN: wherever it is. NULL: there
+ * is none. */
+static record *oldest_in(uint32_t domain)
+{
+    record *oldest = NULL;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        record *const it = &staging[i];
+        if ((domain == DYNSEL_HOST_DOMAIN || it->domain == domain) && is_kept(it) &&
+            (oldest == NULL || takes - it->used > takes - oldest->used)) {
+            oldest = it;
+        }
+    }
+    return oldest;
+}
+
+bool dynsel_staging_evict(uint32_t domain)
+{
+    record *const oldest = oldest_in(domain);
+    if (oldest != NULL) {
+        give_up(oldest);
+    }
+    return oldest != NULL;
+}
+
+/* Kept memory that is large enough, but not much too large; the smallest. NULL: there is none. */
+static record *find_kept(uint32_t domain, uint32_t room)
+{
+    record *found = NULL;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        record *const it = &staging[i];
+        if (it->domain == domain && is_kept(it) && it->memory.bytes >= room &&
+            it->memory.bytes / WASTE <= room &&
+            (found == NULL || it->memory.bytes < found->memory.bytes)) {
+            found = it;
+        }
+    }
+    return found;
+}
+
+/* A place without memory; something is given up if need be. There is one. */
+static record *find_place(void)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        if (is_idle(&staging[i]) && staging[i].memory.native == NULL) {
+            return &staging[i];
+        }
+    }
+    record *const oldest = oldest_in(DYNSEL_HOST_DOMAIN);
+    DYNSEL_ASSERT(oldest != NULL);
+    give_up(oldest);
+    return oldest;
+}
+
+static void take(const dynsel_handler *group, dynsel_staged *staged, record *it)
+{
+    it->domain = group->domain;
+    it->user = group->token;
+    it->used = ++takes;
+    staged->place = (uint16_t)(it - staging);
+    staged->memory.native = it->memory.native;
+}
+
+/* Memory that is there. Returns: how much of what is needed is not. */
+static uint32_t take_kept(dynsel_handler *group)
+{
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < group->staged_count; i++) {
+        dynsel_staged *const staged = &group->staged[i];
+        record *const kept = find_kept(group->domain, room_for(staged));
+        staged->place = NONE;
+        if (kept != NULL) {
+            take(group, staged, kept);
+        } else {
+            missing += room_for(staged);
+        }
+    }
+    return missing;
+}
+
+static void take_new(dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->staged_count; i++) {
+        dynsel_staged *const staged = &group->staged[i];
+        if (staged->place == NONE) {
+            record *const it = find_place();
+            it->memory = (dynsel_memory){.bytes = room_for(staged)};
+            take(group, staged, it);
+        }
+    }
+}
+
+/* It is known that all of it fits, at least where nothing is kept. */
+static void take_all(dynsel_handler *group)
+{
+    const uint32_t domain = group->domain;
+    uint32_t missing = take_kept(group);
+    if (missing > CONFIG_DYNSEL_STAGING_BYTES - bytes_in(domain, false)) {
+        dynsel_staging_give_back(group); /* what is kept is too large to be used */
+        missing = 0;
+        for (uint32_t i = 0; i < group->staged_count; i++) {
+            group->staged[i].place = NONE;
+            missing += room_for(&group->staged[i]);
+        }
+    }
+    while (missing > CONFIG_DYNSEL_STAGING_BYTES - bytes_in(domain, true) &&
+           dynsel_staging_evict(domain)) {
+    }
+    take_new(group);
+}
+
+/* Of those that have taken something; rather in this domain. */
+static uint32_t find_user(uint32_t domain)
+{
+    uint32_t user = 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        if (!is_idle(&staging[i]) && (user == 0 || staging[i].domain == domain)) {
+            user = staging[i].user;
+        }
+    }
+    return user;
+}
+
+static uint32_t count_taken(void)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        taken += is_idle(&staging[i]) ? 0 : 1;
+    }
+    return taken;
+}
+
+static bool fits_now(const dynsel_handler *group)
+{
+    return group->staged_count <= CONFIG_DYNSEL_STAGING_COUNT - count_taken() &&
+           fits_into(group, CONFIG_DYNSEL_STAGING_BYTES - bytes_in(group->domain, false));
+}
+
+/* Numbers of entry are counted round. */
+static bool is_behind(const dynsel_handler *group, const dynsel_handler *other)
+{
+    return (int32_t)(group->order - other->order) > 0;
+}
+
+/* Who has the turn, if he was entered before; else 0. */
+static uint32_t find_first(const dynsel_handler *group)
+{
+    uint32_t *const turn = &turns[group->domain - 1];
+    if (*turn == 0 || dynsel_stage_of(*turn - 1) != DYNSEL_STAGE_ACCEPTED) {
+        *turn = 0;
+        return 0;
+    }
+    const dynsel_handler *first = dynsel_group_in(*turn - 1);
+    return !first->doomed && first->domain == group->domain && is_behind(group, first) ? *turn : 0;
+}
+
+/* It is the first in its domain. What has ended by now is looked at again. */
+static void watch_users(dynsel_handler *group)
+{
+    group->wants_staging = true;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        if (staging[i].user != 0 && !dynsel_watch_staging_of(staging[i].user - 1)) {
+            group->wants_staging = false;
+        }
+    }
+}
+
+dynsel_status dynsel_staging_take(dynsel_handler *group)
+{
+    if (DYNSEL_LIKELY(group->staged_count == 0) || group->domain == DYNSEL_HOST_DOMAIN) {
+        return DYNSEL_OK;
+    }
+    uint32_t *const turn = &turns[group->domain - 1];
+    const uint32_t first = find_first(group);
+    if (first != 0 || !fits_now(group)) {
+        *turn = first != 0 ? first : group->token;
+        group->obstacle = first != 0 ? first : find_user(group->domain);
+        if (first == 0) {
+            watch_users(group);
+        }
+        return DYNSEL_E_AGAIN;
+    }
+    *turn = *turn == group->token ? 0 : *turn;
+    take_all(group);
+    return DYNSEL_OK;
+}
+
+void dynsel_staging_give_back(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        staging[i].user = staging[i].user == group->token ? 0 : staging[i].user;
+    }
+}
+
+dynsel_memory *dynsel_staging_memory(const dynsel_staged *staged)
+{
+    return &staging[staged->place].memory;
+}
+
+void dynsel_staging_allocated(const dynsel_staged *staged, void *own)
+{
+    staging[staged->place].own = own;
+}
+
+static bool has(const dynsel_policy *policy, const record *it)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < policy->count && !found; i++) {
+        found = policy->lanes[i].own == it->own &&
+                policy->resources[i].backend == dynsel_domains[it->domain - 1].backend;
+    }
+    return found;
+}
+
+void dynsel_staging_leave(const dynsel_policy *policy)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        if (is_kept(&staging[i]) && has(policy, &staging[i])) {
+            give_up(&staging[i]);
+        }
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_staging_release();
+}
+
+void dynsel_staging_forget(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        record *const it = &staging[i];
+        it->user = it->user != 0 && dynsel_group_in(it->user - 1) == group ? 0 : it->user;
+    }
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        turns[i] = turns[i] != 0 && dynsel_group_in(turns[i] - 1) == group ? 0 : turns[i];
+    }
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared virtual memory: pools that drivers make, and blocks out of them. */
+#include <dynsel/svm.h>
+
+#include <dynsel/memory.h>
+#include <dynsel/policy.h>
+#include <dynsel/submission.h>
+
+#include "backends/default_memory.h"
+#include "base/fail.h"
+#include "data/svm.h"
+#include "port/context.h"
+#include "port/lock.h"
+#include "submission/no_waiting.h"
+
+DYNSEL_TAKE_DEFAULT_MEMORY;
+
+enum {
+    HOST_POOL = 0, /* those of devices follow */
+    POOLS = 1 + CONFIG_DYNSEL_MAX_DOMAINS,
+    NONE = 0, /* in place of a block: they are counted from 1 */
+    LARGEST_TYPE = 128
+};
+
+typedef enum stage {
+    FREE,
+    UNMAPPED,
+    MAPPED,
+    CHANGING /* somebody maps or unmaps it, without the lock */
+} stage;
+
+typedef struct pool {
+    dynsel_backend *backend; /* NULL: there is none; nor has the host's one */
+    void *own;               /* the resource that it was made through */
+    uint32_t domain;
+    uint16_t first; /* the block with the lowest address */
+    bool maps;      /* the host uses it only while it is mapped */
+    unsigned char *memory;
+    size_t bytes;
+} pool;
+
+typedef struct block {
+    unsigned char *begin;
+    size_t bytes;
+    uint32_t pins;
+    uint16_t next; /* in the order of addresses */
+    uint8_t pool;
+    uint8_t stage;
+} block;
+
+_Static_assert(CONFIG_DYNSEL_SVM_BLOCKS < UINT16_MAX, "blocks are counted in 16 bits");
+
+/* Held while a driver makes a pool; nothing on the way of a submission takes it. */
+static dynsel_lock pools_lock = DYNSEL_LOCK_INITIALIZER;
+static pool pools[POOLS];
+
+/* Taken after that one, for short moments. */
+static dynsel_lock blocks_lock = DYNSEL_LOCK_INITIALIZER;
+static block blocks[CONFIG_DYNSEL_SVM_BLOCKS];
+
+#if CONFIG_DYNSEL_SVM_HOST_BYTES > 0
+static _Alignas(64) unsigned char host_memory[CONFIG_DYNSEL_SVM_HOST_BYTES];
+#endif
+
+static block *block_at(uint16_t number)
+{
+    return &blocks[number - 1];
+}
+
+/* Under the lock: the block that begins there, or (anywhere) that has this byte. */
+static block *find_block(const void *memory, bool anywhere)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_SVM_BLOCKS; i++) {
+        const uintptr_t offset = (uintptr_t)memory - (uintptr_t)blocks[i].begin;
+        if (blocks[i].stage != FREE && offset < blocks[i].bytes && (anywhere || offset == 0)) {
+            return &blocks[i];
+        }
+    }
+    return NULL;
+}
+
+uint16_t dynsel_svm_pin(const void *pointer)
+{
+    dynsel_lock_acquire(&blocks_lock);
+    block *const found = find_block(pointer, true);
+    if (found != NULL) {
+        found->pins++;
+    }
+    dynsel_lock_release(&blocks_lock);
+    return found != NULL ? (uint16_t)(found - blocks + 1) : NONE;
+}
+
+void dynsel_svm_unpin(uint16_t number)
+{
+    dynsel_lock_acquire(&blocks_lock);
+    block_at(number)->pins--;
+    dynsel_lock_release(&blocks_lock);
+}
+
+dynsel_svm_owner dynsel_svm_owner_of(uint16_t number)
+{
+    if (number == NONE) {
+        return (dynsel_svm_owner){.to_host = true};
+    }
+    dynsel_lock_acquire(&blocks_lock);
+    const block *const found = block_at(number);
+    const pool *const from = &pools[found->pool];
+    const dynsel_svm_owner owner = {.backend = from->backend,
+                                    .domain = from->domain,
+                                    .to_host = !from->maps || found->stage == MAPPED,
+                                    .to_device = !from->maps || found->stage == UNMAPPED};
+    dynsel_lock_release(&blocks_lock);
+    return owner;
+}
+
+/* The first byte from here on that is aligned so. */
+static uintptr_t aligned(uintptr_t place, size_t alignment)
+{
+    return (place + (alignment - 1)) & ~(uintptr_t)(alignment - 1);
+}
+
+/* Where a block fits in behind `last` (NONE: in front of all); NULL: nowhere before the next. */
+static unsigned char *gap_behind(const pool *from, uint16_t last, size_t bytes, size_t alignment)
+{
+    const uint16_t next = last == NONE ? from->first : block_at(last)->next;
+    unsigned char *const begin =
+        last == NONE ? from->memory : block_at(last)->begin + block_at(last)->bytes;
+    const unsigned char *const end =
+        next == NONE ? from->memory + from->bytes : block_at(next)->begin;
+    const size_t room = (size_t)(end - begin);
+    const size_t skipped = (size_t)(aligned((uintptr_t)begin, alignment) - (uintptr_t)begin);
+    return skipped <= room && bytes <= room - skipped ? begin + skipped : NULL;
+}
+
+static uint16_t find_free(void)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_SVM_BLOCKS; i++) {
+        if (blocks[i].stage == FREE) {
+            return (uint16_t)(i + 1);
+        }
+    }
+    return NONE;
+}
+
+static void link_behind(pool *from, uint16_t last, uint16_t number)
+{
+    uint16_t *const link = last == NONE ? &from->first : &block_at(last)->next;
+    block_at(number)->next = *link;
+    *link = number;
+}
+
+/* Under both locks: into the first gap that is large enough. */
+static unsigned char *enter(pool *from, uint16_t number, size_t bytes, size_t alignment)
+{
+    uint16_t last = NONE;
+    unsigned char *begin = gap_behind(from, last, bytes, alignment);
+    for (uint16_t i = from->first; begin == NULL && i != NONE; i = block_at(i)->next) {
+        last = i;
+        begin = gap_behind(from, last, bytes, alignment);
+    }
+    if (begin != NULL) {
+        *block_at(number) = (block){
+            .begin = begin, .bytes = bytes, .pool = (uint8_t)(from - pools), .stage = UNMAPPED};
+        link_behind(from, last, number);
+    }
+    return begin;
+}
+
+static dynsel_status refuse_bytes(const pool *from)
+{
+    static const char function[] = "dynsel_svm_alloc";
+    (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return from == &pools[HOST_POOL]
+               ? DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
+                                "no so large gap is left in the {} bytes for the host: raise "
+                                "CONFIG_DYNSEL_SVM_HOST_BYTES",
+                                CONFIG_DYNSEL_SVM_HOST_BYTES)
+               : DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
+                                "no so large gap is left in the pool of {} bytes: raise "
+                                "CONFIG_DYNSEL_SVM_POOL_BYTES",
+                                from->bytes);
+}
+
+static dynsel_status take_from(pool *from, size_t bytes, size_t alignment, void **memory)
+{
+    unsigned char *begin = NULL;
+    dynsel_lock_acquire(&blocks_lock);
+    const uint16_t number = find_free();
+    if (number != NONE) {
+        begin = enter(from, number, bytes, alignment);
+    }
+    dynsel_lock_release(&blocks_lock);
+    if (number == NONE) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_svm_alloc"), DYNSEL_E_FULL,
+                              "{} blocks exist: free some, or raise CONFIG_DYNSEL_SVM_BLOCKS",
+                              CONFIG_DYNSEL_SVM_BLOCKS);
+    }
+    if (begin == NULL) {
+        return refuse_bytes(from);
+    }
+    *memory = begin;
+    return DYNSEL_OK;
+}
+
+/* Under the lock. */
+static pool *find_pool(const dynsel_backend *backend, uint32_t domain)
+{
+    pool *unused = NULL;
+    for (uint32_t i = HOST_POOL + 1; i < POOLS; i++) {
+        if (pools[i].backend == backend && pools[i].domain == domain) {
+            return &pools[i];
+        }
+        if (pools[i].backend == NULL) {
+            unused = &pools[i];
+        }
+    }
+    return unused;
+}
+
+static dynsel_status make_pool(const dynsel_resource *where, uint32_t domain, pool *made)
+{
+    const dynsel_memory_ops *const ops = where->backend->ops->memory;
+    void *memory = NULL;
+    const dynsel_status status =
+        ops->take_shared(where->backend, where->handle, CONFIG_DYNSEL_SVM_POOL_BYTES, &memory);
+    if (status == DYNSEL_OK) {
+        dynsel_lock_acquire(&blocks_lock); /* for who looks for the owner of a block */
+        *made = (pool){.backend = where->backend,
+                       .own = where->handle,
+                       .domain = domain,
+                       .maps = ops->sharing(where->backend, where->handle) == DYNSEL_SHARES_MAPPED,
+                       .memory = memory,
+                       .bytes = CONFIG_DYNSEL_SVM_POOL_BYTES};
+        dynsel_lock_release(&blocks_lock);
+    }
+    return status;
+}
+
+/* Under the lock. Nothing of it is used any more; what the host has stays. */
+static void end_pool_if_empty(pool *from)
+{
+    if (from->first == NONE && from->backend != NULL) {
+        from->backend->ops->memory->return_shared(from->backend, from->own, from->memory);
+        from->backend = NULL;
+    }
+}
+
+static dynsel_status refuse_device(const dynsel_resource *where)
+{
+    (void)where; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_UNSUPPORTED,
+        .function = DYNSEL_TEXT("dynsel_svm_alloc"),
+        .subject = DYNSEL_TEXT(dynsel_resource_name(where)),
+        .detail = DYNSEL_TEXT("the device shares no memory with the host: use a buffer")});
+}
+
+static pool *pool_of_host(void)
+{
+#if CONFIG_DYNSEL_SVM_HOST_BYTES > 0
+    pools[HOST_POOL].memory = host_memory;
+    pools[HOST_POOL].bytes = CONFIG_DYNSEL_SVM_HOST_BYTES;
+#endif
+    return &pools[HOST_POOL];
+}
+
+static dynsel_sharing sharing_of(const dynsel_resource *where)
+{
+    const dynsel_memory_ops *const ops = where->backend->ops->memory;
+    if (ops == NULL) {
+        return DYNSEL_SHARES_ALL;
+    }
+    return ops->sharing != NULL ? ops->sharing(where->backend, where->handle)
+                                : DYNSEL_SHARES_NOTHING;
+}
+
+/* Under the lock: the pool of a device's domain, which is made if need be. NULL: the last error
+ * says why not. */
+static pool *pool_of_device(const dynsel_resource *where)
+{
+    const uint32_t domain =
+        where->backend->ops->memory->domain(where->backend, where->handle).number;
+    pool *const found = find_pool(where->backend, domain);
+    if (found == NULL) {
+        (void)DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_svm_alloc"), DYNSEL_E_FULL,
+                             "{} memory domains have a pool: free the blocks of one, or raise "
+                             "CONFIG_DYNSEL_MAX_DOMAINS",
+                             CONFIG_DYNSEL_MAX_DOMAINS);
+        return NULL;
+    }
+    return found->backend != NULL || make_pool(where, domain, found) == DYNSEL_OK ? found : NULL;
+}
+
+/* Likewise of any resource. */
+static pool *pool_of(const dynsel_resource *where)
+{
+    const dynsel_memory_ops *const ops = where->backend->ops->memory;
+    const dynsel_sharing sharing = sharing_of(where);
+    if (sharing == DYNSEL_SHARES_ALL && (ops == NULL || ops->take_shared == NULL)) {
+        return pool_of_host();
+    }
+    if (sharing == DYNSEL_SHARES_NOTHING || ops->take_shared == NULL) {
+        (void)refuse_device(where);
+        return NULL;
+    }
+    return pool_of_device(where);
+}
+
+dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size_t bytes, size_t alignment,
+                               void **memory)
+{
+    const size_t aligned_to = alignment != 0 ? alignment : LARGEST_TYPE;
+    dynsel_status status = DYNSEL_OK;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (where == NULL || where->backend == NULL || memory == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource, its backend or memory is NULL");
+    }
+    if (bytes == 0 || (aligned_to & (aligned_to - 1)) != 0) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID,
+                           "a block has at least 1 byte, and its alignment is a power of two");
+    }
+    dynsel_lock_acquire(&pools_lock);
+    pool *const from = pool_of(where);
+    if (from != NULL) {
+        status = take_from(from, bytes, aligned_to, memory);
+        end_pool_if_empty(from);
+    }
+    dynsel_lock_release(&pools_lock);
+    return from != NULL ? status : dynsel_this_thread()->last_error.status;
+}
+
+/* Whose turn it is with a block: what is wanted of it, and why not. */
+typedef struct turn {
+    const char *function;
+    stage from; /* FREE: any */
+} turn;
+
+static dynsel_status refuse_block(const turn *wanted)
+{
+    (void)wanted; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_INVALID,
+                          "no block begins there: pass what dynsel_svm_alloc() gave", 0);
+}
+
+static dynsel_status refuse_busy(const turn *wanted)
+{
+    (void)wanted; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_BUSY,
+                          "work that is not complete uses the block: wait for that first", 0);
+}
+
+static dynsel_status refuse_stage(const turn *wanted)
+{
+    return wanted->from == MAPPED
+               ? DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_INVALID,
+                                "the block is not mapped: call dynsel_svm_map() first", 0)
+               : DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_BUSY,
+                                "the block is mapped: call dynsel_svm_unmap() first", 0);
+}
+
+/* Takes a block out of everybody's hands; was: out, its stage before. NULL: the last error says why
+ * not. */
+static block *begin_turn(const void *memory, const turn *wanted, stage *was)
+{
+    dynsel_lock_acquire(&blocks_lock);
+    block *const found = find_block(memory, false);
+    const block seen = found != NULL ? *found : (block){.stage = FREE};
+    const bool busy = seen.pins != 0 || seen.stage == CHANGING;
+    const bool fits = wanted->from == FREE || seen.stage == wanted->from;
+    if (found != NULL && !busy && fits) {
+        found->stage = CHANGING;
+    }
+    dynsel_lock_release(&blocks_lock);
+    *was = (stage)seen.stage;
+    if (found != NULL && !busy && fits) {
+        return found;
+    }
+    (void)(found == NULL ? refuse_block(wanted)
+           : busy        ? refuse_busy(wanted)
+                         : refuse_stage(wanted));
+    return NULL;
+}
+
+/* Work may have ended that nobody has looked at yet. */
+static block *begin_turn_when_over(const void *memory, const turn *wanted, stage *was)
+{
+    block *found = begin_turn(memory, wanted, was);
+    if (found == NULL && dynsel_this_thread()->last_error.status == DYNSEL_E_BUSY) {
+        dynsel_progress();
+        found = begin_turn(memory, wanted, was);
+    }
+    return found;
+}
+
+static void end_turn(block *which, stage now)
+{
+    dynsel_lock_acquire(&blocks_lock);
+    which->stage = (uint8_t)now;
+    dynsel_lock_release(&blocks_lock);
+}
+
+/* Not under the lock. */
+static dynsel_status unmap(const block *which)
+{
+    const pool *const from = &pools[which->pool];
+    return from->maps
+               ? from->backend->ops->memory->unmap_shared(from->backend, from->own, which->begin)
+               : DYNSEL_OK;
+}
+
+static dynsel_status map(const block *which, dynsel_access_mode mode)
+{
+    const pool *const from = &pools[which->pool];
+    return from->maps ? from->backend->ops->memory->map_shared(from->backend, from->own,
+                                                               which->begin, which->bytes, mode)
+                      : DYNSEL_OK;
+}
+
+static void take_out(pool *from, const block *which)
+{
+    const uint16_t number = (uint16_t)(which - blocks + 1);
+    uint16_t *link = &from->first;
+    while (*link != number) {
+        link = &block_at(*link)->next;
+    }
+    *link = which->next;
+}
+
+dynsel_status dynsel_svm_free(void *memory)
+{
+    static const turn any = {.function = DYNSEL_TEXT("dynsel_svm_free"), .from = FREE};
+    stage was = FREE;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    block *const found = begin_turn_when_over(memory, &any, &was);
+    if (found == NULL) {
+        return dynsel_this_thread()->last_error.status;
+    }
+    if (was == MAPPED) {
+        (void)unmap(found); /* else it is of no use to anybody either */
+    }
+    dynsel_lock_acquire(&pools_lock);
+    pool *const from = &pools[found->pool];
+    dynsel_lock_acquire(&blocks_lock);
+    take_out(from, found);
+    found->stage = FREE;
+    dynsel_lock_release(&blocks_lock);
+    end_pool_if_empty(from);
+    dynsel_lock_release(&pools_lock);
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_svm_map(void *memory, dynsel_access_mode mode)
+{
+    static const turn unmapped = {.function = DYNSEL_TEXT("dynsel_svm_map"), .from = UNMAPPED};
+    stage was = FREE;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__), "map it outside of the task function");
+    }
+    if (mode >= DYNSEL_ACCESS_ATOMIC) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the host reads or writes: another mode");
+    }
+    block *const found = begin_turn_when_over(memory, &unmapped, &was);
+    if (found == NULL) {
+        return dynsel_this_thread()->last_error.status;
+    }
+    const dynsel_status status = map(found, mode);
+    end_turn(found, status == DYNSEL_OK ? MAPPED : UNMAPPED);
+    return status;
+}
+
+dynsel_status dynsel_svm_unmap(void *memory)
+{
+    static const turn mapped = {.function = DYNSEL_TEXT("dynsel_svm_unmap"), .from = MAPPED};
+    stage was = FREE;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
+                                     "unmap it outside of the task function");
+    }
+    block *const found = begin_turn_when_over(memory, &mapped, &was);
+    if (found == NULL) {
+        return dynsel_this_thread()->last_error.status;
+    }
+    const dynsel_status status = unmap(found);
+    end_turn(found, status == DYNSEL_OK ? UNMAPPED : MAPPED);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the library knows of shared virtual memory when a pointer is an argument. */
+#ifndef DYNSEL_DATA_SVM_H
+#define DYNSEL_DATA_SVM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/backend.h>
+
+/* Whose memory a block is. */
+typedef struct dynsel_svm_owner {
+    const dynsel_backend *backend; /* NULL: the host's own */
+    uint32_t domain;               /* its number there */
+    bool to_host;                  /* the host reaches it now, */
+    bool to_device;                /* and so do the devices of the domain */
+} dynsel_svm_owner;
+
+#if CONFIG_DYNSEL_SVM
+
+/* The number of the block that a pointer points into, which then stays until dynsel_svm_unpin().
+ * 0: none. */
+uint16_t dynsel_svm_pin(const void *pointer);
+void dynsel_svm_unpin(uint16_t number);
+
+/* Of a pinned block; 0: of memory that is none, which is the host's. */
+dynsel_svm_owner dynsel_svm_owner_of(uint16_t number);
+
+#else
+
+static inline uint16_t dynsel_svm_pin(const void *pointer)
+{
+    (void)pointer;
+    return 0;
+}
+
+static inline void dynsel_svm_unpin(uint16_t block)
+{
+    (void)block;
+}
+
+static inline dynsel_svm_owner dynsel_svm_owner_of(uint16_t block)
+{
+    (void)block;
+    return (dynsel_svm_owner){.to_host = true};
+}
+
+#endif
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/users.h"
+
+#include "port/assert.h"
+#include "submission/deferred.h"
+
+enum {
+    NONE = 0,
+    ANY_DOMAIN = UINT32_MAX /* and whether the start was decided or not */
+};
+
+/* The uses of a slot's group come one after the other, from 1 on. */
+static dynsel_handler *group_with(uint32_t number)
+{
+    return &dynsel_groups[(number - 1) / CONFIG_DYNSEL_MAX_REQUIREMENTS];
+}
+
+static dynsel_former_use *use_at(uint32_t number)
+{
+    return &group_with(number)->former[(number - 1) % CONFIG_DYNSEL_MAX_REQUIREMENTS];
+}
+
+static uint32_t number_of(const dynsel_handler *group, const dynsel_former_use *use)
+{
+    return (uint32_t)(group - dynsel_groups) * CONFIG_DYNSEL_MAX_REQUIREMENTS +
+           (uint32_t)(use - group->former) + 1;
+}
+
+static uint32_t place_of(const dynsel_buffer_record *record)
+{
+    return (uint32_t)(record - dynsel_buffers) + 1;
+}
+
+static void append(dynsel_buffer_record *record, uint32_t number)
+{
+    dynsel_former_use *const use = use_at(number);
+    use->buffer = (uint16_t)place_of(record);
+    use->next = NONE;
+    use->previous = (dynsel_use_number)record->last_former;
+    if (use->previous != NONE) {
+        use_at(use->previous)->next = (dynsel_use_number)number;
+    } else {
+        record->first_former = number;
+    }
+    record->last_former = number;
+}
+
+static void take_off(dynsel_former_use *use)
+{
+    dynsel_buffer_record *const record = &dynsel_buffers[use->buffer - 1];
+    if (use->previous != NONE) {
+        use_at(use->previous)->next = use->next;
+    } else {
+        record->first_former = use->next;
+    }
+    if (use->next != NONE) {
+        use_at(use->next)->previous = use->previous;
+    } else {
+        record->last_former = use->previous;
+    }
+    use->buffer = 0;
+}
+
+void dynsel_users_forget(dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_REQUIREMENTS; i++) {
+        if (group->former[i].buffer != 0) {
+            take_off(&group->former[i]);
+        }
+    }
+    group->former_user = 0;
+}
+
+static bool goes_on(uint32_t user)
+{
+    return user != 0 && dynsel_stage_of(user - 1) != DYNSEL_STAGE_OVER;
+}
+
+/* A host accessor that left may have given the place back, so it may be there already. */
+static void note(dynsel_buffer_record *record, uint32_t user)
+{
+    dynsel_handler *const group = dynsel_group_in(user - 1);
+    dynsel_former_use *free = NULL;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_REQUIREMENTS; i++) {
+        dynsel_former_use *const use = &group->former[i];
+        if (use->buffer == place_of(record)) {
+            return;
+        }
+        free = use->buffer == 0 ? use : free;
+    }
+    DYNSEL_ASSERT(free != NULL); /* it has one for each buffer that it uses */
+    group->former_user = user;
+    append(record, number_of(group, free));
+}
+
+static uint32_t user_at(uint32_t number)
+{
+    return group_with(number)->former_user;
+}
+
+/* The oldest are over first. */
+static void drop_those_that_are_over(dynsel_buffer_record *record)
+{
+    while (record->first_former != NONE && !goes_on(user_at(record->first_former))) {
+        take_off(use_at(record->first_former));
+    }
+}
+
+void dynsel_users_replaced(dynsel_buffer_record *record)
+{
+    drop_those_that_are_over(record);
+    if (goes_on(record->writer)) {
+        note(record, record->writer);
+    }
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        if (goes_on(record->readers[i])) {
+            note(record, record->readers[i]);
+        }
+    }
+}
+
+static bool uses_it_in(uint32_t user, uint32_t domain)
+{
+    if (!goes_on(user)) {
+        return false;
+    }
+    const dynsel_handler *const group = dynsel_group_in(user - 1);
+    return domain == ANY_DOMAIN || (group->decided == user && group->domain == domain);
+}
+
+/* Takes off what is over on its way. */
+static uint32_t find_former(dynsel_buffer_record *record, uint32_t domain)
+{
+    uint32_t number = record->first_former;
+    while (number != NONE) {
+        const uint32_t user = user_at(number);
+        if (uses_it_in(user, domain)) {
+            return user;
+        }
+        const uint32_t next = use_at(number)->next;
+        if (!goes_on(user)) {
+            take_off(use_at(number));
+        }
+        number = next;
+    }
+    return 0;
+}
+
+static uint32_t find_user(dynsel_buffer_record *record, uint32_t domain)
+{
+    if (uses_it_in(record->writer, domain)) {
+        return record->writer;
+    }
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        if (uses_it_in(record->readers[i], domain)) {
+            return record->readers[i];
+        }
+    }
+    return find_former(record, domain);
+}
+
+bool dynsel_buffer_in_use(dynsel_buffer_record *record)
+{
+    return find_user(record, ANY_DOMAIN) != 0;
+}
+
+uint32_t dynsel_user_of(dynsel_buffer_record *record, uint32_t domain)
+{
+    return find_user(record, domain);
+}

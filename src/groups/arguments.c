@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arguments of kernels and host tasks, as the group function sets them. */
+#include <dynsel/command_group.h>
+
+#include <string.h>
+
+#include "groups/recording.h"
+
+enum {
+    SMALL = 8, /* bytes of a value that needs no more than their alignment */
+    LARGE = 16 /* alignment of all others */
+};
+
+/* Where a value goes behind so many bytes. */
+static inline size_t first_of(size_t taken, size_t bytes)
+{
+    const size_t alignment = bytes <= SMALL ? SMALL : LARGE;
+    return (taken + alignment - 1) & ~(alignment - 1);
+}
+
+static inline bool fits_at(size_t first, size_t bytes)
+{
+    return first <= CONFIG_DYNSEL_ARGUMENT_BYTES && bytes <= CONFIG_DYNSEL_ARGUMENT_BYTES - first;
+}
+
+/* Of the values that are arguments the first one from here on; NULL: there is none. */
+DYNSEL_RARE static dynsel_argument *next_value(dynsel_handler *handler, const unsigned char *from)
+{
+    dynsel_argument *next = NULL;
+    for (uint32_t i = 0; i < handler->argument_count; i++) {
+        dynsel_argument *const argument = &handler->arguments[i];
+        const unsigned char *const value = argument->value;
+        if (argument->kind == DYNSEL_ARGUMENT_VALUE && value >= from &&
+            (next == NULL || value < (const unsigned char *)next->value)) {
+            next = argument;
+        }
+    }
+    return next;
+}
+
+/* Moves the values together, over those that others were set in place of. */
+DYNSEL_RARE static void close_gaps(dynsel_handler *handler)
+{
+    size_t taken = 0;
+    const unsigned char *from = handler->values;
+    dynsel_argument *next = next_value(handler, from);
+    while (next != NULL) {
+        unsigned char *const place = &handler->values[first_of(taken, next->bytes)];
+        from = (const unsigned char *)next->value + next->bytes;
+        (void)memmove(place, next->value, next->bytes);
+        next->value = place;
+        taken = (size_t)(place - handler->values) + next->bytes;
+        next = next_value(handler, from);
+    }
+    handler->value_bytes = (uint32_t)taken;
+}
+
+static inline dynsel_status take_room(const dynsel_call *call, size_t bytes, unsigned char **room)
+{
+    size_t first = first_of(call->handler->value_bytes, bytes);
+    if (!DYNSEL_LIKELY(fits_at(first, bytes))) {
+        close_gaps(call->handler);
+        first = first_of(call->handler->value_bytes, bytes);
+    }
+    if (!DYNSEL_LIKELY(fits_at(first, bytes))) {
+        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
+                                    "the values of a command group have {} bytes: raise "
+                                    "CONFIG_DYNSEL_ARGUMENT_BYTES, or pass large ones in a buffer",
+                                    CONFIG_DYNSEL_ARGUMENT_BYTES);
+    }
+    call->handler->value_bytes = (uint32_t)(first + bytes);
+    *room = &call->handler->values[first];
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_take_room(const dynsel_call *call, size_t bytes, unsigned char **room)
+{
+    return take_room(call, bytes, room);
+}
+
+static inline dynsel_status check_index(const dynsel_call *call, uint32_t index)
+{
+    const uint8_t kind = call->handler->command.kind;
+    if (kind == DYNSEL_COMMAND_COPY || kind == DYNSEL_COMMAND_FILL) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "a copy or fill was launched, which takes no arguments");
+    }
+    if (index >= CONFIG_DYNSEL_MAX_ARGUMENTS) {
+        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
+                                    "the last argument is number {}: raise "
+                                    "CONFIG_DYNSEL_MAX_ARGUMENTS",
+                                    CONFIG_DYNSEL_MAX_ARGUMENTS - 1);
+    }
+    return DYNSEL_OK;
+}
+
+/* The last one takes its place. */
+static void drop_staged(dynsel_handler *handler, uint32_t place)
+{
+    const uint32_t last = --handler->staged_count;
+    handler->staged[place] = handler->staged[last];
+    for (uint32_t i = 0; i < handler->argument_count; i++) {
+        dynsel_argument *const argument = &handler->arguments[i];
+        if (argument->kind == DYNSEL_ARGUMENT_DATA && argument->use == (DYNSEL_IS_STAGED | last)) {
+            argument->use = (uint8_t)(DYNSEL_IS_STAGED | place);
+        }
+    }
+}
+
+/* Leaves nothing of what was set there. */
+DYNSEL_RARE static void unset(dynsel_handler *handler, uint32_t index)
+{
+    dynsel_argument *const before = &handler->arguments[index];
+    if (before->kind == DYNSEL_ARGUMENT_DATA &&
+        (before->use & (DYNSEL_IS_STAGED | DYNSEL_NOT_YET)) == DYNSEL_IS_STAGED) {
+        drop_staged(handler, before->use & ~(uint32_t)DYNSEL_IS_STAGED);
+    }
+    if ((before->block & DYNSEL_ONLY_ON_HOST) != 0) {
+        handler->host_range_count--;
+        handler->only_on_host = handler->host_range_count != 0 ? "a function of a range" : NULL;
+    }
+    *before = (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
+}
+
+/* With the first argument of a range goes all that is left of it. */
+DYNSEL_RARE static void make_way(dynsel_handler *handler, uint32_t index)
+{
+    unset(handler, index);
+    for (uint32_t i = index + 1; i < handler->argument_count; i++) {
+        if ((handler->arguments[i].block & DYNSEL_BEHIND_FIRST) == i - index) {
+            unset(handler, i);
+            handler->unsettled = true;
+        }
+    }
+    while (handler->argument_count > index + 1 &&
+           handler->arguments[handler->argument_count - 1].kind == DYNSEL_ARGUMENT_UNSET) {
+        handler->argument_count--;
+    }
+}
+
+/* Those before it may be set later. */
+static void skip_to(dynsel_handler *handler, uint32_t index)
+{
+    handler->unsettled = true;
+    for (; handler->argument_count < index; handler->argument_count++) {
+        handler->arguments[handler->argument_count] =
+            (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
+    }
+}
+
+/* Where they are not set one after the other. */
+DYNSEL_RARE static void open_place(dynsel_handler *handler, uint32_t index)
+{
+    if (index < handler->argument_count) {
+        make_way(handler, index);
+    } else {
+        skip_to(handler, index);
+        handler->argument_count++;
+    }
+}
+
+/* Where to write it, from its kind on. */
+static inline dynsel_argument *argument_at(dynsel_handler *handler, uint32_t index)
+{
+    if (DYNSEL_LIKELY(index == handler->argument_count)) {
+        handler->argument_count++;
+    } else {
+        open_place(handler, index);
+    }
+    return &handler->arguments[index];
+}
+
+/* Most are as long as one of these. */
+static inline void copy_value(unsigned char *room, const void *value, size_t bytes)
+{
+    if (bytes == sizeof(uint32_t)) {
+        (void)memcpy(room, value, sizeof(uint32_t));
+    } else if (bytes == sizeof(uint64_t)) {
+        (void)memcpy(room, value, sizeof(uint64_t));
+    } else {
+        (void)memcpy(room, value, bytes);
+    }
+}
+
+/* The room that a value of the same argument had before, if it is large enough; if not, others get
+ * it. */
+static inline unsigned char *room_before(dynsel_handler *handler, uint32_t index, size_t bytes)
+{
+    if (DYNSEL_LIKELY(index >= handler->argument_count)) {
+        return NULL;
+    }
+    const dynsel_argument *const before = &handler->arguments[index];
+    if (before->kind == DYNSEL_ARGUMENT_VALUE && before->bytes >= bytes) {
+        return before->value;
+    }
+    open_place(handler, index);
+    return NULL;
+}
+
+dynsel_status dynsel_set_arg_value(dynsel_handler *handler, uint32_t index, const void *value,
+                                   size_t bytes)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, NULL);
+    dynsel_status status = dynsel_call_begin(&call, value != NULL);
+    if (status == DYNSEL_OK) {
+        status = check_index(&call, index);
+    }
+    if (status == DYNSEL_OK && bytes == 0) {
+        return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID, "a value of 0 bytes");
+    }
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    unsigned char *room = room_before(handler, index, bytes);
+    if (room == NULL) {
+        status = take_room(&call, bytes, &room);
+    }
+    if (room != NULL) {
+        copy_value(room, value, bytes);
+        *argument_at(handler, index) =
+            (dynsel_argument){.value = room, .bytes = bytes, .kind = DYNSEL_ARGUMENT_VALUE};
+    }
+    return status;
+}
+
+static dynsel_status set_local(const dynsel_call *call, uint32_t index,
+                               const dynsel_accessor *accessor)
+{
+    size_t bytes = 0;
+    if (accessor->placeholder || accessor->buffer.token != 0) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "local memory has no buffer, and its accessor is no placeholder");
+    }
+    if (accessor->element_bytes == 0 || !dynsel_range_is_whole(&accessor->range) ||
+        !dynsel_multiply(accessor->element_bytes, dynsel_range_count(&accessor->range), &bytes)) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "local memory needs `element_bytes` and `range`: 1 to 3 dimensions, "
+                             "no size of 0, and together no more bytes than can be counted");
+    }
+    *argument_at(call->handler, index) =
+        (dynsel_argument){.bytes = bytes, .kind = DYNSEL_ARGUMENT_LOCAL};
+    return DYNSEL_OK;
+}
+
+/* What it stands for on a device is found when the group function has returned. */
+dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
+                                      const dynsel_accessor *accessor)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, accessor);
+    dynsel_status status = dynsel_call_begin(&call, accessor != NULL);
+    if (status == DYNSEL_OK) {
+        status = check_index(&call, index);
+    }
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (accessor->target == DYNSEL_MEMORY_LOCAL) {
+        return set_local(&call, index, accessor);
+    }
+    const dynsel_bound *bound = dynsel_bound_of(&call, accessor);
+    if (bound == NULL) {
+        return dynsel_call_refusal();
+    }
+    *argument_at(handler, index) =
+        (dynsel_argument){.kind = DYNSEL_ARGUMENT_DATA, .use = dynsel_use_through(handler, bound)};
+    return DYNSEL_OK;
+}
+
+/* Which resources take it is looked at before one is chosen. */
+dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, const void *pointer)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, NULL);
+    dynsel_status status = dynsel_call_begin(&call, true);
+    if (status == DYNSEL_OK) {
+        status = check_index(&call, index);
+    }
+    if (status == DYNSEL_OK) {
+        dynsel_argument *argument = argument_at(handler, index);
+        *argument = (dynsel_argument){.kind = DYNSEL_ARGUMENT_POINTER};
+        /* whether a kernel writes through it is the kernel's business */
+        (void)memcpy(&argument->value, &pointer, sizeof(pointer));
+        handler->has_pointers = true;
+    }
+    return status;
+}
+
+dynsel_status dynsel_set_arg_local(dynsel_handler *handler, uint32_t index, size_t bytes)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, NULL);
+    dynsel_status status = dynsel_call_begin(&call, true);
+    if (status == DYNSEL_OK) {
+        status = check_index(&call, index);
+    }
+    if (status == DYNSEL_OK && bytes == 0) {
+        return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID, "local memory of 0 bytes");
+    }
+    if (status == DYNSEL_OK) {
+        *argument_at(handler, index) =
+            (dynsel_argument){.bytes = bytes, .kind = DYNSEL_ARGUMENT_LOCAL};
+    }
+    return status;
+}
+
+dynsel_status dynsel_argument_stage(const dynsel_call *call, uint32_t index,
+                                    const dynsel_staged *staged)
+{
+    const dynsel_status status = check_index(call, index);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    dynsel_handler *const handler = call->handler;
+    dynsel_argument *const argument = argument_at(handler, index);
+    *argument = (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
+    if (handler->staged_count == CONFIG_DYNSEL_MAX_STAGED) {
+        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
+                                    "the ranges of a command group have at most {} pointers that "
+                                    "are not passed directly: raise CONFIG_DYNSEL_MAX_STAGED",
+                                    CONFIG_DYNSEL_MAX_STAGED);
+    }
+    handler->staged[handler->staged_count] = *staged;
+    argument->kind = DYNSEL_ARGUMENT_DATA;
+    argument->use = (uint8_t)(DYNSEL_IS_STAGED | handler->staged_count++);
+    return DYNSEL_OK;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The task that a policy sees of a command group. */
+#include "base/fail.h"
+#include "data/domains.h"
+#include "data/pointers.h"
+#include "data/range_places.h"
+#include "groups/place.h"
+#include "groups/run.h"
+#include "submission/deferred.h"
+
+/* Borrowed by the policy while it chooses. */
+typedef struct look {
+    dynsel_task task;
+    dynsel_requirement requirements[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    dynsel_task_form forms[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* of backends that cannot run it */
+    uint32_t passed_over[DYNSEL_PASSED_OVER_WORDS];
+    bool without_ranges; /* a backend would do but for the ranges */
+} look;
+
+static bool has_form(const dynsel_backend *backend, const dynsel_command *command)
+{
+    const dynsel_memory_ops *memory = backend->ops->memory;
+    switch (command->kind) {
+    case DYNSEL_COMMAND_KERNEL:
+        return memory != NULL ? memory->has_form(command->kernel)
+                              : command->kernel->function != NULL;
+    case DYNSEL_COMMAND_HOST_TASK:
+        return memory == NULL;
+    default:
+        return true;
+    }
+}
+
+static inline bool can_run(look *seen, const dynsel_handler *group, const dynsel_backend *backend)
+{
+    const bool can = has_form(backend, &group->command);
+    if (DYNSEL_LIKELY(!can || dynsel_ranges_may_go(group, backend))) {
+        return can;
+    }
+    seen->without_ranges = true;
+    return false;
+}
+
+/* Resources of one backend mostly stand side by side; naming it twice does no harm. */
+static inline void find_forms(look *seen, const dynsel_handler *group, const dynsel_policy *policy)
+{
+    const dynsel_backend *last = NULL;
+    size_t count = 0;
+    seen->without_ranges = false;
+    for (uint32_t i = 0; i < policy->count; i++) {
+        const dynsel_backend *backend = policy->resources[i].backend;
+        if (backend != last && !can_run(seen, group, backend)) {
+            seen->forms[count++] = (dynsel_task_form){.backend = backend, .function = NULL};
+        }
+        last = backend;
+    }
+    seen->task.forms = seen->forms;
+    seen->task.form_count = count;
+}
+
+/* Resources that do not take a pointer. What other data would go elsewhere is learned apart. */
+static DYNSEL_ASIDE void pass_over(look *seen, const dynsel_handler *group,
+                                   const dynsel_policy *policy)
+{
+    if (!dynsel_pointers_pass_over(group, policy, seen->passed_over)) {
+        return;
+    }
+    seen->task.passed_over = seen->passed_over;
+    seen->forms[seen->task.form_count++] =
+        (dynsel_task_form){.backend = NULL, .function = dynsel_group_run};
+    for (uint32_t i = 0; i < DYNSEL_PASSED_OVER_WORDS && group->id == 0; i++) {
+        seen->task.id = (seen->task.id ^ seen->passed_over[i]) * 0x9e3779b1u | 1u;
+    }
+}
+
+/* The accessors themselves may be gone: one for each way to use a buffer is enough. */
+static inline void find_requirements(look *seen, const dynsel_handler *group)
+{
+    static const dynsel_accessor reads = {.mode = DYNSEL_ACCESS_READ, .placeholder = true};
+    static const dynsel_accessor writes = {.mode = DYNSEL_ACCESS_DISCARD_WRITE,
+                                           .placeholder = true};
+    static const dynsel_accessor both = {.mode = DYNSEL_ACCESS_READ_WRITE, .placeholder = true};
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_use *use = &group->uses[i];
+        const dynsel_accessor *needed = use->reads ? &reads : &writes;
+        seen->requirements[i].accessor = use->reads && use->writes ? &both : needed;
+        seen->requirements[i].buffer.token = use->token;
+    }
+    seen->task.requirements = seen->requirements;
+    seen->task.requirement_count = group->use_count;
+}
+
+static inline void look_at(look *seen, dynsel_handler *group, const dynsel_policy *policy)
+{
+    seen->task.function = dynsel_group_run;
+    seen->task.args = group;
+    seen->task.id = dynsel_group_id(group);
+#if CONFIG_DYNSEL_ASPECTS
+    const bool has_kernel = group->command.kind == DYNSEL_COMMAND_KERNEL;
+    seen->task.aspects = group->aspects | (has_kernel ? group->command.kernel->aspects : 0);
+#endif
+    seen->task.key_words = group->key_words;
+    seen->task.key_word_count = group->key_word_count;
+    find_forms(seen, group, policy);
+    find_requirements(seen, group);
+    seen->task.passed_over = NULL;
+    if (!DYNSEL_LIKELY(!group->has_pointers)) {
+        pass_over(seen, group, policy);
+    }
+}
+
+/* Says of pointers which one it is, and what is wrong with ranges. */
+static inline dynsel_status refined(dynsel_status status, const look *seen,
+                                    const dynsel_handler *group, const dynsel_request *request)
+{
+    if (!DYNSEL_LIKELY(status != DYNSEL_E_UNSUPPORTED || !seen->without_ranges)) {
+        return dynsel_ranges_refuse(group, request->manner->function);
+    }
+    return DYNSEL_LIKELY(status != DYNSEL_E_INVALID || seen->task.passed_over == NULL)
+               ? status
+               : dynsel_pointers_refuse(group, request->policy, request->manner->function);
+}
+
+dynsel_status dynsel_place_choose(dynsel_handler *group, dynsel_policy *policy,
+                                  const dynsel_manner *manner)
+{
+    look seen;
+    if (!DYNSEL_LIKELY(!group->has_pointers)) {
+        dynsel_pointers_hold(group);
+    }
+    look_at(&seen, group, policy);
+    const dynsel_request request = {.manner = manner, .policy = policy, .task = &seen.task};
+    return refined(dynsel_deferred_choose(&request, dynsel_slot_of(group)), &seen, group, &request);
+}
+
+dynsel_status dynsel_place_choose_again(dynsel_handler *group)
+{
+    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit_command_group"),
+                                         .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    dynsel_slot *slot = dynsel_slot_of(group);
+    dynsel_policy *policy = slot->selection.policy;
+    look seen;
+    look_at(&seen, group, policy);
+    const dynsel_request request = {.manner = &manner, .policy = policy, .task = &seen.task};
+    return refined(dynsel_deferred_choose_again(&request, slot), &seen, group, &request);
+}
+
+dynsel_status dynsel_place_take(dynsel_handler *group)
+{
+    const dynsel_slot *slot = dynsel_slot_of(group);
+    group->lane = &slot->selection.policy->lanes[slot->selection.index];
+    return dynsel_domain_of(slot->work.where->backend, slot->work.own, &group->domain,
+                            &group->in_order);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host accessor is a command group that does nothing: while it is open its slot is that of work
+ * that is just being started, so that all that comes after it waits.
+ */
+#include <dynsel/host_accessor.h>
+
+#include "base/fail.h"
+#include "data/buffers.h"
+#include "data/lock.h"
+#include "groups/order.h"
+#include "groups/place.h"
+#include "groups/watch.h"
+#include "policy/policy.h"
+#include "port/pause.h"
+#include "submission/deferred.h"
+#include "submission/in_flight.h"
+#include "submission/no_waiting.h"
+#include "submission/submission.h"
+
+static dynsel_status choose(dynsel_policy *policy, const dynsel_task *task,
+                            dynsel_selection *selection)
+{
+    (void)policy;
+    (void)task;
+    selection->index = 0;
+    return DYNSEL_OK;
+}
+
+/* Never called. */
+static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    (void)work;
+    return DYNSEL_E_UNSUPPORTED;
+}
+
+static const dynsel_policy_ops policy_ops = {.name = "host accessors", .try_select = choose};
+static const dynsel_backend_ops backend_ops = {.name = "host accessors", .start = start};
+static dynsel_backend backend = {.ops = &backend_ops};
+
+/* The policy of all of them: one resource, no device, nothing to attach. */
+static dynsel_policy *the_policy(void)
+{
+    static dynsel_policy policy;
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    if (policy.self == NULL) {
+        policy.ops = &policy_ops;
+        policy.count = 1;
+        policy.resources[0].backend = &backend;
+        policy.self = &policy;
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return &policy;
+}
+
+/* One call that opens one. */
+typedef struct request {
+    dynsel_manner manner;
+    dynsel_buffer buffer;
+    dynsel_access_mode mode;
+    dynsel_host_accessor *accessor;
+    dynsel_handler *group;
+    dynsel_slot *slot;
+} request;
+
+static dynsel_status refuse(const request *r, const char *detail)
+{
+    (void)detail; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return DYNSEL_FAIL_IN(r->manner.function, DYNSEL_E_INVALID, detail, 0);
+}
+
+static dynsel_status check(const request *r)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (r->accessor == NULL) {
+        return refuse(r, DYNSEL_TEXT("the accessor is NULL"));
+    }
+    if (r->accessor->data != NULL || r->accessor->bytes != 0) {
+        return refuse(r, DYNSEL_TEXT("the accessor is open, or was not zeroed"));
+    }
+    if (r->mode > DYNSEL_ACCESS_ATOMIC) {
+        return refuse(r, DYNSEL_TEXT("there is no such mode"));
+    }
+    return dynsel_must_not_wait()
+               ? DYNSEL_REFUSE_TO_WAIT(r->manner.function,
+                                       "what it waits for might wait for this function")
+               : DYNSEL_OK;
+}
+
+/* Looks at the handle for its own error; that the buffer is still there is looked at again when the
+ * order is entered. */
+static dynsel_status find_buffer(const request *r, dynsel_use *use)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_buffer_record *record = dynsel_buffer_find(r->buffer);
+    if (record != NULL) {
+        use->record = record;
+        use->token = r->buffer.token;
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return record != NULL ? DYNSEL_OK : dynsel_buffer_refuse(r->manner.function, NULL, r->buffer);
+}
+
+static dynsel_status record(const request *r)
+{
+    dynsel_handler *group = r->group;
+    dynsel_order_renew(group, r->slot->work.token);
+    dynsel_group_begin(group, r->slot->work.token, NULL);
+    group->open = false;
+    group->command.kind = DYNSEL_COMMAND_HOST_ACCESS;
+    group->uses[0] = (dynsel_use){
+        .reads =
+            r->mode != DYNSEL_ACCESS_DISCARD_WRITE && r->mode != DYNSEL_ACCESS_DISCARD_READ_WRITE,
+        .writes = r->mode != DYNSEL_ACCESS_READ,
+    };
+    group->use_count = 1;
+    return find_buffer(r, &group->uses[0]);
+}
+
+static dynsel_status place(const request *r, dynsel_policy *policy)
+{
+    dynsel_status status = record(r);
+    if (status == DYNSEL_OK) {
+        status = dynsel_place_choose(r->group, policy, &r->manner);
+    }
+    if (status == DYNSEL_OK) {
+        status = dynsel_place_enter(r->group, &r->manner, DYNSEL_SLOT_HANDLE);
+    }
+    return status;
+}
+
+static bool is_held(const dynsel_handler *group)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    const bool held = group->held;
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return held;
+}
+
+static uint32_t state_of(const dynsel_slot *slot)
+{
+    return dynsel_slot_state(dynsel_word_load_acquire(&slot->word));
+}
+
+/* Gives it up while it waits. False: it does so no longer. What came after it meanwhile does not
+ * mind. */
+static bool cancel(const request *r)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    const bool waits = state_of(r->slot) == DYNSEL_SLOT_WAITING;
+    if (waits) {
+        r->group->doomed = true;
+        r->group->error = *dynsel_last_error();
+        dynsel_order_leave(r->group);
+        dynsel_watch_end(r->group);
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return waits;
+}
+
+/* Waits for what it waits for. DYNSEL_OK: look again. */
+static dynsel_status wait_for_blocker(const request *r, uint32_t round)
+{
+    uint32_t token = 0;
+    const dynsel_status status = dynsel_order_blocker(r->slot, &token);
+    if (status == DYNSEL_E_BUSY) {
+        return status;
+    }
+    if (status == DYNSEL_E_AGAIN || !dynsel_deferred_pin(token)) {
+        dynsel_pause(round);
+        return DYNSEL_OK;
+    }
+    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    (void)dynsel_deferred_settle(slot, r->manner.deadline_ns);
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return DYNSEL_OK;
+}
+
+/* DYNSEL_OK: it is open, or over. */
+static dynsel_status drive(const request *r)
+{
+    for (uint32_t round = 0;; round++) {
+        dynsel_deferred_progress();
+        if (is_held(r->group) || state_of(r->slot) == DYNSEL_SLOT_FINISHED) {
+            return DYNSEL_OK;
+        }
+        if (dynsel_deadline_passed(r->manner.deadline_ns)) {
+            return DYNSEL_FAIL_IN(r->manner.function, DYNSEL_E_TIMEOUT,
+                                  "the data were not there in time", 0);
+        }
+        const dynsel_status status = wait_for_blocker(r, round);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+    }
+}
+
+/* A submission that nobody waits for any more. */
+static void give_up(request *r)
+{
+    const dynsel_status status = dynsel_submission_release(&r->accessor->submission);
+    (void)status; /* nobody else has it */
+    *r->accessor = (dynsel_host_accessor){.data = NULL};
+}
+
+static dynsel_status collect_failure(request *r)
+{
+    const dynsel_status status = dynsel_wait(&r->accessor->submission);
+    *r->accessor = (dynsel_host_accessor){.data = NULL};
+    return status;
+}
+
+static void fill_in(const request *r)
+{
+    const dynsel_buffer_record *record = r->group->uses[0].record;
+    r->accessor->data = record->data;
+    r->accessor->bytes = record->bytes;
+}
+
+static dynsel_status wait_until_open(request *r)
+{
+    const dynsel_status status = drive(r);
+    if (status != DYNSEL_OK && cancel(r)) {
+        dynsel_error error = *dynsel_last_error();
+        error.function = r->manner.function;
+        give_up(r);
+        dynsel_deferred_progress();
+        return dynsel_fail(&error);
+    }
+    if (!is_held(r->group)) {
+        return collect_failure(r);
+    }
+    fill_in(r);
+    return DYNSEL_OK;
+}
+
+static dynsel_status open(request *r)
+{
+    dynsel_status status = check(r);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    dynsel_policy *policy = the_policy();
+    dynsel_deferred_progress();
+    dynsel_slot *slot = NULL;
+    status = dynsel_deferred_claim(policy, &r->manner, &slot);
+    if (status != DYNSEL_OK || slot == NULL) {
+        return status;
+    }
+    r->slot = slot;
+    r->group = dynsel_group_of(slot);
+    status = place(r, policy);
+    if (status != DYNSEL_OK) {
+        dynsel_slot_unclaim(r->slot);
+        return status;
+    }
+    dynsel_deferred_hand_over(r->slot, &r->accessor->submission);
+    return wait_until_open(r);
+}
+
+dynsel_status dynsel_host_accessor_open(dynsel_host_accessor *accessor, dynsel_buffer buffer,
+                                        dynsel_access_mode mode)
+{
+    request r = {.manner = {.function = DYNSEL_TEXT(__func__), .deadline_ns = DYNSEL_WAIT_FOREVER},
+                 .buffer = buffer,
+                 .mode = mode,
+                 .accessor = accessor};
+    return open(&r);
+}
+
+dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor, dynsel_buffer buffer,
+                                            dynsel_access_mode mode, uint64_t timeout_ns)
+{
+    request r = {.manner = {.function = DYNSEL_TEXT(__func__),
+                            .deadline_ns = dynsel_deadline_after(timeout_ns)},
+                 .buffer = buffer,
+                 .mode = mode,
+                 .accessor = accessor};
+    return open(&r);
+}
+
+/* The slot of an accessor that is open, to be ended by the caller; NULL: it is not. */
+static dynsel_slot *take(const dynsel_submission *submission)
+{
+    const uint32_t number =
+        dynsel_word_load_relaxed(&submission->slot) - DYNSEL_SUBMISSION_IN_SLOT + 1;
+    if (number < 1 || number > CONFIG_DYNSEL_MAX_IN_FLIGHT ||
+        !dynsel_slot_pin_handle(dynsel_slot_at(number), submission->generation)) {
+        return NULL;
+    }
+    dynsel_slot *slot = dynsel_slot_at(number);
+    dynsel_handler *group = dynsel_group_of(slot);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    const bool held = group->held;
+    group->held = false;
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return held ? slot : NULL;
+}
+
+dynsel_status dynsel_host_accessor_close(dynsel_host_accessor *accessor)
+{
+    static const dynsel_error nothing_is_wrong = {.status = DYNSEL_OK};
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (accessor == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the accessor is NULL");
+    }
+    dynsel_slot *slot = accessor->data != NULL ? take(&accessor->submission) : NULL;
+    if (slot == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_STALE, "the accessor is not open");
+    }
+    dynsel_deferred_fail(slot, &nothing_is_wrong);
+    const dynsel_status status = dynsel_submission_release(&accessor->submission);
+    *accessor = (dynsel_host_accessor){.data = NULL};
+    return status;
+}

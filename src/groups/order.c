@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "groups/order.h"
+
+#include "base/fail.h"
+#include "data/buffers.h"
+#include "data/coherence.h"
+#include "data/failures.h"
+#include "data/lock.h"
+#include "data/pointers.h"
+#include "data/staging.h"
+#include "data/users.h"
+#include "groups/watch.h"
+#include "port/likely.h"
+#include "submission/deferred.h"
+
+uint32_t dynsel_order_entries;
+
+static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependency)
+{
+    for (uint32_t i = 0; i < group->after_count; i++) {
+        if (group->after[i] == dependency) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Token + 1 of work that its event does not tell the failure of; 0: its event fails when what it
+ * depends on does. What only stands behind that on its lane succeeds all the same, and it is not
+ * known to have failed before the lane is looked at. */
+static uint32_t find_untold_by_event(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        if (!comes_by_event_after(group, group->dependencies[i]) &&
+            dynsel_stage_of(group->dependencies[i]) != DYNSEL_STAGE_OVER) {
+            return group->dependencies[i] + 1;
+        }
+    }
+    return group->relies_on != 0 && dynsel_stage_of(group->relies_on - 1) != DYNSEL_STAGE_OVER
+               ? group->relies_on
+               : 0;
+}
+
+/* Whether it was not begun, or stands behind what failed on its lane, so that it fails although its
+ * event does not.
+ * Pinned, because a group that is over may be filled in by who has its slot next. */
+static bool is_to_fail(uint32_t token)
+{
+    if (!dynsel_deferred_pin_reserved(token)) {
+        return true; /* it is over by now: to be looked at again */
+    }
+    const dynsel_handler *group = dynsel_group_in(token);
+    const bool fails = group->undone || dynsel_failures_find(group) != NULL ||
+                       dynsel_coherence_missed(group) != NULL;
+    dynsel_slot_drop(dynsel_slot_at(dynsel_slot_number_in(token)), DYNSEL_SLOT_PIN);
+    return fails;
+}
+
+/* dependency: started and not over. Whether it orders the start of the group behind it. */
+static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
+{
+    const dynsel_handler *before = dynsel_group_in(dependency);
+    if (before->lane == group->lane && group->in_order) {
+        return true;
+    }
+    if (before->domain != group->domain || group->domain == DYNSEL_HOST_DOMAIN) {
+        return false;
+    }
+    const uint32_t hidden = find_untold_by_event(before);
+    if (hidden != 0) {
+        group->waits_for = hidden;
+        return false;
+    }
+    if (is_to_fail(dependency)) {
+        return false;
+    }
+    group->after[group->after_count++] = dependency;
+    return true;
+}
+
+static bool waits_for(dynsel_handler *group, uint32_t dependency, dynsel_stage stage)
+{
+    group->waits_for = dependency + 1;
+    group->for_start = stage == DYNSEL_STAGE_ACCEPTED;
+    return stage == DYNSEL_STAGE_ACCEPTED || !may_follow(group, dependency);
+}
+
+static DYNSEL_ASIDE bool depend_on_unfinished(dynsel_handler *group, uint32_t number,
+                                              dynsel_stage stage, bool *waits)
+{
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        if (group->dependencies[i] == number - 1) {
+            return true;
+        }
+    }
+    if (group->dependency_count == CONFIG_DYNSEL_MAX_DEPENDENCIES) {
+        return false;
+    }
+    group->dependencies[group->dependency_count++] = number - 1;
+    *waits = *waits || waits_for(group, number - 1, stage);
+    return true;
+}
+
+/* number: token + 1, or 0. waits: set where it keeps the group from being started. False: there is
+ * no room. */
+static inline bool depend_on(dynsel_handler *group, uint32_t number, bool *waits)
+{
+    const dynsel_stage stage = number != 0 ? dynsel_stage_of(number - 1) : DYNSEL_STAGE_OVER;
+    return stage == DYNSEL_STAGE_OVER || depend_on_unfinished(group, number, stage, waits);
+}
+
+static bool depend_on_readers(dynsel_handler *group, const dynsel_buffer_record *record,
+                              bool *waits)
+{
+    bool fits = true;
+    for (uint32_t i = 0; i < record->reader_count && fits; i++) {
+        fits = depend_on(group, record->readers[i], waits);
+    }
+    return fits;
+}
+
+static void drop_readers_that_are_over(dynsel_buffer_record *record)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        if (dynsel_stage_of(record->readers[i] - 1) != DYNSEL_STAGE_OVER) {
+            record->readers[kept++] = record->readers[i];
+        }
+    }
+    record->reader_count = kept;
+}
+
+static bool has_room_for_reader(dynsel_buffer_record *record)
+{
+    if (record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
+        drop_readers_that_are_over(record);
+    }
+    return record->reader_count < CONFIG_DYNSEL_MAX_READERS;
+}
+
+DYNSEL_RARE static dynsel_status refuse_reader(const char *function, const dynsel_use *use,
+                                               uint32_t *token)
+{
+    *token = use->record->readers[0] - 1;
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_FULL,
+        .function = function,
+        .number = CONFIG_DYNSEL_MAX_READERS,
+        .subject = DYNSEL_TEXT(use->name),
+        .detail = DYNSEL_TEXT("{} command groups that read the buffer are on their way: wait for "
+                              "some, or raise CONFIG_DYNSEL_MAX_READERS")});
+}
+
+DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
+                                                   const dynsel_handler *group, uint32_t *token)
+{
+    *token = group->dependencies[0];
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
+                          "the command group depends on more than {} that are not complete: wait "
+                          "for some, or raise CONFIG_DYNSEL_MAX_DEPENDENCIES",
+                          CONFIG_DYNSEL_MAX_DEPENDENCIES);
+}
+
+/* What it depends on because of one buffer. */
+static inline dynsel_status find_dependencies(dynsel_handler *group, const dynsel_use *use,
+                                              const char *function, bool *waits, uint32_t *token)
+{
+    dynsel_buffer_record *record = use->record;
+    if (!dynsel_buffer_is(record, use->token)) {
+        return dynsel_buffer_refuse(function, use->name, (dynsel_buffer){.token = use->token});
+    }
+    if (!depend_on(group, record->writer, waits) ||
+        (use->writes && !depend_on_readers(group, record, waits))) {
+        return refuse_dependency(function, group, token);
+    }
+    return use->writes || has_room_for_reader(record) ? DYNSEL_OK
+                                                      : refuse_reader(function, use, token);
+}
+
+/* True: what it reads was to be written by work that failed. */
+static inline bool take_place(dynsel_handler *group, dynsel_use *use)
+{
+    dynsel_buffer_record *record = use->record;
+    use->source = record->writer_order;
+    if (use->writes) {
+        if (!DYNSEL_LIKELY(group->dependency_count == 0)) {
+            dynsel_users_replaced(record);
+        }
+        group->replaced = record->writer;
+        record->writer = group->token;
+        record->writer_order = group->order;
+        record->reader_count = 0;
+    } else {
+        record->readers[record->reader_count++] = group->token;
+    }
+    return use->reads && dynsel_word_load_relaxed(&record->failures.known) != 0 &&
+           dynsel_failure_concerns(use);
+}
+
+dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bool *waits,
+                                 uint32_t *token)
+{
+    group->dependency_count = 0;
+    group->after_count = 0;
+    group->relies_on = 0;
+    *waits = false;
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        const dynsel_status status =
+            find_dependencies(group, &group->uses[i], function, waits, token);
+        if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            return status;
+        }
+    }
+    if (!DYNSEL_LIKELY(group->former_user == 0)) {
+        dynsel_users_forget(group);
+    }
+    dynsel_order_entries += dynsel_order_entries == UINT32_MAX ? 2 : 1; /* 0 is nobody's */
+    group->order = dynsel_order_entries;
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        *waits |= take_place(group, &group->uses[i]);
+    }
+    return DYNSEL_OK;
+}
+
+/* Each was the writer or a reader of the buffer when the group was entered. */
+static void give_place_back(dynsel_handler *group, dynsel_buffer_record *record)
+{
+    record->writer = 0;
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        const uint32_t number = group->dependencies[i] + 1;
+        if (dynsel_stage_of(group->dependencies[i]) == DYNSEL_STAGE_OVER) {
+            continue;
+        }
+        if (number == group->replaced) {
+            record->writer = number;
+        } else {
+            record->readers[record->reader_count++] = number;
+        }
+    }
+}
+
+void dynsel_order_leave(dynsel_handler *group)
+{
+    dynsel_use *use = &group->uses[0];
+    dynsel_buffer_record *record = use->record;
+    if (!use->writes || record->writer != group->token) {
+        return;
+    }
+    drop_readers_that_are_over(record);
+    if (record->reader_count == 0) {
+        give_place_back(group, record);
+        record->writer_order = dynsel_failure_version(record, use->source);
+        use->writes = false;
+        group->dependency_count = 0;
+    }
+}
+
+/* What comes after it counts on all that it came after being over too; after a reader comes only
+ * what has the same dependencies. */
+static bool may_end_early(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        if (group->uses[i].writes) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether something that it depends on has to end before it can be started, or (fails) be ended.
+ * Forgets what is over. */
+static inline bool has_to_wait(dynsel_handler *group, bool fails)
+{
+    bool waits = false;
+    uint32_t kept = 0;
+    group->after_count = 0;
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        const uint32_t dependency = group->dependencies[i];
+        const dynsel_stage stage = dynsel_stage_of(dependency);
+        if (stage != DYNSEL_STAGE_OVER) {
+            group->dependencies[kept++] = dependency;
+            waits = waits || waits_for(group, dependency, stage);
+        }
+    }
+    group->dependency_count = kept;
+    if (fails && kept != 0) {
+        group->waits_for = group->dependencies[0] + 1;
+        group->for_start = false;
+    }
+    return fails ? kept != 0 && !may_end_early(group) : waits;
+}
+
+/* A failure is entered under the lock before anybody can see that the work is over. */
+dynsel_status dynsel_order_look(dynsel_handler *group)
+{
+    const dynsel_use *const failed = dynsel_failures_find(group);
+    if (has_to_wait(group, group->doomed || failed != NULL)) {
+        return DYNSEL_E_AGAIN;
+    }
+    if (DYNSEL_LIKELY(!group->doomed && failed == NULL)) {
+        return DYNSEL_OK;
+    }
+    if (!group->doomed) {
+        group->error = dynsel_failure_behind(failed);
+    }
+    return group->error.status;
+}
+
+bool dynsel_order_holds(const dynsel_slot *slot)
+{
+    dynsel_handler *const group = dynsel_group_of(slot);
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    const bool began = slot->work.done.native != NULL && !group->undone;
+    const bool holds = !began && has_to_wait(group, true);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return holds;
+}
+
+/* What it reads may have failed on the same resource since it was started. */
+void dynsel_order_ended(dynsel_slot *slot)
+{
+    dynsel_handler *group = dynsel_group_of(slot);
+    if (!DYNSEL_LIKELY(!group->has_pointers)) {
+        dynsel_pointers_let_go(group);
+    }
+    if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK &&
+                       dynsel_failures_find(group) == NULL && group->relies_on == 0)) {
+        dynsel_failure_end(group, &slot->work.error);
+    }
+}
+
+static bool is_of(const dynsel_handler *group, uint32_t number)
+{
+    return number != 0 && dynsel_group_in(number - 1) == group;
+}
+
+static void forget(dynsel_buffer_record *record, const dynsel_handler *group)
+{
+    if (is_of(group, record->writer)) {
+        record->writer = 0;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        if (!is_of(group, record->readers[i])) {
+            record->readers[kept++] = record->readers[i];
+        }
+    }
+    record->reader_count = kept;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        if (is_of(group, record->copies[i].since)) {
+            record->copies[i].since = 0;
+        }
+        if (is_of(group, record->copies[i].missed)) {
+            record->copies[i].missed = 0;
+        }
+    }
+}
+
+/* All that the slot was used for before is over. */
+void dynsel_order_forget(dynsel_handler *group)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_users_forget(group);
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
+        forget(&dynsel_buffers[i], group);
+    }
+    dynsel_staging_forget(group);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "groups/place.h"
+
+#include "base/fail.h"
+#include "data/coherence.h"
+#include "data/lock.h"
+#include "groups/order.h"
+#include "groups/progress.h"
+#include "groups/watch.h"
+#include "port/likely.h"
+#include "submission/deferred.h"
+
+/* What one attempt to enter came to. */
+typedef struct entry {
+    dynsel_status status;        /* DYNSEL_OK: it is published */
+    uint32_t token;              /* of work to wait for; with `waits` */
+    bool waits;                  /* a table is full */
+    dynsel_status start;         /* whether it may be started */
+    dynsel_buffer_record *fetch; /* to begin */
+} entry;
+
+static inline bool is_host_access(const dynsel_handler *group)
+{
+    return group->command.kind == DYNSEL_COMMAND_HOST_ACCESS;
+}
+
+static inline dynsel_status look(dynsel_handler *group, bool waits, dynsel_buffer_record **fetch)
+{
+    if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_at_hand(group))) {
+        return DYNSEL_OK;
+    }
+    return waits ? dynsel_waiting_look(group, fetch) : dynsel_waiting_look_at_data(group, fetch);
+}
+
+static inline void publish(dynsel_handler *group, uint32_t keepers, bool waits, entry *made)
+{
+    made->start = look(group, waits, &made->fetch);
+    if (DYNSEL_LIKELY(made->start == DYNSEL_OK)) {
+        group->held = is_host_access(group);
+        dynsel_deferred_publish(dynsel_slot_of(group), keepers,
+                                group->held ? DYNSEL_COURSE_HELD : DYNSEL_COURSE_STARTS);
+    } else {
+        dynsel_deferred_publish(dynsel_slot_of(group), keepers, DYNSEL_COURSE_WAITS);
+        if (made->start == DYNSEL_E_AGAIN) {
+            dynsel_watch_obstacle(group, made->fetch);
+        } else {
+            dynsel_watch_no_longer(group);
+        }
+    }
+}
+
+/* Under the lock: all of it at once, so that two that are entered at the same time come in the same
+ * order for all buffers. */
+static inline void try_to_enter(dynsel_handler *group, const dynsel_manner *manner,
+                                uint32_t keepers, entry *made)
+{
+    group->doomed = false;
+    group->undone = false; /* others see it until this one is over */
+    group->held = false;
+    group->refused = false;
+    group->looked_since = 0;
+    group->opener = is_host_access(group) ? dynsel_thread_identity() : 0;
+    made->status = dynsel_place_take(group);
+    if (!DYNSEL_LIKELY(made->status == DYNSEL_OK)) {
+        return;
+    }
+    bool waits = false;
+    made->status = dynsel_order_enter(group, manner->function, &waits, &made->token);
+    if (DYNSEL_LIKELY(made->status == DYNSEL_OK)) {
+        dynsel_waiting_register();
+        publish(group, keepers, waits, made);
+    } else {
+        made->waits = made->status == DYNSEL_E_FULL;
+    }
+}
+
+/* Whether this thread itself has it open, so that it would wait for ever. */
+static bool is_own(uint32_t token)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    const bool own = dynsel_order_is_own(token);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return own;
+}
+
+/* Until that work is over. DYNSEL_OK: try again. */
+DYNSEL_RARE static dynsel_status wait_for_room(uint32_t token, const dynsel_manner *manner)
+{
+    dynsel_error full = *dynsel_last_error();
+    if (manner->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0 ||
+        is_own(token)) {
+        return full.status;
+    }
+    if (!dynsel_deferred_pin(token)) {
+        return DYNSEL_OK;
+    }
+    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    const dynsel_status status = dynsel_deferred_settle(slot, manner->deadline_ns);
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    if (status == DYNSEL_E_BUSY) {
+        return dynsel_fail(&full);
+    }
+    if (status == DYNSEL_E_TIMEOUT) {
+        full.status = status; /* it says which table was full for so long */
+        return dynsel_fail(&full);
+    }
+    return status;
+}
+
+/* What was refused, or cannot be started for good, is seen to at once. */
+static inline void go_on(dynsel_handler *group, const entry *made)
+{
+    bool more = made->start != DYNSEL_OK && made->start != DYNSEL_E_AGAIN;
+    if (made->start == DYNSEL_OK) {
+        more = !is_host_access(group) && !dynsel_waiting_start(group);
+    } else if (made->fetch != NULL) {
+        dynsel_fetch_begin(made->fetch);
+        more = true;
+    }
+    if (more) {
+        dynsel_deferred_progress();
+    }
+}
+
+dynsel_status dynsel_place_enter(dynsel_handler *group, const dynsel_manner *manner,
+                                 uint32_t keepers)
+{
+    for (;;) {
+        entry made = {.status = DYNSEL_OK};
+        dynsel_brief_lock_acquire(&dynsel_memory_lock);
+        try_to_enter(group, manner, keepers, &made);
+        dynsel_brief_lock_release(&dynsel_memory_lock);
+        if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
+            go_on(group, &made);
+            return DYNSEL_OK;
+        }
+        if (!made.waits) {
+            return made.status;
+        }
+        made.status = wait_for_room(made.token, manner);
+        if (made.status != DYNSEL_OK) {
+            return made.status;
+        }
+    }
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "groups/progress.h"
+
+#include "base/fail.h"
+#include "data/coherence.h"
+#include "data/fetch.h"
+#include "data/lock.h"
+#include "data/readback.h"
+#include "data/staging.h"
+#include "groups/order.h"
+#include "groups/place.h"
+#include "groups/watch.h"
+#include "port/likely.h"
+#include "submission/deferred.h"
+
+/* Data that are lost for good doom it: it ends when all that it depends on has. */
+dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **fetch)
+{
+    group->waits_for = 0;
+    group->wants_staging = false;
+    const dynsel_outlook outlook = dynsel_coherence_look(group);
+    *fetch = outlook.fetch;
+    if (DYNSEL_LIKELY(outlook.status == DYNSEL_OK || outlook.status == DYNSEL_E_AGAIN)) {
+        return outlook.status;
+    }
+    group->doomed = true;
+    dynsel_watch_changed(group); /* who has it take its turn before */
+    return dynsel_order_look(group);
+}
+
+dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **fetch)
+{
+    const dynsel_status status = dynsel_order_look(group);
+    return status == DYNSEL_OK ? dynsel_waiting_look_at_data(group, fetch) : status;
+}
+
+/* What becomes of work whose start was refused: DYNSEL_OK: the policy has chosen again;
+ * DYNSEL_E_AGAIN: it waits; else it is doomed. */
+static dynsel_status choose_again(dynsel_handler *group, dynsel_status refusal, bool may_choose)
+{
+    return refusal == DYNSEL_E_OUT_OF_SERVICE && may_choose ? dynsel_place_choose_again(group)
+                                                            : refusal;
+}
+
+static void doom(dynsel_handler *group, const dynsel_error *error)
+{
+    group->doomed = true;
+    group->error = *error;
+}
+
+/* Under the lock: it waits again. status: of the look where the policy has chosen again, or why it
+ * was not started. */
+static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_status refusal,
+                       dynsel_buffer_record *fetch)
+{
+    dynsel_deferred_put_back(dynsel_slot_of(group));
+    if (status != DYNSEL_E_AGAIN || group->doomed) {
+        dynsel_watch_no_longer(group);
+    } else if (refusal == DYNSEL_OK) {
+        dynsel_watch_obstacle(group, fetch);
+    } else if (refusal == DYNSEL_E_AGAIN) {
+        dynsel_watch_resource(group);
+    } else {
+        dynsel_watch_nothing(group);
+    }
+}
+
+/* Under the lock, where the policy has chosen again. */
+static dynsel_status look_elsewhere(dynsel_handler *group, dynsel_buffer_record **fetch)
+{
+    if (dynsel_place_take(group) == DYNSEL_OK) {
+        return dynsel_waiting_look(group, fetch);
+    }
+    doom(group, dynsel_last_error());
+    return DYNSEL_E_AGAIN;
+}
+
+/* The start was refused. True: it is to be started where the policy chose it to be now; else it
+ * waits, if only for its end. */
+DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *refusal,
+                                     bool may_choose)
+{
+    dynsel_buffer_record *fetch = NULL;
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_coherence_take_back(group);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_status status = choose_again(group, refusal->status, may_choose);
+
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_status why = refusal->status;
+    if (status == DYNSEL_OK) {
+        status = look_elsewhere(group, &fetch);
+        why = DYNSEL_OK;
+    } else if (status != DYNSEL_E_AGAIN) {
+        doom(group, refusal);
+    }
+    if (status != DYNSEL_OK) {
+        wait_again(group, status, why, fetch);
+    }
+    dynsel_watch_changed(group); /* it has no copy on its way any more, or is elsewhere */
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    if (fetch != NULL) {
+        dynsel_fetch_begin(fetch);
+    }
+    return status == DYNSEL_OK;
+}
+
+/* Its start has failed, and it may not end yet. */
+DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    doom(group, failure);
+    dynsel_deferred_put_back(dynsel_slot_of(group));
+    dynsel_watch_no_longer(group);
+    dynsel_watch_changed(group); /* it will bring nothing */
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+}
+
+bool dynsel_waiting_start(dynsel_handler *group)
+{
+    dynsel_slot *slot = dynsel_slot_of(group);
+    const uint32_t resources = slot->selection.policy->count;
+    for (uint32_t refused = 0;; refused++) {
+        const uint32_t failures_before = dynsel_this_thread()->failure_count;
+        const dynsel_status status = dynsel_deferred_start(slot);
+        if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            return true;
+        }
+        if (slot->work.error.status != DYNSEL_OK) {
+            hold(group, &slot->work.error);
+            return false;
+        }
+        const dynsel_error refusal = dynsel_details_of(status, failures_before);
+        if (!find_another(group, &refusal, refused < resources)) {
+            return false;
+        }
+    }
+}
+
+/* Started or ended without the lock. */
+static void go_on(dynsel_handler *group, dynsel_status status)
+{
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    if (status == DYNSEL_OK) {
+        (void)dynsel_waiting_start(group);
+    } else {
+        dynsel_deferred_fail(dynsel_slot_of(group), &group->error);
+    }
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+}
+
+/* Under the lock, which is let go in between. */
+static void attend_to(dynsel_handler *group)
+{
+    dynsel_buffer_record *fetch = NULL;
+    if (dynsel_watch_line(group)) {
+        return;
+    }
+    const bool was_refused = group->refused;
+    group->refused = false;
+    const dynsel_status status = dynsel_waiting_look(group, &fetch);
+    if (status == DYNSEL_E_AGAIN) {
+        dynsel_watch_obstacle(group, fetch);
+        if (was_refused) {
+            dynsel_watch_changed(group); /* it does not try the resource for others any more */
+        }
+        if (fetch != NULL) {
+            dynsel_brief_lock_release(&dynsel_memory_lock);
+            dynsel_fetch_begin(fetch);
+            dynsel_brief_lock_acquire(&dynsel_memory_lock);
+        }
+        return;
+    }
+    dynsel_deferred_take(dynsel_slot_of(group));
+    if (status == DYNSEL_OK && group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
+        group->held = true; /* from now on it is who asked for it that ends it */
+    } else {
+        go_on(group, status);
+    }
+}
+
+static void look_at_fetches(void)
+{
+    dynsel_buffer_record *record = dynsel_watched_fetch(0);
+    while (record != NULL) {
+        dynsel_fetch_look(record);
+        record = dynsel_watched_fetch((uint32_t)(record - dynsel_buffers) + 1);
+    }
+}
+
+/* In the order of their entry, and none that was entered meanwhile. */
+static void look_at_all_that_may_go_on(void)
+{
+    const uint32_t newest = dynsel_order_entries;
+    dynsel_watch_begin_round();
+    look_at_fetches();
+    dynsel_handler *group = dynsel_watch_take(newest, dynsel_order_entries);
+    while (group != NULL) {
+        attend_to(group);
+        group = dynsel_watch_take(newest, dynsel_order_entries);
+    }
+}
+
+void dynsel_waiting_progress(void)
+{
+    if (dynsel_watch_is_due()) {
+        dynsel_brief_lock_acquire(&dynsel_memory_lock);
+        look_at_all_that_may_go_on();
+        dynsel_brief_lock_release(&dynsel_memory_lock);
+    }
+    dynsel_readback_tell();
+}
+
+static void leave(const dynsel_policy *policy)
+{
+    dynsel_staging_leave(policy);
+    dynsel_readback_leave(policy);
+}
+
+void dynsel_waiting_register(void)
+{
+    static const dynsel_deferral deferral = {.progress = dynsel_waiting_progress,
+                                             .blocker = dynsel_order_blocker,
+                                             .ended = dynsel_order_ended,
+                                             .holds = dynsel_order_holds,
+                                             .moved = dynsel_watch_moved,
+                                             .leave = leave};
+    dynsel_deferral_register(&deferral);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks at command groups that wait, and starts or ends them. */
+#ifndef DYNSEL_GROUPS_PROGRESS_H
+#define DYNSEL_GROUPS_PROGRESS_H
+
+#include "data/buffers.h"
+#include "groups/group.h"
+
+/* Registers with the core, once. Under the lock. */
+void dynsel_waiting_register(void);
+
+/* Starts or ends all that can be; see submission/deferred.h. */
+void dynsel_waiting_progress(void);
+
+/* Under the lock: whether it may be started now. DYNSEL_OK: it has to be, or taken back;
+ * DYNSEL_E_AGAIN, with a fetch to begin without the lock, or NULL; or why it never will
+ * (group->error). */
+dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **fetch);
+
+/* The same where the order is known to allow it. */
+dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **fetch);
+
+/* Without the lock: starts work that was taken after a look that allowed it. False: it waits again.
+ */
+bool dynsel_waiting_start(dynsel_handler *group);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+
+#include <dynsel/progress_thread.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+
+#include "base/fail.h"
+#include "port/atomic.h"
+#include "port/lock.h"
+#include "port/wake.h"
+#include "submission/deferred.h"
+#include "submission/no_waiting.h"
+
+enum {
+    LONGEST_SLEEP_NS = 100000000,
+    LONGEST_HELP_NS = 10000000 /* then it looks whether it should end */
+};
+
+static dynsel_lock lock = DYNSEL_LOCK_INITIALIZER; /* of all below but `ends` */
+static pthread_t thread;
+static bool runs;
+static dynsel_word ends;
+
+/* The ticket is taken before it looks for anything, so that no wake is missed. */
+static void *live(void *unused)
+{
+    (void)unused;
+    for (uint32_t round = 0;;) {
+        const uint32_t ticket = dynsel_wake_ticket();
+        if (dynsel_word_load_acquire(&ends) != 0) {
+            return NULL;
+        }
+        if (dynsel_deferred_help(dynsel_deadline_after(LONGEST_HELP_NS), round)) {
+            round++;
+        } else {
+            round = 0;
+            dynsel_wake_sleep(ticket, LONGEST_SLEEP_NS);
+        }
+    }
+}
+
+/* The program's signals are for its own threads. */
+static int create(void)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int code = pthread_create(&thread, NULL, live, NULL);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+dynsel_status dynsel_progress_thread_start(void)
+{
+    dynsel_lock_acquire(&lock);
+    dynsel_word_store_relaxed(&ends, 0);
+    const int code = runs ? 0 : create();
+    runs = code == 0;
+    dynsel_lock_release(&lock);
+    if (code == 0) {
+        return DYNSEL_OK;
+    }
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_DEVICE,
+        .code = code,
+        .function = DYNSEL_TEXT(__func__),
+        .detail = DYNSEL_TEXT("the system gives no more threads"),
+    });
+}
+
+dynsel_status dynsel_progress_thread_stop(void)
+{
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
+                                     "the task function may run in that thread");
+    }
+    dynsel_lock_acquire(&lock);
+    if (runs) {
+        dynsel_word_store_release(&ends, 1);
+        dynsel_wake_all();
+        (void)pthread_join(thread, NULL);
+        runs = false;
+    }
+    dynsel_lock_release(&lock);
+    return DYNSEL_OK;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the functions share that a group function calls. */
+#ifndef DYNSEL_GROUPS_RECORDING_H
+#define DYNSEL_GROUPS_RECORDING_H
+
+#include "base/fail.h"
+#include "groups/group.h"
+#include "port/context.h"
+#include "port/likely.h"
+
+/* One call of such a function, for the error that it may become. */
+typedef struct dynsel_call {
+    dynsel_handler *handler;
+    const char *function; /* static; NULL without CONFIG_DYNSEL_ERROR_TEXTS */
+    const char *subject;  /* the accessor's name; NULL: it is about none */
+} dynsel_call;
+
+/* The call of the public function in which this stands. accessor: NULL: about none. */
+#define DYNSEL_CALL(handler_, accessor_)                                                           \
+    {                                                                                              \
+        .handler = (handler_), .function = DYNSEL_TEXT(__func__),                                  \
+        .subject = dynsel_accessor_label(accessor_)                                                \
+    }
+
+/* An accessor's name in error texts. */
+static inline const char *dynsel_accessor_label(const dynsel_accessor *accessor)
+{
+    if (accessor == NULL || !CONFIG_DYNSEL_ERROR_TEXTS) {
+        return NULL;
+    }
+    return accessor->name != NULL ? accessor->name : "an accessor";
+}
+
+/* Keeps the first failure of the group function: it becomes that of the submission. */
+void dynsel_call_note_failure(const dynsel_call *call);
+
+/* Fails, and keeps it. */
+DYNSEL_RARE void dynsel_call_fail(const dynsel_call *call, dynsel_status status, const char *detail,
+                                  uint32_t number);
+
+/* The same, so that it can be seen that the status stays. */
+static inline dynsel_status dynsel_call_refuse(const dynsel_call *call, dynsel_status status,
+                                               const char *detail, uint32_t number)
+{
+    dynsel_call_fail(call, status, detail, number);
+    return status;
+}
+
+#define DYNSEL_REFUSE(call, status, detail) dynsel_call_refuse(call, status, DYNSEL_TEXT(detail), 0)
+
+#define DYNSEL_REFUSE_NUMBER(call, status, detail, number)                                         \
+    dynsel_call_refuse(call, status, DYNSEL_TEXT(detail), (uint32_t)(number))
+
+/* Why the last call that failed in this thread did. */
+static inline dynsel_status dynsel_call_refusal(void)
+{
+    const dynsel_status status = dynsel_this_thread()->last_error.status;
+    return status != DYNSEL_OK ? status : DYNSEL_E_INVALID;
+}
+
+/* Fails with DYNSEL_E_INVALID: the group function does not run, or a pointer is NULL. */
+DYNSEL_RARE void dynsel_call_refuse_use(const dynsel_call *call);
+
+/* DYNSEL_OK while the group function runs, not for an interrupt of it, where `pointers` says that
+ * none of the call's is NULL. */
+static inline dynsel_status dynsel_call_begin(const dynsel_call *call, bool pointers)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (DYNSEL_LIKELY(call->handler != NULL && call->handler->open && pointers)) {
+        return DYNSEL_OK;
+    }
+    dynsel_call_refuse_use(call);
+    return DYNSEL_E_INVALID;
+}
+
+/* What does not change while a buffer lives. */
+typedef struct dynsel_shape {
+    size_t element_bytes;
+    size_t bytes;
+    dynsel_range range;
+} dynsel_shape;
+
+/* Takes the lock. */
+dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape);
+
+/* A part of a buffer, in 3 dimensions: those that it lacks stand in front, one element long. */
+typedef struct dynsel_area {
+    size_t first[DYNSEL_MAX_DIMENSIONS];
+    size_t size[DYNSEL_MAX_DIMENSIONS];
+} dynsel_area;
+
+/* 1 to 3 dimensions, none of them 0, and so few elements that they can be counted. */
+bool dynsel_range_is_whole(const dynsel_range *range);
+
+/* a * b in *product; false when that cannot be counted. a: not 0. */
+bool dynsel_multiply(size_t a, size_t b, size_t *product);
+
+/* The part that an accessor is for; refused when it is not within the buffer. */
+dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *accessor,
+                             const dynsel_shape *shape, dynsel_area *part);
+
+bool dynsel_part_is_all(const dynsel_area *part, const dynsel_shape *shape);
+
+bool dynsel_parts_overlap(const dynsel_area *a, const dynsel_area *b);
+
+dynsel_box dynsel_box_of(const dynsel_area *part, const dynsel_shape *shape);
+
+/* Where in handler->bound an accessor for global or constant memory stands that an argument or a
+ * launch uses; a placeholder that is not required yet is entered. NULL: refused. */
+const dynsel_bound *dynsel_bound_of(const dynsel_call *call, const dynsel_accessor *accessor);
+
+/* The argument for it, or for what it will be when it is required. */
+static inline uint8_t dynsel_use_through(const dynsel_handler *handler, const dynsel_bound *bound)
+{
+    return (uint8_t)(bound->use != DYNSEL_NO_USE
+                         ? bound->use
+                         : DYNSEL_NOT_YET | (uint32_t)(bound - handler->bound));
+}
+
+/* A pointer into the host's memory; what devices get is a copy, as `staged` says. */
+dynsel_status dynsel_argument_stage(const dynsel_call *call, uint32_t index,
+                                    const dynsel_staged *staged);
+
+/* Room for a value that is kept until the work is complete. */
+dynsel_status dynsel_take_room(const dynsel_call *call, size_t bytes, unsigned char **room);
+
+#endif

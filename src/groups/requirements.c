@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a group function registers: which buffers are used, how, and through which accessors. */
+#include <dynsel/command_group.h>
+
+#include "data/buffers.h"
+#include "groups/recording.h"
+#include "port/assert.h"
+
+static bool is_buffer_memory(uint32_t target)
+{
+    return target == DYNSEL_MEMORY_GLOBAL || target == DYNSEL_MEMORY_CONSTANT;
+}
+
+static DYNSEL_ASIDE dynsel_status check_closely(const dynsel_call *call, uint32_t mode,
+                                                uint32_t target)
+{
+    if (target == DYNSEL_MEMORY_LOCAL) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "local memory has no buffer: pass the accessor to "
+                             "dynsel_set_arg_accessor(), without requiring it");
+    }
+    if (target == DYNSEL_MEMORY_HOST) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "no command group takes an accessor for the host: open one with "
+                             "dynsel_host_accessor_open()");
+    }
+    if (!is_buffer_memory(target) || mode > DYNSEL_ACCESS_ATOMIC) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "its mode or target is none that there is");
+    }
+    if (target == DYNSEL_MEMORY_CONSTANT && mode != DYNSEL_ACCESS_READ) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "constant memory can only be read: use DYNSEL_ACCESS_READ");
+    }
+    return DYNSEL_OK;
+}
+
+static inline dynsel_status check_access(const dynsel_call *call, uint32_t mode, uint32_t target)
+{
+    return DYNSEL_LIKELY(target == DYNSEL_MEMORY_GLOBAL && mode <= DYNSEL_ACCESS_ATOMIC)
+               ? DYNSEL_OK
+               : check_closely(call, mode, target);
+}
+
+/* FNV-1a over the halves of a size. */
+static uint32_t mix(uint32_t look, size_t size)
+{
+    const uint32_t prime = 16777619;
+    look = (look ^ (uint32_t)size) * prime;
+    return (look ^ (uint32_t)((uint64_t)size >> 32)) * prime;
+}
+
+static uint32_t mix_range(uint32_t look, const dynsel_range *range)
+{
+    look = mix(look, range->dimensions);
+    for (uint32_t i = 0; i < range->dimensions && i < DYNSEL_MAX_DIMENSIONS; i++) {
+        look = mix(look, range->size[i]);
+    }
+    return look;
+}
+
+/* Neither range nor offset was given. */
+static inline bool is_for_all(const dynsel_accessor *accessor)
+{
+    return accessor->range.dimensions == 0 && accessor->offset.dimensions == 0;
+}
+
+static inline uint32_t look_of(const dynsel_accessor *accessor)
+{
+    const uint32_t look = (uint32_t)accessor->mode << 8 | accessor->target;
+    return is_for_all(accessor)
+               ? look
+               : mix_range(mix_range(mix(look, 0), &accessor->range), &accessor->offset);
+}
+
+/* The accessor itself. What stands at its address may be another by now: one that was passed by
+ * value often has the address of the one before. look: the accessor's. */
+static inline dynsel_bound *find_by_address(dynsel_handler *handler,
+                                            const dynsel_accessor *accessor, uint32_t look)
+{
+    const uint32_t own = accessor->buffer.token;
+    for (uint32_t i = 0; i < handler->bound_count; i++) {
+        dynsel_bound *bound = &handler->bound[i];
+        if (bound->accessor == accessor && bound->look == look &&
+            (own == 0 || bound->buffer == own)) {
+            return bound;
+        }
+    }
+    return NULL;
+}
+
+static bool is_required(const dynsel_bound *bound)
+{
+    return bound->use != DYNSEL_NO_USE;
+}
+
+/* One that says the same, with a buffer, and is required. */
+static dynsel_bound *find_equal(dynsel_handler *handler, uint32_t buffer, uint32_t look)
+{
+    for (uint32_t i = 0; i < handler->bound_count && buffer != 0; i++) {
+        dynsel_bound *bound = &handler->bound[i];
+        if (is_required(bound) && bound->buffer == buffer && bound->look == look) {
+            return bound;
+        }
+    }
+    return NULL;
+}
+
+/* Whatever accessor the buffer is used through, for normal ones. */
+static dynsel_bound *find_by_buffer(dynsel_handler *handler, uint32_t buffer)
+{
+    for (uint32_t i = 0; i < handler->bound_count; i++) {
+        if (is_required(&handler->bound[i]) && handler->bound[i].buffer == buffer) {
+            return &handler->bound[i];
+        }
+    }
+    return NULL;
+}
+
+/* A place for it, with nothing but who it is. NULL: refused. */
+static inline dynsel_bound *enter_bound(const dynsel_call *call, const dynsel_accessor *accessor)
+{
+    dynsel_handler *handler = call->handler;
+    if (!DYNSEL_LIKELY(handler->bound_count < CONFIG_DYNSEL_MAX_REQUIREMENTS)) {
+        (void)DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
+                                   "a command group has at most {} requirements: raise "
+                                   "CONFIG_DYNSEL_MAX_REQUIREMENTS",
+                                   CONFIG_DYNSEL_MAX_REQUIREMENTS);
+        return NULL;
+    }
+    dynsel_bound *bound = &handler->bound[handler->bound_count++];
+    bound->accessor = accessor->placeholder ? accessor : NULL;
+    bound->name = call->subject;
+    return bound;
+}
+
+static inline dynsel_use *use_of(dynsel_handler *handler, uint32_t token, const char *name)
+{
+    for (uint32_t i = 0; i < handler->use_count; i++) {
+        if (handler->uses[i].token == token) {
+            return &handler->uses[i];
+        }
+    }
+    DYNSEL_ASSERT(handler->use_count < CONFIG_DYNSEL_MAX_REQUIREMENTS);
+    dynsel_use *use = &handler->uses[handler->use_count++];
+    *use = (dynsel_use){
+        .record = &dynsel_buffers[dynsel_buffer_place((dynsel_buffer){.token = token})],
+        .token = token,
+        .name = name,
+    };
+    return use;
+}
+
+static bool discards(uint32_t mode)
+{
+    return mode == DYNSEL_ACCESS_DISCARD_WRITE || mode == DYNSEL_ACCESS_DISCARD_READ_WRITE;
+}
+
+/* Whether what is done in this mode was registered. */
+static bool is_covered(const dynsel_use *use, uint32_t mode)
+{
+    return (use->writes || mode == DYNSEL_ACCESS_READ) && (use->reads || discards(mode));
+}
+
+static inline void merge(dynsel_use *use, uint32_t mode, bool all)
+{
+    use->reads = use->reads || !discards(mode) || !all;
+    use->writes = use->writes || mode != DYNSEL_ACCESS_READ;
+}
+
+/* What was used before it was required, under its address or as a copy. */
+static DYNSEL_ASIDE void settle_others(dynsel_handler *handler, const dynsel_bound *required)
+{
+    for (uint32_t i = 0; i < handler->bound_count; i++) {
+        dynsel_bound *bound = &handler->bound[i];
+        if (!is_required(bound) && bound->buffer == required->buffer &&
+            bound->look == required->look) {
+            bound->use = required->use;
+        }
+    }
+}
+
+static DYNSEL_ASIDE dynsel_status check_part(const dynsel_call *call,
+                                             const dynsel_accessor *accessor, dynsel_buffer buffer,
+                                             bool *all)
+{
+    dynsel_shape shape;
+    dynsel_area part;
+    dynsel_status status = dynsel_shape_of(call, buffer, &shape);
+    if (status == DYNSEL_OK) {
+        status = dynsel_part_of(call, accessor, &shape, &part);
+        *all = status == DYNSEL_OK && dynsel_part_is_all(&part, &shape);
+    }
+    return status;
+}
+
+DYNSEL_RARE static dynsel_status refuse_buffer(const dynsel_call *call, dynsel_buffer buffer)
+{
+    const dynsel_status status = dynsel_buffer_refuse(call->function, call->subject, buffer);
+    dynsel_call_note_failure(call);
+    return status;
+}
+
+/* That the buffer is still there is looked at again when the order is entered. What is for all of
+ * it needs nothing but that, and no lock. */
+static inline dynsel_status check_buffer(const dynsel_call *call, const dynsel_accessor *accessor,
+                                         dynsel_buffer buffer, bool *all)
+{
+    if (!DYNSEL_LIKELY(is_for_all(accessor))) {
+        return check_part(call, accessor, buffer, all);
+    }
+    *all = true;
+    return DYNSEL_LIKELY(dynsel_buffer_find(buffer) != NULL) ? DYNSEL_OK
+                                                             : refuse_buffer(call, buffer);
+}
+
+/* bound: where it stands already, or NULL. look: the accessor's. */
+static inline dynsel_status register_use(const dynsel_call *call, const dynsel_accessor *accessor,
+                                         uint32_t look, dynsel_buffer buffer, dynsel_bound *bound)
+{
+    dynsel_handler *handler = call->handler;
+    bool all = true;
+    const dynsel_status status = check_buffer(call, accessor, buffer, &all);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        return status;
+    }
+    if (bound == NULL) {
+        bound = enter_bound(call, accessor);
+    }
+    if (!DYNSEL_LIKELY(bound != NULL)) {
+        return DYNSEL_E_FULL;
+    }
+    dynsel_use *use = use_of(handler, buffer.token, call->subject);
+    bound->buffer = buffer.token;
+    bound->look = look;
+    bound->use = (uint32_t)(use - handler->uses);
+    merge(use, accessor->mode, all);
+    if (handler->unsettled) {
+        settle_others(handler, bound);
+    }
+    return DYNSEL_OK;
+}
+
+static bool may_have(const dynsel_accessor *accessor, uint32_t buffer)
+{
+    return accessor->buffer.token == 0 || accessor->buffer.token == buffer;
+}
+
+static inline dynsel_status check_placeholder(const dynsel_call *call,
+                                              const dynsel_accessor *accessor)
+{
+    const dynsel_status status = check_access(call, accessor->mode, accessor->target);
+    if (status == DYNSEL_OK && !accessor->placeholder) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "it is no placeholder: a normal accessor is registered when it is "
+                             "made");
+    }
+    return status;
+}
+
+static dynsel_status require(const dynsel_call *call, const dynsel_accessor *accessor,
+                             dynsel_buffer buffer)
+{
+    const dynsel_status status = check_placeholder(call, accessor);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (buffer.token == 0) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "it has no buffer: give it one with dynsel_require_buffer()");
+    }
+    if (!may_have(accessor, buffer.token)) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "it has a buffer of its own, and is required with another: use a "
+                             "placeholder that has none");
+    }
+    const uint32_t look = look_of(accessor);
+    dynsel_bound *bound = find_by_address(call->handler, accessor, look);
+    if (bound != NULL && is_required(bound) && bound->buffer != buffer.token) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "it was required before with another buffer: use two placeholders");
+    }
+    return register_use(call, accessor, look, buffer, bound);
+}
+
+/* function: the public one. */
+static dynsel_status require_in(dynsel_handler *handler, const dynsel_accessor *accessor,
+                                dynsel_buffer buffer, const char *function)
+{
+    const dynsel_call call = {
+        .handler = handler, .function = function, .subject = dynsel_accessor_label(accessor)};
+    const dynsel_status status = dynsel_call_begin(&call, accessor != NULL);
+    return DYNSEL_LIKELY(status == DYNSEL_OK) ? require(&call, accessor, buffer) : status;
+}
+
+dynsel_status dynsel_require(dynsel_handler *handler, const dynsel_accessor *accessor)
+{
+    const dynsel_buffer none = {.token = 0};
+    return require_in(handler, accessor, accessor != NULL ? accessor->buffer : none,
+                      DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_require_buffer(dynsel_handler *handler, dynsel_buffer buffer,
+                                    const dynsel_accessor *accessor)
+{
+    return require_in(handler, accessor, buffer, DYNSEL_TEXT(__func__));
+}
+
+/* A normal one is known by its buffer, so one entry does for all of a buffer's. */
+static dynsel_bound *find_normal(dynsel_handler *handler, dynsel_buffer buffer)
+{
+    for (uint32_t i = 0; i < handler->bound_count; i++) {
+        if (handler->bound[i].accessor == NULL && handler->bound[i].buffer == buffer.token) {
+            return &handler->bound[i];
+        }
+    }
+    return NULL;
+}
+
+dynsel_status dynsel_get_access(dynsel_handler *handler, dynsel_buffer buffer,
+                                dynsel_access_mode mode, dynsel_access_target target,
+                                dynsel_accessor *accessor)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, NULL);
+    dynsel_status status = dynsel_call_begin(&call, accessor != NULL);
+    if (status == DYNSEL_OK) {
+        status = check_access(&call, (uint32_t)mode, (uint32_t)target);
+    }
+    dynsel_accessor normal = {.mode = 0};
+    if (status == DYNSEL_OK) {
+        normal.buffer = buffer;
+        normal.mode = (uint8_t)mode;
+        normal.target = (uint8_t)target;
+        normal.group = handler->token;
+        status =
+            register_use(&call, &normal, look_of(&normal), buffer, find_normal(handler, buffer));
+    }
+    if (accessor != NULL) {
+        *accessor = status == DYNSEL_OK ? normal : (dynsel_accessor){.mode = 0};
+    }
+    return status;
+}
+
+/* With the buffer that it has in this command group. */
+static dynsel_status require_again(const dynsel_call *call, const dynsel_accessor *placeholder,
+                                   dynsel_buffer *buffer)
+{
+    const dynsel_bound *bound = find_by_address(call->handler, placeholder, look_of(placeholder));
+    if (bound != NULL && is_required(bound)) {
+        buffer->token = bound->buffer;
+    }
+    return require(call, placeholder, *buffer);
+}
+
+dynsel_status dynsel_accessor_get_access(dynsel_handler *handler,
+                                         const dynsel_accessor *placeholder,
+                                         dynsel_accessor *accessor)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, placeholder);
+    dynsel_status status = dynsel_call_begin(&call, placeholder != NULL && accessor != NULL);
+    dynsel_accessor normal = {.mode = 0};
+    if (status == DYNSEL_OK) {
+        normal = *placeholder;
+        status = require_again(&call, placeholder, &normal.buffer);
+        normal.placeholder = false;
+        normal.group = handler->token;
+    }
+    if (accessor != NULL) {
+        *accessor = status == DYNSEL_OK ? normal : (dynsel_accessor){.mode = 0};
+    }
+    return status;
+}
+
+static dynsel_bound *normal_bound(const dynsel_call *call, const dynsel_accessor *accessor)
+{
+    if (accessor->group != call->handler->token) {
+        (void)(accessor->group == 0
+                   ? DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                                   "it is no placeholder, and dynsel_get_access() did not make it")
+                   : DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                                   "it belongs to another command group: get one in this one, or "
+                                   "use a placeholder"));
+        return NULL;
+    }
+    dynsel_bound *bound = find_by_buffer(call->handler, accessor->buffer.token);
+    if (bound == NULL) {
+        (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                            "its buffer is not the one that it was made for");
+    } else if (!is_covered(&call->handler->uses[bound->use], accessor->mode)) {
+        (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "its mode was changed after it was made");
+        bound = NULL;
+    }
+    return bound;
+}
+
+/* A placeholder that is not known yet: a copy of one that is, or it may be required later. */
+static DYNSEL_ASIDE dynsel_bound *unknown_bound(const dynsel_call *call,
+                                                const dynsel_accessor *accessor, uint32_t look)
+{
+    dynsel_handler *handler = call->handler;
+    const uint32_t own = accessor->buffer.token;
+    dynsel_bound *bound = find_equal(handler, own, look);
+    if (bound != NULL) {
+        return bound;
+    }
+    bound = enter_bound(call, accessor);
+    if (bound != NULL) {
+        bound->buffer = own;
+        bound->look = look;
+        bound->use = DYNSEL_NO_USE;
+        handler->unsettled = true;
+    }
+    return bound;
+}
+
+const dynsel_bound *dynsel_bound_of(const dynsel_call *call, const dynsel_accessor *accessor)
+{
+    if (check_access(call, accessor->mode, accessor->target) != DYNSEL_OK) {
+        return NULL;
+    }
+    if (!accessor->placeholder) {
+        return normal_bound(call, accessor);
+    }
+    const uint32_t look = look_of(accessor);
+    const dynsel_bound *bound = find_by_address(call->handler, accessor, look);
+    return DYNSEL_LIKELY(bound != NULL) ? bound : unknown_bound(call, accessor, look);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "groups/watch.h"
+
+#include "data/lock.h"
+#include "port/assert.h"
+#include "submission/deferred.h"
+
+/* Beside the first watcher of a slot: others who are to hear, those who wait for staging memory and
+ * those who stand in line behind the slot's group. */
+#define HAS_STAGING (1u << 31)
+#define HAS_LINE    (1u << 30)
+#define FLAGS       (HAS_STAGING | HAS_LINE)
+
+enum { BITS = 32 };
+
+/* A list of watchers is the slot number of the first, DYNSEL_NO_SLOT: none. That of work is in its
+ * slot, that of a fetch in the buffer's record, a line in the group of who is tried. */
+static dynsel_word of_staging;
+static dynsel_word of_nothing;
+
+/* Those to look at: a heap by order of entry. */
+static uint16_t heap[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+static uint32_t heap_count;
+
+/* Buffers whose fetches are watched, as bits by place in the table; and how many. */
+static uint32_t fetches[(CONFIG_DYNSEL_MAX_BUFFERS + BITS - 1) / BITS];
+static uint32_t fetch_count;
+
+static dynsel_word due; /* whether one of these three is there */
+
+static uint32_t watcher_count;
+
+uint32_t dynsel_watch_looks;
+
+static dynsel_handler *group_at(uint32_t number)
+{
+    return &dynsel_groups[number - 1];
+}
+
+static uint32_t number_of(const dynsel_handler *group)
+{
+    return (uint32_t)(group - dynsel_groups) + 1;
+}
+
+/* Numbers of entry are counted round. */
+static bool comes_before(uint32_t number, uint32_t other)
+{
+    return (int32_t)(group_at(number)->order - group_at(other)->order) < 0;
+}
+
+static uint32_t first_in(const dynsel_word *watchers)
+{
+    return dynsel_word_load_relaxed(watchers) & ~FLAGS;
+}
+
+static void set_first(dynsel_word *watchers, uint32_t number)
+{
+    const uint32_t flags = dynsel_word_load_relaxed(watchers) & FLAGS;
+    dynsel_word_store_relaxed(watchers, number | flags);
+}
+
+static void note_due(void)
+{
+    const bool any = heap_count != 0 || fetch_count != 0 || first_in(&of_nothing) != DYNSEL_NO_SLOT;
+    dynsel_word_store_relaxed(&due, any ? 1 : 0);
+}
+
+bool dynsel_watch_is_due(void)
+{
+    return dynsel_word_load_relaxed(&due) != 0;
+}
+
+/* The first condition always holds with the second, but gcc warns of an index past the heap without
+ * it where CONFIG_DYNSEL_MAX_IN_FLIGHT is 1. */
+static bool is_in_heap(uint32_t at)
+{
+    return at < CONFIG_DYNSEL_MAX_IN_FLIGHT && at < heap_count;
+}
+
+static void push(uint32_t number)
+{
+    uint32_t at = heap_count++;
+    DYNSEL_ASSERT(heap_count <= CONFIG_DYNSEL_MAX_IN_FLIGHT);
+    while (at != 0 && is_in_heap(at)) {
+        const uint32_t parent = (at - 1) / 2;
+        if (!comes_before(number, heap[parent])) {
+            break;
+        }
+        heap[at] = heap[parent];
+        at = parent;
+    }
+    heap[at] = (uint16_t)number;
+}
+
+static uint32_t earlier_child(uint32_t at)
+{
+    const uint32_t left = 2 * at + 1;
+    return is_in_heap(left + 1) && comes_before(heap[left + 1], heap[left]) ? left + 1 : left;
+}
+
+static uint32_t pop(void)
+{
+    const uint32_t first = heap[0];
+    const uint32_t last = heap[--heap_count];
+    uint32_t at = 0;
+    for (uint32_t child = earlier_child(at); is_in_heap(child) && comes_before(heap[child], last);
+         child = earlier_child(at)) {
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = (uint16_t)last;
+    return first;
+}
+
+static void add_watcher(dynsel_handler *group, dynsel_word *watchers)
+{
+    const uint32_t first = first_in(watchers);
+    DYNSEL_ASSERT(group->watches == NULL);
+    watcher_count++;
+    group->watches = watchers;
+    group->next = (uint16_t)first;
+    group->previous = DYNSEL_NO_SLOT;
+    if (first != DYNSEL_NO_SLOT) {
+        group_at(first)->previous = (uint16_t)number_of(group);
+    }
+    set_first(watchers, number_of(group));
+}
+
+static void remove_watcher(dynsel_handler *group)
+{
+    if (group->previous != DYNSEL_NO_SLOT) {
+        group_at(group->previous)->next = group->next;
+    } else {
+        set_first(group->watches, group->next);
+    }
+    if (group->next != DYNSEL_NO_SLOT) {
+        group_at(group->next)->previous = group->previous;
+    }
+    group->watches = NULL;
+    watcher_count--;
+}
+
+void dynsel_watch_end(dynsel_handler *group)
+{
+    if (group->watches != NULL) {
+        remove_watcher(group);
+        push(number_of(group));
+        note_due();
+    }
+}
+
+static void end_all(dynsel_word *watchers)
+{
+    for (uint32_t first = first_in(watchers); first != DYNSEL_NO_SLOT; first = first_in(watchers)) {
+        remove_watcher(group_at(first));
+        push(first);
+    }
+}
+
+static void set_flag(dynsel_slot *slot, uint32_t flag)
+{
+    const uint32_t word = dynsel_word_load_relaxed(&slot->watchers);
+    dynsel_word_store_relaxed(&slot->watchers, word | flag);
+}
+
+/* False: it was not set. */
+static bool clear_flag(dynsel_slot *slot, uint32_t flag)
+{
+    const uint32_t word = dynsel_word_load_relaxed(&slot->watchers);
+    dynsel_word_store_relaxed(&slot->watchers, word & ~flag);
+    return (word & flag) != 0;
+}
+
+static void end_all_of(dynsel_slot *slot, bool line_too)
+{
+    end_all(&slot->watchers);
+    if (clear_flag(slot, HAS_STAGING)) {
+        end_all(&of_staging);
+    }
+    if (line_too && clear_flag(slot, HAS_LINE)) {
+        end_all(&dynsel_groups[slot - dynsel_slots].line);
+    }
+    note_due();
+}
+
+void dynsel_watch_moved(dynsel_slot *slot)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    end_all_of(slot, true);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+}
+
+void dynsel_watch_changed(const dynsel_handler *group)
+{
+    end_all_of(dynsel_slot_of(group), !group->refused);
+}
+
+void dynsel_watch_no_longer(dynsel_handler *group)
+{
+    push(number_of(group));
+    note_due();
+}
+
+void dynsel_watch_nothing(dynsel_handler *group)
+{
+    add_watcher(group, &of_nothing);
+    note_due();
+}
+
+/* Until its end, or where `start` until it is started: what came between the look and this is
+ * looked at in this round yet. */
+static void watch_work(dynsel_handler *group, uint32_t token, bool start)
+{
+    add_watcher(group, &dynsel_slot_at(dynsel_slot_number_in(token))->watchers);
+    const dynsel_stage stage = dynsel_stage_of_watched(token);
+    if (stage == DYNSEL_STAGE_OVER || (start && stage == DYNSEL_STAGE_STARTED)) {
+        dynsel_watch_end(group);
+    }
+}
+
+/* Some of this work's watchers wait for its start: one that was not looked at since is looked at
+ * once more. */
+static void watch_holder(dynsel_handler *group, uint32_t token)
+{
+    if (dynsel_stage_of(token) == DYNSEL_STAGE_STARTED && group->looked_since != token + 1) {
+        group->looked_since = token + 1;
+        dynsel_watch_nothing(group);
+    } else {
+        watch_work(group, token, group->looked_since != token + 1);
+    }
+}
+
+bool dynsel_watch_staging_of(uint32_t token)
+{
+    set_flag(dynsel_slot_at(dynsel_slot_number_in(token)), HAS_STAGING);
+    return dynsel_stage_of_watched(token) != DYNSEL_STAGE_OVER;
+}
+
+static uint32_t place_of(const dynsel_buffer_record *record)
+{
+    return (uint32_t)(record - dynsel_buffers);
+}
+
+static bool is_watched(uint32_t place)
+{
+    return (fetches[place / BITS] >> place % BITS & 1) != 0;
+}
+
+static void watch_fetch(dynsel_handler *group, dynsel_buffer_record *record)
+{
+    const uint32_t place = place_of(record);
+    if (!is_watched(place)) {
+        fetches[place / BITS] |= 1u << place % BITS;
+        fetch_count++;
+    }
+    add_watcher(group, &record->watchers);
+    note_due();
+}
+
+void dynsel_watch_fetch_changed(dynsel_buffer_record *record)
+{
+    const uint32_t place = place_of(record);
+    if (is_watched(place)) {
+        fetches[place / BITS] &= ~(1u << place % BITS);
+        fetch_count--;
+        end_all(&record->watchers);
+        note_due();
+    }
+}
+
+dynsel_buffer_record *dynsel_watched_fetch(uint32_t place)
+{
+    for (uint32_t i = place; fetch_count != 0 && i < CONFIG_DYNSEL_MAX_BUFFERS;) {
+        if (fetches[i / BITS] >> i % BITS == 0) {
+            i = (i / BITS + 1) * BITS; /* none of these */
+        } else if (is_watched(i)) {
+            return &dynsel_buffers[i];
+        } else {
+            i++;
+        }
+    }
+    return NULL;
+}
+
+/* A fetch that goes on, of a buffer that it uses; NULL: there is none. */
+static dynsel_buffer_record *find_fetch(const dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        if (group->uses[i].record->fetch.state != DYNSEL_NO_FETCH) {
+            return group->uses[i].record;
+        }
+    }
+    return NULL;
+}
+
+/* Because of the data. */
+static void watch_data(dynsel_handler *group)
+{
+    dynsel_buffer_record *const record = find_fetch(group);
+    if (group->wants_staging) {
+        add_watcher(group, &of_staging);
+    } else if (group->obstacle != 0) {
+        watch_holder(group, group->obstacle - 1);
+    } else if (record != NULL) {
+        watch_fetch(group, record);
+    } else {
+        dynsel_watch_nothing(group);
+    }
+}
+
+void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *fetch)
+{
+    if (fetch != NULL) {
+        watch_fetch(group, fetch);
+    } else if (group->waits_for != 0) {
+        watch_work(group, group->waits_for - 1, group->for_start);
+    } else {
+        watch_data(group);
+    }
+}
+
+/* Who is tried in each round for this resource; NULL: nobody. */
+static dynsel_handler *find_refused(const dynsel_lane *lane)
+{
+    uint32_t number = first_in(&of_nothing);
+    while (number != DYNSEL_NO_SLOT) {
+        dynsel_handler *const group = group_at(number);
+        if (group->refused && group->lane == lane) {
+            return group;
+        }
+        number = group->next;
+    }
+    return NULL;
+}
+
+void dynsel_watch_resource(dynsel_handler *group)
+{
+    group->refused = true;
+    if (!dynsel_watch_line(group)) {
+        dynsel_watch_nothing(group);
+    }
+}
+
+bool dynsel_watch_line(dynsel_handler *group)
+{
+    dynsel_handler *const first = group->refused ? find_refused(group->lane) : NULL;
+    if (first != NULL) {
+        add_watcher(group, &first->line); /* it cannot leave while the lock is held */
+        set_flag(dynsel_slot_of(first), HAS_LINE);
+    }
+    return first != NULL;
+}
+
+dynsel_handler *dynsel_watcher_from(uint32_t number)
+{
+    for (uint32_t i = number; watcher_count != 0 && i <= CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        if (group_at(i)->watches != NULL) {
+            return group_at(i);
+        }
+    }
+    return NULL;
+}
+
+void dynsel_watch_begin_round(void)
+{
+    end_all(&of_nothing);
+}
+
+dynsel_handler *dynsel_watch_take(uint32_t newest, uint32_t entries)
+{
+    dynsel_handler *group = NULL;
+    if (heap_count != 0 && group_at(heap[0])->order - newest - 1 >= entries - newest) {
+        group = group_at(pop());
+        dynsel_watch_looks++;
+    }
+    note_due();
+    return group;
+}

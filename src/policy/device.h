@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a policy knows of the devices in its table. */
+#ifndef DYNSEL_POLICY_DEVICE_H
+#define DYNSEL_POLICY_DEVICE_H
+
+#include <dynsel/device.h>
+#include <dynsel/policy.h>
+
+#if CONFIG_DYNSEL_ASPECTS
+
+/* The device behind a handle, as the backend knows it. */
+dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle,
+                                 dynsel_device *device);
+
+/*
+ * Puts the device of the resource at `index` to the proof, and notes what it can do.
+ *
+ * Errors: DYNSEL_E_ASPECT (refused: the text names device, target and aspect), and what the backend
+ *     reports.
+ */
+dynsel_status dynsel_admit(dynsel_policy *policy, uint32_t index);
+
+#endif
+
+#endif

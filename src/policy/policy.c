@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The life of a policy and its table of resources. */
+#include "policy/policy.h"
+
+#include "base/fail.h"
+#include "policy/table.h"
+#include "submission/in_flight.h"
+
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
+
+static bool has_a_way(const dynsel_policy_ops *ops)
+{
+    return ops->try_select != NULL || ops->submit != NULL || ops->try_submit != NULL ||
+           ops->submit_and_wait != NULL;
+}
+
+static bool has_own_ways(const dynsel_policy_ops *ops)
+{
+    return ops->try_select == NULL || ops->submit != NULL || ops->try_submit != NULL;
+}
+
+static bool are_complete(const dynsel_policy *policy, const dynsel_policy_ops *ops)
+{
+    return policy != NULL && ops != NULL && has_a_way(ops) &&
+           (ops->needs == 0 || ops->report != NULL);
+}
+
+#else
+
+static bool has_own_ways(const dynsel_policy_ops *ops)
+{
+    (void)ops;
+    return false;
+}
+
+/* The library's own have whole tables. */
+static bool are_complete(const dynsel_policy *policy, const dynsel_policy_ops *ops)
+{
+    (void)ops;
+    return policy != NULL;
+}
+
+#endif
+
+static dynsel_status check_new(const dynsel_policy *policy, const dynsel_policy_ops *ops)
+{
+    if (!are_complete(policy, ops)) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+            "the policy or its operations are NULL, or lack a way to submit, or report", 0);
+    }
+    if (policy->self != NULL || policy->count != 0) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+            policy->self == policy
+                ? "the policy is initialized already: call dynsel_policy_deinit() first"
+                : "the policy is a copy or not zeroed: set it to zero before its first use",
+            0);
+    }
+    return DYNSEL_OK;
+}
+
+static dynsel_status check_offset(const dynsel_policy *policy, size_t offset)
+{
+    return offset < policy->count
+               ? DYNSEL_OK
+               : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                                "the offset is past the table: there are {} resources",
+                                policy->count);
+}
+
+dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
+                                    const dynsel_options *options, size_t offset)
+{
+    dynsel_status status = dynsel_in_interrupt() ? DYNSEL_E_CONTEXT : check_new(policy, ops);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    policy->ops = ops;
+    status = dynsel_table_fill(policy, options);
+    if (status == DYNSEL_OK) {
+        status = check_offset(policy, offset);
+    }
+    if (status != DYNSEL_OK) {
+        dynsel_table_leave(policy, policy->count);
+        *policy = (dynsel_policy){0};
+        return status;
+    }
+    policy->ways |= has_own_ways(ops) ? DYNSEL_WAY_OF_ITS_OWN : 0;
+    policy->self = policy;
+    return DYNSEL_OK;
+}
+
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
+dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops *ops,
+                                 const dynsel_options *options)
+{
+    return dynsel_policy_init_at(policy, ops, options, 0);
+}
+#endif
+
+uint32_t dynsel_policy_life(dynsel_policy *policy)
+{
+    static dynsel_word lives; /* even, so that the next is never 0 */
+    uint32_t life = dynsel_word_load_relaxed(&policy->life);
+    if (life == 0) {
+        const uint32_t next = dynsel_word_add_relaxed(&lives, 2) + 1;
+        if (dynsel_word_swap(&policy->life, &life, next)) {
+            life = next;
+        }
+    }
+    return life;
+}
+
+dynsel_status dynsel_policy_deinit(dynsel_policy *policy)
+{
+    if (!dynsel_policy_is_usable(policy)) {
+        return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+    }
+    const uint32_t out = dynsel_in_flight_retire(policy);
+    if (out != 0) {
+        return DYNSEL_FAIL_NUMBER(
+            DYNSEL_E_BUSY, "{} submissions are in flight or were neither waited for nor released",
+            out);
+    }
+    dynsel_table_leave(policy, policy->count);
+    *policy = (dynsel_policy){0};
+    return DYNSEL_OK;
+}
+
+const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t *count)
+{
+    if (count == NULL) {
+        (void)DYNSEL_FAIL(DYNSEL_E_INVALID, "count is NULL");
+        return NULL;
+    }
+    *count = 0;
+    if (!dynsel_policy_is_usable(policy)) {
+        (void)dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+        return NULL;
+    }
+    *count = policy->count;
+    return policy->resources;
+}
+
+#if CONFIG_DYNSEL_ASPECTS
+size_t dynsel_refused_count(const dynsel_policy *policy)
+{
+    return dynsel_policy_is_usable(policy) ? policy->refused : 0;
+}
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Telling policies about the work that they placed. */
+#ifndef DYNSEL_POLICY_REPORT_H
+#define DYNSEL_POLICY_REPORT_H
+
+#include <dynsel/policy.h>
+
+static inline void dynsel_tell(const dynsel_selection *selection, dynsel_execution_info info,
+                               uint64_t value)
+{
+    selection->policy->ops->report(selection->policy, selection, info, value);
+}
+
+/* The work is about to be started; unless the policy counted it while it chose. */
+static inline void dynsel_tell_submission(dynsel_selection *selection)
+{
+    if ((selection->wants & ~(unsigned)selection->reported & DYNSEL_TASK_SUBMISSION) != 0) {
+        dynsel_tell(selection, DYNSEL_TASK_SUBMISSION, 0);
+        selection->reported |= DYNSEL_TASK_SUBMISSION;
+    }
+}
+
+/* It was not started after all. */
+static inline void dynsel_tell_withdrawal(const dynsel_selection *selection)
+{
+    if ((selection->reported & DYNSEL_TASK_SUBMISSION) != 0) {
+        dynsel_tell(selection, DYNSEL_TASK_WITHDRAWN, 0);
+    }
+}
+
+/* It is complete. time_ns: what it took; 0: it was not timed. */
+static inline void dynsel_tell_end(const dynsel_selection *selection, dynsel_status status,
+                                   uint64_t time_ns)
+{
+    if ((selection->wants & DYNSEL_TASK_TIME) != 0 && status == DYNSEL_OK && time_ns != 0) {
+        dynsel_tell(selection, DYNSEL_TASK_TIME, time_ns);
+    }
+    if ((selection->wants & DYNSEL_TASK_COMPLETION) != 0) {
+        dynsel_tell(selection, DYNSEL_TASK_COMPLETION, 0);
+    }
+}
+
+#endif

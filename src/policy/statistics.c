@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/statistics.h>
+
+#include "base/fail.h"
+#include "policy/count.h"
+#include "policy/policy.h"
+#include "submission/in_flight.h"
+
+#if CONFIG_DYNSEL_STATISTICS
+
+uint32_t dynsel_take_counting_place(dynsel_thread *thread)
+{
+    static dynsel_word taken;
+    const uint32_t shared = CONFIG_DYNSEL_COUNTING_THREADS - 1;
+    uint32_t place = dynsel_word_load_relaxed(&taken);
+    while (place < shared && !dynsel_word_swap(&taken, &place, place + 1)) {
+    }
+    thread->counting_place = place + 1;
+    return place;
+}
+
+static dynsel_resource_statistics sum_of(const dynsel_policy *policy, size_t index)
+{
+    dynsel_resource_statistics sum = {0};
+    for (uint32_t place = 0; place < CONFIG_DYNSEL_COUNTING_THREADS; place++) {
+        const dynsel_counts *counts = &policy->counts[place][index];
+        sum.submitted += dynsel_word_load_relaxed(&counts->submitted);
+        sum.completed += dynsel_word_load_relaxed(&counts->completed);
+        sum.failed += dynsel_word_load_relaxed(&counts->failed);
+    }
+    return sum;
+}
+
+#else
+
+static dynsel_resource_statistics sum_of(const dynsel_policy *policy, size_t index)
+{
+    (void)policy;
+    (void)index;
+    return (dynsel_resource_statistics){0};
+}
+
+#endif
+
+dynsel_status dynsel_get_statistics(const dynsel_policy *policy, size_t index,
+                                    dynsel_resource_statistics *counts)
+{
+    if (!dynsel_policy_is_usable(policy)) {
+        return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+    }
+    if (index >= policy->count || counts == NULL) {
+        return DYNSEL_FAIL_NUMBER(
+            DYNSEL_E_INVALID, "counts is NULL, or the index is past the {} resources of the policy",
+            policy->count);
+    }
+    if (!CONFIG_DYNSEL_STATISTICS) {
+        return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "set CONFIG_DYNSEL_STATISTICS");
+    }
+    *counts = sum_of(policy, index);
+    return DYNSEL_OK;
+}
+
+dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void)
+{
+    return dynsel_in_flight_look_at_table();
+}
+
+static bool lanes_are_in_order(const dynsel_policy *policy)
+{
+    uint32_t out_of_service = 0;
+    for (uint32_t i = 0; i < policy->count; i++) {
+        out_of_service += dynsel_lane_in_service(&policy->lanes[i]) ? 0 : 1;
+        if (!dynsel_in_flight_lane_is_whole(policy, i)) {
+            return false;
+        }
+    }
+    return out_of_service == dynsel_policy_impairment(policy);
+}
+
+bool dynsel_invariants_hold(const dynsel_policy *policy)
+{
+    if (!dynsel_in_flight_table_is_whole()) {
+        return false;
+    }
+    if (policy == NULL) {
+        return true;
+    }
+    return dynsel_policy_is_usable(policy) && policy->count >= 1 &&
+           policy->count <= CONFIG_DYNSEL_MAX_RESOURCES && lanes_are_in_order(policy);
+}

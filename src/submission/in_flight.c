@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "submission/in_flight.h"
+
+#include "base/fail.h"
+#include "policy/policy.h"
+#include "policy/report.h"
+#include "port/pause.h"
+#include "submission/deferred.h"
+#include "submission/group.h"
+#include "submission/in_flight_marks.h"
+#include "submission/lane.h"
+#include "submission/slot.h"
+#include "submission/submission.h"
+#include "submission/work.h"
+
+enum {
+    FIRST_IN_SLOT = DYNSEL_SUBMISSION_IN_SLOT - 1 /* slots count from 1 */
+};
+
+/* Of a slot that is started. */
+static dynsel_lane *lane_of(const dynsel_slot *slot)
+{
+    return &slot->selection.policy->lanes[slot->selection.index];
+}
+
+static void reap_policy(dynsel_policy *policy)
+{
+    for (uint32_t i = 0; i < policy->count; i++) {
+        dynsel_lane_reap(&policy->lanes[i], NULL);
+    }
+}
+
+void dynsel_in_flight_reap_policy(dynsel_policy *policy)
+{
+    if (dynsel_policy_outlives(policy)) {
+        reap_policy(policy);
+    }
+}
+
+/* A pinned slot is work that is out, so its policy stays. Most slots are free, and cost a look. */
+void dynsel_in_flight_reap(void)
+{
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
+            !dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        if (dynsel_word_load_relaxed(&lane_of(slot)->head) == number) {
+            dynsel_lane_reap(lane_of(slot), slot);
+        }
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+    dynsel_deferred_progress();
+}
+
+/* Nobody but the program itself can free it: it holds a result that was not collected, or work that
+ * waits for this thread. */
+static bool is_stuck(dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_relaxed(&slot->word);
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
+        return (word & (DYNSEL_SLOT_PINS | DYNSEL_SLOT_HANDLE)) == DYNSEL_SLOT_HANDLE;
+    }
+    return dynsel_deferred_is_stuck(slot);
+}
+
+/* With those of command groups that this thread itself is recording. */
+static uint32_t count_stuck(void)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    uint32_t count = dynsel_this_thread()->recordings;
+#else
+    uint32_t count = 0;
+#endif
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        count += is_stuck(dynsel_slot_at(number)) ? 1 : 0;
+    }
+    return count;
+}
+
+static dynsel_status refuse_full(const dynsel_request *request, uint32_t stuck)
+{
+    return DYNSEL_FAIL_IN(
+        request->manner->function, DYNSEL_E_FULL,
+        "no slot is free, {} hold finished work that nobody has collected, or what waits for this "
+        "thread: wait for submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+        stuck);
+}
+
+/* The own policy's finished work is the nearest; only when that is not enough, everybody's. */
+static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
+{
+    reap_policy(policy);
+    dynsel_slot *slot = dynsel_slot_claim();
+    if (slot == NULL) {
+        dynsel_in_flight_reap();
+        slot = dynsel_slot_claim();
+    }
+    return slot;
+}
+
+/* Whether waiting for a slot makes sense: DYNSEL_OK, or why not. */
+static dynsel_status may_wait_for_slot(const dynsel_request *request)
+{
+    const uint32_t stuck = count_stuck();
+    if (request->manner->deadline_ns == DYNSEL_DO_NOT_WAIT ||
+        dynsel_this_thread()->task_depth != 0 || stuck == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+        return refuse_full(request, stuck);
+    }
+    if (dynsel_deadline_passed(request->manner->deadline_ns)) {
+        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
+                              "no slot was free in time", 0);
+    }
+    return DYNSEL_OK;
+}
+
+/* Of a slot that is started. */
+static void settle(dynsel_slot *slot)
+{
+    if (dynsel_slot_is_deferred(slot)) {
+        (void)dynsel_deferred_settle(slot, DYNSEL_WAIT_FOREVER);
+    } else {
+        (void)dynsel_slot_settle_until(slot, DYNSEL_WAIT_FOREVER);
+    }
+}
+
+/* The only one of the policy's lanes with work; NULL: there are several, or none. */
+static dynsel_lane *only_busy_lane(dynsel_policy *policy)
+{
+    dynsel_lane *busy = NULL;
+    for (uint32_t i = 0; i < policy->count; i++) {
+        if (!dynsel_lane_is_empty(&policy->lanes[i])) {
+            if (busy != NULL) {
+                return NULL;
+            }
+            busy = &policy->lanes[i];
+        }
+    }
+    return busy;
+}
+
+/*
+ * Where all is on one resource, sleeps until a good part of it is done: looking again and again, or
+ * waking for each piece of work, would take time from a device that runs on the host. False: no
+ * such resource; others may be done sooner.
+ */
+static bool rest_while_busy(const dynsel_request *request)
+{
+    enum { GOOD_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4 };
+    if (request->manner->deadline_ns != DYNSEL_WAIT_FOREVER ||
+        !dynsel_policy_outlives(request->policy)) {
+        return false;
+    }
+    dynsel_lane *lane = only_busy_lane(request->policy);
+    dynsel_slot *slot = lane != NULL ? dynsel_lane_pin_behind(lane, GOOD_PART) : NULL;
+    if (slot == NULL) {
+        return false;
+    }
+    settle(slot);
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return true;
+}
+
+/* When no slot is free. slot: out, only on DYNSEL_OK. */
+DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynsel_slot **slot)
+{
+    for (uint32_t round = 0;; round++) {
+        *slot = claim_after_reaping(request->policy);
+        if (*slot != NULL) {
+            return DYNSEL_OK;
+        }
+        dynsel_in_flight_note_use();
+        const dynsel_status status = may_wait_for_slot(request);
+        if (status != DYNSEL_OK) {
+            dynsel_in_flight_note_refusal();
+            return status;
+        }
+        if (!rest_while_busy(request)) {
+            dynsel_pause(round);
+        }
+    }
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+dynsel_status dynsel_in_flight_make_room(const dynsel_request *request, dynsel_slot **slot)
+{
+    return make_room(request, slot);
+}
+
+bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
+{
+    bool busy = false;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT && !busy; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        busy = slot->work.where->backend == backend && slot->work.own == own &&
+               dynsel_slot_goes_on(slot);
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+    return busy;
+}
+#endif
+
+/* Work that was complete when `start` returned needs no lane; its slot only keeps the result for
+ * the handle. */
+static void finish_at_once(dynsel_slot *slot, uint32_t keepers)
+{
+    const dynsel_status status = slot->work.error.status;
+    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, status);
+    dynsel_tell_end(&slot->selection, status, dynsel_time_at_once(&slot->work));
+    if (keepers != 0) {
+        dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | keepers);
+        return;
+    }
+    if (status != DYNSEL_OK) {
+        dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+    }
+    dynsel_slot_unclaim(slot);
+}
+
+static void hand_over(const dynsel_slot *slot, dynsel_submission *submission)
+{
+    submission->policy = slot->selection.policy;
+    submission->index = slot->selection.index;
+    submission->reason = (dynsel_reason)slot->selection.reason;
+    submission->generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
+    dynsel_word_store_relaxed(&submission->slot, FIRST_IN_SLOT + dynsel_slot_number(slot));
+}
+
+dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission)
+{
+    dynsel_in_flight_look(request->policy);
+    dynsel_slot *slot = dynsel_slot_claim();
+    dynsel_status status = DYNSEL_LIKELY(slot != NULL) ? DYNSEL_OK : make_room(request, &slot);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        return status;
+    }
+    status = dynsel_start(request, &slot->work, &slot->selection);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        dynsel_slot_unclaim(slot);
+        return status;
+    }
+    uint32_t keepers = 0;
+    if (submission != NULL) {
+        hand_over(slot, submission);
+        keepers = DYNSEL_SLOT_HANDLE | (request->manner->awaits ? (uint32_t)DYNSEL_SLOT_PIN : 0u);
+    }
+    if (!slot->work.where->backend->ops->marks_completion && slot->work.done.native == NULL) {
+        finish_at_once(slot, keepers);
+        return DYNSEL_OK;
+    }
+    dynsel_lane *lane = lane_of(slot);
+    slot->queued = !dynsel_lane_is_empty(lane);
+    dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | keepers);
+    dynsel_lane_append(lane, slot);
+    return DYNSEL_OK;
+}
+
+static dynsel_status refuse_stale(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
+                          "the submission was waited for or released before", 0);
+}
+
+dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const char *function)
+{
+    const uint32_t number = dynsel_word_load_relaxed(&submission->slot) - FIRST_IN_SLOT;
+    if (number - 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (dynsel_slot_pin_handle(slot, submission->generation)) {
+            return slot;
+        }
+    }
+    (void)refuse_stale(function);
+    return NULL;
+}
+
+/* DYNSEL_OK, DYNSEL_E_TIMEOUT without a last error, or DYNSEL_E_BUSY. */
+static inline dynsel_status settle_until(dynsel_slot *slot, uint64_t deadline_ns)
+{
+    if (dynsel_slot_is_deferred(slot)) {
+        return dynsel_deferred_settle(slot, deadline_ns);
+    }
+    return dynsel_slot_settle_until(slot, deadline_ns) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
+}
+
+/* What the task function left, from now on in the handle of who took it. */
+static void keep_result(dynsel_submission *submission, const dynsel_work *work)
+{
+    submission->done = dynsel_event_after_release(work);
+    dynsel_word_store_release(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
+}
+
+dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char *function,
+                                       uint64_t deadline_ns, dynsel_event *done)
+{
+    dynsel_slot *slot = dynsel_in_flight_pin(submission, function);
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    const dynsel_status status = settle_until(slot, deadline_ns);
+    if (status != DYNSEL_OK) {
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        return status != DYNSEL_E_TIMEOUT ? status
+                                          : DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT,
+                                                           "the work was not complete in time", 0);
+    }
+    dynsel_slot_synchronize(slot);
+    const dynsel_kept_error error = slot->work.error;
+    if (done != NULL) {
+        *done = dynsel_event_retained(&slot->work);
+    }
+    if (dynsel_slot_take_handle(slot)) { /* else another thread that waited as well has it */
+        keep_result(submission, &slot->work);
+    }
+    dynsel_lane_reap(lane_of(slot), slot);
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail_again(&error);
+}
+
+void dynsel_in_flight_unpin(uint32_t slot)
+{
+    if (slot >= DYNSEL_SUBMISSION_IN_SLOT) {
+        dynsel_slot_drop(dynsel_slot_at(slot - FIRST_IN_SLOT), DYNSEL_SLOT_PIN);
+    }
+}
+
+/* Results of work that was polled on behalf of this handle are made visible now: nobody will wait
+ * for it. */
+dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
+{
+    dynsel_slot *slot = dynsel_in_flight_pin(submission, DYNSEL_TEXT("dynsel_submission_release"));
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    const bool detached = dynsel_slot_detach(slot);
+    if (!dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word))) {
+        dynsel_lane_reap(lane_of(slot), slot);
+    }
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return detached ? DYNSEL_OK : refuse_stale(DYNSEL_TEXT("dynsel_submission_release"));
+}
+
+/* Where the end is marked, the task function may be writing its event in another thread until
+ * then. */
+static bool has_left_event(const dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if (dynsel_slot_is_pending(word)) {
+        return false;
+    }
+    return !slot->work.where->backend->ops->marks_completion || (word & DYNSEL_SLOT_MARKED) != 0 ||
+           dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED;
+}
+
+dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done)
+{
+    dynsel_slot *slot = dynsel_in_flight_pin(submission, DYNSEL_TEXT("dynsel_submission_unwrap"));
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    *done = has_left_event(slot) ? slot->work.done : (dynsel_event){.native = NULL};
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return DYNSEL_OK;
+}
+
+/* The slot, pinned, if it is work of this lane (any more). */
+static dynsel_slot *pin_in_lane(const dynsel_lane *lane, dynsel_slot *slot)
+{
+    if (slot == NULL || !dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+        return NULL;
+    }
+    if (lane_of(slot) == lane) {
+        return slot;
+    }
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return NULL;
+}
+
+static dynsel_slot *first_of(const dynsel_lane *lane)
+{
+    const uint32_t head = dynsel_word_load_acquire(&lane->head);
+    return head == DYNSEL_NO_SLOT ? NULL : dynsel_slot_at(head);
+}
+
+static dynsel_slot *last_of(const dynsel_lane *lane)
+{
+    const uint32_t tail = dynsel_word_load_acquire(&lane->tail);
+    return dynsel_tail_is_over(tail) ? NULL : dynsel_lane_last(tail);
+}
+
+static bool is_listed(const dynsel_slot *slot)
+{
+    return (dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_LISTED) != 0;
+}
+
+/* Waits for the newest work first: on an in-order resource the older work is done then too. */
+static void drain(dynsel_lane *lane)
+{
+    dynsel_slot *newest = pin_in_lane(lane, last_of(lane));
+    if (newest == NULL) {
+        return;
+    }
+    settle(newest);
+    dynsel_lane_reap(lane, newest);
+    for (uint32_t round = 0; is_listed(newest); round++) {
+        dynsel_slot *oldest = pin_in_lane(lane, first_of(lane));
+        if (oldest != NULL) {
+            settle(oldest);
+            dynsel_slot_drop(oldest, DYNSEL_SLOT_PIN);
+        }
+        dynsel_lane_reap(lane, newest);
+        if (is_listed(newest)) {
+            dynsel_pause(round);
+        }
+    }
+    dynsel_slot_drop(newest, DYNSEL_SLOT_PIN);
+}
+
+dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
+{
+    const dynsel_status status = dynsel_deferred_wait(policy, NULL);
+    if (status != DYNSEL_OK || !dynsel_policy_outlives(policy)) {
+        return status;
+    }
+    for (uint32_t i = 0; i < policy->count; i++) {
+        drain(&policy->lanes[i]);
+        dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);
+    }
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+{
+    const dynsel_status status = dynsel_deferred_wait(NULL, backend);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        if (slot->work.where->backend == backend) {
+            settle(slot);
+            dynsel_lane_reap(lane_of(slot), slot);
+            dynsel_lane_synchronize(lane_of(slot), slot->work.where);
+        }
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+    return DYNSEL_OK;
+}
+
+/* Other threads may look at a slot of a policy that has nothing to do with them; for a moment. */
+static void wait_for_others(const dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (uint32_t round = 0; (word & DYNSEL_SLOT_PINS) != DYNSEL_SLOT_PIN; round++) {
+        dynsel_pause(round);
+        word = dynsel_word_load_acquire(&slot->word);
+    }
+}
+
+/* Pins the slot if it is in use, and otherwise waits for who is just leaving it. */
+static bool pin_or_see_free(dynsel_slot *slot)
+{
+    for (uint32_t round = 0; !dynsel_slot_pin(slot, 0); round++) {
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (dynsel_slot_state(word) <= DYNSEL_SLOT_CLAIMED) {
+            return false;
+        }
+        dynsel_pause(round);
+    }
+    return true;
+}
+
+/* Whether the slot is held for work of this policy. If not, nobody looks at the policy through it
+ * any more afterwards. */
+static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
+{
+    if (!pin_or_see_free(slot)) {
+        return false;
+    }
+    bool held = false;
+    if (slot->selection.policy == policy) {
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        held =
+            (word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) != 0 || dynsel_slot_is_pending(word);
+        if (!held) {
+            wait_for_others(slot);
+        }
+    }
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return held;
+}
+
+static uint32_t count_held_by(const dynsel_policy *policy)
+{
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        count += is_held_by(dynsel_slot_at(number), policy) ? 1 : 0;
+    }
+    return count;
+}
+
+uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
+{
+    if (!dynsel_policy_outlives(policy) && !CONFIG_DYNSEL_COMMAND_GROUPS) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < policy->count; i++) {
+        dynsel_lane_reap_after_others(&policy->lanes[i]);
+    }
+    const uint32_t held = count_held_by(policy);
+    for (uint32_t i = 0; held == 0 && i < policy->count; i++) {
+        dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);
+    }
+    if (held == 0) {
+        dynsel_deferred_leave(policy);
+    }
+    return held;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work that goes on after its submit. Where the table is configured out there is none, and these
+ * calls vanish. */
+#ifndef DYNSEL_SUBMISSION_IN_FLIGHT_H
+#define DYNSEL_SUBMISSION_IN_FLIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/statistics.h>
+#include <dynsel/submission.h>
+
+#include "submission/start.h"
+#if CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+#include "submission/slot.h"
+#endif
+
+#if CONFIG_DYNSEL_IN_FLIGHT
+
+/* For statistics and checks. */
+dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void);
+bool dynsel_in_flight_table_is_whole(void);
+
+/* Takes finished work off every lane of every policy; never blocks. */
+#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
+/* DYNSEL_E_CONTEXT, and does nothing, in an interrupt: each call that waits or submits looks first.
+ */
+dynsel_status dynsel_in_flight_reap(void);
+#else
+void dynsel_in_flight_reap(void);
+#endif
+
+/* Waits for all that the policy had accepted before the call. DYNSEL_E_BUSY: some of it waits for
+ * this thread itself. */
+dynsel_status dynsel_in_flight_wait(dynsel_policy *policy);
+
+/* Waits for all work of a backend, whichever policies placed it, that was accepted before the call.
+ */
+dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend);
+
+/* Takes finished work off the policy's lanes; returns how many slots it still holds. */
+uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
+
+#endif
+
+#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
+
+/* Lanes are lists in the other table only. */
+static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+    return true;
+}
+
+static inline void dynsel_in_flight_look(dynsel_policy *policy)
+{
+    (void)policy;
+    (void)dynsel_in_flight_reap();
+}
+
+#elif CONFIG_DYNSEL_IN_FLIGHT
+
+bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index);
+
+/* Submits work of a policy whose work may outlive the call. */
+dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission);
+
+/* dynsel_wait() or dynsel_wait_and_unwrap(), dynsel_submission_release() and
+ * dynsel_submission_unwrap() for work that has a slot. */
+dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char *function,
+                                       uint64_t deadline_ns, dynsel_event *done);
+dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
+dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
+
+/* The slot of a submission that has one, pinned; NULL with the error set when it was collected. */
+dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const char *function);
+
+/* Takes away the pin of a submit that awaits its work, once that was collected. slot: the
+ * submission's word. */
+void dynsel_in_flight_unpin(uint32_t slot);
+
+/* Takes finished work off the policy's lanes, if it has any. */
+void dynsel_in_flight_reap_policy(dynsel_policy *policy);
+
+/* The same if the policy wants to hear of it before it chooses. */
+static inline void dynsel_in_flight_look(dynsel_policy *policy)
+{
+    if (policy->ops->needs != 0) {
+        dynsel_in_flight_reap_policy(policy);
+    }
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* When no slot is free: one that is, waited for as the request's manner says. */
+dynsel_status dynsel_in_flight_make_room(const dynsel_request *request, dynsel_slot **slot);
+
+/* Whether work goes on on a resource, told by what its backend works with: whoever placed it. */
+bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own);
+#endif
+
+#else
+
+static inline dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
+{
+    return (dynsel_in_flight_statistics){0};
+}
+
+static inline bool dynsel_in_flight_table_is_whole(void)
+{
+    return true;
+}
+
+static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+    return true;
+}
+
+static inline dynsel_status dynsel_in_flight_submit(const dynsel_request *request,
+                                                    dynsel_submission *submission)
+{
+    (void)request;
+    (void)submission;
+    return DYNSEL_E_UNSUPPORTED;
+}
+
+static inline dynsel_status dynsel_in_flight_collect(dynsel_submission *submission,
+                                                     const char *function, uint64_t deadline_ns,
+                                                     dynsel_event *done)
+{
+    (void)done;
+    (void)submission;
+    (void)function;
+    (void)deadline_ns;
+    return DYNSEL_E_STALE;
+}
+
+static inline dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
+{
+    (void)submission;
+    return DYNSEL_E_STALE;
+}
+
+static inline dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission,
+                                                    dynsel_event *done)
+{
+    (void)submission;
+    (void)done;
+    return DYNSEL_E_STALE;
+}
+
+static inline void dynsel_in_flight_unpin(uint32_t slot)
+{
+    (void)slot;
+}
+
+static inline void dynsel_in_flight_look(dynsel_policy *policy)
+{
+    (void)policy;
+}
+
+static inline void dynsel_in_flight_reap(void)
+{
+}
+
+static inline dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
+{
+    (void)policy;
+    return DYNSEL_OK;
+}
+
+static inline dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+{
+    (void)backend;
+    return DYNSEL_OK;
+}
+
+static inline uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
+{
+    (void)policy;
+    return 0;
+}
+
+#endif
+
+#endif

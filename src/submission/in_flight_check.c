@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at the table of submissions in flight as a whole. */
+#include "submission/in_flight.h"
+#include "submission/in_flight_marks.h"
+#include "submission/lane.h"
+
+#if CONFIG_DYNSEL_STATISTICS
+dynsel_word dynsel_slots_in_use;
+#endif
+dynsel_word dynsel_most_in_use;
+static dynsel_word refusals;
+
+static uint32_t count_in_use(void)
+{
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        const uint32_t word = dynsel_word_load_relaxed(&dynsel_slot_at(number)->word);
+        count += dynsel_slot_state(word) != DYNSEL_SLOT_FREE ? 1 : 0;
+    }
+    return count;
+}
+
+void dynsel_in_flight_raise_most(uint32_t in_use)
+{
+    uint32_t most = dynsel_word_load_relaxed(&dynsel_most_in_use);
+    while (most < in_use && !dynsel_word_swap(&dynsel_most_in_use, &most, in_use)) {
+    }
+}
+
+void dynsel_in_flight_note_use(void)
+{
+    dynsel_in_flight_raise_most(count_in_use());
+}
+
+void dynsel_in_flight_note_refusal(void)
+{
+    (void)dynsel_word_add_relaxed(&refusals, 1);
+}
+
+dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
+{
+    dynsel_in_flight_note_use();
+    return (dynsel_in_flight_statistics){
+        .capacity = CONFIG_DYNSEL_MAX_IN_FLIGHT,
+        .in_use = count_in_use(),
+        .most_in_use = dynsel_word_load_relaxed(&dynsel_most_in_use),
+        .refusals = dynsel_word_load_relaxed(&refusals),
+    };
+}
+
+/* With nobody inside the library nothing is pinned, and a slot is free, waits, runs or is
+ * finished; a host accessor that is open is work that is being started. */
+static bool slot_is_whole(uint32_t word)
+{
+    const uint32_t kept = word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED);
+    if ((word & (DYNSEL_SLOT_PINS | DYNSEL_SLOT_MARKING)) != 0) {
+        return false;
+    }
+    switch (dynsel_slot_state(word)) {
+    case DYNSEL_SLOT_FREE:
+        return kept == 0;
+    case DYNSEL_SLOT_WAITING:
+    case DYNSEL_SLOT_STARTING:
+        return CONFIG_DYNSEL_COMMAND_GROUPS && (kept & DYNSEL_SLOT_LISTED) == 0;
+    case DYNSEL_SLOT_RUNNING:
+        return (kept & DYNSEL_SLOT_LISTED) != 0;
+    case DYNSEL_SLOT_FINISHED:
+        return kept != 0;
+    default:
+        return false;
+    }
+}
+
+bool dynsel_in_flight_table_is_whole(void)
+{
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        if (!slot_is_whole(dynsel_word_load_acquire(&dynsel_slot_at(number)->word))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What says that it is in this lane: more than the lane's list has would be lost for ever. */
+static uint32_t count_listed(const dynsel_policy *policy, uint32_t index)
+{
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        const dynsel_slot *slot = dynsel_slot_at(number);
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        count += (word & DYNSEL_SLOT_LISTED) != 0 && slot->selection.policy == policy &&
+                         slot->selection.index == index
+                     ? 1
+                     : 0;
+    }
+    return count;
+}
+
+bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
+{
+    const dynsel_lane *lane = &policy->lanes[index];
+    uint32_t number = dynsel_word_load_acquire(&lane->head);
+    uint32_t last = DYNSEL_NO_SLOT;
+    uint32_t steps = 0;
+    for (; number != DYNSEL_NO_SLOT; steps++) {
+        if (number > CONFIG_DYNSEL_MAX_IN_FLIGHT || steps == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+            return false;
+        }
+        const dynsel_slot *slot = dynsel_slot_at(number);
+        if ((dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
+            slot->selection.policy != policy || slot->selection.index != index) {
+            return false;
+        }
+        last = number;
+        number = dynsel_word_load_acquire(&slot->next);
+    }
+    const uint32_t tail = dynsel_word_load_acquire(&lane->tail);
+    const uint32_t end = dynsel_tail_is_over(tail) ? (uint32_t)DYNSEL_NO_SLOT
+                                                   : dynsel_slot_number(dynsel_lane_last(tail));
+    return last == end && steps == count_listed(policy, index) &&
+           dynsel_word_load_acquire(&lane->reaper) == 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of submissions in flight in little code: for one thread, and for backends that tell
+ * every end with dynsel_complete(), or end their work before they return.
+ *
+ * The program alone changes the state of a slot:
+ *
+ *     FREE -> STARTING -> RUNNING -> FINISHED -> FREE
+ *
+ * An interrupt only closes a slot that is open, after it wrote down how the work ended. So at any
+ * time each word has one writer, and nothing but dynsel_complete() needs a critical section.
+ */
+#ifndef DYNSEL_SUBMISSION_IN_FLIGHT_SMALL_H
+#define DYNSEL_SUBMISSION_IN_FLIGHT_SMALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/backend.h>
+#include <dynsel/policy.h>
+
+#include "port/atomic.h"
+
+enum {
+    DYNSEL_SLOT_FREE = 0,
+    DYNSEL_SLOT_STARTING = 1, /* inside of the backend's start */
+    DYNSEL_SLOT_RUNNING = 2,  /* until somebody looks after it was closed */
+    DYNSEL_SLOT_FINISHED = 3  /* kept for who asks */
+};
+
+typedef struct dynsel_slot {
+    dynsel_word open; /* 1: the end may be marked */
+    uint8_t state;
+    bool asked; /* a submission will ask for it */
+    dynsel_selection selection;
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+    uint64_t took_ns; /* 0: not known */
+#endif
+    dynsel_work work;
+} dynsel_slot;
+
+extern dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+/* Of the table as a whole. */
+typedef struct dynsel_in_flight_state {
+    dynsel_word ended;   /* 1: an end was marked since somebody looked */
+    uint32_t last_token; /* each claim takes the next; its remainder by the slots is the slot */
+    uint32_t running;    /* slots that are */
+#if CONFIG_DYNSEL_STATISTICS
+    uint32_t in_use; /* slots that are not free */
+    uint32_t most_in_use;
+    uint32_t refusals;
+#endif
+} dynsel_in_flight_state;
+
+extern dynsel_in_flight_state dynsel_in_flight;
+
+static inline void dynsel_slot_begin_use(dynsel_slot *slot)
+{
+    slot->state = DYNSEL_SLOT_STARTING;
+#if CONFIG_DYNSEL_STATISTICS
+    dynsel_in_flight.in_use++;
+    if (dynsel_in_flight.in_use > dynsel_in_flight.most_in_use) {
+        dynsel_in_flight.most_in_use = dynsel_in_flight.in_use;
+    }
+#endif
+}
+
+static inline void dynsel_slot_end_use(dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_STATISTICS
+    dynsel_in_flight.in_use--;
+#endif
+    slot->state = DYNSEL_SLOT_FREE;
+}
+
+/* The only slot that can have this token. */
+static inline dynsel_slot *dynsel_slot_of(uint32_t token)
+{
+    return &dynsel_slots[token % CONFIG_DYNSEL_MAX_IN_FLIGHT];
+}
+
+/* Lets the policy hear of a step, if it wants to: before the start (FREE), when the backend refused
+ * (STARTING), and when the work is complete (FINISHED). */
+void dynsel_slot_note_step(dynsel_slot *slot);
+
+/* Gives back the event, and the slot, of work that is finished. */
+void dynsel_slot_free(dynsel_slot *slot);
+
+/* Nobody asks any more: from now on a failure is the group's. */
+void dynsel_slot_let_go(dynsel_slot *slot);
+
+/* How long a call may wait: the function that sleeps until an end may have been marked since
+ * somebody looked, and is false when that took too long. A pointer, so that a program that gives no
+ * bounds has no code for them. */
+typedef struct dynsel_patience {
+    bool (*rest)(const struct dynsel_patience *patience);
+} dynsel_patience;
+
+typedef struct dynsel_bounded_patience {
+    dynsel_patience patience; /* dynsel_rest_until */
+    uint64_t deadline_ns;
+} dynsel_bounded_patience;
+
+extern const dynsel_patience dynsel_endless;
+
+bool dynsel_rest_until(const dynsel_patience *patience);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "submission/lane.h"
+
+#include "policy/report.h"
+#include "port/pause.h"
+#include "submission/deferred.h"
+
+void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot)
+{
+    const uint32_t number = dynsel_slot_number(slot);
+    dynsel_word_store_relaxed(&slot->next, DYNSEL_NO_SLOT);
+    const uint32_t before = dynsel_word_exchange(&lane->tail, slot->work.token + 1);
+    slot->overtaken = before != slot->work.lane_tail;
+    if (dynsel_tail_is_over(before)) {
+        dynsel_word_store_release(&lane->head, number);
+    } else {
+        dynsel_slot *last = dynsel_lane_last(before); /* it stays listed until this is there */
+        dynsel_word_store_release(&last->next, number);
+    }
+}
+
+/* The tail when this was taken off last. */
+static uint32_t tail_after(const dynsel_slot *slot)
+{
+    return (slot->work.token | (uint32_t)DYNSEL_TAIL_IS_OVER) + 1;
+}
+
+/* Only the reaper. False: another thread is appending behind the head; it can be taken off next
+ * time. */
+static bool take_head(dynsel_lane *lane, dynsel_slot *head)
+{
+    uint32_t next = dynsel_word_load_acquire(&head->next);
+    if (next == DYNSEL_NO_SLOT) {
+        uint32_t expected = head->work.token + 1;
+        /* before the tail: whoever appends next sets it */
+        dynsel_word_store_release(&lane->head, DYNSEL_NO_SLOT);
+        if (dynsel_word_swap(&lane->tail, &expected, tail_after(head))) {
+            return true;
+        }
+        next = dynsel_word_load_acquire(&head->next);
+        if (next == DYNSEL_NO_SLOT) {
+            dynsel_word_store_release(&lane->head, dynsel_slot_number(head));
+            return false;
+        }
+    }
+    dynsel_word_store_release(&lane->head, next);
+    return true;
+}
+
+static void release_unsynchronized(dynsel_lane *lane, const dynsel_resource *resource)
+{
+    if (lane->unsynchronized != NULL) {
+        dynsel_work work = {
+            .where = resource, .own = lane->own, .done = {.native = lane->unsynchronized}};
+        lane->unsynchronized = NULL;
+        resource->backend->ops->release(resource->backend, &work);
+    }
+}
+
+static void wait_for_unsynchronized(const dynsel_lane *lane, const dynsel_resource *resource)
+{
+    if (lane->unsynchronized != NULL) {
+        const dynsel_work work = {
+            .where = resource, .own = lane->own, .done = {.native = lane->unsynchronized}};
+        /* its failure was reported when it was polled */
+        (void)resource->backend->ops->wait(resource->backend, &work);
+    }
+}
+
+/*
+ * Work that nobody asks for and that was only polled: its event is kept until the group is waited
+ * for, in place of the event before it, because waiting for the newest covers them all. Threads
+ * that pinned the slot, other than this one, may still be using the event; then it is waited for
+ * right here.
+ */
+static void keep_event(dynsel_lane *lane, dynsel_slot *slot, uint32_t own_pins)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if ((word & DYNSEL_SLOT_POLLED) == 0 || (word & DYNSEL_SLOT_HANDLE) != 0) {
+        return; /* a handle's owner synchronizes */
+    }
+    if ((word & DYNSEL_SLOT_PINS) != own_pins) {
+        dynsel_slot_synchronize(slot);
+        return;
+    }
+    if (slot->overtaken) {
+        wait_for_unsynchronized(lane, slot->work.where);
+    }
+    void *const before = lane->unsynchronized;
+    lane->unsynchronized = slot->work.done.native;
+    slot->work.done.native = before; /* for who frees the slot to release */
+}
+
+/*
+ * What the work itself took: from when it could begin, or from the end of the work before it on the
+ * same resource. Work behind other work whose end nobody saw cannot be timed.
+ */
+static uint64_t time_of(const dynsel_lane *lane, const dynsel_slot *slot)
+{
+    const dynsel_work *work = &slot->work;
+    const bool timed = (work->wants & DYNSEL_TASK_TIME) != 0;
+    if (!timed || work->ended_ns == 0 || (slot->queued && !work->began && lane->last_end_ns == 0)) {
+        return 0;
+    }
+    const uint64_t begin =
+        lane->last_end_ns > work->ready_ns && !work->began ? lane->last_end_ns : work->ready_ns;
+    return work->ended_ns > begin ? work->ended_ns - begin : 1;
+}
+
+/* Only the reaper, so reports of a lane come one after the other. */
+static void tell_end(dynsel_lane *lane, const dynsel_slot *slot)
+{
+    if (slot->selection.wants != 0) {
+        dynsel_tell_end(&slot->selection, slot->work.error.status, time_of(lane, slot));
+    }
+    lane->last_end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? slot->work.ended_ns : 0;
+}
+
+static bool become_reaper(dynsel_lane *lane)
+{
+    uint32_t expected = 0;
+    return dynsel_word_swap(&lane->reaper, &expected, 1);
+}
+
+static void wait_to_be_reaper(dynsel_lane *lane)
+{
+    for (uint32_t round = 0; !become_reaper(lane); round++) {
+        dynsel_pause(round);
+    }
+}
+
+static void take_off_finished(dynsel_lane *lane, const dynsel_slot *pinned)
+{
+    uint32_t number = dynsel_word_load_acquire(&lane->head);
+    while (number != DYNSEL_NO_SLOT) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_poll(slot) || !take_head(lane, slot)) {
+            break;
+        }
+        tell_end(lane, slot);
+        keep_event(lane, slot, slot == pinned ? DYNSEL_SLOT_PIN : 0);
+        dynsel_slot_drop(slot, DYNSEL_SLOT_LISTED);
+        number = dynsel_word_load_acquire(&lane->head);
+    }
+}
+
+void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned)
+{
+    if (dynsel_word_load_relaxed(&lane->head) != DYNSEL_NO_SLOT && become_reaper(lane)) {
+        take_off_finished(lane, pinned);
+        dynsel_word_store_release(&lane->reaper, 0);
+    }
+}
+
+/* A pin may have to be waited for, and not while nobody else can reap. */
+static bool is_crowded(const dynsel_slot *slot)
+{
+    return (dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_PINS) > DYNSEL_SLOT_PINS / 2;
+}
+
+dynsel_slot *dynsel_lane_pin_behind(dynsel_lane *lane, uint32_t count)
+{
+    if (!become_reaper(lane)) {
+        return NULL;
+    }
+    uint32_t number = dynsel_word_load_acquire(&lane->head);
+    for (uint32_t i = 0; i < count && number != DYNSEL_NO_SLOT; i++) {
+        number = dynsel_word_load_acquire(&dynsel_slot_at(number)->next);
+    }
+    dynsel_slot *slot = number != DYNSEL_NO_SLOT ? dynsel_slot_at(number) : NULL;
+    const bool pinned =
+        slot != NULL && !is_crowded(slot) && dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED);
+    dynsel_word_store_release(&lane->reaper, 0);
+    return pinned ? slot : NULL;
+}
+
+void dynsel_lane_reap_after_others(dynsel_lane *lane)
+{
+    wait_to_be_reaper(lane);
+    take_off_finished(lane, NULL);
+    dynsel_word_store_release(&lane->reaper, 0);
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Says in the lane that work came and went, if none has since this was about to be started. */
+static bool pass_by(dynsel_lane *lane, const dynsel_slot *slot)
+{
+    uint32_t expected = slot->work.lane_tail;
+    return dynsel_tail_is_over(expected) &&
+           dynsel_word_swap(&lane->tail, &expected, tail_after(slot));
+}
+
+/* As take_off_finished(), of work that nobody can have overtaken. */
+static void end_passing(dynsel_lane *lane, dynsel_slot *slot, bool synchronizes)
+{
+    dynsel_deferred_tell_run(slot);
+    lane->last_end_ns = 0;
+    if (dynsel_slot_end_polled(slot, synchronizes ? 0 : DYNSEL_SLOT_POLLED)) {
+        if (!synchronizes) {
+            void *const before = lane->unsynchronized;
+            lane->unsynchronized = slot->work.done.native;
+            slot->work.done.native = before;
+        }
+        dynsel_slot_free(slot);
+    }
+    dynsel_deferred_moved(slot);
+}
+
+bool dynsel_lane_pass(dynsel_lane *lane, dynsel_slot *slot)
+{
+    dynsel_backend *const backend = slot->work.where->backend;
+    if (!become_reaper(lane)) {
+        return false;
+    }
+    const bool over = backend->ops->poll(backend, &slot->work) == DYNSEL_OK && pass_by(lane, slot);
+    if (over) {
+        end_passing(lane, slot, backend->ops->poll_synchronizes);
+    }
+    dynsel_word_store_release(&lane->reaper, 0);
+    return over;
+}
+
+bool dynsel_lane_reap_to_running(dynsel_lane *lane)
+{
+    wait_to_be_reaper(lane);
+    take_off_finished(lane, NULL);
+    const uint32_t number = dynsel_word_load_acquire(&lane->head);
+    const bool running = number != DYNSEL_NO_SLOT && dynsel_slot_goes_on(dynsel_slot_at(number));
+    dynsel_word_store_release(&lane->reaper, 0);
+    return running;
+}
+#endif
+
+void dynsel_lane_synchronize(dynsel_lane *lane, const dynsel_resource *resource)
+{
+    wait_to_be_reaper(lane);
+    take_off_finished(lane, NULL);
+    wait_for_unsynchronized(lane, resource);
+    release_unsynchronized(lane, resource);
+    dynsel_word_store_release(&lane->reaper, 0);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The work in flight on one resource of one policy, oldest first.
+ *
+ * Any thread appends (one exchange); one thread at a time, the reaper, takes finished work off the
+ * head. So the cost of reaping follows what has finished, not what is in flight.
+ */
+#ifndef DYNSEL_SUBMISSION_LANE_H
+#define DYNSEL_SUBMISSION_LANE_H
+
+#include "submission/slot.h"
+
+enum { DYNSEL_TAIL_IS_OVER = 1 << (DYNSEL_SLOT_GENERATION_SHIFT - 1) };
+
+_Static_assert(CONFIG_DYNSEL_MAX_IN_FLIGHT <= (int)DYNSEL_TAIL_IS_OVER, "a tail has no bit left");
+
+/* A tail is the token of what was appended last, + 1, so that a slot that was used again in between
+ * shows. It stays, with a mark, when that was taken off, so that work that came and went shows too.
+ */
+static inline bool dynsel_tail_is_over(uint32_t tail)
+{
+    return ((tail - 1) & DYNSEL_TAIL_IS_OVER) != 0;
+}
+
+static inline bool dynsel_lane_is_empty(const dynsel_lane *lane)
+{
+    return dynsel_tail_is_over(dynsel_word_load_relaxed(&lane->tail));
+}
+
+/* The slot that a tail stands for that is not over. */
+static inline dynsel_slot *dynsel_lane_last(uint32_t tail)
+{
+    return dynsel_slot_at(dynsel_slot_number_in(tail - 1));
+}
+
+/* Appends a slot that is published as LISTED. */
+void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot);
+
+/* Takes finished work off the head, unless another thread is doing so. Never blocks. pinned: the
+ * slot that the caller itself holds a pin of; or NULL. */
+void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned);
+
+/* The same, after any thread that is doing so. */
+void dynsel_lane_reap_after_others(dynsel_lane *lane);
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Started work that has no place in the lane yet, and of which nobody wants to know more than its
+ * end: where the lane is empty and the work is over by now, it ends without one. False: it is as it
+ * was. */
+bool dynsel_lane_pass(dynsel_lane *lane, dynsel_slot *slot);
+
+/* As dynsel_lane_reap_after_others(). True: the oldest work that is left goes on; false: nothing is
+ * left, or another thread is about to complete or append something. */
+bool dynsel_lane_reap_to_running(dynsel_lane *lane);
+#endif
+
+/* The started work that has `count` others ahead of it, pinned; NULL: there are fewer, or another
+ * thread is taking work off. */
+dynsel_slot *dynsel_lane_pin_behind(dynsel_lane *lane, uint32_t count);
+
+/* The same again; and makes the results of all work that was taken off visible to the caller. */
+void dynsel_lane_synchronize(dynsel_lane *lane, const dynsel_resource *resource);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Policies with entries of their own for submitting. */
+#include "submission/own_ways.h"
+
+#include "base/fail.h"
+#include "port/atomic.h"
+#include "port/pause.h"
+#include "port/thread.h"
+#include "submission/in_flight.h"
+#include "submission/submission.h"
+
+static dynsel_status refuse_way(const dynsel_request *request)
+{
+    return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_UNSUPPORTED,
+                          "the policy has no such way of submitting", 0);
+}
+
+typedef dynsel_status (*submit_fn)(dynsel_policy *policy, const dynsel_task *task,
+                                   dynsel_submission *submission);
+
+/*
+ * Calls the policy's own entry with a handle that shows whether it placed the work: the caller's
+ * may hold anything, and stays as it is on failure. Work that was placed although the entry says
+ * that it failed goes on, and its own failure is the group's.
+ */
+static dynsel_status submit_with(submit_fn own, const dynsel_request *request,
+                                 dynsel_submission *submission)
+{
+    if (submission == NULL) {
+        return own(request->policy, request->task, NULL);
+    }
+    dynsel_submission placed = {.policy = NULL};
+    const dynsel_status status = own(request->policy, request->task, &placed);
+    const bool is_placed = dynsel_word_load_relaxed(&placed.slot) != DYNSEL_SUBMISSION_NONE;
+    if (status == DYNSEL_OK && is_placed) {
+        *submission = placed;
+    } else if (status == DYNSEL_OK) {
+        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_INVALID,
+                              "the policy's own submit returned DYNSEL_OK and placed no work: it "
+                              "has to call dynsel_submit_selection() with the submission",
+                              0);
+    } else if (is_placed) {
+        const dynsel_status given_up = dynsel_submission_release(&placed);
+        (void)given_up; /* the entry may have waited for it */
+    }
+    return status;
+}
+
+static dynsel_status submit_with_own_try(const dynsel_request *request,
+                                         dynsel_submission *submission)
+{
+    const dynsel_policy_ops *ops = request->policy->ops;
+    for (uint32_t round = 0;; round++) {
+        const dynsel_status status = submit_with(ops->try_submit, request, submission);
+        if (status != DYNSEL_E_AGAIN || request->manner->deadline_ns == DYNSEL_DO_NOT_WAIT ||
+            dynsel_this_thread()->task_depth != 0) {
+            return status;
+        }
+        if (dynsel_deadline_passed(request->manner->deadline_ns)) {
+            return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
+                                  "the policy had no resource free in time", 0);
+        }
+        dynsel_in_flight_reap();
+        dynsel_pause(round);
+    }
+}
+
+dynsel_status dynsel_submit_its_own_way(const dynsel_request *request,
+                                        dynsel_submission *submission)
+{
+    const dynsel_policy_ops *ops = request->policy->ops;
+    if (ops->submit != NULL && request->manner->deadline_ns == DYNSEL_WAIT_FOREVER) {
+        return submit_with(ops->submit, request, submission);
+    }
+    return ops->try_submit != NULL ? submit_with_own_try(request, submission) : refuse_way(request);
+}
+
+bool dynsel_selects(const dynsel_request *request)
+{
+    const dynsel_policy_ops *ops = request->policy->ops;
+    const bool own = ops->try_submit != NULL ||
+                     (ops->submit != NULL && request->manner->deadline_ns == DYNSEL_WAIT_FOREVER);
+    return request->selection != NULL || (ops->try_select != NULL && !own);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Policies that submit in their own way; there are none without CONFIG_DYNSEL_CUSTOM_POLICIES. */
+#ifndef DYNSEL_SUBMISSION_OWN_WAYS_H
+#define DYNSEL_SUBMISSION_OWN_WAYS_H
+
+#include <dynsel/submission.h>
+
+#include "policy/policy.h"
+#include "submission/start.h"
+
+static inline bool dynsel_policy_has_ways(const dynsel_policy *policy)
+{
+    return CONFIG_DYNSEL_CUSTOM_POLICIES && (policy->ways & DYNSEL_WAY_OF_ITS_OWN) != 0;
+}
+
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
+
+/* Whether try_select serves this request: it must be there, and no entry of the policy's own comes
+ * first. What may wait repeats try_submit where there is no submit. */
+bool dynsel_selects(const dynsel_request *request);
+
+DYNSEL_RARE dynsel_status dynsel_submit_its_own_way(const dynsel_request *request,
+                                                    dynsel_submission *submission);
+
+#else
+
+static inline bool dynsel_selects(const dynsel_request *request)
+{
+    (void)request;
+    return true;
+}
+
+static inline dynsel_status dynsel_submit_its_own_way(const dynsel_request *request,
+                                                      dynsel_submission *submission)
+{
+    (void)request;
+    (void)submission;
+    return DYNSEL_E_UNSUPPORTED;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "submission/slot.h"
+
+#include "base/fail.h"
+#include "policy/policy.h"
+#include "port/assert.h"
+#include "port/pause.h"
+#include "port/thread.h"
+#include "port/wake.h"
+#include "submission/deferred.h"
+#include "submission/group.h"
+#include "submission/in_flight_marks.h"
+#include "submission/start.h"
+#include "submission/work.h"
+
+dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+static inline bool try_claim(dynsel_slot *slot, uint32_t index)
+{
+    uint32_t word = dynsel_word_load_relaxed(&slot->word);
+    if (dynsel_slot_state(word) != DYNSEL_SLOT_FREE ||
+        !dynsel_marked_swap(&slot->word, &word, word | DYNSEL_SLOT_CLAIMED)) {
+        return false;
+    }
+    slot->work.token = dynsel_slot_generation(word) << DYNSEL_SLOT_GENERATION_SHIFT | index;
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    slot->deferred = false;
+#endif
+    return true;
+}
+
+dynsel_slot *dynsel_slot_claim(void)
+{
+    dynsel_thread *thread = dynsel_this_thread();
+    uint32_t cursor = thread->slot_cursor;
+    for (uint32_t looked_at = 0; looked_at < CONFIG_DYNSEL_MAX_IN_FLIGHT; looked_at++) {
+        const uint32_t index = cursor;
+        cursor = cursor + 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT ? cursor + 1 : 0;
+        if (try_claim(&dynsel_slots[index], index)) {
+            thread->slot_cursor = cursor;
+            dynsel_in_flight_note_claim();
+            return &dynsel_slots[index];
+        }
+    }
+    return NULL;
+}
+
+/* Only for who has the slot alone; word: any of its generation. */
+static inline void make_free(dynsel_slot *slot, uint32_t word)
+{
+    const uint32_t generation = dynsel_slot_generation(word) + 1;
+    dynsel_in_flight_note_free();
+    dynsel_word_store_release(&slot->word,
+                              generation << DYNSEL_SLOT_GENERATION_SHIFT | DYNSEL_SLOT_FREE);
+}
+
+DYNSEL_RARE static uint32_t wait_until_marked(const dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (uint32_t round = 0; (word & DYNSEL_SLOT_MARKING) != 0; round++) {
+        dynsel_pause(round);
+        word = dynsel_word_load_acquire(&slot->word);
+    }
+    return word;
+}
+
+/* What the slot's word is when nobody is marking it: the end may be marked by mistake even where
+ * nobody asked for it, too early or too late, and that must not reach the next use. */
+static inline uint32_t unmarked(const dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    return DYNSEL_LIKELY((word & DYNSEL_SLOT_MARKING) == 0) ? word : wait_until_marked(slot);
+}
+
+void dynsel_slot_unclaim(dynsel_slot *slot)
+{
+    uint32_t word = 0;
+    do {
+        word = unmarked(slot);
+    } while (!dynsel_marked_swap(&slot->word, &word,
+                                 (word & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING));
+    make_free(slot, word);
+}
+
+#define ANY_GENERATION  0u
+#define THIS_GENERATION (UINT32_MAX << DYNSEL_SLOT_GENERATION_SHIFT)
+
+/* Waits out the moment in which more threads wait than can be counted. which: ANY_GENERATION or
+ * THIS_GENERATION; reserve: pins that are not for this caller. */
+static bool pin(dynsel_slot *slot, uint32_t needed, uint32_t which, uint32_t generation,
+                uint32_t reserve)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (uint32_t round = 0;;) {
+        const uint32_t state = dynsel_slot_state(word);
+        if (state < DYNSEL_SLOT_WAITING || state > DYNSEL_SLOT_FINISHED ||
+            (needed != 0 && (word & needed) == 0) ||
+            ((word ^ generation << DYNSEL_SLOT_GENERATION_SHIFT) & which) != 0) {
+            return false;
+        }
+        if ((word & DYNSEL_SLOT_PINS) >= DYNSEL_SLOT_PINS - reserve) {
+            dynsel_pause(round++);
+            word = dynsel_word_load_acquire(&slot->word);
+        } else if (dynsel_marked_swap(&slot->word, &word, word + DYNSEL_SLOT_PIN)) {
+            return true;
+        }
+    }
+}
+
+enum { RESERVE = CONFIG_DYNSEL_COMMAND_GROUPS ? DYNSEL_SLOT_PIN : 0 };
+
+bool dynsel_slot_pin(dynsel_slot *slot, uint32_t needed)
+{
+    return pin(slot, needed, ANY_GENERATION, 0, RESERVE);
+}
+
+bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation)
+{
+    return pin(slot, DYNSEL_SLOT_HANDLE, THIS_GENERATION, generation, RESERVE);
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation)
+{
+    return pin(slot, 0, THIS_GENERATION, generation, RESERVE);
+}
+
+bool dynsel_slot_pin_reserved(dynsel_slot *slot, uint32_t generation)
+{
+    return pin(slot, 0, THIS_GENERATION, generation, 0);
+}
+#endif
+
+/* The end of work may come as soon as its start. */
+static inline bool may_be_marked(uint32_t word)
+{
+    const uint32_t state = dynsel_slot_state(word);
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    if (state == DYNSEL_SLOT_STARTING) {
+        return true;
+    }
+#endif
+    return state == DYNSEL_SLOT_CLAIMED || state == DYNSEL_SLOT_RUNNING;
+}
+
+/* Only in its own generation, only while the work goes on, and only once. */
+static bool begin_marking(dynsel_slot *slot, uint32_t generation)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (;;) {
+        if (dynsel_slot_generation(word) != generation || !may_be_marked(word) ||
+            (word & (DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED)) != 0) {
+            return false;
+        }
+        if (dynsel_marked_swap(&slot->word, &word, word | DYNSEL_SLOT_MARKING)) {
+            return true;
+        }
+    }
+}
+
+dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end_ns)
+{
+    const uint32_t index = token & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1);
+    if (index >= CONFIG_DYNSEL_MAX_IN_FLIGHT ||
+        !begin_marking(&dynsel_slots[index], dynsel_slot_generation(token))) {
+        return DYNSEL_E_STALE;
+    }
+    dynsel_slots[index].marked = status;
+    dynsel_slots[index].work.ended_ns = end_ns;
+    (void)dynsel_marked_add(&dynsel_slots[index].word, DYNSEL_SLOT_MARKED - DYNSEL_SLOT_MARKING);
+    dynsel_wake_all();
+    return DYNSEL_OK;
+}
+
+static void release_event(dynsel_slot *slot)
+{
+    dynsel_backend *backend = slot->work.where->backend;
+    if (slot->work.done.native != NULL && backend->ops->release != NULL) {
+        backend->ops->release(backend, &slot->work);
+    }
+}
+
+/* Who still needs the slot. */
+enum { KEPT = DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED | DYNSEL_SLOT_PINS };
+
+void dynsel_slot_drop(dynsel_slot *slot, uint32_t what)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    uint32_t left = 0;
+    bool last = false;
+    do {
+        DYNSEL_ASSERT((word & (what == DYNSEL_SLOT_PIN ? (uint32_t)DYNSEL_SLOT_PINS : what)) != 0);
+        left = word - what;
+        last = dynsel_slot_state(left) == DYNSEL_SLOT_FINISHED && (left & KEPT) == 0;
+        if (last) {
+            left = (left & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING;
+        }
+    } while (!dynsel_marked_swap(&slot->word, &word, left));
+    if (last) {
+        release_event(slot);
+        make_free(slot, word);
+    }
+}
+
+bool dynsel_slot_take_handle(dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    while ((word & DYNSEL_SLOT_HANDLE) != 0) {
+        if (dynsel_marked_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * The group hears of a failure from whoever sees both that the work has finished and that nobody
+ * asks for it: this function, or the one that completes the work.
+ */
+bool dynsel_slot_detach(dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    do {
+        if ((word & DYNSEL_SLOT_HANDLE) == 0) {
+            return false;
+        }
+    } while (!dynsel_marked_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_HANDLE));
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
+        dynsel_slot_synchronize(slot);
+        if (slot->work.error.status != DYNSEL_OK) {
+            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+        }
+    }
+    return true;
+}
+
+static inline bool try_to_begin_completion(dynsel_slot *slot, uint32_t *word)
+{
+    return (*word & (DYNSEL_SLOT_STATE | DYNSEL_SLOT_MARKING)) == DYNSEL_SLOT_RUNNING &&
+           dynsel_marked_swap(&slot->word, word,
+                              *word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING));
+}
+
+DYNSEL_ASIDE static bool begin_completion_after_others(dynsel_slot *slot, uint32_t word)
+{
+    for (uint32_t round = 0; dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING;) {
+        if ((word & DYNSEL_SLOT_MARKING) != 0) {
+            dynsel_pause(round++);
+            word = dynsel_word_load_acquire(&slot->word);
+        } else if (try_to_begin_completion(slot, &word)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One caller gets to write the result, and not while the slot is being marked. */
+static inline bool begin_completion(dynsel_slot *slot, uint32_t word)
+{
+    return DYNSEL_LIKELY(try_to_begin_completion(slot, &word)) ||
+           begin_completion_after_others(slot, word);
+}
+
+/* A failure that nobody asks for reaches the group before anybody can see that the work has
+ * finished; a handle that is given up does not come back. */
+DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
+{
+    const uint32_t end = DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags;
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    while ((word & DYNSEL_SLOT_HANDLE) != 0) {
+        if (dynsel_marked_swap(&slot->word, &word, word + end)) {
+            return;
+        }
+    }
+    dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+    (void)dynsel_marked_add(&slot->word, end);
+}
+
+/* An addition, because others pin the slot meanwhile; the flags are not set yet. */
+static inline void end_completion(dynsel_slot *slot, uint32_t flags)
+{
+    if (DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
+        (void)dynsel_marked_add(&slot->word, DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags);
+    } else {
+        end_failed_completion(slot, flags);
+    }
+}
+
+static bool is_finished(const dynsel_slot *slot)
+{
+    return dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_FINISHED;
+}
+
+/*
+ * True when the slot is finished now. word: as it was last seen; status, failures_before: how the
+ * work ended, and what tells its details from older ones; flags: of the slot from now on;
+ * end_ns: when, if it was seen at once; what was marked is better.
+ */
+static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
+                     uint32_t failures_before, uint32_t flags, uint64_t end_ns)
+{
+    if (!DYNSEL_LIKELY(begin_completion(slot, word))) {
+        return is_finished(slot);
+    }
+    if (status != DYNSEL_OK && slot->work.error.status == DYNSEL_OK) {
+        /* what the function itself returned comes first */
+        dynsel_note_failure(&slot->work, status, failures_before);
+    }
+    if (end_ns != 0 && slot->work.ended_ns == 0) {
+        slot->work.ended_ns = end_ns;
+    }
+    if (dynsel_slot_is_deferred(slot)) {
+        dynsel_deferred_tell_end(slot);
+    }
+    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
+    end_completion(slot, flags);
+    dynsel_deferred_moved(slot);
+    return true;
+}
+
+/* Its end was marked, or nobody knows it yet. */
+DYNSEL_ASIDE static bool complete_if_marked(dynsel_slot *slot, uint32_t word)
+{
+    return (word & DYNSEL_SLOT_MARKED) != 0 &&
+           complete(slot, word, slot->marked, dynsel_this_thread()->failure_count, 0, 0);
+}
+
+bool dynsel_slot_poll(dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if (!DYNSEL_LIKELY(dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING)) {
+        return dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED;
+    }
+    dynsel_backend *backend = slot->work.where->backend;
+    const dynsel_backend_ops *ops = backend->ops;
+    if (ops->marks_completion && (ops->poll == NULL || (word & DYNSEL_SLOT_MARKED) == 0)) {
+        return complete_if_marked(slot, word);
+    }
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    const dynsel_status status = ops->poll(backend, &slot->work);
+    return status != DYNSEL_E_AGAIN && complete(slot, word, status, failures_before,
+                                                ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED, 0);
+}
+
+static dynsel_status ask_to_wait(const dynsel_slot *slot)
+{
+    dynsel_backend *backend = slot->work.where->backend;
+    return backend->ops->wait(backend, &slot->work);
+}
+
+void dynsel_slot_synchronize(dynsel_slot *slot)
+{
+    if ((dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_POLLED) != 0) {
+        (void)ask_to_wait(slot);
+    }
+}
+
+/* Work whose end was not marked before the backend stopped waiting has only just ended. */
+static void wait_for_backend(dynsel_slot *slot)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    const dynsel_status status = ask_to_wait(slot);
+    const bool timed = (slot->work.wants & DYNSEL_TASK_TIME) != 0;
+    (void)complete(slot, dynsel_word_load_acquire(&slot->word), status, failures_before, 0,
+                   timed ? dynsel_now_ns() : 0);
+}
+
+/* Only a mark wakes: work that is marked, or that another thread completes, is worth another look
+ * at once. */
+static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t longest_ns,
+                           uint32_t round)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    const bool marked = (word & (DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED)) != 0;
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING && !marked) {
+        dynsel_wake_sleep(ticket, longest_ns);
+    } else {
+        dynsel_pause(round);
+    }
+}
+
+/* 0: the deadline has passed. */
+static uint64_t longest_sleep_ns(uint64_t deadline_ns)
+{
+    if (deadline_ns == DYNSEL_WAIT_FOREVER) {
+        return DYNSEL_LONGEST_SLEEP_NS;
+    }
+    const uint64_t now = dynsel_now_ns();
+    const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
+    return left < DYNSEL_LONGEST_SLEEP_NS ? left : DYNSEL_LONGEST_SLEEP_NS;
+}
+
+/* A backend's own wait has no bound, so with one this looks again and again, less and less often.
+ * Behind that wait at most another thread is still writing the result. */
+bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns)
+{
+    const dynsel_backend_ops *ops = slot->work.where->backend->ops;
+    const bool waits = deadline_ns == DYNSEL_WAIT_FOREVER && ops->wait != NULL;
+    if (waits && dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING) {
+        wait_for_backend(slot);
+    }
+    for (uint32_t round = 0;; round++) {
+        const uint32_t ticket = dynsel_wake_ticket();
+        if (dynsel_slot_poll(slot)) {
+            return true;
+        }
+        const uint64_t longest = longest_sleep_ns(deadline_ns);
+        if (longest == 0) {
+            return false;
+        }
+        if (ops->marks_completion && !waits) {
+            sleep_or_pause(slot, ticket, longest, round);
+        } else {
+            dynsel_pause(round);
+        }
+    }
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+void dynsel_slot_finish_if_marked(dynsel_slot *slot)
+{
+    const bool asks = slot->work.where->backend->ops->poll != NULL;
+    for (uint32_t round = 0;; round++) {
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (dynsel_slot_state(word) == DYNSEL_SLOT_COMPLETING) {
+            dynsel_pause(round); /* another thread is writing the result */
+        } else if (asks || dynsel_slot_state(word) != DYNSEL_SLOT_RUNNING ||
+                   (word & DYNSEL_SLOT_MARKED) == 0) {
+            return;
+        } else {
+            (void)complete_if_marked(slot, word); /* or another thread just began to */
+        }
+    }
+}
+
+/* Work whose end was not marked by then has only just ended. */
+void dynsel_slot_wait_in_backend(dynsel_slot *slot)
+{
+    if (slot->work.where->backend->ops->wait != NULL) {
+        const dynsel_status status = ask_to_wait(slot);
+        const bool timed = (slot->work.wants & DYNSEL_TASK_TIME) != 0;
+        (void)dynsel_complete(slot->work.token, status, timed ? dynsel_now_ns() : 0);
+    }
+}
+
+bool dynsel_slot_goes_on(dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if (dynsel_slot_state(word) != DYNSEL_SLOT_RUNNING) {
+        return false;
+    }
+    dynsel_backend *backend = slot->work.where->backend;
+    const dynsel_backend_ops *ops = backend->ops;
+    if (ops->marks_completion && (ops->poll == NULL || (word & DYNSEL_SLOT_MARKED) == 0)) {
+        return (word & DYNSEL_SLOT_MARKED) == 0;
+    }
+    return ops->poll(backend, &slot->work) == DYNSEL_E_AGAIN;
+}
+
+void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadline_ns,
+                      uint32_t round)
+{
+    if (!slot->work.where->backend->ops->marks_completion) {
+        dynsel_pause(round);
+        return;
+    }
+    sleep_or_pause(slot, ticket, longest_sleep_ns(deadline_ns), round);
+}
+
+void dynsel_slot_begin_end(dynsel_slot *slot)
+{
+    uint32_t word = 0;
+    do {
+        word = unmarked(slot);
+        DYNSEL_ASSERT(dynsel_slot_state(word) == DYNSEL_SLOT_STARTING);
+    } while (!dynsel_marked_swap(&slot->word, &word,
+                                 word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING)));
+}
+
+/* Those who only look at it do not wait for its results. */
+static uint32_t settle_flags(dynsel_slot *slot, uint32_t word, uint32_t flags)
+{
+    if (flags != 0 && (word & KEPT) != 0 && (word & DYNSEL_SLOT_HANDLE) == 0) {
+        (void)ask_to_wait(slot);
+        return 0;
+    }
+    return flags;
+}
+
+bool dynsel_slot_end_polled(dynsel_slot *slot, uint32_t flags)
+{
+    bool to_tell = slot->work.error.status != DYNSEL_OK;
+    uint32_t word = 0;
+    uint32_t after = 0;
+    do {
+        word = unmarked(slot);
+        if (to_tell && (word & DYNSEL_SLOT_HANDLE) == 0) {
+            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+            to_tell = false;
+        }
+        flags = settle_flags(slot, word, flags);
+        after = (word & ~(uint32_t)DYNSEL_SLOT_STATE) |
+                ((word & KEPT) != 0 ? DYNSEL_SLOT_FINISHED | flags : DYNSEL_SLOT_LEAVING);
+    } while (!dynsel_marked_swap(&slot->word, &word, after));
+    return dynsel_slot_state(after) == DYNSEL_SLOT_LEAVING;
+}
+
+void dynsel_slot_free(dynsel_slot *slot)
+{
+    release_event(slot);
+    make_free(slot, dynsel_word_load_relaxed(&slot->word));
+}
+
+void dynsel_slot_end(dynsel_slot *slot)
+{
+    if (dynsel_slot_end_polled(slot, 0)) {
+        dynsel_slot_free(slot);
+    }
+}
+
+#endif

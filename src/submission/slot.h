@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of submissions in flight, and what may happen to one slot of it.
+ *
+ * The truth of a slot is one 32-bit word, changed only by compare-and-swap, or by an addition of
+ * who alone may take the next step:
+ *
+ *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> LEAVING -> FREE, in its next
+ * generation
+ *
+ * and for deferred work (see submission/deferred.h) between CLAIMED and RUNNING
+ *
+ *     WAITING <-> STARTING, and from there also to COMPLETING, when it ends without running on
+ *
+ * Whoever turns RUNNING into COMPLETING writes the result and turns it into FINISHED. Beside the
+ * state the word holds who still needs the slot: the handle, the list of its lane, and the threads
+ * that look at it (pins). Whoever takes away the last of them from a finished slot releases the
+ * event and frees the slot. An interrupt or a callback may mark a slot as ended while it is claimed
+ * or running; whoever looks next completes it.
+ */
+#ifndef DYNSEL_SUBMISSION_SLOT_H
+#define DYNSEL_SUBMISSION_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/backend.h>
+#include <dynsel/policy.h>
+
+#include "port/assert.h"
+#include "port/atomic.h"
+
+enum {
+    DYNSEL_SLOT_FREE = 0,
+    DYNSEL_SLOT_CLAIMED = 1,
+    DYNSEL_SLOT_WAITING = 2,  /* accepted, to be started later */
+    DYNSEL_SLOT_STARTING = 3, /* accepted, and one thread is starting it, or ending it */
+    DYNSEL_SLOT_RUNNING = 4,
+    DYNSEL_SLOT_COMPLETING = 5,
+    DYNSEL_SLOT_FINISHED = 6,
+    DYNSEL_SLOT_LEAVING = 7,
+    DYNSEL_SLOT_STATE = 7,       /* the bits of the state */
+    DYNSEL_SLOT_HANDLE = 1 << 3, /* a submission will ask for it */
+    DYNSEL_SLOT_LISTED = 1 << 4, /* it is in the list of its lane */
+    DYNSEL_SLOT_POLLED =
+        1 << 5, /* finished, but the backend has to wait once before results can be seen */
+    DYNSEL_SLOT_PIN = 1 << 6,
+    DYNSEL_SLOT_PINS = 31 << 6,
+    DYNSEL_SLOT_MARKING = 1 << 11, /* somebody is writing how and when the work ended */
+    DYNSEL_SLOT_MARKED = 1 << 12,  /* it is written */
+    DYNSEL_SLOT_GENERATION_SHIFT = 13
+};
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+#define DYNSEL_SLOT_ALIGNMENT 64 /* a cache line, so that threads do not slow each other down */
+#else
+#define DYNSEL_SLOT_ALIGNMENT sizeof(void *)
+#endif
+
+typedef struct dynsel_slot {
+    _Alignas(DYNSEL_SLOT_ALIGNMENT) dynsel_word word;
+    dynsel_word next; /* in its lane's list: a slot's number, DYNSEL_NO_SLOT at the end */
+    dynsel_selection selection;
+    dynsel_status marked; /* how the work ended, as it was marked */
+    bool overtaken;       /* other work was appended between its start and its own append */
+    bool queued;          /* it was put behind other work of its lane */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    bool deferred;        /* it may wait before it is started; see submission/deferred.h */
+    bool counted;         /* among what is pending; of who has it alone, or has it in STARTING */
+    dynsel_word choice;   /* of deferred work: index and reason, for who does not start it */
+    dynsel_word watchers; /* of whoever defers work: not 0 where dynsel_deferral.moved is wanted */
+#endif
+    dynsel_work work;
+} dynsel_slot;
+
+_Static_assert(sizeof(dynsel_slot) <= 192,
+               "a slot outgrew three cache lines: shrink dynsel_work, or raise this limit and "
+               "the bytes in the help of DYNSEL_MAX_IN_FLIGHT");
+
+enum {
+    DYNSEL_NO_SLOT = 0 /* slots count from 1, so that zeroed memory is an empty list */
+};
+
+extern dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+static inline dynsel_slot *dynsel_slot_at(uint32_t number)
+{
+    DYNSEL_ASSERT(number >= 1 && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT);
+    return &dynsel_slots[number - 1];
+}
+
+/* The number of the slot that a token stands for. */
+static inline uint32_t dynsel_slot_number_in(uint32_t token)
+{
+    return (token & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1)) + 1;
+}
+
+/* Of a slot that is in use. */
+static inline uint32_t dynsel_slot_number(const dynsel_slot *slot)
+{
+    return dynsel_slot_number_in(slot->work.token);
+}
+
+static inline uint32_t dynsel_slot_state(uint32_t word)
+{
+    return word & DYNSEL_SLOT_STATE;
+}
+
+static inline uint32_t dynsel_slot_generation(uint32_t word)
+{
+    return word >> DYNSEL_SLOT_GENERATION_SHIFT;
+}
+
+/* Whether the slot, pinned or the caller's alone, is that of deferred work. */
+static inline bool dynsel_slot_is_deferred(const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return slot->deferred;
+#else
+    (void)slot;
+    return false;
+#endif
+}
+
+/* It waits, or a thread is starting it, or ending it without a lane: others may not look at its
+ * choice, and no lane tells of it. */
+static inline bool dynsel_slot_is_pending(uint32_t word)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    const uint32_t state = dynsel_slot_state(word);
+    return state == DYNSEL_SLOT_WAITING || state == DYNSEL_SLOT_STARTING ||
+           (state == DYNSEL_SLOT_COMPLETING && (word & DYNSEL_SLOT_LISTED) == 0);
+#else
+    (void)word;
+    return false;
+#endif
+}
+
+/* A slot that is the caller's alone, with its generation, and in work.token what finds it again;
+ * NULL when none is free. Looks at each slot once at most. */
+dynsel_slot *dynsel_slot_claim(void);
+
+/* Gives back a slot that was claimed and not published. */
+void dynsel_slot_unclaim(dynsel_slot *slot);
+
+/* Makes a claimed slot known to others, in the state and with the flags of `bits`. An addition,
+ * because the slot may be marked at the same time. */
+static inline void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
+{
+    (void)dynsel_marked_add(&slot->word, bits - DYNSEL_SLOT_CLAIMED);
+}
+
+/* Keeps the slot from being freed, if `needed` (HANDLE or LISTED; 0: nothing) is set in it. False:
+ * it is not, or not any more. */
+bool dynsel_slot_pin(dynsel_slot *slot, uint32_t needed);
+
+/* The same for a slot with a handle, in one generation only. */
+bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation);
+
+/* Takes away what kept the slot: a pin or LISTED, which must be there. Frees the slot when it was
+ * the last. */
+void dynsel_slot_drop(dynsel_slot *slot, uint32_t what);
+
+/* Takes away the handle of a slot that the caller has pinned. False: somebody else did before. */
+bool dynsel_slot_take_handle(dynsel_slot *slot);
+
+/* Gives up the handle of a slot that the caller has pinned: a failure goes to the group then.
+ * False: somebody else had it. */
+bool dynsel_slot_detach(dynsel_slot *slot);
+
+/* Looks once: true when the slot is finished now. The caller holds a pin or is the reaper of the
+ * slot's lane. */
+bool dynsel_slot_poll(dynsel_slot *slot);
+
+/* Waits until the slot is finished: false when it is not at the deadline (see submission/start.h). The
+ * caller holds a pin. */
+bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns);
+
+/*
+ * Makes the results of a finished slot visible, where it was only polled. The caller is the reaper,
+ * or holds a pin that it took while the slot had a handle: with any other pin the reaper may
+ * already have moved the event away.
+ */
+void dynsel_slot_synchronize(dynsel_slot *slot);
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+/* Keeps the slot of one generation from being freed, from its publication on. */
+bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation);
+
+/* The same for who holds a lock that those who wait for the slot may need: never waits for them,
+ * because one pin is kept for it. One caller at a time. */
+bool dynsel_slot_pin_reserved(dynsel_slot *slot, uint32_t generation);
+
+/* Waits in the backend, where it can wait, until the work of a running slot is over; that shows at
+ * the next poll. The caller holds a pin. */
+void dynsel_slot_wait_in_backend(dynsel_slot *slot);
+
+/* Completes it where its end is marked and its backend does not have to be asked. The caller holds
+ * a pin. */
+void dynsel_slot_finish_if_marked(dynsel_slot *slot);
+
+/* Whether it is running, and polling it now would not find it finished; completes nothing. */
+bool dynsel_slot_goes_on(dynsel_slot *slot);
+
+/* One pause of a wait for a running slot. ticket: from before the last look; deadline_ns: to sleep
+ * no longer. */
+void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadline_ns,
+                      uint32_t round);
+
+/* For who has a slot in STARTING and writes its result: to COMPLETING and then to FINISHED, or
+ * freed where nobody needs it. */
+void dynsel_slot_begin_end(dynsel_slot *slot);
+void dynsel_slot_end(dynsel_slot *slot);
+
+/* For work whose event was polled: from STARTING at once. flags: DYNSEL_SLOT_POLLED or 0. True:
+ * nobody needs the slot, which is the caller's alone until dynsel_slot_free(). */
+bool dynsel_slot_end_polled(dynsel_slot *slot, uint32_t flags);
+void dynsel_slot_free(dynsel_slot *slot);
+
+#endif
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "submission/start.h"
+
+#include "base/fail.h"
+#include "policy/policy.h"
+#include "policy/report.h"
+#include "port/pause.h"
+#include "submission/at_once.h"
+#include "submission/in_flight.h"
+
+dynsel_status dynsel_refuse_choice(const dynsel_manner *manner, uint32_t index)
+{
+    return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID,
+                          "the policy chose resource {}, which it has not", index);
+}
+
+static inline void fill_in(dynsel_work *work, const dynsel_request *request,
+                           dynsel_task_fn function, const dynsel_selection *selection)
+{
+    dynsel_policy *policy = request->policy;
+    work->where = &policy->resources[selection->index];
+    work->own = policy->lanes[selection->index].own;
+    work->function = function;
+    work->args = request->task->args;
+    work->wants = selection->wants;
+    work->done = (dynsel_event){.native = NULL};
+    work->error.status = DYNSEL_OK;
+    if (dynsel_policy_outlives(policy)) {
+        work->lane_tail = dynsel_lane_tail(&policy->lanes[selection->index]);
+    }
+    if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
+        work->began = false;
+        work->ended_ns = 0;
+        work->ready_ns = dynsel_now_ns();
+    }
+}
+
+/* Nobody would wait for it, and the backend would not know how. */
+DYNSEL_RARE static void refuse_event(dynsel_work *work)
+{
+    work->done.native = NULL;
+    if (work->error.status == DYNSEL_OK) {
+        work->error = dynsel_event_refused();
+    }
+}
+
+/* Nothing was started: the submission that was told is taken back. */
+DYNSEL_RARE static dynsel_status withdraw(const dynsel_request *request,
+                                          const dynsel_selection *selection,
+                                          dynsel_task_fn function, dynsel_status status)
+{
+    dynsel_tell_withdrawal(selection);
+    if (function == NULL) {
+        return dynsel_policy_refuse_task(request->policy, selection->index, selection->index + 1,
+                                         request->task);
+    }
+    return status;
+}
+
+static inline bool outlives_submit(const dynsel_backend *backend)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    return backend->ops->outlives_submit;
+#else
+    (void)backend;
+    return false;
+#endif
+}
+
+static inline dynsel_status start_at(const dynsel_request *request, dynsel_selection *selection,
+                                     dynsel_work *work)
+{
+    dynsel_backend *backend = request->policy->resources[selection->index].backend;
+    const dynsel_task_fn function =
+        dynsel_function_at(request->policy, selection->index, request->task);
+    dynsel_status status = DYNSEL_E_UNSUPPORTED;
+    if (DYNSEL_LIKELY(function != NULL)) {
+        if (selection->wants != 0) {
+            dynsel_tell_submission(selection);
+        }
+        fill_in(work, request, function, selection);
+        status = backend->ops->start(backend, work);
+        if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            /* not looked at where another thread may be writing it */
+            if (!outlives_submit(backend) && work->done.native != NULL) {
+                refuse_event(work);
+            }
+            dynsel_count_submission(request->policy, selection->index);
+            return DYNSEL_OK;
+        }
+    }
+    return withdraw(request, selection, function, status);
+}
+
+DYNSEL_ASIDE static dynsel_status take_selection(const dynsel_request *request,
+                                                 dynsel_selection *chosen)
+{
+    *chosen = *request->selection;
+    if (chosen->reported != 0) {
+        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_INVALID,
+                              "the program reported on this selection itself", 0);
+    }
+    if (!dynsel_lane_in_service(&request->policy->lanes[chosen->index])) {
+        return dynsel_policy_refuse_task(request->policy, chosen->index, chosen->index + 1, NULL);
+    }
+    return DYNSEL_OK;
+}
+
+dynsel_attempt dynsel_start_once(const dynsel_request *request, dynsel_work *work,
+                                 dynsel_selection *chosen)
+{
+    dynsel_attempt made = {.failures_before = dynsel_this_thread()->failure_count};
+    made.status = DYNSEL_LIKELY(request->selection == NULL)
+                      ? dynsel_choose(request->manner, request->policy, request->task, chosen, true)
+                      : take_selection(request, chosen);
+    if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
+        made.chose = true;
+        made.status = start_at(request, chosen, work);
+    }
+    return made;
+}
+
+/* The last resource refused: what it said, as the error of the call. */
+static dynsel_status fail_as_refused(const dynsel_kept_error *refusal)
+{
+    dynsel_kept_error error = *refusal;
+    error.status = DYNSEL_E_OUT_OF_SERVICE;
+    return dynsel_fail_again(&error);
+}
+
+/*
+ * A resource that would not start the work is lost: it leaves the service, and the policy chooses
+ * again, at most as often as there are resources: it may insist on what is out of service.
+ */
+static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
+                             dynsel_selection *chosen, dynsel_attempt made)
+{
+    for (uint32_t refused = 0; made.chose && made.status == DYNSEL_E_OUT_OF_SERVICE; refused++) {
+        dynsel_lane_retire(request->policy, chosen->index);
+        if (request->selection != NULL) {
+            return made.status;
+        }
+        const dynsel_kept_error refusal = dynsel_details_of(made.status, made.failures_before);
+        if (refused == request->policy->count) {
+            return fail_as_refused(&refusal);
+        }
+        made = dynsel_start_once(request, work, chosen);
+        if (!made.chose && made.status == DYNSEL_E_OUT_OF_SERVICE) {
+            return fail_as_refused(&refusal);
+        }
+    }
+    return made.status;
+}
+
+dynsel_status dynsel_pass_on(const dynsel_manner *manner, dynsel_status status,
+                             uint32_t failures_before)
+{
+    return status == DYNSEL_OK || dynsel_this_thread()->failure_count != failures_before
+               ? status
+               : DYNSEL_FAIL_IN(manner->function, status, "the policy or the backend refused", 0);
+}
+
+static bool waits_for_resource(const dynsel_request *request, dynsel_status status)
+{
+    return status == DYNSEL_E_AGAIN && request->manner->deadline_ns != DYNSEL_DO_NOT_WAIT &&
+           dynsel_this_thread()->task_depth == 0;
+}
+
+static dynsel_status wait_and_start(const dynsel_request *request, dynsel_work *work,
+                                    dynsel_selection *chosen, dynsel_status status)
+{
+    for (uint32_t round = 0; waits_for_resource(request, status); round++) {
+        if (dynsel_deadline_passed(request->manner->deadline_ns)) {
+            return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
+                                  "the policy had no resource free in time", 0);
+        }
+        dynsel_in_flight_reap();
+        dynsel_pause(round);
+        status = recover(request, work, chosen, dynsel_start_once(request, work, chosen));
+    }
+    return status;
+}
+
+dynsel_status dynsel_start_after(const dynsel_request *request, dynsel_work *work,
+                                 dynsel_selection *chosen, dynsel_attempt made)
+{
+    const dynsel_status status = recover(request, work, chosen, made);
+    return dynsel_pass_on(request->manner, wait_and_start(request, work, chosen, status),
+                          made.failures_before);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Submitting where that is a call of the task function: all backends do nothing else, and all
+ * policies choose at once. So nothing is waited for, and every submitting call is the same.
+ */
+#include <dynsel/submission.h>
+
+#include "base/fail.h"
+#include "policy/needs.h"
+#include "policy/policy.h"
+#include "policy/report.h"
+#include "submission/deliver.h"
+#include "submission/start.h"
+#include "submission/work.h"
+
+/* A piece of work, and what came of it. */
+typedef struct piece {
+    dynsel_selection chosen;
+    dynsel_event done;
+    dynsel_kept_error error;
+} piece;
+
+/* With a selection that the program made: work->chosen. */
+static dynsel_status check_given(const dynsel_policy *policy, const piece *work,
+                                 const char *function)
+{
+    if (work->chosen.reported != 0) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                              "the program reported on this selection itself", 0);
+    }
+    if (!dynsel_lane_in_service(&policy->lanes[work->chosen.index])) {
+        return dynsel_policy_refuse_task(policy, work->chosen.index, work->chosen.index + 1, NULL);
+    }
+    return DYNSEL_OK;
+}
+
+static void run(dynsel_policy *policy, piece *work, dynsel_task_fn function, void *args)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    const unsigned wants = work->chosen.wants & DYNSEL_NEEDS_OF_POLICIES;
+    const bool timed = (wants & DYNSEL_TASK_TIME) != 0;
+    if (wants != 0) {
+        dynsel_tell_submission(&work->chosen);
+    }
+    dynsel_count_submission(policy, work->chosen.index);
+    const uint64_t began_ns = timed ? dynsel_now_ns() : 0;
+    const dynsel_status status =
+        dynsel_call_function(function, &policy->resources[work->chosen.index], args, &work->done);
+    if (status != DYNSEL_OK) {
+        work->error = dynsel_details_of(status, failures_before);
+    } else if (work->done.native != NULL) {
+        work->error = dynsel_event_refused();
+    } else if (timed) {
+        dynsel_tell(&work->chosen, DYNSEL_TASK_TIME, dynsel_now_ns() - began_ns);
+    }
+    work->done.native = NULL;
+    dynsel_lane_note_result(policy, work->chosen.index, work->error.status);
+    if ((wants & DYNSEL_TASK_COMPLETION) != 0) {
+        dynsel_tell(&work->chosen, DYNSEL_TASK_COMPLETION, 0);
+    }
+}
+
+/* given: work->chosen is the program's, else the policy chooses. A failure had no effect. */
+static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task, piece *work, bool given,
+                            const char *name)
+{
+    work->done = (dynsel_event){.native = NULL};
+    work->error = (dynsel_kept_error){.status = DYNSEL_OK};
+    if (!dynsel_policy_is_usable(policy)) {
+        return dynsel_policy_refuse_use(policy, name);
+    }
+    if (!dynsel_task_is_valid(task)) {
+        return DYNSEL_FAIL_IN(name, DYNSEL_E_INVALID, "the task is NULL or has no function", 0);
+    }
+    dynsel_task_fn function =
+        DYNSEL_RESOURCES_ARE_ALIKE ? dynsel_function_at(policy, 0, task) : NULL;
+    if (DYNSEL_RESOURCES_ARE_ALIKE && function == NULL) {
+        return dynsel_policy_refuse(policy, task);
+    }
+    const dynsel_manner manner = {.function = name};
+    const dynsel_status status = given ? check_given(policy, work, name)
+                                       : dynsel_choose(&manner, policy, task, &work->chosen, true);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (!DYNSEL_RESOURCES_ARE_ALIKE) {
+        const uint32_t index = work->chosen.index;
+        function = dynsel_function_at(policy, index, task);
+        if (function == NULL) { /* the selection was made for another task */
+            return dynsel_policy_refuse_task(policy, index, index + 1, task);
+        }
+    }
+    run(policy, work, function, task->args);
+    return DYNSEL_OK;
+}
+
+static dynsel_status submit_and_deliver(dynsel_policy *policy, const dynsel_task *task,
+                                        dynsel_submission *submission, const char *name)
+{
+    piece work;
+    const dynsel_status status = submit(policy, task, &work, false, name);
+    if (status == DYNSEL_OK) {
+        dynsel_deliver(submission, &work.chosen, &work.done, &work.error);
+    }
+    return status;
+}
+
+static dynsel_status refuse_in_task(const char *name)
+{
+    return DYNSEL_FAIL_IN(name, DYNSEL_E_IN_TASK,
+                          "submit without waiting, or wait outside of the task function", 0);
+}
+
+static dynsel_status result_of(const piece *work)
+{
+    return work->error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail_again(&work->error);
+}
+
+/* Consumes the selection. */
+static dynsel_status submit_selected(dynsel_selection *selection, const dynsel_task *task,
+                                     piece *work, const char *name)
+{
+    dynsel_status status = dynsel_selection_check(selection, name);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    work->chosen = *selection;
+    status = submit(selection->policy, task, work, true, name);
+    if (status == DYNSEL_OK) {
+        selection->policy = NULL;
+    }
+    return status;
+}
+
+static dynsel_status submit_selection(dynsel_selection *selection, const dynsel_task *task,
+                                      dynsel_submission *submission, const char *name)
+{
+    piece work;
+    const dynsel_status status = submit_selected(selection, task, &work, name);
+    if (status == DYNSEL_OK) {
+        dynsel_deliver(submission, &work.chosen, &work.done, &work.error);
+    }
+    return status;
+}
+
+dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
+                            dynsel_submission *submission)
+{
+    return submit_and_deliver(policy, task, submission, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_submission *submission)
+{
+    return submit_and_deliver(policy, task, submission, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_submission *submission, uint64_t timeout_ns)
+{
+    (void)timeout_ns;
+    return submit_and_deliver(policy, task, submission, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (dynsel_this_thread()->task_depth != 0) {
+        return refuse_in_task(DYNSEL_TEXT(__func__));
+    }
+    piece work;
+    const dynsel_status status = submit(policy, task, &work, false, DYNSEL_TEXT(__func__));
+    return status == DYNSEL_OK ? result_of(&work) : status;
+}
+
+dynsel_status dynsel_submit_selection(dynsel_selection *selection, const dynsel_task *task,
+                                      dynsel_submission *submission)
+{
+    return submit_selection(selection, task, submission, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dynsel_task *task,
+                                          dynsel_submission *submission)
+{
+    return submit_selection(selection, task, submission, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, const dynsel_task *task)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (dynsel_this_thread()->task_depth != 0) {
+        return refuse_in_task(DYNSEL_TEXT(__func__));
+    }
+    piece work;
+    const dynsel_status status = submit_selected(selection, task, &work, DYNSEL_TEXT(__func__));
+    return status == DYNSEL_OK ? result_of(&work) : status;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Submitting where every piece of work has a slot of the small table, and no resource is ever lost.
+ */
+#include <dynsel/submission.h>
+
+#include "base/fail.h"
+#include "policy/policy.h"
+#include "policy/report.h"
+#include "submission/deliver.h"
+#include "submission/in_flight.h"
+#include "submission/in_flight_small.h"
+#include "submission/start.h"
+
+#define NOT_ZERO ((uint32_t)1 << 31) /* in tokens */
+
+/* A free slot that is zeroed but for a token of its own; NULL when all are in use. Slots that are
+ * are passed by. */
+static dynsel_slot *claim(void)
+{
+    for (uint32_t left = CONFIG_DYNSEL_MAX_IN_FLIGHT; left != 0; left--) {
+        dynsel_in_flight.last_token = (dynsel_in_flight.last_token + 1) | NOT_ZERO;
+        dynsel_slot *slot = dynsel_slot_of(dynsel_in_flight.last_token);
+        if (slot->state == DYNSEL_SLOT_FREE) {
+            (void)__builtin_memset(slot, 0, sizeof *slot);
+            slot->work.token = dynsel_in_flight.last_token;
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/* What a submitting call was asked for, beside policy, task and submission. */
+typedef struct terms {
+    /* Where the work is to go. A pointer, so that a program has only what it uses. */
+    dynsel_status (*choose)(const struct terms *asked, const dynsel_task *task,
+                            dynsel_selection *chosen);
+    const dynsel_selection *given; /* for take_given */
+    const dynsel_patience *patience;
+} terms;
+
+static dynsel_status let_policy_choose(const terms *asked, const dynsel_task *task,
+                                       dynsel_selection *chosen)
+{
+    (void)asked;
+    const dynsel_policy_ops *ops = chosen->policy->ops;
+    chosen->wants = (uint8_t)ops->needs;
+    chosen->claims = 1;
+    return ops->try_select(chosen->policy, task, chosen);
+}
+
+static dynsel_status take_given(const terms *asked, const dynsel_task *task,
+                                dynsel_selection *chosen)
+{
+    (void)task;
+    *chosen = *asked->given;
+    return chosen->reported == 0
+               ? dynsel_selection_check(asked->given, DYNSEL_TEXT("dynsel_submit_selection"))
+               : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_submit_selection"), DYNSEL_E_INVALID,
+                                "the program reported on this selection itself", 0);
+}
+
+static dynsel_status refuse_form(const dynsel_policy *policy, uint32_t index,
+                                 const dynsel_task *task)
+{
+    return CONFIG_DYNSEL_ONLY_FORMS_DECIDE && !CONFIG_DYNSEL_ERROR_DETAILS
+               ? DYNSEL_E_UNSUPPORTED /* which is all that is kept of a failure */
+               : dynsel_policy_refuse_task(policy, index, index + 1, task);
+}
+
+/* For a backend with which nothing goes on after its start. */
+static void refuse_event(dynsel_work *work)
+{
+    if (work->done.native != NULL) {
+        work->done.native = NULL;
+        if (work->error.status == DYNSEL_OK) {
+            work->error = dynsel_event_refused();
+        }
+    }
+}
+
+/* On the resource that was chosen. The end may be marked before the backend returns. */
+DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *task)
+{
+    dynsel_policy *policy = slot->selection.policy;
+    const uint32_t index = slot->selection.index;
+    dynsel_work *work = &slot->work;
+    work->function = dynsel_function_at(policy, index, task);
+    if (work->function == NULL) {
+        return refuse_form(policy, index, task);
+    }
+    work->where = &policy->resources[index];
+    work->own = policy->lanes[index].own;
+    work->args = task->args;
+    work->wants = slot->selection.wants;
+    dynsel_slot_note_step(slot);
+    dynsel_slot_begin_use(slot);
+    dynsel_backend *backend = work->where->backend;
+    const bool marks = backend->ops->marks_completion;
+    dynsel_word_store_release(&slot->open, marks ? 1 : 0);
+    const dynsel_status status = backend->ops->start(backend, work);
+    if (status != DYNSEL_OK) {
+        dynsel_word_store_release(&slot->open, 0);
+        dynsel_slot_note_step(slot);
+        dynsel_slot_end_use(slot);
+        return status;
+    }
+    if (!marks) {
+        refuse_event(work);
+    }
+    slot->state = DYNSEL_SLOT_RUNNING;
+    dynsel_in_flight.running++;
+    if (dynsel_word_load_relaxed(&slot->open) == 0) {
+        dynsel_word_store_relaxed(&dynsel_in_flight.ended, 1);
+    }
+    dynsel_count_submission(policy, index);
+    return DYNSEL_OK;
+}
+
+static void hand_over(dynsel_slot *slot, dynsel_submission *submission)
+{
+    submission->policy = slot->selection.policy;
+    submission->slot.value = slot->work.token;
+    submission->index = slot->selection.index;
+    submission->reason = (dynsel_reason)slot->selection.reason;
+    slot->asked = true;
+}
+
+/* Without details the status is all that who submits keeps of a mistake. */
+DYNSEL_ASIDE static dynsel_status check(const dynsel_policy *policy, const dynsel_task *task,
+                                        const char *function)
+{
+    if (!CONFIG_DYNSEL_ERROR_DETAILS && policy != NULL && policy->self == NULL) {
+        return DYNSEL_E_UNINITIALIZED;
+    }
+    if (!CONFIG_DYNSEL_ERROR_DETAILS) {
+        return dynsel_policy_is_initialized(policy) && dynsel_task_is_valid(task)
+                   ? DYNSEL_OK
+                   : DYNSEL_E_INVALID;
+    }
+    if (!dynsel_policy_is_initialized(policy)) {
+        return dynsel_policy_refuse_use(policy, function);
+    }
+    return dynsel_task_is_valid(task) ? DYNSEL_OK
+                                      : DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                                                       "the task is NULL or has no function", 0);
+}
+
+/* Whether it makes sense to wait and to try again. slot: NULL, none was free; runs: work did when
+ * that was found. */
+static bool may_wait(const terms *asked, dynsel_status status, const dynsel_slot *slot, bool runs)
+{
+    return (slot == NULL ? runs : status == DYNSEL_E_AGAIN) && asked->patience != NULL &&
+           dynsel_this_thread()->task_depth == 0;
+}
+
+#if CONFIG_DYNSEL_STATISTICS
+static void note_refusal(const dynsel_slot *slot)
+{
+    dynsel_in_flight.refusals += slot == NULL ? 1 : 0;
+}
+#else
+static void note_refusal(const dynsel_slot *slot)
+{
+    (void)slot;
+}
+#endif
+
+/* Backends may return a bare status; the caller gets to know that they did. */
+static dynsel_status fail(dynsel_status status, uint32_t failures_before, const char *function)
+{
+    if (CONFIG_DYNSEL_ERROR_DETAILS && dynsel_this_thread()->failure_count != failures_before &&
+        dynsel_this_thread()->last_error.status == status) {
+        return status;
+    }
+    switch (CONFIG_DYNSEL_ERROR_DETAILS ? (int)status : 0) {
+    case DYNSEL_E_FULL:
+        return DYNSEL_FAIL_IN(
+            function, DYNSEL_E_FULL,
+            "no slot is free, {} hold finished work that nobody has collected: wait for "
+            "submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+            CONFIG_DYNSEL_MAX_IN_FLIGHT - dynsel_in_flight.running);
+    case DYNSEL_E_TIMEOUT:
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT,
+                              "no slot, or the resource was not free in time", 0);
+    default:
+        return DYNSEL_FAIL_IN(function, status, "the backend refused", 0);
+    }
+}
+
+static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
+                            dynsel_submission *submission, const terms *asked, const char *function)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    dynsel_status status = check(policy, task, function);
+    while (status == DYNSEL_OK) {
+        status = dynsel_in_flight_reap();
+        if (status != DYNSEL_OK) {
+            return status; /* an interrupt has no last error */
+        }
+        const bool runs = dynsel_in_flight.running != 0;
+        dynsel_slot *slot = claim();
+        if (slot != NULL) {
+            slot->selection.policy = policy;
+            status = asked->choose(asked, task, &slot->selection);
+            if (status == DYNSEL_OK) {
+                status = start(slot, task);
+            }
+            if (status == DYNSEL_OK) {
+                if (submission != NULL) {
+                    hand_over(slot, submission);
+                }
+                (void)dynsel_in_flight_reap();
+                return DYNSEL_OK;
+            }
+        } else {
+            status = DYNSEL_E_FULL;
+        }
+        if (may_wait(asked, status, slot, runs)) {
+            status = asked->patience->rest(asked->patience) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
+        }
+        if (status != DYNSEL_OK) {
+            note_refusal(slot);
+        }
+    }
+    return fail(status, failures_before, function);
+}
+
+dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
+                            dynsel_submission *submission)
+{
+    static const terms asked = {.choose = let_policy_choose, .patience = &dynsel_endless};
+    return submit(policy, task, submission, &asked, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_submission *submission)
+{
+    static const terms asked = {.choose = let_policy_choose};
+    return submit(policy, task, submission, &asked, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
+                                dynsel_submission *submission, uint64_t timeout_ns)
+{
+    const dynsel_bounded_patience bounded = {.patience = {.rest = dynsel_rest_until},
+                                             .deadline_ns = dynsel_deadline_after(timeout_ns)};
+    const terms asked = {.choose = let_policy_choose, .patience = &bounded.patience};
+    return submit(policy, task, submission, &asked, DYNSEL_TEXT(__func__));
+}
+
+static dynsel_status submit_selected(dynsel_selection *selection, const dynsel_task *task,
+                                     dynsel_submission *submission, const dynsel_patience *patience,
+                                     const char *function)
+{
+    if (selection == NULL || selection->policy == NULL) {
+        return dynsel_selection_check(selection, function);
+    }
+    const terms asked = {.choose = take_given, .given = selection, .patience = patience};
+    const dynsel_status status = submit(selection->policy, task, submission, &asked, function);
+    if (status == DYNSEL_OK) {
+        selection->policy = NULL;
+    }
+    return status;
+}
+
+dynsel_status dynsel_submit_selection(dynsel_selection *selection, const dynsel_task *task,
+                                      dynsel_submission *submission)
+{
+    return submit_selected(selection, task, submission, &dynsel_endless, DYNSEL_TEXT(__func__));
+}
+
+dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dynsel_task *task,
+                                          dynsel_submission *submission)
+{
+    return submit_selected(selection, task, submission, NULL, DYNSEL_TEXT(__func__));
+}
+
+static dynsel_status refuse_in_task(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
+                          "submit without waiting, or wait outside of the task function", 0);
+}
+
+dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)
+{
+    if (dynsel_this_thread()->task_depth != 0) {
+        return refuse_in_task(DYNSEL_TEXT(__func__));
+    }
+    dynsel_submission submission;
+    const dynsel_status status = dynsel_submit(policy, task, &submission);
+    return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
+}
+
+dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, const dynsel_task *task)
+{
+    if (dynsel_this_thread()->task_depth != 0) {
+        return refuse_in_task(DYNSEL_TEXT(__func__));
+    }
+    dynsel_submission submission;
+    const dynsel_status status = dynsel_submit_selection(selection, task, &submission);
+    return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the holder of a submission can do with it. */
+#include <dynsel/submission.h>
+
+#include "base/fail.h"
+#include "policy/policy.h"
+#include "port/atomic.h"
+#include "submission/group.h"
+#include "submission/in_flight.h"
+#include "submission/no_waiting.h"
+#include "submission/submission.h"
+
+static dynsel_status refuse_stale(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
+                          "the submission was waited for or released before", 0);
+}
+
+/* What the submission's word says; a NULL one is as one that was never submitted. */
+static uint32_t word_of(const dynsel_submission *submission)
+{
+    return submission != NULL ? dynsel_word_load_acquire(&submission->slot)
+                              : (uint32_t)DYNSEL_SUBMISSION_NONE;
+}
+
+/* Why there is nothing to be had from a submission whose word says so. */
+static dynsel_status refuse(uint32_t slot, const char *function)
+{
+    return slot == DYNSEL_SUBMISSION_NONE
+               ? DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                                "the submission is NULL or was never submitted", 0)
+               : refuse_stale(function);
+}
+
+/* Of a handle that holds its result itself. after: what its word is then; DYNSEL_E_STALE for who
+ * comes second. */
+static dynsel_status take_result(dynsel_submission *submission, uint32_t slot, uint32_t after,
+                                 const char *function)
+{
+    return slot == DYNSEL_SUBMISSION_COMPLETE && dynsel_word_swap(&submission->slot, &slot, after)
+               ? DYNSEL_OK
+               : refuse(slot, function);
+}
+
+static bool is_in_slot(uint32_t slot)
+{
+    return CONFIG_DYNSEL_IN_FLIGHT && slot >= DYNSEL_SUBMISSION_IN_SLOT;
+}
+
+/* done: out, what the task function left, for the caller to keep; or NULL. */
+static dynsel_status wait_until(dynsel_submission *submission, const char *function,
+                                uint64_t deadline_ns, dynsel_event *done)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(function,
+                                     "the work that is waited for might wait for this function");
+    }
+    const uint32_t slot = word_of(submission);
+    if (is_in_slot(slot)) {
+        return dynsel_in_flight_collect(submission, function, deadline_ns, done);
+    }
+    const dynsel_status status =
+        take_result(submission, slot, DYNSEL_SUBMISSION_COLLECTED, function);
+    if (status == DYNSEL_OK && done != NULL) {
+        *done = submission->done;
+    }
+    if (status == DYNSEL_OK && submission->error.status != DYNSEL_OK) {
+        return dynsel_fail_again(&submission->error);
+    }
+    return status;
+}
+
+dynsel_status dynsel_wait(dynsel_submission *submission)
+{
+    return wait_until(submission, DYNSEL_TEXT(__func__), DYNSEL_WAIT_FOREVER, NULL);
+}
+
+dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission, dynsel_event *done)
+{
+    return done != NULL ? wait_until(submission, DYNSEL_TEXT(__func__), DYNSEL_WAIT_FOREVER, done)
+                        : DYNSEL_FAIL(DYNSEL_E_INVALID, "done is NULL");
+}
+
+dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns)
+{
+    return wait_until(submission, DYNSEL_TEXT(__func__),
+                      CONFIG_DYNSEL_IN_FLIGHT ? dynsel_deadline_after(timeout_ns) : timeout_ns,
+                      NULL);
+}
+
+dynsel_status dynsel_submission_release(dynsel_submission *submission)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    const char *const function = DYNSEL_TEXT(__func__);
+    const uint32_t slot = word_of(submission);
+    if (is_in_slot(slot)) {
+        return dynsel_in_flight_release(submission);
+    }
+    const dynsel_status status =
+        take_result(submission, slot, DYNSEL_SUBMISSION_RELEASED, function);
+    if (status == DYNSEL_OK && submission->error.status != DYNSEL_OK &&
+        dynsel_policy_is_usable(submission->policy) &&
+        (!DYNSEL_SUBMISSIONS_KNOW_LIFE ||
+         dynsel_policy_is_of_life(submission->policy, submission->generation))) {
+        dynsel_group_note_failure(submission->policy, &submission->error);
+    }
+    return status;
+}
+
+dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission, dynsel_event *done)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    const uint32_t slot = word_of(submission);
+    if (slot != DYNSEL_SUBMISSION_COMPLETE && slot != DYNSEL_SUBMISSION_COLLECTED &&
+        !is_in_slot(slot)) {
+        return refuse(slot, DYNSEL_TEXT(__func__));
+    }
+    if (done == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "done is NULL");
+    }
+    if (is_in_slot(slot)) {
+        return dynsel_in_flight_unwrap(submission, done);
+    }
+    *done = submission->done;
+    return DYNSEL_OK;
+}
