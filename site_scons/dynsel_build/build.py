@@ -42,6 +42,8 @@ class VariantBuild:
         self.library_env.Append(CPPPATH=[self.env.Dir("#src")],
                                 CCFLAGS=[*self._written_for_size(), "-Wdate-time",
                                          *self._same_everywhere(), *board.library_cflags])
+        if config["DYNSEL_COVERAGE"]:
+            self.library_env.Append(CCFLAGS=toolchain.COVERAGE)
         if board.bare_metal:
             self.env.Append(CPPPATH=[self.env.Dir("#boards")])  # programs see board.h
         self.start_env = self.env.Clone()

@@ -109,8 +109,8 @@ Targets that build
   bench           what a submit costs; fast, with statistics off and on
   usecases        builds the programs of doc/results.md; CONF=usecases gives them room and speed
   soak            ten million submits from several threads, counted
-  matrix          the quick tests, with each option of the menu the other way round, or with
-                  RANDOM=20 in so many random configurations (SEED=1 for the same again)
+  matrix          the quick tests, with each option of the menu the other way round, or RANDOM=20
+  coverage        which lines and branches of the library its tests reach: a table, and pages of HTML
   size            flash, RAM and stack in bytes; fails past the board's limits
   footprint       measures what doc/footprint.md is about and renews its tables
   misra           the library against MISRA C:2012, with the deviations in doc/misra.md

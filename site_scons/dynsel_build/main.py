@@ -11,13 +11,13 @@ from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvir
                           GetOption, Help, SConsignFile, SetOption)
 from SCons.Node.Alias import default_ans
 
-from . import bench, cli, footprint, install, misra, report, toolchain, variants
+from . import bench, cli, coverage, footprint, install, misra, report, toolchain, variants
 from .build import VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
 from .nodes import action
 
-OWN_VARIANTS = {"misra", "footprint"}  # targets that say themselves what they look at
+OWN_VARIANTS = {"coverage", "footprint", "misra"}  # targets that say themselves what they look at
 
 _lock = None  # held until the process ends
 
@@ -55,7 +55,7 @@ def _run(session):
     _take_build_folder()
     builds, matrix = _declare_all(session)
     _check_targets(session)
-    if {"test", "check", "matrix"} & set(session.targets) and not session.pretends:
+    if {"test", "check", "coverage", "matrix"} & set(session.targets) and not session.pretends:
         _keep_going()
         if matrix:
             matrix.at_exit()
@@ -109,6 +109,8 @@ def _declare_all(session):
         base.Alias("misra", misra.declare(base, session.top, builds))
     if "footprint" in session.targets:
         footprint.declare(base, session, builds)
+    if "coverage" in session.targets and not session.pretends:
+        coverage.declare(base, builds)
     return builds, matrix
 
 
@@ -121,6 +123,8 @@ def _wanted(session, chosen):
         wanted += [v for variant in chosen for v in _matrix(session, variant)]
     if session.targets and set(session.targets) <= OWN_VARIANTS:
         wanted = []
+    if "coverage" in session.targets:
+        wanted += coverage.variants_for(chosen)
     if "misra" in session.targets:
         wanted += [variants.parse(session.top, f"{variants.DEFAULT_BOARD}+{f}") for f in misra.FRAGMENTS]
     if "footprint" in session.targets:

@@ -12,7 +12,7 @@ from .save import Target, minimal, sufficient
 from .variants import Variant
 
 TRIES = 50  # to draw a configuration that can be built
-RARE = {"DYNSEL_SANITIZE": 0.04, "DYNSEL_SANITIZE_THREAD": 0.04}  # slow, and checked by itself
+RARE = {"DYNSEL_SANITIZE": 0.04, "DYNSEL_SANITIZE_THREAD": 0.04, "DYNSEL_COVERAGE": 0.04}  # slow, and checked by itself
 OTHERWISE = 0.35  # how often an option is drawn that is not its default
 ALIKE = (0, 0, 0.1, 0.5)  # the same for aspects and targets, of which there are many
 LONGEST = 160  # of the names of options that are turned together; they become the name of a folder

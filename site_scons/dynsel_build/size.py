@@ -256,9 +256,9 @@ def _update(folder, objects, variant, board, config, command, archive):
              else f"{variant.name}: {UNMEASURED}{why_not or found[0]}\n"]
     if board.machine:
         formula = ram.Formula(config, board.machine)
-        mistakes = [] if _is_sanitized(config) else ram.compare(formula, ram.variables(objects))
+        mistakes = [] if _is_instrumented(config) else ram.compare(formula, ram.variables(objects))
         parts.append(ram_table(variant.name, formula, mistakes))
-    kept = {} if _is_sanitized(config) else linked.measure(config, command, archive, f"{folder}/size")
+    kept = {} if _is_instrumented(config) else linked.measure(config, command, archive, f"{folder}/size")
     if kept:
         parts.append(linked_table(variant.name, kept, board.limits))
     with open(f"{folder}/size.txt", "w", encoding="utf-8") as f:
@@ -293,14 +293,15 @@ def _unknown_limits(limits, config):
             for name in limits if name not in known]
 
 
-def _is_sanitized(config):
-    return config.is_set("DYNSEL_SANITIZE") or config.is_set("DYNSEL_SANITIZE_THREAD")
+def _is_instrumented(config):
+    return config.is_set("DYNSEL_SANITIZE") or config.is_set("DYNSEL_SANITIZE_THREAD") \
+        or config.is_set("DYNSEL_COVERAGE")
 
 
 def _incomparable(objects, config):
     """Why no stack can be told; empty when it can."""
-    if _is_sanitized(config):
-        return "the sanitizers have frames and calls of their own"
+    if _is_instrumented(config):
+        return "instrumented code has frames and calls of its own"
     if objects and not any(os.path.exists(_graph_of(o)) for o in objects):
         return "only GCC writes down who calls whom"
     return ""

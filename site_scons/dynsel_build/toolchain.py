@@ -31,6 +31,7 @@ SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno
 # an instruction that sets no flags; this one is not turned into another.
 GCC_SANITIZERS = ["-ftls-model=local-exec"]
 THREAD_SANITIZER = ["-fsanitize=thread", "-fno-omit-frame-pointer", "-g"]
+COVERAGE = ["--coverage", "-fprofile-update=atomic"]
 
 # pkg-config module -> Debian package
 LIBRARY_PACKAGES = {
@@ -68,7 +69,7 @@ def variant_environment(base, variant, config, board):
         CFLAGS=["-std=c11"],
         CCFLAGS=[*WARNINGS, *_optimization(config), "-ffunction-sections", "-fdata-sections",
                  *common, *threads],
-        LINKFLAGS=["-Wl,--gc-sections", *common, *threads, *board.linkflags],
+        LINKFLAGS=["-Wl,--gc-sections", *common, *threads, *board.linkflags, *_counting(config)],
         CPPDEFINES=list(board.cppdefines),
         CPPPATH=[base.Dir(gen), base.Dir("#include")],
         ARFLAGS=["rcsD"],
@@ -88,6 +89,10 @@ def _optimization(config):
         if config[name]:
             return flags
     raise UserMistake("DYNSEL_OPTIMIZE has a member that dynsel_build/toolchain.py does not know")
+
+
+def _counting(config):
+    return COVERAGE[:1] if config["DYNSEL_COVERAGE"] else []
 
 
 def require_program(name, packages):

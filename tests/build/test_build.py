@@ -125,7 +125,7 @@ class Words(Case):
     def test_help(self):
         said = self.good("-h")
         for text in ("scons VARIANTS=native,native+clang", "boards to build for", "Boards: native",
-                     "clang debug full interrupts minimal sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
+                     "clang coverage debug full interrupts minimal sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
             self.assertIn(text, said)
         self.assertLess(len(said.splitlines()), 50)
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`scons coverage`: which lines and branches of the library its tests reach, by folder.
+
+The fragment `coverage` has the compiler count. The tests all run again each time: counts of earlier
+runs, perhaps of other tests, are deleted before.
+"""
+
+import json
+import shutil
+import subprocess
+from collections import defaultdict
+from pathlib import Path, PurePath
+
+from .errors import UserMistake
+from .nodes import action, finish, missing
+
+FRAGMENT = "coverage"
+COUNTED = ("line", "branch")
+
+
+def variants_for(chosen):
+    """What it makes of the variants that were asked for."""
+    return [variant.with_fragment(FRAGMENT) for variant in chosen]
+
+
+def declare(base, builds):
+    """The target `coverage`, where it is asked for."""
+    for build in builds:
+        if not build.config["DYNSEL_COVERAGE"]:
+            continue
+        folder = build.variant.folder
+        for counts in Path(folder).glob("obj/**/*.gcda"):
+            counts.unlink()
+        if not shutil.which("gcovr"):
+            base.Alias("coverage", missing(base, "gcovr"))
+        for node in build.tests:
+            base.AlwaysBuild(node)
+        report = base.Command(f"#{folder}/coverage/summary.json", build.tests, action(_report_on(folder), None))
+        base.AlwaysBuild(report)
+        base.Alias("coverage", report)
+
+
+def _report_on(folder):
+    def report(target, source, env):
+        html = f"{folder}/coverage/index.html"
+        said = subprocess.run(
+            ["gcovr", "--root", ".", "--filter", "src/", "--json-summary", target[0].path,
+             "--html-details", html, f"{folder}/obj"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if said.returncode != 0:
+            return finish(None, said.stdout.splitlines() or [f"gcovr ended with {said.returncode}"])
+        print(f"\n{PurePath(folder).name}: what its tests reach of the library\n")
+        print("\n".join(table(json.loads(Path(target[0].path).read_text(encoding="utf-8"))["files"])))
+        print(f"\nLine by line: {html}", flush=True)
+        return 0
+
+    return report
+
+
+def table(files):
+    """Lines of text: the folders of src, and all of them together."""
+    sums = defaultdict(lambda: defaultdict(int))
+    for file in files:
+        for name in (str(PurePath(file["filename"]).parent.relative_to("src")), "all"):
+            sums[name]["files"] += 1
+            for what in COUNTED:
+                sums[name][what] += file[f"{what}_total"]
+                sums[name][f"{what} reached"] += file[f"{what}_covered"]
+    if not sums:
+        raise UserMistake("no source of the library was compiled for coverage")
+    width = max(map(len, ["folder", *sums]))
+    rows = [f"{'folder':{width}}  files   lines  reached   branches  reached"]
+    for name, found in sorted(sums.items(), key=lambda item: (item[0] == "all", item[0])):
+        lines, branches = (_percent(found[f"{what} reached"], found[what]) for what in COUNTED)
+        rows.append(f"{name:{width}}  {found['files']:5}  {found['line']:6}  {lines:>7}   {found['branch']:8}"
+                    f"  {branches:>7}")
+    return rows
+
+
+def _percent(reached, of):
+    """Only what is whole is 100."""
+    return "-" if of == 0 else f"{1000 * reached // of / 10} %"
