@@ -12,7 +12,7 @@ Modules that know nothing of SCons, and can be used and tested without it:
     lint        kconfig-lint
     matrix      every switch both ways
     aspect_list include/dynsel/aspects.def
-    yaml_lines  YAML as a tree with lines
+    yaml_lines  YAML as nodes with lines
     targets     boards/targets.yaml
     aspect_sets the two sets of seed 003
     aspect_texts  headers, C and menu that follow

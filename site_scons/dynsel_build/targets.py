@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from . import aspect_list, yaml_lines
 from .aspect_sets import Promise
 from .errors import UserMistake, did_you_mean, nearest
+from .yaml_lines import becomes_text, is_plain
 
 PATH = "boards/targets.yaml"
 
@@ -100,57 +101,57 @@ class _Reader:
         }
 
     def table(self, top):
-        if top is None or (top.kind == "text" and top.plain and not top.text):
-            self._wrong(1, "the table is empty; add an entry for a target")
-        elif top.kind != "mapping":
-            self._wrong(top.line, "a table is a mapping of target names to entries; begin with a name"
-                                  " and a colon")
-        elif not top.items:
-            self._wrong(top.line, "the table is empty; add an entry for a target")
+        if top is None or (is_plain(top) and not top.value):
+            self.mistakes.append((1, "the table is empty; add an entry for a target"))
+        elif top.id != "mapping":
+            self._wrong(top, "a table is a mapping of target names to entries; begin with a name"
+                        " and a colon")
+        elif not top.value:
+            self._wrong(top, "the table is empty; add an entry for a target")
         else:
             for key, value in self._pairs(top, "target"):
                 self._target(key, value)
 
     def _target(self, key, value):
-        name, trouble = key.text, odd_name(key.text)
+        name, trouble = key.value, odd_name(key.value)
         if trouble:
-            self._wrong(key.line, trouble)
-        elif not yaml_lines.becomes_text(key):
-            self._wrong(key.line, f"{name!r} means something else in YAML; take another name")
+            self._wrong(key, trouble)
+        elif not becomes_text(key):
+            self._wrong(key, f"{name!r} means something else in YAML; take another name")
         name = _quoted(name) if trouble else name
-        if value.kind != "mapping":
-            self._wrong(key.line, f"target {name}: an entry is a mapping of fields, not"
-                                  f" {_kind(value)}; it needs {', '.join(self._fields)}")
+        if value.id != "mapping":
+            self._wrong(key, f"target {name}: an entry is a mapping of fields, not"
+                        f" {_kind(value)}; it needs {', '.join(self._fields)}")
             return
         fields = self._pairs(value, f"target {name}: field", self._fields)
-        found = {field.text: self._fields[field.text](f"target {name}: {field.text}", content)
+        found = {field.value: self._fields[field.value](f"target {name}: {field.value}", content)
                  for field, content in fields}
-        meant = {nearest(field.text, self._fields) for field, _ in value.items
-                 if field.text not in self._fields}  # told already
+        meant = {nearest(field.value, self._fields) for field, _ in value.value
+                 if field.id == "scalar" and field.value not in self._fields}  # told already
         missing = [field for field in self._fields if field not in found and field not in meant]
         if missing:
-            self._wrong(key.line, f"target {name} has no {' and no '.join(missing)}; all fields are"
-                                  " needed")
+            self._wrong(key, f"target {name} has no {' and no '.join(missing)}; all fields are"
+                        " needed")
         elif None not in found.values() and len(found) == len(self._fields):
-            target = Target(name=name, line=key.line, **found)
-            self._contradictions(target, {field.text: content for field, content in fields})
+            target = Target(name=name, line=yaml_lines.line(key), **found)
+            self._contradictions(target, {field.value: content for field, content in fields})
             self.targets.append(target)
 
     def _pairs(self, mapping, what, known=None):
         """The pairs of a mapping, without those whose key is wrong or was there already."""
         first, found = {}, []
-        for key, value in mapping.items:
-            if key.kind != "text":
-                self._wrong(key.line, f"{what}: {_kind(key)} is no name; write a word and a colon")
-            elif known is not None and key.text not in known:
-                self._wrong(key.line, f"{what} {_quoted(key.text)} is not known"
-                                      f"{did_you_mean(key.text, known)} (there are: {', '.join(known)})")
-            elif key.text in first:
-                name = key.text if key.text.isidentifier() else _quoted(key.text)
-                self._wrong(key.line, f"{what} {name} is there already, in line {first[key.text]}; delete"
-                                      " one of the two")
+        for key, value in mapping.value:
+            if key.id != "scalar":
+                self._wrong(key, f"{what}: {_kind(key)} is no name; write a word and a colon")
+            elif known is not None and key.value not in known:
+                self._wrong(key, f"{what} {_quoted(key.value)} is not known"
+                            f"{did_you_mean(key.value, known)} (there are: {', '.join(known)})")
+            elif key.value in first:
+                name = key.value if key.value.isidentifier() else _quoted(key.value)
+                self._wrong(key, f"{what} {name} is there already, in line {first[key.value]}; delete"
+                            " one of the two")
             else:
-                first[key.text] = key.line
+                first[key.value] = yaml_lines.line(key)
                 found.append((key, value))
         return found
 
@@ -158,47 +159,46 @@ class _Reader:
 
     def _clause(self, what, piece):
         """A text of one line, for people; lines that YAML folds are one."""
-        folded = yaml_lines.Piece(piece.kind, piece.line, " ".join(piece.text.split()), piece.plain)
-        return self._text(what, folded)
+        return self._text(what, piece, folds=True)
 
     def _recognize(self, what, piece):
         ways = self._list(what, piece)
         if ways == []:
-            self._wrong(piece.line, f"{what} is empty; a target needs a way to recognize its devices, or"
-                                    " [{}] for every device")
+            self._wrong(piece, f"{what} is empty; a target needs a way to recognize its devices, or"
+                        " [{}] for every device")
         found = [self._way(what, way) for way in ways or ()]
         return None if not found or None in found else tuple(found)
 
     def _way(self, what, piece):
-        if piece.kind != "mapping":
-            self._wrong(piece.line, f"{what}: a way is a mapping, not {_kind(piece)}; write"
-                                    " {backend: ..., name: ...}")
+        if piece.id != "mapping":
+            self._wrong(piece, f"{what}: a way is a mapping, not {_kind(piece)}; write"
+                        " {backend: ..., name: ...}")
             return None
-        found = {key.text: self._text(f"{what}: {key.text}", value)
+        found = {key.value: self._text(f"{what}: {key.value}", value)
                  for key, value in self._pairs(piece, f"{what}: key", WAYS)}
-        if None in found.values() or len(found) < len(piece.items):
+        if None in found.values() or len(found) < len(piece.value):
             return None
-        lines = {key.text: key.line for key, _ in piece.items}
+        keys = {key.value: key for key, _ in piece.value}
         for key, of_a_word in (("backend", self._backend), ("type", self._type)):
             if key in found:
-                found[key] = of_a_word(what, lines[key], found[key])
+                found[key] = of_a_word(what, keys[key], found[key])
         return None if None in found.values() else found
 
-    def _backend(self, what, line, name):
+    def _backend(self, what, key, name):
         """Users have backends of their own, but none whose name is nearly one of these."""
         known = self.known["backend"]
         meant = nearest(name, known, NEAR_MISS)
         if meant is not None and name.lower() != meant.lower():
-            self._wrong(line, f"{what}: no backend is named {_quoted(name)}; did you mean {meant}? (a backend"
-                              " of your own needs a name less like it)")
+            self._wrong(key, f"{what}: no backend is named {_quoted(name)}; did you mean {meant}? (a backend"
+                        " of your own needs a name less like it)")
             return None
         return meant or name
 
-    def _type(self, what, line, name):
+    def _type(self, what, key, name):
         if name.lower() in TYPES:
             return name.lower()
-        self._wrong(line, f"{what}: no type is named {_quoted(name)}{did_you_mean(name, TYPES)} (there are:"
-                          f" {', '.join(TYPES)})")
+        self._wrong(key, f"{what}: no type is named {_quoted(name)}{did_you_mean(name, TYPES)} (there are:"
+                    f" {', '.join(TYPES)})")
         return None
 
     def _added_by(self, what, piece):
@@ -208,10 +208,10 @@ class _Reader:
         return self._names(what, piece, "aspect")
 
     def _bool(self, what, piece):
-        if piece.kind == "text" and piece.plain and piece.text in ("true", "false"):
-            return piece.text == "true"
-        quoted = " without quotes" if piece.text in ("true", "false") and not piece.plain else ""
-        self._wrong(piece.line, f"{what} is {_shown(piece)}; write true or false{quoted}")
+        if is_plain(piece) and piece.value in ("true", "false"):
+            return piece.value == "true"
+        quoted = " without quotes" if piece.value in ("true", "false") and not is_plain(piece) else ""
+        self._wrong(piece, f"{what} is {_shown(piece)}; write true or false{quoted}")
         return None
 
     def _sizes(self, what, piece):
@@ -219,15 +219,15 @@ class _Reader:
         if items is None:
             return None
         for item in items:
-            if item.kind != "text" or not item.plain or not _NUMBER.fullmatch(item.text):
-                quoted = " without quotes" if _NUMBER.fullmatch(item.text) and not item.plain else ""
-                self._wrong(item.line, f"{what}: {_shown(item)} is not a size; write whole numbers from 1"
-                                       f" to 99999{quoted}")
+            if not is_plain(item) or not _NUMBER.fullmatch(item.value):
+                quoted = " without quotes" if item.id == "scalar" and _NUMBER.fullmatch(item.value) else ""
+                self._wrong(item, f"{what}: {_shown(item)} is not a size; write whole numbers from 1"
+                            f" to 99999{quoted}")
                 return None
-        sizes = [int(item.text) for item in items]
+        sizes = [int(item.value) for item in items]
         if sizes != sorted(set(sizes)):
-            self._wrong(piece.line, f"{what}: {', '.join(map(str, sizes))} do not ascend; write each once,"
-                                    " smallest first")
+            self._wrong(piece, f"{what}: {', '.join(map(str, sizes))} do not ascend; write each once,"
+                        " smallest first")
             return None
         return tuple(sizes)
 
@@ -235,26 +235,26 @@ class _Reader:
 
     def _contradictions(self, target, fields):
         """Promises that no recognized device can keep, so that each would be refused."""
-        lines = {item.text: item.line for item in fields["aspects"].items}
-        for way, piece in zip(target.recognize, fields["recognize"].items):
+        items = {item.value: item for item in fields["aspects"].value}
+        for way, piece in zip(target.recognize, fields["recognize"].value):
             trouble = _odd_way(way)
             if trouble:
-                self._wrong(piece.line, f"target {target.name}: recognize: {trouble}")
+                self._wrong(piece, f"target {target.name}: recognize: {trouble}")
                 continue
             wrong = [aspect for aspect in target.aspects if not self._is_possible(way, aspect)]
             for aspect in wrong:
-                self._wrong(lines[aspect], f"target {target.name}: aspects: no device that {_shown_way(way)}"
-                                           f" recognizes has {aspect}; delete it, or that way")
+                self._wrong(items[aspect], f"target {target.name}: aspects: no device that {_shown_way(way)}"
+                            f" recognizes has {aspect}; delete it, or that way")
             own = way.get("type")
             if not wrong and own in self.known["aspect"] and own not in target.aspects and not target.may_support_other_aspects:
-                self._wrong(fields["aspects"].line,
+                self._wrong(fields["aspects"],
                             f"target {target.name}: aspects: {_shown_way(way)} recognizes devices that have {own}, and"
                             f" none may have other aspects than these; add {own}, or let may_support_other_aspects be"
                             " true")
-        for item in fields["added_by"].items:
-            if not target.may_be_of(item.text):
-                self._wrong(item.line, f"target {target.name}: added_by: {item.text} adds it, and no way in"
-                                       f" `recognize` fits its devices; add {{backend: {item.text}}} there")
+        for item in fields["added_by"].value:
+            if not target.may_be_of(item.value):
+                self._wrong(item, f"target {target.name}: added_by: {item.value} adds it, and no way in"
+                            f" `recognize` fits its devices; add {{backend: {item.value}}} there")
 
     def _is_possible(self, way, aspect):
         """Whether some device that is recognized so may have the aspect."""
@@ -278,45 +278,47 @@ class _Reader:
         for item in items:
             trouble = self._trouble(item, kind, found)
             if trouble:
-                self._wrong(item.line, f"{what}: {trouble}")
-            found.append(None if trouble else item.text)
+                self._wrong(item, f"{what}: {trouble}")
+            found.append(None if trouble else item.value)
         return None if None in found else tuple(found)
 
     def _trouble(self, item, kind, before):
         """Why this cannot stand in a list of names, or None."""
         known = self.known[kind]
-        if item.kind != "text":
+        if item.id != "scalar":
             return f"{_kind(item)} is no name; write the names of {kind}s alone"
-        if item.text not in known:  # aspects are too many for one line
+        if item.value not in known:  # aspects are too many for one line
             all_of_them = f"{self.listed_in} has them all" if kind == "aspect" else (
                 f"there are: {', '.join(known) or 'none'}")
-            return (f"no {kind} is named {_quoted(item.text)}{did_you_mean(item.text, known)}"
+            return (f"no {kind} is named {_quoted(item.value)}{did_you_mean(item.value, known)}"
                     f" ({all_of_them})")
-        if item.text in before:
-            return f"{item.text} is listed twice; delete one of the two"
+        if item.value in before:
+            return f"{item.value} is listed twice; delete one of the two"
         return None
 
     def _list(self, what, piece):
-        if piece.kind == "list":
-            return piece.items
-        self._wrong(piece.line, f"{what} is {_shown(piece)}; write a list: [] or [one, two]")
+        if piece.id == "sequence":
+            return piece.value
+        self._wrong(piece, f"{what} is {_shown(piece)}; write a list: [] or [one, two]")
         return None
 
-    def _text(self, what, piece):
-        if piece.kind != "text":
-            self._wrong(piece.line, f"{what} is {_kind(piece)}; write a text")
-        elif not piece.text.strip():
-            self._wrong(piece.line, f"{what} is empty; write a text")
-        elif not yaml_lines.becomes_text(piece):
-            self._wrong(piece.line, f"{what}: {_quoted(piece.text)[1:-1]} is no text in YAML; put it in quotes")
-        elif not piece.text.isprintable():
-            self._wrong(piece.line, f"{what} has characters in it that cannot be printed; delete them")
+    def _text(self, what, piece, folds=False):
+        if piece.id != "scalar":
+            self._wrong(piece, f"{what} is {_kind(piece)}; write a text")
+            return None
+        text = " ".join(piece.value.split()) if folds else piece.value
+        if not text.strip():
+            self._wrong(piece, f"{what} is empty; write a text")
+        elif not becomes_text(piece):
+            self._wrong(piece, f"{what}: {_quoted(text)[1:-1]} is no text in YAML; put it in quotes")
+        elif not text.isprintable():
+            self._wrong(piece, f"{what} has characters in it that cannot be printed; delete them")
         else:
-            return piece.text
+            return text
         return None
 
-    def _wrong(self, line, what):
-        self.mistakes.append((line, what))
+    def _wrong(self, piece, what):
+        self.mistakes.append((yaml_lines.line(piece), what))
 
 
 def _odd_way(way):
@@ -334,14 +336,14 @@ def _shown_way(way):
 
 
 def _kind(piece):
-    return {"text": "a text", "list": "a list", "mapping": "a mapping"}[piece.kind]
+    return {"scalar": "a text", "sequence": "a list", "mapping": "a mapping"}[piece.id]
 
 
 def _shown(piece):
     """A piece in a message: the word itself where it is one."""
-    if piece.kind != "text":
+    if piece.id != "scalar":
         return _kind(piece)
-    return _quoted(piece.text) if piece.text else "empty"
+    return _quoted(piece.value) if piece.value else "empty"
 
 
 def _quoted(text):

@@ -263,6 +263,13 @@ class Table(unittest.TestCase):
                          ["t.yaml:11: the character U+0007 may not stand in it; delete it"])
         self.assertIn("t.yaml:2: not YAML", mistakes(GOOD.replace("good:\n", "good:" + "[" * 20000 + "\n"))[0])
 
+    def test_nesting_too_deep_is_one_line(self):
+        """Deep enough, and reading it would need more stack than there is."""
+        for depth in (50, 200000):
+            text = GOOD.replace("[8, 16]", "[" * depth + "]" * depth)
+            self.assertEqual(mistakes(text), ["t.yaml:10: lists and mappings are 50 deep; a table needs no more than 4"])
+        self.one_mistake("[8, 16]", "[" * 40 + "]" * 40, 10, "a list is not a size")
+
     def test_odd_words_in_messages(self):
         """One line for each mistake, whatever the table has in it."""
         text = GOOD.replace("good:", '"go\\nod\\u202e":').replace("text:", '"te\\nxt":').replace(
