@@ -150,7 +150,8 @@ class Check(Case):
 class Usage(Case):
     def test_wrong_options(self):
         for arguments, says in ((("--jsn",), "did you mean '--json'"), (("--emit",), "--help"),
-                                (("--chekc",), "did you mean '--check'"), (("--frobnicate",), "'--frobnicate'"),
+                                (("--chekc",), "did you mean '--check'"), (("--dev", "gpu"), "did you mean '--device'"),
+                                (("--frobnicate",), "'--frobnicate'"),
                                 (("--devices=all",), "did you mean '--device'"), (("-x",), "'-x'"),
                                 (("gpu",), "--device 'gpu'"), (("-",), "'-'"), (("",), "''"),
                                 (("--json=1",), "--json takes no value"),

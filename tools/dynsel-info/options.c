@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "say.h"
 
-#define LONGEST_OPTION 16 /* with its '\0' */
-
-static const struct {
-    const char *name;
-    char letter;
-    options_form form;
-} forms[] = {
-    {"--json", 'j', OPTIONS_JSON},       {"--emit-target", 'e', OPTIONS_EMIT_TARGET},
-    {"--check", 'c', OPTIONS_CHECK},     {"--help", 'h', OPTIONS_HELP},
-    {"--version", 'V', OPTIONS_VERSION},
+enum {
+    OPERAND = 1,      /* getopt_long()'s answer for what is no option */
+    LONGEST_NAME = 16 /* with its '\0' */
 };
 
-#define FORM_COUNT (sizeof forms / sizeof *forms)
-
-static const char *const DEVICE = "--device";
+static const struct option known[] = {
+    {"device", required_argument, NULL, 'd'},
+    {"json", no_argument, NULL, OPTIONS_JSON},
+    {"emit-target", no_argument, NULL, OPTIONS_EMIT_TARGET},
+    {"check", no_argument, NULL, OPTIONS_CHECK},
+    {"help", no_argument, NULL, OPTIONS_HELP},
+    {"version", no_argument, NULL, OPTIONS_VERSION},
+    {NULL, 0, NULL, 0},
+};
 
 void options_help(void)
 {
@@ -62,16 +62,6 @@ void options_help(void)
         stdout);
 }
 
-const char *options_form_name(options_form form)
-{
-    for (size_t i = 0; i < FORM_COUNT; i++) {
-        if (forms[i].form == form) {
-            return forms[i].name;
-        }
-    }
-    return "";
-}
-
 static unsigned least(unsigned a, unsigned b)
 {
     return a < b ? a : b;
@@ -81,7 +71,7 @@ static unsigned least(unsigned a, unsigned b)
  */
 static unsigned distance(const char *a, size_t length, const char *b)
 {
-    unsigned row[LONGEST_OPTION];
+    unsigned row[LONGEST_NAME];
     size_t columns = strlen(b);
 
     for (size_t j = 0; j <= columns; j++) {
@@ -99,38 +89,55 @@ static unsigned distance(const char *a, size_t length, const char *b)
     return row[columns];
 }
 
-/** The option that was meant, or NULL. */
-static const char *nearest(const char *text, size_t length)
+/** The name of the option that was meant, or NULL. */
+static const char *nearest(const char *text)
 {
-    unsigned best = distance(text, length, DEVICE);
-    const char *found = DEVICE;
+    const size_t dashes = least((unsigned)strspn(text, "-"), 2);
+    const size_t length = strcspn(text + dashes, "=");
+    unsigned best = 4;
+    const char *found = NULL;
 
-    for (size_t i = 0; i < FORM_COUNT; i++) {
-        unsigned d = distance(text, length, forms[i].name);
+    for (const struct option *o = known; length < 64 && o->name != NULL; o++) {
+        const unsigned d = distance(text + dashes, length, o->name) + 2 - (unsigned)dashes;
         if (d < best) {
             best = d;
-            found = forms[i].name;
+            found = o->name;
         }
     }
-    return best <= 3 ? found : NULL;
+    return found;
 }
 
-static int unknown(const char *text)
+/** `typed`: an argument, or a letter and the argument that it stands in. */
+static int unknown(const char *typed, int letter)
 {
-    size_t length = strcspn(text, "=");
-    const char *meant = length < 64 ? nearest(text, length) : NULL;
+    const char *meant = nearest(typed);
+    char which[16] = "";
 
-    if (text[0] != '-' || text[1] == '\0') {
-        say_error("'%.40s': there are only options; to choose devices write --device '%.40s' (see "
-                  "dynsel-info --help)",
-                  text, text);
-    } else if (meant != NULL) {
-        say_error("no option is named '%.40s' (did you mean '%s'?); see dynsel-info --help", text,
-                  meant);
-    } else {
-        say_error("no option is named '%.40s'; see dynsel-info --help", text);
+    if (letter != 0 && typed[2] != '\0') {
+        (void)snprintf(which, sizeof which, "'-%c', in ", letter);
     }
+    say_error("no option is named %s'%.40s'%s%s%s; see dynsel-info --help", which, typed,
+              meant != NULL ? " (did you mean '--" : "", meant != NULL ? meant : "",
+              meant != NULL ? "'?)" : "");
     return EXIT_USAGE;
+}
+
+static int refuse_operand(const char *text)
+{
+    say_error("'%.40s': there are only options; to choose devices write --device '%.40s' (see "
+              "dynsel-info --help)",
+              text, text);
+    return EXIT_USAGE;
+}
+
+static const char *name_of(int letter)
+{
+    const struct option *o = known;
+
+    while (o->val != letter) {
+        o++;
+    }
+    return o->name;
 }
 
 static int take_form(options *o, options_form form)
@@ -139,24 +146,12 @@ static int take_form(options *o, options_form form)
         return 0;
     }
     if (o->form != OPTIONS_PEOPLE && form != OPTIONS_HELP) {
-        say_error("%s and %s: take one of them (see dynsel-info --help)",
-                  options_form_name(o->form), options_form_name(form));
+        say_error("--%s and --%s: take one of them (see dynsel-info --help)", name_of((int)o->form),
+                  name_of((int)form));
         return EXIT_USAGE;
     }
     o->form = form;
     return 0;
-}
-
-/** Whether `text` is the option --device, with its value in `*value` or NULL. */
-static bool is_device(const char *text, const char **value)
-{
-    size_t length = strlen(DEVICE);
-
-    if (strncmp(text, DEVICE, length) == 0 && (text[length] == '=' || text[length] == '\0')) {
-        *value = text[length] == '=' ? text + length + 1 : NULL;
-        return true;
-    }
-    return false;
 }
 
 static int take_selector(options *o, const char *value)
@@ -174,82 +169,25 @@ static int take_selector(options *o, const char *value)
     return 0;
 }
 
-static int take_form_name(options *o, const char *text)
+/** answer: of getopt_long() about `typed`. */
+static int take(options *o, int answer, const char *typed)
 {
-    for (size_t i = 0; i < FORM_COUNT; i++) {
-        size_t length = strlen(forms[i].name);
-        if (strcmp(text, forms[i].name) == 0) {
-            return take_form(o, forms[i].form);
+    switch (answer) {
+    case OPERAND:
+        return refuse_operand(typed);
+    case 'd':
+        return take_selector(o, optarg);
+    case ':':
+        return take_selector(o, NULL);
+    case '?':
+        if (optopt == 0 || typed[1] != '-') {
+            return unknown(typed, optopt);
         }
-        if (strncmp(text, forms[i].name, length) == 0 && text[length] == '=') {
-            say_error("%s takes no value (see dynsel-info --help)", forms[i].name);
-            return EXIT_USAGE;
-        }
+        say_error("--%s takes no value (see dynsel-info --help)", name_of(optopt));
+        return EXIT_USAGE;
+    default:
+        return take_form(o, (options_form)answer);
     }
-    return unknown(text);
-}
-
-/** The place of a form's letter in `forms`, or FORM_COUNT. */
-static size_t find_letter(char letter)
-{
-    size_t found = 0;
-
-    while (found < FORM_COUNT && forms[found].letter != letter) {
-        found++;
-    }
-    return found;
-}
-
-static int unknown_letter(const char *text, char letter)
-{
-    const size_t length = strlen(text);
-    const char *meant = length < 64 ? nearest(text, length) : NULL;
-
-    if (text[2] == '\0') {
-        return unknown(text);
-    }
-    say_error("no option is named '-%c', in '%.40s'%s%s%s; see dynsel-info --help", letter, text,
-              meant != NULL ? " (did you mean '" : "", meant != NULL ? meant : "",
-              meant != NULL ? "'?)" : "");
-    return EXIT_USAGE;
-}
-
-/** "-jd0": letters, of which `d` takes what is behind it, or `next`; *used: whether that. */
-static int take_letters(options *o, const char *text, const char *next, bool *used)
-{
-    const size_t before_value = strcspn(text, "d");
-
-    for (size_t i = 1; i < before_value && text[i] != '\0'; i++) {
-        if (find_letter(text[i]) == FORM_COUNT) { /* before any of them is taken */
-            return unknown_letter(text, text[i]);
-        }
-    }
-    for (size_t i = 1; i < before_value && text[i] != '\0'; i++) {
-        int status = take_form(o, forms[find_letter(text[i])].form);
-        if (status != 0) {
-            return status;
-        }
-    }
-    if (text[before_value] == '\0') {
-        return 0;
-    }
-    *used = text[before_value + 1] == '\0';
-    return take_selector(o, *used ? next : text + before_value + 1);
-}
-
-/** Takes an option that `next` (or NULL) follows; *used: whether that is its value. */
-static int take(options *o, const char *text, const char *next, bool *used)
-{
-    const char *value = NULL;
-
-    if (is_device(text, &value)) {
-        *used = value == NULL;
-        return take_selector(o, *used ? next : value);
-    }
-    if (text[0] == '-' && text[1] != '-' && text[1] != '\0') {
-        return take_letters(o, text, next, used);
-    }
-    return take_form_name(o, text);
 }
 
 int options_parse(options *o, int argc, char **argv)
@@ -257,10 +195,17 @@ int options_parse(options *o, int argc, char **argv)
     int status = 0;
 
     *o = (options){0};
-    for (int i = 1; i < argc && status == 0; i++) {
-        bool used = false;
-        status = take(o, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &used);
-        i += used ? 1 : 0;
+    opterr = 0;
+    while (status == 0) {
+        const char *typed = argv[optind];
+        int index = -1;
+        const int answer = getopt_long(argc, argv, "-:d:jechV", known, &index);
+        if (answer == -1) {
+            return optind < argc ? refuse_operand(argv[optind]) : 0;
+        }
+        const bool is_shortened =
+            index >= 0 && strcspn(typed + 2, "=") != strlen(known[index].name);
+        status = is_shortened ? unknown(typed, 0) : take(o, answer, typed);
     }
     return status;
 }

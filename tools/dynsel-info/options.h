@@ -6,13 +6,14 @@
 
 #define EXIT_USAGE 2
 
+/** What is printed; the values are the letters of the options. */
 typedef enum options_form {
-    OPTIONS_PEOPLE,
-    OPTIONS_JSON,
-    OPTIONS_EMIT_TARGET,
-    OPTIONS_CHECK,
-    OPTIONS_HELP,
-    OPTIONS_VERSION
+    OPTIONS_PEOPLE = 0, /* no option */
+    OPTIONS_JSON = 'j',
+    OPTIONS_EMIT_TARGET = 'e',
+    OPTIONS_CHECK = 'c',
+    OPTIONS_HELP = 'h',
+    OPTIONS_VERSION = 'V'
 } options_form;
 
 typedef struct options {
@@ -24,8 +25,5 @@ typedef struct options {
 int options_parse(options *o, int argc, char **argv);
 
 void options_help(void);
-
-/** The name of a form's option; "" for the list for people, which has none. */
-const char *options_form_name(options_form form);
 
 #endif
