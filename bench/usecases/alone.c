@@ -54,12 +54,13 @@ void alone_measure(alone_times *times, const work_kind *kinds, size_t count, con
         for (uint32_t k = 0; k < r->count; k++) {
             times->ns[i][k] = measure_median(known[i][k].ns, known[i][k].runs);
             times->best[i] = times->ns[i][k] < times->ns[i][times->best[i]] ? k : times->best[i];
-            csv_add(&(csv_row){.record = "alone",
-                               .resource = r->names[k],
-                               .task = kinds[i].name,
-                               .x = kinds[i].elements,
-                               .value = times->ns[i][k],
-                               .unit = "ns"});
+            csv_add(&(csv_figure){.record = "alone",
+                                  .policy = "fixed",
+                                  .resource = r->names[k],
+                                  .task = kinds[i].name,
+                                  .x = kinds[i].elements,
+                                  .value = times->ns[i][k],
+                                  .unit = "ns"});
         }
     }
 }

@@ -72,16 +72,16 @@ static void note(const contest *c, contender *who, uint32_t kind, const work_run
 /* Ever more seldom: enough for a curve. */
 static void write_course(const contest *c, uint32_t *next)
 {
-    if (c->runs < *next) {
+    if (!c->writes_course || c->runs < *next) {
         return;
     }
     for (size_t i = 0; i < c->count; i++) {
-        csv_add(&(csv_row){.record = "course",
-                           .policy = c->all[i].policy,
-                           .resource = c->all[i].resource,
-                           .x = c->runs,
-                           .value = c->all[i].total_ns,
-                           .unit = "ns"});
+        csv_add(&(csv_figure){.record = "course",
+                              .policy = c->all[i].policy,
+                              .resource = c->all[i].resource,
+                              .x = c->runs,
+                              .value = c->all[i].total_ns,
+                              .unit = "ns"});
     }
     *next += *next / 8 + 1;
 }

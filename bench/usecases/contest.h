@@ -42,7 +42,8 @@ typedef struct contest {
     work_kind *kinds;
     size_t kind_count;
     const alone_times *alone;
-    uint32_t warm_up; /* runs of each kind that do not count for the shares */
+    uint32_t warm_up;   /* runs of each kind that do not count for the shares */
+    bool writes_course; /* what each has needed so far, into the CSV file */
     contender all[CONTEST_MOST];
     size_t count;
     uint32_t kind_runs[WORK_MOST_KINDS];
@@ -52,8 +53,7 @@ typedef struct contest {
 /* Initializes the policies. With the other members of contest filled in. */
 void contest_open(contest *c);
 
-/* So many runs of each kind in random order, or until the seconds are over; what each contender has
- * needed by then goes into the CSV file as it goes on. */
+/* So many runs of each kind in random order, or until the seconds are over. */
 void contest_run(contest *c, uint32_t runs_of_each, uint64_t seed, double seconds);
 
 /* The share of what this one needed that the oracle would have, after the warm-up. */

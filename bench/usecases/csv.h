@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures for programs: one row each, and lines about the machine in front, which begin with
- * '#'. */
+/* The figures for programs: lines about the machine, which begin with '#', then a table with a column
+ * for each policy and resource, such as "auto_tune" or "fixed host". A line has what agrees in record,
+ * task, x and unit. */
 #ifndef USECASES_CSV_H
 #define USECASES_CSV_H
 
 #include "options.h"
 
-typedef struct csv_row {
-    const char *record;   /* what it is about: "alone", "policy", ... */
-    const char *policy;   /* NULL: none; so with the next two */
-    const char *resource; /* its name */
+/* One value. The texts stay until csv_close(). */
+typedef struct csv_figure {
+    const char *record; /* what it is about: "alone", "share", ... */
+    const char *policy;
+    const char *resource; /* its name; NULL: none; so with the task */
     const char *task;
     double x; /* runs, elements, devices: what the record says */
     double value;
     const char *unit;
-} csv_row;
+} csv_figure;
 
 /* Prints the lines about the machine, the command and the seed; into the file too, if there is to
  * be one. */
 void csv_open(const usecase_options *options, int argc, char **argv);
-void csv_add(const csv_row *row);
+void csv_add(const csv_figure *figure);
 
-/* A file that could not be written whole ends the program. */
+/* Writes the table. A file that could not be written whole ends the program. */
 void csv_close(void);
 
 #endif

@@ -83,12 +83,12 @@ static void print_alone(size_t count)
 
 static void write_value(const contender *who, const char *record, double value, const char *unit)
 {
-    csv_add(&(csv_row){.record = record,
-                       .policy = who->policy,
-                       .resource = who->resource,
-                       .x = match.runs,
-                       .value = value,
-                       .unit = unit});
+    csv_add(&(csv_figure){.record = record,
+                          .policy = who->policy,
+                          .resource = who->resource,
+                          .x = match.runs,
+                          .value = value,
+                          .unit = unit});
 }
 
 static void print_contender(const contender *who, double single_ns)
@@ -110,25 +110,6 @@ static void print_contender(const contender *who, double single_ns)
     write_value(who, "regret", regret, "against the best single resource");
 }
 
-/* Of each kind alone: so that the file tells where a policy lost what it lost. */
-static void write_kinds(const contender *who)
-{
-    for (size_t i = 0; i < match.kind_count; i++) {
-        const uint32_t runs = match.kind_runs[i];
-        const uint32_t warm = runs > match.warm_up ? runs - match.warm_up : 0;
-        csv_row row = {
-            .policy = who->policy, .resource = who->resource, .task = kinds[i].name, .x = runs};
-        row.record = "kind_total";
-        row.value = who->kind_ns[i];
-        row.unit = "ns";
-        csv_add(&row);
-        row.record = "kind_best";
-        row.value = warm > 0 ? (double)who->kind_best[i] / warm : 0;
-        row.unit = "of the runs after warm-up on the oracle's choice";
-        csv_add(&row);
-    }
-}
-
 /* Whole runs of a kind, what was tried on the way included, where there were enough of them. */
 static void print_kinds(const contender *who)
 {
@@ -137,12 +118,12 @@ static void print_kinds(const contender *who)
     for (size_t i = 0; i < match.kind_count; i++) {
         const double wanted = alone_runs_until_repaid(&alone, i, all.count);
         const double regret = who->kind_ns[i] / contest_best_single_ns(&match, i) - 1;
-        csv_add(&(csv_row){.record = "kind_regret",
-                           .policy = who->policy,
-                           .task = kinds[i].name,
-                           .x = match.kind_runs[i] / (wanted > 1 ? wanted : 1),
-                           .value = regret,
-                           .unit = "against the best single resource of the kind"});
+        csv_add(&(csv_figure){.record = "kind_regret",
+                              .policy = who->policy,
+                              .task = kinds[i].name,
+                              .x = match.kind_runs[i] / (wanted > 1 ? wanted : 1),
+                              .value = regret,
+                              .unit = "against the best single resource of the kind"});
         if (match.kind_runs[i] >= wanted) {
             ripe++;
             over += regret > MOST_REGRET ? 1 : 0;
@@ -179,7 +160,6 @@ static void print_result(void)
         "by choice", "regret");
     for (size_t i = 0; i < match.count; i++) {
         print_contender(&match.all[i], single->total_ns);
-        write_kinds(&match.all[i]);
     }
     printf("\n");
     for (size_t i = 0; i < match.count; i++) {
@@ -207,7 +187,8 @@ int main(int argc, char **argv)
                       .kinds = kinds,
                       .kind_count = count,
                       .alone = &alone,
-                      .warm_up = 3 * (uint32_t)all.count};
+                      .warm_up = 3 * (uint32_t)all.count,
+                      .writes_course = true};
     contest_open(&match);
     contest_run(&match, (uint32_t)own.runs, options.seed, (double)own.seconds);
     print_result();

@@ -51,13 +51,6 @@ static void do_pass(const passes_work *work, entrant *who)
     const double ns = (double)(measure_now_ns() - began);
     who->ns[who->passes++ % MEASURE_MAX_SAMPLES] = ns;
     who->total_ns += ns;
-    csv_add(&(csv_row){.record = "pass",
-                       .policy = who->policy,
-                       .resource = who->resource,
-                       .task = work->name,
-                       .x = who->passes,
-                       .value = ns,
-                       .unit = "ns"});
     if (work->after != NULL) {
         work->after(who->policy, work->context);
     }
@@ -97,18 +90,18 @@ static void tell(const passes_work *work, uint32_t passes)
                        all[i].resource != NULL ? all[i].resource : "");
         printf("%-40s %10.3f %8.1f %s/s %10.1f %%\n", name, all[i].total_ns / 1e9, one, work->unit,
                one / best * 100);
-        csv_row row = {.record = "rate",
-                       .policy = all[i].policy,
-                       .resource = all[i].resource,
-                       .task = work->name,
-                       .x = passes,
-                       .value = one,
-                       .unit = work->unit};
-        csv_add(&row);
-        row.record = "total";
-        row.value = all[i].total_ns;
-        row.unit = "ns";
-        csv_add(&row);
+        csv_figure figure = {.record = "rate",
+                             .policy = all[i].policy,
+                             .resource = all[i].resource,
+                             .task = work->name,
+                             .x = passes,
+                             .value = one,
+                             .unit = work->unit};
+        csv_add(&figure);
+        figure.record = "total";
+        figure.value = all[i].total_ns;
+        figure.unit = "ns";
+        csv_add(&figure);
     }
 }
 

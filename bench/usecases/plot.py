@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the figures of doc/results.md from the CSV files of the use cases, as SVG and PNG.
+"""Draws the figures of doc/results.md from the CSV files of the use cases, as PNG.
 
-    bench/usecases/plot.py FOLDER [OUT]
-
-FOLDER: what run_all left for one machine: mix.csv, tiny.csv, ... Those that are not there are left out.
-OUT: where the figures go, and figures.md, which says for each how it was made; default: FOLDER.
-Needs matplotlib (Debian: python3-matplotlib).
+Leaves figures.md beside them, which says for each how it was made. Needs matplotlib (Debian: python3-matplotlib).
 """
 
+import argparse
 import csv
 import sys
 from pathlib import Path
@@ -17,6 +14,8 @@ try:
     import matplotlib
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    import numpy
+    from PIL import Image
 except ImportError:
     sys.exit("plot.py: matplotlib is missing (Debian: apt install python3-matplotlib)")
 
@@ -28,10 +27,12 @@ POLICIES = {"oracle": (BLACK, "-", "o"), "auto_tune": (BLUE, "-", "s"), "auto_tu
 RESOURCES = ((BLACK, "o"), (BLUE, "s"), (RED, "^"), (GREEN, "D"), (ORANGE, "v"), (PURPLE, "P"), (SKY, "X"))
 ORACLE, CLAIM, PEER = 1.0, 0.95, 0.875
 NS_PER_US = 1e3
+COMMON = ("record", "task", "x", "unit")  # columns of a file that are no policy's
+COLOURS = 32  # of a PNG: those of lines and areas, and enough for soft edges
 
 
 class Table:
-    """The rows of one file, and what it says about the machine."""
+    """The figures of one file, a row each, and what it says about the machine."""
 
     def __init__(self, path):
         self.name = path.stem
@@ -42,9 +43,12 @@ class Table:
         for key, value in words:
             self.facts[key] = value.strip()
             self.devices += [value.strip()] if key == "device" else []
-        self.rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-        for row in self.rows:
-            row["x"], row["value"] = float(row["x"]), float(row["value"])
+        self.rows = []
+        for line in csv.DictReader(line for line in lines if not line.startswith("#")):
+            for column in (name for name in line if name not in COMMON and line[name]):
+                policy, _, resource = column.partition(" ")
+                self.rows.append({"record": line["record"], "task": line["task"], "x": float(line["x"]),
+                                  "policy": policy, "resource": resource, "value": float(line[column])})
 
     def of(self, record, **wanted):
         return [row for row in self.rows if row["record"] == record
@@ -97,16 +101,35 @@ def legend_below(made, axes, inches=0.5):
     axes.legend(loc="upper center", bbox_to_anchor=(0.45, -inches / height), ncol=3, frameon=False, fontsize=9)
 
 
-drawn = []  # names of the figures of one table
+class Out:
+    """Where figures go, and the names of those of one table."""
+
+    def __init__(self, folder, svg):
+        self.folder, self.svg, self.drawn = folder, svg, []
+
+
+def save_png(made, path):
+    """With a palette of its most frequent colours: a quarter of the size, and looks the same."""
+    made.set_dpi(130)
+    made.draw_without_rendering()  # a legend below takes its room only in the second layout
+    made.canvas.draw()
+    pixels = numpy.asarray(made.canvas.buffer_rgba())[..., :3].astype(int)
+    colours, place, count = numpy.unique(pixels @ (1 << 16, 1 << 8, 1), return_inverse=True, return_counts=True)
+    colours = colours[:, None] >> (16, 8, 0) & 255
+    palette = colours[numpy.argsort(-count, kind="stable")[:COLOURS]]
+    nearest = ((colours[:, None] - palette) ** 2).sum(axis=2).argmin(axis=1)
+    image = Image.fromarray(nearest[place].reshape(pixels.shape[:2]).astype(numpy.uint8), "P")
+    image.putpalette(palette.astype(numpy.uint8).tobytes())
+    image.save(path, optimize=True)
 
 
 def save(made, out, name):
-    drawn.append((name, made.axes[0].get_title(loc="left").strip()))
-    for kind in ("svg", "png"):
-        path = out / f"{name}.{kind}"
-        metadata = {"Date": None} if kind == "svg" else {}
-        made.savefig(path, dpi=130, metadata=metadata)
-        print(path)
+    out.drawn.append((name, made.axes[0].get_title(loc="left").strip()))
+    save_png(made, out.folder / f"{name}.png")
+    print(out.folder / f"{name}.png")
+    if out.svg:
+        made.savefig(out.folder / f"{name}.svg", metadata={"Date": None})
+        print(out.folder / f"{name}.svg")
     plt.close(made)
 
 
@@ -139,7 +162,8 @@ def mix(table):
 
 
 def shares(table, out):
-    bars(table, out, f"{table.name}-shares", f"{mix(table)}: share of the oracle after warm-up", table.of("share"),
+    rows = table.of("share", policy="oracle") + [row for row in table.of("share") if row["policy"] != "oracle"]
+    bars(table, out, f"{table.name}-shares", f"{mix(table)}: share of the oracle after warm-up", rows,
          "time that the oracle needs / time that was needed, in %", scale=100, claims=True)
 
 
@@ -319,23 +343,27 @@ FIGURES = {"mix": (shares, course, kinds, alone), "mix-small": (shares, kinds), 
 
 
 def main(arguments):
-    if len(arguments) not in (1, 2) or arguments[0].startswith("-"):
-        print(__doc__.strip())
-        return 0 if arguments == ["--help"] else 2
-    folder, out = Path(arguments[0]), Path(arguments[-1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="FOLDER", type=Path,
+                        help="what run_all left for one machine: mix.csv, tiny.csv, ...; those not there are left out")
+    parser.add_argument("out", metavar="OUT", type=Path, nargs="?",
+                        help="where the figures and figures.md go; default: FOLDER")
+    parser.add_argument("--svg", action="store_true", help="draws each figure as SVG, too")
+    options = parser.parse_args(arguments)
+    folder, out = options.folder, Out(options.out or options.folder, options.svg)
     found = [name for name in FIGURES if (folder / f"{name}.csv").exists()]
     if not found:
         print(f"plot.py: {folder}: none of {', '.join(f'{name}.csv' for name in FIGURES)} is there", file=sys.stderr)
         return 1
-    out.mkdir(parents=True, exist_ok=True)
+    out.folder.mkdir(parents=True, exist_ok=True)
     page = []
     for name in found:
         table = Table(folder / f"{name}.csv")
-        drawn.clear()
+        out.drawn.clear()
         for draw in FIGURES[name]:
             draw(table, out)
-        page += [f"![{title}]({figure}.png)\n" for figure, title in drawn] + [table.origin()]
-    (out / "figures.md").write_text("\n".join(page), encoding="utf-8")
+        page += [f"![{title}]({figure}.png)\n" for figure, title in out.drawn] + [table.origin()]
+    (out.folder / "figures.md").write_text("\n".join(page), encoding="utf-8")
     return 0
 
 

@@ -123,17 +123,17 @@ typedef struct outcome {
 
 static void tell(const bench_policy *p, size_t devices, const char *situation, const outcome *o)
 {
-    csv_row row = {.record = "throughput",
-                   .policy = p->name,
-                   .task = situation,
-                   .x = (double)devices,
-                   .value = o->rate,
-                   .unit = "pieces of work a second"};
-    csv_add(&row);
-    row.record = "speedup";
-    row.value = o->speedup;
-    row.unit = "times one device";
-    csv_add(&row);
+    csv_figure figure = {.record = "throughput",
+                         .policy = p->name,
+                         .task = situation,
+                         .x = (double)devices,
+                         .value = o->rate,
+                         .unit = "pieces of work a second"};
+    csv_add(&figure);
+    figure.record = "speedup";
+    figure.value = o->speedup;
+    figure.unit = "times one device";
+    csv_add(&figure);
     const double share = o->speedup / (double)devices;
     printf("%-14s %-8s %3zu %12.1f %8.2f %8.1f %% %c", p->name, situation, devices, o->rate,
            o->speedup, share * 100, share < CLAIM && strcmp(situation, "quiet") == 0 ? '!' : ' ');

@@ -75,27 +75,27 @@ static bool is_auto_tune(const contender *who)
 static void write_contender(const contender *who)
 {
     for (size_t i = 0; i < match.kind_count; i++) {
-        csv_row row = {.record = "mean",
-                       .policy = who->policy,
-                       .resource = who->resource,
-                       .task = kinds[i].name,
-                       .x = kinds[i].elements,
-                       .value = mean_ns(who, i),
-                       .unit = "ns"};
-        csv_add(&row);
+        csv_figure figure = {.record = "mean",
+                             .policy = who->policy,
+                             .resource = who->resource,
+                             .task = kinds[i].name,
+                             .x = kinds[i].elements,
+                             .value = mean_ns(who, i),
+                             .unit = "ns"};
+        csv_add(&figure);
         if (who->way != CONTEST_FIXED) {
-            row.record = "best_chosen";
-            row.value = share_of_best(who, i);
-            row.unit = "of the runs after warm-up";
-            csv_add(&row);
+            figure.record = "best_chosen";
+            figure.value = share_of_best(who, i);
+            figure.unit = "of the runs after warm-up";
+            csv_add(&figure);
         }
     }
-    csv_add(&(csv_row){.record = "share",
-                       .policy = who->policy,
-                       .resource = who->resource,
-                       .x = match.runs,
-                       .value = contest_share(&match, who),
-                       .unit = "of the oracle after warm-up"});
+    csv_add(&(csv_figure){.record = "share",
+                          .policy = who->policy,
+                          .resource = who->resource,
+                          .x = match.runs,
+                          .value = contest_share(&match, who),
+                          .unit = "of the oracle after warm-up"});
 }
 
 static void print_head(void)
@@ -135,11 +135,12 @@ static void print_crossing(void)
         if (alone.best[i] != 0) {
             printf("\nThe crossing: from %" PRIu32 " elements on %s is faster than the host.\n",
                    kinds[i].elements, all.names[alone.best[i]]);
-            csv_add(&(csv_row){.record = "crossing",
-                               .resource = all.names[alone.best[i]],
-                               .x = kinds[i].elements,
-                               .value = alone.ns[i][alone.best[i]],
-                               .unit = "ns"});
+            csv_add(&(csv_figure){.record = "crossing",
+                                  .policy = "fixed",
+                                  .resource = all.names[alone.best[i]],
+                                  .x = kinds[i].elements,
+                                  .value = alone.ns[i][alone.best[i]],
+                                  .unit = "ns"});
             return;
         }
     }

@@ -258,13 +258,12 @@ static outcome play(const bench_policy *p, trouble_kind kind)
 static void add(const char *policy, trouble_kind kind, const char *record, double value,
                 const char *unit)
 {
-    csv_add(&(csv_row){.record = record,
-                       .policy = policy,
-                       .resource = all.names[victim],
-                       .task = trouble_names[kind],
-                       .x = (double)all.count,
-                       .value = value,
-                       .unit = unit});
+    csv_add(&(csv_figure){.record = record,
+                          .policy = policy,
+                          .task = trouble_names[kind],
+                          .x = (double)all.count,
+                          .value = value,
+                          .unit = unit});
 }
 
 static void tell(const char *policy, trouble_kind kind, const outcome *o)

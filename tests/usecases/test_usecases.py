@@ -64,8 +64,12 @@ class Usecases(unittest.TestCase):
                 lines = out.read_text(encoding="utf-8").splitlines()
                 self.assertIn("# seed           7", lines)
                 rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
-                self.assertLessEqual(POLICIES, {row["policy"] for row in rows})
-                self.assertTrue(all(float(row["value"]) > -2 for row in rows))
+                common = [tuple(row.pop(name) for name in ("record", "task", "x", "unit")) for row in rows]
+                self.assertEqual(len(common), len(set(common)), "a line for each, a column for each policy")
+                self.assertLessEqual(POLICIES, set(rows[0]))
+                for row in rows:
+                    values = [float(value) for value in row.values() if value]
+                    self.assertTrue(values and min(values) > -2, row)
 
     def test_help_names_every_option(self):
         for program, options in PROGRAMS.items():
@@ -146,14 +150,15 @@ class Usecases(unittest.TestCase):
 
     def test_plots_are_drawn_where_matplotlib_is(self):
         run("nstream", *self.options("nstream"), "--csv", Path(self.folder) / "nstream.csv")
-        done = subprocess.run([sys.executable, SCRIPTS / "plot.py", self.folder, Path(self.folder) / "out"],
-                              check=False, capture_output=True, text=True)
-        if "matplotlib is missing" in done.stderr:
-            self.refused(done, 1, "python3-matplotlib")
-        else:
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertEqual({path.name for path in (Path(self.folder) / "out").iterdir()},
-                             {"nstream.svg", "nstream.png", "figures.md"})
+        for options, drawn in ((["--svg"], {"nstream.svg", "nstream.png"}), ([], {"nstream.png"})):
+            out = Path(self.folder) / f"out{len(options)}"
+            done = subprocess.run([sys.executable, SCRIPTS / "plot.py", *options, self.folder, out],
+                                  check=False, capture_output=True, text=True)
+            if "matplotlib is missing" in done.stderr:
+                self.refused(done, 1, "python3-matplotlib")
+            else:
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertEqual({path.name for path in out.iterdir()}, drawn | {"figures.md"})
 
     def test_links_of_the_results_lead_somewhere(self):
         page = Path(os.environ["DYNSEL_TOP"]) / "doc/results.md"
