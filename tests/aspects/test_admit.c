@@ -120,7 +120,7 @@ static void assert_error_names(const described_device *device, const char *targe
     assert_error_says("dynsel-info");
 }
 
-static void a_device_that_keeps_its_promises_is_taken(void **state)
+static void device_with_promised_aspects_is_admitted(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -133,7 +133,7 @@ static void a_device_that_keeps_its_promises_is_taken(void **state)
 }
 
 /* In every place of the table, with others around it that were attached before. */
-static void a_given_device_that_breaks_a_promise_fails_the_initialization(void **state)
+static void given_device_without_promised_aspect_fails_init(void **state)
 {
     static const dynsel_policy zero;
     (void)state;
@@ -153,7 +153,7 @@ static void a_given_device_that_breaks_a_promise_fails_the_initialization(void *
     }
 }
 
-static void the_aspect_that_is_named_is_the_first_that_lacks(void **state)
+static void error_names_first_missing_aspect(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -177,7 +177,7 @@ static void the_aspect_that_is_named_is_the_first_that_lacks(void **state)
 }
 
 /* Of another target than the first of the table. */
-static void the_target_that_is_named_is_the_devices_own(void **state)
+static void error_names_target_of_device(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -193,7 +193,7 @@ static void the_target_that_is_named_is_the_devices_own(void **state)
     assert_error_names(&little, "small_ones", SECOND);
 }
 
-static void a_device_that_no_target_recognizes_is_refused(void **state)
+static void device_without_matching_target_is_refused(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -218,7 +218,7 @@ static uint32_t chosen_for(dynsel_aspect_set aspects)
 }
 
 /* Which of four default devices are refused: all sets of them but the full one. */
-static void default_devices_that_break_promises_are_left_out(void **state)
+static void default_devices_without_promised_aspects_are_excluded(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -256,7 +256,7 @@ static void default_devices_that_break_promises_are_left_out(void **state)
     }
 }
 
-static void the_last_error_tells_who_was_left_out(void **state)
+static void last_error_names_excluded_device(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -274,7 +274,7 @@ static void the_last_error_tells_who_was_left_out(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
-static void a_default_set_of_which_nothing_is_left_is_refused(void **state)
+static void default_set_without_admitted_device_is_refused(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -290,7 +290,7 @@ static void a_default_set_of_which_nothing_is_left_is_refused(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
-static void nobody_has_refused_anything(void **state)
+static void refused_count_of_unusable_policy_is_zero(void **state)
 {
     static const dynsel_policy unused;
     (void)state;
@@ -319,7 +319,7 @@ static void *to_good(void *handle)
 }
 
 /* What adapt() made is what is described, attached, and told of. */
-static void the_adapted_handle_is_put_to_the_proof(void **state)
+static void adapted_handle_is_verified(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -343,7 +343,7 @@ static void *to_nothing(void *handle)
 }
 
 /* Only the proof leaves out: everything else fails the initialization, whatever status it has. */
-static void other_failures_of_default_devices_leave_nobody_out(void **state)
+static void other_failures_of_default_devices_fail_init(void **state)
 {
     static const dynsel_status failures[] = {DYNSEL_E_DEVICE, DYNSEL_E_ASPECT};
     (void)state;
@@ -362,7 +362,7 @@ static void other_failures_of_default_devices_leave_nobody_out(void **state)
     assert_error_says("adapt() says so");
 }
 
-static void a_device_that_cannot_be_described_fails_the_initialization(void **state)
+static void device_with_failing_describe_fails_init(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -377,7 +377,7 @@ static void a_device_that_cannot_be_described_fails_the_initialization(void **st
     assert_int_equal(devices[1].times_attached, 0);
 }
 
-static void each_resource_is_described_once(void **state)
+static void init_describes_each_resource_once(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -391,7 +391,7 @@ static void each_resource_is_described_once(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
-static void a_backend_that_describes_nothing_is_known_by_its_name(void **state)
+static void backend_without_describe_is_recognized_by_name(void **state)
 {
     static const dynsel_recognition is_silent[] = {{.backend = "SILENT"}};
     static dynsel_target one = {.name = "quiet", .recognitions = is_silent, .recognition_count = 1};
@@ -412,7 +412,7 @@ static void a_backend_that_describes_nothing_is_known_by_its_name(void **state)
 }
 
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-static void an_offset_counts_what_is_left(void **state)
+static void offset_counts_admitted_devices_only(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -430,7 +430,7 @@ static void an_offset_counts_what_is_left(void **state)
 #endif
 
 #if CONFIG_DYNSEL_BACKEND_INLINE
-static void the_host_is_put_to_the_proof_too(void **state)
+static void host_is_verified_too(void **state)
 {
     static const dynsel_recognition is_inline[] = {{.backend = "inline", .type = "host"}};
     dynsel_target one = {.name = "host", .recognitions = is_inline, .recognition_count = 1};
@@ -449,7 +449,7 @@ static void the_host_is_put_to_the_proof_too(void **state)
 
 #if CONFIG_DYNSEL_STATUS_NAMES
 /* Placeholders of the text whose numbers are of nothing. */
-static void an_error_with_strange_numbers_is_told_all_the_same(void **state)
+static void error_text_with_invalid_numbers_is_formatted(void **state)
 {
     char text[128];
     const dynsel_error error = {.status = DYNSEL_E_ASPECT,
@@ -466,28 +466,28 @@ static void an_error_with_strange_numbers_is_told_all_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_device_that_keeps_its_promises_is_taken),
-        TEST(a_given_device_that_breaks_a_promise_fails_the_initialization),
-        TEST(the_aspect_that_is_named_is_the_first_that_lacks),
-        TEST(the_target_that_is_named_is_the_devices_own),
-        TEST(a_device_that_no_target_recognizes_is_refused),
-        TEST(default_devices_that_break_promises_are_left_out),
-        TEST(the_last_error_tells_who_was_left_out),
-        TEST(a_default_set_of_which_nothing_is_left_is_refused),
-        TEST(nobody_has_refused_anything),
-        TEST(the_adapted_handle_is_put_to_the_proof),
-        TEST(other_failures_of_default_devices_leave_nobody_out),
-        TEST(a_device_that_cannot_be_described_fails_the_initialization),
-        TEST(each_resource_is_described_once),
-        TEST(a_backend_that_describes_nothing_is_known_by_its_name),
+        TEST(device_with_promised_aspects_is_admitted),
+        TEST(given_device_without_promised_aspect_fails_init),
+        TEST(error_names_first_missing_aspect),
+        TEST(error_names_target_of_device),
+        TEST(device_without_matching_target_is_refused),
+        TEST(default_devices_without_promised_aspects_are_excluded),
+        TEST(last_error_names_excluded_device),
+        TEST(default_set_without_admitted_device_is_refused),
+        TEST(refused_count_of_unusable_policy_is_zero),
+        TEST(adapted_handle_is_verified),
+        TEST(other_failures_of_default_devices_fail_init),
+        TEST(device_with_failing_describe_fails_init),
+        TEST(init_describes_each_resource_once),
+        TEST(backend_without_describe_is_recognized_by_name),
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-        TEST(an_offset_counts_what_is_left),
+        TEST(offset_counts_admitted_devices_only),
 #endif
 #if CONFIG_DYNSEL_BACKEND_INLINE
-        TEST(the_host_is_put_to_the_proof_too),
+        TEST(host_is_verified_too),
 #endif
 #if CONFIG_DYNSEL_STATUS_NAMES
-        TEST(an_error_with_strange_numbers_is_told_all_the_same),
+        TEST(error_text_with_invalid_numbers_is_formatted),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

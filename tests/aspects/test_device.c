@@ -35,7 +35,7 @@ static dynsel_device described_by(const dynsel_resource *resource)
 }
 
 #if CONFIG_DYNSEL_BACKEND_INLINE
-static void the_host_has_what_the_list_says(void **state)
+static void host_has_listed_aspects(void **state)
 {
     const dynsel_resource host = {&dynsel_inline_backend, NULL};
     (void)state;
@@ -53,7 +53,7 @@ static void the_host_has_what_the_list_says(void **state)
 #endif
 
 #if CONFIG_DYNSEL_BACKEND_THREADS
-static void workers_have_what_the_host_has(void **state)
+static void workers_have_aspects_of_host(void **state)
 {
     dynsel_resource workers[CONFIG_DYNSEL_THREADS_WORKERS];
     size_t count = 0;
@@ -67,7 +67,7 @@ static void workers_have_what_the_host_has(void **state)
     }
 }
 
-static void a_handle_that_is_no_worker_is_refused(void **state)
+static void describe_of_invalid_worker_handle_is_refused(void **state)
 {
     int nobody;
     const dynsel_resource resources[] = {{&dynsel_threads_backend, &nobody},
@@ -82,7 +82,7 @@ static void a_handle_that_is_no_worker_is_refused(void **state)
 }
 #endif
 
-static void a_backend_of_the_users_tells_what_it_knows(void **state)
+static void describe_of_custom_backend_returns_its_data(void **state)
 {
     described_device own = {.name = "own",
                             .platform = "bench",
@@ -105,7 +105,7 @@ static void a_backend_of_the_users_tells_what_it_knows(void **state)
     assert_int_equal(own.seen.aspects, 0);
 }
 
-static void texts_that_a_backend_forgot_are_empty(void **state)
+static void texts_missing_in_describe_are_empty(void **state)
 {
     described_device own = {.name = "own", .aspects = BIT(1)};
     const dynsel_resource resource = described(&own);
@@ -116,7 +116,7 @@ static void texts_that_a_backend_forgot_are_empty(void **state)
     assert_string_equal(device.type, "");
 }
 
-static void a_backend_that_describes_nothing_has_nothing(void **state)
+static void backend_without_describe_has_no_aspects(void **state)
 {
     int handle;
     const dynsel_resource resource = {&silent_backend, &handle};
@@ -127,7 +127,7 @@ static void a_backend_that_describes_nothing_has_nothing(void **state)
     assert_int_equal(device.aspects, 0);
 }
 
-static void what_a_backend_fails_with_is_passed_on(void **state)
+static void describe_failure_of_backend_is_returned(void **state)
 {
     described_device own = {.name = "own", .aspects = BIT(0), .describes = DYNSEL_E_DEVICE};
     const dynsel_resource resource = described(&own);
@@ -141,7 +141,7 @@ static void what_a_backend_fails_with_is_passed_on(void **state)
     assert_int_equal(dynsel_last_error()->status, DYNSEL_E_DEVICE);
 }
 
-static void nobody_is_described(void **state)
+static void describe_of_invalid_resource_is_refused(void **state)
 {
     static dynsel_backend no_ops;
     const dynsel_resource empty = {NULL, NULL};
@@ -162,7 +162,7 @@ static void nobody_is_described(void **state)
     assert_status(DYNSEL_E_INVALID, dynsel_resource_describe(&fine, NULL));
 }
 
-static void names_and_texts_are_those_of_the_list(void **state)
+static void aspect_names_and_texts_equal_list(void **state)
 {
     static const struct {
         dynsel_aspect aspect;
@@ -187,18 +187,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #if CONFIG_DYNSEL_BACKEND_INLINE
-        cmocka_unit_test(the_host_has_what_the_list_says),
+        cmocka_unit_test(host_has_listed_aspects),
 #endif
 #if CONFIG_DYNSEL_BACKEND_THREADS
-        cmocka_unit_test(workers_have_what_the_host_has),
-        cmocka_unit_test(a_handle_that_is_no_worker_is_refused),
+        cmocka_unit_test(workers_have_aspects_of_host),
+        cmocka_unit_test(describe_of_invalid_worker_handle_is_refused),
 #endif
-        cmocka_unit_test(a_backend_of_the_users_tells_what_it_knows),
-        cmocka_unit_test(texts_that_a_backend_forgot_are_empty),
-        cmocka_unit_test(a_backend_that_describes_nothing_has_nothing),
-        cmocka_unit_test(what_a_backend_fails_with_is_passed_on),
-        cmocka_unit_test(nobody_is_described),
-        cmocka_unit_test(names_and_texts_are_those_of_the_list),
+        cmocka_unit_test(describe_of_custom_backend_returns_its_data),
+        cmocka_unit_test(texts_missing_in_describe_are_empty),
+        cmocka_unit_test(backend_without_describe_has_no_aspects),
+        cmocka_unit_test(describe_failure_of_backend_is_returned),
+        cmocka_unit_test(describe_of_invalid_resource_is_refused),
+        cmocka_unit_test(aspect_names_and_texts_equal_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

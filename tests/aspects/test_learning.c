@@ -45,7 +45,7 @@ static uint32_t runs_on(uint32_t index, const dynsel_task *task, const dynsel_ta
     return found;
 }
 
-static void others_keep_their_best(void **state)
+static void plain_tasks_keep_fast_device_beside_tasks_with_aspects(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -59,7 +59,7 @@ static void others_keep_their_best(void **state)
 }
 
 /* A task that can go to one device only, before the others of its kind came. */
-static void the_only_one_for_some_is_not_the_only_one_for_all(void **state)
+static void only_device_for_some_tasks_does_not_bind_all_tasks(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -77,7 +77,7 @@ static void the_only_one_for_some_is_not_the_only_one_for_all(void **state)
 }
 
 /* Nothing but the aspects stands in the way. */
-static void what_is_settled_is_no_excuse(void **state)
+static void settled_selection_still_checks_aspects(void **state)
 {
     dynsel_selection selection;
     const dynsel_task nowhere = {.function = world_nothing, .aspects = BIT(3)};
@@ -96,9 +96,9 @@ static void what_is_settled_is_no_excuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(others_keep_their_best),
-        cmocka_unit_test(the_only_one_for_some_is_not_the_only_one_for_all),
-        cmocka_unit_test(what_is_settled_is_no_excuse),
+        cmocka_unit_test(plain_tasks_keep_fast_device_beside_tasks_with_aspects),
+        cmocka_unit_test(only_device_for_some_tasks_does_not_bind_all_tasks),
+        cmocka_unit_test(settled_selection_still_checks_aspects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ enum { END = offsetof(dynsel_task, requirements) };
 enum { END = sizeof(dynsel_task) };
 #endif
 
-static void tasks_and_policies_carry_no_aspects(void **state)
+static void tasks_and_policies_have_no_aspect_fields(void **state)
 {
     (void)state;
     assert_int_equal(END, offsetof(dynsel_task, key_word_count) + sizeof(size_t));
@@ -19,7 +19,7 @@ static void tasks_and_policies_carry_no_aspects(void **state)
                     sizeof(dynsel_kept_error), sizeof(dynsel_kept_error) + sizeof(void *) - 1);
 }
 
-static void the_traits_are_there(void **state)
+static void aspect_traits_exist_without_aspects_option(void **state)
 {
     (void)state;
 #define DYNSEL_ASPECT(name, text, host, opencl)                                                    \
@@ -31,8 +31,8 @@ static void the_traits_are_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tasks_and_policies_carry_no_aspects),
-        cmocka_unit_test(the_traits_are_there),
+        cmocka_unit_test(tasks_and_policies_have_no_aspect_fields),
+        cmocka_unit_test(aspect_traits_exist_without_aspects_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,7 +199,7 @@ static void give_aspects(void)
     devices[2].aspects = BIT(0) | BIT(1) | BIT(2);
 }
 
-static void tasks_go_only_where_the_aspects_are(void **state)
+static void tasks_run_only_on_devices_with_needed_aspects(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -242,7 +242,7 @@ static dynsel_status ask(unsigned how, const dynsel_task *task)
 }
 
 /* Far more often than there are slots, over both kinds of backend. */
-static void a_task_that_can_go_nowhere_leaves_nothing_behind(void **state)
+static void task_without_suitable_device_leaves_no_trace(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -271,7 +271,7 @@ static void a_task_that_can_go_nowhere_leaves_nothing_behind(void **state)
 }
 
 /* A choice made for another task, or by a policy that does not ask. */
-static void a_choice_that_lacks_an_aspect_is_refused_and_withdrawn(void **state)
+static void selection_without_needed_aspect_is_refused_and_withdrawn(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -310,7 +310,7 @@ static void a_choice_that_lacks_an_aspect_is_refused_and_withdrawn(void **state)
 
 /* The policy that only calls has a way of its own through the core. */
 #if CONFIG_DYNSEL_BACKEND_INLINE
-static void the_host_refuses_what_it_has_not(void **state)
+static void host_without_needed_aspect_is_refused(void **state)
 {
     (void)state;
     const dynsel_resource host = {&dynsel_inline_backend, NULL};
@@ -333,7 +333,7 @@ static void the_host_refuses_what_it_has_not(void **state)
 }
 
 /* The straight way of a submit, which calls the function itself, looks too. */
-static void a_blind_choice_of_the_host_is_refused(void **state)
+static void direct_submit_to_host_without_aspect_is_refused(void **state)
 {
     (void)state;
     const dynsel_resource host = {&dynsel_inline_backend, NULL};
@@ -363,7 +363,7 @@ static void retire(uint32_t index)
     dynsel_lane_retire(POLICY, index);
 }
 
-static void the_worst_obstacle_is_told_last(void **state)
+static void refusal_error_ranks_form_aspect_and_service(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -409,7 +409,7 @@ static void assert_reason(dynsel_reason expected, const dynsel_task *task)
 }
 
 /* The same three devices: what else stands between the task and the other two? */
-static void the_reason_says_why_there_is_no_other(void **state)
+static void selection_reason_tells_why_others_are_excluded(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -445,7 +445,7 @@ static void the_reason_says_why_there_is_no_other(void **state)
     }
 }
 
-static void a_turn_goes_round_those_that_have_the_aspects(void **state)
+static void round_robin_rotates_over_suitable_devices(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -475,7 +475,7 @@ static void a_turn_goes_round_those_that_have_the_aspects(void **state)
 
 /* Two kinds of work that come by turns, and share their first device: none of the others starves.
  */
-static void a_turn_is_fair_where_sets_overlap(void **state)
+static void round_robin_with_overlapping_sets_starves_no_device(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -515,7 +515,7 @@ static dynsel_word *only_set(void)
 }
 
 /* The count of a set that is not all of them starts anew before it reaches the set's name. */
-static void the_turns_of_a_set_stay_right_however_long(void **state)
+static void round_robin_turns_of_subset_survive_counter_wrap(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -536,7 +536,7 @@ static void the_turns_of_a_set_stay_right_however_long(void **state)
     end();
 }
 
-static void the_least_loaded_is_one_that_has_the_aspects(void **state)
+static void dynamic_load_selects_least_loaded_suitable_device(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -693,7 +693,7 @@ static void step(model *m, test_random *random)
     }
 }
 
-static void random_programs_go_where_they_may(void **state)
+static void random_tasks_run_only_on_permitted_devices(void **state)
 {
     (void)state;
     NEEDS_ROOM();
@@ -725,20 +725,20 @@ static void random_programs_go_where_they_may(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(tasks_go_only_where_the_aspects_are),
-        TEST(a_task_that_can_go_nowhere_leaves_nothing_behind),
-        TEST(a_choice_that_lacks_an_aspect_is_refused_and_withdrawn),
+        TEST(tasks_run_only_on_devices_with_needed_aspects),
+        TEST(task_without_suitable_device_leaves_no_trace),
+        TEST(selection_without_needed_aspect_is_refused_and_withdrawn),
 #if CONFIG_DYNSEL_BACKEND_INLINE
-        TEST(the_host_refuses_what_it_has_not),
-        TEST(a_blind_choice_of_the_host_is_refused),
+        TEST(host_without_needed_aspect_is_refused),
+        TEST(direct_submit_to_host_without_aspect_is_refused),
 #endif
-        TEST(the_worst_obstacle_is_told_last),
-        TEST(the_reason_says_why_there_is_no_other),
-        TEST(a_turn_goes_round_those_that_have_the_aspects),
-        TEST(a_turn_is_fair_where_sets_overlap),
-        TEST(the_turns_of_a_set_stay_right_however_long),
-        TEST(the_least_loaded_is_one_that_has_the_aspects),
-        TEST(random_programs_go_where_they_may),
+        TEST(refusal_error_ranks_form_aspect_and_service),
+        TEST(selection_reason_tells_why_others_are_excluded),
+        TEST(round_robin_rotates_over_suitable_devices),
+        TEST(round_robin_with_overlapping_sets_starves_no_device),
+        TEST(round_robin_turns_of_subset_survive_counter_wrap),
+        TEST(dynamic_load_selects_least_loaded_suitable_device),
+        TEST(random_tasks_run_only_on_permitted_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,7 +145,7 @@ static void fill_in(test_random *random, dynsel_target *target, dynsel_recogniti
                               .recognition_count = count};
 }
 
-static void random_devices_and_targets_agree(void **state)
+static void random_devices_and_targets_agree_with_model(void **state)
 {
     test_random random = {test_seed()};
     unsigned found = 0;
@@ -188,7 +188,7 @@ static bool fits(dynsel_recognition way)
     return dynsel_target_recognizes(&target, &gpu);
 }
 
-static void backend_and_type_are_whole_words_and_the_rest_parts(void **state)
+static void recognition_compares_backend_and_type_whole_others_in_part(void **state)
 {
     (void)state;
     assert_true(fits((dynsel_recognition){.backend = "OpenCL"}));
@@ -205,7 +205,7 @@ static void backend_and_type_are_whole_words_and_the_rest_parts(void **state)
 }
 
 /* The cases that a random test seldom meets are written down, too. */
-static void a_target_for_everything_counts_only_where_no_other_does(void **state)
+static void open_target_counts_only_without_specific_match(void **state)
 {
     static const dynsel_recognition anything[] = {{.backend = "nobody"}, {.backend = NULL}};
     static const dynsel_recognition nvidia[] = {{.vendor = "nvidia"}};
@@ -227,7 +227,7 @@ static void a_target_for_everything_counts_only_where_no_other_does(void **state
     assert_int_equal(dynsel_prove(NULL, 0, &gpu).extra, 5);
 }
 
-static void nothing_recognizes_nothing(void **state)
+static void null_or_empty_target_recognizes_nothing(void **state)
 {
     (void)state;
     const dynsel_target target = {.name = "none"};
@@ -243,7 +243,7 @@ static void nothing_recognizes_nothing(void **state)
 }
 
 /* The table of this build, as the library has it. */
-static void the_targets_of_the_build_are_what_the_traits_say(void **state)
+static void target_table_agrees_with_traits(void **state)
 {
     size_t count = 0;
     const dynsel_target *targets = dynsel_get_targets(&count);
@@ -267,11 +267,11 @@ static void the_targets_of_the_build_are_what_the_traits_say(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_devices_and_targets_agree),
-        cmocka_unit_test(backend_and_type_are_whole_words_and_the_rest_parts),
-        cmocka_unit_test(a_target_for_everything_counts_only_where_no_other_does),
-        cmocka_unit_test(nothing_recognizes_nothing),
-        cmocka_unit_test(the_targets_of_the_build_are_what_the_traits_say),
+        cmocka_unit_test(random_devices_and_targets_agree_with_model),
+        cmocka_unit_test(recognition_compares_backend_and_type_whole_others_in_part),
+        cmocka_unit_test(open_target_counts_only_without_specific_match),
+        cmocka_unit_test(null_or_empty_target_recognizes_nothing),
+        cmocka_unit_test(target_table_agrees_with_traits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

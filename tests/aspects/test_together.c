@@ -112,7 +112,7 @@ static unsigned submit_together(uint64_t seed)
     return placed;
 }
 
-static void threads_place_by_aspects_together(void **state)
+static void concurrent_submits_honour_needed_aspects(void **state)
 {
     static dynsel_status (*const inits[])(const dynsel_options *) = {
         init_round_robin, init_dynamic_load, init_auto_tune};
@@ -142,6 +142,6 @@ static void threads_place_by_aspects_together(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_place_by_aspects_together)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(concurrent_submits_honour_needed_aspects)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,14 +46,14 @@ static const row rows[] = {
 
 enum { COUNT = sizeof(rows) / sizeof(rows[0]) - 1 };
 
-static void the_header_knows_all_aspects(void **state)
+static void aspect_count_equals_list(void **state)
 {
     (void)state;
     assert_int_equal(DYNSEL_ASPECT_COUNT, COUNT);
     assert_int_equal(DYNSEL_ASPECT_END_, COUNT);
 }
 
-static void traits_agree_with_the_macros_of_the_seed(void **state)
+static void traits_agree_with_specified_macros(void **state)
 {
     (void)state;
     for (size_t i = 0; i != COUNT; i++) {
@@ -62,7 +62,7 @@ static void traits_agree_with_the_macros_of_the_seed(void **state)
     }
 }
 
-static void one_macro_stands_for_any_aspect(void **state)
+static void any_aspect_macro_replaces_single_ones(void **state)
 {
     (void)state;
     unsigned any = 0;
@@ -76,7 +76,7 @@ static void one_macro_stands_for_any_aspect(void **state)
     }
 }
 
-static void every_aspect_has_a_text(void **state)
+static void each_aspect_has_text(void **state)
 {
     (void)state;
     for (size_t i = 0; i != COUNT; i++) {
@@ -88,10 +88,10 @@ static void every_aspect_has_a_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_header_knows_all_aspects),
-        cmocka_unit_test(traits_agree_with_the_macros_of_the_seed),
-        cmocka_unit_test(one_macro_stands_for_any_aspect),
-        cmocka_unit_test(every_aspect_has_a_text),
+        cmocka_unit_test(aspect_count_equals_list),
+        cmocka_unit_test(traits_agree_with_specified_macros),
+        cmocka_unit_test(any_aspect_macro_replaces_single_ones),
+        cmocka_unit_test(each_aspect_has_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

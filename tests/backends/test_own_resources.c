@@ -134,7 +134,7 @@ static void use(dynsel_policy *policy)
     assert_int_equal(trays_out, 0);
 }
 
-static void test_round_robin(void **state)
+static void round_robin_over_custom_backend_shares_work(void **state)
 {
     static dynsel_round_robin_policy policy;
     (void)state;
@@ -145,7 +145,7 @@ static void test_round_robin(void **state)
 }
 
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-static void test_fixed_resource(void **state)
+static void fixed_resource_over_custom_backend_uses_its_offset(void **state)
 {
     static dynsel_fixed_resource_policy policy;
     (void)state;
@@ -157,7 +157,7 @@ static void test_fixed_resource(void **state)
 #endif
 
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-static void test_dynamic_load_needs_what_it_reports(void **state)
+static void dynamic_load_over_backend_without_reports_is_unsupported(void **state)
 {
     static dynsel_dynamic_load_policy policy;
     dynsel_backend_ops reporting_ops = oven_ops;
@@ -186,7 +186,7 @@ static dynsel_status describe(dynsel_backend *backend, const void *handle, dynse
 }
 /* ---- until here ---- */
 
-static void ovens_tell_what_they_can_do(void **state)
+static void describe_of_custom_backend_returns_aspects(void **state)
 {
     dynsel_backend_ops ops = oven_ops;
     dynsel_backend telling = {&ops};
@@ -207,15 +207,15 @@ static void ovens_tell_what_they_can_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_robin),
+        cmocka_unit_test(round_robin_over_custom_backend_shares_work),
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-        cmocka_unit_test(test_fixed_resource),
+        cmocka_unit_test(fixed_resource_over_custom_backend_uses_its_offset),
 #endif
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-        cmocka_unit_test(test_dynamic_load_needs_what_it_reports),
+        cmocka_unit_test(dynamic_load_over_backend_without_reports_is_unsupported),
 #endif
 #if CONFIG_DYNSEL_ASPECTS && CONFIG_DYNSEL_ASPECT_CUSTOM
-        cmocka_unit_test(ovens_tell_what_they_can_do),
+        cmocka_unit_test(describe_of_custom_backend_returns_aspects),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,7 +146,7 @@ static void finish(void)
     assert_status(DYNSEL_OK, dynsel_threads_stop());
 }
 
-static void test_workers_are_resources(void **state)
+static void workers_are_listed_as_resources(void **state)
 {
     dynsel_resource resources[WORKERS];
     size_t count = 99;
@@ -171,7 +171,7 @@ static void test_workers_are_resources(void **state)
     assert_status(DYNSEL_OK, dynsel_threads_stop());
 }
 
-static void test_only_workers_that_run_can_be_used(void **state)
+static void stopped_or_invalid_workers_are_refused(void **state)
 {
     dynsel_resource resources[WORKERS];
     size_t count = 0;
@@ -215,7 +215,7 @@ static unsigned default_workers(dynsel_backend *backend)
     return workers;
 }
 
-static void test_default_resources_have_workers_that_were_started(void **state)
+static void default_resources_include_started_workers_only(void **state)
 {
     NEEDS(CONFIG_DYNSEL_BACKEND_INLINE);
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES > WORKERS);
@@ -231,7 +231,7 @@ static void test_default_resources_have_workers_that_were_started(void **state)
     assert_int_equal(default_workers(NULL), 0);
 }
 
-static void test_one_worker_keeps_the_order(void **state)
+static void one_worker_keeps_submission_order(void **state)
 {
     enum { COUNT = 500 };
     (void)state;
@@ -251,7 +251,7 @@ static void test_one_worker_keeps_the_order(void **state)
 }
 
 /* All must be inside at once before the first may leave. */
-static void test_workers_run_beside_each_other(void **state)
+static void workers_run_concurrently(void **state)
 {
     NEEDS(SLOTS >= WORKERS);
     (void)state;
@@ -282,7 +282,7 @@ static void fill_worker(void)
     }
 }
 
-static void test_a_full_queue_refuses(void **state)
+static void full_worker_queue_is_refused(void **state)
 {
     NEEDS(SLOTS >= QUEUE + 2);
     dynsel_submission submission = {.policy = NULL};
@@ -330,7 +330,7 @@ static void check_waiting_for_room(bool with_selection)
     finish();
 }
 
-static void test_submit_waits_for_room_in_the_queue(void **state)
+static void submit_waits_for_room_in_worker_queue(void **state)
 {
     NEEDS(SLOTS >= QUEUE + 2);
     (void)state;
@@ -368,7 +368,7 @@ static void check_details(void)
     assert_error_says("no sensor");
 }
 
-static void test_failures_reach_who_waits(void **state)
+static void worker_failures_reach_wait_and_group(void **state)
 {
     dynsel_submission submission;
     (void)state;
@@ -393,7 +393,7 @@ static void test_failures_reach_who_waits(void **state)
 }
 
 /* Nobody is to wait for what is not waited for here. */
-static void test_an_event_that_is_refused_is_not_passed_on(void **state)
+static void event_from_worker_task_is_invalid(void **state)
 {
     dynsel_submission submission;
     dynsel_event done = {.value = 99};
@@ -407,7 +407,7 @@ static void test_an_event_that_is_refused_is_not_passed_on(void **state)
     finish();
 }
 
-static void test_handles(void **state)
+static void handles_of_worker_tasks_can_be_waited_for(void **state)
 {
     NEEDS(SLOTS >= 2);
     dynsel_submission submission;
@@ -451,7 +451,7 @@ static dynsel_status nest(const dynsel_resource *where, void *args, dynsel_event
     return dynsel_submit(&policy, &inner, NULL);
 }
 
-static void test_inside_a_task_function(void **state)
+static void submit_in_worker_task_does_not_wait(void **state)
 {
     NEEDS(SLOTS >= 2);
     dynsel_submission_group group = dynsel_get_submission_group(&policy);
@@ -463,7 +463,7 @@ static void test_inside_a_task_function(void **state)
     finish();
 }
 
-static void test_stop_with_work_in_flight(void **state)
+static void threads_stop_with_work_in_flight_is_busy(void **state)
 {
     NEEDS(SLOTS >= 2);
     (void)state;
@@ -483,7 +483,7 @@ static void test_stop_with_work_in_flight(void **state)
 }
 
 /* As a policy would give it: work that no slot holds, still waiting when the workers end. */
-static void test_stop_finishes_what_was_accepted(void **state)
+static void threads_stop_completes_accepted_work(void **state)
 {
     enum { COUNT = QUEUE < 8 ? QUEUE : 8 };
     dynsel_work works[COUNT];
@@ -509,7 +509,7 @@ static void test_stop_finishes_what_was_accepted(void **state)
     assert_int_equal(pthread_join(opener, NULL), 0);
 }
 
-static void test_starting(void **state)
+static void threads_start_checks_worker_count(void **state)
 {
     size_t count = 0;
     (void)state;
@@ -536,7 +536,7 @@ static dynsel_status look_at_signals(const dynsel_resource *where, void *args, d
     return pthread_sigmask(SIG_BLOCK, NULL, args) == 0 ? DYNSEL_OK : DYNSEL_E_TASK;
 }
 
-static void test_signals_are_for_the_programs_own_threads(void **state)
+static void workers_block_signals(void **state)
 {
     static sigset_t in_worker;
     sigset_t here;
@@ -551,7 +551,7 @@ static void test_signals_are_for_the_programs_own_threads(void **state)
     finish();
 }
 
-static void test_starting_again_and_again(void **state)
+static void workers_restart_repeatedly(void **state)
 {
     enum { TIMES = 100, EACH = 20 };
     (void)state;
@@ -591,7 +591,7 @@ static uint64_t time_behind_another_policy(long wait_ms)
 }
 
 /* Tried again, because a busy machine may hold up the function itself that long. */
-static void test_time_is_that_of_the_function(void **state)
+static void task_time_on_worker_excludes_queueing(void **state)
 {
     NEEDS(SLOTS >= 2);
     enum { WAIT_MS = 20, TRIES = 10 };
@@ -614,7 +614,7 @@ static dynsel_status choose_and_time_some(dynsel_policy *base, const dynsel_task
     return choose_next(base, task, selection);
 }
 
-static void test_time_behind_work_that_is_not_timed(void **state)
+static void task_time_behind_untimed_work_excludes_queueing(void **state)
 {
     static const dynsel_policy_ops timing_some = {.name = "timing some",
                                                   .needs = DYNSEL_TASK_TIME,
@@ -642,7 +642,7 @@ static void test_time_behind_work_that_is_not_timed(void **state)
 
 #if CONFIG_DYNSEL_BACKEND_INLINE
 
-static void test_work_with_one_form_goes_where_it_has_one(void **state)
+static void task_with_worker_form_runs_on_worker(void **state)
 {
     static const dynsel_task_form only_workers[] = {{&dynsel_threads_backend, count_run}};
     dynsel_resource resources[2] = {{&dynsel_inline_backend, NULL}};
@@ -680,26 +680,26 @@ static int make_semaphores(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_workers_are_resources),
-        cmocka_unit_test(test_only_workers_that_run_can_be_used),
-        cmocka_unit_test(test_default_resources_have_workers_that_were_started),
-        cmocka_unit_test(test_one_worker_keeps_the_order),
-        cmocka_unit_test(test_workers_run_beside_each_other),
-        cmocka_unit_test(test_a_full_queue_refuses),
-        cmocka_unit_test(test_submit_waits_for_room_in_the_queue),
-        cmocka_unit_test(test_failures_reach_who_waits),
-        cmocka_unit_test(test_an_event_that_is_refused_is_not_passed_on),
-        cmocka_unit_test(test_handles),
-        cmocka_unit_test(test_inside_a_task_function),
-        cmocka_unit_test(test_stop_with_work_in_flight),
-        cmocka_unit_test(test_stop_finishes_what_was_accepted),
-        cmocka_unit_test(test_starting),
-        cmocka_unit_test(test_signals_are_for_the_programs_own_threads),
-        cmocka_unit_test(test_starting_again_and_again),
-        cmocka_unit_test(test_time_is_that_of_the_function),
-        cmocka_unit_test(test_time_behind_work_that_is_not_timed),
+        cmocka_unit_test(workers_are_listed_as_resources),
+        cmocka_unit_test(stopped_or_invalid_workers_are_refused),
+        cmocka_unit_test(default_resources_include_started_workers_only),
+        cmocka_unit_test(one_worker_keeps_submission_order),
+        cmocka_unit_test(workers_run_concurrently),
+        cmocka_unit_test(full_worker_queue_is_refused),
+        cmocka_unit_test(submit_waits_for_room_in_worker_queue),
+        cmocka_unit_test(worker_failures_reach_wait_and_group),
+        cmocka_unit_test(event_from_worker_task_is_invalid),
+        cmocka_unit_test(handles_of_worker_tasks_can_be_waited_for),
+        cmocka_unit_test(submit_in_worker_task_does_not_wait),
+        cmocka_unit_test(threads_stop_with_work_in_flight_is_busy),
+        cmocka_unit_test(threads_stop_completes_accepted_work),
+        cmocka_unit_test(threads_start_checks_worker_count),
+        cmocka_unit_test(workers_block_signals),
+        cmocka_unit_test(workers_restart_repeatedly),
+        cmocka_unit_test(task_time_on_worker_excludes_queueing),
+        cmocka_unit_test(task_time_behind_untimed_work_excludes_queueing),
 #if CONFIG_DYNSEL_BACKEND_INLINE
-        cmocka_unit_test(test_work_with_one_form_goes_where_it_has_one),
+        cmocka_unit_test(task_with_worker_form_runs_on_worker),
 #endif
     };
     return cmocka_run_group_tests(tests, make_semaphores, NULL);

@@ -52,7 +52,7 @@ static void init_mixed(const any_kind *kind, size_t offset)
         kind->init(&any, &(dynsel_options){.resources = resources, .count = MIXED}, offset));
 }
 
-static void test_every_policy_over_host_and_workers(void **state)
+static void each_policy_runs_work_on_host_and_workers(void **state)
 {
     NEEDS(MIXED >= 2);
     enum { COUNT = 1000 };
@@ -96,7 +96,7 @@ static void *submit_many(void *unused)
     return unused;
 }
 
-static void test_eight_threads_submit(void **state)
+static void eight_threads_submit_to_host_and_workers(void **state)
 {
     NEEDS(MIXED >= 2 && CONFIG_DYNSEL_MAX_IN_FLIGHT > THREADS);
     (void)state;
@@ -129,7 +129,7 @@ static void *submit_and_wait_often(void *unused)
 }
 
 /* Whoever finds no slot waits for one, and nobody is refused. */
-static void test_more_threads_than_slots_submit_and_wait(void **state)
+static void threads_beyond_slot_count_wait_for_slots(void **state)
 {
     static pthread_t threads[CROWD];
     const any_kind *kind = any_kinds;
@@ -152,9 +152,9 @@ static void test_more_threads_than_slots_submit_and_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_policy_over_host_and_workers),
-        cmocka_unit_test(test_eight_threads_submit),
-        cmocka_unit_test(test_more_threads_than_slots_submit_and_wait),
+        cmocka_unit_test(each_policy_runs_work_on_host_and_workers),
+        cmocka_unit_test(eight_threads_submit_to_host_and_workers),
+        cmocka_unit_test(threads_beyond_slot_count_wait_for_slots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void assert_refused(dynsel_status status)
     left = NEVER;
 }
 
-static void workers_are_started_all_or_none(void **state)
+static void failed_thread_creation_starts_no_worker(void **state)
 {
     (void)state;
     for (int given = 0; given < WORKERS; given++) {
@@ -56,7 +56,7 @@ static void workers_are_started_all_or_none(void **state)
     }
 }
 
-static void nothing_is_had_of_workers_that_cannot_be_started(void **state)
+static void init_with_unstartable_workers_is_refused(void **state)
 {
     static dynsel_round_robin_policy policy;
     dynsel_resource resources[WORKERS];
@@ -80,8 +80,8 @@ static void nothing_is_had_of_workers_that_cannot_be_started(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(workers_are_started_all_or_none),
-        cmocka_unit_test(nothing_is_had_of_workers_that_cannot_be_started),
+        cmocka_unit_test(failed_thread_creation_starts_no_worker),
+        cmocka_unit_test(init_with_unstartable_workers_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

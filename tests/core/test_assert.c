@@ -48,14 +48,14 @@ static void asks_beside_a_policy(void)
     (void)dynsel_policy_may_use(&none, 0, NULL);
 }
 
-static void an_assumption_that_holds_stops_nobody(void **state)
+static void true_assertion_continues(void **state)
 {
     (void)state;
     const int status = ends(breaks_nothing);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == SURVIVED);
 }
 
-static void a_broken_one_is_a_trap(void **state)
+static void false_assertion_traps(void **state)
 {
     (void)state;
     assert_true(is_trap(ends(asks_beside_a_policy)));
@@ -64,8 +64,8 @@ static void a_broken_one_is_a_trap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_assumption_that_holds_stops_nobody),
-        cmocka_unit_test(a_broken_one_is_a_trap),
+        cmocka_unit_test(true_assertion_continues),
+        cmocka_unit_test(false_assertion_traps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static const char *if_texts(const char *text)
     return CONFIG_DYNSEL_ERROR_TEXTS ? text : "";
 }
 
-static void it_hears_the_place(void **state)
+static void assert_hook_gets_file_line_and_condition(void **state)
 {
     (void)state;
     static unsigned line;
@@ -47,7 +47,7 @@ static void it_hears_the_place(void **state)
     assert_string_equal(heard.condition, if_texts("heard.times == 1"));
 }
 
-static void it_hears_of_the_library(void **state)
+static void assert_hook_gets_assertions_of_library(void **state)
 {
     (void)state;
     static dynsel_policy none;
@@ -63,7 +63,7 @@ static void it_hears_of_the_library(void **state)
                 strstr(heard.condition, "dynsel_policy_is_usable(policy)") == heard.condition);
 }
 
-static void it_hears_nothing_while_all_holds(void **state)
+static void assert_hook_is_not_called_for_true_assertion(void **state)
 {
     (void)state;
     heard.times = 0;
@@ -76,9 +76,9 @@ static void it_hears_nothing_while_all_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_hears_the_place),
-        cmocka_unit_test(it_hears_of_the_library),
-        cmocka_unit_test(it_hears_nothing_while_all_holds),
+        cmocka_unit_test(assert_hook_gets_file_line_and_condition),
+        cmocka_unit_test(assert_hook_gets_assertions_of_library),
+        cmocka_unit_test(assert_hook_is_not_called_for_true_assertion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

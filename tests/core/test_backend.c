@@ -181,7 +181,7 @@ static dynsel_submission_group group(void)
     return dynsel_get_submission_group(&policy);
 }
 
-static void the_backend_sees_its_own_handles_and_the_task_the_users(void **state)
+static void backend_gets_its_handles_and_task_gets_those_of_user(void **state)
 {
     (void)state;
     for (next_index = 0; next_index < RESOURCES_UP_TO(2); next_index++) {
@@ -195,7 +195,7 @@ static void the_backend_sees_its_own_handles_and_the_task_the_users(void **state
 }
 
 /* Reaped by polling, so that only the events are left for the group to wait for. */
-static void results_that_were_only_polled_are_waited_for_by_the_right_handle(void **state)
+static void polled_results_are_waited_for_with_matching_handle(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 3);
@@ -211,7 +211,7 @@ static void results_that_were_only_polled_are_waited_for_by_the_right_handle(voi
     assert_status(DYNSEL_OK, dynsel_wait_group(group()));
 }
 
-static void a_submit_waits_for_a_slot(void **state)
+static void submit_with_full_table_waits_for_slot(void **state)
 {
     (void)state;
     dynsel_submission collected_later[SLOTS];
@@ -233,7 +233,7 @@ static void a_submit_waits_for_a_slot(void **state)
     }
 }
 
-static void the_group_waits_for_work_that_ends_out_of_order(void **state)
+static void group_wait_covers_work_completing_out_of_order(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 3);
@@ -250,7 +250,7 @@ static void the_group_waits_for_work_that_ends_out_of_order(void **state)
     }
 }
 
-static void a_failure_without_details_does_not_get_those_of_an_older_one(void **state)
+static void failure_without_details_ignores_details_of_older_failure(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -263,7 +263,7 @@ static void a_failure_without_details_does_not_get_those_of_an_older_one(void **
     assert_error_code(0);
 }
 
-static void errors_name_the_resource_that_they_are_about(void **state)
+static void errors_name_their_resource(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0);
@@ -288,12 +288,12 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, set_up_synchronizing, tear_down),                        \
         cmocka_unit_test_setup_teardown(name, set_up_polling, tear_down)
     const struct CMUnitTest tests[] = {
-        BOTH(the_backend_sees_its_own_handles_and_the_task_the_users),
-        BOTH(results_that_were_only_polled_are_waited_for_by_the_right_handle),
-        BOTH(a_submit_waits_for_a_slot),
-        BOTH(the_group_waits_for_work_that_ends_out_of_order),
-        BOTH(a_failure_without_details_does_not_get_those_of_an_older_one),
-        BOTH(errors_name_the_resource_that_they_are_about),
+        BOTH(backend_gets_its_handles_and_task_gets_those_of_user),
+        BOTH(polled_results_are_waited_for_with_matching_handle),
+        BOTH(submit_with_full_table_waits_for_slot),
+        BOTH(group_wait_covers_work_completing_out_of_order),
+        BOTH(failure_without_details_ignores_details_of_older_failure),
+        BOTH(errors_name_their_resource),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

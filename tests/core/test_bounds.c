@@ -48,7 +48,7 @@ static void finish_all(void)
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
 }
 
-static void a_wait_that_took_too_long_can_be_repeated(void **state)
+static void wait_after_timeout_can_be_repeated(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -63,7 +63,7 @@ static void a_wait_that_took_too_long_can_be_repeated(void **state)
     assert_status(DYNSEL_E_STALE, dynsel_wait_for(&submission, SHORT_NS));
 }
 
-static void a_bounded_wait_tells_of_failures_and_wrong_arguments(void **state)
+static void bounded_wait_returns_failures_and_argument_errors(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -77,7 +77,7 @@ static void a_bounded_wait_tells_of_failures_and_wrong_arguments(void **state)
     assert_status(DYNSEL_E_INVALID, dynsel_submit_for(&policy.policy, NULL, NULL, 1));
 }
 
-static void a_submit_waits_for_a_slot_only_so_long(void **state)
+static void bounded_submit_without_free_slot_times_out(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -91,7 +91,7 @@ static void a_submit_waits_for_a_slot_only_so_long(void **state)
     finish_all();
 }
 
-static void a_submit_waits_for_a_resource_only_so_long(void **state)
+static void bounded_submit_to_full_resource_times_out(void **state)
 {
     (void)state;
     atomic_store(&manual.queues[0].is_full, true);
@@ -102,7 +102,7 @@ static void a_submit_waits_for_a_resource_only_so_long(void **state)
     finish_all();
 }
 
-static void progress_takes_finished_work_off_without_waiting(void **state)
+static void progress_collects_completed_work_without_waiting(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
@@ -117,7 +117,7 @@ static void progress_takes_finished_work_off_without_waiting(void **state)
 }
 
 /* Not for the oldest piece of work alone, nor for the newest. */
-static void who_needs_a_slot_of_one_resource_waits_for_a_quarter(void **state)
+static void submit_with_full_table_waits_for_quarter_of_queue(void **state)
 {
     (void)state;
     atomic_store(&manual.wait_completes, true);
@@ -139,7 +139,7 @@ static unsigned polls_of_progress(void)
     return atomic_load(&manual.polls) - before;
 }
 
-static void progress_polls_what_is_finished_and_what_is_oldest(void **state)
+static void progress_polls_completed_and_oldest_work_only(void **state)
 {
     enum { COUNT = SLOTS < (int)MANUAL_EVENTS ? SLOTS : (int)MANUAL_EVENTS };
     (void)state;
@@ -159,7 +159,7 @@ static void progress_polls_what_is_finished_and_what_is_oldest(void **state)
     assert_int_equal(polls_of_progress(), 0);
 }
 
-static void the_group_of_a_backend_covers_every_policy(void **state)
+static void backend_group_wait_covers_all_policies(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2); /* both pieces of work are in flight at once */
@@ -185,14 +185,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_wait_that_took_too_long_can_be_repeated),
-        TEST(a_bounded_wait_tells_of_failures_and_wrong_arguments),
-        TEST(a_submit_waits_for_a_slot_only_so_long),
-        TEST(a_submit_waits_for_a_resource_only_so_long),
-        TEST(who_needs_a_slot_of_one_resource_waits_for_a_quarter),
-        TEST(progress_takes_finished_work_off_without_waiting),
-        TEST(progress_polls_what_is_finished_and_what_is_oldest),
-        TEST(the_group_of_a_backend_covers_every_policy),
+        TEST(wait_after_timeout_can_be_repeated),
+        TEST(bounded_wait_returns_failures_and_argument_errors),
+        TEST(bounded_submit_without_free_slot_times_out),
+        TEST(bounded_submit_to_full_resource_times_out),
+        TEST(submit_with_full_table_waits_for_quarter_of_queue),
+        TEST(progress_collects_completed_work_without_waiting),
+        TEST(progress_polls_completed_and_oldest_work_only),
+        TEST(backend_group_wait_covers_all_policies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,7 +155,7 @@ static void finish(unsigned submitted)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
-static void test_marked_before_start_returned(void **state)
+static void completion_before_start_returns_is_accepted(void **state)
 {
     plan at_once = {.marked_in_start = true};
     plan by_thread = {.marked_by_thread = true, .ends_in = DYNSEL_E_TASK};
@@ -179,7 +179,7 @@ static void *mark_soon(void *argument)
     return mark_in_thread(argument);
 }
 
-static void test_marked_while_a_thread_waits(void **state)
+static void completion_during_wait_ends_wait(void **state)
 {
     NEEDS(CONFIG_DYNSEL_CONTEXT_THREADS);
     enum { TIMES = 200 };
@@ -210,7 +210,7 @@ static void *mark_a_sleeper(void *argument)
 
 /* Without being woken, the sleeper would look again after 10 ms, 8 ms after the mark. The shortest
  * of several counts, because the machine may be busy. */
-static void test_a_mark_wakes_who_sleeps(void **state)
+static void completion_wakes_sleeping_waiter(void **state)
 {
     NEEDS(CONFIG_DYNSEL_CONTEXT_THREADS);
     enum { TRIES = 20, SOON_NS = 4000000 };
@@ -233,7 +233,7 @@ static void test_a_mark_wakes_who_sleeps(void **state)
     finish(tries);
 }
 
-static void test_the_first_mark_counts(void **state)
+static void first_completion_wins(void **state)
 {
     plan p = {.ends_in = DYNSEL_E_TASK, .ready_ns = 100, .end_ns = 300};
     dynsel_submission submission;
@@ -248,7 +248,7 @@ static void test_the_first_mark_counts(void **state)
     finish(1);
 }
 
-static void test_a_mark_leaves_no_last_error(void **state)
+static void completion_leaves_last_error_unchanged(void **state)
 {
     plan p = {.ends_in = DYNSEL_OK};
     dynsel_submission submission;
@@ -268,7 +268,7 @@ static uint32_t slot_of(uint32_t token)
     return token & 0x1fff; /* below it the table cannot be larger: 4096 slots */
 }
 
-static void test_a_token_of_an_earlier_use_of_the_slot(void **state)
+static void token_of_earlier_slot_use_is_stale(void **state)
 {
     plan old = {.ends_in = DYNSEL_E_TASK, .marked_in_start = true};
     plan later = {.ends_in = DYNSEL_OK};
@@ -291,7 +291,7 @@ static void test_a_token_of_an_earlier_use_of_the_slot(void **state)
     finish(submitted);
 }
 
-static void test_garbage_tokens(void **state)
+static void invalid_tokens_are_stale(void **state)
 {
     enum { TRIES = 200000 };
     plan p = {.ends_in = DYNSEL_OK};
@@ -323,7 +323,7 @@ static void test_garbage_tokens(void **state)
     finish(1);
 }
 
-static void test_failed_work(void **state)
+static void completion_with_failure_reaches_wait_and_group(void **state)
 {
     plan failed_function = {.returns = DYNSEL_E_USER, .ends_in = DYNSEL_E_DEVICE};
     plan failed_device = {.ends_in = DYNSEL_E_DEVICE};
@@ -340,7 +340,7 @@ static void test_failed_work(void **state)
     finish(2);
 }
 
-static void test_marked_failures_put_out_of_service(void **state)
+static void failed_completions_take_resource_out_of_service(void **state)
 {
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0 && CONFIG_DYNSEL_MAX_FAILURES <= 100);
     plan p = {.marked_in_start = true, .ends_in = DYNSEL_E_DEVICE};
@@ -355,7 +355,7 @@ static void test_marked_failures_put_out_of_service(void **state)
     finish(CONFIG_DYNSEL_MAX_FAILURES);
 }
 
-static void test_what_the_function_left_is_seen_once_marked(void **state)
+static void event_of_task_is_visible_after_completion(void **state)
 {
     plan p = {.ends_in = DYNSEL_OK};
     dynsel_submission submission;
@@ -396,7 +396,7 @@ static void check_times(plan *plans, const uint64_t *expected, unsigned count)
     finish(count);
 }
 
-static void test_waiting_in_line_does_not_count(void **state)
+static void task_time_excludes_queueing(void **state)
 {
     NEEDS(SLOTS >= 4);
     plan plans[] = {
@@ -409,7 +409,7 @@ static void test_waiting_in_line_does_not_count(void **state)
     check_times(plans, (const uint64_t[]){500, 400, 100, 930}, 4);
 }
 
-static void test_unknown_ends_give_no_time(void **state)
+static void unknown_end_time_gives_no_task_time(void **state)
 {
     NEEDS(SLOTS >= 5);
     plan plans[] = {
@@ -423,7 +423,7 @@ static void test_unknown_ends_give_no_time(void **state)
     check_times(plans, (const uint64_t[]){NO_TIME, NO_TIME, 500, NO_TIME, 300}, 5);
 }
 
-static void test_failed_work_gives_no_time_but_frees_the_resource(void **state)
+static void failed_work_gives_no_task_time_but_ends_queueing(void **state)
 {
     NEEDS(SLOTS >= 3);
     plan plans[] = {
@@ -435,7 +435,7 @@ static void test_failed_work_gives_no_time_but_frees_the_resource(void **state)
     check_times(plans, (const uint64_t[]){NO_TIME, 400, NO_TIME}, 3);
 }
 
-static void test_a_clock_that_stands_still_gives_a_time(void **state)
+static void stopped_clock_gives_minimal_task_time(void **state)
 {
     NEEDS(SLOTS >= 2);
     plan plans[] = {{.ready_ns = 1000, .end_ns = 1000}, {.ready_ns = 1000, .end_ns = 900}};
@@ -466,7 +466,7 @@ static dynsel_status start_with_event(dynsel_backend *backend, dynsel_work *work
     return status;
 }
 
-static void test_who_is_asked_has_the_last_word(void **state)
+static void wait_status_overrides_status_of_completion(void **state)
 {
     static const dynsel_backend_ops ops = {.name = "asked",
                                            .reports = ALL,
@@ -496,7 +496,7 @@ static void test_who_is_asked_has_the_last_word(void **state)
 }
 
 /* As the OpenCL backend: the mark only says when, and may come late or never. */
-static void test_marks_beside_events(void **state)
+static void completion_beside_events_gives_end_time_only(void **state)
 {
     static const dynsel_backend_ops ops = {.name = "events",
                                            .reports = ALL,
@@ -544,7 +544,7 @@ static void use_signal(int number, void (*handler)(int))
     assert_int_equal(sigaction(number, &action, NULL), 0);
 }
 
-static void test_marked_by_an_interrupt(void **state)
+static void completion_from_interrupt_ends_wait(void **state)
 {
     plan p = {.ready_ns = 1};
     dynsel_submission submission;
@@ -569,7 +569,7 @@ static void set_timer(int microseconds)
 }
 
 /* The interrupt comes in the thread that is on its way to sleep, sleeps, or wakes up. */
-static void test_an_interrupt_wakes_the_thread_that_it_interrupts(void **state)
+static void completion_from_interrupt_wakes_interrupted_thread(void **state)
 {
     NEEDS(!CONFIG_DYNSEL_CONTEXT_NOTHING);
     enum { TIMES = 3000, PERIOD_US = 20 };
@@ -593,24 +593,24 @@ static void test_an_interrupt_wakes_the_thread_that_it_interrupts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_marked_before_start_returned),
-        cmocka_unit_test(test_marked_while_a_thread_waits),
-        cmocka_unit_test(test_a_mark_wakes_who_sleeps),
-        cmocka_unit_test(test_the_first_mark_counts),
-        cmocka_unit_test(test_a_mark_leaves_no_last_error),
-        cmocka_unit_test(test_a_token_of_an_earlier_use_of_the_slot),
-        cmocka_unit_test(test_garbage_tokens),
-        cmocka_unit_test(test_failed_work),
-        cmocka_unit_test(test_marked_failures_put_out_of_service),
-        cmocka_unit_test(test_what_the_function_left_is_seen_once_marked),
-        cmocka_unit_test(test_waiting_in_line_does_not_count),
-        cmocka_unit_test(test_unknown_ends_give_no_time),
-        cmocka_unit_test(test_failed_work_gives_no_time_but_frees_the_resource),
-        cmocka_unit_test(test_a_clock_that_stands_still_gives_a_time),
-        cmocka_unit_test(test_who_is_asked_has_the_last_word),
-        cmocka_unit_test(test_marks_beside_events),
-        cmocka_unit_test(test_marked_by_an_interrupt),
-        cmocka_unit_test(test_an_interrupt_wakes_the_thread_that_it_interrupts),
+        cmocka_unit_test(completion_before_start_returns_is_accepted),
+        cmocka_unit_test(completion_during_wait_ends_wait),
+        cmocka_unit_test(completion_wakes_sleeping_waiter),
+        cmocka_unit_test(first_completion_wins),
+        cmocka_unit_test(completion_leaves_last_error_unchanged),
+        cmocka_unit_test(token_of_earlier_slot_use_is_stale),
+        cmocka_unit_test(invalid_tokens_are_stale),
+        cmocka_unit_test(completion_with_failure_reaches_wait_and_group),
+        cmocka_unit_test(failed_completions_take_resource_out_of_service),
+        cmocka_unit_test(event_of_task_is_visible_after_completion),
+        cmocka_unit_test(task_time_excludes_queueing),
+        cmocka_unit_test(unknown_end_time_gives_no_task_time),
+        cmocka_unit_test(failed_work_gives_no_task_time_but_ends_queueing),
+        cmocka_unit_test(stopped_clock_gives_minimal_task_time),
+        cmocka_unit_test(wait_status_overrides_status_of_completion),
+        cmocka_unit_test(completion_beside_events_gives_end_time_only),
+        cmocka_unit_test(completion_from_interrupt_ends_wait),
+        cmocka_unit_test(completion_from_interrupt_wakes_interrupted_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

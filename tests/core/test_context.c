@@ -76,7 +76,7 @@ static void set_up_policy(void)
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
 }
 
-static void all_but_the_permitted_calls_are_refused(void **state)
+static void calls_in_interrupt_are_refused_unless_permitted(void **state)
 {
     (void)state;
     set_up_policy();
@@ -108,7 +108,7 @@ static void look_at_clock(void)
     note(dynsel_complete(0, DYNSEL_OK, 0));
 }
 
-static void completing_and_the_clock_are_permitted(void **state)
+static void complete_and_clock_in_interrupt_are_permitted(void **state)
 {
     (void)state;
     calls = 0;
@@ -117,7 +117,7 @@ static void completing_and_the_clock_are_permitted(void **state)
     assert_int_equal(statuses[0], DYNSEL_E_STALE);
 }
 
-static void program_may_keep_interrupts_out_and_call(void **state)
+static void calls_in_critical_section_are_permitted(void **state)
 {
     (void)state;
     set_up_policy();
@@ -133,9 +133,9 @@ static void program_may_keep_interrupts_out_and_call(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_but_the_permitted_calls_are_refused),
-        cmocka_unit_test(completing_and_the_clock_are_permitted),
-        cmocka_unit_test(program_may_keep_interrupts_out_and_call),
+        cmocka_unit_test(calls_in_interrupt_are_refused_unless_permitted),
+        cmocka_unit_test(complete_and_clock_in_interrupt_are_permitted),
+        cmocka_unit_test(calls_in_critical_section_are_permitted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void assert_bounded(dynsel_status (*call)(uint64_t timeout_ns))
     assert_int_equal(BEGIN, seen_ns);
 }
 
-static void a_wait_ends_at_its_deadline(void **state)
+static void bounded_wait_ends_at_deadline(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, &submission));
@@ -121,7 +121,7 @@ static void a_wait_ends_at_its_deadline(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_for(&submission, 0)); /* it looks once all the same */
 }
 
-static void a_submit_waits_for_a_slot_until_its_deadline(void **state)
+static void bounded_submit_without_free_slot_ends_at_deadline(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -130,7 +130,7 @@ static void a_submit_waits_for_a_slot_until_its_deadline(void **state)
     assert_bounded(submit_for);
 }
 
-static void a_submit_waits_for_a_resource_until_its_deadline(void **state)
+static void bounded_submit_to_busy_resource_ends_at_deadline(void **state)
 {
     (void)state;
     busy = true;
@@ -138,7 +138,7 @@ static void a_submit_waits_for_a_resource_until_its_deadline(void **state)
 }
 
 /* Past the end of all time there is none. */
-static void a_deadline_does_not_go_round(void **state)
+static void deadline_beyond_clock_range_never_expires(void **state)
 {
     static const uint64_t early[] = {0, 1, 2};
     (void)state;
@@ -162,10 +162,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_wait_ends_at_its_deadline),
-        TEST(a_submit_waits_for_a_slot_until_its_deadline),
-        TEST(a_submit_waits_for_a_resource_until_its_deadline),
-        TEST(a_deadline_does_not_go_round),
+        TEST(bounded_wait_ends_at_deadline),
+        TEST(bounded_submit_without_free_slot_ends_at_deadline),
+        TEST(bounded_submit_to_busy_resource_ends_at_deadline),
+        TEST(deadline_beyond_clock_range_never_expires),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

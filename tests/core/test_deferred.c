@@ -2,7 +2,7 @@
 /* Work that is accepted before it can be started: its life, with a deferral of the test's own. */
 #include "core/deferral.h"
 
-static void accepted_work_waits_until_it_is_started(void **state)
+static void pending_work_stays_accepted_until_started(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -37,7 +37,7 @@ static void accepted_work_waits_until_it_is_started(void **state)
     assert_status(DYNSEL_E_STALE, dynsel_wait(&submission));
 }
 
-static void what_is_handed_over_tells_of_the_choice(void **state)
+static void handle_of_pending_work_has_selected_resource(void **state)
 {
     (void)state;
     world.choice = LANES - 1;
@@ -50,7 +50,7 @@ static void what_is_handed_over_tells_of_the_choice(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
 }
 
-static void a_wait_starts_what_can_be_started(void **state)
+static void wait_starts_ready_work(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -61,7 +61,7 @@ static void a_wait_starts_what_can_be_started(void **state)
 }
 
 /* The deferral of these tests starts what waits from the first slot to the last. */
-static void a_wait_waits_for_what_comes_before(void **state)
+static void wait_waits_for_dependencies_first(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 3);
@@ -79,7 +79,7 @@ static void a_wait_waits_for_what_comes_before(void **state)
     assert_status(DYNSEL_OK, wait_group());
 }
 
-static void a_start_that_has_to_be_tried_again_waits(void **state)
+static void start_on_full_queue_is_retried(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -96,7 +96,7 @@ static void a_start_that_has_to_be_tried_again_waits(void **state)
     assert_int_equal(counts_of(0).submitted, CONFIG_DYNSEL_STATISTICS ? 1 : 0);
 }
 
-static void work_whose_resource_is_lost_goes_elsewhere(void **state)
+static void pending_work_on_lost_resource_moves_elsewhere(void **state)
 {
     (void)state;
     NEEDS(LANES == 2);
@@ -112,7 +112,7 @@ static void work_whose_resource_is_lost_goes_elsewhere(void **state)
     assert_int_equal(counts_of(1).completed, CONFIG_DYNSEL_STATISTICS ? 1 : 0);
 }
 
-static void work_that_nothing_is_left_for_keeps_its_choice_and_fails(void **state)
+static void pending_work_without_resource_keeps_selection_and_fails(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -125,7 +125,7 @@ static void work_that_nothing_is_left_for_keeps_its_choice_and_fails(void **stat
     assert_int_equal(world.told_ends, 1);
 }
 
-static void work_that_fails_before_its_start_says_why(void **state)
+static void failure_before_start_keeps_its_details(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -145,7 +145,7 @@ static void work_that_fails_before_its_start_says_why(void **state)
     assert_int_equal(world.told_ends, 1);
 }
 
-static void detached_work_that_fails_before_its_start_tells_the_group(void **state)
+static void detached_failure_before_start_reaches_group(void **state)
 {
     (void)state;
     defer_work(NULL)->doomed = true;
@@ -156,7 +156,7 @@ static void detached_work_that_fails_before_its_start_tells_the_group(void **sta
     assert_status(DYNSEL_OK, wait_group());
 }
 
-static void an_end_may_turn_into_a_failure(void **state)
+static void completion_hook_can_turn_success_into_failure(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -170,7 +170,7 @@ static void an_end_may_turn_into_a_failure(void **state)
     assert_int_equal(ended_count, 2);
 }
 
-static void waiting_work_can_be_released(void **state)
+static void pending_work_can_be_released(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -189,7 +189,7 @@ static void waiting_work_can_be_released(void **state)
     assert_status(DYNSEL_OK, wait_group());
 }
 
-static void work_is_pinned_until_it_is_over(void **state)
+static void reference_is_refused_after_completion(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -212,7 +212,7 @@ static void work_is_pinned_until_it_is_over(void **state)
 }
 
 /* Whoever waits for it may need the lock of who looks at it. */
-static void work_that_many_wait_for_can_be_pinned_once_more(void **state)
+static void reserved_reference_is_granted_beyond_waiter_limit(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -232,7 +232,7 @@ static void work_that_many_wait_for_can_be_pinned_once_more(void **state)
     assert_false(dynsel_deferred_pin_reserved(token));
 }
 
-static void a_choice_can_be_taken_back(void **state)
+static void selection_can_be_withdrawn(void **state)
 {
     (void)state;
     dynsel_slot *slot = choose(&DYNSEL_TASK(enqueue, NULL));
@@ -259,7 +259,7 @@ static dynsel_status choose_with(uint64_t deadline_ns)
     return status;
 }
 
-static void a_policy_that_has_nothing_free_is_waited_for(void **state)
+static void submit_waits_for_policy_without_free_resource(void **state)
 {
     (void)state;
     world.busy = 3;
@@ -273,7 +273,7 @@ static void a_policy_that_has_nothing_free_is_waited_for(void **state)
     assert_int_equal(world.told_submissions, 1);
 }
 
-static void a_policy_that_refuses_says_why(void **state)
+static void policy_refusal_status_is_returned(void **state)
 {
     (void)state;
     dynsel_backend other = {.ops = manual.backend.ops};
@@ -294,7 +294,7 @@ static void a_policy_that_refuses_says_why(void **state)
 }
 
 /* The table is full of work that waits: a submit that looks for room starts it. */
-static void a_submit_that_finds_no_slot_starts_what_waits(void **state)
+static void submit_without_free_slot_starts_pending_work(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -314,7 +314,7 @@ static void a_submit_that_finds_no_slot_starts_what_waits(void **state)
     assert_int_equal(ended_count, SLOTS);
 }
 
-static void nothing_that_waits_costs_one_look(void **state)
+static void empty_pending_list_costs_no_progress_call(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -360,7 +360,7 @@ static dynsel_status look_around(const dynsel_resource *where, void *args, dynse
     return DYNSEL_OK;
 }
 
-static void a_task_function_starts_no_other_work(void **state)
+static void task_function_starts_no_pending_work(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -389,7 +389,7 @@ static dynsel_status end_with(const dynsel_resource *where, void *args, dynsel_e
     return *(const dynsel_status *)args;
 }
 
-static void work_that_is_complete_at_once_ends_with_its_start(void **state)
+static void direct_completion_ends_pending_work_at_start(void **state)
 {
     (void)state;
     use_inline();
@@ -422,7 +422,7 @@ static dynsel_status leave_event(const dynsel_resource *where, void *args, dynse
     return DYNSEL_OK;
 }
 
-static void an_event_that_nobody_would_wait_for_is_refused(void **state)
+static void event_without_backend_support_is_refused(void **state)
 {
     (void)state;
     use_inline();
@@ -460,7 +460,7 @@ static dynsel_status mark(const dynsel_resource *where, void *args, dynsel_event
     return DYNSEL_OK;
 }
 
-static void work_that_is_marked_needs_no_more(void **state)
+static void marked_completion_of_pending_work_is_sufficient(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -494,30 +494,30 @@ static void work_that_is_marked_needs_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(accepted_work_waits_until_it_is_started),
-        ONE(what_is_handed_over_tells_of_the_choice),
-        BOTH(a_wait_starts_what_can_be_started),
-        BOTH(a_wait_waits_for_what_comes_before),
-        ONE(a_start_that_has_to_be_tried_again_waits),
-        ONE(work_whose_resource_is_lost_goes_elsewhere),
-        ONE(work_that_nothing_is_left_for_keeps_its_choice_and_fails),
-        ONE(work_that_fails_before_its_start_says_why),
-        ONE(detached_work_that_fails_before_its_start_tells_the_group),
-        BOTH(an_end_may_turn_into_a_failure),
-        BOTH(waiting_work_can_be_released),
-        BOTH(work_is_pinned_until_it_is_over),
-        BOTH(work_that_many_wait_for_can_be_pinned_once_more),
-        ONE(a_choice_can_be_taken_back),
-        ONE(a_policy_that_has_nothing_free_is_waited_for),
-        ONE(a_policy_that_refuses_says_why),
-        BOTH(a_submit_that_finds_no_slot_starts_what_waits),
-        ONE(nothing_that_waits_costs_one_look),
+        BOTH(pending_work_stays_accepted_until_started),
+        ONE(handle_of_pending_work_has_selected_resource),
+        BOTH(wait_starts_ready_work),
+        BOTH(wait_waits_for_dependencies_first),
+        ONE(start_on_full_queue_is_retried),
+        ONE(pending_work_on_lost_resource_moves_elsewhere),
+        ONE(pending_work_without_resource_keeps_selection_and_fails),
+        ONE(failure_before_start_keeps_its_details),
+        ONE(detached_failure_before_start_reaches_group),
+        BOTH(completion_hook_can_turn_success_into_failure),
+        BOTH(pending_work_can_be_released),
+        BOTH(reference_is_refused_after_completion),
+        BOTH(reserved_reference_is_granted_beyond_waiter_limit),
+        ONE(selection_can_be_withdrawn),
+        ONE(submit_waits_for_policy_without_free_resource),
+        ONE(policy_refusal_status_is_returned),
+        BOTH(submit_without_free_slot_starts_pending_work),
+        ONE(empty_pending_list_costs_no_progress_call),
 #if CONFIG_DYNSEL_BACKEND_INLINE
-        ONE(a_task_function_starts_no_other_work),
-        ONE(work_that_is_complete_at_once_ends_with_its_start),
-        ONE(an_event_that_nobody_would_wait_for_is_refused),
+        ONE(task_function_starts_no_pending_work),
+        ONE(direct_completion_ends_pending_work_at_start),
+        ONE(event_without_backend_support_is_refused),
 #endif
-        ONE(work_that_is_marked_needs_no_more),
+        ONE(marked_completion_of_pending_work_is_sufficient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,7 +257,7 @@ static void run_threads(void)
     assert_int_equal(pthread_join(threads[THREADS], NULL), 0);
 }
 
-static void every_piece_runs_once_and_ends_in_its_turn(void **state)
+static void pending_work_of_threads_runs_once_in_order(void **state)
 {
     for (int kind = 0; kind < 2; kind++) {
         manual_backend_reset(&manual, kind != 0);
@@ -288,6 +288,6 @@ static void every_piece_runs_once_and_ends_in_its_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_piece_runs_once_and_ends_in_its_turn)};
+        cmocka_unit_test(pending_work_of_threads_runs_once_in_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 /* Waiting for work that is accepted before it can be started, alone and in groups. */
 #include "core/deferral.h"
 
-static void the_group_starts_and_waits_for_all(void **state)
+static void group_wait_starts_and_completes_pending_work(void **state)
 {
     (void)state;
     const unsigned count = SLOTS < 6 ? SLOTS : 6;
@@ -18,7 +18,7 @@ static void the_group_starts_and_waits_for_all(void **state)
     }
 }
 
-static void the_group_of_a_backend_starts_and_waits_for_all(void **state)
+static void backend_group_wait_starts_and_completes_pending_work(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 3);
@@ -37,7 +37,7 @@ static void the_group_of_a_backend_starts_and_waits_for_all(void **state)
     assert_int_equal(dynsel_get_in_flight_statistics().in_use, 0);
 }
 
-static void who_would_wait_for_ever_is_told(void **state)
+static void wait_that_would_deadlock_is_busy(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -55,7 +55,7 @@ static void who_would_wait_for_ever_is_told(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
 }
 
-static void who_would_wait_for_a_slot_for_ever_is_told(void **state)
+static void submit_that_would_deadlock_on_slots_is_full(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -78,7 +78,7 @@ static void who_would_wait_for_a_slot_for_ever_is_told(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
 }
 
-static void a_wait_gives_up_after_its_time(void **state)
+static void bounded_wait_for_pending_work_times_out(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -99,7 +99,7 @@ static void a_wait_gives_up_after_its_time(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_for(&submission, 0));
 }
 
-static void a_policy_with_waiting_work_is_in_use(void **state)
+static void policy_deinit_with_pending_work_is_busy(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -116,7 +116,7 @@ static void a_policy_with_waiting_work_is_in_use(void **state)
 }
 
 /* Whichever is asked for first. */
-static void work_of_a_lane_ends_in_its_order(void **state)
+static void work_of_one_queue_completes_in_queue_order(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 3);
@@ -149,7 +149,7 @@ static void work_of_a_lane_ends_in_its_order(void **state)
 }
 
 /* The slots are not in the order of the lane. */
-static void work_of_a_backend_ends_in_its_order(void **state)
+static void backend_group_wait_completes_work_in_queue_order(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -166,7 +166,7 @@ static void work_of_a_backend_ends_in_its_order(void **state)
 }
 
 /* Where a resource does not keep an order nobody waits for work ahead. */
-static void work_that_is_over_does_not_wait_for_work_ahead(void **state)
+static void completed_work_on_unordered_queue_does_not_wait_for_earlier(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -182,7 +182,7 @@ static void work_that_is_over_does_not_wait_for_work_ahead(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
 }
 
-static void a_failure_keeps_its_details(void **state)
+static void failure_of_pending_work_keeps_its_details(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES != 1);
@@ -199,16 +199,16 @@ static void a_failure_keeps_its_details(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(the_group_starts_and_waits_for_all),
-        BOTH(the_group_of_a_backend_starts_and_waits_for_all),
-        ONE(who_would_wait_for_ever_is_told),
-        ONE(who_would_wait_for_a_slot_for_ever_is_told),
-        BOTH(a_wait_gives_up_after_its_time),
-        ONE(a_policy_with_waiting_work_is_in_use),
-        BOTH(work_of_a_lane_ends_in_its_order),
-        BOTH(work_of_a_backend_ends_in_its_order),
-        BOTH(work_that_is_over_does_not_wait_for_work_ahead),
-        BOTH(a_failure_keeps_its_details),
+        BOTH(group_wait_starts_and_completes_pending_work),
+        BOTH(backend_group_wait_starts_and_completes_pending_work),
+        ONE(wait_that_would_deadlock_is_busy),
+        ONE(submit_that_would_deadlock_on_slots_is_full),
+        BOTH(bounded_wait_for_pending_work_times_out),
+        ONE(policy_deinit_with_pending_work_is_busy),
+        BOTH(work_of_one_queue_completes_in_queue_order),
+        BOTH(backend_group_wait_completes_work_in_queue_order),
+        BOTH(completed_work_on_unordered_queue_does_not_wait_for_earlier),
+        BOTH(failure_of_pending_work_keeps_its_details),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void submit(dynsel_submission *submission)
                   dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), submission));
 }
 
-static void a_wait_waits_and_collects(void **state)
+static void wait_collects_submission_and_releases_event(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -81,7 +81,7 @@ static void a_wait_waits_and_collects(void **state)
     assert_status(DYNSEL_E_STALE, dynsel_submission_unwrap(&copy, &done));
 }
 
-static void a_stale_handle_stays_stale_when_its_slot_is_used_again(void **state)
+static void stale_handle_stays_stale_after_slot_reuse(void **state)
 {
     (void)state;
     dynsel_submission old;
@@ -97,7 +97,7 @@ static void a_stale_handle_stays_stale_when_its_slot_is_used_again(void **state)
     }
 }
 
-static void the_group_waits_once_for_each_resource(void **state)
+static void group_wait_waits_once_per_resource(void **state)
 {
     (void)state;
     const unsigned count = SLOTS < 20 ? SLOTS : 20;
@@ -115,7 +115,7 @@ static void the_group_waits_once_for_each_resource(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(group()));
 }
 
-static void the_group_leaves_handles_to_their_owners(void **state)
+static void group_wait_leaves_handles_uncollected(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -132,7 +132,7 @@ static void the_group_leaves_handles_to_their_owners(void **state)
     assert_error_code(-5);
 }
 
-static void the_group_reports_the_failure_of_detached_work_once(void **state)
+static void group_wait_reports_detached_failure_once(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -145,7 +145,7 @@ static void the_group_reports_the_failure_of_detached_work_once(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(group()));
 }
 
-static void results_that_were_only_polled_are_waited_for(void **state)
+static void polled_results_are_made_visible_by_wait(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 3);
@@ -168,7 +168,7 @@ static void results_that_were_only_polled_are_waited_for(void **state)
     }
 }
 
-static void one_piece_of_work_costs_one_wait_and_one_release(void **state)
+static void submit_and_wait_costs_one_wait_and_one_release(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++) {
@@ -180,7 +180,7 @@ static void one_piece_of_work_costs_one_wait_and_one_release(void **state)
     assert_int_equal(atomic_load(&manual.releases), 10);
 }
 
-static void detached_work_that_finished_is_polled_once(void **state)
+static void completed_detached_work_is_polled_once(void **state)
 {
     (void)state;
     const unsigned rounds = MANUAL_EVENTS / SLOTS < 10 ? MANUAL_EVENTS / SLOTS : 10;
@@ -193,7 +193,7 @@ static void detached_work_that_finished_is_polled_once(void **state)
     assert_in_range(atomic_load(&manual.waits), 0, 4);
 }
 
-static void a_full_table_is_refused_with_the_symbol_and_the_number(void **state)
+static void full_slot_table_error_names_option_and_count(void **state)
 {
     (void)state;
     static dynsel_submission many[SLOTS];
@@ -224,7 +224,7 @@ static void a_full_table_is_refused_with_the_symbol_and_the_number(void **state)
     }
 }
 
-static void another_policys_finished_work_makes_room(void **state)
+static void completed_work_of_other_policy_frees_slots(void **state)
 {
     (void)state;
     dynsel_round_robin_policy other = {0};
@@ -241,7 +241,7 @@ static void another_policys_finished_work_makes_room(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&other.policy));
 }
 
-static void releasing_running_work_detaches_it(void **state)
+static void release_of_running_work_detaches_it(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -257,7 +257,7 @@ static void releasing_running_work_detaches_it(void **state)
     assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(group()));
 }
 
-static void releasing_finished_work_tells_the_group(void **state)
+static void release_of_failed_work_reports_to_group(void **state)
 {
     (void)state;
     dynsel_submission fails;
@@ -268,7 +268,7 @@ static void releasing_finished_work_tells_the_group(void **state)
     assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(group()));
 }
 
-static void a_function_that_fails_after_it_enqueued_is_waited_for(void **state)
+static void failed_task_function_with_event_waits_for_event(void **state)
 {
     (void)state;
     const dynsel_status own = (dynsel_status)(DYNSEL_E_USER - 1);
@@ -289,7 +289,7 @@ static dynsel_status complete_at_once(const dynsel_resource *where, void *args, 
     return *(const dynsel_status *)args;
 }
 
-static void work_that_is_complete_at_once_keeps_its_result_in_the_slot(void **state)
+static void direct_completion_keeps_result_until_collected(void **state)
 {
     (void)state;
     dynsel_status own = (dynsel_status)(DYNSEL_E_USER - 1);
@@ -318,7 +318,7 @@ static dynsel_status submit_in_task(const dynsel_resource *where, void *args, dy
     return dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL);
 }
 
-static void a_submit_inside_a_task_does_not_wait_for_a_slot(void **state)
+static void submit_in_task_function_does_not_wait_for_slot(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -334,7 +334,7 @@ static void a_submit_inside_a_task_does_not_wait_for_a_slot(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(group()));
 }
 
-static void work_behind_unfinished_work_is_collected_too(void **state)
+static void completed_work_behind_running_work_is_collected(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 3);
@@ -353,7 +353,7 @@ static void work_behind_unfinished_work_is_collected_too(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&first));
 }
 
-static void initialization_undoes_what_it_attached(void **state)
+static void failed_init_detaches_attached_handles(void **state)
 {
     (void)state;
     NEEDS(LANES >= 2);
@@ -371,7 +371,7 @@ static void initialization_undoes_what_it_attached(void **state)
     assert_int_equal(atomic_load(&manual.queues[3].attached), 0);
 }
 
-static void a_policy_whose_work_has_finished_may_end_without_a_wait(void **state)
+static void policy_deinit_after_completed_work_needs_no_wait(void **state)
 {
     (void)state;
     const unsigned count = SLOTS < 3 ? SLOTS : 3;
@@ -383,7 +383,7 @@ static void a_policy_whose_work_has_finished_may_end_without_a_wait(void **state
     }
 } /* the rest is in tear_down() */
 
-static void a_policy_may_end_while_the_work_of_another_is_out(void **state)
+static void policy_deinit_beside_work_of_other_policy_succeeds(void **state)
 {
     (void)state;
     dynsel_round_robin_policy other = {0};
@@ -402,7 +402,7 @@ static void reap_all(void)
     dynsel_progress();
 }
 
-static void results_of_detached_work_are_kept_until_the_group_asks(void **state)
+static void detached_results_are_kept_until_group_wait(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 3);
@@ -424,7 +424,7 @@ static void results_of_detached_work_are_kept_until_the_group_asks(void **state)
     assert_int_equal(atomic_load(&manual.releases), 3);
 }
 
-static void a_release_makes_visible_what_was_polled_for_the_handle(void **state)
+static void release_of_polled_work_makes_results_visible(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -437,7 +437,7 @@ static void a_release_makes_visible_what_was_polled_for_the_handle(void **state)
     assert_int_equal(atomic_load(&manual.releases), 1);
 }
 
-static void a_handle_is_waited_for_only_where_polling_is_not_enough(void **state)
+static void wait_for_polled_work_skips_wait_if_poll_synchronizes(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -449,7 +449,7 @@ static void a_handle_is_waited_for_only_where_polling_is_not_enough(void **state
     assert_int_equal(atomic_load(&manual.waits), manual.backend.ops->poll_synchronizes ? 0 : 1);
 }
 
-static void a_start_that_fails_gives_its_slot_back(void **state)
+static void failed_start_frees_its_slot(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < LANES; i++) {
@@ -466,7 +466,7 @@ static void a_start_that_fails_gives_its_slot_back(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(group()));
 }
 
-static void whichever_slot_becomes_free_is_found(void **state)
+static void any_freed_slot_is_found(void **state)
 {
     (void)state;
     static dynsel_submission many[SLOTS];
@@ -484,7 +484,7 @@ static void whichever_slot_becomes_free_is_found(void **state)
 }
 
 /* In each slot once, because the table may be looked through from any of them. */
-static void one_finished_piece_of_another_policy_makes_room(void **state)
+static void single_completed_work_of_other_policy_frees_slot(void **state)
 {
     (void)state;
     dynsel_round_robin_policy other = {0};
@@ -508,7 +508,7 @@ static void one_finished_piece_of_another_policy_makes_room(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&other.policy));
 }
 
-static void a_handle_with_a_slot_that_does_not_exist_is_stale(void **state)
+static void handle_with_invalid_slot_is_stale(void **state)
 {
     (void)state;
     dynsel_submission wrong = {.policy = &policy.policy, .slot = {UINT32_MAX}};
@@ -526,7 +526,7 @@ static dynsel_status leave_an_event(const dynsel_resource *where, void *args, dy
 #endif
 
 /* The last resource's work does not outlive its submit, the first's does. */
-static void inline_work_beside_work_that_goes_on_waits_for_no_event(void **state)
+static void inline_work_in_mixed_policy_waits_for_no_event(void **state)
 {
     (void)state;
 #if CONFIG_DYNSEL_BACKEND_INLINE
@@ -553,7 +553,7 @@ static dynsel_status enqueue_around_another(const dynsel_resource *where, void *
 }
 
 /* The inner work is enqueued later but listed earlier than the outer, as between two threads. */
-static void results_are_visible_when_the_list_is_not_in_the_order_of_the_queue(void **state)
+static void results_are_visible_when_list_order_differs_from_queue(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -568,7 +568,7 @@ static void results_are_visible_when_the_list_is_not_in_the_order_of_the_queue(v
     assert_true(manual_is_synchronized(&manual, 1));
 }
 
-static void a_submission_is_released_once(void **state)
+static void second_release_of_submission_is_stale(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -585,35 +585,35 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, set_up, tear_down),                                      \
         cmocka_unit_test_setup_teardown(name, set_up_synchronizing, tear_down)
     const struct CMUnitTest tests[] = {
-        BOTH(a_wait_waits_and_collects),
-        BOTH(a_stale_handle_stays_stale_when_its_slot_is_used_again),
-        BOTH(the_group_waits_once_for_each_resource),
-        BOTH(the_group_leaves_handles_to_their_owners),
-        BOTH(the_group_reports_the_failure_of_detached_work_once),
-        BOTH(results_that_were_only_polled_are_waited_for),
-        BOTH(one_piece_of_work_costs_one_wait_and_one_release),
-        BOTH(detached_work_that_finished_is_polled_once),
-        BOTH(a_full_table_is_refused_with_the_symbol_and_the_number),
-        BOTH(another_policys_finished_work_makes_room),
-        BOTH(releasing_running_work_detaches_it),
-        BOTH(releasing_finished_work_tells_the_group),
-        BOTH(a_function_that_fails_after_it_enqueued_is_waited_for),
-        BOTH(work_that_is_complete_at_once_keeps_its_result_in_the_slot),
-        BOTH(a_submit_inside_a_task_does_not_wait_for_a_slot),
-        BOTH(work_behind_unfinished_work_is_collected_too),
-        BOTH(initialization_undoes_what_it_attached),
-        BOTH(a_policy_whose_work_has_finished_may_end_without_a_wait),
-        BOTH(a_policy_may_end_while_the_work_of_another_is_out),
-        BOTH(results_of_detached_work_are_kept_until_the_group_asks),
-        BOTH(a_release_makes_visible_what_was_polled_for_the_handle),
-        BOTH(a_handle_is_waited_for_only_where_polling_is_not_enough),
-        BOTH(a_start_that_fails_gives_its_slot_back),
-        BOTH(whichever_slot_becomes_free_is_found),
-        BOTH(one_finished_piece_of_another_policy_makes_room),
-        BOTH(a_handle_with_a_slot_that_does_not_exist_is_stale),
-        BOTH(inline_work_beside_work_that_goes_on_waits_for_no_event),
-        BOTH(results_are_visible_when_the_list_is_not_in_the_order_of_the_queue),
-        BOTH(a_submission_is_released_once),
+        BOTH(wait_collects_submission_and_releases_event),
+        BOTH(stale_handle_stays_stale_after_slot_reuse),
+        BOTH(group_wait_waits_once_per_resource),
+        BOTH(group_wait_leaves_handles_uncollected),
+        BOTH(group_wait_reports_detached_failure_once),
+        BOTH(polled_results_are_made_visible_by_wait),
+        BOTH(submit_and_wait_costs_one_wait_and_one_release),
+        BOTH(completed_detached_work_is_polled_once),
+        BOTH(full_slot_table_error_names_option_and_count),
+        BOTH(completed_work_of_other_policy_frees_slots),
+        BOTH(release_of_running_work_detaches_it),
+        BOTH(release_of_failed_work_reports_to_group),
+        BOTH(failed_task_function_with_event_waits_for_event),
+        BOTH(direct_completion_keeps_result_until_collected),
+        BOTH(submit_in_task_function_does_not_wait_for_slot),
+        BOTH(completed_work_behind_running_work_is_collected),
+        BOTH(failed_init_detaches_attached_handles),
+        BOTH(policy_deinit_after_completed_work_needs_no_wait),
+        BOTH(policy_deinit_beside_work_of_other_policy_succeeds),
+        BOTH(detached_results_are_kept_until_group_wait),
+        BOTH(release_of_polled_work_makes_results_visible),
+        BOTH(wait_for_polled_work_skips_wait_if_poll_synchronizes),
+        BOTH(failed_start_frees_its_slot),
+        BOTH(any_freed_slot_is_found),
+        BOTH(single_completed_work_of_other_policy_frees_slot),
+        BOTH(handle_with_invalid_slot_is_stale),
+        BOTH(inline_work_in_mixed_policy_waits_for_no_event),
+        BOTH(results_are_visible_when_list_order_differs_from_queue),
+        BOTH(second_release_of_submission_is_stale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static dynsel_status wait_group(void)
     return dynsel_wait_group(dynsel_get_submission_group(&policy.policy));
 }
 
-static void an_end_is_marked_once(void **state)
+static void second_completion_is_stale(void **state)
 {
     (void)state;
     dynsel_submission first;
@@ -96,7 +96,7 @@ static dynsel_status enqueue_and_go_on(const dynsel_resource *where, void *args,
 }
 
 /* Its slot is not taken away before its task function has returned. */
-static void an_end_may_come_during_start(void **state)
+static void completion_during_start_keeps_slot_until_function_returns(void **state)
 {
     (void)state;
     const dynsel_task nested = {.function = enqueue_and_go_on, .args = &device};
@@ -106,7 +106,7 @@ static void an_end_may_come_during_start(void **state)
     assert_int_equal(marked_releases, SLOTS > 1 ? 2 : 1);
 }
 
-static void what_the_function_returned_comes_first(void **state)
+static void task_function_status_precedes_completion_status(void **state)
 {
     (void)state;
     dynsel_status fails = DYNSEL_E_TASK;
@@ -120,7 +120,7 @@ static void what_the_function_returned_comes_first(void **state)
     assert_status(DYNSEL_E_TASK, dynsel_submit_and_wait(&policy.policy, &failing));
 }
 
-static void the_event_shows_when_the_work_is_complete(void **state)
+static void unwrap_shows_event_after_completion(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -166,7 +166,7 @@ static dynsel_status submit_inside(const dynsel_resource *where, void *args, dyn
     return DYNSEL_OK;
 }
 
-static void a_full_table_is_waited_for_where_that_helps(void **state)
+static void full_slot_table_is_waited_for_if_work_can_complete(void **state)
 {
     (void)state;
     static dynsel_submission submissions[SLOTS <= MARKED_QUEUE ? SLOTS : 1];
@@ -194,7 +194,7 @@ static void a_full_table_is_waited_for_where_that_helps(void **state)
     }
 }
 
-static void work_inside_of_a_task_does_not_wait(void **state)
+static void submit_in_task_function_does_not_wait(void **state)
 {
     (void)state;
     NEEDS(SLOTS <= MARKED_QUEUE);
@@ -209,7 +209,7 @@ static void work_inside_of_a_task_does_not_wait(void **state)
     assert_status(DYNSEL_OK, wait_group());
 }
 
-static void an_interrupt_ends_each_wait(void **state)
+static void completion_from_interrupt_ends_each_wait(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -231,7 +231,7 @@ static void an_interrupt_ends_each_wait(void **state)
     marked_timer_off();
 }
 
-static void a_backend_that_refuses_is_heard(void **state)
+static void backend_refusal_status_is_returned(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -256,7 +256,7 @@ static void a_backend_that_refuses_is_heard(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
 }
 
-static void a_task_without_a_form_for_the_resource_is_refused(void **state)
+static void task_without_form_for_resource_is_refused(void **state)
 {
     (void)state;
     static dynsel_backend elsewhere;
@@ -273,7 +273,7 @@ static void a_task_without_a_form_for_the_resource_is_refused(void **state)
     assert_status(DYNSEL_OK, wait_group());
 }
 
-static void failures_that_nobody_asks_for_are_the_groups(void **state)
+static void detached_failures_reach_submission_group(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -299,7 +299,7 @@ static dynsel_status start_nothing(dynsel_backend *backend, dynsel_work *work)
     return DYNSEL_OK;
 }
 
-static void backends_must_tell_or_end_at_once(void **state)
+static void backend_without_completion_marks_is_refused(void **state)
 {
     (void)state;
     static const dynsel_backend_ops silent = {
@@ -351,7 +351,7 @@ static uint32_t faster(void)
     return selection.index;
 }
 
-static void standing_in_line_is_not_counted(void **state)
+static void task_time_excludes_queueing(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 4);
@@ -363,7 +363,7 @@ static void standing_in_line_is_not_counted(void **state)
     assert_int_equal(faster(), 0);
 }
 
-static void work_behind_an_unknown_end_is_not_timed(void **state)
+static void work_behind_unknown_end_time_is_not_timed(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 4);
@@ -389,8 +389,8 @@ static void failed_work_is_not_timed(void **state)
 }
 
 #define TIMES                                                                                      \
-    cmocka_unit_test(standing_in_line_is_not_counted),                                             \
-        cmocka_unit_test(work_behind_an_unknown_end_is_not_timed),                                 \
+    cmocka_unit_test(task_time_excludes_queueing),                                                 \
+        cmocka_unit_test(work_behind_unknown_end_time_is_not_timed),                               \
         cmocka_unit_test(failed_work_is_not_timed),
 #else
 #define TIMES
@@ -399,17 +399,18 @@ static void failed_work_is_not_timed(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {TEST(an_end_is_marked_once),
-                                       TEST(an_end_may_come_during_start),
-                                       TEST(what_the_function_returned_comes_first),
-                                       TEST(the_event_shows_when_the_work_is_complete),
-                                       TEST(a_full_table_is_waited_for_where_that_helps),
-                                       TEST(work_inside_of_a_task_does_not_wait),
-                                       TEST(an_interrupt_ends_each_wait),
-                                       TEST(a_backend_that_refuses_is_heard),
-                                       TEST(a_task_without_a_form_for_the_resource_is_refused),
-                                       TEST(failures_that_nobody_asks_for_are_the_groups),
-                                       TEST(backends_must_tell_or_end_at_once),
-                                       TIMES};
+    const struct CMUnitTest tests[] = {
+        TEST(second_completion_is_stale),
+        TEST(completion_during_start_keeps_slot_until_function_returns),
+        TEST(task_function_status_precedes_completion_status),
+        TEST(unwrap_shows_event_after_completion),
+        TEST(full_slot_table_is_waited_for_if_work_can_complete),
+        TEST(submit_in_task_function_does_not_wait),
+        TEST(completion_from_interrupt_ends_each_wait),
+        TEST(backend_refusal_status_is_returned),
+        TEST(task_without_form_for_resource_is_refused),
+        TEST(detached_failures_reach_submission_group),
+        TEST(backend_without_completion_marks_is_refused),
+        TIMES};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void *fail_on_handle(void *handle)
     return handle;
 }
 
-static void a_handle_that_adapt_refuses_fails_the_initialization(void **state)
+static void handle_refused_by_adapt_fails_init(void **state)
 {
     (void)state;
     bool good[COUNT];
@@ -88,7 +88,7 @@ static void a_handle_that_adapt_refuses_fails_the_initialization(void **state)
 static const dynsel_task_form others[] = {{&other, run}};
 static const dynsel_task for_others = {.forms = others, .form_count = 1};
 
-static void a_task_without_a_form_runs_nowhere(void **state)
+static void task_without_form_is_refused(void **state)
 {
     (void)state;
     for (const any_kind *k = any_kinds; k->init != NULL; k++) {
@@ -110,7 +110,7 @@ static void a_task_without_a_form_runs_nowhere(void **state)
     }
 }
 
-static void a_selection_that_was_reported_on_is_not_submitted(void **state)
+static void reported_selection_cannot_be_submitted(void **state)
 {
     (void)state;
     for (const any_kind *k = any_kinds; k->init != NULL; k++) {
@@ -133,9 +133,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(other_backends_are_refused),
-        cmocka_unit_test(a_handle_that_adapt_refuses_fails_the_initialization),
-        cmocka_unit_test(a_task_without_a_form_runs_nowhere),
-        cmocka_unit_test(a_selection_that_was_reported_on_is_not_submitted),
+        cmocka_unit_test(handle_refused_by_adapt_fails_init),
+        cmocka_unit_test(task_without_form_is_refused),
+        cmocka_unit_test(reported_selection_cannot_be_submitted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -763,19 +763,19 @@ static void step_all(backend_kind kind)
     print_message("%.4g interleavings, %lu states\n", orders, states);
 }
 
-static void work_that_synchronizes_when_it_is_polled(void **state)
+static void interleavings_with_synchronizing_poll_hold(void **state)
 {
     (void)state;
     step_all(SYNCHRONIZING);
 }
 
-static void work_that_only_a_wait_synchronizes(void **state)
+static void interleavings_with_synchronizing_wait_hold(void **state)
 {
     (void)state;
     step_all(POLLING);
 }
 
-static void work_that_is_marked(void **state)
+static void interleavings_with_marked_completion_hold(void **state)
 {
     (void)state;
     step_all(MARKING);
@@ -784,9 +784,9 @@ static void work_that_is_marked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_that_synchronizes_when_it_is_polled),
-        cmocka_unit_test(work_that_only_a_wait_synchronizes),
-        cmocka_unit_test(work_that_is_marked),
+        cmocka_unit_test(interleavings_with_synchronizing_poll_hold),
+        cmocka_unit_test(interleavings_with_synchronizing_wait_hold),
+        cmocka_unit_test(interleavings_with_marked_completion_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -456,7 +456,7 @@ static const dynsel_options *all_devices(void)
 }
 
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-static void round_robin_stands_a_storm(void **state)
+static void round_robin_in_interrupt_storm_loses_no_work(void **state)
 {
     static dynsel_round_robin_policy turns;
     (void)state;
@@ -466,7 +466,7 @@ static void round_robin_stands_a_storm(void **state)
 #endif
 
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-static void dynamic_load_stands_a_storm(void **state)
+static void dynamic_load_in_interrupt_storm_loses_no_work(void **state)
 {
     static dynsel_dynamic_load_policy load;
     (void)state;
@@ -479,7 +479,7 @@ static void dynamic_load_stands_a_storm(void **state)
 #endif
 
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
-static void auto_tune_stands_a_storm(void **state)
+static void auto_tune_in_interrupt_storm_loses_no_work(void **state)
 {
     static dynsel_auto_tune_policy tuned;
     (void)state;
@@ -495,13 +495,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-        cmocka_unit_test(round_robin_stands_a_storm),
+        cmocka_unit_test(round_robin_in_interrupt_storm_loses_no_work),
 #endif
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-        cmocka_unit_test(dynamic_load_stands_a_storm),
+        cmocka_unit_test(dynamic_load_in_interrupt_storm_loses_no_work),
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
-        cmocka_unit_test(auto_tune_stands_a_storm),
+        cmocka_unit_test(auto_tune_in_interrupt_storm_loses_no_work),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static dynsel_selection choose(void)
     return selection;
 }
 
-static void report_of_earlier_life_is_refused(void **state)
+static void report_of_selection_before_reinit_is_refused(void **state)
 {
     (void)state;
     dynsel_selection selection = choose();
@@ -69,7 +69,7 @@ static void report_of_earlier_life_is_refused(void **state)
 }
 
 /* The policy of the new life has chosen too. */
-static void selection_of_earlier_life_is_refused_beside_one_of_this(void **state)
+static void selection_before_reinit_is_refused_beside_current_one(void **state)
 {
     (void)state;
     dynsel_selection old = choose();
@@ -85,7 +85,7 @@ static void selection_of_earlier_life_is_refused_beside_one_of_this(void **state
     assert_status(DYNSEL_OK, dynsel_submit_selection_and_wait(&selection, &task));
 }
 
-static void selection_of_ended_policy_is_refused(void **state)
+static void selection_of_deinitialized_policy_is_refused(void **state)
 {
     (void)state;
     dynsel_selection selection = choose();
@@ -97,7 +97,7 @@ static void selection_of_ended_policy_is_refused(void **state)
 }
 
 /* Copies know nothing of each other. */
-static void load_stays_zero_when_copies_report_the_same_end(void **state)
+static void load_stays_zero_after_duplicate_completion_reports(void **state)
 {
     (void)state;
     dynsel_selection selection = choose();
@@ -110,7 +110,7 @@ static void load_stays_zero_when_copies_report_the_same_end(void **state)
 
 /* Where every piece of work has a slot, the policy cannot end before that; where no work has, the
  * smallest library does not know. */
-static void failure_released_after_its_policy_is_not_the_next_ones(void **state)
+static void failure_released_after_reinit_stays_out_of_new_group(void **state)
 {
     (void)state;
     if (CONFIG_DYNSEL_IN_FLIGHT_SMALL || CONFIG_DYNSEL_SUBMITS_IN_CALLER) {
@@ -128,13 +128,15 @@ static void failure_released_after_its_policy_is_not_the_next_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(report_of_earlier_life_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(selection_of_earlier_life_is_refused_beside_one_of_this,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(selection_of_ended_policy_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(load_stays_zero_when_copies_report_the_same_end, set_up,
+        cmocka_unit_test_setup_teardown(report_of_selection_before_reinit_is_refused, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(failure_released_after_its_policy_is_not_the_next_ones,
+        cmocka_unit_test_setup_teardown(selection_before_reinit_is_refused_beside_current_one,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(selection_of_deinitialized_policy_is_refused, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(load_stays_zero_after_duplicate_completion_reports, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(failure_released_after_reinit_stays_out_of_new_group,
                                         set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

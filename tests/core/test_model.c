@@ -202,7 +202,7 @@ static void run_program(test_random *random)
     manual_assert_clean(&manual);
 }
 
-static void random_programs_agree_with_the_model(void **state)
+static void random_programs_agree_with_model(void **state)
 {
     (void)state;
     test_random random = {test_seed()};
@@ -214,7 +214,7 @@ static void random_programs_agree_with_the_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs_agree_with_the_model),
+        cmocka_unit_test(random_programs_agree_with_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

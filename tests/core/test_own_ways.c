@@ -76,7 +76,7 @@ static void stop(int expected_runs, int expected_own_calls)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
-static void own_entries_come_before_select(void **state)
+static void custom_submit_entries_precede_select(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "all",
@@ -94,7 +94,7 @@ static void own_entries_come_before_select(void **state)
     stop(4, 3);
 }
 
-static void submit_alone_is_enough_for_what_can_be_made_of_it(void **state)
+static void custom_submit_alone_serves_submit_and_wait(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "submits", .submit = own_submit};
@@ -108,7 +108,7 @@ static void submit_alone_is_enough_for_what_can_be_made_of_it(void **state)
     stop(2, 2);
 }
 
-static void try_submit_alone_is_repeated_where_waiting_is_allowed(void **state)
+static void custom_try_submit_alone_is_retried_by_submit(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "tries", .try_submit = own_try_submit};
@@ -124,7 +124,7 @@ static void try_submit_alone_is_repeated_where_waiting_is_allowed(void **state)
     stop(2, own_calls);
 }
 
-static void try_submit_comes_before_select_where_there_is_no_submit(void **state)
+static void custom_try_submit_precedes_select_without_submit(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {
@@ -150,7 +150,7 @@ static dynsel_status place_nothing(dynsel_policy *of, const dynsel_task *what,
     return DYNSEL_OK;
 }
 
-static void ok_without_work_is_the_policys_mistake(void **state)
+static void custom_submit_returning_ok_without_work_is_invalid(void **state)
 {
     (void)state;
     static const dynsel_policy_ops submits = {.name = "lies", .submit = place_nothing};
@@ -177,7 +177,7 @@ static dynsel_status place_and_fail(dynsel_policy *of, const dynsel_task *what,
     return status == DYNSEL_OK ? DYNSEL_E_USER : status;
 }
 
-static void work_of_failed_submit_is_given_up(void **state)
+static void work_of_failed_custom_submit_is_detached(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "fails", .submit = place_and_fail};
@@ -188,7 +188,7 @@ static void work_of_failed_submit_is_given_up(void **state)
     stop(1, 1);
 }
 
-static void submit_and_wait_alone_only_does_that(void **state)
+static void custom_submit_and_wait_alone_leaves_submit_unsupported(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "waits", .submit_and_wait = own_submit_and_wait};
@@ -199,7 +199,7 @@ static void submit_and_wait_alone_only_does_that(void **state)
     stop(1, 1);
 }
 
-static void a_policy_without_any_way_is_refused(void **state)
+static void policy_without_submit_entry_is_refused(void **state)
 {
     (void)state;
     static const dynsel_policy_ops none = {.name = "none"};
@@ -213,14 +213,14 @@ static void a_policy_without_any_way_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_entries_come_before_select),
-        cmocka_unit_test(try_submit_comes_before_select_where_there_is_no_submit),
-        cmocka_unit_test(ok_without_work_is_the_policys_mistake),
-        cmocka_unit_test(work_of_failed_submit_is_given_up),
-        cmocka_unit_test(submit_alone_is_enough_for_what_can_be_made_of_it),
-        cmocka_unit_test(try_submit_alone_is_repeated_where_waiting_is_allowed),
-        cmocka_unit_test(submit_and_wait_alone_only_does_that),
-        cmocka_unit_test(a_policy_without_any_way_is_refused),
+        cmocka_unit_test(custom_submit_entries_precede_select),
+        cmocka_unit_test(custom_try_submit_precedes_select_without_submit),
+        cmocka_unit_test(custom_submit_returning_ok_without_work_is_invalid),
+        cmocka_unit_test(work_of_failed_custom_submit_is_detached),
+        cmocka_unit_test(custom_submit_alone_serves_submit_and_wait),
+        cmocka_unit_test(custom_try_submit_alone_is_retried_by_submit),
+        cmocka_unit_test(custom_submit_and_wait_alone_leaves_submit_unsupported),
+        cmocka_unit_test(policy_without_submit_entry_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,7 +44,7 @@ static void assert_is_zero(const dynsel_policy *policy)
     assert_memory_equal(policy, &zero, sizeof zero);
 }
 
-static void default_resources_of_inline_are_the_host(void **state)
+static void default_resource_of_inline_backend_is_host(void **state)
 {
     (void)state;
     dynsel_fixed_resource_policy policy = {0};
@@ -59,7 +59,7 @@ static void default_resources_of_inline_are_the_host(void **state)
     assert_is_zero(&policy.policy);
 }
 
-static void without_options_the_host_comes_first(void **state)
+static void default_resources_without_options_begin_with_host(void **state)
 {
     (void)state;
     dynsel_fixed_resource_policy policy = {0};
@@ -111,7 +111,7 @@ static void give_back(dynsel_backend *backend, dynsel_work *work)
     work->done.native = NULL;
 }
 
-static void a_backend_that_lacks_operations_is_refused(void **state)
+static void backend_with_missing_operations_is_refused(void **state)
 {
     (void)state;
     static const dynsel_backend_ops incomplete[] = {
@@ -152,7 +152,7 @@ static void a_backend_that_lacks_operations_is_refused(void **state)
     }
 }
 
-static void work_that_outlives_its_submit_needs_the_table_of_it(void **state)
+static void asynchronous_backend_without_slot_table_is_refused(void **state)
 {
     (void)state;
     static const dynsel_backend_ops ops = {.name = "outlives",
@@ -176,7 +176,7 @@ static void work_that_outlives_its_submit_needs_the_table_of_it(void **state)
     }
 }
 
-static void a_refusal_without_details_keeps_its_status(void **state)
+static void refusal_without_details_keeps_its_status(void **state)
 {
     (void)state;
     static const dynsel_backend_ops ops = {.name = "lost", .start = start_nothing};
@@ -205,7 +205,7 @@ static dynsel_status offer(dynsel_backend *backend, dynsel_resource *resources, 
     return offer_status;
 }
 
-static void default_resources_are_all_taken_or_refused(void **state)
+static void default_resources_beyond_table_are_refused(void **state)
 {
     (void)state;
     static const dynsel_backend_ops ops = {
@@ -230,7 +230,7 @@ static void default_resources_are_all_taken_or_refused(void **state)
     assert_is_zero(&policy.policy);
 }
 
-static void wrong_options_are_refused_and_leave_the_policy_zero(void **state)
+static void wrong_options_are_refused_and_leave_policy_zero(void **state)
 {
     (void)state;
     dynsel_resource many[CONFIG_DYNSEL_MAX_RESOURCES + 1];
@@ -277,7 +277,7 @@ static void *refuse_with_details(void *handle)
     return NULL;
 }
 
-static void an_adapter_that_refuses_fails_the_initialization(void **state)
+static void adapt_callback_refusal_fails_init(void **state)
 {
     (void)state;
     dynsel_options options = given();
@@ -290,7 +290,7 @@ static void an_adapter_that_refuses_fails_the_initialization(void **state)
     assert_is_zero(&policy.policy);
 }
 
-static void a_policy_must_be_zeroed_and_its_operations_there(void **state)
+static void init_of_nonzero_policy_or_empty_ops_is_refused(void **state)
 {
     (void)state;
     dynsel_policy policy = {0};
@@ -309,7 +309,7 @@ static void a_policy_must_be_zeroed_and_its_operations_there(void **state)
     assert_status(DYNSEL_E_INVALID, dynsel_policy_init(&moved, &choosing_99, NULL));
 }
 
-static void initializing_twice_is_refused_and_changes_nothing(void **state)
+static void second_init_is_refused_and_changes_nothing(void **state)
 {
     (void)state;
     const dynsel_options options = given();
@@ -348,7 +348,7 @@ static void assert_all_refuse(dynsel_policy *policy, dynsel_status expected)
     assert_null(submission.policy);
 }
 
-static void a_policy_that_is_not_initialized_is_refused_everywhere(void **state)
+static void uninitialized_policy_is_refused_by_all_calls(void **state)
 {
     (void)state;
     dynsel_fixed_resource_policy deferred = {0};
@@ -356,7 +356,7 @@ static void a_policy_that_is_not_initialized_is_refused_everywhere(void **state)
     assert_all_refuse(NULL, DYNSEL_E_INVALID);
 }
 
-static void a_copied_policy_is_refused_everywhere(void **state)
+static void copied_policy_is_refused_by_all_calls(void **state)
 {
     (void)state;
     const dynsel_options options = given();
@@ -370,7 +370,7 @@ static void a_copied_policy_is_refused_everywhere(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
-static void a_wrong_index_from_a_custom_policy_is_refused(void **state)
+static void custom_policy_with_wrong_index_is_refused(void **state)
 {
     (void)state;
     const dynsel_options options = given();
@@ -401,7 +401,7 @@ static dynsel_status find_nothing(dynsel_policy *policy, const dynsel_task *task
     return task->id == 0 ? DYNSEL_E_AGAIN : dynsel_policy_refuse(policy, task);
 }
 
-static void the_first_index_past_the_table_is_refused_too(void **state)
+static void custom_policy_with_index_at_count_is_refused(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "the end", .try_select = choose_the_end};
@@ -417,7 +417,7 @@ static void the_first_index_past_the_table_is_refused_too(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
-static void what_a_custom_policy_fails_with_is_returned(void **state)
+static void custom_policy_status_is_returned(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "nothing", .try_select = find_nothing};
@@ -434,7 +434,7 @@ static void what_a_custom_policy_fails_with_is_returned(void **state)
 }
 
 /* The resource that the refusal is about need not be the first. */
-static void a_refusal_tells_apart_what_is_missing(void **state)
+static void unusable_resource_error_names_reason(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2);
@@ -454,7 +454,7 @@ static void a_refusal_tells_apart_what_is_missing(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
-static void resources_need_a_place_for_their_count(void **state)
+static void get_resources_without_count_is_refused(void **state)
 {
     (void)state;
     const dynsel_options options = given();
@@ -465,7 +465,7 @@ static void resources_need_a_place_for_their_count(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
-static void resources_have_names(void **state)
+static void resource_name_of_any_resource_is_text(void **state)
 {
     (void)state;
     static const dynsel_backend_ops nameless = {.name = "nameless"};
@@ -478,25 +478,25 @@ static void resources_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(default_resources_of_inline_are_the_host),
-        cmocka_unit_test(without_options_the_host_comes_first),
+        cmocka_unit_test(default_resource_of_inline_backend_is_host),
+        cmocka_unit_test(default_resources_without_options_begin_with_host),
         cmocka_unit_test(given_resources_are_copied),
-        cmocka_unit_test(wrong_options_are_refused_and_leave_the_policy_zero),
-        cmocka_unit_test(an_adapter_that_refuses_fails_the_initialization),
-        cmocka_unit_test(a_policy_must_be_zeroed_and_its_operations_there),
-        cmocka_unit_test(initializing_twice_is_refused_and_changes_nothing),
-        cmocka_unit_test(a_policy_that_is_not_initialized_is_refused_everywhere),
-        cmocka_unit_test(a_copied_policy_is_refused_everywhere),
-        cmocka_unit_test(a_wrong_index_from_a_custom_policy_is_refused),
-        cmocka_unit_test(a_backend_that_lacks_operations_is_refused),
-        cmocka_unit_test(work_that_outlives_its_submit_needs_the_table_of_it),
-        cmocka_unit_test(a_refusal_without_details_keeps_its_status),
-        cmocka_unit_test(default_resources_are_all_taken_or_refused),
-        cmocka_unit_test(the_first_index_past_the_table_is_refused_too),
-        cmocka_unit_test(what_a_custom_policy_fails_with_is_returned),
-        cmocka_unit_test(a_refusal_tells_apart_what_is_missing),
-        cmocka_unit_test(resources_need_a_place_for_their_count),
-        cmocka_unit_test(resources_have_names),
+        cmocka_unit_test(wrong_options_are_refused_and_leave_policy_zero),
+        cmocka_unit_test(adapt_callback_refusal_fails_init),
+        cmocka_unit_test(init_of_nonzero_policy_or_empty_ops_is_refused),
+        cmocka_unit_test(second_init_is_refused_and_changes_nothing),
+        cmocka_unit_test(uninitialized_policy_is_refused_by_all_calls),
+        cmocka_unit_test(copied_policy_is_refused_by_all_calls),
+        cmocka_unit_test(custom_policy_with_wrong_index_is_refused),
+        cmocka_unit_test(backend_with_missing_operations_is_refused),
+        cmocka_unit_test(asynchronous_backend_without_slot_table_is_refused),
+        cmocka_unit_test(refusal_without_details_keeps_its_status),
+        cmocka_unit_test(default_resources_beyond_table_are_refused),
+        cmocka_unit_test(custom_policy_with_index_at_count_is_refused),
+        cmocka_unit_test(custom_policy_status_is_returned),
+        cmocka_unit_test(unusable_resource_error_names_reason),
+        cmocka_unit_test(get_resources_without_count_is_refused),
+        cmocka_unit_test(resource_name_of_any_resource_is_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

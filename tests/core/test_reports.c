@@ -46,7 +46,7 @@ static dynsel_status wait_group(dynsel_policy *of)
     return dynsel_wait_group(dynsel_get_submission_group(of));
 }
 
-static void completions_are_heard_of_before_each_selection(void **state)
+static void completions_are_reported_before_each_selection(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2 && SLOTS >= 4);
@@ -66,7 +66,7 @@ static void completions_are_heard_of_before_each_selection(void **state)
 }
 
 /* Only the oldest work of each resource is looked at, however much is waiting. */
-static void a_selection_looks_at_the_oldest_work_only(void **state)
+static void selection_polls_oldest_work_only(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -80,7 +80,7 @@ static void a_selection_looks_at_the_oldest_work_only(void **state)
     assert_status(DYNSEL_OK, wait_group(&policy.policy));
 }
 
-static void a_wait_reports_too(void **state)
+static void wait_reports_completion_to_policy(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -90,7 +90,7 @@ static void a_wait_reports_too(void **state)
     assert_int_equal(policy.loads[0].value, 0);
 }
 
-static void the_group_of_a_policy_leaves_other_work_alone(void **state)
+static void policy_group_wait_leaves_work_of_others_running(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 2);
@@ -152,7 +152,7 @@ static void hear(dynsel_policy *base, const dynsel_selection *selection, dynsel_
 }
 
 /* Each policy hears what it needs, whatever others on the same resource need. */
-static void what_one_policy_needs_is_not_measured_for_another(void **state)
+static void policy_gets_only_reports_it_needs(void **state)
 {
     (void)state;
     static const dynsel_policy_ops deaf_ops = {.name = "deaf", .try_select = choose_the_first};
@@ -183,11 +183,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(completions_are_heard_of_before_each_selection),
-        TEST(a_selection_looks_at_the_oldest_work_only),
-        TEST(a_wait_reports_too),
-        TEST(the_group_of_a_policy_leaves_other_work_alone),
-        TEST(what_one_policy_needs_is_not_measured_for_another),
+        TEST(completions_are_reported_before_each_selection),
+        TEST(selection_polls_oldest_work_only),
+        TEST(wait_reports_completion_to_policy),
+        TEST(policy_group_wait_leaves_work_of_others_running),
+        TEST(policy_gets_only_reports_it_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void fail_on(uint32_t index, dynsel_status status)
                   dynsel_submit_selection_and_wait(&selection, &DYNSEL_TASK(end_with, &status)));
 }
 
-static void a_resource_that_refuses_is_left_for_another(void **state)
+static void refusing_resource_is_replaced_by_another(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2);
@@ -87,7 +87,7 @@ static void a_resource_that_refuses_is_left_for_another(void **state)
     assert_int_equal(atomic_load(&manual.starts), 1);
 }
 
-static void when_all_refuse_the_first_reason_is_told(void **state)
+static void submit_refused_by_all_returns_first_reason(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT; i++) {
@@ -102,7 +102,7 @@ static void when_all_refuse_the_first_reason_is_told(void **state)
     assert_int_equal(atomic_load(&manual.starts), 0);
 }
 
-static void fixed_resource_never_evades(void **state)
+static void fixed_resource_never_uses_another_resource(void **state)
 {
     (void)state;
     atomic_store(&manual.queues[FIXED].refuses, true);
@@ -117,7 +117,7 @@ static void fixed_resource_never_evades(void **state)
     assert_status(DYNSEL_OK, dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, NULL)));
 }
 
-static void failures_in_a_row_take_a_resource_out_of_service(void **state)
+static void consecutive_failures_take_resource_out_of_service(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0);
@@ -134,7 +134,7 @@ static void failures_in_a_row_take_a_resource_out_of_service(void **state)
                   dynsel_submit_selection_and_wait(&selection, &DYNSEL_TASK(enqueue, NULL)));
 }
 
-static void a_success_in_between_starts_the_count_anew(void **state)
+static void success_between_failures_resets_count(void **state)
 {
     (void)state;
     for (int i = 0; i < 3 * LIMIT; i++) {
@@ -143,7 +143,7 @@ static void a_success_in_between_starts_the_count_anew(void **state)
     }
 }
 
-static void the_applications_own_failures_do_not_count(void **state)
+static void application_failures_do_not_count_against_resource(void **state)
 {
     (void)state;
     for (int i = 0; i < 3 * LIMIT; i++) {
@@ -152,7 +152,7 @@ static void the_applications_own_failures_do_not_count(void **state)
     assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, LAST));
 }
 
-static void a_failed_event_counts_as_a_failure_of_the_device(void **state)
+static void failed_event_counts_as_device_failure(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0);
@@ -166,7 +166,7 @@ static void a_failed_event_counts_as_a_failure_of_the_device(void **state)
     assert_status(DYNSEL_OK, dynsel_resource_in_service(&round_robin.policy, FIXED));
 }
 
-static void an_index_past_the_table_is_refused(void **state)
+static void resource_index_beyond_count_is_refused(void **state)
 {
     (void)state;
     assert_status(DYNSEL_E_INVALID, dynsel_resource_in_service(&fixed.policy, COUNT));
@@ -175,7 +175,7 @@ static void an_index_past_the_table_is_refused(void **state)
     assert_status(DYNSEL_OK, dynsel_resource_reinstate(&fixed.policy, LAST));
 }
 
-static void try_submit_says_again_where_the_backend_is_full(void **state)
+static void try_submit_to_full_backend_returns_again(void **state)
 {
     (void)state;
     atomic_store(&manual.queues[FIXED].is_full, true);
@@ -190,7 +190,7 @@ static void try_submit_says_again_where_the_backend_is_full(void **state)
     assert_status(DYNSEL_OK, dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, NULL)));
 }
 
-static void without_a_limit_failures_take_nothing_out_of_service(void **state)
+static void failures_without_limit_keep_resource_in_service(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES == 0);
@@ -208,7 +208,7 @@ static void fail_until_out(uint32_t index)
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&round_robin.policy, index));
 }
 
-static void a_late_success_does_not_bring_a_resource_back(void **state)
+static void late_success_does_not_reinstate_resource(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0 && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2);
@@ -221,7 +221,7 @@ static void a_late_success_does_not_bring_a_resource_back(void **state)
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&round_robin.policy, LAST));
 }
 
-static void reinstating_what_is_in_service_changes_nothing(void **state)
+static void reinstate_of_resource_in_service_changes_nothing(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0 && COUNT >= 2);
@@ -232,7 +232,7 @@ static void reinstating_what_is_in_service_changes_nothing(void **state)
     }
 }
 
-static void a_resource_that_refuses_a_selection_leaves_the_service(void **state)
+static void resource_refusing_selection_goes_out_of_service(void **state)
 {
     (void)state;
     atomic_store(&manual.queues[LAST].refuses, true);
@@ -251,7 +251,7 @@ static dynsel_status enqueue_and_return(const dynsel_resource *where, void *args
 }
 
 /* What the work ended with counts: the function's own status before that of its event. */
-static void what_the_function_returned_decides_whether_the_device_failed(void **state)
+static void task_function_status_decides_whether_device_failed(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0);
@@ -282,7 +282,7 @@ static dynsel_status have_nothing_at_first(dynsel_policy *policy, const dynsel_t
     return selections_until_free-- > 0 ? DYNSEL_E_AGAIN : DYNSEL_OK;
 }
 
-static void submit_waits_for_a_resource_and_try_submit_does_not(void **state)
+static void submit_waits_for_resource_and_try_submit_does_not(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "busy", .try_select = have_nothing_at_first};
@@ -304,7 +304,7 @@ static dynsel_status submit_to(const dynsel_resource *where, void *args, dynsel_
     return dynsel_submit(args, &DYNSEL_TASK(enqueue, NULL), NULL);
 }
 
-static void a_submit_inside_a_task_does_not_wait_for_a_resource(void **state)
+static void submit_in_task_function_does_not_wait_for_resource(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2);
@@ -329,7 +329,7 @@ static dynsel_status only_once(dynsel_policy *policy, const dynsel_task *task,
     return selections_until_free++ == 0 ? DYNSEL_OK : DYNSEL_E_AGAIN;
 }
 
-static void after_a_refusal_the_policys_own_answer_counts(void **state)
+static void policy_status_after_refusal_is_returned(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "only once", .try_select = only_once};
@@ -351,7 +351,7 @@ static dynsel_status always_the_first(dynsel_policy *policy, const dynsel_task *
     return DYNSEL_OK;
 }
 
-static void a_custom_policy_that_insists_on_a_lost_resource_gets_the_reason(void **state)
+static void custom_policy_selecting_lost_resource_gets_reason(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "stubborn", .try_select = always_the_first};
@@ -369,24 +369,24 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_resource_that_refuses_is_left_for_another),
-        TEST(when_all_refuse_the_first_reason_is_told),
-        TEST(fixed_resource_never_evades),
-        TEST(failures_in_a_row_take_a_resource_out_of_service),
-        TEST(a_success_in_between_starts_the_count_anew),
-        TEST(the_applications_own_failures_do_not_count),
-        TEST(a_failed_event_counts_as_a_failure_of_the_device),
-        TEST(without_a_limit_failures_take_nothing_out_of_service),
-        TEST(a_late_success_does_not_bring_a_resource_back),
-        TEST(reinstating_what_is_in_service_changes_nothing),
-        TEST(a_resource_that_refuses_a_selection_leaves_the_service),
-        TEST(what_the_function_returned_decides_whether_the_device_failed),
-        TEST(a_submit_inside_a_task_does_not_wait_for_a_resource),
-        TEST(after_a_refusal_the_policys_own_answer_counts),
-        TEST(an_index_past_the_table_is_refused),
-        TEST(try_submit_says_again_where_the_backend_is_full),
-        TEST(submit_waits_for_a_resource_and_try_submit_does_not),
-        TEST(a_custom_policy_that_insists_on_a_lost_resource_gets_the_reason),
+        TEST(refusing_resource_is_replaced_by_another),
+        TEST(submit_refused_by_all_returns_first_reason),
+        TEST(fixed_resource_never_uses_another_resource),
+        TEST(consecutive_failures_take_resource_out_of_service),
+        TEST(success_between_failures_resets_count),
+        TEST(application_failures_do_not_count_against_resource),
+        TEST(failed_event_counts_as_device_failure),
+        TEST(failures_without_limit_keep_resource_in_service),
+        TEST(late_success_does_not_reinstate_resource),
+        TEST(reinstate_of_resource_in_service_changes_nothing),
+        TEST(resource_refusing_selection_goes_out_of_service),
+        TEST(task_function_status_decides_whether_device_failed),
+        TEST(submit_in_task_function_does_not_wait_for_resource),
+        TEST(policy_status_after_refusal_is_returned),
+        TEST(resource_index_beyond_count_is_refused),
+        TEST(try_submit_to_full_backend_returns_again),
+        TEST(submit_waits_for_resource_and_try_submit_does_not),
+        TEST(custom_policy_selecting_lost_resource_gets_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ static void bounded_wait_wakes_no_more_often(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
 }
 
-static void completion_before_the_sleep_is_not_slept_over(void **state)
+static void completion_before_sleep_prevents_sleep(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_complete(token, DYNSEL_OK, 0));
@@ -128,8 +128,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wait_of_five_seconds_wakes_as_often_as_configured, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(bounded_wait_wakes_no_more_often, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(completion_before_the_sleep_is_not_slept_over, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(completion_before_sleep_prevents_sleep, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

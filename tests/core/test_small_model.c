@@ -311,7 +311,7 @@ static void end_program(void)
     assert_int_equal(marked_releases, events);
 }
 
-static void random_programs_agree_with_the_model(void **state)
+static void random_programs_on_static_slots_agree_with_model(void **state)
 {
     (void)state;
     dice.state = test_seed();
@@ -326,6 +326,7 @@ static void random_programs_agree_with_the_model(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_agree_with_the_model)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_on_static_slots_agree_with_model)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static dynsel_status wait_group(void)
     return dynsel_wait_group(dynsel_get_submission_group(&policy.policy));
 }
 
-static void counts_add_up(void **state)
+static void statistics_count_submitted_completed_and_failed(void **state)
 {
     (void)state;
     dynsel_resource_statistics counts;
@@ -77,7 +77,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_false(dynsel_invariants_hold(&zero));
 }
 
-static void the_table_tells_how_full_it_got(void **state)
+static void in_flight_statistics_show_use_and_peak(void **state)
 {
     (void)state;
     const dynsel_in_flight_statistics before = dynsel_get_in_flight_statistics();
@@ -97,7 +97,7 @@ static void the_table_tells_how_full_it_got(void **state)
     assert_int_equal(dynsel_get_in_flight_statistics().in_use, 0);
 }
 
-static void damage_is_found(void **state)
+static void invariants_check_finds_corruption(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
@@ -120,7 +120,7 @@ static void damage_is_found(void **state)
     assert_status(DYNSEL_OK, wait_group());
 }
 
-static void a_submission_tells_where_and_why(void **state)
+static void submission_tells_its_resource_and_reason(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -143,7 +143,7 @@ static dynsel_status look_at_books(const dynsel_resource *where, void *args, dyn
 }
 
 /* As its own is while a task function runs: if it stayed so, it would be lost. */
-static void claimed_slot_is_found(void **state)
+static void invariants_check_finds_claimed_slot(void **state)
 {
     (void)state;
     held_inside = true;
@@ -155,7 +155,7 @@ static void claimed_slot_is_found(void **state)
 }
 
 /* As when two contexts append at once: the work says that it is listed, and no list has it. */
-static void slot_that_no_list_has_is_found(void **state)
+static void invariants_check_finds_unlisted_slot(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
@@ -170,7 +170,7 @@ static void slot_that_no_list_has_is_found(void **state)
 }
 
 /* Nobody looks while they are in flight. Runs first: the mark is never lowered. */
-static void peak_between_two_looks_is_kept(void **state)
+static void peak_between_queries_is_kept(void **state)
 {
     (void)state;
     if (PEAK >= SLOTS) {
@@ -188,7 +188,7 @@ static void peak_between_two_looks_is_kept(void **state)
     assert_int_equal(found.most_in_use, CONFIG_DYNSEL_STATISTICS ? PEAK : 0);
 }
 
-static void look_raises_the_mark(void **state)
+static void statistics_query_raises_peak(void **state)
 {
     (void)state;
     const uint32_t most = dynsel_get_in_flight_statistics().most_in_use;
@@ -207,15 +207,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(peak_between_two_looks_is_kept),
-        TEST(look_raises_the_mark),
-        TEST(slot_that_no_list_has_is_found),
-        TEST(claimed_slot_is_found),
-        TEST(counts_add_up),
+        TEST(peak_between_queries_is_kept),
+        TEST(statistics_query_raises_peak),
+        TEST(invariants_check_finds_unlisted_slot),
+        TEST(invariants_check_finds_claimed_slot),
+        TEST(statistics_count_submitted_completed_and_failed),
         TEST(wrong_arguments_are_refused),
-        TEST(the_table_tells_how_full_it_got),
-        TEST(damage_is_found),
-        TEST(a_submission_tells_where_and_why),
+        TEST(in_flight_statistics_show_use_and_peak),
+        TEST(invariants_check_finds_corruption),
+        TEST(submission_tells_its_resource_and_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

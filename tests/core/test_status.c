@@ -8,7 +8,7 @@
 
 #if CONFIG_DYNSEL_STATUS_NAMES
 
-static void every_status_has_a_name_and_a_text(void **state)
+static void each_status_has_name_and_text(void **state)
 {
     (void)state;
 #define CHECK(name, value, text_)                                                                  \
@@ -19,7 +19,7 @@ static void every_status_has_a_name_and_a_text(void **state)
 #undef CHECK
 }
 
-static void statuses_that_are_not_the_librarys_are_named_as_such(void **state)
+static void foreign_statuses_are_named_user_or_unknown(void **state)
 {
     (void)state;
     assert_string_equal(dynsel_status_name(DYNSEL_E_USER), "DYNSEL_E_USER");
@@ -28,7 +28,7 @@ static void statuses_that_are_not_the_librarys_are_named_as_such(void **state)
     assert_string_equal(dynsel_status_text((dynsel_status)-999), "unknown status");
 }
 
-static void every_reason_has_a_text(void **state)
+static void each_reason_has_text(void **state)
 {
     (void)state;
 #define CHECK(name, text) assert_string_equal(dynsel_reason_text(name), text);
@@ -37,7 +37,7 @@ static void every_reason_has_a_text(void **state)
     assert_string_equal(dynsel_reason_text((dynsel_reason)99), "unknown reason");
 }
 
-static void an_error_becomes_one_line(void **state)
+static void error_text_is_one_line(void **state)
 {
     (void)state;
     char text[256];
@@ -59,7 +59,7 @@ static void an_error_becomes_one_line(void **state)
     assert_string_equal(text, "the application's own status -1000");
 }
 
-static void a_line_that_does_not_fit_is_cut_off_and_ended(void **state)
+static void error_text_beyond_buffer_is_truncated_and_terminated(void **state)
 {
     (void)state;
     const dynsel_error error = {.status = DYNSEL_E_BUSY, .function = "f"};
@@ -78,7 +78,7 @@ static void a_line_that_does_not_fit_is_cut_off_and_ended(void **state)
     assert_int_equal(dynsel_error_text(&error, NULL, 10), length);
 }
 
-static void a_line_has_nothing_that_a_terminal_should_not_get(void **state)
+static void error_text_has_no_control_characters(void **state)
 {
     (void)state;
     const dynsel_error error = {.status = DYNSEL_E_TASK,
@@ -90,7 +90,7 @@ static void a_line_has_nothing_that_a_terminal_should_not_get(void **state)
     assert_string_equal(text, "f??[2J: the task failed: line 1:\tx\nline 0? [G???\xc3\xbc?!]");
 }
 
-static void texts_become_printable(void **state)
+static void unprintable_bytes_become_question_marks(void **state)
 {
     static const struct {
         const char *text;
@@ -124,7 +124,7 @@ static void texts_become_printable(void **state)
 
 #else
 
-static void all_texts_are_empty(void **state)
+static void texts_without_error_texts_are_empty(void **state)
 {
     (void)state;
     char text[4] = "old";
@@ -140,7 +140,7 @@ static void all_texts_are_empty(void **state)
 
 #endif
 
-static void the_last_error_stays_until_the_next(void **state)
+static void last_error_stays_until_next_error(void **state)
 {
     (void)state;
     const dynsel_error error = {.status = DYNSEL_E_TASK, .code = 3, .function = "here"};
@@ -161,17 +161,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #if CONFIG_DYNSEL_STATUS_NAMES
-        cmocka_unit_test(every_status_has_a_name_and_a_text),
-        cmocka_unit_test(statuses_that_are_not_the_librarys_are_named_as_such),
-        cmocka_unit_test(every_reason_has_a_text),
-        cmocka_unit_test(an_error_becomes_one_line),
-        cmocka_unit_test(a_line_that_does_not_fit_is_cut_off_and_ended),
-        cmocka_unit_test(a_line_has_nothing_that_a_terminal_should_not_get),
-        cmocka_unit_test(texts_become_printable),
+        cmocka_unit_test(each_status_has_name_and_text),
+        cmocka_unit_test(foreign_statuses_are_named_user_or_unknown),
+        cmocka_unit_test(each_reason_has_text),
+        cmocka_unit_test(error_text_is_one_line),
+        cmocka_unit_test(error_text_beyond_buffer_is_truncated_and_terminated),
+        cmocka_unit_test(error_text_has_no_control_characters),
+        cmocka_unit_test(unprintable_bytes_become_question_marks),
 #else
-        cmocka_unit_test(all_texts_are_empty),
+        cmocka_unit_test(texts_without_error_texts_are_empty),
 #endif
-        cmocka_unit_test(the_last_error_stays_until_the_next),
+        cmocka_unit_test(last_error_stays_until_next_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static dynsel_status fail_with_details(const dynsel_resource *where, void *args,
     return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK, .function = "sensor", .code = 42});
 }
 
-static void a_task_runs_once_on_the_chosen_resource(void **state)
+static void task_runs_once_on_selected_resource(void **state)
 {
     (void)state;
     size_t count = 0;
@@ -73,7 +73,7 @@ static void a_task_runs_once_on_the_chosen_resource(void **state)
     assert_int_equal(c.count, 3);
 }
 
-static void a_submission_is_collected_once(void **state)
+static void second_wait_for_submission_is_stale(void **state)
 {
     (void)state;
     call c = {.value = 17};
@@ -95,7 +95,7 @@ static void a_submission_is_collected_once(void **state)
     assert_status(DYNSEL_E_STALE, dynsel_submission_unwrap(&submission, &done));
 }
 
-static void a_failure_is_collected_once(void **state)
+static void second_wait_for_failed_submission_is_stale(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -108,7 +108,7 @@ static void a_failure_is_collected_once(void **state)
 }
 
 /* Nothing is kept in flight, so no table can be full. */
-static void work_that_is_complete_at_once_needs_no_slot(void **state)
+static void direct_work_needs_no_slot(void **state)
 {
     (void)state;
     call c = {0};
@@ -121,7 +121,7 @@ static void work_that_is_complete_at_once_needs_no_slot(void **state)
     assert_int_equal(c.count, 5000);
 }
 
-static void a_success_is_no_failure_of_the_group(void **state)
+static void success_is_not_reported_as_group_failure(void **state)
 {
     (void)state;
     const dynsel_submission_group group = dynsel_get_submission_group(&policy.policy);
@@ -147,7 +147,7 @@ static dynsel_status fail_after_another_failure(const dynsel_resource *where, vo
     return DYNSEL_E_TASK;
 }
 
-static void details_are_not_taken_from_a_failure_with_another_status(void **state)
+static void failure_details_of_other_status_are_ignored(void **state)
 {
     (void)state;
     assert_status(
@@ -157,7 +157,7 @@ static void details_are_not_taken_from_a_failure_with_another_status(void **stat
     assert_error_code(0);
 }
 
-static void what_the_function_returns_comes_from_the_wait(void **state)
+static void wait_returns_task_function_status(void **state)
 {
     (void)state;
     call c = {.returns = (dynsel_status)OWN_STATUS};
@@ -170,7 +170,7 @@ static void what_the_function_returns_comes_from_the_wait(void **state)
     assert_error_code(0);
 }
 
-static void the_group_keeps_the_earliest_failure_of_detached_work(void **state)
+static void group_wait_returns_earliest_detached_failure(void **state)
 {
     (void)state;
     call second = {.returns = DYNSEL_E_TASK};
@@ -182,7 +182,7 @@ static void the_group_keeps_the_earliest_failure_of_detached_work(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
 }
 
-static void a_released_failure_goes_to_the_group(void **state)
+static void released_failure_reaches_group(void **state)
 {
     (void)state;
     dynsel_submission submission;
@@ -193,7 +193,7 @@ static void a_released_failure_goes_to_the_group(void **state)
     assert_error_says("sensor");
 }
 
-static void details_are_not_taken_from_an_older_failure(void **state)
+static void details_of_older_failure_are_ignored(void **state)
 {
     (void)state;
     (void)dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK, .code = 99});
@@ -202,7 +202,7 @@ static void details_are_not_taken_from_an_older_failure(void **state)
     assert_error_code(0);
 }
 
-static void an_event_left_with_inline_is_a_failure(void **state)
+static void event_from_inline_task_is_invalid(void **state)
 {
     (void)state;
     int something = 0;
@@ -219,7 +219,7 @@ static void an_event_left_with_inline_is_a_failure(void **state)
     assert_status(DYNSEL_E_TASK, dynsel_wait(&submission));
 }
 
-static void forms_are_looked_at_in_order(void **state)
+static void task_forms_are_searched_in_order(void **state)
 {
     (void)state;
     dynsel_backend other = {.ops = dynsel_inline_backend.ops};
@@ -294,7 +294,7 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(dynsel_last_error()->status, DYNSEL_E_INVALID);
 }
 
-static void a_selection_is_consumed_by_its_submit(void **state)
+static void submit_consumes_selection(void **state)
 {
     (void)state;
     call c = {0};
@@ -326,7 +326,7 @@ static void a_selection_is_consumed_by_its_submit(void **state)
 }
 
 /* That is what the token of work is that is complete when it was started. */
-static void nothing_goes_on_with_the_token_zero(void **state)
+static void completion_of_token_zero_is_stale(void **state)
 {
     (void)state;
     call c = {0};
@@ -337,7 +337,7 @@ static void nothing_goes_on_with_the_token_zero(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
 }
 
-static void a_selection_does_not_outlive_its_policy(void **state)
+static void selection_of_ended_policy_is_refused(void **state)
 {
     (void)state;
     const dynsel_options options = {.resources = hosts, .count = COUNT};
@@ -372,7 +372,7 @@ static dynsel_status nest(const dynsel_resource *where, void *args, dynsel_event
     return DYNSEL_OK;
 }
 
-static void a_task_may_submit_but_not_wait(void **state)
+static void task_function_may_submit_but_not_wait(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 4);
@@ -386,23 +386,23 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_task_runs_once_on_the_chosen_resource),
-        TEST(a_submission_is_collected_once),
-        TEST(a_failure_is_collected_once),
-        TEST(work_that_is_complete_at_once_needs_no_slot),
-        TEST(a_success_is_no_failure_of_the_group),
-        TEST(what_the_function_returns_comes_from_the_wait),
-        TEST(the_group_keeps_the_earliest_failure_of_detached_work),
-        TEST(a_released_failure_goes_to_the_group),
-        TEST(details_are_not_taken_from_an_older_failure),
-        TEST(details_are_not_taken_from_a_failure_with_another_status),
-        TEST(an_event_left_with_inline_is_a_failure),
-        TEST(forms_are_looked_at_in_order),
+        TEST(task_runs_once_on_selected_resource),
+        TEST(second_wait_for_submission_is_stale),
+        TEST(second_wait_for_failed_submission_is_stale),
+        TEST(direct_work_needs_no_slot),
+        TEST(success_is_not_reported_as_group_failure),
+        TEST(wait_returns_task_function_status),
+        TEST(group_wait_returns_earliest_detached_failure),
+        TEST(released_failure_reaches_group),
+        TEST(details_of_older_failure_are_ignored),
+        TEST(failure_details_of_other_status_are_ignored),
+        TEST(event_from_inline_task_is_invalid),
+        TEST(task_forms_are_searched_in_order),
         TEST(wrong_arguments_are_refused),
-        TEST(a_selection_is_consumed_by_its_submit),
-        TEST(nothing_goes_on_with_the_token_zero),
-        TEST(a_selection_does_not_outlive_its_policy),
-        TEST(a_task_may_submit_but_not_wait),
+        TEST(submit_consumes_selection),
+        TEST(completion_of_token_zero_is_stale),
+        TEST(selection_of_ended_policy_is_refused),
+        TEST(task_function_may_submit_but_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

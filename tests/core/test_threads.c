@@ -158,14 +158,14 @@ static void storm(bool poll_synchronizes, unsigned held)
     end_policy();
 }
 
-static void a_storm_of_threads_leaves_nothing_behind(void **state)
+static void thread_storm_leaves_no_work_behind(void **state)
 {
     (void)state;
     storm(true, 0);
     storm(false, 0);
 }
 
-static void a_storm_over_the_last_slots_leaves_nothing_behind(void **state)
+static void thread_storm_on_last_slots_leaves_no_work_behind(void **state)
 {
     (void)state;
     enum { MOST_LEFT = SLOTS < 3 ? SLOTS : 3 };
@@ -192,7 +192,7 @@ static void *wait_for_shared(void *unused)
     return NULL;
 }
 
-static void threads_that_wait_for_the_same_work_all_come_back(void **state)
+static void threads_waiting_for_same_work_all_return(void **state)
 {
     (void)state;
     for (int round = 0; round < 200; round++) {
@@ -220,7 +220,7 @@ static void threads_that_wait_for_the_same_work_all_come_back(void **state)
 }
 
 /* More than a slot can count, so that some of them have to wait before they can wait. */
-static void more_threads_wait_for_the_same_work_than_a_slot_counts(void **state)
+static void waiters_beyond_slot_reference_limit_all_return(void **state)
 {
     (void)state;
     enum { MANY = 70 };
@@ -270,7 +270,7 @@ static dynsel_status wait_while_another_submits(dynsel_backend *backend, const d
 
 /* What another thread is collecting makes room in a moment: that is no full table, but one to be
  * waited for. */
-static void who_collects_is_waited_for(void **state)
+static void submit_waits_for_slot_that_other_thread_collects(void **state)
 {
     static dynsel_submission submissions[SLOTS];
     (void)state;
@@ -309,7 +309,7 @@ static void *take_turns(void *unused)
     return NULL;
 }
 
-static void no_turn_is_lost_or_doubled_between_threads(void **state)
+static void round_robin_turns_of_threads_are_neither_lost_nor_doubled(void **state)
 {
     (void)state;
     start_policy(true);
@@ -332,12 +332,12 @@ static void no_turn_is_lost_or_doubled_between_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_storm_of_threads_leaves_nothing_behind),
-        cmocka_unit_test(a_storm_over_the_last_slots_leaves_nothing_behind),
-        cmocka_unit_test(more_threads_wait_for_the_same_work_than_a_slot_counts),
-        cmocka_unit_test(threads_that_wait_for_the_same_work_all_come_back),
-        cmocka_unit_test(who_collects_is_waited_for),
-        cmocka_unit_test(no_turn_is_lost_or_doubled_between_threads),
+        cmocka_unit_test(thread_storm_leaves_no_work_behind),
+        cmocka_unit_test(thread_storm_on_last_slots_leaves_no_work_behind),
+        cmocka_unit_test(waiters_beyond_slot_reference_limit_all_return),
+        cmocka_unit_test(threads_waiting_for_same_work_all_return),
+        cmocka_unit_test(submit_waits_for_slot_that_other_thread_collects),
+        cmocka_unit_test(round_robin_turns_of_threads_are_neither_lost_nor_doubled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,7 @@ static void expect(void *native, uintptr_t value)
     assert_int_equal(done.value, value);
 }
 
-static void value_stays_after_wait(void **state)
+static void event_value_stays_after_wait(void **state)
 {
     (void)state;
     init(&counting);
@@ -120,7 +120,7 @@ static void value_stays_after_wait(void **state)
     finish(0);
 }
 
-static void value_of_failed_work_stays_too(void **state)
+static void event_value_of_failed_work_stays_after_wait(void **state)
 {
     (void)state;
     dynsel_status failure = DYNSEL_E_TASK;
@@ -132,7 +132,7 @@ static void value_of_failed_work_stays_too(void **state)
     finish(0);
 }
 
-static void wait_that_took_too_long_leaves_all_as_it_was(void **state)
+static void wait_timeout_changes_nothing(void **state)
 {
     (void)state;
     init(&counting);
@@ -146,7 +146,7 @@ static void wait_that_took_too_long_leaves_all_as_it_was(void **state)
     finish(0);
 }
 
-static void released_work_is_stale(void **state)
+static void unwrap_of_released_work_is_stale(void **state)
 {
     (void)state;
     dynsel_event done;
@@ -157,7 +157,7 @@ static void released_work_is_stale(void **state)
     finish(0);
 }
 
-static void waiter_gets_reference_of_its_own(void **state)
+static void wait_and_unwrap_returns_own_event_reference(void **state)
 {
     (void)state;
     dynsel_event done = {.native = NULL};
@@ -170,7 +170,7 @@ static void waiter_gets_reference_of_its_own(void **state)
     finish(1);
 }
 
-static void waiter_gets_event_of_failed_work(void **state)
+static void wait_and_unwrap_of_failed_work_returns_event(void **state)
 {
     (void)state;
     dynsel_status failure = DYNSEL_E_TASK;
@@ -183,7 +183,7 @@ static void waiter_gets_event_of_failed_work(void **state)
     finish(1);
 }
 
-static void event_that_cannot_be_retained_is_not_handed_out(void **state)
+static void event_that_cannot_be_retained_is_not_returned(void **state)
 {
     (void)state;
     if (CONFIG_DYNSEL_IN_FLIGHT_SMALL) {
@@ -202,7 +202,7 @@ static void event_that_cannot_be_retained_is_not_handed_out(void **state)
     }
 }
 
-static void event_that_nobody_releases_stays(void **state)
+static void event_without_release_stays_after_wait(void **state)
 {
     (void)state;
     dynsel_event done = {.native = NULL};
@@ -216,7 +216,7 @@ static void event_that_nobody_releases_stays(void **state)
     finish(1);
 }
 
-static void wrong_arguments_leave_the_work_alone(void **state)
+static void wrong_arguments_leave_work_unchanged(void **state)
 {
     (void)state;
     dynsel_event done;
@@ -233,15 +233,15 @@ static void wrong_arguments_leave_the_work_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(value_stays_after_wait),
-        cmocka_unit_test(value_of_failed_work_stays_too),
-        cmocka_unit_test(wait_that_took_too_long_leaves_all_as_it_was),
-        cmocka_unit_test(released_work_is_stale),
-        cmocka_unit_test(waiter_gets_reference_of_its_own),
-        cmocka_unit_test(waiter_gets_event_of_failed_work),
-        cmocka_unit_test(event_that_cannot_be_retained_is_not_handed_out),
-        cmocka_unit_test(event_that_nobody_releases_stays),
-        cmocka_unit_test(wrong_arguments_leave_the_work_alone),
+        cmocka_unit_test(event_value_stays_after_wait),
+        cmocka_unit_test(event_value_of_failed_work_stays_after_wait),
+        cmocka_unit_test(wait_timeout_changes_nothing),
+        cmocka_unit_test(unwrap_of_released_work_is_stale),
+        cmocka_unit_test(wait_and_unwrap_returns_own_event_reference),
+        cmocka_unit_test(wait_and_unwrap_of_failed_work_returns_event),
+        cmocka_unit_test(event_that_cannot_be_retained_is_not_returned),
+        cmocka_unit_test(event_without_release_stays_after_wait),
+        cmocka_unit_test(wrong_arguments_leave_work_unchanged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

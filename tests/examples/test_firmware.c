@@ -58,7 +58,7 @@ static unsigned times_said(const char *part)
 }
 
 /* The counts are those of the last policy. */
-static void all_blocks_are_right_and_all_counts_add_up(void **state)
+static void firmware_blocks_are_right_and_counts_add_up(void **state)
 {
     dynsel_resource_statistics all = {0};
     (void)state;
@@ -82,7 +82,7 @@ static void all_blocks_are_right_and_all_counts_add_up(void **state)
 }
 
 /* After the test before. A slow loop is never idle. */
-static void the_interrupt_ends_the_work(void **state)
+static void accelerator_interrupts_complete_work(void **state)
 {
     (void)state;
     assert_true(accelerator_interrupts > BLOCKS);
@@ -95,7 +95,7 @@ static void the_interrupt_ends_the_work(void **state)
     }
 }
 
-static void a_mistake_is_told_and_is_the_exit_status(void **state)
+static void firmware_error_is_printed_and_sets_exit_status(void **state)
 {
     (void)state;
     accelerator_refused_ends = 1;
@@ -105,7 +105,7 @@ static void a_mistake_is_told_and_is_the_exit_status(void **state)
     assert_int_equal(times_said("all counts add up"), 0);
 }
 
-static void numbers_stand_in_columns(void **state)
+static void print_number_pads_columns(void **state)
 {
     (void)state;
     said_length = 0;
@@ -119,10 +119,10 @@ static void numbers_stand_in_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_blocks_are_right_and_all_counts_add_up),
-        cmocka_unit_test(the_interrupt_ends_the_work),
-        cmocka_unit_test(a_mistake_is_told_and_is_the_exit_status),
-        cmocka_unit_test(numbers_stand_in_columns),
+        cmocka_unit_test(firmware_blocks_are_right_and_counts_add_up),
+        cmocka_unit_test(accelerator_interrupts_complete_work),
+        cmocka_unit_test(firmware_error_is_printed_and_sets_exit_status),
+        cmocka_unit_test(print_number_pads_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever call of OpenCL's fails, once or for good: nothing hangs, leaks or is wrong. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "faults/sweep.h"
@@ -359,51 +360,51 @@ static const fault_function while_sharing[] = {FAULT_clEnqueueSVMMap,
     .only = (functions), .only_count = sizeof(functions) / sizeof((functions)[0])
 #define SWEEP(...) assert_int_equal(fault_sweep(&(fault_scenario){__VA_ARGS__}), 0)
 
-static void chain(void **state)
+static void chain_scenario_survives_each_fault(void **state)
 {
     (void)state;
     SWEEP(.name = "chain", .play = play_chain);
 }
 
-static void shared(void **state)
+static void shared_scenario_survives_each_fault(void **state)
 {
     (void)state;
     SWEEP(.name = "shared", .play = play_shared);
 }
 
-static void fill(void **state)
+static void fill_scenario_survives_each_fault(void **state)
 {
     (void)state;
     SWEEP(.name = "fill", .play = play_fill);
 }
 
-static void ranges(void **state)
+static void ranges_scenario_survives_each_fault(void **state)
 {
     (void)state;
     SWEEP(.name = "ranges", .play = play_ranges);
 }
 
 #if CONFIG_DYNSEL_SVM
-static void svm(void **state)
+static void svm_scenario_survives_each_fault(void **state)
 {
     (void)state;
     SWEEP(.name = "svm", .play = play_svm, ONLY(while_sharing));
 }
 #endif
 
-static void opening(void **state)
+static void opening_scenario_survives_each_fault(void **state)
 {
     (void)state;
     SWEEP(.name = "opening", .play = play_opening, .is_cold = true, ONLY(while_opening));
 }
 
-static void reinstating(void **state)
+static void reinstating_scenario_survives_each_fault(void **state)
 {
     (void)state;
     SWEEP(.name = "reinstating", .play = play_reinstating, .is_cold = true, ONLY(while_opening));
 }
 
-static void finding(void **state)
+static void finding_scenario_survives_each_fault(void **state)
 {
     (void)state;
     SWEEP(.name = "finding", .play = play_finding, .is_cold = true, .finds_devices = true,
@@ -415,19 +416,21 @@ int main(void)
 {
     const char *const scenario = getenv("DYNSEL_TEST_SCENARIO");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chain),
-        cmocka_unit_test(shared),
-        cmocka_unit_test(fill),
-        cmocka_unit_test(ranges),
+        cmocka_unit_test(chain_scenario_survives_each_fault),
+        cmocka_unit_test(shared_scenario_survives_each_fault),
+        cmocka_unit_test(fill_scenario_survives_each_fault),
+        cmocka_unit_test(ranges_scenario_survives_each_fault),
 #if CONFIG_DYNSEL_SVM
-        cmocka_unit_test(svm),
+        cmocka_unit_test(svm_scenario_survives_each_fault),
 #endif
-        cmocka_unit_test(opening),
-        cmocka_unit_test(reinstating),
-        cmocka_unit_test(finding),
+        cmocka_unit_test(opening_scenario_survives_each_fault),
+        cmocka_unit_test(reinstating_scenario_survives_each_fault),
+        cmocka_unit_test(finding_scenario_survives_each_fault),
     };
     if (scenario != NULL) {
-        cmocka_set_test_filter(scenario);
+        static char tests_of_scenario[64];
+        (void)snprintf(tests_of_scenario, sizeof tests_of_scenario, "%s_scenario_*", scenario);
+        cmocka_set_test_filter(tests_of_scenario);
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

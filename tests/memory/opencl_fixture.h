@@ -66,7 +66,7 @@ static inline bool has_room(void)
     return expected_devices() == SIZE_MAX || expected_devices() <= MOST_DEVICES;
 }
 
-static inline void as_many_devices_as_expected(void **state)
+static inline void device_count_equals_expected(void **state)
 {
     (void)state;
     if (expected_devices() != SIZE_MAX) {
@@ -75,7 +75,7 @@ static inline void as_many_devices_as_expected(void **state)
 }
 
 /* So that it is known what a run is of. */
-static inline void they_share_as_expected(void **state)
+static inline void sharing_equals_expected(void **state)
 {
     const char *const shown = getenv("DYNSEL_TEST_SVM");
     (void)state;

@@ -101,7 +101,7 @@ static dynsel_status look_at_values(const dynsel_launch *launched)
     return DYNSEL_OK;
 }
 
-static void values_keep_their_type_and_size(void **state)
+static void argument_values_keep_type_and_size(void **state)
 {
     (void)state;
     run(set_values, look_at_values);
@@ -136,7 +136,7 @@ static dynsel_status look_at_pointers(const dynsel_launch *launched)
     return DYNSEL_OK;
 }
 
-static void pointers_are_passed_as_they_stand(void **state)
+static void pointer_arguments_are_passed_unchanged(void **state)
 {
     (void)state;
     run(set_pointers, look_at_pointers);
@@ -170,7 +170,7 @@ static dynsel_status look_at_accessors(const dynsel_launch *launched)
     return DYNSEL_OK;
 }
 
-static void accessors_and_local_memory(void **state)
+static void accessor_and_local_memory_arguments_are_recorded(void **state)
 {
     (void)state;
     run(set_accessors, look_at_accessors);
@@ -183,7 +183,7 @@ static dynsel_status set_wrong(dynsel_handler *handler, void *args)
     return launch(handler);
 }
 
-static void what_is_wrong_is_told_as_elsewhere(void **state)
+static void wrong_argument_or_null_handler_is_invalid(void **state)
 {
     (void)state;
     assert_status(DYNSEL_E_INVALID,
@@ -195,10 +195,10 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(values_keep_their_type_and_size),
-        TEST(pointers_are_passed_as_they_stand),
-        TEST(accessors_and_local_memory),
-        TEST(what_is_wrong_is_told_as_elsewhere),
+        TEST(argument_values_keep_type_and_size),
+        TEST(pointer_arguments_are_passed_unchanged),
+        TEST(accessor_and_local_memory_arguments_are_recorded),
+        TEST(wrong_argument_or_null_handler_is_invalid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

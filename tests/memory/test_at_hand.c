@@ -34,7 +34,7 @@ static uint32_t avoided_on(unsigned place)
     return moved.copies_avoided;
 }
 
-static void data_that_are_valid_where_they_are_used_are_at_hand(void **state)
+static void resident_data_take_short_path(void **state)
 {
     (void)state;
     const uint32_t avoided = avoided_on(0);
@@ -50,7 +50,7 @@ static void data_that_are_valid_where_they_are_used_are_at_hand(void **state)
     finish_with(0, 1);
 }
 
-static void a_chain_is_at_hand_while_it_runs(void **state)
+static void running_chain_on_resident_data_takes_short_path(void **state)
 {
     (void)state;
     sim.devices[0].pace = SIMULATED_BY_HAND;
@@ -75,7 +75,7 @@ static void be_at_hand(unsigned place)
     assert_true(takes_short_way(place, add_to(a, 1)));
 }
 
-static void data_that_were_written_elsewhere_are_not_at_hand(void **state)
+static void data_written_elsewhere_take_full_path(void **state)
 {
     (void)state;
     be_at_hand(0);
@@ -90,7 +90,7 @@ static void data_that_were_written_elsewhere_are_not_at_hand(void **state)
     finish_with(5 + 1 + 3 + 1 + 1 + 3 + 1 + 1, 1);
 }
 
-static void data_that_were_read_elsewhere_stay_at_hand(void **state)
+static void data_read_elsewhere_stay_resident(void **state)
 {
     (void)state;
     be_at_hand(0);
@@ -159,7 +159,7 @@ static job any_job(test_random *random)
 }
 
 /* Any mixture of devices and the host leads to states that differ in who has valid copies. */
-static void both_ways_come_to_the_same(void **state)
+static void short_and_full_path_give_equal_results(void **state)
 {
     (void)state;
     enum { JOBS = 2000 };
@@ -211,7 +211,7 @@ static void run_in_the_caller(unsigned place)
     }
 }
 
-static void work_that_is_over_when_it_was_started_ends_there(void **state)
+static void work_complete_at_start_releases_its_slot_at_once(void **state)
 {
     (void)state;
     run_in_the_caller(0);
@@ -229,7 +229,7 @@ static void work_that_is_over_when_it_was_started_ends_there(void **state)
 }
 
 /* Also where nothing else is on the device. */
-static void work_that_goes_on_is_not_looked_at_each_time(void **state)
+static void running_work_is_not_polled_by_each_submit(void **state)
 {
     (void)state;
     enum { MANY = 20 };
@@ -246,7 +246,7 @@ static void work_that_goes_on_is_not_looked_at_each_time(void **state)
     finish_with(MANY, 1);
 }
 
-static void work_that_failed_when_it_was_started_is_told_of(void **state)
+static void failure_at_start_is_reported_to_submission_group(void **state)
 {
     (void)state;
     run_in_the_caller(0);
@@ -263,14 +263,14 @@ int main(void)
 #define EACH(test)                                                                                 \
     cmocka_unit_test_setup(test, set_up), cmocka_unit_test_setup(test, set_up_with_waits)
     const struct CMUnitTest tests[] = {
-        EACH(data_that_are_valid_where_they_are_used_are_at_hand),
-        EACH(a_chain_is_at_hand_while_it_runs),
-        EACH(data_that_were_written_elsewhere_are_not_at_hand),
-        EACH(data_that_were_read_elsewhere_stay_at_hand),
-        EACH(both_ways_come_to_the_same),
-        EACH(work_that_is_over_when_it_was_started_ends_there),
-        EACH(work_that_goes_on_is_not_looked_at_each_time),
-        EACH(work_that_failed_when_it_was_started_is_told_of),
+        EACH(resident_data_take_short_path),
+        EACH(running_chain_on_resident_data_takes_short_path),
+        EACH(data_written_elsewhere_take_full_path),
+        EACH(data_read_elsewhere_stay_resident),
+        EACH(short_and_full_path_give_equal_results),
+        EACH(work_complete_at_start_releases_its_slot_at_once),
+        EACH(running_work_is_not_polled_by_each_submit),
+        EACH(failure_at_start_is_reported_to_submission_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,7 +83,7 @@ static dynsel_accessor changing(void)
     return (dynsel_accessor){.name = "changing", .buffer = buffer, .placeholder = true};
 }
 
-static void what_is_no_buffer_is_refused(void **state)
+static void buffer_init_with_wrong_arguments_is_refused(void **state)
 {
     (void)state;
     static char bytes[8];
@@ -119,7 +119,7 @@ static void what_is_no_buffer_is_refused(void **state)
     assert_int_equal(before.token, buffer.token);
 }
 
-static void a_full_table_names_its_option(void **state)
+static void full_buffer_table_error_names_its_option(void **state)
 {
     (void)state;
     static char bytes[BUFFERS];
@@ -139,7 +139,7 @@ static void a_full_table_names_its_option(void **state)
     }
 }
 
-static void memory_inside_is_zero_each_time(void **state)
+static void library_memory_of_new_buffer_is_zero(void **state)
 {
     (void)state;
     dynsel_buffer inside = {0};
@@ -158,7 +158,7 @@ static void memory_inside_is_zero_each_time(void **state)
     }
 }
 
-static void a_handle_is_good_for_one_buffer_only(void **state)
+static void handle_of_ended_buffer_is_stale(void **state)
 {
     (void)state;
     static char byte;
@@ -181,7 +181,7 @@ static void a_handle_is_good_for_one_buffer_only(void **state)
 }
 
 /* Where the generations end they begin again, and none of them makes a handle of 0. */
-static void handles_stay_valid_when_their_generations_wrap(void **state)
+static void buffer_handles_stay_distinct_when_generation_wraps(void **state)
 {
     (void)state;
     static char byte;
@@ -203,7 +203,7 @@ static void handles_stay_valid_when_their_generations_wrap(void **state)
     }
 }
 
-static void what_was_never_a_buffer_cannot_be_ended(void **state)
+static void deinit_of_invalid_handle_is_refused(void **state)
 {
     (void)state;
     static const uint32_t wrong[] = {0, 1, 1u << 11, UINT32_MAX, 0x7ffu | 1u << 11};
@@ -217,7 +217,7 @@ static void what_was_never_a_buffer_cannot_be_ended(void **state)
     }
 }
 
-static void a_copy_of_the_handle_ends_with_it(void **state)
+static void handle_copy_of_ended_buffer_is_stale(void **state)
 {
     (void)state;
     dynsel_buffer copy = buffer;
@@ -229,7 +229,7 @@ static void a_copy_of_the_handle_ends_with_it(void **state)
     buffer.token = 0;
 }
 
-static void results_come_home_at_the_end(void **state)
+static void buffer_deinit_copies_results_to_host(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -243,7 +243,7 @@ static void results_come_home_at_the_end(void **state)
     simulated_assert_clean(&simulated, true);
 }
 
-static void results_come_home_from_shared_memory(void **state)
+static void buffer_deinit_returns_results_in_shared_memory(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -254,7 +254,7 @@ static void results_come_home_from_shared_memory(void **state)
     assert_int_equal(0, simulated.counts.bytes_out);
 }
 
-static void results_are_waited_for(void **state)
+static void buffer_deinit_waits_for_results(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -265,7 +265,7 @@ static void results_are_waited_for(void **state)
     assert_int_equal(15, data[5]);
 }
 
-static void what_was_only_read_moves_nothing_home(void **state)
+static void buffer_deinit_after_reads_copies_nothing(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -277,7 +277,7 @@ static void what_was_only_read_moves_nothing_home(void **state)
     simulated_assert_clean(&simulated, true);
 }
 
-static void a_buffer_in_use_cannot_be_ended(void **state)
+static void buffer_deinit_during_use_is_busy(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -308,7 +308,7 @@ static dynsel_status add_after_the_other(dynsel_handler *handler, void *args)
 }
 
 /* What waits has not been decided to go anywhere. */
-static void work_that_waits_keeps_its_buffers(void **state)
+static void buffer_deinit_with_pending_work_is_busy(void **state)
 {
     (void)state;
     static int more[COUNT];
@@ -344,7 +344,7 @@ static void *end_buffer(void *args)
 }
 
 /* Another thread ends the buffer, and its results are still on their way. */
-static void a_buffer_that_is_being_ended_is_gone(void **state)
+static void buffer_during_deinit_is_stale_for_other_threads(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -371,7 +371,7 @@ static void a_buffer_that_is_being_ended_is_gone(void **state)
 #endif
 
 /* Nobody asked for it, and it is over. */
-static void work_that_is_over_does_not_keep_a_buffer(void **state)
+static void buffer_deinit_after_detached_work_completed_succeeds(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -386,7 +386,7 @@ static void work_that_is_over_does_not_keep_a_buffer(void **state)
 
 /* The writer came after the reader's event on the other queue of the domain, and was waited for;
  * nobody has looked at the reader since. */
-static void work_that_others_came_after_is_seen_to_first(void **state)
+static void buffer_deinit_polls_reader_that_no_wait_polled(void **state)
 {
     (void)state;
     static dynsel_fixed_resource_policy second;
@@ -413,7 +413,7 @@ static void work_that_others_came_after_is_seen_to_first(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&second.policy));
 }
 
-static void an_open_host_accessor_keeps_a_buffer(void **state)
+static void buffer_deinit_with_open_host_accessor_is_busy(void **state)
 {
     (void)state;
     dynsel_host_accessor open = {0};
@@ -426,7 +426,7 @@ static void an_open_host_accessor_keeps_a_buffer(void **state)
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
 }
 
-static void what_was_to_be_written_and_failed_is_told_at_the_end(void **state)
+static void buffer_deinit_after_failed_writer_returns_dependency_error(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -439,7 +439,7 @@ static void what_was_to_be_written_and_failed_is_told_at_the_end(void **state)
     simulated_assert_clean(&simulated, true);
 }
 
-static void a_failed_reader_spoils_nothing(void **state)
+static void buffer_deinit_after_failed_reader_succeeds(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -450,7 +450,7 @@ static void a_failed_reader_spoils_nothing(void **state)
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
 }
 
-static void results_that_are_lost_are_told_at_the_end(void **state)
+static void buffer_deinit_reports_lost_results(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -488,7 +488,7 @@ static dynsel_status end_inside(dynsel_handler *handler, void *args)
     return dynsel_host_task(handler, make_and_end);
 }
 
-static void task_functions_end_no_buffers(void **state)
+static void buffer_deinit_in_task_function_is_refused(void **state)
 {
     (void)state;
     assert_status(DYNSEL_E_IN_TASK,
@@ -497,7 +497,7 @@ static void task_functions_end_no_buffers(void **state)
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&made_inside));
 }
 
-static void ended_buffers_cannot_be_used(void **state)
+static void ended_buffer_in_use_is_stale(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -532,7 +532,7 @@ static dynsel_status add_and_replace(dynsel_handler *handler, void *args)
     return status;
 }
 
-static void a_buffer_that_is_ended_between_its_recording_and_its_use_is_noticed(void **state)
+static void buffer_ended_between_record_and_use_is_stale(void **state)
 {
     (void)state;
     dynsel_accessor accessor = changing();
@@ -551,31 +551,31 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_no_buffer_is_refused),
-        TEST(a_full_table_names_its_option),
-        TEST(memory_inside_is_zero_each_time),
-        TEST(a_handle_is_good_for_one_buffer_only),
-        TEST(handles_stay_valid_when_their_generations_wrap),
-        TEST(what_was_never_a_buffer_cannot_be_ended),
-        TEST(a_copy_of_the_handle_ends_with_it),
-        TEST(results_come_home_at_the_end),
-        TEST(results_come_home_from_shared_memory),
-        TEST(results_are_waited_for),
-        TEST(what_was_only_read_moves_nothing_home),
-        TEST(a_buffer_in_use_cannot_be_ended),
-        TEST(work_that_waits_keeps_its_buffers),
+        TEST(buffer_init_with_wrong_arguments_is_refused),
+        TEST(full_buffer_table_error_names_its_option),
+        TEST(library_memory_of_new_buffer_is_zero),
+        TEST(handle_of_ended_buffer_is_stale),
+        TEST(buffer_handles_stay_distinct_when_generation_wraps),
+        TEST(deinit_of_invalid_handle_is_refused),
+        TEST(handle_copy_of_ended_buffer_is_stale),
+        TEST(buffer_deinit_copies_results_to_host),
+        TEST(buffer_deinit_returns_results_in_shared_memory),
+        TEST(buffer_deinit_waits_for_results),
+        TEST(buffer_deinit_after_reads_copies_nothing),
+        TEST(buffer_deinit_during_use_is_busy),
+        TEST(buffer_deinit_with_pending_work_is_busy),
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-        TEST(a_buffer_that_is_being_ended_is_gone),
+        TEST(buffer_during_deinit_is_stale_for_other_threads),
 #endif
-        TEST(work_that_is_over_does_not_keep_a_buffer),
-        TEST(work_that_others_came_after_is_seen_to_first),
-        TEST(an_open_host_accessor_keeps_a_buffer),
-        TEST(what_was_to_be_written_and_failed_is_told_at_the_end),
-        TEST(a_failed_reader_spoils_nothing),
-        TEST(results_that_are_lost_are_told_at_the_end),
-        TEST(task_functions_end_no_buffers),
-        TEST(ended_buffers_cannot_be_used),
-        TEST(a_buffer_that_is_ended_between_its_recording_and_its_use_is_noticed),
+        TEST(buffer_deinit_after_detached_work_completed_succeeds),
+        TEST(buffer_deinit_polls_reader_that_no_wait_polled),
+        TEST(buffer_deinit_with_open_host_accessor_is_busy),
+        TEST(buffer_deinit_after_failed_writer_returns_dependency_error),
+        TEST(buffer_deinit_after_failed_reader_succeeds),
+        TEST(buffer_deinit_reports_lost_results),
+        TEST(buffer_deinit_in_task_function_is_refused),
+        TEST(ended_buffer_in_use_is_stale),
+        TEST(buffer_ended_between_record_and_use_is_stale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "memory/pair.h"
 
-static void what_is_read_is_brought_once_to_each_domain(void **state)
+static void repeated_reads_copy_in_once_per_domain(void **state)
 {
     (void)state;
     for (int round = 0; round < 3; round++) {
@@ -21,7 +21,7 @@ static void what_is_read_is_brought_once_to_each_domain(void **state)
     assert_int_equal(-1, others[1]);
 }
 
-static void what_is_written_is_nowhere_else(void **state)
+static void write_invalidates_copies_of_other_domains(void **state)
 {
     (void)state;
     run_on(0, add_to(a, 1));
@@ -38,7 +38,7 @@ static void what_is_written_is_nowhere_else(void **state)
     finish_with(6, 1);
 }
 
-static void discarding_moves_nothing_in(void **state)
+static void discard_access_copies_nothing_in(void **state)
 {
     (void)state;
     run_on(0, set_all(a, 10));
@@ -57,7 +57,7 @@ static void discarding_moves_nothing_in(void **state)
     assert_int_equal(BYTES, sim.counts.bytes_out);
 }
 
-static void what_a_part_leaves_is_kept(void **state)
+static void write_of_part_keeps_rest_of_buffer(void **state)
 {
     (void)state;
     job half = set_all(a, 100);
@@ -78,7 +78,7 @@ static void what_a_part_leaves_is_kept(void **state)
     finish_with(0, 1);
 }
 
-static void constant_memory_is_read(void **state)
+static void constant_target_is_copied_in_once_per_domain(void **state)
 {
     (void)state;
     job total = total_of(a, b);
@@ -91,7 +91,7 @@ static void constant_memory_is_read(void **state)
     finish_with(0, 1);
 }
 
-static void what_the_host_writes_is_brought_again(void **state)
+static void host_write_invalidates_device_copies(void **state)
 {
     (void)state;
     run_on(0, total_of(a, b));
@@ -108,7 +108,7 @@ static void what_the_host_writes_is_brought_again(void **state)
 }
 
 /* Devices 0 and 2 share a domain. */
-static void queues_of_a_domain_share_what_one_of_them_brought(void **state)
+static void queues_of_one_domain_share_one_copy(void **state)
 {
     (void)state;
     sim.devices[2].domain = sim.devices[0].domain;
@@ -133,7 +133,7 @@ static void queues_of_a_domain_share_what_one_of_them_brought(void **state)
     assert_int_equal(ELEMENTS, others[ELEMENTS - 1]);
 }
 
-static void without_order_what_is_brought_comes_first(void **state)
+static void out_of_order_kernel_runs_after_its_copy_in(void **state)
 {
     (void)state;
     sim.devices[0].in_order = false;
@@ -152,7 +152,7 @@ static void without_order_what_is_brought_comes_first(void **state)
     assert_int_equal(ELEMENTS - 1, others[ELEMENTS - 1]);
 }
 
-static void readers_of_several_domains_run_together(void **state)
+static void readers_in_several_domains_run_concurrently(void **state)
 {
     (void)state;
     dynsel_submission submissions[3];
@@ -181,7 +181,7 @@ static void readers_of_several_domains_run_together(void **state)
 
 /* Moves for work that was moved for before, in all ways at the same time. */
 
-static void without_order_readers_come_after_what_was_brought(void **state)
+static void out_of_order_readers_share_one_copy_in(void **state)
 {
     (void)state;
     static int32_t more[ELEMENTS];
@@ -203,7 +203,7 @@ static void without_order_readers_come_after_what_was_brought(void **state)
 
 /* Two of its buffers were brought by the same work: a device may refuse a list that has it twice.
  */
-static void without_order_work_comes_once_after_the_same(void **state)
+static void out_of_order_dependency_list_has_no_duplicates(void **state)
 {
     (void)state;
     const job reads = {
@@ -221,7 +221,7 @@ static void without_order_work_comes_once_after_the_same(void **state)
 }
 
 /* The device works on while its data are on the way to the host. */
-static void a_copy_is_read_while_it_is_fetched(void **state)
+static void device_copy_is_readable_during_copy_out(void **state)
 {
     (void)state;
     for (int shares = 0; shares < 2; shares++) {
@@ -245,7 +245,7 @@ static void a_copy_is_read_while_it_is_fetched(void **state)
 }
 
 /* However many wait for it. */
-static void a_fetch_is_polled_once_a_round(void **state)
+static void copy_out_with_many_waiters_is_polled_once_per_round(void **state)
 {
     enum { READERS = 3, ROUNDS = 10 };
     (void)state;
@@ -269,7 +269,7 @@ static void a_fetch_is_polled_once_a_round(void **state)
     finish_with(1, 1);
 }
 
-static void a_copy_is_not_written_while_it_is_fetched(void **state)
+static void writer_waits_for_copy_out_of_its_copy(void **state)
 {
     (void)state;
     run_on(0, add_to(a, 1));
@@ -287,7 +287,7 @@ static void a_copy_is_not_written_while_it_is_fetched(void **state)
 }
 
 /* A copy that was lost stays until those that still read it are done. */
-static void what_was_lost_is_given_up_when_nobody_uses_it(void **state)
+static void lost_copy_is_released_after_its_last_reader(void **state)
 {
     (void)state;
     sim.devices[2].domain = sim.devices[0].domain;
@@ -310,7 +310,7 @@ static void what_was_lost_is_given_up_when_nobody_uses_it(void **state)
 }
 
 /* One of two moves cannot even be begun, while the other is under way. */
-static void a_move_that_fails_leaves_the_other_to_arrive(void **state)
+static void failed_copy_in_leaves_second_copy_in_running(void **state)
 {
     (void)state;
     static int32_t more[ELEMENTS];
@@ -350,7 +350,7 @@ static dynsel_status start_now(dynsel_backend *backend, dynsel_work *work)
     return DYNSEL_OK;
 }
 
-static void a_host_that_is_busy_has_got_nothing(void **state)
+static void full_host_backend_acquires_no_data(void **state)
 {
     (void)state;
     static dynsel_backend_ops ops = {.name = "busy host", .outlives_submit = false};
@@ -400,7 +400,7 @@ static void lose_the_last_copy(bool late)
     see_buffer(b, 4, 1);
 }
 
-static void the_last_valid_copy_is_lost_with_its_device(void **state)
+static void lost_device_loses_last_valid_copy(void **state)
 {
     (void)state;
     lose_the_last_copy(false);
@@ -408,7 +408,7 @@ static void the_last_valid_copy_is_lost_with_its_device(void **state)
     finish_with(4, 1);
 }
 
-static void a_copy_elsewhere_takes_the_place_of_one_that_is_lost(void **state)
+static void valid_copy_elsewhere_replaces_lost_copy(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -423,7 +423,7 @@ static void a_copy_elsewhere_takes_the_place_of_one_that_is_lost(void **state)
     finish_with(2, 1);
 }
 
-static void a_start_that_was_refused_leaves_all_as_it_was(void **state)
+static void refused_start_leaves_copies_unchanged(void **state)
 {
     (void)state;
     run_on(0, add_to(a, 1));
@@ -442,7 +442,7 @@ static void a_start_that_was_refused_leaves_all_as_it_was(void **state)
     finish_with(1, 1);
 }
 
-static void a_full_queue_takes_work_later(void **state)
+static void full_queue_accepts_work_later(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -460,7 +460,7 @@ static void a_full_queue_takes_work_later(void **state)
 }
 
 /* What was brought for it is still on its way: the host's memory is being read. */
-static void a_command_that_cannot_be_launched_ends_after_what_it_brought(void **state)
+static void command_with_failed_launch_completes_after_its_copy_in(void **state)
 {
     (void)state;
     for (int in_order = 0; in_order < 2; in_order++) {
@@ -479,7 +479,7 @@ static void a_command_that_cannot_be_launched_ends_after_what_it_brought(void **
     finish_with(0, 1);
 }
 
-static void what_did_not_arrive_is_brought_again(void **state)
+static void failed_copy_in_is_repeated_by_next_use(void **state)
 {
     (void)state;
     simulated_fail(&sim, SIMULATED_BRING, 1, true, DYNSEL_E_DEVICE);
@@ -496,7 +496,7 @@ static void what_did_not_arrive_is_brought_again(void **state)
 }
 
 /* It runs behind on the same queue, on what did not arrive. */
-static void who_reads_what_did_not_arrive_fails(void **state)
+static void reader_behind_failed_copy_in_fails(void **state)
 {
     (void)state;
     simulated_fail(&sim, SIMULATED_BRING, 1, true, DYNSEL_E_DEVICE);
@@ -524,30 +524,30 @@ int main(void)
 #define EACH(test)                                                                                 \
     cmocka_unit_test_setup(test, set_up), cmocka_unit_test_setup(test, set_up_with_waits)
     const struct CMUnitTest tests[] = {
-        EACH(what_is_read_is_brought_once_to_each_domain),
-        EACH(what_is_written_is_nowhere_else),
-        EACH(discarding_moves_nothing_in),
-        EACH(what_a_part_leaves_is_kept),
-        EACH(constant_memory_is_read),
-        EACH(what_the_host_writes_is_brought_again),
-        EACH(queues_of_a_domain_share_what_one_of_them_brought),
-        EACH(without_order_what_is_brought_comes_first),
-        EACH(readers_of_several_domains_run_together),
-        EACH(the_last_valid_copy_is_lost_with_its_device),
-        EACH(a_copy_elsewhere_takes_the_place_of_one_that_is_lost),
-        EACH(a_start_that_was_refused_leaves_all_as_it_was),
-        EACH(a_full_queue_takes_work_later),
-        EACH(a_command_that_cannot_be_launched_ends_after_what_it_brought),
-        EACH(what_did_not_arrive_is_brought_again),
-        EACH(who_reads_what_did_not_arrive_fails),
-        EACH(without_order_readers_come_after_what_was_brought),
-        EACH(without_order_work_comes_once_after_the_same),
-        EACH(a_copy_is_read_while_it_is_fetched),
-        EACH(a_fetch_is_polled_once_a_round),
-        EACH(a_copy_is_not_written_while_it_is_fetched),
-        EACH(what_was_lost_is_given_up_when_nobody_uses_it),
-        EACH(a_move_that_fails_leaves_the_other_to_arrive),
-        EACH(a_host_that_is_busy_has_got_nothing),
+        EACH(repeated_reads_copy_in_once_per_domain),
+        EACH(write_invalidates_copies_of_other_domains),
+        EACH(discard_access_copies_nothing_in),
+        EACH(write_of_part_keeps_rest_of_buffer),
+        EACH(constant_target_is_copied_in_once_per_domain),
+        EACH(host_write_invalidates_device_copies),
+        EACH(queues_of_one_domain_share_one_copy),
+        EACH(out_of_order_kernel_runs_after_its_copy_in),
+        EACH(readers_in_several_domains_run_concurrently),
+        EACH(lost_device_loses_last_valid_copy),
+        EACH(valid_copy_elsewhere_replaces_lost_copy),
+        EACH(refused_start_leaves_copies_unchanged),
+        EACH(full_queue_accepts_work_later),
+        EACH(command_with_failed_launch_completes_after_its_copy_in),
+        EACH(failed_copy_in_is_repeated_by_next_use),
+        EACH(reader_behind_failed_copy_in_fails),
+        EACH(out_of_order_readers_share_one_copy_in),
+        EACH(out_of_order_dependency_list_has_no_duplicates),
+        EACH(device_copy_is_readable_during_copy_out),
+        EACH(copy_out_with_many_waiters_is_polled_once_per_round),
+        EACH(writer_waits_for_copy_out_of_its_copy),
+        EACH(lost_copy_is_released_after_its_last_reader),
+        EACH(failed_copy_in_leaves_second_copy_in_running),
+        EACH(full_host_backend_acquires_no_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -355,7 +355,7 @@ static void end_and_remake_buffers(void)
     assert_status(DYNSEL_OK, dynsel_buffer_init(&letters, bytes, 1, DYNSEL_RANGE(COUNT)));
 }
 
-static void wrong_groups_start_nothing_and_leave_no_trace(void **state)
+static void wrong_command_group_is_refused_without_trace(void **state)
 {
     (void)state;
     for (int i = 0; i < WRONG; i++) {
@@ -385,7 +385,7 @@ static dynsel_status is_right(dynsel_handler *handler, void *args)
     return launch(handler);
 }
 
-static void wrong_calls_start_nothing(void **state)
+static void wrong_submit_call_starts_nothing(void **state)
 {
     (void)state;
     dynsel_submission submission = {0};
@@ -405,7 +405,7 @@ static void wrong_calls_start_nothing(void **state)
 }
 
 /* The next submission in the slot is not wrong because the last one was. */
-static void a_right_group_follows_each_wrong_one(void **state)
+static void valid_command_group_after_wrong_one_succeeds(void **state)
 {
     (void)state;
     for (int i = 0; i < WRONG; i++) {
@@ -427,7 +427,7 @@ static dynsel_status holds_wrong_ones(dynsel_handler *handler, void *args)
     return launch(handler);
 }
 
-static void errors_of_inner_groups_are_their_own(void **state)
+static void error_of_nested_command_group_leaves_outer_one_valid(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, submit(PLAINLY, holds_wrong_ones, NULL));
@@ -473,7 +473,7 @@ static dynsel_status add(dynsel_handler *handler, void *args)
     return dynsel_single_task(handler, &adding);
 }
 
-static void a_view_keeps_its_placeholder(void **state)
+static void copied_view_keeps_its_placeholder(void **state)
 {
     (void)state;
     const view whole = {
@@ -520,7 +520,7 @@ static dynsel_status reads_and_writes(dynsel_handler *handler, void *args)
     return dynsel_single_task(handler, &both);
 }
 
-static void modes_merge_and_copies_serve(void **state)
+static void modes_of_several_accessors_merge_and_copies_are_usable(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, submit(AND_WAIT, reads_and_writes, NULL));
@@ -560,7 +560,7 @@ static void *add_often(void *args)
     return NULL;
 }
 
-static void threads_share_a_placeholder(void **state)
+static void placeholder_shared_by_threads_serves_all(void **state)
 {
     (void)state;
     own_part parts[THREADS] = {{.status = DYNSEL_OK}};
@@ -595,7 +595,7 @@ static void *make_and_end_often(void *args)
     return NULL;
 }
 
-static void threads_make_and_end_buffers(void **state)
+static void threads_init_and_deinit_buffers_concurrently(void **state)
 {
     (void)state;
     static own_part parts[CONFIG_DYNSEL_MAX_BUFFERS < 8 ? CONFIG_DYNSEL_MAX_BUFFERS : 8];
@@ -636,7 +636,7 @@ static void end_and_remake(dynsel_buffer *buffer)
     assert_status(DYNSEL_OK, dynsel_buffer_init(buffer, data, sizeof data[0], DYNSEL_RANGE(COUNT)));
 }
 
-static void a_buffer_that_another_thread_ends_is_noticed(void **state)
+static void buffer_ended_by_another_thread_is_stale(void **state)
 {
     (void)state;
     for (int i = 0; i < REPEATS / 5; i++) {
@@ -661,16 +661,16 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(wrong_groups_start_nothing_and_leave_no_trace),
-        TEST(wrong_calls_start_nothing),
-        TEST(a_right_group_follows_each_wrong_one),
-        TEST(errors_of_inner_groups_are_their_own),
-        TEST(a_view_keeps_its_placeholder),
-        TEST(modes_merge_and_copies_serve),
+        TEST(wrong_command_group_is_refused_without_trace),
+        TEST(wrong_submit_call_starts_nothing),
+        TEST(valid_command_group_after_wrong_one_succeeds),
+        TEST(error_of_nested_command_group_leaves_outer_one_valid),
+        TEST(copied_view_keeps_its_placeholder),
+        TEST(modes_of_several_accessors_merge_and_copies_are_usable),
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-        TEST(threads_share_a_placeholder),
-        TEST(threads_make_and_end_buffers),
-        TEST(a_buffer_that_another_thread_ends_is_noticed),
+        TEST(placeholder_shared_by_threads_serves_all),
+        TEST(threads_init_and_deinit_buffers_concurrently),
+        TEST(buffer_ended_by_another_thread_is_stale),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

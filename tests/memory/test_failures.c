@@ -24,7 +24,7 @@ static void keep_on_device(int32_t first)
     run_on(1, set_all(a, first));
 }
 
-static void refused_command_leaves_the_only_copy_where_it_is(void **state)
+static void refused_command_keeps_only_valid_copy(void **state)
 {
     (void)state;
     const job changes[] = {set_all(a, 90), add_to(a, 90), copy_to(a, b)};
@@ -46,7 +46,7 @@ static void refused_command_leaves_the_only_copy_where_it_is(void **state)
     finish_with(22, 1);
 }
 
-static void refused_discard_leaves_shared_memory_as_it_was(void **state)
+static void refused_discard_keeps_shared_memory(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -63,7 +63,7 @@ static void refused_discard_leaves_shared_memory_as_it_was(void **state)
     finish_with(5, 1);
 }
 
-static void no_room_for_a_result_leaves_it_as_it_was(void **state)
+static void full_device_memory_keeps_old_contents_of_result(void **state)
 {
     (void)state;
     keep_on_device(3);
@@ -74,7 +74,7 @@ static void no_room_for_a_result_leaves_it_as_it_was(void **state)
 }
 
 /* They were entered before it was known, so they do not begin either; what comes later does. */
-static void who_waits_behind_refused_work_fails_and_changes_nothing(void **state)
+static void dependents_of_refused_work_fail_and_change_nothing(void **state)
 {
     (void)state;
     dynsel_submission first;
@@ -101,7 +101,7 @@ static void who_waits_behind_refused_work_fails_and_changes_nothing(void **state
 
 /* It fails in its start, but what it came after is still on its way: who comes next waits for
  * that. */
-static void who_comes_after_refused_work_comes_after_what_was_ahead_of_it(void **state)
+static void work_after_refused_work_waits_for_earlier_work(void **state)
 {
     (void)state;
     dynsel_submission submissions[3];
@@ -137,7 +137,7 @@ static void fail_ahead_of_two_writers(dynsel_policy *fails, dynsel_policy *write
 
 /* Only the host has a, then only a device of another domain, then only the device in whose domain
  * they were to write it. */
-static void two_writers_that_do_not_begin_leave_the_copies_as_they_were(void **state)
+static void two_writers_that_never_started_keep_copies(void **state)
 {
     (void)state;
     sim.devices[2].domain = sim.devices[0].domain;
@@ -189,20 +189,20 @@ static void keep_the_hosts_data_in_shared_memory(bool maps_first)
     finish_with(30, 1);
 }
 
-static void work_that_does_not_begin_leaves_the_hosts_data_in_shared_memory(void **state)
+static void unstarted_work_keeps_host_data_in_mapped_shared_memory(void **state)
 {
     (void)state;
     keep_the_hosts_data_in_shared_memory(false);
 }
 
-static void so_it_does_where_the_memory_is_the_hosts_at_first(void **state)
+static void unstarted_work_keeps_host_data_in_unmapped_shared_memory(void **state)
 {
     (void)state;
     keep_the_hosts_data_in_shared_memory(true);
 }
 
 /* What it brought arrives first, but who comes behind it counts on the reader being over too. */
-static void refused_work_ends_behind_what_it_came_after(void **state)
+static void refused_work_completes_after_its_dependencies(void **state)
 {
     (void)state;
     sim.devices[2].domain = sim.devices[0].domain;
@@ -247,7 +247,7 @@ static void let_go(void)
 }
 
 /* The worker refuses both before anybody is told that the first of them is over. */
-static void two_writers_that_a_worker_does_not_begin_leave_the_only_copy(void **state)
+static void two_writers_refused_by_worker_keep_only_valid_copy(void **state)
 {
     (void)state;
     dynsel_resource resource;
@@ -274,7 +274,7 @@ static void two_writers_that_a_worker_does_not_begin_leave_the_only_copy(void **
 }
 #endif
 
-static void work_that_had_begun_loses_what_it_wrote(void **state)
+static void failed_writer_that_started_invalidates_contents(void **state)
 {
     (void)state;
     keep_on_device(3);
@@ -293,7 +293,7 @@ static void work_that_had_begun_loses_what_it_wrote(void **state)
 
 /* Of a transfer that is wanted once: whether it is tried again is the status' and the event's to
  * say. */
-static void failed_transfer_is_tried_again(void **state)
+static void failed_copy_out_is_retried(void **state)
 {
     (void)state;
     sim.devices[1].pace = SIMULATED_WHEN_POLLED;
@@ -351,7 +351,7 @@ static void assert_says_what_failed(void)
     assert_error_says("[a device]");
 }
 
-static void transfer_that_goes_on_failing_fails_the_access_and_keeps_the_data(void **state)
+static void copy_out_that_keeps_failing_fails_access_and_keeps_data(void **state)
 {
     (void)state;
     keep_on_device(7);
@@ -374,7 +374,7 @@ static void transfer_that_goes_on_failing_fails_the_access_and_keeps_the_data(vo
     finish_with(8, 1);
 }
 
-static void buffer_that_cannot_come_home_is_not_ended(void **state)
+static void buffer_deinit_with_failing_copy_out_keeps_buffer(void **state)
 {
     (void)state;
     keep_on_device(7);
@@ -388,7 +388,7 @@ static void buffer_that_cannot_come_home_is_not_ended(void **state)
     finish_with(8, 1);
 }
 
-static void buffer_whose_data_are_given_up_ends(void **state)
+static void buffer_deinit_after_host_overwrite_needs_no_copy_out(void **state)
 {
     (void)state;
     keep_on_device(7);
@@ -404,23 +404,23 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
     const struct CMUnitTest tests[] = {
-        TEST(refused_command_leaves_the_only_copy_where_it_is),
-        TEST(refused_discard_leaves_shared_memory_as_it_was),
-        TEST(no_room_for_a_result_leaves_it_as_it_was),
-        TEST(who_waits_behind_refused_work_fails_and_changes_nothing),
-        TEST(who_comes_after_refused_work_comes_after_what_was_ahead_of_it),
-        TEST(two_writers_that_do_not_begin_leave_the_copies_as_they_were),
-        TEST(work_that_does_not_begin_leaves_the_hosts_data_in_shared_memory),
-        TEST(so_it_does_where_the_memory_is_the_hosts_at_first),
-        TEST(refused_work_ends_behind_what_it_came_after),
+        TEST(refused_command_keeps_only_valid_copy),
+        TEST(refused_discard_keeps_shared_memory),
+        TEST(full_device_memory_keeps_old_contents_of_result),
+        TEST(dependents_of_refused_work_fail_and_change_nothing),
+        TEST(work_after_refused_work_waits_for_earlier_work),
+        TEST(two_writers_that_never_started_keep_copies),
+        TEST(unstarted_work_keeps_host_data_in_mapped_shared_memory),
+        TEST(unstarted_work_keeps_host_data_in_unmapped_shared_memory),
+        TEST(refused_work_completes_after_its_dependencies),
 #if CAN_HOLD
-        TEST(two_writers_that_a_worker_does_not_begin_leave_the_only_copy),
+        TEST(two_writers_refused_by_worker_keep_only_valid_copy),
 #endif
-        TEST(work_that_had_begun_loses_what_it_wrote),
-        TEST(failed_transfer_is_tried_again),
-        TEST(transfer_that_goes_on_failing_fails_the_access_and_keeps_the_data),
-        TEST(buffer_that_cannot_come_home_is_not_ended),
-        TEST(buffer_whose_data_are_given_up_ends),
+        TEST(failed_writer_that_started_invalidates_contents),
+        TEST(failed_copy_out_is_retried),
+        TEST(copy_out_that_keeps_failing_fails_access_and_keeps_data),
+        TEST(buffer_deinit_with_failing_copy_out_keeps_buffer),
+        TEST(buffer_deinit_after_host_overwrite_needs_no_copy_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static void run_on(unsigned place, job what)
     assert_status(DYNSEL_OK, run_job(place, &what));
 }
 
-static void what_was_used_longest_ago_is_given_up(void **state)
+static void full_memory_evicts_least_recently_used_copy(void **state)
 {
     (void)state;
     sim.limits[1] = (size_t)3 * BYTES;
@@ -63,7 +63,7 @@ static void what_was_used_longest_ago_is_given_up(void **state)
     finish_with((int32_t[BUFFERS]){0});
 }
 
-static void what_is_out_of_date_goes_first(void **state)
+static void full_memory_evicts_stale_copies_first(void **state)
 {
     (void)state;
     sim.limits[1] = (size_t)2 * BYTES;
@@ -76,7 +76,7 @@ static void what_is_out_of_date_goes_first(void **state)
     finish_with((int32_t[BUFFERS]){0, 1});
 }
 
-static void what_is_valid_nowhere_else_stays(void **state)
+static void full_memory_keeps_only_valid_copy(void **state)
 {
     (void)state;
     sim.limits[1] = (size_t)2 * BYTES;
@@ -97,7 +97,7 @@ static void what_is_valid_nowhere_else_stays(void **state)
     finish_with((int32_t[BUFFERS]){2, 0, 0, 1});
 }
 
-static void what_is_in_use_stays(void **state)
+static void full_memory_keeps_copies_in_use(void **state)
 {
     (void)state;
     sim.limits[1] = (size_t)2 * BYTES;
@@ -119,7 +119,7 @@ static void what_is_in_use_stays(void **state)
 }
 
 /* As from drivers that allocate only when memory is used. */
-static void room_that_is_found_late_is_made_too(void **state)
+static void late_out_of_memory_evicts_copies_too(void **state)
 {
     (void)state;
     run_on(0, look_at(buffers[0]));
@@ -143,7 +143,7 @@ static void room_that_is_found_late_is_made_too(void **state)
 }
 
 /* Making new memory ready goes on although the launch failed: who is next comes after it. */
-static void new_memory_is_ready_before_it_is_used(void **state)
+static void new_memory_is_prepared_before_use(void **state)
 {
     dynsel_submission failing;
     dynsel_submission next;
@@ -165,7 +165,7 @@ static void new_memory_is_ready_before_it_is_used(void **state)
 
 /* The first of those that a resource refused is tried for all of them, but not while its data are
  * elsewhere. */
-static void a_full_device_is_tried_with_the_next_where_the_first_waits_for_data(void **state)
+static void resource_is_tried_with_next_when_first_refused_waits_for_data(void **state)
 {
     dynsel_submission submissions[3];
     const job first = copy_to(buffers[1], buffers[0]);
@@ -200,7 +200,7 @@ static void look_while_releasing(void)
 }
 
 /* Drivers may wait when memory is given back; nobody else does. */
-static void memory_is_given_back_without_a_lock(void **state)
+static void memory_release_runs_without_lock(void **state)
 {
     (void)state;
     sim.limits[1] = (size_t)2 * BYTES;
@@ -227,7 +227,7 @@ static void memory_is_given_back_without_a_lock(void **state)
 }
 
 /* As from a table of the backend's, such as the one of its kernels. */
-static void what_no_room_would_help_gives_nothing_up(void **state)
+static void full_backend_table_evicts_nothing(void **state)
 {
     static const unsigned kinds[] = {SIMULATED_ALLOCATE, SIMULATED_BRING, SIMULATED_LAUNCH};
     (void)state;
@@ -246,7 +246,7 @@ static void what_no_room_would_help_gives_nothing_up(void **state)
 }
 
 /* The one is there, the others do not fit beside it. */
-static void a_command_group_that_needs_too_much_fails_alone(void **state)
+static void command_group_larger_than_memory_fails_alone(void **state)
 {
     (void)state;
     sim.limits[1] = (size_t)2 * BYTES;
@@ -265,7 +265,7 @@ static void a_command_group_that_needs_too_much_fails_alone(void **state)
 }
 
 /* Memory of the host's makes no room. */
-static void what_is_shared_stays(void **state)
+static void full_memory_keeps_shared_copies(void **state)
 {
     (void)state;
     sim.limits[1] = (size_t)2 * BYTES;
@@ -282,7 +282,7 @@ static void what_is_shared_stays(void **state)
 }
 
 /* It shares its memory with the host, which has it no longer. */
-static void what_is_valid_on_another_device_may_go(void **state)
+static void full_memory_evicts_copy_valid_on_another_device(void **state)
 {
     (void)state;
     sim.limits[1] = BYTES;
@@ -296,7 +296,7 @@ static void what_is_valid_on_another_device_may_go(void **state)
 }
 
 /* Of two, the second does not fit: the first is the device's, and of use there. */
-static void shared_memory_that_was_in_vain_stays_valid(void **state)
+static void shared_copy_of_failed_command_group_stays_valid(void **state)
 {
     (void)state;
     sim.limits[1] = BYTES;
@@ -314,7 +314,7 @@ static void shared_memory_that_was_in_vain_stays_valid(void **state)
 
 /* Valid on 0 and 1, and fetched from one of them, because it was lost on 2 with the host's
  * memory. */
-static void what_is_fetched_stays(void **state)
+static void full_memory_keeps_copy_during_copy_out(void **state)
 {
     (void)state;
     sim.limits[1] = BYTES;
@@ -427,7 +427,7 @@ static bool fail_step(const try *what, unsigned n)
     return play();
 }
 
-static void nothing_is_lost_whatever_fails(void **state)
+static void fault_at_each_step_loses_no_data(void **state)
 {
     (void)state;
     static const unsigned kinds[] = {SIMULATED_ALLOCATE, SIMULATED_BRING, SIMULATED_LAUNCH,
@@ -454,22 +454,22 @@ static void nothing_is_lost_whatever_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_was_used_longest_ago_is_given_up, set_up),
-        cmocka_unit_test_setup(what_is_out_of_date_goes_first, set_up),
-        cmocka_unit_test_setup(what_is_valid_nowhere_else_stays, set_up),
-        cmocka_unit_test_setup(what_is_in_use_stays, set_up),
-        cmocka_unit_test_setup(room_that_is_found_late_is_made_too, set_up),
-        cmocka_unit_test_setup(memory_is_given_back_without_a_lock, set_up),
-        cmocka_unit_test_setup(new_memory_is_ready_before_it_is_used, set_up),
-        cmocka_unit_test_setup(what_no_room_would_help_gives_nothing_up, set_up),
-        cmocka_unit_test_setup(a_command_group_that_needs_too_much_fails_alone, set_up),
-        cmocka_unit_test_setup(what_is_shared_stays, set_up),
-        cmocka_unit_test_setup(what_is_valid_on_another_device_may_go, set_up),
-        cmocka_unit_test_setup(shared_memory_that_was_in_vain_stays_valid, set_up),
-        cmocka_unit_test_setup(what_is_fetched_stays, set_up),
-        cmocka_unit_test_setup(a_full_device_is_tried_with_the_next_where_the_first_waits_for_data,
+        cmocka_unit_test_setup(full_memory_evicts_least_recently_used_copy, set_up),
+        cmocka_unit_test_setup(full_memory_evicts_stale_copies_first, set_up),
+        cmocka_unit_test_setup(full_memory_keeps_only_valid_copy, set_up),
+        cmocka_unit_test_setup(full_memory_keeps_copies_in_use, set_up),
+        cmocka_unit_test_setup(late_out_of_memory_evicts_copies_too, set_up),
+        cmocka_unit_test_setup(memory_release_runs_without_lock, set_up),
+        cmocka_unit_test_setup(new_memory_is_prepared_before_use, set_up),
+        cmocka_unit_test_setup(full_backend_table_evicts_nothing, set_up),
+        cmocka_unit_test_setup(command_group_larger_than_memory_fails_alone, set_up),
+        cmocka_unit_test_setup(full_memory_keeps_shared_copies, set_up),
+        cmocka_unit_test_setup(full_memory_evicts_copy_valid_on_another_device, set_up),
+        cmocka_unit_test_setup(shared_copy_of_failed_command_group_stays_valid, set_up),
+        cmocka_unit_test_setup(full_memory_keeps_copy_during_copy_out, set_up),
+        cmocka_unit_test_setup(resource_is_tried_with_next_when_first_refused_waits_for_data,
                                set_up),
-        cmocka_unit_test(nothing_is_lost_whatever_fails),
+        cmocka_unit_test(fault_at_each_step_loses_no_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,7 +229,7 @@ static void submit_double(void)
                      DYNSEL_OK);
 }
 
-static void a_placeholder_knows_what_it_is(void **state)
+static void accessor_tells_whether_it_is_placeholder_and_has_buffer(void **state)
 {
     const dynsel_accessor bound = {.buffer = {1}, .placeholder = true};
     const dynsel_accessor nothing_said = {0};
@@ -240,7 +240,7 @@ static void a_placeholder_knows_what_it_is(void **state)
     assert_false(dynsel_accessor_is_placeholder(NULL) || dynsel_accessor_has_buffer(NULL));
 }
 
-static void a_placeholder_gets_its_buffer_in_the_command_group(void **state)
+static void placeholder_is_bound_to_buffer_in_command_group(void **state)
 {
     const dynsel_resource host = {.backend = &dynsel_inline_backend};
     (void)state;
@@ -249,7 +249,7 @@ static void a_placeholder_gets_its_buffer_in_the_command_group(void **state)
     end(2);
 }
 
-static void an_accelerator_shares_the_memory_and_not_the_cache(void **state)
+static void accelerator_shares_host_memory_but_not_cache(void **state)
 {
     const dynsel_resource resources[] = {{.backend = &acme}, {.backend = &dynsel_inline_backend}};
     dynsel_movement moved;
@@ -279,7 +279,7 @@ static dynsel_status spoil(dynsel_handler *handler, void *args)
     return dynsel_host_task(handler, fail_on_host);
 }
 
-static void a_failure_lasts_until_it_is_written_over(void **state)
+static void buffer_failure_lasts_until_overwritten(void **state)
 {
     const dynsel_resource host = {.backend = &dynsel_inline_backend};
     (void)state;
@@ -297,10 +297,10 @@ static void a_failure_lasts_until_it_is_written_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_placeholder_knows_what_it_is),
-        cmocka_unit_test(a_placeholder_gets_its_buffer_in_the_command_group),
-        cmocka_unit_test(an_accelerator_shares_the_memory_and_not_the_cache),
-        cmocka_unit_test(a_failure_lasts_until_it_is_written_over),
+        cmocka_unit_test(accessor_tells_whether_it_is_placeholder_and_has_buffer),
+        cmocka_unit_test(placeholder_is_bound_to_buffer_in_command_group),
+        cmocka_unit_test(accelerator_shares_host_memory_but_not_cache),
+        cmocka_unit_test(buffer_failure_lasts_until_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void what_is_left_zero_reads_and_writes_all_of_it(void **state)
+static void zeroed_accessor_fields_request_read_write_of_whole_buffer(void **state)
 {
     (void)state;
     const dynsel_accessor all = {.buffer = grid, .placeholder = true};
@@ -44,7 +44,7 @@ static void what_is_left_zero_reads_and_writes_all_of_it(void **state)
     assert_status(DYNSEL_OK, finish(handler));
 }
 
-static void modes_say_what_is_needed_and_what_changes(void **state)
+static void access_mode_decides_what_is_read_and_written(void **state)
 {
     (void)state;
     static const struct {
@@ -99,7 +99,7 @@ static void modes_on_one_buffer_merge(void **state)
     assert_status(DYNSEL_OK, finish(handler));
 }
 
-static void twice_is_as_once(void **state)
+static void repeated_require_uses_one_entry(void **state)
 {
     (void)state;
     const dynsel_accessor accessor = {.buffer = row, .placeholder = true};
@@ -114,7 +114,7 @@ static void twice_is_as_once(void **state)
     assert_status(DYNSEL_OK, finish(handler));
 }
 
-static void a_buffer_is_bound_for_one_command_group_and_nothing_is_written(void **state)
+static void require_buffer_binds_for_one_command_group_only(void **state)
 {
     (void)state;
     dynsel_accessor bare = {.name = "bare", .mode = DYNSEL_ACCESS_READ, .placeholder = true};
@@ -139,7 +139,7 @@ static void a_buffer_is_bound_for_one_command_group_and_nothing_is_written(void 
     assert_status(DYNSEL_OK, finish(handler));
 }
 
-static void what_cannot_be_required_is_refused_by_name(void **state)
+static void wrong_require_is_refused_with_accessor_name(void **state)
 {
     (void)state;
     static const struct {
@@ -180,7 +180,7 @@ static void what_cannot_be_required_is_refused_by_name(void **state)
                    "dynsel_require_buffer()", "[an accessor]");
 }
 
-static void constants_can_be_read(void **state)
+static void constant_target_with_read_mode_is_accepted(void **state)
 {
     (void)state;
     const dynsel_accessor constant = {.buffer = row,
@@ -193,7 +193,7 @@ static void constants_can_be_read(void **state)
 }
 
 /* A placeholder in a structure that is passed by value, which has the same address each time. */
-static void one_address_may_hold_one_after_the_other(void **state)
+static void accessors_reusing_one_address_are_distinct(void **state)
 {
     (void)state;
     dynsel_accessor passed = {.buffer = grid, .mode = DYNSEL_ACCESS_READ, .placeholder = true};
@@ -208,7 +208,7 @@ static void one_address_may_hold_one_after_the_other(void **state)
     assert_true(handler->arguments[0].use != handler->arguments[1].use);
 }
 
-static void what_an_address_holds_now_has_to_be_required(void **state)
+static void changed_accessor_must_be_required_again(void **state)
 {
     (void)state;
     dynsel_accessor changed = {
@@ -223,7 +223,7 @@ static void what_an_address_holds_now_has_to_be_required(void **state)
     assert_error_says("changed");
 }
 
-static void a_normal_accessor_keeps_its_mode(void **state)
+static void changed_mode_of_normal_accessor_is_refused(void **state)
 {
     (void)state;
     dynsel_accessor normal;
@@ -254,7 +254,7 @@ static void two_buffers_for_one_placeholder_are_refused(void **state)
                    "[bare]");
 }
 
-static void buffers_that_are_none_are_refused(void **state)
+static void require_of_ended_or_invalid_buffer_is_refused(void **state)
 {
     (void)state;
     static char bytes[4];
@@ -285,7 +285,7 @@ static void buffers_that_are_none_are_refused(void **state)
 
 /* The buffer was ended and its place is another's; then what was recorded is not that of the new
  * one. */
-static void the_place_of_an_ended_buffer_does_not_pass_for_it(void **state)
+static void buffer_in_reused_slot_is_not_taken_for_ended_one(void **state)
 {
     (void)state;
     static char bytes[4];
@@ -313,7 +313,7 @@ static dynsel_status require_part(dynsel_range range, dynsel_range offset, dynse
     return status;
 }
 
-static void parts_have_to_lie_within(void **state)
+static void part_outside_buffer_is_refused(void **state)
 {
     (void)state;
     const dynsel_range none = {.dimensions = 0};
@@ -342,7 +342,7 @@ static void parts_have_to_lie_within(void **state)
     assert_status(DYNSEL_E_INVALID, require_part(DYNSEL_RANGE_2D(1, 6), none, grid));
 }
 
-static void a_full_table_names_its_option(void **state)
+static void full_requirement_table_error_names_its_option(void **state)
 {
     (void)state;
     static dynsel_accessor accessors[CONFIG_DYNSEL_MAX_REQUIREMENTS + 1];
@@ -358,7 +358,7 @@ static void a_full_table_names_its_option(void **state)
                    "CONFIG_DYNSEL_MAX_REQUIREMENTS", "[each]");
 }
 
-static void normal_accessors_are_registered_once_for_each_buffer(void **state)
+static void normal_accessors_use_one_entry_per_buffer(void **state)
 {
     (void)state;
     dynsel_accessor accessor;
@@ -384,7 +384,7 @@ static void normal_accessors_are_registered_once_for_each_buffer(void **state)
     assert_int_equal(sizeof line, handler->uses[handler->arguments[0].use].record->bytes);
 }
 
-static void normal_accessors_are_of_no_use_elsewhere(void **state)
+static void normal_accessor_outside_its_command_group_is_refused(void **state)
 {
     (void)state;
     dynsel_accessor normal;
@@ -411,7 +411,7 @@ static void normal_accessors_are_of_no_use_elsewhere(void **state)
                    "dynsel_get_access()", "[zero]");
 }
 
-static void what_get_access_refuses_leaves_no_accessor(void **state)
+static void refused_get_access_returns_zeroed_accessor(void **state)
 {
     (void)state;
     static const struct {
@@ -448,7 +448,7 @@ static void what_get_access_refuses_leaves_no_accessor(void **state)
                    "no buffer", NULL);
 }
 
-static void a_placeholder_gives_normal_accessors(void **state)
+static void get_access_of_placeholder_returns_normal_accessor(void **state)
 {
     (void)state;
     const dynsel_accessor own = {.name = "own",
@@ -496,7 +496,7 @@ static void a_placeholder_gives_normal_accessors(void **state)
                    "NULL", "[own]");
 }
 
-static void arguments_may_come_before_what_they_require(void **state)
+static void accessor_argument_may_precede_its_require(void **state)
 {
     (void)state;
     const dynsel_accessor bare = {.name = "bare", .placeholder = true};
@@ -512,7 +512,7 @@ static void arguments_may_come_before_what_they_require(void **state)
     assert_int_equal(grid.token, handler->uses[handler->arguments[0].use].token);
 }
 
-static void a_copy_with_a_buffer_is_as_good_as_the_original(void **state)
+static void accessor_copy_with_buffer_equals_original(void **state)
 {
     (void)state;
     const dynsel_accessor original = {.name = "original",
@@ -535,7 +535,7 @@ static void a_copy_with_a_buffer_is_as_good_as_the_original(void **state)
     }
 }
 
-static void what_only_looks_alike_is_not_required(void **state)
+static void similar_accessor_is_not_taken_as_required(void **state)
 {
     (void)state;
     const dynsel_accessor original = {.name = "original",
@@ -571,7 +571,7 @@ static void what_only_looks_alike_is_not_required(void **state)
 }
 
 /* A variable that went out of scope, and the next one in its place. */
-static void another_at_the_same_address_is_not_taken_for_the_first(void **state)
+static void other_accessor_at_same_address_must_be_required(void **state)
 {
     (void)state;
     dynsel_accessor place = {.name = "first", .buffer = grid, .placeholder = true};
@@ -585,7 +585,7 @@ static void another_at_the_same_address_is_not_taken_for_the_first(void **state)
 }
 
 /* What was set and then replaced needs no buffer. */
-static void a_replaced_argument_is_forgotten(void **state)
+static void replaced_accessor_argument_needs_no_buffer(void **state)
 {
     (void)state;
     const dynsel_accessor bare = {.name = "bare", .placeholder = true};
@@ -596,7 +596,7 @@ static void a_replaced_argument_is_forgotten(void **state)
     assert_status(DYNSEL_OK, finish(handler));
 }
 
-static void keys_are_copied(void **state)
+static void set_key_copies_its_words(void **state)
 {
     (void)state;
     uint32_t words[DYNSEL_GROUP_KEY_WORDS + 1] = {1, 2, 3};
@@ -628,7 +628,7 @@ static void keys_are_copied(void **state)
 }
 
 #if CONFIG_DYNSEL_ASPECTS
-static void needed_aspects_add_up(void **state)
+static void needed_aspects_accumulate(void **state)
 {
     (void)state;
     dynsel_handler *handler = record();
@@ -642,7 +642,7 @@ static void needed_aspects_add_up(void **state)
 }
 #endif
 
-static void the_first_error_is_that_of_the_submission(void **state)
+static void first_recording_error_becomes_submit_status(void **state)
 {
     (void)state;
     const dynsel_accessor bare = {.name = "first", .placeholder = true};
@@ -657,7 +657,7 @@ static void the_first_error_is_that_of_the_submission(void **state)
     assert_int_equal(DYNSEL_E_INVALID, dynsel_last_error()->status);
 }
 
-static void what_the_group_function_returns_is_passed_on(void **state)
+static void group_function_status_becomes_submit_status(void **state)
 {
     (void)state;
     dynsel_handler *handler = record();
@@ -681,7 +681,7 @@ static void what_the_group_function_returns_is_passed_on(void **state)
     assert_int_equal(0, dynsel_last_error()->code);
 }
 
-static void a_handler_is_of_no_use_afterwards(void **state)
+static void handler_outside_group_function_is_refused(void **state)
 {
     (void)state;
     const dynsel_accessor own = {.buffer = row, .placeholder = true};
@@ -723,37 +723,37 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_left_zero_reads_and_writes_all_of_it),
-        TEST(modes_say_what_is_needed_and_what_changes),
+        TEST(zeroed_accessor_fields_request_read_write_of_whole_buffer),
+        TEST(access_mode_decides_what_is_read_and_written),
         TEST(modes_on_one_buffer_merge),
-        TEST(twice_is_as_once),
-        TEST(a_buffer_is_bound_for_one_command_group_and_nothing_is_written),
-        TEST(what_cannot_be_required_is_refused_by_name),
-        TEST(constants_can_be_read),
+        TEST(repeated_require_uses_one_entry),
+        TEST(require_buffer_binds_for_one_command_group_only),
+        TEST(wrong_require_is_refused_with_accessor_name),
+        TEST(constant_target_with_read_mode_is_accepted),
         TEST(two_buffers_for_one_placeholder_are_refused),
-        TEST(one_address_may_hold_one_after_the_other),
-        TEST(what_an_address_holds_now_has_to_be_required),
-        TEST(a_normal_accessor_keeps_its_mode),
-        TEST(buffers_that_are_none_are_refused),
-        TEST(the_place_of_an_ended_buffer_does_not_pass_for_it),
-        TEST(parts_have_to_lie_within),
-        TEST(a_full_table_names_its_option),
-        TEST(normal_accessors_are_registered_once_for_each_buffer),
-        TEST(normal_accessors_are_of_no_use_elsewhere),
-        TEST(what_get_access_refuses_leaves_no_accessor),
-        TEST(a_placeholder_gives_normal_accessors),
-        TEST(arguments_may_come_before_what_they_require),
-        TEST(a_copy_with_a_buffer_is_as_good_as_the_original),
-        TEST(what_only_looks_alike_is_not_required),
-        TEST(another_at_the_same_address_is_not_taken_for_the_first),
-        TEST(a_replaced_argument_is_forgotten),
-        TEST(keys_are_copied),
+        TEST(accessors_reusing_one_address_are_distinct),
+        TEST(changed_accessor_must_be_required_again),
+        TEST(changed_mode_of_normal_accessor_is_refused),
+        TEST(require_of_ended_or_invalid_buffer_is_refused),
+        TEST(buffer_in_reused_slot_is_not_taken_for_ended_one),
+        TEST(part_outside_buffer_is_refused),
+        TEST(full_requirement_table_error_names_its_option),
+        TEST(normal_accessors_use_one_entry_per_buffer),
+        TEST(normal_accessor_outside_its_command_group_is_refused),
+        TEST(refused_get_access_returns_zeroed_accessor),
+        TEST(get_access_of_placeholder_returns_normal_accessor),
+        TEST(accessor_argument_may_precede_its_require),
+        TEST(accessor_copy_with_buffer_equals_original),
+        TEST(similar_accessor_is_not_taken_as_required),
+        TEST(other_accessor_at_same_address_must_be_required),
+        TEST(replaced_accessor_argument_needs_no_buffer),
+        TEST(set_key_copies_its_words),
 #if CONFIG_DYNSEL_ASPECTS
-        TEST(needed_aspects_add_up),
+        TEST(needed_aspects_accumulate),
 #endif
-        TEST(the_first_error_is_that_of_the_submission),
-        TEST(what_the_group_function_returns_is_passed_on),
-        TEST(a_handler_is_of_no_use_afterwards),
+        TEST(first_recording_error_becomes_submit_status),
+        TEST(group_function_status_becomes_submit_status),
+        TEST(handler_outside_group_function_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void close_it(dynsel_host_accessor *accessor)
     assert_memory_equal(&closed, accessor, sizeof closed);
 }
 
-static void it_shows_the_data(void **state)
+static void open_host_accessor_points_to_data(void **state)
 {
     (void)state;
     dynsel_host_accessor seen;
@@ -59,7 +59,7 @@ static void it_shows_the_data(void **state)
     end_with(DYNSEL_OK);
 }
 
-static void it_waits_for_what_writes(void **state)
+static void host_accessor_open_waits_for_writers(void **state)
 {
     (void)state;
     job writes[] = {CHANGES(1, a), CHANGES(2, a)};
@@ -73,7 +73,7 @@ static void it_waits_for_what_writes(void **state)
     end_with(DYNSEL_OK);
 }
 
-static void to_write_it_waits_for_what_reads(void **state)
+static void host_accessor_open_to_write_waits_for_readers(void **state)
 {
     (void)state;
     job reads = READS(1, a);
@@ -89,7 +89,7 @@ static void to_write_it_waits_for_what_reads(void **state)
     end_with(DYNSEL_OK);
 }
 
-static void it_does_not_wait_for_other_buffers(void **state)
+static void host_accessor_open_ignores_other_buffers(void **state)
 {
     (void)state;
     job writes = CHANGES(1, a);
@@ -102,7 +102,7 @@ static void it_does_not_wait_for_other_buffers(void **state)
     end_with(DYNSEL_OK);
 }
 
-static void open_to_read_it_holds_off_what_writes(void **state)
+static void host_accessor_open_to_read_blocks_writers(void **state)
 {
     (void)state;
     job reads = READS(1, a);
@@ -125,7 +125,7 @@ static void open_to_read_it_holds_off_what_writes(void **state)
     end_with(DYNSEL_OK);
 }
 
-static void open_to_write_it_holds_off_all(void **state)
+static void host_accessor_open_to_write_blocks_readers_and_writers(void **state)
 {
     (void)state;
     static const dynsel_access_mode modes[] = {
@@ -154,7 +154,7 @@ static void open_to_write_it_holds_off_all(void **state)
 }
 
 /* Not closing it: submitting anything, or opening another. */
-static void the_next_call_starts_what_it_held_off(void **state)
+static void next_call_after_close_starts_blocked_work(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -178,7 +178,7 @@ static void the_next_call_starts_what_it_held_off(void **state)
     end_with(DYNSEL_OK);
 }
 
-static void a_buffer_stays_while_it_is_open(void **state)
+static void buffer_deinit_during_host_access_is_busy(void **state)
 {
     (void)state;
     dynsel_host_accessor seen;
@@ -190,7 +190,7 @@ static void a_buffer_stays_while_it_is_open(void **state)
 }
 
 /* Many are opened and closed while one stays open. */
-static void each_takes_a_slot_only_while_it_is_open(void **state)
+static void host_accessor_takes_slot_only_while_open(void **state)
 {
     (void)state;
     dynsel_host_accessor long_open;
@@ -207,7 +207,7 @@ static void each_takes_a_slot_only_while_it_is_open(void **state)
 
 /* What would wait for ever. */
 
-static void who_has_it_open_cannot_open_it_again(void **state)
+static void second_open_by_same_thread_is_busy(void **state)
 {
     (void)state;
     dynsel_host_accessor mine;
@@ -228,7 +228,7 @@ static void who_has_it_open_cannot_open_it_again(void **state)
 }
 
 /* Not directly: through command groups that wait for it, over two buffers. */
-static void who_has_it_open_cannot_wait_for_what_waits_for_it(void **state)
+static void wait_for_work_blocked_by_own_host_accessor_is_busy(void **state)
 {
     (void)state;
     job copies = COPIES(1, a, b);
@@ -250,7 +250,7 @@ static void who_has_it_open_cannot_wait_for_what_waits_for_it(void **state)
 }
 
 /* Nobody has the submission, so nobody else could collect it. */
-static void submitting_and_waiting_for_what_waits_for_it_keeps_no_slot(void **state)
+static void submit_and_wait_blocked_by_own_host_accessor_leaks_no_slot(void **state)
 {
     (void)state;
     job changes = CHANGES(1, a);
@@ -267,7 +267,7 @@ static void submitting_and_waiting_for_what_waits_for_it_keeps_no_slot(void **st
     end_with(DYNSEL_OK);
 }
 
-static void a_timeout_leaves_nothing_behind(void **state)
+static void timed_out_open_leaves_no_trace(void **state)
 {
     (void)state;
     static const dynsel_access_mode modes[] = {DYNSEL_ACCESS_READ, DYNSEL_ACCESS_READ_WRITE,
@@ -300,7 +300,7 @@ static void give_up(dynsel_access_mode mode)
 }
 
 /* However often somebody asks whether the data are there. */
-static void what_gave_up_takes_no_slot(void **state)
+static void timed_out_opens_use_no_slots(void **state)
 {
     (void)state;
     for (int mode = DYNSEL_ACCESS_READ_WRITE; mode <= DYNSEL_ACCESS_ATOMIC; mode++) {
@@ -317,7 +317,7 @@ static void what_gave_up_takes_no_slot(void **state)
 }
 
 /* Not even who only reads, as those do that it would have waited for. */
-static void nobody_waits_for_what_gave_up(void **state)
+static void timed_out_open_blocks_no_later_work(void **state)
 {
     (void)state;
     job reads[] = {READS(1, a), READS(2, a)};
@@ -343,7 +343,7 @@ static void nobody_waits_for_what_gave_up(void **state)
 }
 
 /* The writer and the readers that it came behind are waited for as before. */
-static void what_gave_up_leaves_the_order_as_it_was(void **state)
+static void timed_out_open_keeps_order_of_work(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -372,7 +372,7 @@ static void what_gave_up_leaves_the_order_as_it_was(void **state)
 }
 
 /* What was wrong before is wrong behind it; what was right stays right. */
-static void what_was_given_up_passes_a_failure_on(void **state)
+static void timed_out_open_passes_earlier_failure_on(void **state)
 {
     (void)state;
     job fails = CHANGES(1, a);
@@ -393,7 +393,7 @@ static void what_was_given_up_passes_a_failure_on(void **state)
 
 /* Failures. */
 
-static void it_tells_of_failures_until_somebody_begins_afresh(void **state)
+static void host_accessor_open_reports_failure_until_discard(void **state)
 {
     (void)state;
     job fails = CHANGES(1, a);
@@ -439,7 +439,7 @@ static dynsel_status close_in_task(job *what)
     return dynsel_host_accessor_close(&of_a_task);
 }
 
-static void a_task_function_cannot_wait_for_it_but_may_close_it(void **state)
+static void host_accessor_in_task_function_may_only_be_closed(void **state)
 {
     (void)state;
     job opens = CHANGES(1, a);
@@ -458,7 +458,7 @@ static void a_task_function_cannot_wait_for_it_but_may_close_it(void **state)
     end_with(DYNSEL_OK);
 }
 
-static void mistakes_are_told(void **state)
+static void wrong_host_accessor_calls_are_refused(void **state)
 {
     (void)state;
     dynsel_host_accessor mine = {.data = NULL};
@@ -489,7 +489,7 @@ static void mistakes_are_told(void **state)
 }
 
 /* One more than can read at a time, all by one thread, which would wait for itself. */
-static void the_table_of_readers_can_be_full(void **state)
+static void host_accessor_open_with_full_reader_table_is_refused(void **state)
 {
     (void)state;
     dynsel_host_accessor open[CONFIG_DYNSEL_MAX_READERS];
@@ -530,7 +530,7 @@ static void *open_and_close(void *argument)
 }
 
 /* Another thread's is waited for: it will be closed. */
-static void another_thread_waits_until_it_is_closed(void **state)
+static void host_accessor_open_waits_for_close_by_other_thread(void **state)
 {
     (void)state;
     pthread_t thread;
@@ -555,7 +555,7 @@ static void *close_later(void *argument)
 }
 
 /* Opened here and closed elsewhere, while this thread waits with a bound. */
-static void another_thread_may_close_it(void **state)
+static void host_accessor_may_be_closed_by_other_thread(void **state)
 {
     (void)state;
     pthread_t thread;
@@ -600,7 +600,7 @@ static void run_in_thread(void *(*function)(void *))
 
 /* It stays open, and is nobody's: a thread that has the place of the one that ended is not told
  * that it has it open itself. Any thread may close it. */
-static void a_thread_that_ends_leaves_its_accessor_open(void **state)
+static void host_accessor_of_ended_thread_stays_open(void **state)
 {
     (void)state;
     left_open = (dynsel_host_accessor){.data = NULL};
@@ -629,7 +629,7 @@ static void *send_behind(void *argument)
 }
 
 /* It keeps its place as long as that counts on it, and what was wrong before is wrong behind it. */
-static void what_came_behind_it_does_not_mind_that_it_gave_up(void **state)
+static void work_behind_timed_out_open_keeps_place_and_fails_with_cause(void **state)
 {
     (void)state;
     pthread_t thread;
@@ -654,32 +654,32 @@ static void what_came_behind_it_does_not_mind_that_it_gave_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(it_shows_the_data, set_up),
-        cmocka_unit_test_setup(it_waits_for_what_writes, set_up),
-        cmocka_unit_test_setup(to_write_it_waits_for_what_reads, set_up),
-        cmocka_unit_test_setup(it_does_not_wait_for_other_buffers, set_up),
-        cmocka_unit_test_setup(open_to_read_it_holds_off_what_writes, set_up),
-        cmocka_unit_test_setup(open_to_write_it_holds_off_all, set_up),
-        cmocka_unit_test_setup(the_next_call_starts_what_it_held_off, set_up),
-        cmocka_unit_test_setup(a_buffer_stays_while_it_is_open, set_up),
-        cmocka_unit_test_setup(each_takes_a_slot_only_while_it_is_open, set_up),
-        cmocka_unit_test_setup(who_has_it_open_cannot_open_it_again, set_up),
-        cmocka_unit_test_setup(who_has_it_open_cannot_wait_for_what_waits_for_it, set_up),
-        cmocka_unit_test_setup(submitting_and_waiting_for_what_waits_for_it_keeps_no_slot, set_up),
-        cmocka_unit_test_setup(a_timeout_leaves_nothing_behind, set_up),
-        cmocka_unit_test_setup(what_gave_up_takes_no_slot, set_up),
-        cmocka_unit_test_setup(nobody_waits_for_what_gave_up, set_up),
-        cmocka_unit_test_setup(what_gave_up_leaves_the_order_as_it_was, set_up),
-        cmocka_unit_test_setup(what_was_given_up_passes_a_failure_on, set_up),
-        cmocka_unit_test_setup(it_tells_of_failures_until_somebody_begins_afresh, set_up),
-        cmocka_unit_test_setup(a_task_function_cannot_wait_for_it_but_may_close_it, set_up),
-        cmocka_unit_test_setup(mistakes_are_told, set_up),
-        cmocka_unit_test_setup(the_table_of_readers_can_be_full, set_up),
+        cmocka_unit_test_setup(open_host_accessor_points_to_data, set_up),
+        cmocka_unit_test_setup(host_accessor_open_waits_for_writers, set_up),
+        cmocka_unit_test_setup(host_accessor_open_to_write_waits_for_readers, set_up),
+        cmocka_unit_test_setup(host_accessor_open_ignores_other_buffers, set_up),
+        cmocka_unit_test_setup(host_accessor_open_to_read_blocks_writers, set_up),
+        cmocka_unit_test_setup(host_accessor_open_to_write_blocks_readers_and_writers, set_up),
+        cmocka_unit_test_setup(next_call_after_close_starts_blocked_work, set_up),
+        cmocka_unit_test_setup(buffer_deinit_during_host_access_is_busy, set_up),
+        cmocka_unit_test_setup(host_accessor_takes_slot_only_while_open, set_up),
+        cmocka_unit_test_setup(second_open_by_same_thread_is_busy, set_up),
+        cmocka_unit_test_setup(wait_for_work_blocked_by_own_host_accessor_is_busy, set_up),
+        cmocka_unit_test_setup(submit_and_wait_blocked_by_own_host_accessor_leaks_no_slot, set_up),
+        cmocka_unit_test_setup(timed_out_open_leaves_no_trace, set_up),
+        cmocka_unit_test_setup(timed_out_opens_use_no_slots, set_up),
+        cmocka_unit_test_setup(timed_out_open_blocks_no_later_work, set_up),
+        cmocka_unit_test_setup(timed_out_open_keeps_order_of_work, set_up),
+        cmocka_unit_test_setup(timed_out_open_passes_earlier_failure_on, set_up),
+        cmocka_unit_test_setup(host_accessor_open_reports_failure_until_discard, set_up),
+        cmocka_unit_test_setup(host_accessor_in_task_function_may_only_be_closed, set_up),
+        cmocka_unit_test_setup(wrong_host_accessor_calls_are_refused, set_up),
+        cmocka_unit_test_setup(host_accessor_open_with_full_reader_table_is_refused, set_up),
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-        cmocka_unit_test_setup(another_thread_waits_until_it_is_closed, set_up),
-        cmocka_unit_test_setup(another_thread_may_close_it, set_up),
-        cmocka_unit_test_setup(a_thread_that_ends_leaves_its_accessor_open, set_up),
-        cmocka_unit_test_setup(what_came_behind_it_does_not_mind_that_it_gave_up, set_up),
+        cmocka_unit_test_setup(host_accessor_open_waits_for_close_by_other_thread, set_up),
+        cmocka_unit_test_setup(host_accessor_may_be_closed_by_other_thread, set_up),
+        cmocka_unit_test_setup(host_accessor_of_ended_thread_stays_open, set_up),
+        cmocka_unit_test_setup(work_behind_timed_out_open_keeps_place_and_fails_with_cause, set_up),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,7 +131,7 @@ static dynsel_status try_in_group_function(job *what)
     return DYNSEL_OK;
 }
 
-static void what_waits_is_refused(void **state)
+static void waiting_calls_in_group_function_are_refused(void **state)
 {
     static dynsel_status (*const ways[])(void) = {
         wait_for_work,
@@ -190,7 +190,7 @@ static dynsel_status submit_more(job *what)
     return DYNSEL_OK;
 }
 
-static void what_does_not_wait_goes_on(void **state)
+static void nonwaiting_calls_in_group_function_succeed(void **state)
 {
     (void)state;
     job asks = READS(2, a);
@@ -208,8 +208,8 @@ static void what_does_not_wait_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_waits_is_refused, set_up),
-        cmocka_unit_test_setup(what_does_not_wait_goes_on, set_up),
+        cmocka_unit_test_setup(waiting_calls_in_group_function_are_refused, set_up),
+        cmocka_unit_test_setup(nonwaiting_calls_in_group_function_succeed, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,7 @@ static void end_all(void)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
-static void buffers_and_groups_are_refused(void **state)
+static void buffer_and_group_calls_in_interrupt_are_refused(void **state)
 {
     (void)state;
     set_up_all();
@@ -123,7 +123,7 @@ static void buffers_and_groups_are_refused(void **state)
     end_all();
 }
 
-static void open_accessor_stays_open(void **state)
+static void host_accessor_close_in_interrupt_is_refused(void **state)
 {
     (void)state;
     set_up_all();
@@ -179,7 +179,7 @@ static void use_shared_memory(void)
     note(dynsel_svm_unmap(block));
 }
 
-static void shared_memory_is_refused(void **state)
+static void svm_calls_in_interrupt_are_refused(void **state)
 {
     (void)state;
     set_up_all();
@@ -209,7 +209,7 @@ static void use_opencl(void)
     note(dynsel_opencl_close());
 }
 
-static void opencl_is_refused(void **state)
+static void opencl_calls_in_interrupt_are_refused(void **state)
 {
     (void)state;
     calls = 0;
@@ -222,14 +222,14 @@ static void opencl_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buffers_and_groups_are_refused),
-        cmocka_unit_test(open_accessor_stays_open),
+        cmocka_unit_test(buffer_and_group_calls_in_interrupt_are_refused),
+        cmocka_unit_test(host_accessor_close_in_interrupt_is_refused),
         cmocka_unit_test(interrupt_of_group_function_records_nothing),
 #if CONFIG_DYNSEL_SVM
-        cmocka_unit_test(shared_memory_is_refused),
+        cmocka_unit_test(svm_calls_in_interrupt_are_refused),
 #endif
 #if CONFIG_DYNSEL_BACKEND_OPENCL
-        cmocka_unit_test(opencl_is_refused),
+        cmocka_unit_test(opencl_calls_in_interrupt_are_refused),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static dynsel_handler *record_required(void)
     return handler;
 }
 
-static void values_are_copied_and_aligned(void **state)
+static void argument_values_are_copied_and_aligned(void **state)
 {
     (void)state;
     struct sixteen {
@@ -81,7 +81,7 @@ static void values_are_copied_and_aligned(void **state)
     assert_int_equal(sizeof wide, launch->arguments[1].bytes);
 }
 
-static void an_argument_can_be_set_again(void **state)
+static void argument_set_again_takes_no_more_room(void **state)
 {
     (void)state;
     int values[4] = {1, 2, 3, 4};
@@ -110,7 +110,7 @@ static void an_argument_can_be_set_again(void **state)
     assert_memory_equal(&values[1], arguments[1].value, sizeof values[1]);
 }
 
-static void small_values_lie_side_by_side(void **state)
+static void small_argument_values_are_packed(void **state)
 {
     (void)state;
     const uint64_t value = 1;
@@ -122,7 +122,7 @@ static void small_values_lie_side_by_side(void **state)
     assert_status(DYNSEL_OK, finish(handler));
 }
 
-static void values_fill_their_room_exactly(void **state)
+static void argument_values_fill_argument_bytes_exactly(void **state)
 {
     (void)state;
     NEEDS((CONFIG_DYNSEL_ARGUMENT_BYTES - 9) % 8 != 0); /* else the last nine bytes fit, too */
@@ -188,7 +188,7 @@ static void wrong_arguments_are_refused(void **state)
 }
 
 /* Arguments of the group that had the slot before are not those of the next. */
-static void gaps_are_found_where_others_had_arguments(void **state)
+static void missing_argument_is_found_in_reused_slot(void **state)
 {
     (void)state;
     dynsel_handler *handler = record();
@@ -203,7 +203,7 @@ static void gaps_are_found_where_others_had_arguments(void **state)
     assert_error_says("argument 1 was not set");
 }
 
-static void local_memory_has_a_size(void **state)
+static void local_memory_argument_records_its_size(void **state)
 {
     (void)state;
     const dynsel_accessor local = {.name = "scratch",
@@ -237,7 +237,7 @@ static void local_memory_has_a_size(void **state)
     }
 }
 
-static void other_memory_is_no_argument(void **state)
+static void host_or_unknown_target_as_argument_is_refused(void **state)
 {
     (void)state;
     dynsel_accessor host = row_in;
@@ -251,7 +251,7 @@ static void other_memory_is_no_argument(void **state)
                    "mode or target", "[row in]");
 }
 
-static void a_command_group_launches_one_thing(void **state)
+static void command_group_with_two_commands_is_refused(void **state)
 {
     (void)state;
     const float zero = 0;
@@ -278,7 +278,7 @@ static void a_command_group_launches_one_thing(void **state)
     }
 }
 
-static void kernels_need_a_form(void **state)
+static void kernel_without_form_is_refused(void **state)
 {
     (void)state;
     static const dynsel_kernel formless = {.name = "formless"};
@@ -326,7 +326,7 @@ static dynsel_status launch_over(dynsel_range global, const dynsel_range *local,
     return status;
 }
 
-static void ranges_of_work_items_are_checked(void **state)
+static void wrong_work_item_range_is_refused(void **state)
 {
     (void)state;
     static const dynsel_range wrong[] = {
@@ -371,7 +371,7 @@ static void ranges_of_work_items_are_checked(void **state)
     assert_status(DYNSEL_E_INVALID, launch_over(DYNSEL_RANGE_3D(4, 9, 6), &uneven, NULL));
 }
 
-static void ranges_arrive_as_they_were_given(void **state)
+static void work_item_ranges_are_recorded_unchanged(void **state)
 {
     (void)state;
     const dynsel_range local = {.size = {2, 3, 99}, .dimensions = 2};
@@ -422,7 +422,7 @@ static void ranges_arrive_as_they_were_given(void **state)
     assert_int_equal(1, launch->argument_count);
 }
 
-static void copies_and_fills_take_no_arguments(void **state)
+static void copy_or_fill_with_arguments_is_refused(void **state)
 {
     (void)state;
     const int32_t zero = 0;
@@ -439,7 +439,7 @@ static void copies_and_fills_take_no_arguments(void **state)
     }
 }
 
-static void ends_of_copies_are_checked_by_name(void **state)
+static void wrong_copy_or_fill_is_refused_with_accessor_name(void **state)
 {
     (void)state;
     const int64_t element = 0;
@@ -522,7 +522,7 @@ static dynsel_status fill_elements_of(size_t bytes)
     return status;
 }
 
-static void elements_to_fill_with_are_small_powers_of_two(void **state)
+static void fill_element_must_be_power_of_two_up_to_128_bytes(void **state)
 {
     (void)state;
     for (size_t bytes = 1; bytes <= 256; bytes++) {
@@ -716,7 +716,7 @@ static void copy_at_random(test_random *random)
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&second));
 }
 
-static void boxes_hold_the_elements_that_a_slow_model_counts(void **state)
+static void copy_boxes_agree_with_element_by_element_model(void **state)
 {
     (void)state;
     test_random random = {test_seed()};
@@ -729,22 +729,22 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(values_are_copied_and_aligned),
-        TEST(an_argument_can_be_set_again),
-        TEST(small_values_lie_side_by_side),
-        TEST(values_fill_their_room_exactly),
+        TEST(argument_values_are_copied_and_aligned),
+        TEST(argument_set_again_takes_no_more_room),
+        TEST(small_argument_values_are_packed),
+        TEST(argument_values_fill_argument_bytes_exactly),
         TEST(wrong_arguments_are_refused),
-        TEST(gaps_are_found_where_others_had_arguments),
-        TEST(local_memory_has_a_size),
-        TEST(other_memory_is_no_argument),
-        TEST(a_command_group_launches_one_thing),
-        TEST(kernels_need_a_form),
-        TEST(ranges_of_work_items_are_checked),
-        TEST(ranges_arrive_as_they_were_given),
-        TEST(copies_and_fills_take_no_arguments),
-        TEST(ends_of_copies_are_checked_by_name),
-        TEST(elements_to_fill_with_are_small_powers_of_two),
-        TEST(boxes_hold_the_elements_that_a_slow_model_counts),
+        TEST(missing_argument_is_found_in_reused_slot),
+        TEST(local_memory_argument_records_its_size),
+        TEST(host_or_unknown_target_as_argument_is_refused),
+        TEST(command_group_with_two_commands_is_refused),
+        TEST(kernel_without_form_is_refused),
+        TEST(wrong_work_item_range_is_refused),
+        TEST(work_item_ranges_are_recorded_unchanged),
+        TEST(copy_or_fill_with_arguments_is_refused),
+        TEST(wrong_copy_or_fill_is_refused_with_accessor_name),
+        TEST(fill_element_must_be_power_of_two_up_to_128_bytes),
+        TEST(copy_boxes_agree_with_element_by_element_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

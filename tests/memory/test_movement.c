@@ -42,7 +42,7 @@ static const dynsel_resource *resource_of(unsigned place)
     return dynsel_get_resources(&places[place].policy, &count);
 }
 
-static void domains_count_what_was_moved(void **state)
+static void domain_movement_counts_copied_bytes(void **state)
 {
     (void)state;
     dynsel_movement before;
@@ -66,7 +66,7 @@ static void domains_count_what_was_moved(void **state)
     assert_memory_equal(&elsewhere, &moved, sizeof moved);
 }
 
-static void the_host_moves_nothing(void **state)
+static void host_domain_counts_no_copies(void **state)
 {
     (void)state;
     dynsel_movement moved;
@@ -78,7 +78,7 @@ static void the_host_moves_nothing(void **state)
     assert_moved(a, 0, 0, 1);
 }
 
-static void wrong_questions_are_refused(void **state)
+static void wrong_movement_queries_are_refused(void **state)
 {
     (void)state;
     dynsel_movement moved;
@@ -102,7 +102,7 @@ static unsigned would_move(unsigned place, const dynsel_requirement *requirement
     return (unsigned)(bytes / BYTES);
 }
 
-static void what_would_be_moved_is_told(void **state)
+static void bytes_to_move_predicts_copies(void **state)
 {
     (void)state;
     const dynsel_accessor reads = {.buffer = a, .mode = DYNSEL_ACCESS_READ, .placeholder = true};
@@ -138,7 +138,7 @@ static void what_would_be_moved_is_told(void **state)
 }
 
 /* A domain that nothing was sent to yet has no copies. */
-static void it_is_told_of_new_devices(void **state)
+static void bytes_to_move_counts_everything_for_new_domain(void **state)
 {
     (void)state;
     const dynsel_accessor reads = {.buffer = a, .mode = DYNSEL_ACCESS_READ, .placeholder = true};
@@ -151,7 +151,7 @@ static void it_is_told_of_new_devices(void **state)
     assert_int_equal(1, would_move(HOST, one, 1));
 }
 
-static void shared_memory_would_not_be_moved(void **state)
+static void bytes_to_move_is_zero_for_shared_memory(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -168,7 +168,7 @@ static void shared_memory_would_not_be_moved(void **state)
     assert_int_equal(1, would_move(HOST, one, 1));
 }
 
-static void nothing_would_be_moved_for_nothing(void **state)
+static void bytes_to_move_of_missing_or_ended_buffer_is_zero(void **state)
 {
     (void)state;
     const dynsel_accessor reads = {.placeholder = true};
@@ -211,7 +211,7 @@ static dynsel_status run_in_new_domain(const job *what)
     return run_job(1, what);
 }
 
-static void a_domain_takes_the_place_of_one_that_nobody_needs(void **state)
+static void new_domain_reuses_slot_of_unused_one(void **state)
 {
     (void)state;
     enum { MANY = 2 * CONFIG_DYNSEL_MAX_DOMAINS + 3 };
@@ -226,7 +226,7 @@ static void a_domain_takes_the_place_of_one_that_nobody_needs(void **state)
 }
 
 /* A copy in each domain, and then one more domain. */
-static void too_many_domains_are_refused_until_one_is_free(void **state)
+static void full_domain_table_refuses_new_domain_until_one_is_free(void **state)
 {
     (void)state;
     static int32_t data[CONFIG_DYNSEL_MAX_DOMAINS + 1][ELEMENTS];
@@ -253,7 +253,7 @@ static void too_many_domains_are_refused_until_one_is_free(void **state)
 }
 
 /* Work that waits for a place on a device may have no copy there yet. */
-static void a_domain_stays_while_work_waits_for_it(void **state)
+static void domain_with_pending_work_keeps_its_slot(void **state)
 {
     (void)state;
     begin_telling();
@@ -344,7 +344,7 @@ static void begin_building(dynsel_round_robin_policy *policy)
     assert_status(DYNSEL_OK, dynsel_round_robin_init(policy, &options, 0));
 }
 
-static void kernels_are_built_where_they_have_a_form(void **state)
+static void kernel_prepare_builds_on_devices_with_form(void **state)
 {
     (void)state;
     static dynsel_round_robin_policy policy;
@@ -359,7 +359,7 @@ static void kernels_are_built_where_they_have_a_form(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
-static void the_first_failure_is_told_when_all_were_tried(void **state)
+static void kernel_prepare_tries_all_and_returns_first_failure(void **state)
 {
     (void)state;
     static dynsel_round_robin_policy policy;
@@ -382,7 +382,7 @@ static dynsel_status prepare_inside(const dynsel_resource *where, void *args, dy
     return dynsel_kernel_prepare(args, one, 1, NULL, NULL);
 }
 
-static void wrong_preparations_are_refused(void **state)
+static void wrong_kernel_prepare_is_refused(void **state)
 {
     (void)state;
     static const dynsel_kernel nameless = {.source = "x"};
@@ -408,23 +408,24 @@ static void wrong_preparations_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(domains_count_what_was_moved, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_host_moves_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(wrong_questions_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_would_be_moved_is_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(it_is_told_of_new_devices, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(shared_memory_would_not_be_moved, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(nothing_would_be_moved_for_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_domain_takes_the_place_of_one_that_nobody_needs, set_up,
+        cmocka_unit_test_setup_teardown(domain_movement_counts_copied_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(host_domain_counts_no_copies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_movement_queries_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_to_move_predicts_copies, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_to_move_counts_everything_for_new_domain, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(too_many_domains_are_refused_until_one_is_free, set_up,
+        cmocka_unit_test_setup_teardown(bytes_to_move_is_zero_for_shared_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_to_move_of_missing_or_ended_buffer_is_zero, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_domain_stays_while_work_waits_for_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(kernels_are_built_where_they_have_a_form, set_up,
+        cmocka_unit_test_setup_teardown(new_domain_reuses_slot_of_unused_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(full_domain_table_refuses_new_domain_until_one_is_free,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(domain_with_pending_work_keeps_its_slot, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kernel_prepare_builds_on_devices_with_form, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(the_first_failure_is_told_when_all_were_tried, set_up,
+        cmocka_unit_test_setup_teardown(kernel_prepare_tries_all_and_returns_first_failure, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(wrong_preparations_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_kernel_prepare_is_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static bool said_nothing(void)
     return heard == before;
 }
 
-static void random_programs_agree_with_the_interpreter(void **state)
+static void random_programs_on_oclgrind_agree_with_interpreter(void **state)
 {
     (void)state;
     random_opencl_play(play_count(PROGRAMS), said_nothing);
@@ -61,7 +61,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs_agree_with_the_interpreter),
+        cmocka_unit_test(random_programs_on_oclgrind_agree_with_interpreter),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -80,7 +80,7 @@ static void wait_for_all(void)
 }
 
 /* The devices of one platform work in the host's memory itself. */
-static void cpus_move_nothing(void **state)
+static void cpu_devices_copy_nothing(void **state)
 {
     uint32_t *const big = aligned_alloc(4096, BIG_BYTES);
     dynsel_movement movement;
@@ -125,7 +125,7 @@ static uint32_t after_chain(uint32_t word)
 
 /* A chain over all queues there are, also over an out-of-order one and one in a context of the
  * program's own. */
-static void chains_cross_queues_and_contexts(void **state)
+static void chain_across_queues_and_contexts_keeps_order(void **state)
 {
     static _Alignas(4096) uint32_t words[WORDS + 1];
     cl_int code = CL_SUCCESS;
@@ -185,7 +185,7 @@ static void chains_cross_queues_and_contexts(void **state)
     assert_int_equal(clReleaseContext(context), CL_SUCCESS);
 }
 
-static void close_waits_for_buffers(void **state)
+static void opencl_close_with_live_buffer_is_busy(void **state)
 {
     static _Alignas(4096) uint32_t words[WORDS];
     dynsel_buffer buffer = {0};
@@ -206,7 +206,7 @@ static void close_waits_for_buffers(void **state)
 }
 
 /* The compiler's words arrive where the work is waited for; what was brought does no harm. */
-static void mistakes_arrive_at_the_wait(void **state)
+static void wait_reports_build_error_of_kernel(void **state)
 {
     static const dynsel_kernel broken = {
         .name = "broken", .source = "kernel void broken(global uint *words, uint value) { oops }"};
@@ -267,7 +267,7 @@ static bool bears_threads(void)
     return CONFIG_DYNSEL_CONTEXT_THREADS && resource_count > 0;
 }
 
-static void threads_share_devices(void **state)
+static void threads_submit_chains_to_shared_devices(void **state)
 {
     pthread_t threads[THREADS];
     (void)state;
@@ -287,12 +287,12 @@ static void threads_share_devices(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_many_devices_as_expected),
-        cmocka_unit_test(cpus_move_nothing),
-        cmocka_unit_test(chains_cross_queues_and_contexts),
-        cmocka_unit_test(close_waits_for_buffers),
-        cmocka_unit_test(mistakes_arrive_at_the_wait),
-        cmocka_unit_test(threads_share_devices),
+        cmocka_unit_test(device_count_equals_expected),
+        cmocka_unit_test(cpu_devices_copy_nothing),
+        cmocka_unit_test(chain_across_queues_and_contexts_keeps_order),
+        cmocka_unit_test(opencl_close_with_live_buffer_is_busy),
+        cmocka_unit_test(wait_reports_build_error_of_kernel),
+        cmocka_unit_test(threads_submit_chains_to_shared_devices),
     };
     return has_room() ? cmocka_run_group_tests(tests, open_devices, close_devices) : 0;
 }

@@ -55,7 +55,7 @@ static dynsel_status run_where(void *own, const dynsel_kernel *kernel, const sha
 }
 
 /* Each work item is there once, and work groups are as large as said, or as promised. */
-static void ranges_become_work_items(void **state)
+static void range_runs_each_work_item_once(void **state)
 {
     const shape shapes[] = {
         {.global = DYNSEL_RANGE(4096), .expected = LOCAL(64, 1, 1)},
@@ -88,7 +88,7 @@ static void ranges_become_work_items(void **state)
 }
 
 /* Each group tells its size; what has local memory was written for some size. */
-static void work_groups_of_many_items_are_large_on_cpus(void **state)
+static void cpu_work_groups_of_large_ranges_are_large(void **state)
 {
     static const dynsel_kernel large = {
         .name = "large",
@@ -132,7 +132,7 @@ static void work_groups_of_many_items_are_large_on_cpus(void **state)
 }
 
 /* `data[row * columns + column]` is the same element as in C. */
-static void the_last_dimension_lies_side_by_side(void **state)
+static void last_range_dimension_is_contiguous_in_memory(void **state)
 {
     static const dynsel_kernel number = {
         .name = "number",
@@ -162,7 +162,7 @@ static void the_last_dimension_lies_side_by_side(void **state)
     }
 }
 
-static void demanded_work_groups_are_kept(void **state)
+static void required_work_group_size_is_kept(void **state)
 {
     static const dynsel_kernel demanding = {
         .name = "where", .source = "__attribute__((reqd_work_group_size(8, 2, 1)))\n" WHERE};
@@ -181,7 +181,7 @@ static void demanded_work_groups_are_kept(void **state)
     }
 }
 
-static void too_much_is_refused(void **state)
+static void excessive_local_memory_is_refused(void **state)
 {
     static const dynsel_kernel sum = {
         .name = "sum",
@@ -213,7 +213,7 @@ static void too_much_is_refused(void **state)
     }
 }
 
-static void wrong_arguments_are_named(void **state)
+static void wrong_kernel_argument_error_names_it(void **state)
 {
     uint32_t row = 1;
     uint64_t wide = 1;
@@ -241,7 +241,7 @@ static void wrong_arguments_are_named(void **state)
 }
 
 /* Arguments that did not change are not set again, and those that changed are. */
-static void arguments_follow_their_values(void **state)
+static void changed_argument_values_reach_kernel(void **state)
 {
     typedef struct wide_value {
         uint32_t words[8]; /* longer than what is remembered */
@@ -278,7 +278,7 @@ static void arguments_follow_their_values(void **state)
     }
 }
 
-static void mistakes_are_shown(void **state)
+static void build_error_contains_compiler_log(void **state)
 {
     static const dynsel_kernel broken = {
         .name = "broken",
@@ -310,7 +310,7 @@ static void mistakes_are_shown(void **state)
     }
 }
 
-static void options_are_the_kernels(void **state)
+static void build_options_apply_to_their_kernel(void **state)
 {
     static const dynsel_kernel optioned = {
         .name = "value",
@@ -329,7 +329,7 @@ static void options_are_the_kernels(void **state)
 }
 
 /* Another kernel at the same address is another one. */
-static void addresses_may_be_used_again(void **state)
+static void changed_kernel_at_same_address_is_rebuilt(void **state)
 {
     static const char *const sources[] = {
         "kernel void value(global uint *words) { words[0] = 5; }",
@@ -351,7 +351,7 @@ static void addresses_may_be_used_again(void **state)
 }
 
 #if CONFIG_DYNSEL_ASPECTS
-static void the_prelude_stands_before_the_source(void **state)
+static void kernel_source_may_use_aspect_prelude(void **state)
 {
     static const dynsel_kernel asking = {.name = "asking",
                                          .source =
@@ -444,7 +444,7 @@ static void fill_shelf(void)
     }
 }
 
-static void a_store_saves_compiling(void **state)
+static void kernel_store_hit_avoids_build(void **state)
 {
     (void)state;
     skip_unless(resource_count > 0);
@@ -463,7 +463,7 @@ static void a_store_saves_compiling(void **state)
     open_again_with(NULL);
 }
 
-static void spoilt_binaries_are_made_again(void **state)
+static void corrupt_stored_binary_is_rebuilt(void **state)
 {
     (void)state;
     skip_unless(resource_count > 0);
@@ -484,7 +484,7 @@ static void spoilt_binaries_are_made_again(void **state)
     open_again_with(NULL);
 }
 
-static void keys_can_be_the_programs(void **state)
+static void kernel_store_uses_key_callback(void **state)
 {
     static const dynsel_kernel optioned = {.name = "where", .source = WHERE, .options = "-DX=1"};
     dynsel_opencl_kernel_store store = shelf_store;
@@ -510,7 +510,7 @@ static void keys_can_be_the_programs(void **state)
     open_again_with(NULL);
 }
 
-static void stores_are_checked(void **state)
+static void incomplete_kernel_store_is_refused(void **state)
 {
     dynsel_opencl_kernel_store store = shelf_store;
     (void)state;
@@ -528,7 +528,7 @@ static void stores_are_checked(void **state)
 }
 
 /* A binary without a source: what the store holds, behind its heading. */
-static void binaries_are_used_first(void **state)
+static void kernel_binary_is_preferred_to_source(void **state)
 {
     (void)state;
     skip_unless(resource_count > 0);
@@ -558,7 +558,7 @@ static void binaries_are_used_first(void **state)
 }
 
 /* No driver here takes it: it goes on with the source, or says so. */
-static void spirv_gives_way_to_the_source(void **state)
+static void unsupported_spirv_falls_back_to_source(void **state)
 {
     static const unsigned char il[] = {3, 2, 35, 7, 0, 0, 1, 0};
     static const dynsel_kernel both = {
@@ -573,7 +573,7 @@ static void spirv_gives_way_to_the_source(void **state)
     assert_error_says("clCreateProgramWithIL");
 }
 
-static void a_full_table_names_its_symbol(void **state)
+static void full_kernel_table_error_names_its_option(void **state)
 {
     static const char names[CONFIG_DYNSEL_OPENCL_MAX_KERNELS + 1][2]; /* each is another one */
     static const dynsel_kernel_binary foreign = {"another device", "nonsense", 8};
@@ -635,7 +635,7 @@ static void *launch_often(void *context)
     return (void *)failures;
 }
 
-static void threads_share_kernels(void **state)
+static void threads_launch_shared_kernels(void **state)
 {
     pthread_t threads[THREADS];
     (void)state;
@@ -653,28 +653,28 @@ static void threads_share_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_many_devices_as_expected),
-        cmocka_unit_test(ranges_become_work_items),
-        cmocka_unit_test(work_groups_of_many_items_are_large_on_cpus),
-        cmocka_unit_test(the_last_dimension_lies_side_by_side),
-        cmocka_unit_test(demanded_work_groups_are_kept),
-        cmocka_unit_test(too_much_is_refused),
-        cmocka_unit_test(wrong_arguments_are_named),
-        cmocka_unit_test(arguments_follow_their_values),
-        cmocka_unit_test(mistakes_are_shown),
-        cmocka_unit_test(options_are_the_kernels),
-        cmocka_unit_test(addresses_may_be_used_again),
+        cmocka_unit_test(device_count_equals_expected),
+        cmocka_unit_test(range_runs_each_work_item_once),
+        cmocka_unit_test(cpu_work_groups_of_large_ranges_are_large),
+        cmocka_unit_test(last_range_dimension_is_contiguous_in_memory),
+        cmocka_unit_test(required_work_group_size_is_kept),
+        cmocka_unit_test(excessive_local_memory_is_refused),
+        cmocka_unit_test(wrong_kernel_argument_error_names_it),
+        cmocka_unit_test(changed_argument_values_reach_kernel),
+        cmocka_unit_test(build_error_contains_compiler_log),
+        cmocka_unit_test(build_options_apply_to_their_kernel),
+        cmocka_unit_test(changed_kernel_at_same_address_is_rebuilt),
 #if CONFIG_DYNSEL_ASPECTS
-        cmocka_unit_test(the_prelude_stands_before_the_source),
+        cmocka_unit_test(kernel_source_may_use_aspect_prelude),
 #endif
-        cmocka_unit_test(a_store_saves_compiling),
-        cmocka_unit_test(spoilt_binaries_are_made_again),
-        cmocka_unit_test(binaries_are_used_first),
-        cmocka_unit_test(stores_are_checked),
-        cmocka_unit_test(keys_can_be_the_programs),
-        cmocka_unit_test(spirv_gives_way_to_the_source),
-        cmocka_unit_test(a_full_table_names_its_symbol),
-        cmocka_unit_test(threads_share_kernels),
+        cmocka_unit_test(kernel_store_hit_avoids_build),
+        cmocka_unit_test(corrupt_stored_binary_is_rebuilt),
+        cmocka_unit_test(kernel_binary_is_preferred_to_source),
+        cmocka_unit_test(incomplete_kernel_store_is_refused),
+        cmocka_unit_test(kernel_store_uses_key_callback),
+        cmocka_unit_test(unsupported_spirv_falls_back_to_source),
+        cmocka_unit_test(full_kernel_table_error_names_its_option),
+        cmocka_unit_test(threads_launch_shared_kernels),
     };
     return has_room() ? cmocka_run_group_tests(tests, open_devices, close_devices) : 0;
 }

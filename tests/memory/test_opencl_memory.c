@@ -21,7 +21,7 @@ static void assert_numbered(const unsigned char *bytes, unsigned salt)
     assert_memory_equal(bytes, expected, BYTES);
 }
 
-static void strangers_have_no_domain(void **state)
+static void unknown_handle_has_no_domain(void **state)
 {
     int stranger = 0;
     (void)state;
@@ -30,7 +30,7 @@ static void strangers_have_no_domain(void **state)
 }
 
 /* What was brought comes back, on each device. */
-static void data_go_and_come(void **state)
+static void copy_in_and_copy_out_return_same_data(void **state)
 {
     (void)state;
     for (size_t i = 0; i < resource_count; i++) {
@@ -50,7 +50,7 @@ static void data_go_and_come(void **state)
 }
 
 /* Where no data are needed, new memory is made ready, and nothing else is started. */
-static void contents_are_left_out(void **state)
+static void memory_without_needed_contents_copies_nothing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < resource_count; i++) {
@@ -86,7 +86,7 @@ static void increment_on(void *own, dynsel_memory *memory, size_t bytes)
 }
 
 /* CPUs work in the host's memory itself, however large it is: it is handed to and fro. */
-static void memory_is_shared(void **state)
+static void cpu_devices_share_host_memory(void **state)
 {
     unsigned char *const big = aligned_alloc(4096, BIG_BYTES);
     (void)state;
@@ -141,7 +141,7 @@ static void badly_aligned_memory_is_not_shared(void **state)
 }
 
 /* At once, whatever a driver would say to it. */
-static void what_never_fits_is_told(void **state)
+static void allocation_above_device_memory_is_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < resource_count; i++) {
@@ -163,7 +163,7 @@ static void what_never_fits_is_told(void **state)
 }
 
 /* Some drivers allow more than they say: then it is there, else the device is as good as before. */
-static void more_than_is_promised_does_no_harm(void **state)
+static void allocation_above_max_alloc_size_succeeds_or_is_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < resource_count; i++) {
@@ -184,7 +184,7 @@ static void more_than_is_promised_does_no_harm(void **state)
     }
 }
 
-static void close_waits_for_copies(void **state)
+static void opencl_close_with_live_copy_is_busy(void **state)
 {
     (void)state;
     skip_unless(resource_count > 0);
@@ -245,7 +245,7 @@ static const corner corners[] = {
 
 enum { CORNERS = sizeof(corners) / sizeof(corners[0]) };
 
-static void boxes_are_copied(void **state)
+static void box_copies_agree_with_model(void **state)
 {
     static unsigned char expected[BYTES];
     (void)state;
@@ -281,7 +281,7 @@ static void boxes_are_copied(void **state)
     }
 }
 
-static void boxes_are_filled(void **state)
+static void box_fills_agree_with_model(void **state)
 {
     static unsigned char expected[BYTES];
     static const unsigned char element[16] = "abcdefghijklmno";
@@ -310,7 +310,7 @@ static void boxes_are_filled(void **state)
 }
 
 /* The copy is in the domain: another queue of the same context sees it, after an event. */
-static void queues_of_a_context_share_copies(void **state)
+static void queues_of_one_context_share_copies(void **state)
 {
     cl_int code = CL_SUCCESS;
     (void)state;
@@ -353,7 +353,7 @@ static void queues_of_a_context_share_copies(void **state)
 }
 
 /* A context of the program's own is a domain of its own, and one for all its queues. */
-static void foreign_contexts_are_domains(void **state)
+static void program_owned_context_is_its_own_domain(void **state)
 {
     (void)state;
     skip_unless(resource_count > 0 && resource_count + 2 <= MOST_DEVICES);
@@ -389,7 +389,7 @@ static void foreign_contexts_are_domains(void **state)
     release(own[1], &memory);
 }
 
-static void unknown_commands_are_refused(void **state)
+static void unknown_command_is_unsupported(void **state)
 {
     const dynsel_command command = {.kind = DYNSEL_COMMAND_HOST_TASK};
     (void)state;
@@ -400,20 +400,20 @@ static void unknown_commands_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_many_devices_as_expected),
-        cmocka_unit_test(strangers_have_no_domain),
-        cmocka_unit_test(data_go_and_come),
-        cmocka_unit_test(contents_are_left_out),
-        cmocka_unit_test(memory_is_shared),
+        cmocka_unit_test(device_count_equals_expected),
+        cmocka_unit_test(unknown_handle_has_no_domain),
+        cmocka_unit_test(copy_in_and_copy_out_return_same_data),
+        cmocka_unit_test(memory_without_needed_contents_copies_nothing),
+        cmocka_unit_test(cpu_devices_share_host_memory),
         cmocka_unit_test(badly_aligned_memory_is_not_shared),
-        cmocka_unit_test(what_never_fits_is_told),
-        cmocka_unit_test(more_than_is_promised_does_no_harm),
-        cmocka_unit_test(close_waits_for_copies),
-        cmocka_unit_test(boxes_are_copied),
-        cmocka_unit_test(boxes_are_filled),
-        cmocka_unit_test(queues_of_a_context_share_copies),
-        cmocka_unit_test(foreign_contexts_are_domains),
-        cmocka_unit_test(unknown_commands_are_refused),
+        cmocka_unit_test(allocation_above_device_memory_is_refused),
+        cmocka_unit_test(allocation_above_max_alloc_size_succeeds_or_is_refused),
+        cmocka_unit_test(opencl_close_with_live_copy_is_busy),
+        cmocka_unit_test(box_copies_agree_with_model),
+        cmocka_unit_test(box_fills_agree_with_model),
+        cmocka_unit_test(queues_of_one_context_share_copies),
+        cmocka_unit_test(program_owned_context_is_its_own_domain),
+        cmocka_unit_test(unknown_command_is_unsupported),
     };
     return has_room() ? cmocka_run_group_tests(tests, open_devices, close_devices) : 0;
 }

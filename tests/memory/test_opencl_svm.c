@@ -127,7 +127,7 @@ static dynsel_status run_group(dynsel_group_fn group, const job *what)
     return dynsel_submit_command_group_and_wait(&policy.policy, group, &copy);
 }
 
-static void several_groups_use_one_block(void **state)
+static void several_command_groups_use_one_svm_block(void **state)
 {
     (void)state;
     skip_unless(any_shares());
@@ -143,7 +143,7 @@ static void several_groups_use_one_block(void **state)
     end();
 }
 
-static void devices_and_the_host_take_turns(void **state)
+static void devices_and_host_alternate_on_svm_block(void **state)
 {
     dynsel_resource some[MOST_DEVICES + 1] = {{&dynsel_inline_backend, NULL}};
     (void)state;
@@ -162,7 +162,7 @@ static void devices_and_the_host_take_turns(void **state)
 }
 
 /* One argument says that the pool is used; the kernel finds the rest of it. */
-static void pointers_inside_the_memory_can_be_followed(void **state)
+static void kernel_follows_pointers_inside_svm_pool(void **state)
 {
     void *nodes[NODES] = {NULL};
     (void)state;
@@ -184,7 +184,7 @@ static void pointers_inside_the_memory_can_be_followed(void **state)
     end();
 }
 
-static void null_and_the_middle_of_a_block_are_pointers_too(void **state)
+static void null_and_inner_svm_pointers_are_accepted(void **state)
 {
     (void)state;
     skip_unless(any_shares());
@@ -202,7 +202,7 @@ static void null_and_the_middle_of_a_block_are_pointers_too(void **state)
     end();
 }
 
-static void what_no_device_reaches_is_refused(void **state)
+static void pointer_out_of_reach_of_all_devices_is_refused(void **state)
 {
     static uint32_t own[COUNT];
     (void)state;
@@ -222,7 +222,7 @@ static void what_no_device_reaches_is_refused(void **state)
     end();
 }
 
-static void without_sharing_there_is_none(void **state)
+static void svm_alloc_without_device_support_is_unsupported(void **state)
 {
     void *memory = &memory;
     (void)state;
@@ -231,7 +231,7 @@ static void without_sharing_there_is_none(void **state)
     assert_ptr_equal(&memory, memory);
 }
 
-static void the_backend_is_not_closed_while_blocks_are_left(void **state)
+static void opencl_close_with_live_svm_block_is_busy(void **state)
 {
     (void)state;
     skip_unless(any_shares());
@@ -262,7 +262,7 @@ static void *add_rounds(void *args)
     return NULL;
 }
 
-static void threads_take_and_give_back(void **state)
+static void threads_allocate_and_free_svm_blocks(void **state)
 {
     pthread_t threads[THREADS];
     uint32_t failures[THREADS] = {0};
@@ -285,16 +285,16 @@ static void threads_take_and_give_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_many_devices_as_expected),
-        cmocka_unit_test(they_share_as_expected),
-        cmocka_unit_test(several_groups_use_one_block),
-        cmocka_unit_test(devices_and_the_host_take_turns),
-        cmocka_unit_test(pointers_inside_the_memory_can_be_followed),
-        cmocka_unit_test(null_and_the_middle_of_a_block_are_pointers_too),
-        cmocka_unit_test(what_no_device_reaches_is_refused),
-        cmocka_unit_test(without_sharing_there_is_none),
-        cmocka_unit_test(the_backend_is_not_closed_while_blocks_are_left),
-        cmocka_unit_test(threads_take_and_give_back),
+        cmocka_unit_test(device_count_equals_expected),
+        cmocka_unit_test(sharing_equals_expected),
+        cmocka_unit_test(several_command_groups_use_one_svm_block),
+        cmocka_unit_test(devices_and_host_alternate_on_svm_block),
+        cmocka_unit_test(kernel_follows_pointers_inside_svm_pool),
+        cmocka_unit_test(null_and_inner_svm_pointers_are_accepted),
+        cmocka_unit_test(pointer_out_of_reach_of_all_devices_is_refused),
+        cmocka_unit_test(svm_alloc_without_device_support_is_unsupported),
+        cmocka_unit_test(opencl_close_with_live_svm_block_is_busy),
+        cmocka_unit_test(threads_allocate_and_free_svm_blocks),
     };
     return cmocka_run_group_tests(tests, open_devices, close_devices);
 }

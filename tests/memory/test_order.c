@@ -57,7 +57,7 @@ static void end_all_work(void)
     }
 }
 
-static void what_reads_comes_after_what_wrote(void **state)
+static void reader_runs_after_earlier_writer(void **state)
 {
     (void)state;
     job writes = CHANGES(1, a);
@@ -77,7 +77,7 @@ static void what_reads_comes_after_what_wrote(void **state)
     end();
 }
 
-static void what_writes_comes_after_what_read(void **state)
+static void writer_runs_after_earlier_readers(void **state)
 {
     (void)state;
     job reads[] = {READS(1, a), READS(2, a)};
@@ -99,7 +99,7 @@ static void what_writes_comes_after_what_read(void **state)
     assert_int_equal(3, numbers[0]);
 }
 
-static void what_writes_comes_after_what_wrote(void **state)
+static void writer_runs_after_earlier_writer(void **state)
 {
     (void)state;
     job writes[] = {SETS(1, a), SETS(2, a), SETS(3, a)};
@@ -120,7 +120,7 @@ static void what_writes_comes_after_what_wrote(void **state)
     assert_int_equal(3, numbers[0]);
 }
 
-static void readers_behind_a_writer_run_together(void **state)
+static void readers_behind_writer_run_concurrently(void **state)
 {
     (void)state;
     job writes = CHANGES(1, a);
@@ -143,7 +143,7 @@ static void readers_behind_a_writer_run_together(void **state)
     assert_int_equal(worked_in(worked_in(7, 1), 5), numbers[0]);
 }
 
-static void other_buffers_are_no_matter(void **state)
+static void work_on_other_buffers_is_not_ordered(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -155,7 +155,7 @@ static void other_buffers_are_no_matter(void **state)
     end();
 }
 
-static void it_waits_for_all_of_its_buffers(void **state)
+static void command_group_waits_for_all_its_buffers(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -176,7 +176,7 @@ static void it_waits_for_all_of_its_buffers(void **state)
 }
 
 /* A queue in order orders what it has been given. */
-static void one_queue_in_order_gets_all_at_once(void **state)
+static void in_order_queue_accepts_whole_chain_immediately(void **state)
 {
     (void)state;
     job chain[] = {CHANGES(1, a), CHANGES(2, a), READS(3, a)};
@@ -198,7 +198,7 @@ static void one_queue_in_order_gets_all_at_once(void **state)
     end();
 }
 
-static void the_order_of_a_queue_is_not_that_of_another(void **state)
+static void dependency_on_other_queue_waits_in_library(void **state)
 {
     (void)state;
     job on_first = CHANGES(1, a);
@@ -214,7 +214,7 @@ static void the_order_of_a_queue_is_not_that_of_another(void **state)
     end();
 }
 
-static void one_queue_out_of_order_waits(void **state)
+static void out_of_order_queue_gets_dependent_work_later(void **state)
 {
     (void)state;
     job chain[] = {CHANGES(1, a), CHANGES(2, a)};
@@ -228,7 +228,7 @@ static void one_queue_out_of_order_waits(void **state)
     end();
 }
 
-static void waiting_drives_all_that_it_takes(void **state)
+static void wait_drives_all_dependencies(void **state)
 {
     (void)state;
     enum { LENGTH = 12 };
@@ -269,7 +269,7 @@ static void assert_caused_by_first(dynsel_submission *submission)
     assert_error_says("work that failed: the task failed");
 }
 
-static void what_depends_on_a_failure_fails_with_its_cause(void **state)
+static void dependents_of_failed_work_fail_with_its_cause(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -293,7 +293,7 @@ static void what_depends_on_a_failure_fails_with_its_cause(void **state)
 }
 
 /* The failure is long over when the next comes. */
-static void a_failure_stays_with_the_buffer(void **state)
+static void buffer_failure_persists_for_later_work(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -310,7 +310,7 @@ static void a_failure_stays_with_the_buffer(void **state)
     end_buffers(DYNSEL_E_DEPENDENCY, DYNSEL_OK);
 }
 
-static void discarding_begins_afresh(void **state)
+static void discard_write_clears_buffer_failure(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -331,7 +331,7 @@ static void discarding_begins_afresh(void **state)
     assert_int_equal(worked_in(3, 4), numbers[0]);
 }
 
-static void a_reader_that_fails_harms_nobody(void **state)
+static void failed_reader_leaves_buffer_valid(void **state)
 {
     (void)state;
     job reads = READS(1, a);
@@ -346,7 +346,7 @@ static void a_reader_that_fails_harms_nobody(void **state)
 }
 
 /* The one behind it on the same queue ran, on data that were not there. */
-static void a_failure_ahead_in_the_queue_counts(void **state)
+static void failure_ahead_in_same_queue_fails_dependents(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -372,7 +372,7 @@ static void a_failure_ahead_in_the_queue_counts(void **state)
 }
 
 /* On a device both may be over before either is looked at, and the later one be looked at first. */
-static void an_older_failure_does_not_hide_a_newer_one(void **state)
+static void newer_buffer_failure_is_kept_over_older_one(void **state)
 {
     (void)state;
     job older = CHANGES(1, a);
@@ -394,7 +394,7 @@ static void an_older_failure_does_not_hide_a_newer_one(void **state)
 }
 
 /* It would come before what it depends on, if it just failed at once. */
-static void a_failure_waits_for_the_rest_of_what_it_depends_on(void **state)
+static void failing_dependent_waits_for_its_other_dependencies(void **state)
 {
     (void)state;
     job fails = CHANGES(1, a);
@@ -422,7 +422,7 @@ static void a_failure_waits_for_the_rest_of_what_it_depends_on(void **state)
     end_buffers(DYNSEL_E_DEPENDENCY, DYNSEL_OK);
 }
 
-static void failures_that_nobody_asks_for_reach_the_group(void **state)
+static void detached_failures_reach_submission_group(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -440,7 +440,7 @@ static void failures_that_nobody_asks_for_reach_the_group(void **state)
 /* Refusals. */
 
 /* The only queue of the policy is lost when the work's turn comes; others depend on it already. */
-static void what_cannot_be_started_fails_later(void **state)
+static void pending_work_on_lost_queue_fails(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -463,7 +463,7 @@ static void what_cannot_be_started_fails_later(void **state)
 }
 
 /* The same in the submitting call itself. */
-static void what_cannot_be_started_now_was_accepted_all_the_same(void **state)
+static void submit_to_lost_queue_is_accepted_and_fails_at_wait(void **state)
 {
     (void)state;
     job refused = CHANGES(1, a);
@@ -485,7 +485,7 @@ static void what_cannot_be_started_now_was_accepted_all_the_same(void **state)
     assert_int_equal(7, numbers[0]);
 }
 
-static void a_full_queue_is_tried_again(void **state)
+static void full_queue_is_retried(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -512,7 +512,7 @@ static void a_full_queue_is_tried_again(void **state)
 }
 
 /* What was refused keeps its place in front of what was entered after it. */
-static void waiting_again_keeps_the_order(void **state)
+static void work_refused_by_full_queue_keeps_its_order(void **state)
 {
     (void)state;
     job running = CHANGES(9, a);
@@ -536,7 +536,7 @@ static void waiting_again_keeps_the_order(void **state)
 }
 
 /* A policy with several queues goes elsewhere. */
-static void a_lost_resource_makes_the_policy_choose_again(void **state)
+static void lost_resource_makes_policy_select_again(void **state)
 {
     (void)state;
     const dynsel_resource resources[] = {manual_resource(&manual, 2), manual_resource(&manual, 3)};
@@ -565,7 +565,7 @@ static void a_lost_resource_makes_the_policy_choose_again(void **state)
 
 /* Handles and policies. */
 
-static void a_handle_can_be_given_up_while_it_waits(void **state)
+static void handle_of_pending_work_can_be_released(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -585,7 +585,7 @@ static void a_handle_can_be_given_up_while_it_waits(void **state)
     end_buffers(DYNSEL_E_DEPENDENCY, DYNSEL_OK);
 }
 
-static void nothing_ends_while_command_groups_wait(void **state)
+static void deinit_with_pending_command_groups_is_busy(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -621,7 +621,7 @@ static void run_next(dynsel_buffer buffer)
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
 }
 
-static void tokens_come_round(void **state)
+static void token_reuse_creates_no_false_dependency(void **state)
 {
     (void)state;
     job writes = CHANGES(1, a);
@@ -655,7 +655,7 @@ static void assert_failed(dynsel_buffer buffer)
 }
 
 /* Command groups are counted round. */
-static void failures_stay_when_the_count_comes_round(void **state)
+static void buffer_failure_persists_when_entry_count_wraps(void **state)
 {
     (void)state;
     for (uint32_t left = 0; left < 3; left++) {
@@ -668,7 +668,7 @@ static void failures_stay_when_the_count_comes_round(void **state)
     end_buffers(DYNSEL_E_DEPENDENCY, DYNSEL_OK);
 }
 
-static void a_failure_of_long_ago_does_not_hide_a_new_one(void **state)
+static void very_old_failure_does_not_hide_new_one(void **state)
 {
     (void)state;
     fail_in(a);
@@ -679,7 +679,7 @@ static void a_failure_of_long_ago_does_not_hide_a_new_one(void **state)
 }
 
 /* The two behind the first are started in the order in which they were entered. */
-static void what_waits_keeps_its_order_when_the_count_comes_round(void **state)
+static void pending_work_keeps_order_when_entry_count_wraps(void **state)
 {
     (void)state;
     for (uint32_t left = 0; left < 4; left++) {
@@ -702,35 +702,35 @@ static void what_waits_keeps_its_order_when_the_count_comes_round(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_reads_comes_after_what_wrote, set_up),
-        cmocka_unit_test_setup(what_writes_comes_after_what_read, set_up),
-        cmocka_unit_test_setup(what_writes_comes_after_what_wrote, set_up),
-        cmocka_unit_test_setup(readers_behind_a_writer_run_together, set_up),
-        cmocka_unit_test_setup(other_buffers_are_no_matter, set_up),
-        cmocka_unit_test_setup(it_waits_for_all_of_its_buffers, set_up),
-        cmocka_unit_test_setup(one_queue_in_order_gets_all_at_once, set_up_in_order),
-        cmocka_unit_test_setup(the_order_of_a_queue_is_not_that_of_another, set_up_in_order),
-        cmocka_unit_test_setup(one_queue_out_of_order_waits, set_up),
-        cmocka_unit_test_setup(waiting_drives_all_that_it_takes, set_up),
-        cmocka_unit_test_setup(what_depends_on_a_failure_fails_with_its_cause, set_up),
-        cmocka_unit_test_setup(a_failure_stays_with_the_buffer, set_up),
-        cmocka_unit_test_setup(discarding_begins_afresh, set_up),
-        cmocka_unit_test_setup(a_reader_that_fails_harms_nobody, set_up),
-        cmocka_unit_test_setup(a_failure_ahead_in_the_queue_counts, set_up_in_order),
-        cmocka_unit_test_setup(an_older_failure_does_not_hide_a_newer_one, set_up_in_order),
-        cmocka_unit_test_setup(a_failure_waits_for_the_rest_of_what_it_depends_on, set_up),
-        cmocka_unit_test_setup(failures_that_nobody_asks_for_reach_the_group, set_up),
-        cmocka_unit_test_setup(what_cannot_be_started_fails_later, set_up),
-        cmocka_unit_test_setup(what_cannot_be_started_now_was_accepted_all_the_same, set_up),
-        cmocka_unit_test_setup(a_full_queue_is_tried_again, set_up),
-        cmocka_unit_test_setup(waiting_again_keeps_the_order, set_up),
-        cmocka_unit_test_setup(a_lost_resource_makes_the_policy_choose_again, set_up),
-        cmocka_unit_test_setup(a_handle_can_be_given_up_while_it_waits, set_up),
-        cmocka_unit_test_setup(nothing_ends_while_command_groups_wait, set_up),
-        cmocka_unit_test_setup(tokens_come_round, set_up),
-        cmocka_unit_test_setup(failures_stay_when_the_count_comes_round, set_up),
-        cmocka_unit_test_setup(a_failure_of_long_ago_does_not_hide_a_new_one, set_up),
-        cmocka_unit_test_setup(what_waits_keeps_its_order_when_the_count_comes_round, set_up),
+        cmocka_unit_test_setup(reader_runs_after_earlier_writer, set_up),
+        cmocka_unit_test_setup(writer_runs_after_earlier_readers, set_up),
+        cmocka_unit_test_setup(writer_runs_after_earlier_writer, set_up),
+        cmocka_unit_test_setup(readers_behind_writer_run_concurrently, set_up),
+        cmocka_unit_test_setup(work_on_other_buffers_is_not_ordered, set_up),
+        cmocka_unit_test_setup(command_group_waits_for_all_its_buffers, set_up),
+        cmocka_unit_test_setup(in_order_queue_accepts_whole_chain_immediately, set_up_in_order),
+        cmocka_unit_test_setup(dependency_on_other_queue_waits_in_library, set_up_in_order),
+        cmocka_unit_test_setup(out_of_order_queue_gets_dependent_work_later, set_up),
+        cmocka_unit_test_setup(wait_drives_all_dependencies, set_up),
+        cmocka_unit_test_setup(dependents_of_failed_work_fail_with_its_cause, set_up),
+        cmocka_unit_test_setup(buffer_failure_persists_for_later_work, set_up),
+        cmocka_unit_test_setup(discard_write_clears_buffer_failure, set_up),
+        cmocka_unit_test_setup(failed_reader_leaves_buffer_valid, set_up),
+        cmocka_unit_test_setup(failure_ahead_in_same_queue_fails_dependents, set_up_in_order),
+        cmocka_unit_test_setup(newer_buffer_failure_is_kept_over_older_one, set_up_in_order),
+        cmocka_unit_test_setup(failing_dependent_waits_for_its_other_dependencies, set_up),
+        cmocka_unit_test_setup(detached_failures_reach_submission_group, set_up),
+        cmocka_unit_test_setup(pending_work_on_lost_queue_fails, set_up),
+        cmocka_unit_test_setup(submit_to_lost_queue_is_accepted_and_fails_at_wait, set_up),
+        cmocka_unit_test_setup(full_queue_is_retried, set_up),
+        cmocka_unit_test_setup(work_refused_by_full_queue_keeps_its_order, set_up),
+        cmocka_unit_test_setup(lost_resource_makes_policy_select_again, set_up),
+        cmocka_unit_test_setup(handle_of_pending_work_can_be_released, set_up),
+        cmocka_unit_test_setup(deinit_with_pending_command_groups_is_busy, set_up),
+        cmocka_unit_test_setup(token_reuse_creates_no_false_dependency, set_up),
+        cmocka_unit_test_setup(buffer_failure_persists_when_entry_count_wraps, set_up),
+        cmocka_unit_test_setup(very_old_failure_does_not_hide_new_one, set_up),
+        cmocka_unit_test_setup(pending_work_keeps_order_when_entry_count_wraps, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

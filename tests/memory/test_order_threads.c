@@ -115,19 +115,19 @@ static void submit_from_all_threads(dynsel_backend *backend, size_t resources)
     assert_int_equal(numbers[0], numbers[1]);
 }
 
-static void threads_agree_on_the_order_inline(void **state)
+static void threads_agree_on_order_inline(void **state)
 {
     (void)state;
     submit_from_all_threads(&dynsel_inline_backend, 1);
 }
 
-static void threads_agree_on_the_order_on_one_worker(void **state)
+static void threads_agree_on_order_on_one_worker(void **state)
 {
     (void)state;
     submit_from_all_threads(&dynsel_threads_backend, 1);
 }
 
-static void threads_agree_on_the_order_on_two_workers(void **state)
+static void threads_agree_on_order_on_two_workers(void **state)
 {
     (void)state;
     submit_from_all_threads(&dynsel_threads_backend, 2);
@@ -246,7 +246,7 @@ static void *look(void *argument)
 }
 
 /* Also what was given to the worker before the failure, whoever hears of that first. */
-static void nothing_runs_behind_a_failure_on_its_worker(void **state)
+static void work_behind_failure_on_same_worker_does_not_run(void **state)
 {
     (void)state;
     pthread_t looker;
@@ -268,10 +268,10 @@ static void nothing_runs_behind_a_failure_on_its_worker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_agree_on_the_order_inline),
-        cmocka_unit_test(threads_agree_on_the_order_on_one_worker),
-        cmocka_unit_test(threads_agree_on_the_order_on_two_workers),
-        cmocka_unit_test(nothing_runs_behind_a_failure_on_its_worker),
+        cmocka_unit_test(threads_agree_on_order_inline),
+        cmocka_unit_test(threads_agree_on_order_on_one_worker),
+        cmocka_unit_test(threads_agree_on_order_on_two_workers),
+        cmocka_unit_test(work_behind_failure_on_same_worker_does_not_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

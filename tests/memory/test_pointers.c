@@ -86,7 +86,7 @@ static void count_rounds(const void *pointer, unsigned *counts)
     assert_int_equal(3 * ROUNDS, number);
 }
 
-static void the_host_takes_any_pointer(void **state)
+static void host_accepts_any_pointer(void **state)
 {
     unsigned counts[COUNT];
     (void)state;
@@ -96,7 +96,7 @@ static void the_host_takes_any_pointer(void **state)
     assert_int_equal(ROUNDS, counts[HOST]);
 }
 
-static void a_device_that_reaches_all_takes_any_pointer(void **state)
+static void device_sharing_all_memory_accepts_any_pointer(void **state)
 {
     unsigned counts[COUNT];
     (void)state;
@@ -108,7 +108,7 @@ static void a_device_that_reaches_all_takes_any_pointer(void **state)
     assert_int_equal(ROUNDS / 2, counts[HOST]);
 }
 
-static void null_goes_everywhere(void **state)
+static void null_pointer_is_accepted_by_all_resources(void **state)
 {
     unsigned counts[COUNT];
     (void)state;
@@ -119,7 +119,7 @@ static void null_goes_everywhere(void **state)
     }
 }
 
-static void what_nobody_reaches_is_refused_with_its_number(void **state)
+static void unreachable_pointer_error_has_argument_number(void **state)
 {
     (void)state;
     begin_with(HOST);
@@ -168,7 +168,7 @@ static uint32_t id_of(const void *pointer, bool passed_over)
 }
 
 /* Work that can go to fewer resources is learned apart; what all take is like any other. */
-static void work_is_told_apart_by_who_takes_it(void **state)
+static void work_for_fewer_resources_gets_its_own_learning_id(void **state)
 {
     static const dynsel_policy_ops ops = {.name = "sees", .try_select = see_and_choose};
     const dynsel_resource resources[] = {simulated_resource(&sim, A),
@@ -197,7 +197,7 @@ static dynsel_status set_it_again(dynsel_handler *handler, void *args)
     return dynsel_single_task(handler, &raising);
 }
 
-static void what_was_set_last_counts(void **state)
+static void pointer_set_last_is_passed(void **state)
 {
     (void)state;
     begin_with(HOST);
@@ -213,7 +213,7 @@ static dynsel_status set_too_far(dynsel_handler *handler, void *args)
     return DYNSEL_OK;
 }
 
-static void an_index_that_is_too_high_is_refused(void **state)
+static void pointer_argument_index_beyond_limit_is_refused(void **state)
 {
     (void)state;
     begin_with(COUNT);
@@ -225,15 +225,18 @@ static void an_index_that_is_too_high_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_host_takes_any_pointer, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_device_that_reaches_all_takes_any_pointer, set_up,
+        cmocka_unit_test_setup_teardown(host_accepts_any_pointer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(device_sharing_all_memory_accepts_any_pointer, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(null_goes_everywhere, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_nobody_reaches_is_refused_with_its_number, set_up,
+        cmocka_unit_test_setup_teardown(null_pointer_is_accepted_by_all_resources, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(work_is_told_apart_by_who_takes_it, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_was_set_last_counts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_index_that_is_too_high_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unreachable_pointer_error_has_argument_number, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(work_for_fewer_resources_gets_its_own_learning_id, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(pointer_set_last_is_passed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pointer_argument_index_beyond_limit_is_refused, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

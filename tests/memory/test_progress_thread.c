@@ -104,7 +104,7 @@ static void submit_both(void)
     assert_status(DYNSEL_OK, dynsel_submit_command_group(&workers.policy, group, &reader, NULL));
 }
 
-static void waiting_work_is_started_without_a_call(void **state)
+static void progress_thread_starts_pending_work_without_call(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_progress_thread_start());
@@ -116,7 +116,7 @@ static void waiting_work_is_started_without_a_call(void **state)
     assert_status(DYNSEL_OK, dynsel_progress_thread_stop());
 }
 
-static void it_starts_what_waited_before(void **state)
+static void progress_thread_starts_work_pending_before_it(void **state)
 {
     (void)state;
     submit_both();
@@ -126,7 +126,7 @@ static void it_starts_what_waited_before(void **state)
     assert_status(DYNSEL_OK, dynsel_progress_thread_stop());
 }
 
-static void it_can_be_stopped_and_started_again(void **state)
+static void progress_thread_restarts_after_stop(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_progress_thread_stop());
@@ -136,7 +136,7 @@ static void it_can_be_stopped_and_started_again(void **state)
     }
 }
 
-static void it_can_be_stopped_while_something_waits(void **state)
+static void progress_thread_stops_with_pending_work(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_progress_thread_start());
@@ -148,10 +148,12 @@ static void it_can_be_stopped_while_something_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(waiting_work_is_started_without_a_call, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(it_starts_what_waited_before, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(it_can_be_stopped_and_started_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(it_can_be_stopped_while_something_waits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(progress_thread_starts_pending_work_without_call, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(progress_thread_starts_work_pending_before_it, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(progress_thread_restarts_after_stop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(progress_thread_stops_with_pending_work, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -239,7 +239,7 @@ static void end_world(void)
     simulated_assert_clean(&simulated, true);
 }
 
-static void random_programs_agree_with_the_interpreter(void **state)
+static void random_programs_agree_with_interpreter(void **state)
 {
     (void)state;
     const unsigned programs = play_count(PROGRAMS);
@@ -261,7 +261,7 @@ static void random_programs_agree_with_the_interpreter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs_agree_with_the_interpreter),
+        cmocka_unit_test(random_programs_agree_with_interpreter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

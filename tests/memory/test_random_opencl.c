@@ -6,7 +6,7 @@
 
 enum { PROGRAMS = CONFIG_DYNSEL_SANITIZE ? 1000 : 10000 };
 
-static void random_programs_agree_with_the_interpreter(void **state)
+static void random_programs_on_opencl_agree_with_interpreter(void **state)
 {
     (void)state;
     random_opencl_play(play_count(PROGRAMS), NULL);
@@ -15,7 +15,7 @@ static void random_programs_agree_with_the_interpreter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs_agree_with_the_interpreter),
+        cmocka_unit_test(random_programs_on_opencl_agree_with_interpreter),
     };
     return cmocka_run_group_tests(tests, random_opencl_begin, random_opencl_end);
 }

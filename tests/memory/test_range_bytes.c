@@ -43,7 +43,7 @@ static void send(unsigned place, dynsel_submission *submission)
                                                          &job_of_world, submission));
 }
 
-static void of_a_submission_until_it_is_collected(void **state)
+static void range_bytes_are_readable_until_submission_is_collected(void **state)
 {
     dynsel_submission submission;
     dynsel_range_bytes bytes = marked;
@@ -66,7 +66,7 @@ static void of_a_submission_until_it_is_collected(void **state)
 }
 
 /* Work that is in line has moved nothing yet. */
-static void of_a_submission_that_waits(void **state)
+static void range_bytes_of_pending_submission_are_zero(void **state)
 {
     dynsel_submission submissions[CONFIG_DYNSEL_STAGING_COUNT];
     const unsigned fits = CONFIG_DYNSEL_STAGING_COUNT / 2; /* each takes two */
@@ -94,7 +94,7 @@ static dynsel_status do_nothing(const dynsel_resource *where, void *args, dynsel
     return DYNSEL_OK;
 }
 
-static void of_work_that_is_no_command_group(void **state)
+static void range_bytes_of_plain_task_are_zero(void **state)
 {
     (void)state;
     for (unsigned place = 0; place < PLACES; place++) {
@@ -108,7 +108,7 @@ static void of_work_that_is_no_command_group(void **state)
     }
 }
 
-static void of_nothing_there_are_none(void **state)
+static void range_bytes_of_invalid_submission_are_refused(void **state)
 {
     dynsel_range_bytes bytes = marked;
     dynsel_submission submission = {.policy = NULL};
@@ -121,7 +121,7 @@ static void of_nothing_there_are_none(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
 }
 
-static void of_a_policy(void **state)
+static void range_statistics_of_policy_sum_its_submissions(void **state)
 {
     static dynsel_fixed_resource_policy none;
     dynsel_range_bytes before;
@@ -155,11 +155,11 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(of_a_submission_until_it_is_collected),
-        TEST(of_a_submission_that_waits),
-        TEST(of_work_that_is_no_command_group),
-        TEST(of_nothing_there_are_none),
-        TEST(of_a_policy),
+        TEST(range_bytes_are_readable_until_submission_is_collected),
+        TEST(range_bytes_of_pending_submission_are_zero),
+        TEST(range_bytes_of_plain_task_are_zero),
+        TEST(range_bytes_of_invalid_submission_are_refused),
+        TEST(range_statistics_of_policy_sum_its_submissions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

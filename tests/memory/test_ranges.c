@@ -97,13 +97,13 @@ static void play_all(unsigned place)
     }
 }
 
-static void each_kind_of_iterator_on_the_host(void **state)
+static void each_iterator_kind_works_on_host(void **state)
 {
     (void)state;
     play_all(HOST);
 }
 
-static void each_kind_of_iterator_on_a_device(void **state)
+static void each_iterator_kind_works_on_device(void **state)
 {
     (void)state;
     play_all(DEVICE);
@@ -112,7 +112,7 @@ static void each_kind_of_iterator_on_a_device(void **state)
     play_all(DEVICE);
 }
 
-static void each_kind_of_iterator_out_of_order(void **state)
+static void each_iterator_kind_works_out_of_order(void **state)
 {
     (void)state;
     sim.devices[DEVICE].in_order = false;
@@ -124,7 +124,7 @@ static void each_kind_of_iterator_out_of_order(void **state)
     }
 }
 
-static void each_kind_where_a_wait_is_needed(void **state)
+static void each_iterator_kind_works_where_library_must_wait(void **state)
 {
     (void)state;
     places_end();
@@ -134,7 +134,7 @@ static void each_kind_where_a_wait_is_needed(void **state)
     play_all(DEVICE);
 }
 
-static void nothing_is_copied_for_a_device_in_the_hosts_memory(void **state)
+static void device_in_host_domain_stages_nothing(void **state)
 {
     (void)state;
     sim.devices[OTHER].domain = 0;
@@ -169,7 +169,7 @@ static dynsel_status ask_and_choose(dynsel_policy *policy, const dynsel_task *ta
     return DYNSEL_OK;
 }
 
-static void policies_are_told_what_ranges_would_move(void **state)
+static void policy_sees_bytes_that_ranges_would_move(void **state)
 {
     static const dynsel_policy_ops ops = {.name = "asks", .try_select = ask_and_choose};
     const dynsel_resource resources[ASKED] = {simulated_resource(&sim, DEVICE),
@@ -293,7 +293,7 @@ static void check_mode(dynsel_access_mode mode, const dynsel_kernel *kernel, boo
     }
 }
 
-static void each_mode_moves_what_it_needs(void **state)
+static void access_mode_decides_direction_of_staging(void **state)
 {
     (void)state;
     assert_mode(DYNSEL_ACCESS_READ, touch, true, false);
@@ -304,7 +304,7 @@ static void each_mode_moves_what_it_needs(void **state)
     assert_mode(DYNSEL_ACCESS_DISCARD_READ_WRITE, fill, false, true);
 }
 
-static void what_is_only_read_comes_in_and_never_back(void **state)
+static void read_only_parts_are_staged_in_and_never_back(void **state)
 {
     const mode_job work = {DYNSEL_ACCESS_DISCARD_WRITE, RANGE_ELEMENTS, &scatter, world.a, true};
     (void)state;
@@ -321,7 +321,7 @@ static void what_is_only_read_comes_in_and_never_back(void **state)
 
 /* Staging memory */
 
-static void staging_memory_is_kept(void **state)
+static void staging_memory_is_reused(void **state)
 {
     const mode_job work = {DYNSEL_ACCESS_READ_WRITE, RANGE_ELEMENTS, &touch, world.a, false};
     (void)state;
@@ -340,7 +340,7 @@ static void keep_all(unsigned place)
 }
 
 /* As much as all staging buffers: the next has to wait for one of them. */
-static void work_waits_for_staging_memory(void **state)
+static void work_waits_for_free_staging_buffer(void **state)
 {
     static int data[CONFIG_DYNSEL_STAGING_COUNT + 1][RANGE_ELEMENTS];
     dynsel_submission submissions[CONFIG_DYNSEL_STAGING_COUNT + 1];
@@ -369,7 +369,7 @@ static void work_waits_for_staging_memory(void **state)
 
 /* So much that the next has to wait, although there are buffers left. Where that is more than the
  * simulated devices have, other configurations do this. */
-static void work_waits_for_bytes_of_staging_memory(void **state)
+static void work_waits_for_free_staging_bytes(void **state)
 {
     enum { HALF = CONFIG_DYNSEL_STAGING_BYTES / 2 + 64, FITS = HALF < SIMULATED_POOL_BYTES / 4 };
     enum { COUNT = FITS ? HALF / sizeof(int) : 1 };
@@ -401,7 +401,7 @@ static void work_waits_for_bytes_of_staging_memory(void **state)
     assert_int_equal(2, sim.counts.released);
 }
 
-static void results_are_there_before_the_end_is_seen(void **state)
+static void staged_results_arrive_before_completion(void **state)
 {
     dynsel_submission submission = {.policy = NULL};
     const mode_job work = {DYNSEL_ACCESS_DISCARD_WRITE, RANGE_ELEMENTS, &fill, world.a, false};
@@ -417,7 +417,7 @@ static void results_are_there_before_the_end_is_seen(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_for(&submission, 0));
 }
 
-static void what_a_failed_kernel_wrote_is_not_copied_back(void **state)
+static void failed_kernel_copies_nothing_back(void **state)
 {
     (void)state;
     for (unsigned pace = SIMULATED_AT_ONCE; pace <= SIMULATED_WHEN_POLLED; pace++) {
@@ -436,19 +436,19 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(each_kind_of_iterator_on_the_host),
-        TEST(each_kind_of_iterator_on_a_device),
-        TEST(each_kind_of_iterator_out_of_order),
-        TEST(each_kind_where_a_wait_is_needed),
-        TEST(nothing_is_copied_for_a_device_in_the_hosts_memory),
-        TEST(policies_are_told_what_ranges_would_move),
-        TEST(each_mode_moves_what_it_needs),
-        TEST(what_is_only_read_comes_in_and_never_back),
-        TEST(staging_memory_is_kept),
-        TEST(work_waits_for_staging_memory),
-        TEST(work_waits_for_bytes_of_staging_memory),
-        TEST(results_are_there_before_the_end_is_seen),
-        TEST(what_a_failed_kernel_wrote_is_not_copied_back),
+        TEST(each_iterator_kind_works_on_host),
+        TEST(each_iterator_kind_works_on_device),
+        TEST(each_iterator_kind_works_out_of_order),
+        TEST(each_iterator_kind_works_where_library_must_wait),
+        TEST(device_in_host_domain_stages_nothing),
+        TEST(policy_sees_bytes_that_ranges_would_move),
+        TEST(access_mode_decides_direction_of_staging),
+        TEST(read_only_parts_are_staged_in_and_never_back),
+        TEST(staging_memory_is_reused),
+        TEST(work_waits_for_free_staging_buffer),
+        TEST(work_waits_for_free_staging_bytes),
+        TEST(staged_results_arrive_before_completion),
+        TEST(failed_kernel_copies_nothing_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -256,7 +256,7 @@ static dynsel_status local_in_place_of_staged(dynsel_handler *handler)
     return dynsel_set_arg(handler, 0, DYNSEL_LOCAL(64));
 }
 
-static void what_was_set_last_counts(void **state)
+static void argument_set_last_is_used(void **state)
 {
     (void)state;
     check(direct_twice, 1, 0, 0, FEW);
@@ -276,7 +276,7 @@ static void what_was_set_last_counts(void **state)
     check(local_in_place_of_staged, 1, 0, 0, 0);
 }
 
-static void nothing_is_staged_for_what_is_gone(void **state)
+static void replaced_ranges_stage_nothing(void **state)
 {
     (void)state;
     check(staged_then_direct, 1, 0, 0, 20);
@@ -316,7 +316,7 @@ static dynsel_status values_again_and_again(dynsel_handler *handler)
     return dynsel_set_arg_value(handler, 0, bytes, sizeof bytes - 16);
 }
 
-static void room_comes_free(void **state)
+static void replaced_arguments_free_their_room(void **state)
 {
     (void)state;
     check(again_and_again, 2, 0, 0, FEW);
@@ -337,7 +337,7 @@ static dynsel_status gap_filled(dynsel_handler *handler)
     return dynsel_set_arg(handler, 1, 6);
 }
 
-static void an_argument_of_the_larger_range_is_missing(void **state)
+static void argument_missing_after_smaller_range_is_refused(void **state)
 {
     (void)state;
     (void)try_on(DEVICE, gap, DYNSEL_E_INVALID);
@@ -405,7 +405,7 @@ static dynsel_status function_without_arguments(dynsel_handler *handler)
     return host_then_value(handler);
 }
 
-static void a_replaced_function_of_the_host_keeps_nothing_there(void **state)
+static void replaced_host_function_does_not_bind_work_to_host(void **state)
 {
     (void)state;
     check(host_then_other, 1, FEW, 0, 0);
@@ -415,7 +415,7 @@ static void a_replaced_function_of_the_host_keeps_nothing_there(void **state)
     check(no_host_function_of_two, 2, 0, 0, FEW);
 }
 
-static void one_that_is_left_does(void **state)
+static void remaining_host_function_binds_work_to_host(void **state)
 {
     (void)state;
     (void)try_on(DEVICE, other_then_host, DYNSEL_E_UNSUPPORTED);
@@ -449,7 +449,7 @@ static dynsel_status range_then_accessor(dynsel_handler *handler)
     return dynsel_set_arg(handler, 0, &placeholder);
 }
 
-static void accessors_and_ranges_take_turns(void **state)
+static void accessors_and_ranges_replace_each_other(void **state)
 {
     static int32_t data[ELEMENTS];
     (void)state;
@@ -722,7 +722,7 @@ static void play(plan *of, unsigned place)
     check_bytes(of, &bytes, place != HOST);
 }
 
-static void anything_in_any_order(void **state)
+static void random_argument_replacements_agree_with_model(void **state)
 {
     test_random random = {.state = test_seed()};
     (void)state;
@@ -741,14 +741,14 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(what_was_set_last_counts),
-        TEST(nothing_is_staged_for_what_is_gone),
-        TEST(room_comes_free),
-        TEST(an_argument_of_the_larger_range_is_missing),
-        TEST(a_replaced_function_of_the_host_keeps_nothing_there),
-        TEST(one_that_is_left_does),
-        TEST(accessors_and_ranges_take_turns),
-        TEST(anything_in_any_order),
+        TEST(argument_set_last_is_used),
+        TEST(replaced_ranges_stage_nothing),
+        TEST(replaced_arguments_free_their_room),
+        TEST(argument_missing_after_smaller_range_is_refused),
+        TEST(replaced_host_function_does_not_bind_work_to_host),
+        TEST(remaining_host_function_binds_work_to_host),
+        TEST(accessors_and_ranges_replace_each_other),
+        TEST(random_argument_replacements_agree_with_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

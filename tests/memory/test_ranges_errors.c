@@ -208,7 +208,7 @@ static dynsel_status set_too_many(dynsel_handler *handler)
     return status;
 }
 
-static void ranges_that_cannot_be(void **state)
+static void wrong_ranges_are_refused(void **state)
 {
     (void)state;
     assert_refused(set_null, DYNSEL_E_INVALID, "inputs");
@@ -234,7 +234,7 @@ static void ranges_that_cannot_be(void **state)
     }
 }
 
-static void a_range_needs_a_group_function(void **state)
+static void set_range_outside_group_function_is_refused(void **state)
 {
     static const dynsel_leaf_place place = DYNSEL_WHOLE_ITERATOR(inputs);
     const inputs it = {world.a};
@@ -272,7 +272,7 @@ static dynsel_status set_empty_table(dynsel_handler *handler)
     return dynsel_set_range(handler, 0, with_table, it, FEW, DYNSEL_ACCESS_READ);
 }
 
-static void a_permutation_of_nothing_that_is_not_used(void **state)
+static void empty_permutation_source_is_accepted_for_empty_range(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, try_on(DEVICE, set_empty_of_nothing));
@@ -283,7 +283,7 @@ static void a_permutation_of_nothing_that_is_not_used(void **state)
     assert_int_equal(FEW * sizeof(int), sim.counts.bytes_in);
 }
 
-static void a_range_of_nothing_moves_nothing(void **state)
+static void empty_range_stages_nothing(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, try_on(DEVICE, set_empty));
@@ -299,7 +299,7 @@ static dynsel_status set_on_the_host(dynsel_handler *handler)
                             DYNSEL_ACCESS_READ);
 }
 
-static void a_function_of_the_host_stays_there(void **state)
+static void range_with_host_function_runs_on_host_only(void **state)
 {
     (void)state;
     assert_status(DYNSEL_E_UNSUPPORTED, try_on(DEVICE, set_on_the_host));
@@ -318,7 +318,7 @@ static dynsel_status set_out_of_reach(dynsel_handler *handler)
     return dynsel_set_range(handler, 0, reached, reached_make(world.a), FEW, DYNSEL_ACCESS_READ);
 }
 
-static void what_no_device_reaches_is_refused(void **state)
+static void host_iterator_on_device_without_sharing_is_refused(void **state)
 {
     (void)state;
     sim.devices[DEVICE].sharing = DYNSEL_SHARES_NOTHING;
@@ -346,7 +346,7 @@ static dynsel_status set_too_large_together(dynsel_handler *handler)
                             DYNSEL_ACCESS_READ);
 }
 
-static void what_can_never_be_staged_is_refused(void **state)
+static void range_beyond_staging_bytes_is_refused(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
@@ -380,7 +380,7 @@ static dynsel_status set_twice(dynsel_handler *handler)
                                : status;
 }
 
-static void what_was_set_again_is_not_copied(void **state)
+static void replaced_range_is_not_copied_back(void **state)
 {
     range_world as_it_was = world;
     (void)state;
@@ -441,7 +441,7 @@ static void fail_at_each_step(bool in_order, simulated_pace pace, bool prepares)
     }
 }
 
-static void a_failure_at_each_step_leaves_nothing_behind(void **state)
+static void fault_at_each_step_leaks_nothing(void **state)
 {
     (void)state;
     for (unsigned pace = SIMULATED_AT_ONCE; pace <= SIMULATED_WHEN_POLLED; pace++) {
@@ -451,7 +451,7 @@ static void a_failure_at_each_step_leaves_nothing_behind(void **state)
 }
 
 /* With new staging memory each time, so that its making fails too. */
-static void a_failure_in_new_memory_leaves_nothing_behind(void **state)
+static void fault_with_new_staging_memory_leaks_nothing(void **state)
 {
     unsigned steps = 0;
     for (unsigned n = 1, goes_on = 1; goes_on != 0; n++, steps++) {
@@ -489,7 +489,7 @@ static dynsel_status record_beside_buffer(dynsel_handler *handler, void *args)
                : status;
 }
 
-static void a_failure_beside_a_buffer_leaves_it_right(void **state)
+static void fault_in_range_keeps_buffer_consistent(void **state)
 {
     for (unsigned n = 1, goes_on = 1; goes_on != 0; n++) {
         const unsigned kinds =
@@ -514,7 +514,7 @@ static void a_failure_beside_a_buffer_leaves_it_right(void **state)
 
 /* No room on the device */
 
-static void staging_memory_makes_room_for_others(void **state)
+static void idle_staging_memory_is_evicted_for_other_data(void **state)
 {
     const range_job large = {&range_cases[0], &world};
     const range_job small = {&range_cases[5], &world};
@@ -535,7 +535,7 @@ static void staging_memory_makes_room_for_others(void **state)
     assert_true(range_is_right(&large, 2));
 }
 
-static void a_device_without_room_is_an_error(void **state)
+static void staging_on_full_device_returns_full(void **state)
 {
     const range_job work = {&range_cases[0], &world};
     range_world as_it_was = {.reached = NULL};
@@ -554,19 +554,19 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(ranges_that_cannot_be),
-        TEST(a_range_needs_a_group_function),
-        TEST(a_range_of_nothing_moves_nothing),
-        TEST(a_permutation_of_nothing_that_is_not_used),
-        TEST(a_function_of_the_host_stays_there),
-        TEST(what_no_device_reaches_is_refused),
-        TEST(what_can_never_be_staged_is_refused),
-        TEST(what_was_set_again_is_not_copied),
-        TEST(a_failure_at_each_step_leaves_nothing_behind),
-        TEST(a_failure_in_new_memory_leaves_nothing_behind),
-        TEST(a_failure_beside_a_buffer_leaves_it_right),
-        TEST(staging_memory_makes_room_for_others),
-        TEST(a_device_without_room_is_an_error),
+        TEST(wrong_ranges_are_refused),
+        TEST(set_range_outside_group_function_is_refused),
+        TEST(empty_range_stages_nothing),
+        TEST(empty_permutation_source_is_accepted_for_empty_range),
+        TEST(range_with_host_function_runs_on_host_only),
+        TEST(host_iterator_on_device_without_sharing_is_refused),
+        TEST(range_beyond_staging_bytes_is_refused),
+        TEST(replaced_range_is_not_copied_back),
+        TEST(fault_at_each_step_leaks_nothing),
+        TEST(fault_with_new_staging_memory_leaks_nothing),
+        TEST(fault_in_range_keeps_buffer_consistent),
+        TEST(idle_staging_memory_is_evicted_for_other_data),
+        TEST(staging_on_full_device_returns_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,7 +118,7 @@ static void play_all(const dynsel_resource *resource)
     leave();
 }
 
-static void each_kind_of_iterator_on_each_device(void **state)
+static void each_iterator_kind_works_on_each_device(void **state)
 {
     (void)state;
     for (size_t i = 0; i < resource_count; i++) {
@@ -126,7 +126,7 @@ static void each_kind_of_iterator_on_each_device(void **state)
     }
 }
 
-static void each_kind_in_shared_memory_on_each_device(void **state)
+static void each_iterator_kind_in_svm_works_on_each_device(void **state)
 {
     (void)state;
     for (size_t i = 0; i < resource_count; i++) {
@@ -136,7 +136,7 @@ static void each_kind_in_shared_memory_on_each_device(void **state)
     }
 }
 
-static void each_kind_of_iterator_on_the_host(void **state)
+static void each_iterator_kind_works_on_host(void **state)
 {
     const dynsel_resource host = {.backend = &dynsel_inline_backend};
     (void)state;
@@ -144,7 +144,7 @@ static void each_kind_of_iterator_on_the_host(void **state)
 }
 
 #if CONFIG_DYNSEL_BACKEND_THREADS
-static void each_kind_of_iterator_on_a_worker(void **state)
+static void each_iterator_kind_works_on_worker(void **state)
 {
     size_t count = 0;
     (void)state;
@@ -163,13 +163,13 @@ static void each_kind_of_iterator_on_a_worker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_many_devices_as_expected),
-        cmocka_unit_test(they_share_as_expected),
-        cmocka_unit_test(each_kind_of_iterator_on_each_device),
-        cmocka_unit_test(each_kind_in_shared_memory_on_each_device),
-        cmocka_unit_test(each_kind_of_iterator_on_the_host),
+        cmocka_unit_test(device_count_equals_expected),
+        cmocka_unit_test(sharing_equals_expected),
+        cmocka_unit_test(each_iterator_kind_works_on_each_device),
+        cmocka_unit_test(each_iterator_kind_in_svm_works_on_each_device),
+        cmocka_unit_test(each_iterator_kind_works_on_host),
 #if CONFIG_DYNSEL_BACKEND_THREADS
-        cmocka_unit_test(each_kind_of_iterator_on_a_worker),
+        cmocka_unit_test(each_iterator_kind_works_on_worker),
 #endif
     };
     return cmocka_run_group_tests(tests, open_devices, close_devices);

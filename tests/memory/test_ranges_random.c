@@ -283,7 +283,7 @@ static void begin_program(void)
     }
 }
 
-static void random_ranges_do_what_plain_c_does(void **state)
+static void random_ranges_agree_with_plain_c(void **state)
 {
     (void)state;
     dice.state = test_seed();
@@ -302,6 +302,6 @@ static void random_ranges_do_what_plain_c_does(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_ranges_do_what_plain_c_does)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_ranges_agree_with_plain_c)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void *play(void *args)
     return failures == 0 ? args : NULL;
 }
 
-static void threads_share_staging_memory(void **state)
+static void threads_share_scarce_staging_memory(void **state)
 {
     dynsel_resource resources[DEVICES + 1];
     pthread_t threads[THREADS];
@@ -70,6 +70,6 @@ static void threads_share_staging_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_staging_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_share_scarce_staging_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,7 +178,7 @@ static void run_on(unsigned place, job what)
 
 /* What a policy hears */
 
-static void the_host_brings_back(void **state)
+static void host_access_reports_copy_back_time(void **state)
 {
     (void)state;
     ears[0].next = 1;
@@ -193,7 +193,7 @@ static void the_host_brings_back(void **state)
 }
 
 /* Whatever number a program gives its kinds of work: looking at the data is none of them. */
-static void the_host_brings_back_work_of_any_id(void **state)
+static void host_access_reports_copy_back_for_any_task_id(void **state)
 {
     (void)state;
     const uint32_t ids[] = {1, 2, UINT32_MAX};
@@ -208,7 +208,7 @@ static void the_host_brings_back_work_of_any_id(void **state)
 }
 
 /* Another device is lent the host's memory, and gives the same data back. */
-static void it_is_told_once(void **state)
+static void copy_back_time_is_reported_once(void **state)
 {
     (void)state;
     sim.devices[1].shares = true;
@@ -219,7 +219,7 @@ static void it_is_told_once(void **state)
     assert_told(&ears[0], 5 * US, 0, 0);
 }
 
-static void the_end_of_a_buffer_brings_back(void **state)
+static void buffer_deinit_reports_copy_back_time(void **state)
 {
     (void)state;
     ears[0].note = 5;
@@ -228,7 +228,7 @@ static void the_end_of_a_buffer_brings_back(void **state)
     assert_told(&ears[0], 5 * US, 0, 5);
 }
 
-static void work_elsewhere_brings_back(void **state)
+static void work_in_other_domain_reports_copy_back_time(void **state)
 {
     (void)state;
     const unsigned places_to_read[] = {OTHER, HOST};
@@ -241,7 +241,7 @@ static void work_elsewhere_brings_back(void **state)
     }
 }
 
-static void work_in_the_same_place_brings_nothing_back(void **state)
+static void work_in_same_domain_reports_no_copy_back(void **state)
 {
     (void)state;
     run_with(&ears[0], set_all(a, 1));
@@ -251,7 +251,7 @@ static void work_in_the_same_place_brings_nothing_back(void **state)
 }
 
 /* One after the other, although both are begun before the first is waited for. */
-static void each_buffer_is_told_of(void **state)
+static void copy_back_of_each_buffer_is_reported(void **state)
 {
     (void)state;
     const job both = {.kind = ADD, .value = 3, .buffers = {a, b}};
@@ -273,7 +273,7 @@ static void each_buffer_is_told_of(void **state)
     assert_int_equal(2, times_heard(&ears[0], DYNSEL_TASK_READBACK_TIME));
 }
 
-static void who_did_not_ask_is_not_told(void **state)
+static void policy_without_request_gets_no_copy_back_report(void **state)
 {
     (void)state;
     ears[0].wants = 0;
@@ -283,7 +283,7 @@ static void who_did_not_ask_is_not_told(void **state)
     assert_int_equal(2, ears[0].count);
 }
 
-static void the_last_who_wrote_is_told(void **state)
+static void copy_back_is_reported_to_last_writer(void **state)
 {
     (void)state;
     ears[0].note = 1;
@@ -297,7 +297,7 @@ static void the_last_who_wrote_is_told(void **state)
     assert_told(&ears[0], 5 * US, 1, 2);
 }
 
-static void what_was_overwritten_is_told_to_nobody(void **state)
+static void overwritten_results_report_no_copy_back(void **state)
 {
     (void)state;
     run_with(&ears[0], set_all(a, 1));
@@ -314,7 +314,7 @@ static void what_was_overwritten_is_told_to_nobody(void **state)
 }
 
 /* Nor where a device is lent the host's memory, and gives it back. */
-static void what_the_host_wrote_over_it_is_told_to_nobody(void **state)
+static void results_overwritten_by_host_report_no_copy_back(void **state)
 {
     (void)state;
     sim.devices[1].shares = true;
@@ -325,7 +325,7 @@ static void what_the_host_wrote_over_it_is_told_to_nobody(void **state)
     assert_not_told(&ears[0]);
 }
 
-static void what_failed_is_told_to_nobody(void **state)
+static void failed_work_reports_no_copy_back(void **state)
 {
     (void)state;
     const job fails = {.kind = FAIL, .value = DYNSEL_E_DEVICE, .buffers = {a}};
@@ -341,7 +341,7 @@ static void what_failed_is_told_to_nobody(void **state)
 }
 
 /* The work did not start there: what was there before stays. */
-static void a_start_that_failed_is_told_to_nobody(void **state)
+static void failed_start_reports_no_copy_back(void **state)
 {
     (void)state;
     run_on(1, set_all(a, 1));
@@ -353,7 +353,7 @@ static void a_start_that_failed_is_told_to_nobody(void **state)
 }
 
 /* It moved the data because it tried what else there is, or went back. */
-static void what_a_policy_moves_to_try_is_not_told(void **state)
+static void copies_of_trial_runs_are_not_reported(void **state)
 {
     (void)state;
     const uint8_t tries[] = {DYNSEL_REASON_PROFILING, DYNSEL_REASON_EXPLORING};
@@ -374,7 +374,7 @@ static void what_a_policy_moves_to_try_is_not_told(void **state)
 }
 
 /* Its address may be another policy's by then. */
-static void a_policy_that_has_ended_hears_nothing(void **state)
+static void ended_policy_gets_no_copy_back_report(void **state)
 {
     (void)state;
     run_with(&ears[0], set_all(a, 1));
@@ -390,7 +390,7 @@ static void a_policy_that_has_ended_hears_nothing(void **state)
 }
 
 /* What took place is seen by a submission, and to be told by the next call that looks. */
-static void a_policy_may_end_before_it_is_told(void **state)
+static void policy_may_deinit_before_copy_back_report(void **state)
 {
     (void)state;
     dynsel_host_accessor seen = {0};
@@ -406,7 +406,7 @@ static void a_policy_may_end_before_it_is_told(void **state)
     end_buffer(&a, numbers[0], 1, 1);
 }
 
-static void a_new_buffer_has_nothing_of_the_last_one(void **state)
+static void buffer_in_reused_slot_reports_only_its_own_copy_back(void **state)
 {
     (void)state;
     run_with(&ears[0], set_all(a, 1));
@@ -419,7 +419,7 @@ static void a_new_buffer_has_nothing_of_the_last_one(void **state)
 }
 
 /* Slots are used again and again before anybody fetches. */
-static void much_other_work_in_between_changes_nothing(void **state)
+static void copy_back_report_survives_slot_reuse(void **state)
 {
     (void)state;
     ears[0].note = 42;
@@ -432,7 +432,7 @@ static void much_other_work_in_between_changes_nothing(void **state)
 }
 
 /* Nobody waits for the work itself: it is over when somebody wants its data. */
-static void detached_work_is_told_of(void **state)
+static void detached_work_reports_copy_back_time(void **state)
 {
     (void)state;
     const job what = set_all(a, 1);
@@ -444,7 +444,7 @@ static void detached_work_is_told_of(void **state)
     assert_int_equal(1, times_heard(&ears[0], DYNSEL_TASK_TIME));
 }
 
-static void waiting_in_line_is_not_told(void **state)
+static void copy_back_behind_other_work_is_not_reported(void **state)
 {
     (void)state;
     const job other = set_all(b, 1);
@@ -460,7 +460,7 @@ static void waiting_in_line_is_not_told(void **state)
 }
 
 /* Who comes to look after a long time does not know when it ended. */
-static void an_end_that_was_seen_late_does_not_count(void **state)
+static void copy_back_time_excludes_late_observation(void **state)
 {
     (void)state;
     sim.devices[0].pace = SIMULATED_BY_HAND;
@@ -484,7 +484,7 @@ static dynsel_status never_called(const dynsel_resource *where, void *args, dyns
 }
 
 /* A program that runs its work itself says what it knows. */
-static void programs_tell_it_themselves(void **state)
+static void program_reports_copy_back_time_itself(void **state)
 {
     (void)state;
     const dynsel_task task = {.function = never_called};
@@ -570,7 +570,7 @@ static uint32_t tune(job what, way_home bring_home, uint32_t resource)
     return count;
 }
 
-static void auto_tune_counts_the_way_back(void **state)
+static void auto_tune_includes_copy_back_time(void **state)
 {
     (void)state;
     static const way_home ways[] = {by_host_accessor, by_end, to_a_device, to_the_host};
@@ -586,7 +586,7 @@ static void auto_tune_counts_the_way_back(void **state)
     }
 }
 
-static void auto_tune_counts_shared_memory_being_handed_back(void **state)
+static void auto_tune_includes_return_time_of_shared_memory(void **state)
 {
     (void)state;
     begin_tuning();
@@ -596,7 +596,7 @@ static void auto_tune_counts_shared_memory_being_handed_back(void **state)
 }
 
 /* Nobody fetches the results: the fastest kernel is the best, however far the way back. */
-static void auto_tune_does_not_count_what_nobody_brings_back(void **state)
+static void auto_tune_ignores_copy_back_when_results_stay(void **state)
 {
     (void)state;
     begin_tuning();
@@ -606,7 +606,7 @@ static void auto_tune_does_not_count_what_nobody_brings_back(void **state)
 }
 
 /* A way back that becomes long or short when all is settled. */
-static void auto_tune_notices_a_change(void **state)
+static void auto_tune_adapts_to_changed_copy_back_time(void **state)
 {
     (void)state;
     begin_tuning();
@@ -619,7 +619,7 @@ static void auto_tune_notices_a_change(void **state)
 }
 
 /* Several pieces are under way before the first comes home. */
-static void auto_tune_counts_the_way_back_of_a_burst(void **state)
+static void auto_tune_includes_copy_back_time_of_bursts(void **state)
 {
     (void)state;
     begin_tuning();
@@ -635,7 +635,7 @@ static void auto_tune_counts_the_way_back_of_a_burst(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&tuner.policy));
 }
 
-static void auto_tune_may_end_before_its_work_comes_home(void **state)
+static void auto_tune_may_deinit_before_copy_back(void **state)
 {
     (void)state;
     begin_tuning();
@@ -652,46 +652,51 @@ static void auto_tune_may_end_before_its_work_comes_home(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_host_brings_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_host_brings_back, set_up_delivering, tear_down),
-        cmocka_unit_test_setup_teardown(the_host_brings_back_work_of_any_id, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(it_is_told_once, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_end_of_a_buffer_brings_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_end_of_a_buffer_brings_back, set_up_delivering,
+        cmocka_unit_test_setup_teardown(host_access_reports_copy_back_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(host_access_reports_copy_back_time, set_up_delivering,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(work_elsewhere_brings_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(work_in_the_same_place_brings_nothing_back, set_up,
+        cmocka_unit_test_setup_teardown(host_access_reports_copy_back_for_any_task_id, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(each_buffer_is_told_of, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(who_did_not_ask_is_not_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_last_who_wrote_is_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_was_overwritten_is_told_to_nobody, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_the_host_wrote_over_it_is_told_to_nobody, set_up,
+        cmocka_unit_test_setup_teardown(copy_back_time_is_reported_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(buffer_deinit_reports_copy_back_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(buffer_deinit_reports_copy_back_time, set_up_delivering,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(what_failed_is_told_to_nobody, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_start_that_failed_is_told_to_nobody, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_a_policy_moves_to_try_is_not_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_policy_that_has_ended_hears_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_policy_may_end_before_it_is_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_new_buffer_has_nothing_of_the_last_one, set_up,
+        cmocka_unit_test_setup_teardown(work_in_other_domain_reports_copy_back_time, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(much_other_work_in_between_changes_nothing, set_up,
+        cmocka_unit_test_setup_teardown(work_in_same_domain_reports_no_copy_back, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(detached_work_is_told_of, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(waiting_in_line_is_not_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_end_that_was_seen_late_does_not_count, set_up,
+        cmocka_unit_test_setup_teardown(copy_back_of_each_buffer_is_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(policy_without_request_gets_no_copy_back_report, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(programs_tell_it_themselves, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(auto_tune_counts_the_way_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(auto_tune_counts_shared_memory_being_handed_back, set_up,
+        cmocka_unit_test_setup_teardown(copy_back_is_reported_to_last_writer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(overwritten_results_report_no_copy_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(results_overwritten_by_host_report_no_copy_back, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(auto_tune_does_not_count_what_nobody_brings_back, set_up,
+        cmocka_unit_test_setup_teardown(failed_work_reports_no_copy_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(failed_start_reports_no_copy_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(copies_of_trial_runs_are_not_reported, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ended_policy_gets_no_copy_back_report, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(policy_may_deinit_before_copy_back_report, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(auto_tune_notices_a_change, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(auto_tune_counts_the_way_back_of_a_burst, set_up,
+        cmocka_unit_test_setup_teardown(buffer_in_reused_slot_reports_only_its_own_copy_back,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(copy_back_report_survives_slot_reuse, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(detached_work_reports_copy_back_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(copy_back_behind_other_work_is_not_reported, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(auto_tune_may_end_before_its_work_comes_home, set_up,
+        cmocka_unit_test_setup_teardown(copy_back_time_excludes_late_observation, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(program_reports_copy_back_time_itself, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(auto_tune_includes_copy_back_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(auto_tune_includes_return_time_of_shared_memory, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(auto_tune_ignores_copy_back_when_results_stay, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(auto_tune_adapts_to_changed_copy_back_time, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(auto_tune_includes_copy_back_time_of_bursts, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(auto_tune_may_deinit_before_copy_back, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ static void *live_and_die(void *argument)
     return NULL;
 }
 
-static void policies_end_while_their_work_comes_home(void **state)
+static void policies_deinit_during_copy_back_by_other_threads(void **state)
 {
     (void)state;
     pthread_t threads[THREADS];
@@ -144,7 +144,7 @@ static void policies_end_while_their_work_comes_home(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(policies_end_while_their_work_comes_home),
+        cmocka_unit_test(policies_deinit_during_copy_back_by_other_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

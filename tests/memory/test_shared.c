@@ -3,7 +3,7 @@
  * another has. */
 #include "memory/pair.h"
 
-static void shared_memory_moves_nothing(void **state)
+static void shared_memory_copies_nothing(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -29,7 +29,7 @@ static void shared_memory_moves_nothing(void **state)
     assert_int_equal(0, sim.counts.bytes_in + sim.counts.bytes_out);
 }
 
-static void the_host_reads_beside_a_device_that_shares(void **state)
+static void host_and_sharing_device_read_concurrently(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -46,7 +46,7 @@ static void the_host_reads_beside_a_device_that_shares(void **state)
 }
 
 /* The memory cannot become the device's now, and nobody has to close anything. */
-static void a_device_leaves_the_memory_to_who_has_it_open(void **state)
+static void device_copies_in_while_host_accessor_holds_memory(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -62,7 +62,7 @@ static void a_device_leaves_the_memory_to_who_has_it_open(void **state)
 }
 
 /* It waits for what is still being brought elsewhere, and moves nothing. */
-static void memory_becomes_a_devices_when_it_was_read(void **state)
+static void sharing_device_gets_memory_after_copy_in_elsewhere(void **state)
 {
     (void)state;
     static int32_t more[ELEMENTS];
@@ -83,7 +83,7 @@ static void memory_becomes_a_devices_when_it_was_read(void **state)
     finish_with(0, 1);
 }
 
-static void what_others_wrote_reaches_a_device_that_shares(void **state)
+static void writes_elsewhere_reach_sharing_device(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -107,7 +107,7 @@ static void what_others_wrote_reaches_a_device_that_shares(void **state)
 }
 
 /* The host reads what it wrote, in memory that the device has to get before it can read it too. */
-static void a_device_waits_until_the_host_has_read(void **state)
+static void sharing_device_waits_for_host_reader(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -127,7 +127,7 @@ static void a_device_waits_until_the_host_has_read(void **state)
     finish_with(4, 2);
 }
 
-static void memory_that_is_shared_is_read_first(void **state)
+static void shared_copy_is_preferred_as_source(void **state)
 {
     (void)state;
     for (unsigned sharer = 0; sharer < 2; sharer++) {
@@ -145,7 +145,7 @@ static void memory_that_is_shared_is_read_first(void **state)
     finish_with(1, 1);
 }
 
-static void what_is_allocated_as_shared_is_the_devices(void **state)
+static void memory_allocated_as_shared_belongs_to_device(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -159,7 +159,7 @@ static void what_is_allocated_as_shared_is_the_devices(void **state)
 }
 
 /* What is brought elsewhere is still being read. */
-static void shared_memory_is_handed_over_when_it_was_read(void **state)
+static void shared_memory_goes_to_device_after_copy_in_elsewhere(void **state)
 {
     (void)state;
     static int32_t more[ELEMENTS];
@@ -181,7 +181,7 @@ static void shared_memory_is_handed_over_when_it_was_read(void **state)
     finish_with(3, 3);
 }
 
-static void shared_memory_that_was_lost_is_made_anew(void **state)
+static void lost_shared_memory_is_allocated_again(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -238,7 +238,7 @@ static void read_and_copy_on(unsigned place)
     assert_status(DYNSEL_OK, dynsel_wait(&nested));
 }
 
-static void who_may_share_the_memory_is_waited_for(void **state)
+static void copy_in_waits_for_device_that_may_share(void **state)
 {
     (void)state;
     sim.devices[1].shares = true; /* but 0 does not */
@@ -248,7 +248,7 @@ static void who_may_share_the_memory_is_waited_for(void **state)
     assert_int_equal(ELEMENTS - 1, others[ELEMENTS - 1]);
 }
 
-static void the_host_takes_back_what_a_device_got_in_between(void **state)
+static void host_reclaims_memory_given_to_device_meanwhile(void **state)
 {
     (void)state;
     sim.devices[0].shares = true;
@@ -260,7 +260,7 @@ static void the_host_takes_back_what_a_device_got_in_between(void **state)
 }
 
 /* Device 1 has memory for it already, and only the data have to be brought. */
-static void data_are_not_read_while_the_memory_becomes_a_devices(void **state)
+static void copy_in_waits_while_device_takes_shared_memory(void **state)
 {
     (void)state;
     run_on(1, add_to(a, 0));
@@ -280,19 +280,19 @@ int main(void)
 #define EACH(test)                                                                                 \
     cmocka_unit_test_setup(test, set_up), cmocka_unit_test_setup(test, set_up_with_waits)
     const struct CMUnitTest tests[] = {
-        EACH(shared_memory_moves_nothing),
-        EACH(the_host_reads_beside_a_device_that_shares),
-        EACH(a_device_leaves_the_memory_to_who_has_it_open),
-        EACH(memory_becomes_a_devices_when_it_was_read),
-        EACH(what_others_wrote_reaches_a_device_that_shares),
-        EACH(a_device_waits_until_the_host_has_read),
-        EACH(memory_that_is_shared_is_read_first),
-        EACH(what_is_allocated_as_shared_is_the_devices),
-        EACH(shared_memory_is_handed_over_when_it_was_read),
-        EACH(shared_memory_that_was_lost_is_made_anew),
-        EACH(who_may_share_the_memory_is_waited_for),
-        EACH(the_host_takes_back_what_a_device_got_in_between),
-        EACH(data_are_not_read_while_the_memory_becomes_a_devices),
+        EACH(shared_memory_copies_nothing),
+        EACH(host_and_sharing_device_read_concurrently),
+        EACH(device_copies_in_while_host_accessor_holds_memory),
+        EACH(sharing_device_gets_memory_after_copy_in_elsewhere),
+        EACH(writes_elsewhere_reach_sharing_device),
+        EACH(sharing_device_waits_for_host_reader),
+        EACH(shared_copy_is_preferred_as_source),
+        EACH(memory_allocated_as_shared_belongs_to_device),
+        EACH(shared_memory_goes_to_device_after_copy_in_elsewhere),
+        EACH(lost_shared_memory_is_allocated_again),
+        EACH(copy_in_waits_for_device_that_may_share),
+        EACH(host_reclaims_memory_given_to_device_meanwhile),
+        EACH(copy_in_waits_while_device_takes_shared_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

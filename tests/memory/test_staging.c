@@ -105,7 +105,7 @@ static void check_all(const int *data, size_t count, int value)
     }
 }
 
-static void it_is_kept_for_what_is_not_much_smaller(void **state)
+static void staging_memory_is_reused_down_to_quarter_of_its_size(void **state)
 {
     (void)state;
     run(DEVICE, (work){1, LARGE, elements[0]});
@@ -119,7 +119,7 @@ static void it_is_kept_for_what_is_not_much_smaller(void **state)
 }
 
 /* Together with what is there, only the rest is new. */
-static void what_is_there_is_used_with_what_is_new(void **state)
+static void kept_staging_memory_is_used_beside_new(void **state)
 {
     (void)state;
     run(DEVICE, (work){1, SMALL, elements[0]});
@@ -144,7 +144,7 @@ static dynsel_status record_fill(dynsel_handler *handler, void *args)
 }
 
 /* Where devices want that, and nothing is copied into it. */
-static void new_memory_is_made_ready_once(void **state)
+static void new_staging_memory_is_prepared_once(void **state)
 {
     fill_work what = {elements[0]};
     (void)state;
@@ -158,7 +158,7 @@ static void new_memory_is_made_ready_once(void **state)
 }
 
 /* The smallest that is large enough. */
-static void the_best_of_what_is_kept_is_taken(void **state)
+static void smallest_sufficient_staging_memory_is_taken(void **state)
 {
     dynsel_submission submissions[2];
     (void)state;
@@ -175,7 +175,7 @@ static void the_best_of_what_is_kept_is_taken(void **state)
 }
 
 /* More than there is place for in the table: what was taken longest ago goes first. */
-static void a_full_table_gives_up_the_oldest(void **state)
+static void full_staging_table_evicts_least_recently_taken(void **state)
 {
     enum { RANGES = 5, MORE = RANGES * SIMULATED_DEVICES - CONFIG_DYNSEL_STAGING_COUNT };
     (void)state;
@@ -198,7 +198,7 @@ static void a_full_table_gives_up_the_oldest(void **state)
 
 /* Where all that is kept is too large to be used, it makes way. Where there may be more than the
  * simulated devices have, other configurations do this. */
-static void what_is_kept_and_too_large_makes_way(void **state)
+static void oversized_idle_staging_memory_is_evicted(void **state)
 {
     enum {
         BYTES_OF_ALL = CONFIG_DYNSEL_STAGING_BYTES / (8 * GRAIN) * (8 * GRAIN),
@@ -222,7 +222,7 @@ static void what_is_kept_and_too_large_makes_way(void **state)
 }
 
 /* To the last byte. */
-static void what_is_kept_leaves_room_for_the_rest(void **state)
+static void kept_staging_memory_leaves_room_to_last_byte(void **state)
 {
     enum {
         BYTES_OF_ALL = CONFIG_DYNSEL_STAGING_BYTES / (8 * GRAIN) * (8 * GRAIN),
@@ -240,7 +240,7 @@ static void what_is_kept_leaves_room_for_the_rest(void **state)
 }
 
 /* A start that does not take place gives back what was taken for it. */
-static void a_start_that_is_put_off_keeps_nothing(void **state)
+static void postponed_start_returns_its_staging_memory(void **state)
 {
     dynsel_submission submission;
     (void)state;
@@ -253,7 +253,7 @@ static void a_start_that_is_put_off_keeps_nothing(void **state)
     check_all(elements[0], SMALL, 1);
 }
 
-static void a_policy_that_leaves_takes_its_own_along(void **state)
+static void policy_deinit_releases_its_staging_memory(void **state)
 {
     static dynsel_fixed_resource_policy policies[2];
     (void)state;
@@ -284,7 +284,7 @@ static void bring_round(uint32_t remembered)
     dynsel_this_thread()->slot_cursor = index;
 }
 
-static void what_had_a_token_before_has_nothing(void **state)
+static void reused_token_owns_no_staging_memory(void **state)
 {
     dynsel_submission submissions[2];
     uint32_t tokens[2];
@@ -313,7 +313,7 @@ static void what_had_a_token_before_has_nothing(void **state)
     check_all(elements[0], SMALL, 4);
 }
 
-static void what_others_have_is_left_to_them(void **state)
+static void reused_token_keeps_staging_memory_of_others(void **state)
 {
     dynsel_submission submissions[2];
     (void)state;
@@ -333,7 +333,7 @@ static void what_others_have_is_left_to_them(void **state)
 }
 
 /* Whichever of those that have all places ends first. */
-static void who_waits_for_places_goes_on_with_the_next_that_are_free(void **state)
+static void work_waiting_for_staging_takes_next_free_entries(void **state)
 {
     (void)state;
     skip_unless(HALF_OF_ALL <= CONFIG_DYNSEL_MAX_STAGED &&
@@ -364,18 +364,18 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(it_is_kept_for_what_is_not_much_smaller),
-        TEST(what_is_there_is_used_with_what_is_new),
-        TEST(new_memory_is_made_ready_once),
-        TEST(the_best_of_what_is_kept_is_taken),
-        TEST(a_full_table_gives_up_the_oldest),
-        TEST(what_is_kept_and_too_large_makes_way),
-        TEST(what_is_kept_leaves_room_for_the_rest),
-        TEST(a_start_that_is_put_off_keeps_nothing),
-        TEST(a_policy_that_leaves_takes_its_own_along),
-        TEST(what_had_a_token_before_has_nothing),
-        TEST(what_others_have_is_left_to_them),
-        TEST(who_waits_for_places_goes_on_with_the_next_that_are_free),
+        TEST(staging_memory_is_reused_down_to_quarter_of_its_size),
+        TEST(kept_staging_memory_is_used_beside_new),
+        TEST(new_staging_memory_is_prepared_once),
+        TEST(smallest_sufficient_staging_memory_is_taken),
+        TEST(full_staging_table_evicts_least_recently_taken),
+        TEST(oversized_idle_staging_memory_is_evicted),
+        TEST(kept_staging_memory_leaves_room_to_last_byte),
+        TEST(postponed_start_returns_its_staging_memory),
+        TEST(policy_deinit_releases_its_staging_memory),
+        TEST(reused_token_owns_no_staging_memory),
+        TEST(reused_token_keeps_staging_memory_of_others),
+        TEST(work_waiting_for_staging_takes_next_free_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static unsigned slots_in_use(void)
     return dynsel_get_in_flight_statistics().in_use;
 }
 
-static void each_form_submits(void **state)
+static void each_submit_form_submits(void **state)
 {
     (void)state;
     job jobs[] = {CHANGES(1, buffers[0]), CHANGES(2, buffers[0]), CHANGES(3, buffers[0]),
@@ -96,7 +96,7 @@ static void each_form_submits(void **state)
 }
 
 /* What comes out of a handle of work that waits. */
-static void a_handle_of_work_that_waits(void **state)
+static void handle_of_pending_work_has_resource_and_no_event(void **state)
 {
     (void)state;
     job first = CHANGES(1, buffers[0]);
@@ -121,7 +121,7 @@ static void a_handle_of_work_that_waits(void **state)
     end();
 }
 
-static void mistakes_are_told(void **state)
+static void wrong_submit_calls_are_refused(void **state)
 {
     (void)state;
     job what = CHANGES(1, buffers[0]);
@@ -147,7 +147,7 @@ static dynsel_status never(dynsel_policy *policy, const dynsel_task *task,
     return DYNSEL_E_UNSUPPORTED;
 }
 
-static void a_policy_has_to_select(void **state)
+static void policy_without_select_is_unsupported(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "never", .submit = never};
@@ -169,7 +169,7 @@ static dynsel_status give_up(job *what)
     return DYNSEL_E_USER - 1;
 }
 
-static void a_group_function_can_give_up(void **state)
+static void group_function_failure_cancels_submit(void **state)
 {
     (void)state;
     job what = CHANGES(1, buffers[0]);
@@ -198,7 +198,7 @@ static dynsel_status end_second_buffer(dynsel_policy *policy, const dynsel_task 
 }
 
 /* After it was required, before the command group has its place in the order. */
-static void a_buffer_can_end_too_early(void **state)
+static void buffer_ended_before_ordering_is_stale(void **state)
 {
     (void)state;
     static const dynsel_policy_ops ops = {.name = "ending", .try_select = end_second_buffer};
@@ -269,7 +269,7 @@ static dynsel_status group_of_device_kernel(dynsel_handler *handler, void *args)
     return dynsel_single_task(handler, &kernel);
 }
 
-static void resources_without_a_form_are_passed_over(void **state)
+static void resources_without_kernel_form_are_excluded(void **state)
 {
     (void)state;
     const dynsel_resource resources[] = {{.backend = &other}, manual_resource(&manual, 0)};
@@ -299,7 +299,7 @@ static void resources_without_a_form_are_passed_over(void **state)
 
 /* Full tables. */
 
-static void the_readers_of_a_buffer_can_be_too_many(void **state)
+static void too_many_readers_of_one_buffer_are_refused(void **state)
 {
     (void)state;
     job reads[READERS + 2];
@@ -333,7 +333,7 @@ static void the_readers_of_a_buffer_can_be_too_many(void **state)
     end();
 }
 
-static void the_dependencies_can_be_too_many(void **state)
+static void too_many_dependencies_are_refused(void **state)
 {
     (void)state;
     enum { ALL = DEPENDENCIES + 1 };
@@ -365,7 +365,7 @@ static void the_dependencies_can_be_too_many(void **state)
 
 /* Readers of several buffers at once are as many dependencies as they are themselves; and those
  * that a writer stands behind leave their places to others. */
-static void what_is_behind_a_writer_counts_no_more(void **state)
+static void readers_behind_writer_free_their_entries(void **state)
 {
     (void)state;
     enum { AT_ONCE = (int)READERS < (int)DEPENDENCIES ? (int)READERS : (int)DEPENDENCIES };
@@ -411,7 +411,7 @@ static void fill_slots(unsigned count)
     assert_int_equal(SLOTS, slots_in_use());
 }
 
-static void all_slots_can_be_taken_by_what_waits(void **state)
+static void pending_work_can_fill_all_slots(void **state)
 {
     (void)state;
     fill_slots(SLOTS);
@@ -430,7 +430,7 @@ static void all_slots_can_be_taken_by_what_waits(void **state)
 }
 
 /* All of it waits for what this thread has open. */
-static void waiting_for_oneself_is_refused(void **state)
+static void submit_that_waits_for_own_host_accessor_is_refused(void **state)
 {
     (void)state;
     dynsel_host_accessor mine = {.data = NULL};
@@ -459,7 +459,7 @@ static dynsel_status submit_inner(job *what)
 }
 
 /* It has its place in the order before that in whose group function it is submitted. */
-static void group_functions_can_submit(void **state)
+static void group_function_may_submit(void **state)
 {
     (void)state;
     job outer = CHANGES(1, buffers[0]);
@@ -482,7 +482,7 @@ static dynsel_status submit_itself(job *what)
 }
 
 /* Each of them has a slot: at last there is none, and nobody to wait for. */
-static void group_functions_can_submit_too_deep(void **state)
+static void too_deep_nested_submits_are_refused(void **state)
 {
     (void)state;
     job what = CHANGES(1, buffers[0]);
@@ -502,7 +502,7 @@ static dynsel_status wait_in_task(job *what)
                : DYNSEL_OK;
 }
 
-static void task_functions_submit_what_is_started_or_waits(void **state)
+static void task_function_may_submit_ready_or_pending_work(void **state)
 {
     (void)state;
     job outer[] = {CHANGES(1, buffers[0]), CHANGES(1, buffers[0])};
@@ -526,7 +526,7 @@ static void task_functions_submit_what_is_started_or_waits(void **state)
     end();
 }
 
-static void task_functions_do_not_wait(void **state)
+static void submit_and_wait_in_task_function_is_refused(void **state)
 {
     (void)state;
     job outer = CHANGES(1, buffers[0]);
@@ -546,7 +546,7 @@ static dynsel_status find_all_full(job *what)
     return DYNSEL_OK;
 }
 
-static void task_functions_do_not_wait_for_room(void **state)
+static void submit_in_task_function_does_not_wait_for_room(void **state)
 {
     (void)state;
     job last = CHANGES(99, buffers[1]);
@@ -575,7 +575,7 @@ static dynsel_status submit_inline(job *what)
 }
 
 /* Progress comes to an end, although each that it starts submits one more. */
-static void progress_is_bounded(void **state)
+static void progress_call_ends_when_work_submits_more(void **state)
 {
     (void)state;
     const dynsel_resource where = {.backend = &dynsel_inline_backend};
@@ -660,7 +660,7 @@ static void begin_listening(void)
         assert_int_equal((withdrawals_), heard.withdrawals);                                       \
     } while (0)
 
-static void each_is_reported_once_as_submitted_and_once_as_complete(void **state)
+static void command_group_reports_submit_and_completion_once(void **state)
 {
     (void)state;
     begin_listening();
@@ -685,7 +685,7 @@ static void each_is_reported_once_as_submitted_and_once_as_complete(void **state
     end_with(DYNSEL_E_DEPENDENCY);
 }
 
-static void what_is_refused_is_withdrawn(void **state)
+static void refused_submit_is_withdrawn_from_policy(void **state)
 {
     (void)state;
     begin_listening();
@@ -715,7 +715,7 @@ static dynsel_status group_with_key(dynsel_handler *handler, void *args)
     return group_of(handler, args);
 }
 
-static void policies_see_what_it_needs(void **state)
+static void policy_sees_requirements_of_command_group(void **state)
 {
     (void)state;
     begin_listening();
@@ -750,7 +750,7 @@ static void policies_see_what_it_needs(void **state)
 }
 
 #if CONFIG_DYNSEL_STATISTICS
-static void they_are_counted(void **state)
+static void statistics_count_command_groups(void **state)
 {
     (void)state;
     job jobs[] = {CHANGES(1, buffers[0]), CHANGES(2, buffers[0]), CHANGES(3, buffers[0])};
@@ -771,29 +771,29 @@ static void they_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(each_form_submits, set_up),
-        cmocka_unit_test_setup(a_handle_of_work_that_waits, set_up),
-        cmocka_unit_test_setup(mistakes_are_told, set_up),
-        cmocka_unit_test_setup(a_policy_has_to_select, set_up),
-        cmocka_unit_test_setup(a_group_function_can_give_up, set_up),
-        cmocka_unit_test_setup(a_buffer_can_end_too_early, set_up),
-        cmocka_unit_test_setup(resources_without_a_form_are_passed_over, set_up),
-        cmocka_unit_test_setup(the_readers_of_a_buffer_can_be_too_many, set_up),
-        cmocka_unit_test_setup(the_dependencies_can_be_too_many, set_up),
-        cmocka_unit_test_setup(what_is_behind_a_writer_counts_no_more, set_up),
-        cmocka_unit_test_setup(all_slots_can_be_taken_by_what_waits, set_up),
-        cmocka_unit_test_setup(waiting_for_oneself_is_refused, set_up),
-        cmocka_unit_test_setup(group_functions_can_submit, set_up),
-        cmocka_unit_test_setup(group_functions_can_submit_too_deep, set_up),
-        cmocka_unit_test_setup(task_functions_submit_what_is_started_or_waits, set_up),
-        cmocka_unit_test_setup(task_functions_do_not_wait, set_up),
-        cmocka_unit_test_setup(task_functions_do_not_wait_for_room, set_up),
-        cmocka_unit_test_setup(progress_is_bounded, set_up),
-        cmocka_unit_test_setup(each_is_reported_once_as_submitted_and_once_as_complete, set_up),
-        cmocka_unit_test_setup(what_is_refused_is_withdrawn, set_up),
-        cmocka_unit_test_setup(policies_see_what_it_needs, set_up),
+        cmocka_unit_test_setup(each_submit_form_submits, set_up),
+        cmocka_unit_test_setup(handle_of_pending_work_has_resource_and_no_event, set_up),
+        cmocka_unit_test_setup(wrong_submit_calls_are_refused, set_up),
+        cmocka_unit_test_setup(policy_without_select_is_unsupported, set_up),
+        cmocka_unit_test_setup(group_function_failure_cancels_submit, set_up),
+        cmocka_unit_test_setup(buffer_ended_before_ordering_is_stale, set_up),
+        cmocka_unit_test_setup(resources_without_kernel_form_are_excluded, set_up),
+        cmocka_unit_test_setup(too_many_readers_of_one_buffer_are_refused, set_up),
+        cmocka_unit_test_setup(too_many_dependencies_are_refused, set_up),
+        cmocka_unit_test_setup(readers_behind_writer_free_their_entries, set_up),
+        cmocka_unit_test_setup(pending_work_can_fill_all_slots, set_up),
+        cmocka_unit_test_setup(submit_that_waits_for_own_host_accessor_is_refused, set_up),
+        cmocka_unit_test_setup(group_function_may_submit, set_up),
+        cmocka_unit_test_setup(too_deep_nested_submits_are_refused, set_up),
+        cmocka_unit_test_setup(task_function_may_submit_ready_or_pending_work, set_up),
+        cmocka_unit_test_setup(submit_and_wait_in_task_function_is_refused, set_up),
+        cmocka_unit_test_setup(submit_in_task_function_does_not_wait_for_room, set_up),
+        cmocka_unit_test_setup(progress_call_ends_when_work_submits_more, set_up),
+        cmocka_unit_test_setup(command_group_reports_submit_and_completion_once, set_up),
+        cmocka_unit_test_setup(refused_submit_is_withdrawn_from_policy, set_up),
+        cmocka_unit_test_setup(policy_sees_requirements_of_command_group, set_up),
 #if CONFIG_DYNSEL_STATISTICS
-        cmocka_unit_test_setup(they_are_counted, set_up),
+        cmocka_unit_test_setup(statistics_count_command_groups, set_up),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

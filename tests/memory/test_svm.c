@@ -177,7 +177,7 @@ static void *block(const dynsel_resource *where, size_t bytes)
     return memory;
 }
 
-static void mistakes_are_refused(void **state)
+static void wrong_svm_calls_are_refused(void **state)
 {
     const dynsel_resource nothing = {NULL, NULL};
     void *memory = &memory;
@@ -198,7 +198,7 @@ static void mistakes_are_refused(void **state)
     assert_int_equal(0, driver.takes);
 }
 
-static void what_is_none_any_more_is_refused(void **state)
+static void freed_or_inner_svm_pointer_is_refused(void **state)
 {
     unsigned char *const memory = block(&host, 64);
     (void)state;
@@ -224,7 +224,7 @@ static void check_turns(const dynsel_resource *where)
     assert_status(DYNSEL_OK, dynsel_svm_free(memory));
 }
 
-static void mapping_is_in_turn_everywhere(void **state)
+static void svm_map_and_unmap_must_alternate(void **state)
 {
     (void)state;
     check_turns(&host);
@@ -274,7 +274,7 @@ static void take_piece(piece *p, test_random *random)
     }
 }
 
-static void blocks_are_aligned_and_apart(void **state)
+static void svm_blocks_are_aligned_and_disjoint(void **state)
 {
     static piece pieces[BLOCKS];
     test_random random = {test_seed()};
@@ -299,7 +299,7 @@ static void blocks_are_aligned_and_apart(void **state)
     assert_status(DYNSEL_OK, dynsel_svm_free(memory));
 }
 
-static void what_is_full_names_its_symbol(void **state)
+static void full_svm_pool_error_names_its_option(void **state)
 {
     void *blocks[BLOCKS];
     void *memory = NULL;
@@ -322,7 +322,7 @@ static void what_is_full_names_its_symbol(void **state)
     }
 }
 
-static void only_so_many_domains_have_a_pool(void **state)
+static void full_svm_pool_table_is_refused(void **state)
 {
     void *blocks[CONFIG_DYNSEL_MAX_DOMAINS];
     void *memory = NULL;
@@ -340,7 +340,7 @@ static void only_so_many_domains_have_a_pool(void **state)
     }
 }
 
-static void failures_of_drivers_change_nothing(void **state)
+static void driver_failure_leaves_svm_block_unchanged(void **state)
 {
     void *memory = NULL;
     (void)state;
@@ -398,7 +398,7 @@ static dynsel_status run(void *pointer)
     return dynsel_submit_command_group_and_wait(&policy.policy, use_it, pointer);
 }
 
-static void who_takes_it_depends_on_the_mapping(void **state)
+static void mapping_decides_which_resource_takes_svm_pointer(void **state)
 {
     const dynsel_resource both[] = {device[A], host};
     unsigned char *const memory = block(&device[A], 64);
@@ -428,7 +428,7 @@ static void who_takes_it_depends_on_the_mapping(void **state)
     assert_status(DYNSEL_OK, dynsel_svm_free(memory));
 }
 
-static void who_need_not_map_takes_it_always(void **state)
+static void fine_grain_svm_pointer_is_taken_mapped_or_not(void **state)
 {
     const dynsel_resource both[] = {device[A], host};
     unsigned hosts = 0;
@@ -448,7 +448,7 @@ static void who_need_not_map_takes_it_always(void **state)
     assert_status(DYNSEL_OK, dynsel_svm_free(memory));
 }
 
-static void what_is_anothers_is_refused(void **state)
+static void svm_pointer_of_other_domain_is_refused(void **state)
 {
     unsigned char *const memory = block(&device[A], 64);
     (void)state;
@@ -472,7 +472,7 @@ static void what_is_anothers_is_refused(void **state)
 }
 
 /* Whichever comes first in the policy, the error is about the one that is nearest to taking it. */
-static void the_nearest_resource_is_told_about(void **state)
+static void svm_error_describes_closest_resource(void **state)
 {
     const dynsel_resource orders[2][2] = {{device[A], device[B]}, {device[B], device[A]}};
     unsigned char *const memory = block(&device[A], 64);
@@ -489,7 +489,7 @@ static void the_nearest_resource_is_told_about(void **state)
 }
 
 /* What one pointer cannot go to is no matter for the next. */
-static void who_was_passed_over_is_asked_again(void **state)
+static void resource_excluded_once_is_considered_again(void **state)
 {
     void *pointers[DEVICES];
     (void)state;
@@ -507,7 +507,7 @@ static void who_was_passed_over_is_asked_again(void **state)
     }
 }
 
-static void what_is_in_use_stays(void **state)
+static void svm_free_and_map_during_use_are_busy(void **state)
 {
     dynsel_submission submission;
     unsigned char *const memory = block(&device[A], 64);
@@ -527,7 +527,7 @@ static void what_is_in_use_stays(void **state)
 }
 
 /* Nobody has waited for it, or looked. */
-static void what_has_just_ended_is_looked_for(void **state)
+static void svm_map_polls_completed_work(void **state)
 {
     dynsel_submission submission;
     unsigned char *const memory = block(&device[A], 64);
@@ -543,7 +543,7 @@ static void what_has_just_ended_is_looked_for(void **state)
     end();
 }
 
-static void one_at_a_time_maps_and_unmaps(void **state)
+static void concurrent_svm_map_and_unmap_are_refused(void **state)
 {
     unsigned char *const memory = block(&device[A], 64);
     (void)state;
@@ -555,7 +555,7 @@ static void one_at_a_time_maps_and_unmaps(void **state)
 }
 
 /* Whether it could not be started or failed later. */
-static void what_is_over_holds_nothing(void **state)
+static void failed_work_does_not_hold_svm_block(void **state)
 {
     unsigned char *const memory = block(&device[A], 64);
     (void)state;
@@ -586,7 +586,7 @@ static dynsel_status use_inside(dynsel_handler *handler, void *args)
     return dynsel_single_task(handler, &mapping);
 }
 
-static void task_functions_do_not_map(void **state)
+static void svm_map_in_task_function_is_refused(void **state)
 {
     void *const memory = block(&host, 64);
     (void)state;
@@ -637,7 +637,7 @@ static void *take_and_give_back(void *args)
     return NULL;
 }
 
-static void threads_take_and_give_back(void **state)
+static void threads_allocate_and_free_svm_blocks(void **state)
 {
     static worker workers[THREADS];
     const dynsel_resource all[] = {device[A], host, device[B]};
@@ -661,26 +661,29 @@ static void threads_take_and_give_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(mistakes_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_none_any_more_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(mapping_is_in_turn_everywhere, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(blocks_are_aligned_and_apart, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_full_names_its_symbol, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(only_so_many_domains_have_a_pool, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(failures_of_drivers_change_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(who_takes_it_depends_on_the_mapping, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(who_need_not_map_takes_it_always, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_anothers_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_nearest_resource_is_told_about, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(who_was_passed_over_is_asked_again, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_in_use_stays, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_has_just_ended_is_looked_for, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(one_at_a_time_maps_and_unmaps, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_over_holds_nothing, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(task_functions_do_not_map, set_up, tear_down),
+    const struct CMUnitTest tests[] =
+    { cmocka_unit_test_setup_teardown(wrong_svm_calls_are_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(freed_or_inner_svm_pointer_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(svm_map_and_unmap_must_alternate, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(svm_blocks_are_aligned_and_disjoint, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(full_svm_pool_error_names_its_option, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(full_svm_pool_table_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(driver_failure_leaves_svm_block_unchanged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(mapping_decides_which_resource_takes_svm_pointer, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(fine_grain_svm_pointer_is_taken_mapped_or_not, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(svm_pointer_of_other_domain_is_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(svm_error_describes_closest_resource, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(resource_excluded_once_is_considered_again, set_up,
+                                      tear_down),
+      cmocka_unit_test_setup_teardown(svm_free_and_map_during_use_are_busy, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(svm_map_polls_completed_work, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(concurrent_svm_map_and_unmap_are_refused, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(failed_work_does_not_hold_svm_block, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(svm_map_in_task_function_is_refused, set_up, tear_down),
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-        cmocka_unit_test_setup_teardown(threads_take_and_give_back, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(threads_allocate_and_free_svm_blocks, set_up, tear_down),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -373,7 +373,7 @@ static void try_all_at(size_t place, size_t skew, uint32_t bytes)
     }
 }
 
-static void every_mode_size_and_part_is_accessed(void **state)
+static void each_mode_size_and_part_is_accessed(void **state)
 {
     (void)state;
     for (size_t place = 0; place < place_count; place++) {
@@ -546,7 +546,7 @@ static void check_words(unsigned changes)
     }
 }
 
-static void what_is_wrong_is_refused_and_starts_nothing(void **state)
+static void wrong_accessor_use_is_refused_and_starts_nothing(void **state)
 {
     (void)state;
     for (size_t place = 0; place < place_count; place++) {
@@ -620,7 +620,7 @@ static dynsel_status require_refused(dynsel_handler *handler, void *args)
     return change_it(handler, &right);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void impossible_accessors_are_refused(void **state)
 {
     (void)state;
     make_words();
@@ -652,7 +652,7 @@ static dynsel_status change_view(dynsel_handler *handler, void *args)
     return dynsel_parallel_for(handler, &change, DYNSEL_RANGE(4), NULL, NULL);
 }
 
-static void one_placeholder_serves_many_groups_and_queues(void **state)
+static void placeholder_serves_many_command_groups_and_queues(void **state)
 {
     enum { ROUNDS = 12 };
     (void)state;
@@ -681,7 +681,7 @@ static dynsel_status clear_late(dynsel_handler *handler, void *args)
     return dynsel_fill(handler, &of_none, &zero, sizeof zero);
 }
 
-static void a_late_placeholder_serves_one_buffer_after_the_other(void **state)
+static void unbound_placeholder_serves_several_buffers_in_turn(void **state)
 {
     (void)state;
     for (size_t place = 0; place < place_count; place++) {
@@ -709,7 +709,7 @@ static dynsel_status read_and_write(dynsel_handler *handler, void *args)
     return dynsel_parallel_for(handler, &look, DYNSEL_RANGE(4), NULL, NULL);
 }
 
-static void two_placeholders_of_one_buffer_have_different_modes(void **state)
+static void two_placeholders_of_one_buffer_may_differ_in_mode(void **state)
 {
     (void)state;
     for (size_t place = 0; place < place_count; place++) {
@@ -739,7 +739,7 @@ static dynsel_status count_up(dynsel_handler *handler, void *args)
     return dynsel_parallel_for(handler, &count_items, DYNSEL_RANGE(1000), NULL, NULL);
 }
 
-static void atomic_placeholders_count_everywhere(void **state)
+static void atomic_placeholder_counts_on_all_resources(void **state)
 {
     uint32_t counter = 0;
     (void)state;
@@ -762,7 +762,7 @@ static dynsel_status look_in_host_task(dynsel_handler *handler, void *args)
     return dynsel_host_task(handler, count_on_host);
 }
 
-static void host_tasks_take_placeholders(void **state)
+static void host_task_accepts_placeholder(void **state)
 {
     dynsel_host_accessor seen = {0};
     (void)state;
@@ -780,14 +780,14 @@ static void host_tasks_take_placeholders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_mode_size_and_part_is_accessed),
-        cmocka_unit_test(what_is_wrong_is_refused_and_starts_nothing),
-        cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(one_placeholder_serves_many_groups_and_queues),
-        cmocka_unit_test(a_late_placeholder_serves_one_buffer_after_the_other),
-        cmocka_unit_test(two_placeholders_of_one_buffer_have_different_modes),
-        cmocka_unit_test(atomic_placeholders_count_everywhere),
-        cmocka_unit_test(host_tasks_take_placeholders),
+        cmocka_unit_test(each_mode_size_and_part_is_accessed),
+        cmocka_unit_test(wrong_accessor_use_is_refused_and_starts_nothing),
+        cmocka_unit_test(impossible_accessors_are_refused),
+        cmocka_unit_test(placeholder_serves_many_command_groups_and_queues),
+        cmocka_unit_test(unbound_placeholder_serves_several_buffers_in_turn),
+        cmocka_unit_test(two_placeholders_of_one_buffer_may_differ_in_mode),
+        cmocka_unit_test(atomic_placeholder_counts_on_all_resources),
+        cmocka_unit_test(host_task_accepts_placeholder),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

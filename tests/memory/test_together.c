@@ -366,26 +366,26 @@ static void check_sums(simulated_pace pace, bool in_order)
     end();
 }
 
-static void sums_are_exact_on_devices_in_order(void **state)
+static void threads_on_in_order_devices_give_exact_sums(void **state)
 {
     (void)state;
     check_sums(SIMULATED_WHEN_POLLED, true);
 }
 
-static void sums_are_exact_on_devices_out_of_order(void **state)
+static void threads_on_out_of_order_devices_give_exact_sums(void **state)
 {
     (void)state;
     check_sums(SIMULATED_WHEN_POLLED, false);
 }
 
-static void sums_are_exact_on_devices_at_once(void **state)
+static void threads_on_immediate_devices_give_exact_sums(void **state)
 {
     (void)state;
     check_sums(SIMULATED_AT_ONCE, true);
 }
 
 /* CHECK would see what SPOIL left. */
-static void failures_reach_what_depends_on_them_and_nothing_hangs(void **state)
+static void concurrent_failures_reach_dependents_without_hang(void **state)
 {
     (void)state;
     const uint64_t seed = test_seed();
@@ -407,10 +407,10 @@ static void failures_reach_what_depends_on_them_and_nothing_hangs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_exact_on_devices_in_order),
-        cmocka_unit_test(sums_are_exact_on_devices_out_of_order),
-        cmocka_unit_test(sums_are_exact_on_devices_at_once),
-        cmocka_unit_test(failures_reach_what_depends_on_them_and_nothing_hangs),
+        cmocka_unit_test(threads_on_in_order_devices_give_exact_sums),
+        cmocka_unit_test(threads_on_out_of_order_devices_give_exact_sums),
+        cmocka_unit_test(threads_on_immediate_devices_give_exact_sums),
+        cmocka_unit_test(concurrent_failures_reach_dependents_without_hang),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,7 @@ static void send_chain(job *jobs, unsigned count, dynsel_buffer buffer)
     }
 }
 
-static void what_waits_is_not_looked_at_meanwhile(void **state)
+static void pending_work_is_not_checked_while_dependencies_run(void **state)
 {
     (void)state;
     job chain[1 + WAITING];
@@ -91,7 +91,7 @@ static void what_waits_is_not_looked_at_meanwhile(void **state)
     end_buffers();
 }
 
-static void the_end_of_one_has_its_own_looked_at(void **state)
+static void completion_checks_only_its_dependents(void **state)
 {
     (void)state;
     job first[] = {CHANGES(1, a), CHANGES(2, b)};
@@ -122,7 +122,7 @@ static void the_end_of_one_has_its_own_looked_at(void **state)
 }
 
 /* All that an open host accessor keeps waiting is started in the order of entry, when it closes. */
-static void all_go_on_in_order_when_the_host_is_done(void **state)
+static void host_accessor_close_starts_pending_work_in_order(void **state)
 {
     (void)state;
     dynsel_host_accessor open[3] = {{.data = NULL}};
@@ -150,7 +150,7 @@ static void all_go_on_in_order_when_the_host_is_done(void **state)
 }
 
 /* One attempt a round, however many wait for room in it. */
-static void a_full_queue_is_tried_with_the_first(void **state)
+static void full_queue_is_retried_once_per_round(void **state)
 {
     (void)state;
     job first = CHANGES(1, a);
@@ -175,7 +175,7 @@ static void a_full_queue_is_tried_with_the_first(void **state)
 }
 
 /* It only reads, so nobody relies on its end: it need not wait for what goes on. */
-static void a_reader_fails_as_soon_as_that_is_known(void **state)
+static void reader_fails_as_soon_as_one_dependency_failed(void **state)
 {
     (void)state;
     job goes_on = CHANGES(1, a);
@@ -206,9 +206,11 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(what_waits_is_not_looked_at_meanwhile),    TEST(the_end_of_one_has_its_own_looked_at),
-        TEST(all_go_on_in_order_when_the_host_is_done), TEST(a_full_queue_is_tried_with_the_first),
-        TEST(a_reader_fails_as_soon_as_that_is_known),
+        TEST(pending_work_is_not_checked_while_dependencies_run),
+        TEST(completion_checks_only_its_dependents),
+        TEST(host_accessor_close_starts_pending_work_in_order),
+        TEST(full_queue_is_retried_once_per_round),
+        TEST(reader_fails_as_soon_as_one_dependency_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

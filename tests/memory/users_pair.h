@@ -64,7 +64,7 @@ static void swap_on(unsigned place, dynsel_range_bytes *bytes)
 }
 
 /* The mark decides what is moved, and nothing else does. */
-static void the_mark_decides(void **state)
+static void mark_decides_what_is_moved(void **state)
 {
     dynsel_range_bytes bytes;
     (void)state;
@@ -83,7 +83,7 @@ static void the_mark_decides(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_mark_decides)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(mark_decides_what_is_moved)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -408,13 +408,13 @@ static void is_found(const row *r, const way *w)
     assert_true(has(r));
 }
 
-static void each_aspect_is_found_where_the_driver_says_so(void **state)
+static void aspect_reported_by_driver_is_found(void **state)
 {
     (void)state;
     for_each_way(is_found);
 }
 
-static void a_device_that_says_nothing_has_nothing(void **state)
+static void device_without_answers_has_no_aspects(void **state)
 {
     (void)state;
     know_nothing();
@@ -440,7 +440,7 @@ static void fails_without_each_bit(const row *r, const way *w)
     }
 }
 
-static void each_bit_of_an_answer_counts(void **state)
+static void aspect_with_missing_capability_bit_is_absent(void **state)
 {
     (void)state;
     for_each_way(fails_without_each_bit);
@@ -458,7 +458,7 @@ static void fails_without_answer(const row *r, const way *w)
     }
 }
 
-static void a_question_that_the_driver_does_not_know_is_a_no(void **state)
+static void unknown_query_means_absent_aspect(void **state)
 {
     (void)state;
     for_each_way(fails_without_answer);
@@ -475,7 +475,7 @@ static void fails_with_other_size(const row *r, const way *w)
     }
 }
 
-static void an_answer_of_another_size_is_a_no(void **state)
+static void answer_of_wrong_size_means_absent_aspect(void **state)
 {
     (void)state;
     for_each_way(fails_with_other_size);
@@ -499,7 +499,7 @@ static void fails_with_similar_names(const row *r, const way *w)
     assert_false(has(r));
 }
 
-static void a_similar_extension_is_another_one(void **state)
+static void similar_extension_name_does_not_match(void **state)
 {
     (void)state;
     for_each_way(fails_with_similar_names);
@@ -516,13 +516,13 @@ static void is_found_anywhere(const row *r, const way *w)
     }
 }
 
-static void extensions_are_found_wherever_they_stand(void **state)
+static void extension_at_any_list_position_is_found(void **state)
 {
     (void)state;
     for_each_way(is_found_anywhere);
 }
 
-static void both_halves_of_atomic64_are_needed(void **state)
+static void atomic64_needs_base_and_extended_atomics(void **state)
 {
     (void)state;
     know_nothing();
@@ -550,7 +550,7 @@ static void list_much(size_t length, const char *name)
 
 /* The library has room for 4095 letters. Of a longer list it sees nothing, which is on the safe
  * side. */
-static void long_lists_are_read_whole_or_not_at_all(void **state)
+static void extension_list_beyond_buffer_is_ignored(void **state)
 {
     (void)state;
     know_nothing();
@@ -566,7 +566,7 @@ static void long_lists_are_read_whole_or_not_at_all(void **state)
     }
 }
 
-static void versions_are_told_apart(void **state)
+static void opencl_c_versions_are_distinguished(void **state)
 {
     static const char *const others[] = {
         "OpenCL C 1.2 ", "OpenCL C 1.2 pocl", "OpenCL C 3.0 x", "OpenCL C 1.2C 1.", "",
@@ -611,7 +611,7 @@ static void list_random_extensions(test_random *random)
     }
 }
 
-static void random_devices_agree(void **state)
+static void random_devices_agree_with_model(void **state)
 {
     static const cl_device_type types[] = {
         CL_DEVICE_TYPE_CPU,
@@ -641,17 +641,17 @@ static void random_devices_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_aspect_is_found_where_the_driver_says_so),
-        TEST(a_device_that_says_nothing_has_nothing),
-        TEST(each_bit_of_an_answer_counts),
-        TEST(a_question_that_the_driver_does_not_know_is_a_no),
-        TEST(an_answer_of_another_size_is_a_no),
-        TEST(a_similar_extension_is_another_one),
-        TEST(extensions_are_found_wherever_they_stand),
-        TEST(both_halves_of_atomic64_are_needed),
-        TEST(long_lists_are_read_whole_or_not_at_all),
-        TEST(versions_are_told_apart),
-        TEST(random_devices_agree),
+        TEST(aspect_reported_by_driver_is_found),
+        TEST(device_without_answers_has_no_aspects),
+        TEST(aspect_with_missing_capability_bit_is_absent),
+        TEST(unknown_query_means_absent_aspect),
+        TEST(answer_of_wrong_size_means_absent_aspect),
+        TEST(similar_extension_name_does_not_match),
+        TEST(extension_at_any_list_position_is_found),
+        TEST(atomic64_needs_base_and_extended_atomics),
+        TEST(extension_list_beyond_buffer_is_ignored),
+        TEST(opencl_c_versions_are_distinguished),
+        TEST(random_devices_agree_with_model),
     };
     return RUN(tests);
 }

@@ -119,7 +119,7 @@ static dynsel_device adopted(cl_command_queue queue)
     return device;
 }
 
-static void queues_of_found_devices_are_described_like_these(void **state)
+static void queue_of_found_device_is_described_like_it(void **state)
 {
     (void)state;
     const dynsel_resource small = resource_of("small");
@@ -135,7 +135,7 @@ static void queues_of_found_devices_are_described_like_these(void **state)
 }
 
 /* What the part can do is its own, not that of the whole. */
-static void a_queue_of_a_part_of_a_device_is_described(void **state)
+static void queue_of_subdevice_is_described(void **state)
 {
     (void)state;
     const cl_command_queue queue = fake_opencl_new_queue("half of big");
@@ -154,7 +154,7 @@ static void a_queue_of_a_part_of_a_device_is_described(void **state)
     drop(queue);
 }
 
-static void a_queue_of_a_platform_that_is_not_listed_is_described(void **state)
+static void queue_of_unlisted_platform_is_described(void **state)
 {
     (void)state;
     const cl_command_queue queue = fake_opencl_new_queue("secret");
@@ -171,7 +171,7 @@ static void a_queue_of_a_platform_that_is_not_listed_is_described(void **state)
     drop(queue);
 }
 
-static void a_queue_of_an_emulator_is_one(void **state)
+static void queue_of_emulator_has_aspect_emulated(void **state)
 {
     (void)state;
     const cl_command_queue queue = fake_opencl_new_queue("Simulated");
@@ -183,7 +183,7 @@ static void a_queue_of_an_emulator_is_one(void **state)
     drop(queue);
 }
 
-static void handles_of_nobody_are_not_described(void **state)
+static void describe_of_foreign_handle_is_refused(void **state)
 {
     int nobody = 0;
     (void)state;
@@ -218,7 +218,7 @@ static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_ev
 }
 
 /* However often a program asks, and whatever its tasks need. */
-static void drivers_are_asked_only_when_devices_are_found(void **state)
+static void driver_is_queried_only_during_discovery(void **state)
 {
     (void)state;
     NEEDS_ASPECTS(3)
@@ -248,7 +248,7 @@ static void drivers_are_asked_only_when_devices_are_found(void **state)
     assert_int_equal(questions(), before);
 }
 
-static void an_adopted_queue_is_asked_about_once(void **state)
+static void adopted_queue_is_queried_once(void **state)
 {
     (void)state;
     const cl_command_queue queue = fake_opencl_new_queue("half of big");
@@ -268,7 +268,7 @@ static void an_adopted_queue_is_asked_about_once(void **state)
 }
 
 /* The aspects of the entry that was there before must not stay with the next one. */
-static void a_new_driver_is_asked_anew(void **state)
+static void driver_is_queried_again_after_close(void **state)
 {
     (void)state;
     dynsel_resource first = resource_of("small");
@@ -290,7 +290,7 @@ static void a_new_driver_is_asked_anew(void **state)
 #endif
 }
 
-static void programs_have_the_prelude_in_front(void **state)
+static void opencl_program_prepends_prelude(void **state)
 {
     static const char source[] = "__kernel void nothing(void) {}\n";
     (void)state;
@@ -306,7 +306,7 @@ static void programs_have_the_prelude_in_front(void **state)
     assert_int_equal(clReleaseProgram(program), CL_SUCCESS);
 }
 
-static void programs_fail_with_a_reason(void **state)
+static void opencl_program_failure_has_reason(void **state)
 {
     int nobody = 0;
     const dynsel_resource resources[] = {
@@ -335,7 +335,7 @@ static void programs_fail_with_a_reason(void **state)
 }
 
 /* Devices that fail in every way while they are found: what they did not say they have not. */
-static void failing_drivers_promise_nothing(void **state)
+static void failed_driver_query_means_absent_aspect(void **state)
 {
     (void)state;
     const uint32_t calls_before = fake_opencl_calls(NULL);
@@ -361,17 +361,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(found_devices_are_described),
-        TEST(queues_of_found_devices_are_described_like_these),
-        TEST(a_queue_of_a_part_of_a_device_is_described),
-        TEST(a_queue_of_a_platform_that_is_not_listed_is_described),
-        TEST(a_queue_of_an_emulator_is_one),
-        TEST(handles_of_nobody_are_not_described),
-        TEST(drivers_are_asked_only_when_devices_are_found),
-        TEST(an_adopted_queue_is_asked_about_once),
-        TEST(a_new_driver_is_asked_anew),
-        TEST(programs_have_the_prelude_in_front),
-        TEST(programs_fail_with_a_reason),
-        TEST(failing_drivers_promise_nothing),
+        TEST(queue_of_found_device_is_described_like_it),
+        TEST(queue_of_subdevice_is_described),
+        TEST(queue_of_unlisted_platform_is_described),
+        TEST(queue_of_emulator_has_aspect_emulated),
+        TEST(describe_of_foreign_handle_is_refused),
+        TEST(driver_is_queried_only_during_discovery),
+        TEST(adopted_queue_is_queried_once),
+        TEST(driver_is_queried_again_after_close),
+        TEST(opencl_program_prepends_prelude),
+        TEST(opencl_program_failure_has_reason),
+        TEST(failed_driver_query_means_absent_aspect),
     };
     return RUN(tests);
 }

@@ -26,7 +26,7 @@ static dynsel_resource resource(const char *selector)
     return found;
 }
 
-static void none_is_no_error(void **state)
+static void missing_platforms_give_empty_selection(void **state)
 {
     static const cl_int codes[] = {CL_SUCCESS, -1001, CL_INVALID_VALUE, CL_DEVICE_NOT_FOUND};
     (void)state;
@@ -47,7 +47,7 @@ static void none_is_no_error(void **state)
     }
 }
 
-static void looks_again_after_a_failure(void **state)
+static void discovery_is_repeated_after_failure(void **state)
 {
     size_t count;
     (void)state;
@@ -75,7 +75,7 @@ static void note_line(const dynsel_opencl_device_info *info, void *context)
     assert_int_equal(info->device == NULL, info->verdict == DYNSEL_OPENCL_NO_DEVICE);
 }
 
-static void bad_platforms_are_passed_over(void **state)
+static void failing_platforms_are_skipped(void **state)
 {
     static const fake_platform machine[] = {
         {.name = "empty"},
@@ -96,7 +96,7 @@ static void bad_platforms_are_passed_over(void **state)
                               "unnamed platform/no device/the platform has no device\n");
 }
 
-static void texts_are_trimmed_and_cut(void **state)
+static void device_texts_are_trimmed_and_truncated(void **state)
 {
     static char name[300];
     static const fake_device devices[] = {
@@ -116,7 +116,7 @@ static void texts_are_trimmed_and_cut(void **state)
     assert_int_equal(strlen(chosen_by("custom")), 126);
 }
 
-static void unusable_devices_are_left_out(void **state)
+static void unusable_devices_are_excluded(void **state)
 {
     static const fake_device devices[] = {
         {.name = "off", .vendor = "V", .type = CL_DEVICE_TYPE_GPU, .bus = 1, .not_available = true},
@@ -142,7 +142,7 @@ static void unusable_devices_are_left_out(void **state)
                               "B/off through B/the selector does not fit\n");
 }
 
-static void full_tables_name_their_symbol(void **state)
+static void full_device_table_errors_name_their_option(void **state)
 {
     static fake_device devices[CONFIG_DYNSEL_OPENCL_MAX_DEVICES + 1];
     static fake_platform platforms[CONFIG_DYNSEL_OPENCL_MAX_PLATFORMS + 1];
@@ -169,7 +169,7 @@ static void full_tables_name_their_symbol(void **state)
     assert_contains(error_line(), "raise CONFIG_DYNSEL_OPENCL_MAX_PLATFORMS");
 }
 
-static void opens_only_what_is_used(void **state)
+static void only_used_devices_are_opened(void **state)
 {
     (void)state;
     show(mixed, COUNT(mixed));
@@ -187,7 +187,7 @@ static void opens_only_what_is_used(void **state)
     assert_int_equal(fake_opencl_devices_of_last_context(), 1);
 }
 
-static void cpus_of_a_platform_share_a_context(void **state)
+static void cpus_of_one_platform_share_context(void **state)
 {
     (void)state;
     show(mixed, COUNT(mixed));
@@ -204,7 +204,7 @@ static void cpus_of_a_platform_share_a_context(void **state)
 }
 
 /* A context with one that is off would fail for all. */
-static void unavailable_cpus_share_nothing(void **state)
+static void unavailable_cpu_is_excluded_from_shared_context(void **state)
 {
     static const fake_device devices[] = {
         CPU("C0"),
@@ -217,7 +217,7 @@ static void unavailable_cpus_share_nothing(void **state)
     assert_int_equal(fake_opencl_devices_of_last_context(), 1);
 }
 
-static void a_device_that_does_not_open_is_tried_again(void **state)
+static void failed_device_open_is_retried(void **state)
 {
     (void)state;
     show(mixed, COUNT(mixed));
@@ -238,7 +238,7 @@ static void a_device_that_does_not_open_is_tried_again(void **state)
     assert_non_null(dynsel_opencl_queue(&anew));
 }
 
-static void queue_properties_are_the_users(void **state)
+static void queue_properties_follow_options(void **state)
 {
     static const fake_device devices[] = {
         {.name = "dumb", .vendor = "V", .type = CL_DEVICE_TYPE_GPU, .no_profiling = true},
@@ -301,7 +301,7 @@ static void foreign_handles_are_refused(void **state)
 }
 
 /* A policy that knows no times has the devices alone, and the host where there is none. */
-static void devices_come_without_the_host_where_nothing_is_timed(void **state)
+static void policies_without_times_get_devices_without_host(void **state)
 {
     size_t count = 0;
     dynsel_round_robin_policy policy = {0};
@@ -325,7 +325,7 @@ static void devices_come_without_the_host_where_nothing_is_timed(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&fixed.policy));
 }
 
-static void close_waits_for_its_users(void **state)
+static void opencl_close_with_policies_in_use_is_busy(void **state)
 {
     dynsel_round_robin_policy policy = {0};
     (void)state;
@@ -340,7 +340,7 @@ static void close_waits_for_its_users(void **state)
     assert_int_equal(dynsel_last_error()->status, DYNSEL_E_INVALID);
 }
 
-static void codes_have_names(void **state)
+static void opencl_codes_have_names(void **state)
 {
     (void)state;
     assert_string_equal(dynsel_opencl_code_name(CL_SUCCESS), "CL_SUCCESS");
@@ -358,23 +358,23 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(none_is_no_error),
-        TEST(looks_again_after_a_failure),
-        TEST(bad_platforms_are_passed_over),
-        TEST(texts_are_trimmed_and_cut),
-        TEST(unusable_devices_are_left_out),
-        TEST(opens_only_what_is_used),
-        TEST(cpus_of_a_platform_share_a_context),
-        TEST(unavailable_cpus_share_nothing),
-        TEST(a_device_that_does_not_open_is_tried_again),
-        TEST(queue_properties_are_the_users),
+        TEST(missing_platforms_give_empty_selection),
+        TEST(discovery_is_repeated_after_failure),
+        TEST(failing_platforms_are_skipped),
+        TEST(device_texts_are_trimmed_and_truncated),
+        TEST(unusable_devices_are_excluded),
+        TEST(only_used_devices_are_opened),
+        TEST(cpus_of_one_platform_share_context),
+        TEST(unavailable_cpu_is_excluded_from_shared_context),
+        TEST(failed_device_open_is_retried),
+        TEST(queue_properties_follow_options),
         TEST(foreign_handles_are_refused),
-        TEST(devices_come_without_the_host_where_nothing_is_timed),
-        TEST(close_waits_for_its_users),
-        TEST(codes_have_names),
+        TEST(policies_without_times_get_devices_without_host),
+        TEST(opencl_close_with_policies_in_use_is_busy),
+        TEST(opencl_codes_have_names),
     };
     const struct CMUnitTest of_any_size[] = {
-        TEST(full_tables_name_their_symbol),
+        TEST(full_device_table_errors_name_their_option),
     };
     return cmocka_run_group_tests(of_any_size, NULL, NULL) + RUN(tests);
 }

@@ -184,7 +184,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void as_many_devices_as_expected(void **state)
+static void device_count_equals_expected(void **state)
 {
     const char *const expected = getenv("DYNSEL_EXPECT_DEVICES");
     (void)state;
@@ -196,7 +196,7 @@ static void as_many_devices_as_expected(void **state)
     }
 }
 
-static void handles_are_waited_for(void **state)
+static void waits_for_handles_give_results(void **state)
 {
     static job jobs[HANDLES];
     dynsel_submission submissions[HANDLES];
@@ -212,7 +212,7 @@ static void handles_are_waited_for(void **state)
     }
 }
 
-static void the_group_is_waited_for(void **state)
+static void group_wait_gives_results(void **state)
 {
     static job jobs[JOBS];
     (void)state;
@@ -257,7 +257,7 @@ static bool bears_threads(void)
     return true;
 }
 
-static void threads_share_a_policy(void **state)
+static void threads_submit_to_shared_policy(void **state)
 {
     static job jobs[THREADS][JOBS];
     pthread_t threads[THREADS];
@@ -284,7 +284,7 @@ static void *open_device(void *context)
 }
 
 /* The first use from several threads at once opens each device once. */
-static void threads_open_a_device_once(void **state)
+static void concurrent_first_use_opens_device_once(void **state)
 {
     (void)state;
     if (!CONFIG_DYNSEL_CONTEXT_THREADS) {
@@ -311,7 +311,7 @@ static void threads_open_a_device_once(void **state)
     (void)set_up(state);
 }
 
-static void an_adopted_queue_does_real_work(void **state)
+static void adopted_queue_runs_kernel(void **state)
 {
     static job j;
     (void)state;
@@ -349,7 +349,7 @@ static dynsel_status misuse(const dynsel_resource *where, void *args, dynsel_eve
                                                    none, NULL, 0, NULL, &done->opencl));
 }
 
-static void opencls_failure_arrives(void **state)
+static void opencl_failure_reaches_wait(void **state)
 {
     static const dynsel_task_form only[] = {{&dynsel_opencl_backend, misuse}};
     const dynsel_task task = {.forms = only, .form_count = 1};
@@ -372,7 +372,7 @@ static bool has_room(void)
     return devices <= CONFIG_DYNSEL_OPENCL_MAX_DEVICES && devices < CONFIG_DYNSEL_MAX_RESOURCES;
 }
 
-static void a_table_that_is_too_small_names_its_symbol(void **state)
+static void small_device_table_error_names_option(void **state)
 {
     (void)state;
     assert_status(DYNSEL_E_FULL, dynsel_round_robin_init(&policy, &all, 0));
@@ -383,16 +383,16 @@ static void a_table_that_is_too_small_names_its_symbol(void **state)
 int main(void)
 {
     const struct CMUnitTest too_small[] = {
-        cmocka_unit_test(a_table_that_is_too_small_names_its_symbol),
+        cmocka_unit_test(small_device_table_error_names_option),
     };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_many_devices_as_expected),
-        cmocka_unit_test(handles_are_waited_for),
-        cmocka_unit_test(the_group_is_waited_for),
-        cmocka_unit_test(threads_share_a_policy),
-        cmocka_unit_test(threads_open_a_device_once),
-        cmocka_unit_test(an_adopted_queue_does_real_work),
-        cmocka_unit_test(opencls_failure_arrives),
+        cmocka_unit_test(device_count_equals_expected),
+        cmocka_unit_test(waits_for_handles_give_results),
+        cmocka_unit_test(group_wait_gives_results),
+        cmocka_unit_test(threads_submit_to_shared_policy),
+        cmocka_unit_test(concurrent_first_use_opens_device_once),
+        cmocka_unit_test(adopted_queue_runs_kernel),
+        cmocka_unit_test(opencl_failure_reaches_wait),
     };
     return has_room() ? cmocka_run_group_tests(tests, set_up, tear_down)
                       : cmocka_run_group_tests(too_small, NULL, NULL);

@@ -105,7 +105,7 @@ static void wrong_launch_changes_nothing(void **state)
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
 }
 
-static void kernel_that_cannot_be_built_changes_nothing(void **state)
+static void failed_kernel_build_changes_nothing(void **state)
 {
     static const dynsel_kernel broken = {.name = "broken", .source = "kernel void broken(...)"};
     static const dynsel_kernel missing = {.name = "missing", .source = "kernel void missing(...)"};
@@ -118,7 +118,7 @@ static void kernel_that_cannot_be_built_changes_nothing(void **state)
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
 }
 
-static void full_table_of_kernels_changes_nothing(void **state)
+static void full_kernel_table_changes_nothing(void **state)
 {
     static dynsel_kernel many[CONFIG_DYNSEL_OPENCL_MAX_KERNELS];
     static char names[CONFIG_DYNSEL_OPENCL_MAX_KERNELS][8];
@@ -142,7 +142,7 @@ static void full_table_of_kernels_changes_nothing(void **state)
 
 /* Once, it is tried again where that may help; for good, the text says what failed, and when it is
  * over the data are still there. */
-static void failed_read_loses_nothing(void **state)
+static void failed_read_loses_no_data(void **state)
 {
     static const cl_int codes[] = {CL_OUT_OF_HOST_MEMORY, CL_MEM_OBJECT_ALLOCATION_FAILURE,
                                    CL_INVALID_VALUE};
@@ -169,7 +169,7 @@ static void failed_read_loses_nothing(void **state)
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
 }
 
-static void lost_device_is_named_with_the_buffer(void **state)
+static void lost_device_error_names_device_and_buffer(void **state)
 {
     dynsel_host_accessor seen = {0};
     (void)state;
@@ -185,7 +185,7 @@ static void lost_device_is_named_with_the_buffer(void **state)
 }
 
 /* Two devices of one context, of which the second is used first when the first is lost. */
-static void mate_of_lost_device_uses_no_memory_of_the_lost_context(void **state)
+static void device_of_lost_context_gets_new_memory(void **state)
 {
     static const fake_device mates[] = {
         {.name = "cpu0", .vendor = "V", .type = CL_DEVICE_TYPE_CPU},
@@ -231,11 +231,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(refused_enqueue_changes_nothing),
         TEST(wrong_launch_changes_nothing),
-        TEST(kernel_that_cannot_be_built_changes_nothing),
-        TEST(full_table_of_kernels_changes_nothing),
-        TEST(failed_read_loses_nothing),
-        TEST(lost_device_is_named_with_the_buffer),
-        TEST(mate_of_lost_device_uses_no_memory_of_the_lost_context),
+        TEST(failed_kernel_build_changes_nothing),
+        TEST(full_kernel_table_changes_nothing),
+        TEST(failed_read_loses_no_data),
+        TEST(lost_device_error_names_device_and_buffer),
+        TEST(device_of_lost_context_gets_new_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

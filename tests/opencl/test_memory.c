@@ -144,7 +144,7 @@ static uint32_t calls_since(uint32_t *before)
     return made;
 }
 
-static void a_launch_is_one_call(void **state)
+static void repeated_launch_costs_one_call(void **state)
 {
     void *const own = open_device(GPU);
     dynsel_memory a = allocate(own);
@@ -172,7 +172,7 @@ static void a_launch_is_one_call(void **state)
 }
 
 /* An argument that was refused is not taken for set. */
-static void a_refused_argument_is_set_again(void **state)
+static void refused_argument_is_set_again(void **state)
 {
     void *const own = open_device(GPU);
     dynsel_memory memory = allocate(own);
@@ -189,7 +189,7 @@ static void a_refused_argument_is_set_again(void **state)
 
 /* What could not be asked about a kernel is asked again with the next launch, and nothing is built
  * twice. */
-static void a_kernel_is_asked_about_again(void **state)
+static void failed_kernel_query_is_repeated_without_rebuild(void **state)
 {
     static const char *const questions[] = {"clGetKernelInfo", "clGetKernelWorkGroupInfo"};
     static const cl_int codes[] = {CL_OUT_OF_HOST_MEMORY, CL_INVALID_KERNEL, -7777};
@@ -215,7 +215,7 @@ static void a_kernel_is_asked_about_again(void **state)
     release(own, &memory);
 }
 
-static void each_device_builds_once(void **state)
+static void kernel_is_built_once_per_device(void **state)
 {
     (void)state;
     for (int i = 0; i < (int)COUNT(devices); i++) {
@@ -229,7 +229,7 @@ static void each_device_builds_once(void **state)
     }
 }
 
-static void ranges_are_turned_round(void **state)
+static void range_dimensions_are_reversed_for_driver(void **state)
 {
     void *const own = open_device(GPU);
     dynsel_memory memory = allocate(own);
@@ -262,7 +262,7 @@ static void ranges_are_turned_round(void **state)
     release(own, &memory);
 }
 
-static void no_memory_is_no_loss(void **state)
+static void out_of_memory_does_not_lose_device(void **state)
 {
     static const cl_int codes[] = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES,
                                    CL_OUT_OF_HOST_MEMORY};
@@ -285,7 +285,7 @@ static void no_memory_is_no_loss(void **state)
 }
 
 /* Giving up what is there would be in vain. */
-static void what_can_never_fit_is_refused_at_once(void **state)
+static void allocation_above_device_memory_is_refused_directly(void **state)
 {
     void *const own = open_device(GPU);
     dynsel_memory memory = {.host = host, .bytes = ((size_t)1 << 30) + 1};
@@ -304,7 +304,7 @@ static void what_can_never_fit_is_refused_at_once(void **state)
 }
 
 /* By drivers that allocate when memory is used first. */
-static void late_allocations_are_made_early(void **state)
+static void lazy_driver_allocation_is_forced_early(void **state)
 {
     void *const own = open_device(GPU);
     dynsel_memory memory = allocate(own);
@@ -336,7 +336,7 @@ static bool shares(int device, void *place, size_t bytes)
     return shared;
 }
 
-static void only_what_lies_well_is_shared(void **state)
+static void only_aligned_memory_is_shared(void **state)
 {
     (void)state;
     assert_true(shares(CPU, host, BYTES));
@@ -350,7 +350,7 @@ static void only_what_lies_well_is_shared(void **state)
 }
 
 /* To and fro, with no call where nothing changes hands. */
-static void shared_memory_changes_hands(void **state)
+static void shared_memory_is_mapped_and_unmapped_once_per_transfer(void **state)
 {
     void *const own = open_device(CPU);
     dynsel_memory memory = allocate_at(own, host, BYTES, true);
@@ -380,7 +380,7 @@ static void shared_memory_changes_hands(void **state)
 }
 
 /* By a driver that breaks the rules: nothing of it is kept. */
-static void memory_that_is_mapped_elsewhere_is_refused(void **state)
+static void mapping_at_other_address_is_refused(void **state)
 {
     static unsigned char elsewhere[BYTES];
     void *const own = open_device(CPU);
@@ -400,7 +400,7 @@ static void memory_that_is_mapped_elsewhere_is_refused(void **state)
 }
 
 /* Nothing is asked of it any more, and its memory is given up. */
-static void a_lost_device_keeps_its_memory(void **state)
+static void lost_device_gets_no_further_calls_for_its_memory(void **state)
 {
     void *const own = open_device(GPU);
     dynsel_memory memory = allocate(own);
@@ -421,7 +421,7 @@ static void a_lost_device_keeps_its_memory(void **state)
     assert_true(fake_opencl_given_up() >= 4); /* memory, program, kernel, queue */
 }
 
-static void a_failed_build_is_not_repeated(void **state)
+static void failed_build_is_not_repeated(void **state)
 {
     void *const own = open_device(GPU);
     dynsel_memory memory = allocate(own);
@@ -452,7 +452,7 @@ static uint32_t builds_of(const dynsel_kernel *k)
 }
 
 /* Each kernel has one place in the table: where it stands does not matter, what it says does. */
-static void kernels_are_known_by_what_they_say(void **state)
+static void kernels_are_identified_by_contents(void **state)
 {
     static const dynsel_kernel_binary binaries[] = {{"gpu", "binary", 6}, {"cpu", "binary", 6}};
     static const char two[] = "one\0two";
@@ -487,7 +487,7 @@ static void kernels_are_known_by_what_they_say(void **state)
 }
 
 /* What it said of a kernel is not said of another one that came to stand at the same address. */
-static void a_log_is_that_of_its_kernel(void **state)
+static void build_log_belongs_to_its_kernel_only(void **state)
 {
     static const unsigned char il[8];
     dynsel_kernel k = {.name = "k", .source = "kernel void k(...)"};
@@ -509,7 +509,7 @@ static void a_log_is_that_of_its_kernel(void **state)
     assert_int_not_equal(fake_opencl_calls("clGetDeviceInfo"), before);
 }
 
-static void a_build_that_lacked_memory_is_repeated(void **state)
+static void build_failed_for_memory_is_repeated(void **state)
 {
     void *const own = open_device(GPU);
     (void)state;
@@ -574,7 +574,7 @@ static void use_everything(unsigned device)
 }
 
 /* Whichever call fails: nothing leaks, nothing lost is touched, and all is well the next time. */
-static void each_call_may_fail(void **state)
+static void fault_in_each_call_leaks_nothing(void **state)
 {
     static const cl_int codes[] = {CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES};
     static unsigned char scratch[256];
@@ -608,7 +608,7 @@ static void each_call_may_fail(void **state)
     assert_true(saves > 0);
 }
 
-static void strangers_to_a_domain(void **state)
+static void contexts_are_distinct_domains(void **state)
 {
     (void)state;
     const uint32_t gpu = ops()->domain(&dynsel_opencl_backend, resources[GPU].handle).number;
@@ -641,24 +641,24 @@ static void strangers_to_a_domain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_launch_is_one_call),
-        TEST(a_refused_argument_is_set_again),
-        TEST(a_kernel_is_asked_about_again),
-        TEST(each_device_builds_once),
-        TEST(ranges_are_turned_round),
-        TEST(no_memory_is_no_loss),
-        TEST(what_can_never_fit_is_refused_at_once),
-        TEST(late_allocations_are_made_early),
-        TEST(only_what_lies_well_is_shared),
-        TEST(shared_memory_changes_hands),
-        TEST(memory_that_is_mapped_elsewhere_is_refused),
-        TEST(a_lost_device_keeps_its_memory),
-        TEST(a_failed_build_is_not_repeated),
-        TEST(kernels_are_known_by_what_they_say),
-        TEST(a_log_is_that_of_its_kernel),
-        TEST(a_build_that_lacked_memory_is_repeated),
-        TEST(each_call_may_fail),
-        TEST(strangers_to_a_domain),
+        TEST(repeated_launch_costs_one_call),
+        TEST(refused_argument_is_set_again),
+        TEST(failed_kernel_query_is_repeated_without_rebuild),
+        TEST(kernel_is_built_once_per_device),
+        TEST(range_dimensions_are_reversed_for_driver),
+        TEST(out_of_memory_does_not_lose_device),
+        TEST(allocation_above_device_memory_is_refused_directly),
+        TEST(lazy_driver_allocation_is_forced_early),
+        TEST(only_aligned_memory_is_shared),
+        TEST(shared_memory_is_mapped_and_unmapped_once_per_transfer),
+        TEST(mapping_at_other_address_is_refused),
+        TEST(lost_device_gets_no_further_calls_for_its_memory),
+        TEST(failed_build_is_not_repeated),
+        TEST(kernels_are_identified_by_contents),
+        TEST(build_log_belongs_to_its_kernel_only),
+        TEST(build_failed_for_memory_is_repeated),
+        TEST(fault_in_each_call_leaks_nothing),
+        TEST(contexts_are_distinct_domains),
     };
     return RUN(tests);
 }

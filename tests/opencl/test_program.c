@@ -71,7 +71,7 @@ static inline bool has_bits(const dynsel_resource *where, cl_device_info what, c
 
 #define SAYS(aspect, truth) assert_int_equal(dynsel_resource_has(r, DYNSEL_ASPECT_##aspect), truth)
 
-static void what_devices_have_is_what_their_drivers_say(void **state)
+static void reported_aspects_agree_with_driver(void **state)
 {
     (void)state;
     for (const dynsel_resource *r = resources; r < resources + resource_count; r++) {
@@ -133,7 +133,7 @@ static const char *info_text(const dynsel_resource *where, cl_device_info what)
     return text;
 }
 
-static void devices_are_described_in_their_drivers_words(void **state)
+static void device_texts_come_from_driver(void **state)
 {
     (void)state;
     for (const dynsel_resource *r = resources; r < resources + resource_count; r++) {
@@ -212,7 +212,7 @@ static void run_tell(const dynsel_resource *where, cl_program program, cl_int *o
     (void)clReleaseMemObject(buffer);
 }
 
-static void device_code_sees_the_same_traits_as_the_host(void **state)
+static void traits_in_device_code_equal_those_on_host(void **state)
 {
     (void)state;
     for (const dynsel_resource *r = resources; r < resources + resource_count; r++) {
@@ -247,7 +247,7 @@ static bool tells_line(unsigned line)
 }
 
 /* In C the log has the name in it; of a wrong `#if` some drivers tell the line only. */
-static void a_name_that_is_no_aspect_does_not_build(void **state)
+static void unknown_aspect_in_device_code_fails_build(void **state)
 {
     static const struct {
         const char *source;
@@ -274,7 +274,7 @@ static void a_name_that_is_no_aspect_does_not_build(void **state)
 }
 
 /* The third line is wrong, and the driver says the third line. */
-static void mistakes_keep_their_lines(void **state)
+static void build_errors_keep_line_numbers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < resource_count; i++) {
@@ -290,7 +290,7 @@ static void mistakes_keep_their_lines(void **state)
 }
 
 /* A program that is one line without an end, and one with its own #line. */
-static void the_prelude_leaves_the_source_alone(void **state)
+static void prelude_leaves_source_unchanged(void **state)
 {
     static const char *const sources[] = {
         "__kernel void k(__global int *out) { *out = __LINE__ == 1 ? 1 : 2; }",
@@ -311,7 +311,7 @@ static void the_prelude_leaves_the_source_alone(void **state)
 }
 
 /* A queue on a part of a device, as programs make them. */
-static void parts_of_devices_are_described(void **state)
+static void subdevices_are_described(void **state)
 {
     (void)state;
     for (size_t i = 0; i < resource_count; i++) {
@@ -348,13 +348,13 @@ static void parts_of_devices_are_described(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_devices_have_is_what_their_drivers_say),
-        TEST(devices_are_described_in_their_drivers_words),
-        TEST(device_code_sees_the_same_traits_as_the_host),
-        TEST(a_name_that_is_no_aspect_does_not_build),
-        TEST(mistakes_keep_their_lines),
-        TEST(the_prelude_leaves_the_source_alone),
-        TEST(parts_of_devices_are_described),
+        TEST(reported_aspects_agree_with_driver),
+        TEST(device_texts_come_from_driver),
+        TEST(traits_in_device_code_equal_those_on_host),
+        TEST(unknown_aspect_in_device_code_fails_build),
+        TEST(build_errors_keep_line_numbers),
+        TEST(prelude_leaves_source_unchanged),
+        TEST(subdevices_are_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

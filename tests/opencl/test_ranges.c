@@ -91,7 +91,7 @@ static void check_bytes(const dynsel_submission *submission, size_t in, size_t o
     assert_int_equal(out * BYTES, bytes.staged_out);
 }
 
-static void each_direction_is_one_command(void **state)
+static void each_staging_direction_is_one_command(void **state)
 {
     (void)state;
     for (int in_order = 0; in_order < 2; in_order++) {
@@ -123,7 +123,7 @@ static dynsel_status record_nothing(dynsel_handler *handler, void *args)
 }
 
 /* Drivers have no memory of no bytes. */
-static void a_range_of_nothing_is_some_memory(void **state)
+static void empty_range_gets_nonempty_memory(void **state)
 {
     (void)state;
     use(true);
@@ -175,7 +175,7 @@ static bool fail_at(uint32_t call, cl_int code, bool in_order, cl_int new_events
 }
 
 /* Whichever call fails: nothing leaks, nothing lost is touched, and each piece of work ends. */
-static void each_call_may_fail(void **state)
+static void fault_in_each_call_leaks_nothing(void **state)
 {
     static const cl_int codes[] = {CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, -9999,
                                    CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_INVALID_OPERATION};
@@ -209,7 +209,7 @@ static void check_failed_way_back(dynsel_submission *submission, unsigned ways_b
 }
 
 /* One way back after the other cannot be begun: what was begun before ends before the work does. */
-static void a_way_back_that_cannot_be_begun(void **state)
+static void failed_copy_back_enqueue_ends_after_earlier_ones(void **state)
 {
     unsigned ways_back = 0;
     bool failed = true;
@@ -235,7 +235,7 @@ static void a_way_back_that_cannot_be_begun(void **state)
 }
 
 /* The event that the library kept is that of the last way back. */
-static void a_command_that_fails_later_fails_the_work(void **state)
+static void late_command_failure_fails_work(void **state)
 {
     dynsel_submission submission;
     (void)state;
@@ -255,7 +255,7 @@ static void a_command_that_fails_later_fails_the_work(void **state)
     }
 }
 
-static void a_device_that_is_lost_in_between(void **state)
+static void device_lost_in_each_step_fails_work(void **state)
 {
     static const char *const functions[] = {"clEnqueueWriteBuffer", "clEnqueueNDRangeKernel",
                                             "clEnqueueReadBuffer", "event"};
@@ -279,7 +279,7 @@ static void a_device_that_is_lost_in_between(void **state)
 }
 
 /* No room for the command, and none can be made. */
-static void a_way_back_without_room_is_told(void **state)
+static void copy_back_without_memory_returns_full(void **state)
 {
     (void)state;
     use(true);
@@ -296,13 +296,13 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_ranges, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(each_direction_is_one_command),
-        TEST(a_range_of_nothing_is_some_memory),
-        TEST(each_call_may_fail),
-        TEST(a_way_back_that_cannot_be_begun),
-        TEST(a_command_that_fails_later_fails_the_work),
-        TEST(a_device_that_is_lost_in_between),
-        TEST(a_way_back_without_room_is_told),
+        TEST(each_staging_direction_is_one_command),
+        TEST(empty_range_gets_nonempty_memory),
+        TEST(fault_in_each_call_leaks_nothing),
+        TEST(failed_copy_back_enqueue_ends_after_earlier_ones),
+        TEST(late_command_failure_fails_work),
+        TEST(device_lost_in_each_step_fails_work),
+        TEST(copy_back_without_memory_returns_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

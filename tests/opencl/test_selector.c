@@ -51,7 +51,7 @@ static const fake_platform machine[] = {
 #define EVERYTHING                                                                                 \
     "NVIDIA H200|NVIDIA H200|NVIDIA T4|pthread-AMD EPYC|basic-AMD EPYC|Alveo U50|QUALCOMM DSP"
 
-static void chooses(void **state)
+static void selector_chooses_expected_devices(void **state)
 {
     static const struct {
         const char *selector;
@@ -107,7 +107,7 @@ static void chooses(void **state)
     }
 }
 
-static void refuses_wrong_ones(void **state)
+static void wrong_selector_is_refused_with_position(void **state)
 {
     static const struct {
         const char *selector;
@@ -155,7 +155,7 @@ static void refuses_wrong_ones(void **state)
 }
 
 /* A word longer than any buffer is cut off, and the line still ends as it should. */
-static void survives_long_words(void **state)
+static void overlong_selector_word_is_truncated(void **state)
 {
     char selector[4096];
     size_t count;
@@ -169,7 +169,7 @@ static void survives_long_words(void **state)
     assert_status(DYNSEL_E_NO_RESOURCE, dynsel_opencl_select(selector, NULL, 0, &count));
 }
 
-static void universe_is_two_devices(void **state)
+static void duplicate_devices_of_platforms_count_once(void **state)
 {
     (void)state;
     assert_string_equal(chosen_by("all"), "GeForce RTX 3060|pthread-AMD Ryzen");
@@ -181,7 +181,7 @@ static void universe_is_two_devices(void **state)
 }
 
 /* The same device: by UUID, by address, all CPUs, and at last the k-th of that name. */
-static void recognizes_duplicates(void **state)
+static void duplicates_are_recognized_by_uuid_address_or_rank(void **state)
 {
     static const fake_device a[] = {
         {.name = "X", .vendor = "V", .type = CL_DEVICE_TYPE_GPU, .vendor_id = 1, .bus = 4},
@@ -209,7 +209,7 @@ static void recognizes_duplicates(void **state)
 }
 
 /* Equal UUIDs of two tiles: the second is not the first one of the other platform. */
-static void tells_tiles_apart(void **state)
+static void tiles_with_equal_uuid_are_distinct(void **state)
 {
     static const fake_device tiles[] = {
         {.name = "T", .vendor = "V", .type = CL_DEVICE_TYPE_GPU, .uuid = 9, .bus = 1},
@@ -222,7 +222,7 @@ static void tells_tiles_apart(void **state)
     assert_string_equal(chosen_by("all"), "T|T");
 }
 
-static void environment_is_the_default(void **state)
+static void default_selector_comes_from_environment(void **state)
 {
     size_t count;
     dynsel_resource resources[4];
@@ -238,7 +238,7 @@ static void environment_is_the_default(void **state)
     assert_contains(error_line(), "\"tpye\"");
 }
 
-static void configured_selector_is_the_default(void **state)
+static void configured_selector_overrides_environment(void **state)
 {
     size_t count = 0;
     (void)state;
@@ -253,7 +253,7 @@ static void configured_selector_is_the_default(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
-static void room_is_told(void **state)
+static void selection_beyond_table_returns_needed_count(void **state)
 {
     dynsel_resource resources[2] = {{0}};
     size_t count = 0;
@@ -279,7 +279,7 @@ static void note_verdict(const dynsel_opencl_device_info *info, void *context)
     assert_status(DYNSEL_E_FULL, dynsel_opencl_select("all", NULL, 0, &count));
 }
 
-static void visitor_hears_why(void **state)
+static void visitor_gets_verdict_for_each_device(void **state)
 {
     char list[1024] = "";
     (void)state;
@@ -295,7 +295,7 @@ static void visitor_hears_why(void **state)
     assert_status(DYNSEL_E_INVALID, dynsel_opencl_visit_devices("a=b", note_verdict, list));
 }
 
-static void empty_choice_says_why(void **state)
+static void empty_selection_error_has_reason(void **state)
 {
     (void)state;
     assert_string_equal(chosen_by("accelerator"), "DYNSEL_E_NO_RESOURCE");
@@ -308,17 +308,17 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(chooses),
-        TEST(refuses_wrong_ones),
-        TEST(survives_long_words),
-        TEST(universe_is_two_devices),
-        TEST(recognizes_duplicates),
-        TEST(tells_tiles_apart),
-        TEST(environment_is_the_default),
-        TEST(configured_selector_is_the_default),
-        TEST(room_is_told),
-        TEST(visitor_hears_why),
-        TEST(empty_choice_says_why),
+        TEST(selector_chooses_expected_devices),
+        TEST(wrong_selector_is_refused_with_position),
+        TEST(overlong_selector_word_is_truncated),
+        TEST(duplicate_devices_of_platforms_count_once),
+        TEST(duplicates_are_recognized_by_uuid_address_or_rank),
+        TEST(tiles_with_equal_uuid_are_distinct),
+        TEST(default_selector_comes_from_environment),
+        TEST(configured_selector_overrides_environment),
+        TEST(selection_beyond_table_returns_needed_count),
+        TEST(visitor_gets_verdict_for_each_device),
+        TEST(empty_selection_error_has_reason),
     };
     return RUN(tests);
 }

@@ -85,7 +85,7 @@ static dynsel_status run(void *pointer)
     return dynsel_submit_command_group_and_wait(&policy.policy, give_pointer, pointer);
 }
 
-static void coarse_grain_is_mapped(void **state)
+static void coarse_grain_svm_is_mapped(void **state)
 {
     (void)state;
     unsigned char *const memory = block(COARSE, 64);
@@ -107,7 +107,7 @@ static void coarse_grain_is_mapped(void **state)
     assert_status(DYNSEL_OK, dynsel_svm_free(memory));
 }
 
-static void fine_grain_is_not_mapped(void **state)
+static void fine_grain_svm_is_not_mapped(void **state)
 {
     (void)state;
     use(FINE);
@@ -119,7 +119,7 @@ static void fine_grain_is_not_mapped(void **state)
     end();
 }
 
-static void memory_is_made_once(void **state)
+static void svm_pool_is_allocated_once(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -141,7 +141,7 @@ static void memory_is_made_once(void **state)
     assert_status(DYNSEL_OK, dynsel_svm_free(last));
 }
 
-static void what_reaches_all_takes_any_pointer(void **state)
+static void system_svm_device_accepts_any_pointer(void **state)
 {
     static int own;
     (void)state;
@@ -154,7 +154,7 @@ static void what_reaches_all_takes_any_pointer(void **state)
     end();
 }
 
-static void without_it_only_null_goes(void **state)
+static void device_without_svm_accepts_null_only(void **state)
 {
     static int own;
     void *memory = NULL;
@@ -170,7 +170,7 @@ static void without_it_only_null_goes(void **state)
     end();
 }
 
-static void a_driver_without_room_is_told(void **state)
+static void failed_svm_alloc_of_driver_returns_full(void **state)
 {
     void *memory = NULL;
     (void)state;
@@ -200,7 +200,7 @@ static void live(void)
     assert_status(DYNSEL_OK, dynsel_svm_free(memory));
 }
 
-static void each_call_may_fail(void **state)
+static void fault_in_each_call_leaks_nothing(void **state)
 {
     static const cl_int codes[] = {CL_OUT_OF_HOST_MEMORY, CL_INVALID_OPERATION, -9999};
     (void)state;
@@ -229,7 +229,7 @@ static void each_call_may_fail(void **state)
     assert_int_equal(0, set_up_machine(state));
 }
 
-static void a_lost_device_is_left_alone(void **state)
+static void lost_device_gets_no_further_svm_calls(void **state)
 {
     (void)state;
     use(COARSE);
@@ -249,15 +249,19 @@ static void a_lost_device_is_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(coarse_grain_is_mapped, set_up_machine, tear_down),
-        cmocka_unit_test_setup_teardown(fine_grain_is_not_mapped, set_up_machine, tear_down),
-        cmocka_unit_test_setup_teardown(memory_is_made_once, set_up_machine, tear_down),
-        cmocka_unit_test_setup_teardown(what_reaches_all_takes_any_pointer, set_up_machine,
+        cmocka_unit_test_setup_teardown(coarse_grain_svm_is_mapped, set_up_machine, tear_down),
+        cmocka_unit_test_setup_teardown(fine_grain_svm_is_not_mapped, set_up_machine, tear_down),
+        cmocka_unit_test_setup_teardown(svm_pool_is_allocated_once, set_up_machine, tear_down),
+        cmocka_unit_test_setup_teardown(system_svm_device_accepts_any_pointer, set_up_machine,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(without_it_only_null_goes, set_up_machine, tear_down),
-        cmocka_unit_test_setup_teardown(a_driver_without_room_is_told, set_up_machine, tear_down),
-        cmocka_unit_test_setup_teardown(each_call_may_fail, set_up_machine, tear_down),
-        cmocka_unit_test_setup_teardown(a_lost_device_is_left_alone, set_up_machine, tear_down),
+        cmocka_unit_test_setup_teardown(device_without_svm_accepts_null_only, set_up_machine,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(failed_svm_alloc_of_driver_returns_full, set_up_machine,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(fault_in_each_call_leaks_nothing, set_up_machine,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(lost_device_gets_no_further_svm_calls, set_up_machine,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

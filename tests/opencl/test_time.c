@@ -84,7 +84,7 @@ static void assert_not_profiled(const dynsel_resource *where)
     assert_true((properties & CL_QUEUE_PROFILING_ENABLE) == 0);
 }
 
-static void queues_without_profiling_tell_times(void **state)
+static void queues_without_profiling_report_task_times(void **state)
 {
     (void)state;
     static dynsel_policy policy;
@@ -117,6 +117,7 @@ static void queues_without_profiling_tell_times(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(queues_without_profiling_tell_times)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(queues_without_profiling_report_task_times)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void assert_nothing_was_asked(void)
     }
 }
 
-static void old_devices_are_left_out_and_counted(void **state)
+static void old_devices_are_excluded_and_keep_their_index(void **state)
 {
     dynsel_round_robin_policy policy = {0};
     const dynsel_options only = {.backend = &dynsel_opencl_backend};
@@ -71,7 +71,7 @@ static void old_devices_are_left_out_and_counted(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
-static void the_reason_has_the_version(void **state)
+static void verdict_reason_contains_version(void **state)
 {
     (void)state;
     show(machine, 1);
@@ -85,7 +85,7 @@ static void the_reason_has_the_version(void **state)
     assert_string_equal(young.version, "OpenCL 3.0 V");
 }
 
-static void an_old_device_that_is_given_is_an_error(void **state)
+static void given_old_device_is_unsupported(void **state)
 {
     (void)state;
     show(machine, 1);
@@ -104,7 +104,7 @@ static void an_old_device_that_is_given_is_an_error(void **state)
     assert_nothing_was_asked();
 }
 
-static void a_queue_on_an_old_device_is_refused(void **state)
+static void adopted_queue_on_old_device_is_refused(void **state)
 {
     (void)state;
     show(machine, 1);
@@ -122,7 +122,7 @@ static void a_queue_on_an_old_device_is_refused(void **state)
     assert_int_equal(clReleaseContext(context), CL_SUCCESS);
 }
 
-static void only_old_devices_are_none(void **state)
+static void only_old_devices_give_no_resource_error(void **state)
 {
     static const fake_platform old[] = {{.name = "P", .count = 2, .devices = generations}};
     const dynsel_options only = {.backend = &dynsel_opencl_backend};
@@ -140,7 +140,7 @@ static void only_old_devices_are_none(void **state)
 }
 
 /* What a driver says of its version, and whether it is enough. */
-static void texts_of_every_kind(void **state)
+static void version_texts_are_parsed(void **state)
 {
     static const struct {
         const char *text;
@@ -182,7 +182,7 @@ static void texts_of_every_kind(void **state)
     }
 }
 
-static void a_version_that_is_none_is_quoted(void **state)
+static void invalid_version_text_is_quoted(void **state)
 {
     static const fake_device device[] = {GPU("G", "version {} of {aspect}")};
     static const fake_platform one[] = {{.name = "P", .count = 1, .devices = device}};
@@ -195,7 +195,7 @@ static void a_version_that_is_none_is_quoted(void **state)
 }
 
 /* The functions are the platform's. */
-static void the_platform_counts_too(void **state)
+static void old_platform_makes_its_devices_old(void **state)
 {
     static const fake_device young[] = {GPU("young", "OpenCL 1.2")};
     static const fake_device old[] = {GPU("old", "OpenCL 1.1")};
@@ -216,7 +216,7 @@ static void the_platform_counts_too(void **state)
     assert_nothing_was_asked();
 }
 
-static void an_old_cpu_gets_no_context_with_others(void **state)
+static void old_cpu_is_excluded_from_shared_context(void **state)
 {
     static const fake_device cpus[] = {
         {.name = "C11", .version = "OpenCL 1.1", .vendor = "V", .type = CL_DEVICE_TYPE_CPU},
@@ -229,7 +229,7 @@ static void an_old_cpu_gets_no_context_with_others(void **state)
     assert_int_equal(fake_opencl_devices_of_last_context(), 1);
 }
 
-static void an_old_driver_does_not_hide_a_newer_one(void **state)
+static void device_duplicate_with_newer_driver_is_chosen(void **state)
 {
     static const fake_device old[] = {{.name = "G through A",
                                        .version = "OpenCL 1.1",
@@ -246,7 +246,7 @@ static void an_old_driver_does_not_hide_a_newer_one(void **state)
 }
 
 /* Who chose so that nothing is left, and why nothing is. */
-static void an_empty_default_set_says_which_selector(void **state)
+static void empty_default_set_error_names_selector(void **state)
 {
     const dynsel_options only = {.backend = &dynsel_opencl_backend};
     const dynsel_opencl_options configured = {.selector = " name=nobody "};
@@ -275,17 +275,17 @@ static void an_empty_default_set_says_which_selector(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(old_devices_are_left_out_and_counted),
-        TEST(the_reason_has_the_version),
-        TEST(an_old_device_that_is_given_is_an_error),
-        TEST(a_queue_on_an_old_device_is_refused),
-        TEST(only_old_devices_are_none),
-        TEST(texts_of_every_kind),
-        TEST(a_version_that_is_none_is_quoted),
-        TEST(the_platform_counts_too),
-        TEST(an_old_cpu_gets_no_context_with_others),
-        TEST(an_old_driver_does_not_hide_a_newer_one),
-        TEST(an_empty_default_set_says_which_selector),
+        TEST(old_devices_are_excluded_and_keep_their_index),
+        TEST(verdict_reason_contains_version),
+        TEST(given_old_device_is_unsupported),
+        TEST(adopted_queue_on_old_device_is_refused),
+        TEST(only_old_devices_give_no_resource_error),
+        TEST(version_texts_are_parsed),
+        TEST(invalid_version_text_is_quoted),
+        TEST(old_platform_makes_its_devices_old),
+        TEST(old_cpu_is_excluded_from_shared_context),
+        TEST(device_duplicate_with_newer_driver_is_chosen),
+        TEST(empty_default_set_error_names_selector),
     };
     return RUN(tests);
 }

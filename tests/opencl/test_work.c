@@ -73,7 +73,7 @@ static void assert_error(const char *function, cl_int code, const char *subject)
 }
 
 /* To the call: one flush, one wait, one release beside the task's own enqueue. */
-static void one_submit_costs_four_calls(void **state)
+static void submit_and_wait_costs_four_calls(void **state)
 {
     job j = {0};
     dynsel_submission submission;
@@ -91,7 +91,7 @@ static void one_submit_costs_four_calls(void **state)
     assert_int_equal(fake_opencl_calls(NULL) - before, 4);
 }
 
-static void detached_work_costs_the_same(void **state)
+static void detached_work_costs_no_more_calls(void **state)
 {
     enum { TIMES = 8 };
     job j = {0};
@@ -107,7 +107,7 @@ static void detached_work_costs_the_same(void **state)
     assert_true(fake_opencl_calls("clWaitForEvents") <= 2 * 4);
 }
 
-static void work_without_an_event_is_complete(void **state)
+static void work_without_event_is_complete(void **state)
 {
     job j = {.enqueues_nothing = true};
     dynsel_submission submission;
@@ -119,7 +119,7 @@ static void work_without_an_event_is_complete(void **state)
 }
 
 /* tear_down finds the event that is released once too often, or never. */
-static void the_waiter_owns_the_event_that_it_asked_for(void **state)
+static void wait_and_unwrap_gives_own_event_reference(void **state)
 {
     job j = {0};
     dynsel_submission submission;
@@ -138,7 +138,7 @@ static void the_waiter_owns_the_event_that_it_asked_for(void **state)
     assert_int_equal(clReleaseEvent(done.opencl), CL_SUCCESS);
 }
 
-static void a_failed_event_is_a_failure(void **state)
+static void failed_event_fails_work(void **state)
 {
     job j = {0};
     dynsel_submission submission;
@@ -159,7 +159,7 @@ static void a_failed_event_is_a_failure(void **state)
     assert_non_null(dynsel_opencl_queue(&policy.policy.resources[0])); /* it is not lost */
 }
 
-static void a_function_may_fail_after_it_enqueued(void **state)
+static void failed_task_function_waits_for_its_enqueued_command(void **state)
 {
     job j = {.fails_after = DYNSEL_E_TASK};
     dynsel_submission submission;
@@ -180,7 +180,7 @@ static dynsel_status enqueue_and_lose(const dynsel_resource *where, void *args, 
                                : dynsel_opencl_check("clSetKernelArg", CL_OUT_OF_RESOURCES);
 }
 
-static void a_function_may_lose_the_device_after_it_enqueued(void **state)
+static void device_lost_in_task_function_fails_work(void **state)
 {
     job j = {0};
     dynsel_submission submission;
@@ -201,7 +201,7 @@ static void a_function_may_lose_the_device_after_it_enqueued(void **state)
 }
 
 /* The work is enqueued all the same: a wait flushes, and so does the next look. */
-static void a_failing_flush_is_tried_again(void **state)
+static void failed_flush_is_retried(void **state)
 {
     job j = {0};
     dynsel_submission submission;
@@ -224,7 +224,7 @@ static const cl_int unseen[] = {CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY, CL_I
                                 CL_INVALID_EVENT, -7777};
 
 /* It says nothing about the work, which may still use the caller's memory. */
-static void a_failing_look_is_no_end(void **state)
+static void failed_poll_does_not_complete_work(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(unseen); i++) {
@@ -239,7 +239,7 @@ static void a_failing_look_is_no_end(void **state)
 }
 
 /* The wait goes on as looks, and ends when the work does. */
-static void a_failing_wait_is_no_end(void **state)
+static void failed_wait_continues_by_polling(void **state)
 {
     enum { LOOKS = 50 };
     (void)state;
@@ -258,7 +258,7 @@ static void a_failing_wait_is_no_end(void **state)
 }
 
 /* An event that failed is an end, although the wait can only say that. */
-static void a_failed_event_ends_a_wait_that_learns_no_more(void **state)
+static void failed_event_ends_wait_with_unspecific_error(void **state)
 {
     job j = {0};
     dynsel_submission submission;
@@ -292,7 +292,7 @@ static void assert_given_up(dynsel_status status, const char *function, cl_int c
     fake_opencl_break(NULL, NULL, CL_SUCCESS);
 }
 
-static void a_device_that_does_not_tell_is_given_up(void **state)
+static void unresponsive_device_is_given_up(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(unseen); i++) {
@@ -317,7 +317,7 @@ static void a_device_that_does_not_tell_is_given_up(void **state)
 }
 
 /* A bound is a bound, whatever the looks say. */
-static void a_wait_with_a_bound_keeps_it(void **state)
+static void bounded_wait_with_failing_polls_times_out(void **state)
 {
     job j = {0};
     dynsel_submission submission;
@@ -372,7 +372,7 @@ static void others_go_on(void)
     assert_status(DYNSEL_OK, dynsel_resource_in_service(&policy.policy, 1));
 }
 
-static void a_lost_device_is_left_alone(void **state)
+static void lost_device_gets_no_further_calls(void **state)
 {
     static const loss losses[] = {
         {"clEnqueueMarkerWithWaitList", CL_OUT_OF_RESOURCES, "clEnqueueMarkerWithWaitList"},
@@ -400,7 +400,7 @@ static void a_lost_device_is_left_alone(void **state)
 }
 
 /* Whatever of the two failed, and however it did. */
-static void a_device_that_could_not_be_opened_is_tried_again(void **state)
+static void failed_device_open_is_retried(void **state)
 {
     static const loss failures[] = {
         {"clCreateContext", CL_OUT_OF_HOST_MEMORY, "clCreateContext"},
@@ -432,7 +432,7 @@ static void a_device_that_could_not_be_opened_is_tried_again(void **state)
 }
 
 /* A look, not a wait, may be what finds out. */
-static void a_poll_may_lose_the_device(void **state)
+static void poll_can_detect_lost_device(void **state)
 {
     job j = {0};
     (void)state;
@@ -446,7 +446,7 @@ static void a_poll_may_lose_the_device(void **state)
     assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, &on_opencl, 0));
 }
 
-static void fixed_resource_says_that_it_is_lost(void **state)
+static void fixed_resource_on_lost_device_returns_out_of_service(void **state)
 {
     dynsel_fixed_resource_policy fixed = {0};
     job j = {0};
@@ -466,7 +466,7 @@ static void fixed_resource_says_that_it_is_lost(void **state)
 }
 
 /* What shares a context shares its end; who opens later gets a new one. */
-static void cpus_are_lost_together(void **state)
+static void cpus_of_shared_context_are_lost_together(void **state)
 {
     job j = {0};
     const dynsel_options options = {.resources = &policy.policy.resources[2], .count = 1};
@@ -503,7 +503,7 @@ static cl_command_queue make_queue(cl_command_queue_properties properties)
     return queue;
 }
 
-static void adopted_queues_are_resources(void **state)
+static void adopted_queue_is_resource(void **state)
 {
     (void)state;
     const cl_command_queue queue = make_queue(0);
@@ -526,7 +526,7 @@ static void adopted_queues_are_resources(void **state)
 }
 
 /* There a later wait does not cover earlier work: a look that finds it complete has to wait. */
-static void out_of_order_queues_are_waited_for_each(void **state)
+static void out_of_order_queue_work_is_waited_for_each(void **state)
 {
     (void)state;
     const cl_command_queue queue = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -627,7 +627,7 @@ static void fail_each_call(cl_int code)
     }
 }
 
-static void each_call_may_fail(void **state)
+static void fault_in_each_call_leaks_nothing(void **state)
 {
     (void)state;
     fail_each_call(CL_OUT_OF_HOST_MEMORY);
@@ -638,28 +638,28 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_work, tear_down_work)
     const struct CMUnitTest tests[] = {
-        TEST(one_submit_costs_four_calls),
-        TEST(detached_work_costs_the_same),
-        TEST(work_without_an_event_is_complete),
-        TEST(the_waiter_owns_the_event_that_it_asked_for),
-        TEST(a_failed_event_is_a_failure),
-        TEST(a_function_may_fail_after_it_enqueued),
-        TEST(a_function_may_lose_the_device_after_it_enqueued),
-        TEST(a_failing_flush_is_tried_again),
-        TEST(a_failing_look_is_no_end),
-        TEST(a_failing_wait_is_no_end),
-        TEST(a_failed_event_ends_a_wait_that_learns_no_more),
-        TEST(a_device_that_does_not_tell_is_given_up),
-        TEST(a_wait_with_a_bound_keeps_it),
-        TEST(a_lost_device_is_left_alone),
-        TEST(a_device_that_could_not_be_opened_is_tried_again),
-        TEST(a_poll_may_lose_the_device),
-        TEST(fixed_resource_says_that_it_is_lost),
-        TEST(cpus_are_lost_together),
-        TEST(adopted_queues_are_resources),
-        TEST(out_of_order_queues_are_waited_for_each),
+        TEST(submit_and_wait_costs_four_calls),
+        TEST(detached_work_costs_no_more_calls),
+        TEST(work_without_event_is_complete),
+        TEST(wait_and_unwrap_gives_own_event_reference),
+        TEST(failed_event_fails_work),
+        TEST(failed_task_function_waits_for_its_enqueued_command),
+        TEST(device_lost_in_task_function_fails_work),
+        TEST(failed_flush_is_retried),
+        TEST(failed_poll_does_not_complete_work),
+        TEST(failed_wait_continues_by_polling),
+        TEST(failed_event_ends_wait_with_unspecific_error),
+        TEST(unresponsive_device_is_given_up),
+        TEST(bounded_wait_with_failing_polls_times_out),
+        TEST(lost_device_gets_no_further_calls),
+        TEST(failed_device_open_is_retried),
+        TEST(poll_can_detect_lost_device),
+        TEST(fixed_resource_on_lost_device_returns_out_of_service),
+        TEST(cpus_of_shared_context_are_lost_together),
+        TEST(adopted_queue_is_resource),
+        TEST(out_of_order_queue_work_is_waited_for_each),
         TEST(wrong_queues_are_refused),
-        cmocka_unit_test_setup_teardown(each_call_may_fail, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(fault_in_each_call_leaks_nothing, set_up, tear_down),
     };
     return RUN(tests);
 }

@@ -26,7 +26,7 @@ static const char source[] = DYNSEL_OPENCL_ITERATORS SHARED(DYNSEL_AS_TEXT)
     "}\n";
 /* clang-format on */
 
-static void the_example_reads_squares(void **state)
+static void guide_example_reads_squares(void **state)
 {
     (void)state;
     float data[3] = {2, 3, 5};
@@ -36,7 +36,7 @@ static void the_example_reads_squares(void **state)
     assert_int_equal((int)squares_read(in, 1), 4);
 }
 
-static void the_example_is_text_for_kernels(void **state)
+static void guide_example_declares_opencl_source(void **state)
 {
     (void)state;
     const char *const shared = strstr(source, "DYNSEL_TRANSFORM_ITERATOR(squares, picked");
@@ -47,8 +47,8 @@ static void the_example_is_text_for_kernels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_example_reads_squares),
-        cmocka_unit_test(the_example_is_text_for_kernels),
+        cmocka_unit_test(guide_example_reads_squares),
+        cmocka_unit_test(guide_example_declares_opencl_source),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static int whole(float x)
     return (int)x;
 }
 
-static void simple_iterators_read_what_is_there(void **state)
+static void simple_iterators_read_elements(void **state)
 {
     (void)state;
     short shorts[3] = {-3, 0, 400};
@@ -46,7 +46,7 @@ static void simple_iterators_read_what_is_there(void **state)
     }
 }
 
-static void iterators_compose(void **state)
+static void composed_iterators_read_like_plain_c(void **state)
 {
     (void)state;
     const inputs in = inputs_make(data);
@@ -71,7 +71,7 @@ static void iterators_compose(void **state)
     }
 }
 
-static void zips_have_all_of_their_parts(void **state)
+static void zip_iterators_read_all_parts(void **state)
 {
     (void)state;
     const inputs in = inputs_make(data);
@@ -93,7 +93,7 @@ static void zips_have_all_of_their_parts(void **state)
     }
 }
 
-static void nesting_changes_nothing(void **state)
+static void nested_iterators_read_like_plain_c(void **state)
 {
     (void)state;
     const deep_2 two =
@@ -109,7 +109,7 @@ static void nesting_changes_nothing(void **state)
     }
 }
 
-static void what_is_written_arrives(void **state)
+static void iterator_writes_reach_elements(void **state)
 {
     (void)state;
     const inputs in = inputs_make(data);
@@ -178,7 +178,7 @@ static void assert_value(const dynsel_leaf *leaf, dynsel_leaf_kind kind, size_t 
     assert_int_equal(leaf->bytes, bytes);
 }
 
-static void simple_iterators_are_one_leaf_or_none(void **state)
+static void simple_iterators_have_one_leaf_or_none(void **state)
 {
     (void)state;
     listing list;
@@ -196,7 +196,7 @@ static void simple_iterators_are_one_leaf_or_none(void **state)
     assert_int_equal(list.count, 0);
 }
 
-static void leaves_of_composed_iterators(void **state)
+static void composed_iterators_list_leaves_of_parts(void **state)
 {
     (void)state;
     listing list;
@@ -220,7 +220,7 @@ static void leaves_of_composed_iterators(void **state)
     assert_true(list.leaves[2].extent == DYNSEL_COUNT_OF_RANGE);
 }
 
-static void leaves_of_nested_iterators(void **state)
+static void nested_iterators_list_all_leaves(void **state)
 {
     (void)state;
     listing list;
@@ -243,7 +243,7 @@ static void leaves_of_nested_iterators(void **state)
 }
 
 /* Offsets are those in the whole iterator, also where a part does not begin with it. */
-static void leaves_of_parts_that_begin_later(void **state)
+static void leaf_offsets_count_from_whole_iterator(void **state)
 {
     (void)state;
     listing list;
@@ -262,7 +262,7 @@ static void leaves_of_parts_that_begin_later(void **state)
     assert_value(&list.leaves[6], DYNSEL_LEAF_COUNT, offsetof(fours, fourth.count), 8);
 }
 
-static void leaves_tell_extents_and_pointers_of_an_iterator(void **state)
+static void leaves_give_pointers_and_extents(void **state)
 {
     (void)state;
     listing list;
@@ -321,7 +321,7 @@ static void assert_all(const listing *list, bool are_direct)
     assert_int_equal(pointers, list->count / 4 * 3);
 }
 
-static void a_users_type_decides_for_its_pointers(void **state)
+static void mark_of_user_type_applies_to_its_pointers(void **state)
 {
     (void)state;
     listing list;
@@ -349,7 +349,7 @@ typedef struct without_leaves {
 } without_leaves;
 DYNSEL_LEAVES(without_leaves, );
 
-static void a_type_may_have_no_leaves(void **state)
+static void type_without_leaves_is_accepted(void **state)
 {
     (void)state;
     listing list;
@@ -369,7 +369,7 @@ DYNSEL_LEAVES(with_constants,
               DYNSEL_POINTER_PART(written) DYNSEL_POINTER_PART(read) DYNSEL_POINTER_PART(also_read)
                   DYNSEL_POINTER_PART(pointers) DYNSEL_POINTER_PART(changing));
 
-static void what_is_constant_is_only_read(void **state)
+static void const_pointer_leaves_are_read_only(void **state)
 {
     (void)state;
     listing list;
@@ -402,7 +402,7 @@ DYNSEL_LEAVES(with_rows,
                       DYNSEL_POINTER_PART(written) DYNSEL_POINTER_PART(written_rows)
                           DYNSEL_POINTER_PART(changing) DYNSEL_POINTER_PART(written_pointers));
 
-static void arrays_of_constants_are_only_read(void **state)
+static void const_array_leaves_are_read_only(void **state)
 {
     (void)state;
     listing list;
@@ -438,7 +438,7 @@ typedef struct around_below {
 } around_below;
 DYNSEL_LEAVES(around_below, DYNSEL_PART(marked_below, one) DYNSEL_PART(inputs, host));
 
-static void a_mark_counts_wherever_it_stands(void **state)
+static void mark_applies_at_any_position(void **state)
 {
     (void)state;
     listing list;
@@ -457,7 +457,7 @@ static void a_mark_counts_wherever_it_stands(void **state)
 }
 
 /* In an iterator of the library that is not passed directly, each part decides for itself. */
-static void only_what_has_to_be_copied_is(void **state)
+static void unmarked_iterator_copies_only_unmarked_parts(void **state)
 {
     (void)state;
     listing list;
@@ -474,7 +474,7 @@ static float rounded(float x)
 DYNSEL_HOST_TRANSFORM_ITERATOR(roundly, inputs, rounded, float);
 DYNSEL_REVERSE_ITERATOR(roundly_back, roundly);
 
-static void functions_of_the_host_only_are_named(void **state)
+static void host_only_functions_are_listed_by_name(void **state)
 {
     (void)state;
     listing list;
@@ -493,23 +493,23 @@ static void functions_of_the_host_only_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(simple_iterators_read_what_is_there),
-        TEST(iterators_compose),
-        TEST(zips_have_all_of_their_parts),
-        TEST(nesting_changes_nothing),
-        TEST(what_is_written_arrives),
-        TEST(simple_iterators_are_one_leaf_or_none),
-        TEST(leaves_of_composed_iterators),
-        TEST(leaves_of_nested_iterators),
-        TEST(leaves_of_parts_that_begin_later),
-        TEST(leaves_tell_extents_and_pointers_of_an_iterator),
-        TEST(a_users_type_decides_for_its_pointers),
-        TEST(a_type_may_have_no_leaves),
-        TEST(what_is_constant_is_only_read),
-        TEST(arrays_of_constants_are_only_read),
-        TEST(a_mark_counts_wherever_it_stands),
-        TEST(only_what_has_to_be_copied_is),
-        TEST(functions_of_the_host_only_are_named),
+        TEST(simple_iterators_read_elements),
+        TEST(composed_iterators_read_like_plain_c),
+        TEST(zip_iterators_read_all_parts),
+        TEST(nested_iterators_read_like_plain_c),
+        TEST(iterator_writes_reach_elements),
+        TEST(simple_iterators_have_one_leaf_or_none),
+        TEST(composed_iterators_list_leaves_of_parts),
+        TEST(nested_iterators_list_all_leaves),
+        TEST(leaf_offsets_count_from_whole_iterator),
+        TEST(leaves_give_pointers_and_extents),
+        TEST(mark_of_user_type_applies_to_its_pointers),
+        TEST(type_without_leaves_is_accepted),
+        TEST(const_pointer_leaves_are_read_only),
+        TEST(const_array_leaves_are_read_only),
+        TEST(mark_applies_at_any_position),
+        TEST(unmarked_iterator_copies_only_unmarked_parts),
+        TEST(host_only_functions_are_listed_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

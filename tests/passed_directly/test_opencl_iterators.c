@@ -343,7 +343,7 @@ static void compare_nested(const dynsel_resource *where, cl_program program)
             deep_7_make(deep_6_make(deep_5_make(four), numbers_make(1), PICKED), PICKED - 1))
 }
 
-static void kernels_read_what_the_host_reads(void **state)
+static void kernel_reads_equal_host_reads(void **state)
 {
     (void)state;
     for (const dynsel_resource *r = resources; r < resources + resource_count; r++) {
@@ -375,7 +375,7 @@ static void assert_is(float actual, int expected)
     assert_int_equal((int)actual, expected);
 }
 
-static void kernels_write_where_the_host_would(void **state)
+static void kernel_writes_equal_host_writes(void **state)
 {
     static const int distinct[PICKED] = {7, 0, 11, 2, 3};
     (void)state;
@@ -410,7 +410,7 @@ static void kernels_write_where_the_host_would(void **state)
 }
 
 /* Compilers tell lines of the user's own source, as without the iterators in front. */
-static void the_text_ends_with_line_one(void **state)
+static void opencl_iterator_source_ends_with_line_directive(void **state)
 {
     (void)state;
     const char *const text = DYNSEL_OPENCL_ITERATORS;
@@ -425,9 +425,9 @@ static void the_text_ends_with_line_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(kernels_read_what_the_host_reads, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(kernels_write_where_the_host_would, set_up, tear_down),
-        cmocka_unit_test(the_text_ends_with_line_one),
+        cmocka_unit_test_setup_teardown(kernel_reads_equal_host_reads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kernel_writes_equal_host_writes, set_up, tear_down),
+        cmocka_unit_test(opencl_iterator_source_ends_with_line_directive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

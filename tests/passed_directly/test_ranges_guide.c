@@ -74,7 +74,7 @@ static void read_with(const dynsel_resource *resource)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
-static void on_the_host(void **state)
+static void guide_range_example_runs_on_host(void **state)
 {
     const dynsel_resource host = {.backend = &dynsel_inline_backend};
     (void)state;
@@ -82,7 +82,7 @@ static void on_the_host(void **state)
 }
 
 #if CONFIG_DYNSEL_BACKEND_OPENCL
-static void on_each_device(void **state)
+static void guide_range_example_runs_on_each_device(void **state)
 {
     static dynsel_resource devices[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
     size_t count = 0;
@@ -102,9 +102,9 @@ static void on_each_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_the_host),
+        cmocka_unit_test(guide_range_example_runs_on_host),
 #if CONFIG_DYNSEL_BACKEND_OPENCL
-        cmocka_unit_test(on_each_device),
+        cmocka_unit_test(guide_range_example_runs_on_each_device),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

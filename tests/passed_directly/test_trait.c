@@ -322,7 +322,7 @@ static int kind_of(int x)
     }
 }
 
-static void constants_stand_where_constants_must(void **state)
+static void trait_is_integer_constant_expression(void **state)
 {
     (void)state;
     assert_int_equal(initialized[0], 1);
@@ -342,35 +342,35 @@ static void constants_stand_where_constants_must(void **state)
 
 #define VALUE(type) dynsel_is_passed_directly_to_device(type)
 
-static void pointers_are_whatever_they_point_to(void **state)
+static void all_pointers_are_passed_directly(void **state)
 {
     (void)state;
     assert_int_equal(VALUE(const float *) + VALUE(struct nowhere_complete *) + VALUE(void *), 3);
     assert_int_equal(VALUE(plain **) + VALUE(pointer) + VALUE(int (*)(int, const char *)), 3);
 }
 
-static void a_type_is_what_it_says_and_0_where_it_says_nothing(void **state)
+static void marked_type_has_its_value_and_unmarked_type_0(void **state)
 {
     (void)state;
     assert_int_equal(VALUE(always) + VALUE(struct always) + VALUE(const always), 3);
     assert_int_equal(VALUE(plain) + VALUE(never) + VALUE(float) + VALUE(float[4]), 0);
 }
 
-static void types_follow_others_at_any_depth(void **state)
+static void marks_may_depend_on_other_types_at_any_depth(void **state)
 {
     (void)state;
     assert_int_equal(VALUE(pair) + VALUE(deep_5) + VALUE(deep_8), 3);
     assert_int_equal(VALUE(spoilt_1) + VALUE(spoilt_5) + VALUE(spoilt_6), 0);
 }
 
-static void marks_stand_before_and_inside_of_a_type(void **state)
+static void marks_may_precede_type_or_be_member(void **state)
 {
     (void)state;
     assert_int_equal(VALUE(struct bodiless) + VALUE(friendly), 2);
     assert_int_equal(VALUE(struct unfriendly), 0);
 }
 
-static void derived_types_and_aliases_say_it_themselves(void **state)
+static void derived_types_and_aliases_need_own_mark(void **state)
 {
     (void)state;
     assert_int_equal(VALUE(derived) + VALUE(marked_alias), 2);
@@ -378,21 +378,21 @@ static void derived_types_and_aliases_say_it_themselves(void **state)
     assert_int_equal(VALUE(derived_from_two) + VALUE(alias), 0);
 }
 
-static void iterators_follow_their_parts(void **state)
+static void iterators_of_direct_parts_are_direct(void **state)
 {
     (void)state;
     assert_int_equal(VALUE(counting) + VALUE(discard) + VALUE(half_usm) + VALUE(picked_dd), 4);
     assert_int_equal(VALUE(zip_dd) + VALUE(zip_dddd) + VALUE(reverse_d) + VALUE(tower_7), 4);
 }
 
-static void one_part_that_is_not_is_enough(void **state)
+static void iterators_with_one_indirect_part_are_indirect(void **state)
 {
     (void)state;
     assert_int_equal(VALUE(host) + VALUE(half_host) + VALUE(picked_ds) + VALUE(picked_sd), 0);
     assert_int_equal(VALUE(zip_ds) + VALUE(zip_sddd) + VALUE(reverse_s) + VALUE(leaning_7), 0);
 }
 
-static void a_block_has_marks_of_its_own(void **state)
+static void marks_in_block_apply_to_block_only(void **state)
 {
     (void)state;
     typedef struct local {
@@ -420,7 +420,7 @@ static void a_block_has_marks_of_its_own(void **state)
 }
 
 /* A mark is no object and no code: types with it are as large as without. */
-static void marks_take_no_room(void **state)
+static void marks_do_not_change_type_size(void **state)
 {
     (void)state;
     assert_int_equal(sizeof(friendly), sizeof(float *));
@@ -431,16 +431,16 @@ static void marks_take_no_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_stand_where_constants_must),
-        cmocka_unit_test(pointers_are_whatever_they_point_to),
-        cmocka_unit_test(a_type_is_what_it_says_and_0_where_it_says_nothing),
-        cmocka_unit_test(types_follow_others_at_any_depth),
-        cmocka_unit_test(marks_stand_before_and_inside_of_a_type),
-        cmocka_unit_test(derived_types_and_aliases_say_it_themselves),
-        cmocka_unit_test(iterators_follow_their_parts),
-        cmocka_unit_test(one_part_that_is_not_is_enough),
-        cmocka_unit_test(a_block_has_marks_of_its_own),
-        cmocka_unit_test(marks_take_no_room),
+        cmocka_unit_test(trait_is_integer_constant_expression),
+        cmocka_unit_test(all_pointers_are_passed_directly),
+        cmocka_unit_test(marked_type_has_its_value_and_unmarked_type_0),
+        cmocka_unit_test(marks_may_depend_on_other_types_at_any_depth),
+        cmocka_unit_test(marks_may_precede_type_or_be_member),
+        cmocka_unit_test(derived_types_and_aliases_need_own_mark),
+        cmocka_unit_test(iterators_of_direct_parts_are_direct),
+        cmocka_unit_test(iterators_with_one_indirect_part_are_indirect),
+        cmocka_unit_test(marks_in_block_apply_to_block_only),
+        cmocka_unit_test(marks_do_not_change_type_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

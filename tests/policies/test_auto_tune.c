@@ -13,7 +13,7 @@
 
 static const dynsel_task task = {.function = world_nothing, .id = 7};
 
-static void the_first_choices_go_twice_round_and_then_to_the_best(void **state)
+static void first_selections_profile_each_resource_twice_then_use_best(void **state)
 {
     (void)state;
     for (uint32_t count = 1; count <= RESOURCES_UP_TO(16); count++) {
@@ -36,7 +36,7 @@ static void the_first_choices_go_twice_round_and_then_to_the_best(void **state)
 }
 
 /* The turn of the selection says which is first, not the order of the reports. */
-static void first_runs_do_not_count_however_late_they_are_reported(void **state)
+static void first_runs_are_ignored_however_late_reported(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -60,7 +60,7 @@ static void first_runs_do_not_count_however_late_they_are_reported(void **state)
     world_close();
 }
 
-static void a_burst_spreads_until_something_is_known(void **state)
+static void burst_without_known_times_spreads_evenly(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
@@ -85,7 +85,7 @@ static void a_burst_spreads_until_something_is_known(void **state)
     world_close();
 }
 
-static void a_burst_goes_round_what_others_left(void **state)
+static void burst_avoids_resources_loaded_by_other_kinds(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -101,7 +101,7 @@ static void a_burst_goes_round_what_others_left(void **state)
 }
 
 /* Runs that are out are waited for; when they turn out to have failed, there is another turn. */
-static void a_turn_is_not_repeated_before_its_end(void **state)
+static void profiling_turn_is_repeated_only_after_failure(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -123,7 +123,7 @@ static void a_turn_is_not_repeated_before_its_end(void **state)
     world_close();
 }
 
-static void choices_inside_submits_count_at_once(void **state)
+static void selections_inside_submit_claim_their_turn(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -138,7 +138,7 @@ static void choices_inside_submits_count_at_once(void **state)
     world_close();
 }
 
-static void settled_work_is_timed_once_in_sixteen(void **state)
+static void settled_kind_is_timed_once_in_sixteen_runs(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -158,7 +158,7 @@ static void settled_work_is_timed_once_in_sixteen(void **state)
     world_close();
 }
 
-static void runs_that_fail_are_passed_over_and_never_count(void **state)
+static void failing_resource_is_excluded_and_its_times_ignored(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
@@ -173,7 +173,7 @@ static void runs_that_fail_are_passed_over_and_never_count(void **state)
 }
 
 /* One that fails only now and then is known at last. */
-static void a_turn_that_failed_is_repeated(void **state)
+static void failed_profiling_turn_is_repeated(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && EXPLORES);
@@ -188,7 +188,7 @@ static void a_turn_that_failed_is_repeated(void **state)
     world_close();
 }
 
-static void when_all_fail_the_work_still_runs(void **state)
+static void work_failing_on_all_resources_is_still_submitted(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -203,7 +203,7 @@ static void when_all_fail_the_work_still_runs(void **state)
     world_close();
 }
 
-static void the_next_best_takes_over_from_one_out_of_service(void **state)
+static void next_best_resource_replaces_best_out_of_service(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
@@ -230,7 +230,7 @@ static void the_next_best_takes_over_from_one_out_of_service(void **state)
 }
 
 /* Who comes back in the middle of the first turns takes those that it missed. */
-static void turns_go_on_while_resources_come_and_go(void **state)
+static void profiling_continues_while_resources_come_and_go(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 4);
@@ -252,7 +252,7 @@ static void turns_go_on_while_resources_come_and_go(void **state)
 
 static dynsel_backend other_backend = {.ops = &world_ops};
 
-static void only_resources_with_a_form_take_part(void **state)
+static void resources_without_task_form_are_not_profiled(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 4 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 4);
@@ -285,7 +285,7 @@ static void only_resources_with_a_form_take_part(void **state)
 }
 
 /* Whoever comes with fewer forms does not narrow the choice for others. */
-static void a_form_fewer_is_no_lesson(void **state)
+static void task_with_fewer_forms_does_not_change_known_best(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -306,7 +306,7 @@ static void a_form_fewer_is_no_lesson(void **state)
 }
 
 /* That the others are out of service is no reason to stop looking. */
-static void the_only_one_left_is_not_the_only_one_for_ever(void **state)
+static void reinstated_resources_are_profiled_again(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -324,7 +324,7 @@ static void the_only_one_left_is_not_the_only_one_for_ever(void **state)
     world_close();
 }
 
-static void resampling_begins_with_fresh_numbers(void **state)
+static void resampling_discards_earlier_times(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -357,7 +357,7 @@ static void resampling_begins_with_fresh_numbers(void **state)
     }
 }
 
-static void nothing_is_resampled_by_default(void **state)
+static void default_interval_never_resamples(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -370,7 +370,7 @@ static void nothing_is_resampled_by_default(void **state)
     world_close();
 }
 
-static void late_reports_of_an_old_round_are_dropped(void **state)
+static void late_reports_of_earlier_round_are_dropped(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -409,7 +409,7 @@ static uint32_t unfinished_of_all(void)
     return sum;
 }
 
-static void what_is_out_stays_out_in_the_next_round(void **state)
+static void work_in_flight_is_counted_across_rounds(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -455,7 +455,7 @@ static dynsel_status work_for_a_while(const dynsel_resource *where, void *args, 
 }
 
 /* A run that did not take place had no turn, neither the first nor the second. */
-static void a_refused_run_gives_its_turn_back(void **state)
+static void refused_run_returns_its_profiling_turn(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -485,7 +485,7 @@ static void a_refused_run_gives_its_turn_back(void **state)
     world_backend.ops = &world_ops;
 }
 
-static void submitted_work_is_tuned(void **state)
+static void submitted_work_is_profiled_and_tuned(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
@@ -508,7 +508,7 @@ static void submitted_work_is_tuned(void **state)
     world_close();
 }
 
-static void a_policy_forgets_when_it_is_initialized_again(void **state)
+static void reinitialized_policy_has_no_learned_times(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -526,7 +526,7 @@ static void a_policy_forgets_when_it_is_initialized_again(void **state)
     world_close();
 }
 
-static void initialization_refuses_what_every_policy_refuses(void **state)
+static void init_with_wrong_arguments_is_refused(void **state)
 {
     (void)state;
     static dynsel_auto_tune_policy policy;
@@ -546,29 +546,29 @@ static void initialization_refuses_what_every_policy_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_choices_go_twice_round_and_then_to_the_best),
-        cmocka_unit_test(first_runs_do_not_count_however_late_they_are_reported),
-        cmocka_unit_test(a_burst_spreads_until_something_is_known),
-        cmocka_unit_test(a_burst_goes_round_what_others_left),
-        cmocka_unit_test(a_turn_is_not_repeated_before_its_end),
-        cmocka_unit_test(choices_inside_submits_count_at_once),
-        cmocka_unit_test(settled_work_is_timed_once_in_sixteen),
-        cmocka_unit_test(runs_that_fail_are_passed_over_and_never_count),
-        cmocka_unit_test(a_turn_that_failed_is_repeated),
-        cmocka_unit_test(when_all_fail_the_work_still_runs),
-        cmocka_unit_test(the_next_best_takes_over_from_one_out_of_service),
-        cmocka_unit_test(turns_go_on_while_resources_come_and_go),
-        cmocka_unit_test(only_resources_with_a_form_take_part),
-        cmocka_unit_test(a_form_fewer_is_no_lesson),
-        cmocka_unit_test(the_only_one_left_is_not_the_only_one_for_ever),
-        cmocka_unit_test(resampling_begins_with_fresh_numbers),
-        cmocka_unit_test(nothing_is_resampled_by_default),
-        cmocka_unit_test(late_reports_of_an_old_round_are_dropped),
-        cmocka_unit_test(what_is_out_stays_out_in_the_next_round),
-        cmocka_unit_test(a_refused_run_gives_its_turn_back),
-        cmocka_unit_test(submitted_work_is_tuned),
-        cmocka_unit_test(a_policy_forgets_when_it_is_initialized_again),
-        cmocka_unit_test(initialization_refuses_what_every_policy_refuses),
+        cmocka_unit_test(first_selections_profile_each_resource_twice_then_use_best),
+        cmocka_unit_test(first_runs_are_ignored_however_late_reported),
+        cmocka_unit_test(burst_without_known_times_spreads_evenly),
+        cmocka_unit_test(burst_avoids_resources_loaded_by_other_kinds),
+        cmocka_unit_test(profiling_turn_is_repeated_only_after_failure),
+        cmocka_unit_test(selections_inside_submit_claim_their_turn),
+        cmocka_unit_test(settled_kind_is_timed_once_in_sixteen_runs),
+        cmocka_unit_test(failing_resource_is_excluded_and_its_times_ignored),
+        cmocka_unit_test(failed_profiling_turn_is_repeated),
+        cmocka_unit_test(work_failing_on_all_resources_is_still_submitted),
+        cmocka_unit_test(next_best_resource_replaces_best_out_of_service),
+        cmocka_unit_test(profiling_continues_while_resources_come_and_go),
+        cmocka_unit_test(resources_without_task_form_are_not_profiled),
+        cmocka_unit_test(task_with_fewer_forms_does_not_change_known_best),
+        cmocka_unit_test(reinstated_resources_are_profiled_again),
+        cmocka_unit_test(resampling_discards_earlier_times),
+        cmocka_unit_test(default_interval_never_resamples),
+        cmocka_unit_test(late_reports_of_earlier_round_are_dropped),
+        cmocka_unit_test(work_in_flight_is_counted_across_rounds),
+        cmocka_unit_test(refused_run_returns_its_profiling_turn),
+        cmocka_unit_test(submitted_work_is_profiled_and_tuned),
+        cmocka_unit_test(reinitialized_policy_has_no_learned_times),
+        cmocka_unit_test(init_with_wrong_arguments_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

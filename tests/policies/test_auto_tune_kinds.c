@@ -23,7 +23,7 @@ static void assert_new(const dynsel_task *what, bool is_new)
     world_tell(&selection, DYNSEL_TASK_COMPLETION, 0);
 }
 
-static void kinds_are_told_apart_by_id_or_function(void **state)
+static void task_kinds_differ_by_id_or_function(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 16);
@@ -56,7 +56,7 @@ static uint32_t place_of(const dynsel_task *what)
     return dynsel_tuned_first(dynsel_tuned_hash(what, dynsel_tuned_key_of(what)));
 }
 
-static void neighbours_in_the_table_are_told_apart(void **state)
+static void task_kinds_with_equal_hash_are_distinct(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 2);
@@ -99,7 +99,7 @@ static void neighbours_in_the_table_are_told_apart(void **state)
 }
 
 #if CONFIG_DYNSEL_MAX_KEY_WORDS >= 2
-static void kinds_are_told_apart_by_key_words(void **state)
+static void task_kinds_differ_by_key_words(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 16);
@@ -128,7 +128,7 @@ static void kinds_are_told_apart_by_key_words(void **state)
 }
 #endif
 
-static void bad_key_words_are_refused(void **state)
+static void wrong_key_words_are_refused(void **state)
 {
     (void)state;
     begin(1, DYNSEL_NEVER_RESAMPLE);
@@ -192,7 +192,7 @@ static bool has_place(uint32_t number)
     return false;
 }
 
-static void without_a_place_the_least_loaded_is_taken_of_equals_in_turn(void **state)
+static void untracked_kind_uses_least_loaded_resource_in_turn(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE <= 32);
@@ -223,7 +223,7 @@ static void without_a_place_the_least_loaded_is_taken_of_equals_in_turn(void **s
 }
 
 /* However slow the first resource is, where the work of one more kind would go if it stayed out. */
-static void one_kind_more_takes_the_place_of_the_one_used_least_lately(void **state)
+static void new_kind_in_full_table_evicts_least_recently_used(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE >= 3 && TABLE <= 32);
@@ -242,7 +242,7 @@ static void one_kind_more_takes_the_place_of_the_one_used_least_lately(void **st
 }
 
 /* All take turns, so that the one that was used least lately is the next to come. */
-static void some_kinds_too_many_are_learned_all_the_same(void **state)
+static void kinds_beyond_table_size_are_learned(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE >= 8 && TABLE <= 32);
@@ -258,7 +258,7 @@ static void some_kinds_too_many_are_learned_all_the_same(void **state)
     world_close();
 }
 
-static void dropped_selections_cost_no_kind_its_place(void **state)
+static void dropped_selections_evict_no_kind(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE >= 2 && TABLE <= 32);
@@ -298,7 +298,7 @@ static uint32_t unfinished_of_all(void)
 }
 
 /* Of a kind that was given up while its work was out, and of one that was only selected. */
-static void late_reports_do_not_reach_the_next_kind(void **state)
+static void late_reports_of_evicted_kind_are_dropped(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && TABLE <= 32);
@@ -338,7 +338,7 @@ static void late_reports_do_not_reach_the_next_kind(void **state)
 
 /* Many kinds at once, in any order, against a count of turns for each: none has two entries, and
  * turns are those of the kind as long as it has one. */
-static void kinds_do_not_disturb_each_other(void **state)
+static void many_kinds_keep_separate_turns(void **state)
 {
     (void)state;
     test_random random = {test_seed()};
@@ -371,18 +371,18 @@ static void kinds_do_not_disturb_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_are_told_apart_by_id_or_function),
-        cmocka_unit_test(neighbours_in_the_table_are_told_apart),
+        cmocka_unit_test(task_kinds_differ_by_id_or_function),
+        cmocka_unit_test(task_kinds_with_equal_hash_are_distinct),
 #if CONFIG_DYNSEL_MAX_KEY_WORDS >= 2
-        cmocka_unit_test(kinds_are_told_apart_by_key_words),
+        cmocka_unit_test(task_kinds_differ_by_key_words),
 #endif
-        cmocka_unit_test(bad_key_words_are_refused),
-        cmocka_unit_test(without_a_place_the_least_loaded_is_taken_of_equals_in_turn),
-        cmocka_unit_test(one_kind_more_takes_the_place_of_the_one_used_least_lately),
-        cmocka_unit_test(some_kinds_too_many_are_learned_all_the_same),
-        cmocka_unit_test(dropped_selections_cost_no_kind_its_place),
-        cmocka_unit_test(late_reports_do_not_reach_the_next_kind),
-        cmocka_unit_test(kinds_do_not_disturb_each_other),
+        cmocka_unit_test(wrong_key_words_are_refused),
+        cmocka_unit_test(untracked_kind_uses_least_loaded_resource_in_turn),
+        cmocka_unit_test(new_kind_in_full_table_evicts_least_recently_used),
+        cmocka_unit_test(kinds_beyond_table_size_are_learned),
+        cmocka_unit_test(dropped_selections_evict_no_kind),
+        cmocka_unit_test(late_reports_of_evicted_kind_are_dropped),
+        cmocka_unit_test(many_kinds_keep_separate_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

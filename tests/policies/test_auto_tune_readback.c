@@ -103,7 +103,7 @@ static uint32_t best_of(const life *l)
 
 /* Where results come back before the next choice it makes no difference who says what it took: the
  * run, or the run and then the way back. */
-static void the_way_back_counts_like_the_run(void **state)
+static void copy_back_time_counts_like_run_time(void **state)
 {
     (void)state;
     enum { LIVES = 300, RUNS = 1500 };
@@ -132,7 +132,7 @@ static void the_way_back_counts_like_the_run(void **state)
 }
 
 /* However far behind they come: the best is found, and then rarely timed and rarely left. */
-static void results_may_come_back_much_later(void **state)
+static void late_copy_back_reports_still_find_best(void **state)
 {
     (void)state;
     enum { LIVES = 200, RUNS = 4000, LAST = 2000 };
@@ -172,7 +172,7 @@ static uint32_t live(life *l, uint32_t runs)
 }
 
 /* Often enough that it does not pay. */
-static void some_results_stay(void **state)
+static void rare_copy_backs_are_weighted_by_frequency(void **state)
 {
     (void)state;
     life l = {.count = 2, .one_in = 5, .devices = {{1000, 30000}, {2000, 0}}};
@@ -181,7 +181,7 @@ static void some_results_stay(void **state)
     world_close();
 }
 
-static void no_results_come_back_any_more(void **state)
+static void vanished_copy_backs_change_best(void **state)
 {
     (void)state;
     life l = {.count = 2, .one_in = 1, .devices = {{1000, 5000}, {2000, 0}}};
@@ -204,7 +204,7 @@ static dynsel_selection timed_selection(void)
 }
 
 /* The second runs count: only the first resource's comes back, in two parts. */
-static void several_parts_of_one_run_add_up(void **state)
+static void copy_back_times_of_one_run_add_up(void **state)
 {
     (void)state;
     world_open(2, DYNSEL_NEVER_RESAMPLE);
@@ -220,7 +220,7 @@ static void several_parts_of_one_run_add_up(void **state)
 }
 
 /* Until its own way back is known, that of the run before is assumed. */
-static void a_run_is_expected_to_come_back_like_the_last_one(void **state)
+static void unknown_copy_back_time_is_assumed_from_previous_run(void **state)
 {
     (void)state;
     dynsel_selection first[4];
@@ -238,7 +238,7 @@ static void a_run_is_expected_to_come_back_like_the_last_one(void **state)
 }
 
 /* What is known of that round is forgotten. */
-static void a_round_that_is_over_does_not_count(void **state)
+static void copy_back_reports_of_earlier_round_are_dropped(void **state)
 {
     (void)state;
     world_open(2, 1000);
@@ -260,7 +260,7 @@ static void a_round_that_is_over_does_not_count(void **state)
     world_close();
 }
 
-static void absurd_times_do_no_harm(void **state)
+static void extreme_copy_back_times_are_harmless(void **state)
 {
     (void)state;
     world_open(2, DYNSEL_NEVER_RESAMPLE);
@@ -279,7 +279,7 @@ static void absurd_times_do_no_harm(void **state)
 }
 
 /* It has no table entry, and is not asked for. */
-static void untracked_work_is_not_asked_for(void **state)
+static void untracked_work_needs_no_copy_back_reports(void **state)
 {
     (void)state;
     world_open(2, DYNSEL_NEVER_RESAMPLE);
@@ -304,15 +304,15 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_way_back_counts_like_the_run),
-        cmocka_unit_test(results_may_come_back_much_later),
-        cmocka_unit_test(some_results_stay),
-        cmocka_unit_test(no_results_come_back_any_more),
-        cmocka_unit_test(several_parts_of_one_run_add_up),
-        cmocka_unit_test(a_run_is_expected_to_come_back_like_the_last_one),
-        cmocka_unit_test(a_round_that_is_over_does_not_count),
-        cmocka_unit_test(absurd_times_do_no_harm),
-        cmocka_unit_test(untracked_work_is_not_asked_for),
+        cmocka_unit_test(copy_back_time_counts_like_run_time),
+        cmocka_unit_test(late_copy_back_reports_still_find_best),
+        cmocka_unit_test(rare_copy_backs_are_weighted_by_frequency),
+        cmocka_unit_test(vanished_copy_backs_change_best),
+        cmocka_unit_test(copy_back_times_of_one_run_add_up),
+        cmocka_unit_test(unknown_copy_back_time_is_assumed_from_previous_run),
+        cmocka_unit_test(copy_back_reports_of_earlier_round_are_dropped),
+        cmocka_unit_test(extreme_copy_back_times_are_harmless),
+        cmocka_unit_test(untracked_work_needs_no_copy_back_reports),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

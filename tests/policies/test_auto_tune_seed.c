@@ -117,7 +117,7 @@ static void run_against_seed(test_random *random, uint32_t most_pending)
     world_close();
 }
 
-static void choices_are_the_seeds(void **state)
+static void selections_agree_with_reference_implementation(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -127,7 +127,7 @@ static void choices_are_the_seeds(void **state)
     }
 }
 
-static void nothing_is_explored(void **state)
+static void disabled_exploration_never_leaves_best(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -144,7 +144,7 @@ static void nothing_is_explored(void **state)
 }
 
 /* Each run's way back adds to the sum of its resource; those that do not count add nothing. */
-static void what_comes_back_counts_into_the_mean(void **state)
+static void copy_back_time_adds_to_mean(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_COMMAND_GROUPS &&
@@ -170,9 +170,9 @@ static void what_comes_back_counts_into_the_mean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(choices_are_the_seeds),
-        cmocka_unit_test(nothing_is_explored),
-        cmocka_unit_test(what_comes_back_counts_into_the_mean),
+        cmocka_unit_test(selections_agree_with_reference_implementation),
+        cmocka_unit_test(disabled_exploration_never_leaves_best),
+        cmocka_unit_test(copy_back_time_adds_to_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

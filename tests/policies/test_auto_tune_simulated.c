@@ -40,7 +40,7 @@ static uint32_t regret(uint32_t runs, uint64_t best_ns)
     return w.needed_ns < least ? 0 : (uint32_t)((w.needed_ns - least) * 1000 / least);
 }
 
-static void spikes_do_not_dethrone_or_hide_the_best(void **state)
+static void spikes_neither_replace_nor_hide_best(void **state)
 {
     (void)state;
     enum { LIVES = 2000, RUNS = 12000 };
@@ -69,7 +69,7 @@ static void spikes_do_not_dethrone_or_hide_the_best(void **state)
     assert_true(regrets / LIVES < 15);
 }
 
-static void a_device_that_slows_down_loses_its_place(void **state)
+static void slowed_best_is_replaced(void **state)
 {
     (void)state;
     for (uint32_t k = 0; k < 500; k++) {
@@ -87,7 +87,7 @@ static void a_device_that_slows_down_loses_its_place(void **state)
     }
 }
 
-static void a_lucky_first_run_does_not_win(void **state)
+static void fast_outlier_in_first_run_does_not_win(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 100000}, (world_device){.ns = 10000});
@@ -101,7 +101,7 @@ static void a_lucky_first_run_does_not_win(void **state)
 }
 
 /* The one time that counts was luck: two more show it. */
-static void a_lucky_counted_run_does_not_win_for_long(void **state)
+static void fast_outlier_in_counted_run_wins_briefly(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 100000}, (world_device){.ns = 10000});
@@ -115,7 +115,7 @@ static void a_lucky_counted_run_does_not_win_for_long(void **state)
 }
 
 /* Once there are three times, one that was luck is only a reason for one more try. */
-static void a_lucky_try_does_not_win(void **state)
+static void fast_outlier_in_exploration_does_not_win(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = 1500});
@@ -130,7 +130,7 @@ static void a_lucky_try_does_not_win(void **state)
 }
 
 /* One run that took far too long, at any time, does not cost the best its place. */
-static void one_spike_is_forgiven(void **state)
+static void single_spike_keeps_best(void **state)
 {
     (void)state;
     for (uint32_t when = 4; when < 60; when++) {
@@ -145,7 +145,7 @@ static void one_spike_is_forgiven(void **state)
 }
 
 /* A best that had four timed spikes in a row is back when the fifth run is good. */
-static void a_series_of_spikes_is_soon_forgotten(void **state)
+static void best_returns_soon_after_series_of_spikes(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = 1500});
@@ -162,7 +162,7 @@ static void a_series_of_spikes_is_soon_forgotten(void **state)
 }
 
 /* By less than a half, so that it takes no alarm: the timed runs show it. */
-static void a_device_that_becomes_a_little_slower_loses_its_place(void **state)
+static void slightly_slowed_best_is_replaced(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = 1200});
@@ -176,7 +176,7 @@ static void a_device_that_becomes_a_little_slower_loses_its_place(void **state)
     world_close();
 }
 
-static void all_others_get_tries(void **state)
+static void exploration_covers_all_other_resources(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 4);
@@ -194,7 +194,7 @@ static void all_others_get_tries(void **state)
 }
 
 /* A task that fails there is not sent there for ever, however promising it was. */
-static void tries_that_fail_come_to_an_end(void **state)
+static void failing_exploration_ends(void **state)
 {
     (void)state;
     static const uint64_t first_runs[] = {10, 5000};
@@ -210,7 +210,7 @@ static void tries_that_fail_come_to_an_end(void **state)
     }
 }
 
-static void jitter_is_no_reason_to_look_closely(void **state)
+static void jitter_does_not_raise_timing_rate(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 1000, .jitter_percent = 20},
@@ -220,7 +220,7 @@ static void jitter_is_no_reason_to_look_closely(void **state)
     world_close();
 }
 
-static void times_are_clipped(void **state)
+static void excessive_times_are_clipped(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = (uint64_t)1 << 63}, (world_device){.ns = (uint64_t)1 << 62});
@@ -229,7 +229,7 @@ static void times_are_clipped(void **state)
     world_close();
 }
 
-static void microseconds_are_told_apart(void **state)
+static void short_times_are_distinguished(void **state)
 {
     (void)state;
     static const uint64_t pairs[][2] = {{900000, 9000}, {1990000, 1010000}, {20, 10}, {2, 1}};
@@ -242,7 +242,7 @@ static void microseconds_are_told_apart(void **state)
     }
 }
 
-static void two_equal_devices_do_not_fight(void **state)
+static void nearly_equal_resources_rarely_swap_places(void **state)
 {
     (void)state;
     enum { RUNS = 32000 };
@@ -291,7 +291,7 @@ static bool keeps_bound(uint32_t runs, double factor, uint32_t jitter_percent)
     return is_kept;
 }
 
-static void a_whole_life_stays_within_five_percent(void **state)
+static void exploration_cost_stays_within_five_percent(void **state)
 {
     (void)state;
     uint32_t broken = 0;
@@ -304,7 +304,7 @@ static void a_whole_life_stays_within_five_percent(void **state)
 
 /* With jitter the first counted times may already be in the wrong order, and the bound leaves no
  * room for that where it begins. */
-static void a_whole_life_with_jitter_stays_within_five_percent_a_little_later(void **state)
+static void exploration_cost_with_jitter_stays_within_five_percent(void **state)
 {
     (void)state;
     uint32_t broken_at_once = 0;
@@ -322,7 +322,7 @@ static void a_whole_life_with_jitter_stays_within_five_percent_a_little_later(vo
 }
 
 /* A thousand kinds of task with a few runs each pay for two turns of each resource, and no more. */
-static void short_lives_pay_for_their_first_turns_only(void **state)
+static void short_lives_pay_for_profiling_only(void **state)
 {
     (void)state;
     uint64_t needed = 0;
@@ -340,7 +340,7 @@ static void short_lives_pay_for_their_first_turns_only(void **state)
 
 /* Two turns of each of the slow ones cost as much as 38,000 runs of the fast one: no more of them
  * for a long time. */
-static void what_was_spent_is_not_forgotten(void **state)
+static void spent_exploration_budget_is_remembered(void **state)
 {
     (void)state;
     enum {
@@ -367,7 +367,7 @@ static void what_was_spent_is_not_forgotten(void **state)
 }
 
 /* As if it had run for months: the few runs of the slow one are not rounded away. */
-static void counts_that_are_halved_keep_what_was_spent(void **state)
+static void halved_counters_keep_spent_budget(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = UINT64_C(1) << 45});
@@ -388,7 +388,7 @@ static void counts_that_are_halved_keep_what_was_spent(void **state)
     world_close();
 }
 
-static void very_long_lives_go_on_exploring(void **state)
+static void very_long_lives_keep_exploring(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = 50000});
@@ -422,7 +422,7 @@ static void live_in_bursts(uint32_t rounds)
 
 /* While a whole burst is out nothing is learned: it is not sent where the work needs even longer.
  */
-static void bursts_stay_where_it_became_slower_but_is_the_fastest(void **state)
+static void bursts_stay_on_slowed_but_fastest_resource(void **state)
 {
     (void)state;
     begin_life(0, (world_device){.ns = 1000}, (world_device){.ns = 100000});
@@ -434,7 +434,7 @@ static void bursts_stay_where_it_became_slower_but_is_the_fastest(void **state)
     world_close();
 }
 
-static void absurd_times_do_no_harm(void **state)
+static void extreme_times_are_harmless(void **state)
 {
     (void)state;
     static const uint64_t times[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, (uint64_t)1 << 46};
@@ -462,28 +462,28 @@ int main(void)
     return 0;
 #endif
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spikes_do_not_dethrone_or_hide_the_best),
-        cmocka_unit_test(a_device_that_slows_down_loses_its_place),
-        cmocka_unit_test(a_lucky_first_run_does_not_win),
-        cmocka_unit_test(a_lucky_counted_run_does_not_win_for_long),
-        cmocka_unit_test(a_lucky_try_does_not_win),
-        cmocka_unit_test(one_spike_is_forgiven),
-        cmocka_unit_test(a_series_of_spikes_is_soon_forgotten),
-        cmocka_unit_test(a_device_that_becomes_a_little_slower_loses_its_place),
-        cmocka_unit_test(all_others_get_tries),
-        cmocka_unit_test(tries_that_fail_come_to_an_end),
-        cmocka_unit_test(jitter_is_no_reason_to_look_closely),
-        cmocka_unit_test(times_are_clipped),
-        cmocka_unit_test(microseconds_are_told_apart),
-        cmocka_unit_test(two_equal_devices_do_not_fight),
-        cmocka_unit_test(a_whole_life_stays_within_five_percent),
-        cmocka_unit_test(a_whole_life_with_jitter_stays_within_five_percent_a_little_later),
-        cmocka_unit_test(short_lives_pay_for_their_first_turns_only),
-        cmocka_unit_test(what_was_spent_is_not_forgotten),
-        cmocka_unit_test(counts_that_are_halved_keep_what_was_spent),
-        cmocka_unit_test(very_long_lives_go_on_exploring),
-        cmocka_unit_test(bursts_stay_where_it_became_slower_but_is_the_fastest),
-        cmocka_unit_test(absurd_times_do_no_harm),
+        cmocka_unit_test(spikes_neither_replace_nor_hide_best),
+        cmocka_unit_test(slowed_best_is_replaced),
+        cmocka_unit_test(fast_outlier_in_first_run_does_not_win),
+        cmocka_unit_test(fast_outlier_in_counted_run_wins_briefly),
+        cmocka_unit_test(fast_outlier_in_exploration_does_not_win),
+        cmocka_unit_test(single_spike_keeps_best),
+        cmocka_unit_test(best_returns_soon_after_series_of_spikes),
+        cmocka_unit_test(slightly_slowed_best_is_replaced),
+        cmocka_unit_test(exploration_covers_all_other_resources),
+        cmocka_unit_test(failing_exploration_ends),
+        cmocka_unit_test(jitter_does_not_raise_timing_rate),
+        cmocka_unit_test(excessive_times_are_clipped),
+        cmocka_unit_test(short_times_are_distinguished),
+        cmocka_unit_test(nearly_equal_resources_rarely_swap_places),
+        cmocka_unit_test(exploration_cost_stays_within_five_percent),
+        cmocka_unit_test(exploration_cost_with_jitter_stays_within_five_percent),
+        cmocka_unit_test(short_lives_pay_for_profiling_only),
+        cmocka_unit_test(spent_exploration_budget_is_remembered),
+        cmocka_unit_test(halved_counters_keep_spent_budget),
+        cmocka_unit_test(very_long_lives_keep_exploring),
+        cmocka_unit_test(bursts_stay_on_slowed_but_fastest_resource),
+        cmocka_unit_test(extreme_times_are_harmless),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -104,7 +104,7 @@ static void take_failures(void)
     assert_true(status == DYNSEL_OK || status == DYNSEL_E_TASK);
 }
 
-static void every_run_counts_once(void **state)
+static void runs_of_threads_count_once_each(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
@@ -133,7 +133,7 @@ static void every_run_counts_once(void **state)
 }
 
 /* Clocks that disagree begin new rounds all the time: nothing but the counts can be said. */
-static void rounds_that_begin_anew_lose_no_count(void **state)
+static void concurrent_resampling_loses_no_count(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
@@ -165,7 +165,7 @@ static void *select_too_many_kinds(void *argument)
     return NULL;
 }
 
-static void a_table_that_fills_up_holds_each_kind_once(void **state)
+static void concurrently_filled_table_holds_each_kind_once(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -212,7 +212,7 @@ static world *begin_settled(dynsel_task *kinds, uint32_t count)
 }
 
 /* However regular the pattern is in which they come: nobody is always passed over. */
-static void kinds_that_take_turns_are_timed_alike(void **state)
+static void alternating_kinds_are_timed_equally_often(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 16);
@@ -247,7 +247,7 @@ static void *run_beside(void *argument)
 }
 
 /* One thread at a time has its runs timed; when it comes no more, another one takes its place. */
-static void the_timing_goes_over_to_a_thread_that_goes_on(void **state)
+static void timing_moves_to_thread_that_keeps_submitting(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -266,11 +266,11 @@ static void the_timing_goes_over_to_a_thread_that_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_run_counts_once),
-        cmocka_unit_test(rounds_that_begin_anew_lose_no_count),
-        cmocka_unit_test(a_table_that_fills_up_holds_each_kind_once),
-        cmocka_unit_test(kinds_that_take_turns_are_timed_alike),
-        cmocka_unit_test(the_timing_goes_over_to_a_thread_that_goes_on),
+        cmocka_unit_test(runs_of_threads_count_once_each),
+        cmocka_unit_test(concurrent_resampling_loses_no_count),
+        cmocka_unit_test(concurrently_filled_table_holds_each_kind_once),
+        cmocka_unit_test(alternating_kinds_are_timed_equally_often),
+        cmocka_unit_test(timing_moves_to_thread_that_keeps_submitting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

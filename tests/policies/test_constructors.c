@@ -51,7 +51,7 @@ static void assert_uninitialized(void)
     assert_status(DYNSEL_E_UNINITIALIZED, dynsel_submit_and_wait(&any.policy, &task));
 }
 
-static void a_zeroed_policy_waits_for_its_initialization(void **state)
+static void zeroed_policy_is_uninitialized_until_init(void **state)
 {
     (void)state;
     for (const any_kind *k = any_kinds; k->init != NULL; k++) {
@@ -65,7 +65,7 @@ static void a_zeroed_policy_waits_for_its_initialization(void **state)
     }
 }
 
-static void without_resources_the_default_ones_are_chosen_from(void **state)
+static void init_without_resources_uses_default_ones(void **state)
 {
     (void)state;
     static const dynsel_options none;
@@ -104,7 +104,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     return DYNSEL_OK;
 }
 
-static void an_offset_counts_in_the_default_resources_too(void **state)
+static void offset_applies_to_default_resources(void **state)
 {
     (void)state;
     static const dynsel_backend_ops ops = {.name = "offers",
@@ -127,7 +127,7 @@ static void an_offset_counts_in_the_default_resources_too(void **state)
 
 #endif
 
-static void given_resources_are_chosen_from(void **state)
+static void init_with_resources_uses_them(void **state)
 {
     (void)state;
     for (const any_kind *k = any_kinds; k->init != NULL; k++) {
@@ -165,7 +165,7 @@ static void wrong_arguments_are_refused(void **state)
     }
 }
 
-static void a_second_initialization_is_refused(void **state)
+static void second_init_is_refused(void **state)
 {
     (void)state;
     const dynsel_options fewer = {.resources = hosts, .count = 1};
@@ -181,7 +181,7 @@ static void a_second_initialization_is_refused(void **state)
     }
 }
 
-static void each_needs_what_the_seed_says(void **state)
+static void each_policy_needs_specified_reports(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2); /* auto_tune has nothing to learn from one */
@@ -202,7 +202,7 @@ static void each_needs_what_the_seed_says(void **state)
 }
 
 /* What was learned or counted before the deinitialization is not there after the next init. */
-static void nothing_is_left_of_an_earlier_life(void **state)
+static void reinitialized_policy_has_no_earlier_state(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2);
@@ -227,16 +227,16 @@ static void nothing_is_left_of_an_earlier_life(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_zeroed_policy_waits_for_its_initialization),
-        cmocka_unit_test(without_resources_the_default_ones_are_chosen_from),
+        cmocka_unit_test(zeroed_policy_is_uninitialized_until_init),
+        cmocka_unit_test(init_without_resources_uses_default_ones),
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
-        cmocka_unit_test(an_offset_counts_in_the_default_resources_too),
+        cmocka_unit_test(offset_applies_to_default_resources),
 #endif
-        cmocka_unit_test(given_resources_are_chosen_from),
+        cmocka_unit_test(init_with_resources_uses_them),
         cmocka_unit_test(wrong_arguments_are_refused),
-        cmocka_unit_test(a_second_initialization_is_refused),
-        cmocka_unit_test(each_needs_what_the_seed_says),
-        cmocka_unit_test(nothing_is_left_of_an_earlier_life),
+        cmocka_unit_test(second_init_is_refused),
+        cmocka_unit_test(each_policy_needs_specified_reports),
+        cmocka_unit_test(reinitialized_policy_has_no_earlier_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

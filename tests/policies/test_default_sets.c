@@ -57,7 +57,7 @@ static void assert_gets(const any_kind *kind, const dynsel_options *options, boo
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&any.policy));
 }
 
-static void without_anything_else_there_is_the_host(void **state)
+static void default_set_without_other_resources_is_host(void **state)
 {
     (void)state;
     static const dynsel_options all = {.defaults = DYNSEL_HOST_AND_DEVICES};
@@ -67,7 +67,7 @@ static void without_anything_else_there_is_the_host(void **state)
     }
 }
 
-static void policies_without_times_leave_the_host_out(void **state)
+static void policies_without_times_exclude_host_by_default(void **state)
 {
     (void)state;
     static const dynsel_options all = {.defaults = DYNSEL_HOST_AND_DEVICES};
@@ -84,7 +84,7 @@ static void policies_without_times_leave_the_host_out(void **state)
     assert_status(DYNSEL_OK, dynsel_threads_stop());
 }
 
-static void workers_and_devices_come_in_one_call(void **state)
+static void default_set_of_workers_and_devices_starts_workers(void **state)
 {
     (void)state;
     static const dynsel_options beside = {.defaults = DYNSEL_WORKERS_AND_DEVICES};
@@ -102,7 +102,7 @@ static void workers_and_devices_come_in_one_call(void **state)
     }
 }
 
-static void sets_that_contradict_what_is_given_are_refused(void **state)
+static void default_set_contradicting_options_is_refused(void **state)
 {
     (void)state;
     static const dynsel_resource mine = {.backend = &dynsel_inline_backend};
@@ -121,7 +121,7 @@ static void sets_that_contradict_what_is_given_are_refused(void **state)
 
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
 /* Work in the host would be over before the next choice, and the host would get all of it. */
-static void dynamic_load_uses_the_workers(void **state)
+static void dynamic_load_uses_running_workers_by_default(void **state)
 {
     (void)state;
     dynsel_dynamic_load_policy policy = {0};
@@ -141,12 +141,12 @@ static void dynamic_load_uses_the_workers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_anything_else_there_is_the_host),
-        cmocka_unit_test(policies_without_times_leave_the_host_out),
-        cmocka_unit_test(workers_and_devices_come_in_one_call),
-        cmocka_unit_test(sets_that_contradict_what_is_given_are_refused),
+        cmocka_unit_test(default_set_without_other_resources_is_host),
+        cmocka_unit_test(policies_without_times_exclude_host_by_default),
+        cmocka_unit_test(default_set_of_workers_and_devices_starts_workers),
+        cmocka_unit_test(default_set_contradicting_options_is_refused),
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-        cmocka_unit_test(dynamic_load_uses_the_workers),
+        cmocka_unit_test(dynamic_load_uses_running_workers_by_default),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

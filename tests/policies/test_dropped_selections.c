@@ -107,7 +107,7 @@ static uint32_t by_reports(void)
 static uint32_t (*const ways[])(void) = {by_submit, by_submit_selection, by_reports};
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
-static void dropped_selections_use_up_no_turns(void **state)
+static void dropped_selections_consume_no_turns(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 4);
@@ -127,7 +127,7 @@ static void dropped_selections_use_up_no_turns(void **state)
     }
 }
 
-static void a_dropped_selection_is_what_the_next_one_is(void **state)
+static void selection_after_dropped_one_is_equal(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
@@ -144,7 +144,7 @@ static void a_dropped_selection_is_what_the_next_one_is(void **state)
 }
 
 /* Whoever submits them in the end. */
-static void several_selections_for_one_turn_have_it_once(void **state)
+static void several_selections_of_one_turn_count_once(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -169,7 +169,7 @@ static void several_selections_for_one_turn_have_it_once(void **state)
     end();
 }
 
-static void a_selection_of_a_round_that_is_over_has_no_turn(void **state)
+static void selection_of_earlier_round_takes_no_turn(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -191,7 +191,7 @@ static void a_selection_of_a_round_that_is_over_has_no_turn(void **state)
 }
 
 /* However regular the pattern is in which they come between the work. */
-static void dropped_selections_do_not_hide_what_changes(void **state)
+static void dropped_selections_do_not_hide_changed_times(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && EXPLORES && CONFIG_DYNSEL_HAS_FULL_SPEED);
@@ -228,7 +228,7 @@ static void dropped_selections_do_not_hide_what_changes(void **state)
     }
 }
 
-static void a_profile_longer_than_the_interval_is_finished(void **state)
+static void profiling_longer_than_interval_completes(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 4);
@@ -255,7 +255,7 @@ static void a_profile_longer_than_the_interval_is_finished(void **state)
 }
 
 /* What the seed does: twice round, then the best until the interval has passed since that began. */
-static void rounds_are_the_seeds(void **state)
+static void rounds_agree_with_reference_implementation(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3 && !EXPLORES);
@@ -276,7 +276,7 @@ static void rounds_are_the_seeds(void **state)
     }
 }
 
-static void the_only_resource_is_not_measured_anew(void **state)
+static void single_resource_is_not_resampled(void **state)
 {
     (void)state;
     static const uint64_t of[] = {MS};
@@ -292,14 +292,14 @@ static void the_only_resource_is_not_measured_anew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dropped_selections_use_up_no_turns),
-        cmocka_unit_test(a_dropped_selection_is_what_the_next_one_is),
-        cmocka_unit_test(several_selections_for_one_turn_have_it_once),
-        cmocka_unit_test(a_selection_of_a_round_that_is_over_has_no_turn),
-        cmocka_unit_test(dropped_selections_do_not_hide_what_changes),
-        cmocka_unit_test(a_profile_longer_than_the_interval_is_finished),
-        cmocka_unit_test(rounds_are_the_seeds),
-        cmocka_unit_test(the_only_resource_is_not_measured_anew),
+        cmocka_unit_test(dropped_selections_consume_no_turns),
+        cmocka_unit_test(selection_after_dropped_one_is_equal),
+        cmocka_unit_test(several_selections_of_one_turn_count_once),
+        cmocka_unit_test(selection_of_earlier_round_takes_no_turn),
+        cmocka_unit_test(dropped_selections_do_not_hide_changed_times),
+        cmocka_unit_test(profiling_longer_than_interval_completes),
+        cmocka_unit_test(rounds_agree_with_reference_implementation),
+        cmocka_unit_test(single_resource_is_not_resampled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,7 @@ static dynsel_status wait_group(void)
     return dynsel_wait_group(dynsel_get_submission_group(&policy.policy));
 }
 
-static void the_least_loaded_is_chosen_and_ties_go_to_the_lowest_index(void **state)
+static void least_loaded_is_selected_and_ties_use_lowest_index(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_IN_FLIGHT > 2 * RESOURCES);
@@ -96,7 +96,7 @@ static void the_least_loaded_is_chosen_and_ties_go_to_the_lowest_index(void **st
     assert_status(DYNSEL_OK, wait_group());
 }
 
-static void failed_and_refused_work_does_not_stay_in_the_load(void **state)
+static void failed_and_refused_work_leaves_no_load(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_at_once, NULL), NULL));
@@ -116,7 +116,7 @@ static void failed_and_refused_work_does_not_stay_in_the_load(void **state)
     assert_int_equal(policy.loads[0].value, 0);
 }
 
-static void a_bare_selection_claims_nothing(void **state)
+static void selection_without_submit_adds_no_load(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++) {
@@ -132,7 +132,7 @@ static void a_bare_selection_claims_nothing(void **state)
     assert_status(DYNSEL_OK, wait_group());
 }
 
-static void a_programs_own_reports_count(void **state)
+static void reports_of_program_change_load(void **state)
 {
     (void)state;
     dynsel_selection first = choose();
@@ -170,7 +170,7 @@ static void reports_out_of_order_are_refused(void **state)
     assert_status(DYNSEL_OK, wait_group());
 }
 
-static void backends_that_do_not_report_are_refused_or_left_out(void **state)
+static void backend_without_reports_is_refused_or_excluded(void **state)
 {
     (void)state;
     static dynsel_backend_ops silent_ops;
@@ -197,7 +197,7 @@ static uint32_t seeds_choice(const unsigned *loads)
     return best;
 }
 
-static void choices_agree_with_the_seed_over_random_programs(void **state)
+static void selections_agree_with_reference_over_random_programs(void **state)
 {
     (void)state;
     test_random random = {test_seed()};
@@ -234,7 +234,7 @@ static void *submit_one(void *unused)
 }
 
 /* The peer's two threads took the same device in about half of the rounds. */
-static void threads_that_submit_together_spread(void **state)
+static void threads_submitting_together_spread_over_resources(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_IN_FLIGHT >= RESOURCES);
@@ -293,7 +293,7 @@ static void *submit_in_each_round(void *unused)
     return unused;
 }
 
-static void threads_that_submit_at_once_never_meet(void **state)
+static void threads_submitting_simultaneously_get_different_resources(void **state)
 {
     (void)state;
     NEEDS(RESOURCES >= 2 && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2);
@@ -321,16 +321,16 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(the_least_loaded_is_chosen_and_ties_go_to_the_lowest_index),
-        TEST(failed_and_refused_work_does_not_stay_in_the_load),
-        TEST(a_bare_selection_claims_nothing),
-        TEST(a_programs_own_reports_count),
+        TEST(least_loaded_is_selected_and_ties_use_lowest_index),
+        TEST(failed_and_refused_work_leaves_no_load),
+        TEST(selection_without_submit_adds_no_load),
+        TEST(reports_of_program_change_load),
         TEST(reports_out_of_order_are_refused),
-        TEST(backends_that_do_not_report_are_refused_or_left_out),
-        TEST(choices_agree_with_the_seed_over_random_programs),
+        TEST(backend_without_reports_is_refused_or_excluded),
+        TEST(selections_agree_with_reference_over_random_programs),
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-        TEST(threads_that_submit_together_spread),
-        TEST(threads_that_submit_at_once_never_meet),
+        TEST(threads_submitting_together_spread_over_resources),
+        TEST(threads_submitting_simultaneously_get_different_resources),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static uint32_t choice(dynsel_policy *policy)
     return selection.index;
 }
 
-static void fixed_resource_always_chooses_its_offset(void **state)
+static void fixed_resource_always_selects_its_offset(void **state)
 {
     (void)state;
     for (size_t offset = 0; offset < RESOURCES_UP_TO(5); offset++) {
@@ -48,7 +48,7 @@ static void fixed_resource_always_chooses_its_offset(void **state)
     }
 }
 
-static void an_offset_past_the_table_is_refused(void **state)
+static void offset_beyond_count_is_refused(void **state)
 {
     (void)state;
     const size_t count = RESOURCES_UP_TO(3);
@@ -62,7 +62,7 @@ static void an_offset_past_the_table_is_refused(void **state)
     assert_status(DYNSEL_E_UNINITIALIZED, dynsel_policy_deinit(&fixed.policy));
 }
 
-static void round_robin_begins_at_its_offset_and_rotates(void **state)
+static void round_robin_begins_at_offset_and_rotates(void **state)
 {
     (void)state;
     for (size_t count = 1; count <= CONFIG_DYNSEL_MAX_RESOURCES; count++) {
@@ -78,7 +78,7 @@ static void round_robin_begins_at_its_offset_and_rotates(void **state)
     }
 }
 
-static void the_rotation_stays_right_when_the_counting_starts_anew(void **state)
+static void round_robin_order_survives_counter_wrap(void **state)
 {
     (void)state;
     for (size_t count = 1; count <= CONFIG_DYNSEL_MAX_RESOURCES; count++) {
@@ -247,7 +247,7 @@ static void run_model(test_random *random)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&fixed.policy));
 }
 
-static void choices_agree_with_a_second_implementation(void **state)
+static void selections_agree_with_second_implementation(void **state)
 {
     (void)state;
     static const dynsel_backend_ops ops = {.name = "may be lost", .start = start_unless_lost};
@@ -267,7 +267,7 @@ static void count_choices(dynsel_policy *policy, const dynsel_task *task, unsign
 }
 
 /* Two kinds of work that come by turns each reach all of their resources. */
-static void kinds_that_alternate_do_not_starve_each_other(void **state)
+static void alternating_kinds_reach_all_their_resources(void **state)
 {
     (void)state;
     enum { ROUNDS = 100, COUNT = CONFIG_DYNSEL_MAX_RESOURCES < 4 ? 2 : 4 };
@@ -302,12 +302,12 @@ static void kinds_that_alternate_do_not_starve_each_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixed_resource_always_chooses_its_offset),
-        cmocka_unit_test(an_offset_past_the_table_is_refused),
-        cmocka_unit_test(round_robin_begins_at_its_offset_and_rotates),
-        cmocka_unit_test(the_rotation_stays_right_when_the_counting_starts_anew),
-        cmocka_unit_test(kinds_that_alternate_do_not_starve_each_other),
-        cmocka_unit_test(choices_agree_with_a_second_implementation),
+        cmocka_unit_test(fixed_resource_always_selects_its_offset),
+        cmocka_unit_test(offset_beyond_count_is_refused),
+        cmocka_unit_test(round_robin_begins_at_offset_and_rotates),
+        cmocka_unit_test(round_robin_order_survives_counter_wrap),
+        cmocka_unit_test(alternating_kinds_reach_all_their_resources),
+        cmocka_unit_test(selections_agree_with_second_implementation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

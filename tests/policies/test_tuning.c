@@ -114,7 +114,7 @@ static unsigned runs_on(uint32_t index, const dynsel_task *of, unsigned count)
     return there;
 }
 
-static void it_goes_twice_round_and_then_takes_the_best(void **state)
+static void auto_tune_profiles_each_resource_twice_then_uses_best(void **state)
 {
     (void)state;
     NEEDS(COUNT == 3);
@@ -134,7 +134,7 @@ static void it_goes_twice_round_and_then_takes_the_best(void **state)
     }
 }
 
-static void times_are_told_apart_to_the_nanosecond(void **state)
+static void times_are_distinguished_to_nanosecond(void **state)
 {
     static const uint64_t pairs[][2] = {{900000, 9000}, {1990000, 1010000}, {4000000, 1}, {9, 7}};
     (void)state;
@@ -148,7 +148,7 @@ static void times_are_told_apart_to_the_nanosecond(void **state)
     }
 }
 
-static void the_first_time_of_a_resource_does_not_count(void **state)
+static void first_time_of_resource_is_ignored(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 2);
@@ -163,7 +163,7 @@ static void the_first_time_of_a_resource_does_not_count(void **state)
     }
 }
 
-static void a_best_that_becomes_slow_loses_its_place(void **state)
+static void slowed_best_is_replaced(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2 && EXPLORES);
@@ -182,7 +182,7 @@ static void sleep_for_an_interval(void)
     }
 }
 
-static void after_the_interval_all_is_measured_anew(void **state)
+static void elapsed_interval_starts_new_profiling(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2);
@@ -205,7 +205,7 @@ static void after_the_interval_all_is_measured_anew(void **state)
     assert_in_range(runs_on(0, &task, 60), 50, 60);
 }
 
-static void without_an_interval_nothing_is_measured_anew(void **state)
+static void never_resample_starts_no_new_profiling(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2);
@@ -218,7 +218,7 @@ static void without_an_interval_nothing_is_measured_anew(void **state)
 }
 
 /* More than twice round before the first time is known. */
-static void a_burst_spreads(void **state)
+static void burst_without_known_times_spreads_evenly(void **state)
 {
     enum { EACH = 20 };
     dynsel_selection burst[EACH * COUNT];
@@ -255,7 +255,7 @@ static void assert_apart(const dynsel_task *one, const dynsel_task *another)
     assert_in_range(runs_on(0, one, 100), 80, 100);
 }
 
-static void kinds_of_task_are_told_apart(void **state)
+static void task_kinds_differ_by_function_id_and_keys(void **state)
 {
     static const uint32_t words[] = {1, 2};
     (void)state;
@@ -286,7 +286,7 @@ static void tasks_of_one_id_are_one_kind(void **state)
     }
 }
 
-static void a_full_table_serves_the_rest_too(void **state)
+static void kinds_beyond_full_table_are_served_untracked(void **state)
 {
     enum { MORE = 40 };
     (void)state;
@@ -306,7 +306,7 @@ static void a_full_table_serves_the_rest_too(void **state)
 
 /* One kind more than there are places, when the work is submitted one at a time: it is not sent to
  * the first resource for ever. */
-static void a_kind_that_finds_no_place_is_learned_too(void **state)
+static void kind_beyond_full_table_is_learned(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 3 && CONFIG_DYNSEL_MAX_TUNED_TASKS <= 32);
@@ -340,7 +340,7 @@ static void settle(void)
 }
 
 /* As if another thread held every lock there is. */
-static void a_settled_choice_takes_no_lock_and_few_are_timed(void **state)
+static void settled_selection_takes_no_lock_and_few_are_timed(void **state)
 {
     unsigned timed = 0;
     (void)state;
@@ -364,7 +364,7 @@ static void a_settled_choice_takes_no_lock_and_few_are_timed(void **state)
     }
 }
 #else
-static void times_are_told_apart_in_steps(void **state)
+static void times_are_distinguished_in_steps(void **state)
 {
     static const uint64_t pairs[][2] = {
         {900000, 9000}, {1990000, 1010000}, {4000000, 1}, {511, 255}};
@@ -384,7 +384,7 @@ static void times_are_told_apart_in_steps(void **state)
 
 /* Means keep their meaning when counts and sums are halved: after more runs than 16 bits count,
  * and for the longest times. */
-static void a_mean_lasts(void **state)
+static void mean_stays_right_when_counters_are_halved(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 2);
@@ -413,7 +413,7 @@ static void *submit_many(void *unused)
     return mistakes == 0 ? NULL : unused;
 }
 
-static void threads_tune_together(void **state)
+static void threads_tune_concurrently(void **state)
 {
     (void)state;
     pthread_t threads[THREADS];
@@ -435,25 +435,25 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(it_goes_twice_round_and_then_takes_the_best),
-        TEST(times_are_told_apart_to_the_nanosecond),
-        TEST(the_first_time_of_a_resource_does_not_count),
-        TEST(a_best_that_becomes_slow_loses_its_place),
-        TEST(after_the_interval_all_is_measured_anew),
-        TEST(without_an_interval_nothing_is_measured_anew),
-        TEST(a_burst_spreads),
-        TEST(kinds_of_task_are_told_apart),
+        TEST(auto_tune_profiles_each_resource_twice_then_uses_best),
+        TEST(times_are_distinguished_to_nanosecond),
+        TEST(first_time_of_resource_is_ignored),
+        TEST(slowed_best_is_replaced),
+        TEST(elapsed_interval_starts_new_profiling),
+        TEST(never_resample_starts_no_new_profiling),
+        TEST(burst_without_known_times_spreads_evenly),
+        TEST(task_kinds_differ_by_function_id_and_keys),
         TEST(tasks_of_one_id_are_one_kind),
-        TEST(a_full_table_serves_the_rest_too),
-        TEST(a_kind_that_finds_no_place_is_learned_too),
+        TEST(kinds_beyond_full_table_are_served_untracked),
+        TEST(kind_beyond_full_table_is_learned),
 #if CONFIG_DYNSEL_AUTO_TUNE_SMALL
-        TEST(times_are_told_apart_in_steps),
-        TEST(a_mean_lasts),
+        TEST(times_are_distinguished_in_steps),
+        TEST(mean_stays_right_when_counters_are_halved),
 #else
-        TEST(a_settled_choice_takes_no_lock_and_few_are_timed),
+        TEST(settled_selection_takes_no_lock_and_few_are_timed),
 #endif
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-        TEST(threads_tune_together),
+        TEST(threads_tune_concurrently),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static uint32_t place_of_next(void)
     return index;
 }
 
-static void work_that_was_refused_had_no_turn(void **state)
+static void refused_work_takes_no_turn_and_no_load(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
@@ -68,7 +68,7 @@ static void work_that_was_refused_had_no_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_that_was_refused_had_no_turn),
+        cmocka_unit_test(refused_work_takes_no_turn_and_no_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

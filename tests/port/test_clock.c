@@ -36,7 +36,7 @@ static void set_timer(int microseconds)
     assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
-static void it_never_goes_back(void **state)
+static void clock_never_goes_back(void **state)
 {
     struct sigaction action = {.sa_handler = look_in_interrupt, .sa_flags = SA_RESTART};
     const uint64_t begin = dynsel_now_ns();
@@ -63,6 +63,6 @@ static void it_never_goes_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(it_never_goes_back)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(clock_never_goes_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

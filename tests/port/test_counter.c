@@ -17,7 +17,7 @@ static uint32_t read_hardware(void)
     return hardware;
 }
 
-static void it_goes_on_where_the_hardware_wraps(void **state)
+static void counter_continues_when_hardware_wraps(void **state)
 {
     static const uint32_t sizes[] = {0xff, 0xffffff, 0xffffffff, 249999};
     (void)state;
@@ -39,7 +39,7 @@ static void it_goes_on_where_the_hardware_wraps(void **state)
 }
 
 /* The upper half changes, so a reader of two halves would be off by 2^32. */
-static void it_goes_past_the_32_bits_of_a_tick_counter(void **state)
+static void counter_exceeds_32_bits(void **state)
 {
     dynsel_counter counter = {.read = read_hardware, .largest = 0xffffffff};
     uint64_t expected = 0;
@@ -85,7 +85,7 @@ static void set_timer(int microseconds)
     assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
-static void interrupts_that_look_as_well_tear_nothing(void **state)
+static void counter_read_in_interrupt_is_not_torn(void **state)
 {
     struct sigaction action = {.sa_handler = look_in_interrupt, .sa_flags = SA_RESTART};
     uint64_t last = 0;
@@ -110,9 +110,9 @@ static void interrupts_that_look_as_well_tear_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_goes_on_where_the_hardware_wraps),
-        cmocka_unit_test(it_goes_past_the_32_bits_of_a_tick_counter),
-        cmocka_unit_test(interrupts_that_look_as_well_tear_nothing),
+        cmocka_unit_test(counter_continues_when_hardware_wraps),
+        cmocka_unit_test(counter_exceeds_32_bits),
+        cmocka_unit_test(counter_read_in_interrupt_is_not_torn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void add_in_interrupt(int number)
     (void)dynsel_marked_add(&word, 1);
 }
 
-static void additions_add_up(void **state)
+static void interrupted_additions_lose_nothing(void **state)
 {
     uint32_t additions = 0;
     (void)state;
@@ -69,7 +69,7 @@ static void additions_add_up(void **state)
     assert_int_equal(word.value, additions + interrupts);
 }
 
-static void swaps_add_up(void **state)
+static void interrupted_swaps_lose_nothing(void **state)
 {
     uint32_t swaps = 0;
     (void)state;
@@ -102,7 +102,7 @@ static void put_in_interrupt(int number)
     taken = taken + exchange(1);
 }
 
-static void what_is_exchanged_is_neither_lost_nor_doubled(void **state)
+static void interrupted_exchanges_neither_lose_nor_duplicate(void **state)
 {
     uint32_t taken_here = 0;
     (void)state;
@@ -115,7 +115,7 @@ static void what_is_exchanged_is_neither_lost_nor_doubled(void **state)
     assert_int_equal(taken_here + taken + word.value, put);
 }
 
-static void a_swap_that_fails_tells_what_it_found(void **state)
+static void failed_swap_returns_found_value(void **state)
 {
     uint32_t expected = 1;
     (void)state;
@@ -127,7 +127,7 @@ static void a_swap_that_fails_tells_what_it_found(void **state)
     assert_int_equal(dynsel_word_load_relaxed(&word), 9);
 }
 
-static void a_critical_section_in_another_keeps_interrupts_out(void **state)
+static void nested_critical_section_blocks_interrupts(void **state)
 {
     (void)state;
     begin_storm(add_in_interrupt);
@@ -158,7 +158,7 @@ static void wake_in_interrupt(int number)
 }
 
 /* A missed wake is a sleep of a thousand seconds. */
-static void no_wake_is_missed(void **state)
+static void interrupted_sleep_misses_no_wake(void **state)
 {
     (void)state;
     const uint32_t old = dynsel_wake_ticket();
@@ -175,7 +175,7 @@ static void no_wake_is_missed(void **state)
     end_storm();
 }
 
-static void a_sleep_ends_without_a_wake(void **state)
+static void sleep_ends_at_its_timeout(void **state)
 {
     enum { SHORT_NS = 2000000 };
     (void)state;
@@ -188,13 +188,13 @@ static void a_sleep_ends_without_a_wake(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(additions_add_up),
-        cmocka_unit_test(swaps_add_up),
-        cmocka_unit_test(what_is_exchanged_is_neither_lost_nor_doubled),
-        cmocka_unit_test(a_swap_that_fails_tells_what_it_found),
-        cmocka_unit_test(a_critical_section_in_another_keeps_interrupts_out),
-        cmocka_unit_test(no_wake_is_missed),
-        cmocka_unit_test(a_sleep_ends_without_a_wake),
+        cmocka_unit_test(interrupted_additions_lose_nothing),
+        cmocka_unit_test(interrupted_swaps_lose_nothing),
+        cmocka_unit_test(interrupted_exchanges_neither_lose_nor_duplicate),
+        cmocka_unit_test(failed_swap_returns_found_value),
+        cmocka_unit_test(nested_critical_section_blocks_interrupts),
+        cmocka_unit_test(interrupted_sleep_misses_no_wake),
+        cmocka_unit_test(sleep_ends_at_its_timeout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
