@@ -44,13 +44,7 @@ static bool print_times(const bench_options *options)
 
 int main(int argc, char **argv)
 {
-    bench_options options;
-    if (!bench_options_parse(argc, argv, &options)) {
-        return 2;
-    }
-    if (options.help) {
-        return 0;
-    }
+    const bench_options options = bench_options_parse(argc, argv);
     if (options.mode == BENCH_TIMES) {
         return print_times(&options) ? 0 : 1;
     }

@@ -2,7 +2,6 @@
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum bench_mode { BENCH_TIMES, BENCH_PHASES, BENCH_CALLS } bench_mode;
@@ -14,10 +13,9 @@ typedef struct bench_options {
     unsigned repetitions;
     uint32_t times;
     unsigned batches;
-    bool help;
 } bench_options;
 
-/* False, with a word on stderr, when the arguments are wrong. */
-bool bench_options_parse(int argc, char **argv, bench_options *options);
+/* --help and mistakes end the program. */
+bench_options bench_options_parse(int argc, char **argv);
 
 #endif

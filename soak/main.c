@@ -124,13 +124,7 @@ static bool memory_is_the_same(size_t warm, size_t in_the_end)
 
 int main(int argc, char **argv)
 {
-    soak_options options;
-    if (!soak_options_parse(argc, argv, &options)) {
-        return 2;
-    }
-    if (options.help) {
-        return 0;
-    }
+    soak_options options = soak_options_parse(argc, argv);
     if (options.count < options.threads) {
         options.count = options.threads;
     }

@@ -27,7 +27,7 @@ static struct {
     uint64_t passes;
 } own = {.radius = 3, .passes = 10};
 
-static const usecase_option own_options[] = {
+static const argument own_options[] = {
     {.name = "--pictures", .value = "FOLDER", .help = "with *.ppm", .text = &folder},
     {"--radius", "N", "of the softening, in pixels", &own.radius, 0, 32, NULL},
     {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},

@@ -28,7 +28,7 @@ static struct {
     uint64_t most_size;
 } own = {.runs = 40, .seconds = 60, .most_work = 24, .most_size = 24};
 
-static const usecase_option own_options[] = {
+static const argument own_options[] = {
     {"--runs", "N", "of each kind of work", &own.runs, 1, 1000000, NULL},
     {"--seconds", "N", "after which it stops, in the middle if need be", &own.seconds, 1, 3600,
      NULL},

@@ -30,7 +30,7 @@ static struct {
     uint64_t passes;
 } own = {.elements = 20, .parts = MOST_PARTS < 8 ? MOST_PARTS : 8, .iterations = 20, .passes = 5};
 
-static const usecase_option own_options[] = {
+static const argument own_options[] = {
     {"--elements", "N", "of each part, as a power of two", &own.elements, 4, 26, NULL},
     {"--parts", "N", "of the arrays", &own.parts, 1, MOST_PARTS, NULL},
     {"--iterations", "N", "in one pass", &own.iterations, 1, 1000, NULL},

@@ -5,16 +5,7 @@
 
 #include <stdint.h>
 
-/* One that takes a value: a number, or a text. */
-typedef struct usecase_option {
-    const char *name;  /* "--runs" */
-    const char *value; /* what stands for it in the help: "N" */
-    const char *help;
-    uint64_t *number; /* NULL: a text */
-    uint64_t least;
-    uint64_t most;
-    const char **text;
-} usecase_option;
+#include "../arguments.h"
 
 typedef struct usecase_options {
     const char *devices; /* a selector, "none", or NULL for all */
@@ -26,7 +17,7 @@ typedef struct usecase_options {
 
 /* options: what is used where nothing is said. own: those of this program, ending with one without
  * a name. --help and mistakes end the program. */
-void usecase_options_parse(int argc, char **argv, const char *about, const usecase_option *own,
+void usecase_options_parse(int argc, char **argv, const char *about, const argument *own,
                            usecase_options *options);
 
 #endif

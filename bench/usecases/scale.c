@@ -28,7 +28,7 @@ static struct {
     uint64_t rounds;
 } own = {.seconds = 1, .task_us = 1000, .rounds = 3};
 
-static const usecase_option own_options[] = {
+static const argument own_options[] = {
     {"--seconds", "N", "for each measurement", &own.seconds, 1, 600, NULL},
     {"--task-us", "N", "how long one piece of work takes on one device, in us", &own.task_us, 50,
      100000, NULL},

@@ -29,7 +29,7 @@ static struct {
     uint64_t kernel;
 } own = {.runs = 2000, .seconds = 30, .operations = 16};
 
-static const usecase_option own_options[] = {
+static const argument own_options[] = {
     {"--runs", "N", "of each size", &own.runs, 1, 1000000, NULL},
     {"--seconds", "N", "after which it stops, in the middle if need be", &own.seconds, 1, 3600,
      NULL},

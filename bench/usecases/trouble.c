@@ -42,7 +42,7 @@ static struct {
     uint64_t others_slower;
 } own = {.pieces = 2000, .task_us = 300, .times_slower = 10, .others_slower = 2};
 
-static const usecase_option own_options[] = {
+static const argument own_options[] = {
     {"--pieces", "N", "of work; the trouble begins after a third of them", &own.pieces, 300,
      10000000, NULL},
     {"--task-us", "N", "how long one takes there, in us", &own.task_us, 20, 100000, NULL},

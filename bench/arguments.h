@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of dynsel-bench, dynsel-soak and the use cases: options that take a number or a
+ * text, from tables. */
+#ifndef BENCH_ARGUMENTS_H
+#define BENCH_ARGUMENTS_H
+
+#include <stdint.h>
+
+typedef struct argument {
+    const char *name;  /* "--runs" */
+    const char *value; /* what stands for it in the help: "N" */
+    const char *help;
+    uint64_t *number; /* NULL: a text */
+    uint64_t least;
+    uint64_t most;
+    const char **text;
+} argument;
+
+typedef struct arguments {
+    const char *program;
+    const char *about; /* the help's first lines, without a line end behind them */
+    const char *notes; /* its last ones, with one */
+    const argument *own;
+    const argument *shared; /* both end with one without a name; NULL: no such table */
+} arguments;
+
+/* Fills in what the tables point at; the values before are the defaults. --help ends the program
+ * with 0, a mistake with a line on stderr and 2. */
+void arguments_parse(int argc, char **argv, const arguments *a);
+
+#endif
