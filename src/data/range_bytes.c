@@ -6,8 +6,8 @@
 #include "data/lock.h"
 #include "groups/group.h"
 #include "policy/policy.h"
+#include "submission/handle.h"
 #include "submission/in_flight.h"
-#include "submission/submission.h"
 
 dynsel_status dynsel_submission_range_bytes(const dynsel_submission *submission,
                                             dynsel_range_bytes *bytes)

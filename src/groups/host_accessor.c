@@ -14,9 +14,9 @@
 #include "policy/policy.h"
 #include "port/pause.h"
 #include "submission/deferred.h"
+#include "submission/handle.h"
 #include "submission/in_flight.h"
 #include "submission/no_waiting.h"
-#include "submission/submission.h"
 
 static dynsel_status choose(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_selection *selection)

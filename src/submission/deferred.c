@@ -6,10 +6,10 @@
 #include "policy/report.h"
 #include "port/pause.h"
 #include "port/wake.h"
-#include "submission/at_once.h"
+#include "submission/finish.h"
+#include "submission/handle.h"
 #include "submission/in_flight.h"
 #include "submission/lane.h"
-#include "submission/submission.h"
 
 enum { REASON_SHIFT = 16 }; /* in dynsel_slot.choice */
 
@@ -58,14 +58,10 @@ dynsel_stage dynsel_stage_of_watched(uint32_t token)
 dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *manner,
                                     dynsel_slot **slot)
 {
-    dynsel_in_flight_look(policy);
-    *slot = dynsel_slot_claim();
-    if (!DYNSEL_LIKELY(*slot != NULL)) {
-        const dynsel_request request = {.manner = manner, .policy = policy};
-        const dynsel_status status = dynsel_in_flight_make_room(&request, slot);
-        if (status != DYNSEL_OK) {
-            return status;
-        }
+    const dynsel_request request = {.manner = manner, .policy = policy};
+    const dynsel_status status = dynsel_in_flight_claim(&request, slot);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        return status;
     }
     (*slot)->deferred = true;
     (*slot)->work.done = (dynsel_event){.native = NULL};
@@ -92,27 +88,6 @@ static inline dynsel_status choose(const dynsel_request *request, dynsel_selecti
     }
     *function = dynsel_function_at(request->policy, chosen->index, request->task);
     return DYNSEL_LIKELY(*function != NULL) ? DYNSEL_OK : withdraw(request, chosen);
-}
-
-static bool may_wait(const dynsel_request *request)
-{
-    return request->manner->deadline_ns != DYNSEL_DO_NOT_WAIT &&
-           dynsel_this_thread()->task_depth == 0;
-}
-
-/* The policy had nothing free. DYNSEL_OK: ask it again. */
-DYNSEL_ASIDE static dynsel_status wait_for_choice(const dynsel_request *request, uint32_t round)
-{
-    if (!may_wait(request)) {
-        return DYNSEL_E_AGAIN;
-    }
-    if (dynsel_deadline_passed(request->manner->deadline_ns)) {
-        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
-                              "the policy had no resource free in time", 0);
-    }
-    dynsel_in_flight_reap();
-    dynsel_pause(round);
-    return DYNSEL_OK;
 }
 
 /* The slot's selection is made. */
@@ -150,7 +125,7 @@ dynsel_status dynsel_deferred_choose(const dynsel_request *request, dynsel_slot 
     dynsel_task_fn function = NULL;
     dynsel_status status = choose(request, &slot->selection, &function);
     for (uint32_t round = 0; !DYNSEL_LIKELY(status != DYNSEL_E_AGAIN); round++) {
-        status = wait_for_choice(request, round);
+        status = dynsel_wait_for_resource(request->manner, round);
         if (status != DYNSEL_OK) {
             break;
         }
@@ -208,12 +183,10 @@ void dynsel_deferred_publish(dynsel_slot *slot, uint32_t keepers, dynsel_course 
 void dynsel_deferred_hand_over(const dynsel_slot *slot, dynsel_submission *submission)
 {
     const uint32_t choice = dynsel_word_load_relaxed(&slot->choice);
-    submission->policy = slot->selection.policy;
-    submission->index = choice & ((1u << REASON_SHIFT) - 1);
-    submission->reason = (dynsel_reason)(choice >> REASON_SHIFT);
-    submission->generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
-    dynsel_word_store_relaxed(&submission->slot,
-                              DYNSEL_SUBMISSION_IN_SLOT - 1 + dynsel_slot_number(slot));
+    const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
+    dynsel_handle_publish(submission, slot->selection.policy, choice & ((1u << REASON_SHIFT) - 1),
+                          choice >> REASON_SHIFT, generation,
+                          DYNSEL_SUBMISSION_IN_SLOT - 1 + dynsel_slot_number(slot));
 }
 
 void dynsel_deferred_take(dynsel_slot *slot)
@@ -259,13 +232,13 @@ static void end(dynsel_slot *slot, bool started)
 {
     const bool counted = slot->counted;
     dynsel_slot_begin_end(slot);
+    known->ended(slot);
     if (started) {
-        dynsel_deferred_tell_run(slot);
+        dynsel_finish(slot->selection.policy, &slot->selection, slot->work.error.status,
+                      dynsel_time_at_once(&slot->work));
     } else {
-        known->ended(slot);
+        dynsel_tell_end(&slot->selection, slot->work.error.status, 0);
     }
-    dynsel_tell_end(&slot->selection, slot->work.error.status,
-                    started ? dynsel_time_at_once(&slot->work) : 0);
     dynsel_slot_end(slot);
     dynsel_deferred_moved(slot);
     leave_pending(counted);

@@ -7,10 +7,10 @@
 #include "port/pause.h"
 #include "submission/deferred.h"
 #include "submission/group.h"
+#include "submission/handle.h"
 #include "submission/in_flight_marks.h"
 #include "submission/lane.h"
 #include "submission/slot.h"
-#include "submission/submission.h"
 #include "submission/work.h"
 
 enum {
@@ -162,7 +162,7 @@ static bool rest_while_busy(const dynsel_request *request)
     return true;
 }
 
-/* When no slot is free. slot: out, only on DYNSEL_OK. */
+/* When no slot is free. */
 DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynsel_slot **slot)
 {
     for (uint32_t round = 0;; round++) {
@@ -182,12 +182,14 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
     }
 }
 
-#if CONFIG_DYNSEL_COMMAND_GROUPS
-dynsel_status dynsel_in_flight_make_room(const dynsel_request *request, dynsel_slot **slot)
+dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot)
 {
-    return make_room(request, slot);
+    dynsel_in_flight_look(request->policy);
+    *slot = dynsel_slot_claim();
+    return DYNSEL_LIKELY(*slot != NULL) ? DYNSEL_OK : make_room(request, slot);
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
 {
     bool busy = false;
@@ -204,59 +206,30 @@ bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
 }
 #endif
 
-/* Work that was complete when `start` returned needs no lane; its slot only keeps the result for
- * the handle. */
-static void finish_at_once(dynsel_slot *slot, uint32_t keepers)
+void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
+                              dynsel_submission *submission)
 {
-    const dynsel_status status = slot->work.error.status;
-    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, status);
-    dynsel_tell_end(&slot->selection, status, dynsel_time_at_once(&slot->work));
-    if (keepers != 0) {
-        dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | keepers);
-        return;
-    }
-    if (status != DYNSEL_OK) {
-        dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
-    }
-    dynsel_slot_unclaim(slot);
-}
-
-static void hand_over(const dynsel_slot *slot, dynsel_submission *submission)
-{
-    submission->policy = slot->selection.policy;
-    submission->index = slot->selection.index;
-    submission->reason = (dynsel_reason)slot->selection.reason;
-    submission->generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
-    dynsel_word_store_relaxed(&submission->slot, FIRST_IN_SLOT + dynsel_slot_number(slot));
-}
-
-dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission)
-{
-    dynsel_in_flight_look(request->policy);
-    dynsel_slot *slot = dynsel_slot_claim();
-    dynsel_status status = DYNSEL_LIKELY(slot != NULL) ? DYNSEL_OK : make_room(request, &slot);
-    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        return status;
-    }
-    status = dynsel_start(request, &slot->work, &slot->selection);
-    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        dynsel_slot_unclaim(slot);
-        return status;
-    }
     uint32_t keepers = 0;
     if (submission != NULL) {
-        hand_over(slot, submission);
-        keepers = DYNSEL_SLOT_HANDLE | (request->manner->awaits ? (uint32_t)DYNSEL_SLOT_PIN : 0u);
+        const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
+        dynsel_handle_publish(submission, slot->selection.policy, slot->selection.index,
+                              slot->selection.reason, generation,
+                              FIRST_IN_SLOT + dynsel_slot_number(slot));
+        keepers = DYNSEL_SLOT_HANDLE | (awaits ? (uint32_t)DYNSEL_SLOT_PIN : 0u);
     }
-    if (!slot->work.where->backend->ops->marks_completion && slot->work.done.native == NULL) {
-        finish_at_once(slot, keepers);
-        return DYNSEL_OK;
+    if (!over) {
+        dynsel_lane *lane = lane_of(slot);
+        slot->queued = !dynsel_lane_is_empty(lane);
+        dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | keepers);
+        dynsel_lane_append(lane, slot);
+    } else if (keepers != 0) {
+        dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | keepers);
+    } else {
+        if (slot->work.error.status != DYNSEL_OK) {
+            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+        }
+        dynsel_slot_unclaim(slot);
     }
-    dynsel_lane *lane = lane_of(slot);
-    slot->queued = !dynsel_lane_is_empty(lane);
-    dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | keepers);
-    dynsel_lane_append(lane, slot);
-    return DYNSEL_OK;
 }
 
 static dynsel_status refuse_stale(const char *function)
@@ -287,10 +260,33 @@ static inline dynsel_status settle_until(dynsel_slot *slot, uint64_t deadline_ns
     return dynsel_slot_settle_until(slot, deadline_ns) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
 }
 
+/* What the task function left, with an event only where nobody releases it. */
+static dynsel_event after_release(const dynsel_work *work)
+{
+    dynsel_event left = work->done;
+    if (work->where->backend->ops->release != NULL) {
+        left.native = NULL;
+    }
+    return left;
+}
+
+/* The same with an event that is the caller's own, where the backend can retain it. The work is
+ * complete, and nobody gives its event back meanwhile. */
+DYNSEL_ASIDE static dynsel_event retained(const dynsel_work *work)
+{
+    dynsel_backend *backend = work->where->backend;
+    dynsel_event left = after_release(work);
+    if (left.native != work->done.native && backend->ops->retain != NULL &&
+        backend->ops->retain(backend, work)) {
+        left.native = work->done.native;
+    }
+    return left;
+}
+
 /* What the task function left, from now on in the handle of who took it. */
 static void keep_result(dynsel_submission *submission, const dynsel_work *work)
 {
-    submission->done = dynsel_event_after_release(work);
+    submission->done = after_release(work);
     dynsel_word_store_release(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
 }
 
@@ -311,7 +307,7 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
     dynsel_slot_synchronize(slot);
     const dynsel_kept_error error = slot->work.error;
     if (done != NULL) {
-        *done = dynsel_event_retained(&slot->work);
+        *done = retained(&slot->work);
     }
     if (dynsel_slot_take_handle(slot)) { /* else another thread that waited as well has it */
         keep_result(submission, &slot->work);

@@ -63,8 +63,14 @@ static inline void dynsel_in_flight_look(dynsel_policy *policy)
 
 bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index);
 
-/* Submits work of a policy whose work may outlive the call. */
-dynsel_status dynsel_in_flight_submit(const dynsel_request *request, dynsel_submission *submission);
+/* A slot for work of the request's policy, waited for as the manner says; the caller's alone until
+ * it is published or given back with dynsel_slot_unclaim(). slot: out, only on DYNSEL_OK. */
+dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot);
+
+/* Makes started work known, and fills in its handle, if any. over: it is complete, and its slot
+ * only keeps the result for the handle; awaits: the call waits itself, and gets a pin. */
+void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
+                              dynsel_submission *submission);
 
 /* dynsel_wait() or dynsel_wait_and_unwrap(), dynsel_submission_release() and
  * dynsel_submission_unwrap() for work that has a slot. */
@@ -92,9 +98,6 @@ static inline void dynsel_in_flight_look(dynsel_policy *policy)
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* When no slot is free: one that is, waited for as the request's manner says. */
-dynsel_status dynsel_in_flight_make_room(const dynsel_request *request, dynsel_slot **slot);
-
 /* Whether work goes on on a resource, told by what its backend works with: whoever placed it. */
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own);
 #endif
@@ -118,12 +121,32 @@ static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, u
     return true;
 }
 
-static inline dynsel_status dynsel_in_flight_submit(const dynsel_request *request,
-                                                    dynsel_submission *submission)
+/* There are none. */
+typedef struct dynsel_slot {
+    dynsel_selection selection;
+    dynsel_work work;
+} dynsel_slot;
+
+static inline dynsel_status dynsel_in_flight_claim(const dynsel_request *request,
+                                                   dynsel_slot **slot)
 {
     (void)request;
-    (void)submission;
+    (void)slot;
     return DYNSEL_E_UNSUPPORTED;
+}
+
+static inline void dynsel_slot_unclaim(dynsel_slot *slot)
+{
+    (void)slot;
+}
+
+static inline void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
+                                            dynsel_submission *submission)
+{
+    (void)slot;
+    (void)over;
+    (void)awaits;
+    (void)submission;
 }
 
 static inline dynsel_status dynsel_in_flight_collect(dynsel_submission *submission,

@@ -5,7 +5,7 @@
 #include "policy/policy.h"
 #include "policy/report.h"
 #include "port/pause.h"
-#include "submission/at_once.h"
+#include "submission/handle.h"
 #include "submission/in_flight.h"
 
 dynsel_status dynsel_refuse_choice(const dynsel_manner *manner, uint32_t index)
@@ -160,31 +160,35 @@ dynsel_status dynsel_pass_on(const dynsel_manner *manner, dynsel_status status,
                : DYNSEL_FAIL_IN(manner->function, status, "the policy or the backend refused", 0);
 }
 
-static bool waits_for_resource(const dynsel_request *request, dynsel_status status)
+DYNSEL_RARE static dynsel_status refuse_late(const dynsel_manner *manner)
 {
-    return status == DYNSEL_E_AGAIN && request->manner->deadline_ns != DYNSEL_DO_NOT_WAIT &&
-           dynsel_this_thread()->task_depth == 0;
+    return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_TIMEOUT,
+                          "the policy had no resource free in time", 0);
 }
 
-static dynsel_status wait_and_start(const dynsel_request *request, dynsel_work *work,
-                                    dynsel_selection *chosen, dynsel_status status)
+dynsel_status dynsel_wait_for_resource(const dynsel_manner *manner, uint32_t round)
 {
-    for (uint32_t round = 0; waits_for_resource(request, status); round++) {
-        if (dynsel_deadline_passed(request->manner->deadline_ns)) {
-            return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
-                                  "the policy had no resource free in time", 0);
-        }
-        dynsel_in_flight_reap();
-        dynsel_pause(round);
-        status = recover(request, work, chosen, dynsel_start_once(request, work, chosen));
+    if (manner->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0) {
+        return DYNSEL_E_AGAIN;
     }
-    return status;
+    if (dynsel_deadline_passed(manner->deadline_ns)) {
+        return refuse_late(manner);
+    }
+    dynsel_in_flight_reap();
+    dynsel_pause(round);
+    return DYNSEL_OK;
 }
 
 dynsel_status dynsel_start_after(const dynsel_request *request, dynsel_work *work,
                                  dynsel_selection *chosen, dynsel_attempt made)
 {
-    const dynsel_status status = recover(request, work, chosen, made);
-    return dynsel_pass_on(request->manner, wait_and_start(request, work, chosen, status),
-                          made.failures_before);
+    dynsel_status status = recover(request, work, chosen, made);
+    for (uint32_t round = 0; status == DYNSEL_E_AGAIN; round++) {
+        status = dynsel_wait_for_resource(request->manner, round);
+        if (status != DYNSEL_OK) {
+            break;
+        }
+        status = recover(request, work, chosen, dynsel_start_once(request, work, chosen));
+    }
+    return dynsel_pass_on(request->manner, status, made.failures_before);
 }

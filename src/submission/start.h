@@ -81,7 +81,11 @@ static inline dynsel_status dynsel_start(const dynsel_request *request, dynsel_w
 /* Fails because a custom policy's choice is not in its table. */
 DYNSEL_RARE dynsel_status dynsel_refuse_choice(const dynsel_manner *manner, uint32_t index);
 
-/* Policies and backends may return a bare status; the caller gets to know that they did. */
+/* Before the policy is asked again that had nothing free. DYNSEL_OK: ask it; DYNSEL_E_AGAIN: the
+ * call must not wait. */
+DYNSEL_ASIDE dynsel_status dynsel_wait_for_resource(const dynsel_manner *manner, uint32_t round);
+
+/* Adds a generic text where a policy or a backend returned a bare status. */
 dynsel_status dynsel_pass_on(const dynsel_manner *manner, dynsel_status status,
                              uint32_t failures_before);
 
@@ -97,16 +101,6 @@ static inline dynsel_status dynsel_choose(const dynsel_manner *manner, dynsel_po
         return dynsel_refuse_choice(manner, selection->index);
     }
     return status;
-}
-
-/* How long work took that was complete when `start` returned; 0 unless that is wanted. */
-static inline uint64_t dynsel_time_at_once(dynsel_work *work)
-{
-    if ((work->wants & DYNSEL_TASK_TIME) == 0) {
-        return 0;
-    }
-    work->ended_ns = dynsel_now_ns();
-    return work->ended_ns > work->ready_ns ? work->ended_ns - work->ready_ns : 1;
 }
 
 #endif

@@ -1,46 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one flow of a piece of work, from the submitting call until it goes on by itself:
+ *
+ *     check -> claim a slot, where something may outlive the call -> choose -> start -> publish
+ *
+ * Work that only is a call of the task function is a branch of it: it is over when the call
+ * returns, and needs neither a slot nor its backend. Command groups come to the same start and the
+ * same end through deferred.c, because their work may not be ready yet.
+ */
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
 #include "policy/policy.h"
 #include "policy/report.h"
-#include "submission/at_once.h"
+#include "submission/custom.h"
+#include "submission/finish.h"
+#include "submission/handle.h"
 #include "submission/in_flight.h"
 #include "submission/no_waiting.h"
-#include "submission/own_ways.h"
 #include "submission/start.h"
-#include "submission/submission.h"
-
-/* Where no work outlives a submit: nothing to keep, so no slot. */
-DYNSEL_ASIDE static dynsel_status submit_at_once(const dynsel_request *request,
-                                                 dynsel_submission *submission)
-{
-    dynsel_work work;
-    work.token = 0;
-    dynsel_selection chosen;
-    const dynsel_status status = dynsel_start(request, &work, &chosen);
-    if (status != DYNSEL_OK) {
-        return status;
-    }
-    dynsel_lane_note_result(request->policy, chosen.index, work.error.status);
-    if (chosen.wants != 0) {
-        dynsel_tell_end(&chosen, work.error.status, dynsel_time_at_once(&work));
-    }
-    const dynsel_kept_error error =
-        work.error.status != DYNSEL_OK ? work.error : (dynsel_kept_error){.status = DYNSEL_OK};
-    dynsel_deliver(submission, &chosen, &work.done, &error);
-    return DYNSEL_OK;
-}
-
-static inline dynsel_status submit_its_way(const dynsel_request *request,
-                                           dynsel_submission *submission)
-{
-    if (!DYNSEL_LIKELY(!dynsel_policy_has_ways(request->policy) || dynsel_selects(request))) {
-        return dynsel_submit_its_own_way(request, submission);
-    }
-    return dynsel_policy_outlives(request->policy) ? dynsel_in_flight_submit(request, submission)
-                                                   : submit_at_once(request, submission);
-}
+#include "submission/work.h"
 
 static inline bool is_valid(const dynsel_policy *policy, const dynsel_task *task)
 {
@@ -55,24 +34,161 @@ DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, const dynse
                : dynsel_policy_refuse_use(policy, manner->function);
 }
 
-/* Not the shortest way. */
-DYNSEL_ASIDE static dynsel_status submit_with_work(dynsel_policy *policy, const dynsel_task *task,
-                                                   dynsel_submission *submission,
-                                                   const dynsel_manner *manner)
+/* Whether started work goes on, or its end is still to be told. */
+static inline bool goes_on(const dynsel_work *work)
 {
-    return submit_its_way(&(const dynsel_request){.manner = manner, .policy = policy, .task = task},
-                          submission);
+    return CONFIG_DYNSEL_IN_FLIGHT &&
+           (work->where->backend->ops->marks_completion || work->done.native != NULL);
+}
+
+/* From the choice on. slot: NULL where nothing outlives the call; else work and chosen are its. */
+static dynsel_status choose_and_start(const dynsel_request *request, dynsel_slot *slot,
+                                      dynsel_work *work, dynsel_selection *chosen,
+                                      dynsel_submission *submission)
+{
+    const dynsel_status status = dynsel_start(request, work, chosen);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        if (slot != NULL) {
+            dynsel_slot_unclaim(slot);
+        }
+        return status;
+    }
+    const bool over = slot == NULL || !goes_on(work);
+    if (over) {
+        dynsel_finish(request->policy, chosen, work->error.status, dynsel_time_at_once(work));
+    }
+    if (slot != NULL) {
+        dynsel_in_flight_publish(slot, over, request->manner->awaits, submission);
+        return DYNSEL_OK;
+    }
+    const dynsel_kept_error error =
+        work->error.status != DYNSEL_OK ? work->error : (dynsel_kept_error){.status = DYNSEL_OK};
+    dynsel_handle_publish_result(submission, chosen, &work->done, &error);
+    return DYNSEL_OK;
+}
+
+DYNSEL_ASIDE static dynsel_status place_on_stack(const dynsel_request *request,
+                                                 dynsel_submission *submission)
+{
+    dynsel_work work;
+    work.token = 0;
+    dynsel_selection chosen;
+    return choose_and_start(request, NULL, &work, &chosen, submission);
+}
+
+DYNSEL_ASIDE static dynsel_status place(const dynsel_request *request,
+                                        dynsel_submission *submission)
+{
+    if (!DYNSEL_LIKELY(!dynsel_policy_has_ways(request->policy) || dynsel_selects(request))) {
+        return dynsel_submit_its_own_way(request, submission);
+    }
+    if (!dynsel_policy_outlives(request->policy)) {
+        return place_on_stack(request, submission);
+    }
+    dynsel_slot *slot = NULL;
+    const dynsel_status status = dynsel_in_flight_claim(request, &slot);
+    return DYNSEL_LIKELY(status == DYNSEL_OK)
+               ? choose_and_start(request, slot, &slot->work, &slot->selection, submission)
+               : status;
 }
 
 #if !CONFIG_DYNSEL_OPTIMIZE_SIZE
-dynsel_status dynsel_submit_unchosen(const dynsel_request *request, dynsel_submission *submission,
-                                     dynsel_status status, uint32_t failures_before)
+
+/* The direct branch: a call of the task function. A copy of its own of choose, start and finish is
+ * what it is worth: it makes a submit over the inline backend half as long. */
+typedef struct direct {
+    dynsel_selection chosen;
+    dynsel_event done;
+    uint64_t began_ns;        /* 0: it is not timed */
+    uint32_t failures_before; /* to tell its details from older ones */
+} direct;
+
+static inline void finish(dynsel_policy *policy, const direct *work, dynsel_status status)
+{
+    uint64_t took_ns = 0;
+    if (work->began_ns != 0) {
+        const uint64_t now = dynsel_now_ns();
+        took_ns = now > work->began_ns ? now - work->began_ns : 1;
+    }
+    dynsel_finish(policy, &work->chosen, status, took_ns);
+}
+
+/* Somebody wants to hear of it, or it failed. */
+DYNSEL_ASIDE static void finish_with_result(dynsel_policy *policy, direct *work,
+                                            dynsel_status status, dynsel_submission *submission)
+{
+    dynsel_kept_error error = {.status = DYNSEL_OK};
+    if (status != DYNSEL_OK) {
+        error = dynsel_details_of(status, work->failures_before);
+    } else if (work->done.native != NULL) {
+        error = dynsel_event_refused();
+    }
+    work->done.native = NULL;
+    finish(policy, work, error.status);
+    dynsel_handle_publish_result(submission, &work->chosen, &work->done, &error);
+}
+
+/* The policy chose nothing: that is the answer, unless there is something to wait for. */
+DYNSEL_RARE static dynsel_status place_unchosen(const dynsel_request *request,
+                                                dynsel_submission *submission, dynsel_status status,
+                                                uint32_t failures_before)
 {
     return status == DYNSEL_E_AGAIN && request->manner->deadline_ns != DYNSEL_DO_NOT_WAIT
-               ? submit_its_way(request, submission)
+               ? place(request, submission)
                : dynsel_pass_on(request->manner, status, failures_before);
 }
+
+/* Nothing was started. */
+DYNSEL_RARE static dynsel_status refuse_form(const dynsel_policy *policy, const dynsel_task *task,
+                                             const dynsel_selection *chosen)
+{
+    dynsel_tell_withdrawal(chosen);
+    return dynsel_policy_refuse_task(policy, chosen->index, chosen->index + 1, task);
+}
+
+DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const dynsel_task *task,
+                                                  dynsel_submission *submission,
+                                                  const dynsel_manner *manner)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    direct work;
+    dynsel_status status = dynsel_choose(manner, policy, task, &work.chosen, true);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        return place_unchosen(
+            &(const dynsel_request){.manner = manner, .policy = policy, .task = task}, submission,
+            status, failures_before);
+    }
+    const dynsel_task_fn function = dynsel_function_at(policy, work.chosen.index, task);
+    if (!DYNSEL_LIKELY(function != NULL)) {
+        return refuse_form(policy, task, &work.chosen);
+    }
+    work.failures_before = dynsel_this_thread()->failure_count;
+    work.began_ns = 0;
+    work.done = (dynsel_event){.native = NULL};
+    if (work.chosen.wants != 0) {
+        dynsel_tell_submission(&work.chosen);
+        work.began_ns = (work.chosen.wants & DYNSEL_TASK_TIME) != 0 ? dynsel_now_ns() : 0;
+    }
+    dynsel_count_submission(policy, work.chosen.index);
+    status = dynsel_call_function(function, &policy->resources[work.chosen.index], task->args,
+                                  &work.done);
+    if (DYNSEL_LIKELY(status == DYNSEL_OK && work.done.native == NULL && submission == NULL)) {
+        finish(policy, &work, DYNSEL_OK);
+    } else {
+        finish_with_result(policy, &work, status, submission);
+    }
+    return DYNSEL_OK;
+}
+
 #endif
+
+DYNSEL_ASIDE static dynsel_status place_task(dynsel_policy *policy, const dynsel_task *task,
+                                             dynsel_submission *submission,
+                                             const dynsel_manner *manner)
+{
+    return place(&(const dynsel_request){.manner = manner, .policy = policy, .task = task},
+                 submission);
+}
 
 static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
                                    dynsel_submission *submission, const dynsel_manner *manner)
@@ -81,11 +197,11 @@ static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *tas
         return refuse(policy, manner);
     }
 #if !CONFIG_DYNSEL_OPTIMIZE_SIZE
-    if (policy->ways == 0) {
-        return dynsel_submit_in_caller(policy, task, submission, manner);
+    if (DYNSEL_LIKELY(policy->ways == 0)) {
+        return submit_directly(policy, task, submission, manner);
     }
 #endif
-    return submit_with_work(policy, task, submission, manner);
+    return place_task(policy, task, submission, manner);
 }
 
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
@@ -124,7 +240,7 @@ static dynsel_status submit_selection(const dynsel_manner *manner, dynsel_select
     if (!is_valid(selection->policy, task)) {
         return refuse(selection->policy, manner);
     }
-    status = submit_its_way(&request, submission);
+    status = place(&request, submission);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
     }

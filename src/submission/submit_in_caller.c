@@ -9,7 +9,7 @@
 #include "policy/needs.h"
 #include "policy/policy.h"
 #include "policy/report.h"
-#include "submission/deliver.h"
+#include "submission/handle.h"
 #include "submission/start.h"
 #include "submission/work.h"
 
@@ -100,7 +100,7 @@ static dynsel_status submit_and_deliver(dynsel_policy *policy, const dynsel_task
     piece work;
     const dynsel_status status = submit(policy, task, &work, false, name);
     if (status == DYNSEL_OK) {
-        dynsel_deliver(submission, &work.chosen, &work.done, &work.error);
+        dynsel_handle_publish_result(submission, &work.chosen, &work.done, &work.error);
     }
     return status;
 }
@@ -138,7 +138,7 @@ static dynsel_status submit_selection(dynsel_selection *selection, const dynsel_
     piece work;
     const dynsel_status status = submit_selected(selection, task, &work, name);
     if (status == DYNSEL_OK) {
-        dynsel_deliver(submission, &work.chosen, &work.done, &work.error);
+        dynsel_handle_publish_result(submission, &work.chosen, &work.done, &work.error);
     }
     return status;
 }

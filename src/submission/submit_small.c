@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "policy/policy.h"
 #include "policy/report.h"
-#include "submission/deliver.h"
+#include "submission/handle.h"
 #include "submission/in_flight.h"
 #include "submission/in_flight_small.h"
 #include "submission/start.h"
@@ -116,15 +116,6 @@ DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *ta
     return DYNSEL_OK;
 }
 
-static void hand_over(dynsel_slot *slot, dynsel_submission *submission)
-{
-    submission->policy = slot->selection.policy;
-    submission->slot.value = slot->work.token;
-    submission->index = slot->selection.index;
-    submission->reason = (dynsel_reason)slot->selection.reason;
-    slot->asked = true;
-}
-
 /* Without details the status is all that who submits keeps of a mistake. */
 DYNSEL_ASIDE static dynsel_status check(const dynsel_policy *policy, const dynsel_task *task,
                                         const char *function)
@@ -207,7 +198,9 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
             }
             if (status == DYNSEL_OK) {
                 if (submission != NULL) {
-                    hand_over(slot, submission);
+                    dynsel_handle_publish(submission, policy, slot->selection.index,
+                                          slot->selection.reason, 0, slot->work.token);
+                    slot->asked = true;
                 }
                 (void)dynsel_in_flight_reap();
                 return DYNSEL_OK;

@@ -6,9 +6,9 @@
 #include "policy/policy.h"
 #include "port/atomic.h"
 #include "submission/group.h"
+#include "submission/handle.h"
 #include "submission/in_flight.h"
 #include "submission/no_waiting.h"
-#include "submission/submission.h"
 
 static dynsel_status refuse_stale(const char *function)
 {

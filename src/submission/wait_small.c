@@ -5,10 +5,10 @@
 #include "base/fail.h"
 #include "port/context.h"
 #include "port/thread.h"
+#include "submission/handle.h"
 #include "submission/in_flight.h"
 #include "submission/in_flight_small.h"
 #include "submission/start.h"
-#include "submission/submission.h"
 
 /* A submission's word is its slot's token. slot: out, only on DYNSEL_OK. A part of dynsel_wait(),
  * because most programs need it for nothing else. */

@@ -20,14 +20,6 @@ static inline dynsel_status dynsel_call_function(dynsel_task_fn function,
     return status;
 }
 
-/* What the task function left, with an event that is the caller's own; without one where the
- * backend can only release events. The work is complete, and nobody gives its event back meanwhile.
- */
-dynsel_event dynsel_event_retained(const dynsel_work *work);
-
-/* The same without an event of the caller's own: an event stays only where nobody releases it. */
-dynsel_event dynsel_event_after_release(const dynsel_work *work);
-
 /* Takes the details of a failure along with the work. */
 DYNSEL_RARE void dynsel_note_failure(dynsel_work *work, dynsel_status status,
                                      uint32_t failures_before);

@@ -8,7 +8,7 @@
 #include "data/lock.h"
 #include "memory/pair.h"
 #include "random.h"
-#include "submission/submission.h"
+#include "submission/handle.h"
 
 static dynsel_handler *group_of(dynsel_submission *submission)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Policies that submit in their own way; there are none without CONFIG_DYNSEL_CUSTOM_POLICIES. */
-#ifndef DYNSEL_SUBMISSION_OWN_WAYS_H
-#define DYNSEL_SUBMISSION_OWN_WAYS_H
+#ifndef DYNSEL_SUBMISSION_CUSTOM_H
+#define DYNSEL_SUBMISSION_CUSTOM_H
 
 #include <dynsel/submission.h>
 

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Policies with entries of their own for submitting. */
-#include "submission/own_ways.h"
+#include "submission/custom.h"
 
 #include "base/fail.h"
 #include "port/atomic.h"
-#include "port/pause.h"
-#include "port/thread.h"
-#include "submission/in_flight.h"
-#include "submission/submission.h"
+#include "submission/handle.h"
 
 static dynsel_status refuse_way(const dynsel_request *request)
 {
@@ -52,16 +49,13 @@ static dynsel_status submit_with_own_try(const dynsel_request *request,
     const dynsel_policy_ops *ops = request->policy->ops;
     for (uint32_t round = 0;; round++) {
         const dynsel_status status = submit_with(ops->try_submit, request, submission);
-        if (status != DYNSEL_E_AGAIN || request->manner->deadline_ns == DYNSEL_DO_NOT_WAIT ||
-            dynsel_this_thread()->task_depth != 0) {
+        if (status != DYNSEL_E_AGAIN) {
             return status;
         }
-        if (dynsel_deadline_passed(request->manner->deadline_ns)) {
-            return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
-                                  "the policy had no resource free in time", 0);
+        const dynsel_status waited = dynsel_wait_for_resource(request->manner, round);
+        if (waited != DYNSEL_OK) {
+            return waited;
         }
-        dynsel_in_flight_reap();
-        dynsel_pause(round);
     }
 }
 
