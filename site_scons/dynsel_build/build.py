@@ -24,6 +24,8 @@ from .nodes import action, missing
 OPTIMIZED = ("-O2", "-Os")
 FRAMES, CALL_GRAPH = "-fstack-usage", "-fcallgraph-info=su"
 
+POCL_CACHE = "build/pocl-cache"  # of all variants: they run the same kernels, and PoCL compiles slowly
+
 RUNNER = ["runner/runner.c", "runner/print.c"]
 RUNNER_BOARD = ["runner/atomics.c", "runner/output_board.c", "runner/signals_board.c",
                 "runner/variables_board.c"]
@@ -385,7 +387,7 @@ class VariantBuild:
         top = self.env.Dir("#").abspath
         variables = {
             "DYNSEL_TOP": top, "DYNSEL_BUILD": folder, "DYNSEL_BIN": f"{folder}/bin",
-            "DYNSEL_CC": self.board.cc, **self._board_variables(), "POCL_CACHE_DIR": f"{folder}/pocl-cache",
+            "DYNSEL_CC": self.board.cc, **self._board_variables(), "POCL_CACHE_DIR": f"{top}/{POCL_CACHE}",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         if self.config["DYNSEL_SANITIZE"]:

@@ -12,7 +12,7 @@ from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvir
 from SCons.Node.Alias import default_ans
 
 from . import bench, cli, coverage, footprint, install, misra, report, toolchain, variants
-from .build import VariantBuild
+from .build import POCL_CACHE, VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
 from .nodes import action
@@ -182,7 +182,7 @@ def _declare(build, session, gates):
     env.Default(env.Alias("all", default))
     env.Alias("check", default)
     for name in ("all", "check"):
-        env.Clean(env.Alias(name), build.variant.folder)
+        env.Clean(env.Alias(name), [build.variant.folder, POCL_CACHE])
 
 
 def _declare_targets(build, session, gates):
