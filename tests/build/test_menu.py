@@ -91,7 +91,7 @@ class Menuconfig(unittest.TestCase):
         terminal = Terminal(self.top, "menuconfig")
         terminal.expect("saved to boards/native/defconfig")
         terminal.send("/dynsel_assertions\n")
-        terminal.expect("Check the library's own assumptions")
+        terminal.expect("Assertions inside the library")
         terminal.send(" q")
         terminal.expect("Save configuration?")
         terminal.send("y")
