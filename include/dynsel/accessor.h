@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Accessors: how a command group uses a buffer; and placeholders, which say so before it is known
- * which command group, or even which buffer.
+ * Accessors: how a command group uses a buffer; and placeholders, which describe the use before the
+ * command group, or even the buffer, is known.
  *
- * An accessor is a plain structure, filled in with designated initializers; it can stand in a
- * structure of the user's, in several command groups one after the other, and in several threads at
- * once: the library never writes into it. What is left zero has a meaning:
+ * An accessor is a plain structure, filled in with designated initializers; it can be a member of a
+ * structure of the program, and be used in several command groups in turn and in several threads at
+ * once: the library never writes into it. Fields left zero have a meaning:
  *
  *     dynsel_accessor in = {.name = "in", .mode = DYNSEL_ACCESS_READ, .buffer = prices,
  *                           .placeholder = true};
@@ -14,8 +14,8 @@
  *
  * Inside the command group, dynsel_require(handler, &in) registers the first and
  * dynsel_require_buffer(handler, results, &out) the second, with a buffer for this command group
- * only. A placeholder is known by its address until the group function returns; a copy of one that
- * has a buffer is as good as the original.
+ * only. The library identifies a placeholder by its address until the group function returns; a
+ * copy of a placeholder with a buffer is equivalent to the original.
  *
  * Source: seed 001.
  */
@@ -30,8 +30,8 @@
 
 DYNSEL_BEGIN_DECLS
 
-/** What is done to the data. Discarding means that the old contents are not needed: nothing is
- * moved in. Where only a part of the buffer is accessed, the rest is kept all the same. */
+/** The kind of access. Discarding means that the old contents are not needed: nothing is copied in.
+ * Where only a part of the buffer is accessed, the rest is still kept. */
 typedef enum dynsel_access_mode {
     DYNSEL_ACCESS_READ_WRITE = 0,
     DYNSEL_ACCESS_READ,
@@ -41,13 +41,13 @@ typedef enum dynsel_access_mode {
     DYNSEL_ACCESS_ATOMIC /**< with the device's atomic instructions; ordered like READ_WRITE */
 } dynsel_access_mode;
 
-/** Which memory of the device. */
+/** The memory of the device. */
 typedef enum dynsel_access_target {
     DYNSEL_MEMORY_GLOBAL = 0,
     DYNSEL_MEMORY_CONSTANT, /**< only with DYNSEL_ACCESS_READ */
     DYNSEL_MEMORY_LOCAL,    /**< memory of a work group; it has no buffer and is no placeholder:
-                                 `range` and `element_bytes` say how much, mode and offset do not
-                                 count */
+                                 `range`and `element_bytes`give its size, mode and offset are
+                                 ignored */
     DYNSEL_MEMORY_HOST      /**< only for dynsel_host_accessor; no command group takes it */
 } dynsel_access_target;
 
@@ -58,10 +58,10 @@ typedef struct dynsel_accessor {
     uint8_t target;       /**< a dynsel_access_target */
     /** False: made by dynsel_get_access() or dynsel_accessor_get_access(), or for local memory. */
     bool placeholder;
-    uint32_t group; /**< the library's own: to which command group a normal accessor belongs */
-    uint32_t element_bytes; /**< only for local memory; a buffer knows its own */
-    dynsel_range range;     /**< the elements that are accessed; nothing said: all */
-    /** Where they begin, and only with a range; nothing said: at 0. Kernels get the beginning of
+    uint32_t group;         /**< internal: the command group of a normal accessor */
+    uint32_t element_bytes; /**< only for local memory; a buffer has its own element size */
+    dynsel_range range;     /**< the elements that are accessed; all zero: all */
+    /** The first element, only with a range; all zero: 0. Kernels get the beginning of
      * the buffer, and index from there. */
     dynsel_range offset;
 } dynsel_accessor;

@@ -7,29 +7,29 @@
  *     status = dynsel_set_arg(handler, 3, factor);
  *
  * A range is an iterator (<dynsel/iterators.h>, or a type of your own with DYNSEL_LEAVES()) and a
- * count. The kernel gets one argument for each leaf, and puts the iterator together again; its form
- * for the host does the same, with dynsel_launch_data() for pointers and DYNSEL_LAUNCH_VALUE() for
+ * count. The kernel gets one argument for each leaf, and reassembles the iterator; its form for the
+ * host does the same, with dynsel_launch_data() for pointers and DYNSEL_LAUNCH_VALUE() for
  * numbers.
  *
- * What refers to memory in it is passed directly where the type says so
+ * Its pointers are passed directly if the type is marked so
  * (<dynsel/passed_directly.h>): the pointer itself is the argument, as of dynsel_set_arg_pointer().
- * Everything else is staged: a device works on a copy, made when the work is started, and what it
- * wrote is copied back before anybody can see that the work is complete. Resources that work in the
- * host's memory use that, and nothing is copied.
+ * Everything else is staged: a device works on a copy, made when the work is started, and its
+ * results are copied back before the work is reported complete. Resources that work in the host's
+ * memory use that memory, and nothing is copied.
  *
- * While work with a range is on its way:
+ * While work with a range is in flight:
  *
- * - The memory stays, and nobody else writes it, nor reads what the work writes.
- * - The library does not know that two ranges are the same memory, and gives them no order. Who
- *   writes through a range and uses that memory in other work waits in between, unless the two are
- *   in order because of a buffer.
+ * - The memory must stay valid; no other code writes it, nor reads the parts that the work writes.
+ * - The library does not detect that two ranges are the same memory, and does not order them. A
+ *   program that writes through a range and uses that memory in other work waits in between, unless
+ *   a buffer orders the two.
  * - Pointers of one command group to the same memory have a copy each on a device; at most one of
  *   them writes.
- * - After a failure, what was to be written holds nothing to rely on. What is only read is as it
- *   was, and so is everything if the work was never started.
+ * - After a failure, the contents of written memory are undefined. Memory that is only read is
+ *   unchanged, and so is all memory if the work was never started.
  *
- * dynsel_set_arg() and dynsel_set_range() are for C. What they call is for C++, too:
- * dynsel_set_arg_value() and its like, and dynsel_set_range_leaves().
+ * dynsel_set_arg() and dynsel_set_range() are for C. The functions that they call are for C++, too:
+ * dynsel_set_arg_value() and similar ones, and dynsel_set_range_leaves().
  *
  * Source: seed 000.
  */
@@ -50,7 +50,7 @@ typedef struct dynsel_local_memory {
     size_t bytes;
 } dynsel_local_memory;
 
-/** So many bytes for each work group: `dynsel_set_arg(handler, 1, DYNSEL_LOCAL(256))`. */
+/** A number of bytes for each work-group: `dynsel_set_arg(handler, 1, DYNSEL_LOCAL(256))`. */
 #define DYNSEL_LOCAL(bytes_) ((dynsel_local_memory){.bytes = (bytes_)})
 
 /* dynsel_set_arg() of each kind; value: where it stands, bytes: its size. */
@@ -107,19 +107,19 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
 
 /**
  * Sets arguments of the kernel: a range of an iterator, one argument for each of its leaves, from
- * `index` on. Whatever is set at `index` again takes the place of the whole range, also where it
- * has fewer arguments; what is set at another of them takes the place of that one alone.
+ * `index` on. Setting `index`again replaces the whole range, also with fewer arguments; setting
+ * another of its arguments replaces that one alone.
  *
  * type: of the iterator, one word; has a function `type_leaves`.
  * iterator: a value of it, copied; what it points to is used until the work is complete. In
  *     parentheses where it has commas, as `((my_pair){first, second})`.
  * count: how many elements the range has. 0 is allowed, and moves nothing.
  * mode: what the kernel does to the elements. Reading: nothing is copied back; discarding: nothing
- *     is copied in, and what is not written holds nothing to rely on. What is never written, such
- *     as the map of a permutation, is copied in always, and never back.
+ *     is copied in, and elements that are not written are undefined. Parts that are never written,
+ *     such as the map of a permutation, are always copied in, and never back.
  * Errors: DYNSEL_E_INVALID (as above; no mode; a pointer that is NULL although it points to
- *     elements; a part of the iterator that is good for fewer elements than the range needs, by its
- *     own count; a permutation with the count 0 in a range that is not empty; more bytes than an
+ *     elements; a part of the iterator whose own count is smaller than the range needs; a
+ *     permutation with the count 0 in a range that is not empty; more bytes than an
  *     object can have), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_STAGED, _MAX_ARGUMENTS, _ARGUMENT_BYTES).
  *     Of the submission, where no resource of the host could do the work: DYNSEL_E_FULL
  *     (CONFIG_DYNSEL_STAGING_BYTES, or _STAGING_COUNT: larger than could ever be staged),
@@ -135,7 +135,7 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
 
 #endif
 
-/** dynsel_set_range() for an iterator whose type is known only by its function. place: of a whole
+/** dynsel_set_range() for an iterator whose type is given only by its function. place: of a whole
  * iterator of the type, DYNSEL_WHOLE_ITERATOR(type). */
 dynsel_status dynsel_set_range_leaves(dynsel_handler *handler, uint32_t index,
                                       dynsel_leaves_fn leaves, const dynsel_leaf_place *place,

@@ -2,8 +2,8 @@
 /**
  * Device aspects: their names as values, and sets of them.
  *
- * What a whole build can rely on is in <dynsel/aspect_traits.h>, what a single device can do in
- * <dynsel/device.h>.
+ * <dynsel/aspect_traits.h> has the aspects that a whole build can rely on, <dynsel/device.h> those
+ * of a single device.
  *
  * Source: seed 003; SYCL 2020, section 4.6.4.3.
  */
@@ -25,7 +25,8 @@ typedef enum dynsel_aspect {
     DYNSEL_ASPECT_END_ /**< no aspect: one past the last */
 } dynsel_aspect;
 
-/** A set of aspects, a bit for each; | joins, & cuts. Half as large when at most 32 are configured.
+/** A set of aspects, one bit for each; | unites, & intersects. Half as large when at most 32 are
+ * configured.
  */
 #if DYNSEL_ASPECT_COUNT <= 32
 typedef uint32_t dynsel_aspect_set;
@@ -56,7 +57,7 @@ _Static_assert(DYNSEL_ASPECT_COUNT <= 64,
  */
 const char *dynsel_aspect_name(dynsel_aspect aspect);
 
-/** What a device with this aspect is or can do, one clause in English, such as "computes with
+/** The meaning of an aspect, one clause in English, such as "computes with
  * double precision"; with the same rules as dynsel_aspect_name(). Empty without
  * CONFIG_DYNSEL_ERROR_TEXTS. */
 const char *dynsel_aspect_text(dynsel_aspect aspect);

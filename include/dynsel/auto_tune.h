@@ -3,10 +3,11 @@
  * The policy that measures where each kind of task is fastest, and sends it there: for unequal
  * devices.
  *
- * A kind of task is told by dynsel_task.id (0: by its function), its key words and the aspects that
+ * A kind of task is identified by dynsel_task.id (0: by its function), its key words and the
+ * aspects that
  * it needs. For each kind every resource that may be used gets two turns, the first of which does
- * not count because it may compile; then the fastest gets the work. What is learned is kept in a
- * table inside the policy.
+ * not count because it may compile; then the fastest gets the work. A table inside the policy
+ * stores the learned times.
  *
  * Source: seed 002, `auto_tune_policy`.
  */
@@ -22,10 +23,10 @@
 
 DYNSEL_BEGIN_DECLS
 
-/** What a backend must report for it. */
+/** The reports that a backend must provide for auto_tune. */
 #define DYNSEL_AUTO_TUNE_NEEDS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
 
-/** As resample interval: what was learned stays, but for what later runs show. */
+/** As resample interval: learned times are never discarded, only updated by later runs. */
 #define DYNSEL_NEVER_RESAMPLE 0u
 
 #if CONFIG_DYNSEL_AUTO_TUNE_SMALL
@@ -117,12 +118,13 @@ typedef struct dynsel_auto_tune_policy {
 } dynsel_auto_tune_policy;
 
 /**
- * For each kind of task, goes twice round the resources of the table that `options` gives that it
- * may use, and then selects the one that was fastest.
+ * For each kind of task, selects each resource of the table in `options`that the task may use
+ * twice, and then selects the fastest one.
  *
- * resample_interval_ns: once it has passed since that began, the next selection of a kind of task
- *     begins it again with nothing known; but the two turns of each resource are finished first, so
- *     that with an interval shorter than they take all work is profiling. DYNSEL_NEVER_RESAMPLE is
+ * resample_interval_ns: once it has passed since the profiling began, the next selection of a kind
+ *     of task starts the profiling again without known times; but the two turns of each resource
+ *     are completed first, so that with an interval shorter than they take all work is profiling.
+ *     DYNSEL_NEVER_RESAMPLE is
  *     the seed's default.
  *
  * A turn is taken when the work is submitted: by dynsel_submit(), by dynsel_submit_selection(), or
@@ -131,35 +133,39 @@ typedef struct dynsel_auto_tune_policy {
  * that were made for the same turn one takes it, and the others are further runs; one that is
  * submitted when a new round has begun takes no turn of that, and its time is dropped.
  *
- * While some times are not in yet, the best so far is selected, and while none is, the resource
- * with the least unfinished work. Then CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0: the
+ * While some times are unknown, the best so far is selected, and while all are unknown, the
+ * resource with the least unfinished work. Then CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0:
+ * the
  * resource whose counted runs took the least time on average, as in the seed. More: what counts is
- * the median of the last three times; others get another try now and then, as long as all that was
- * spent on others than the best stays below this share of what the best needs; another takes over
- * when it is 3 percent faster or more. A resource whose first runs fail gets two more turns in a
- * round, then it is left out of it. Times over 2^46 ns (19 hours) count as that.
- * With CONFIG_DYNSEL_AUTO_TUNE_SMALL times are told apart in steps of 256 ns, and those over 2^36
+ * the median of the last three times; other resources get occasional trial runs, as long as the
+ * extra time of all trial runs stays below this share of the time of the best; another resource
+ * becomes the best when it is at least 3 percent faster. A resource whose first runs fail gets two
+ * more turns in a round, then it is excluded from the round. Times over 2^46 ns (19 hours) count as
+ * that.
+ * With CONFIG_DYNSEL_AUTO_TUNE_SMALL times are distinguished in steps of 256 ns, and those over
+ * 2^36
  * ns (a minute) count as that.
  *
- * The table has CONFIG_DYNSEL_MAX_TUNED_TASKS kinds; a kind is looked for in 32 places at most, in
- * all with CONFIG_DYNSEL_AUTO_TUNE_SMALL. Where all are taken, one run in 16 that found no place
- * makes room: the next selection of a kind without one takes the place of the kind that was used
- * least lately, whose times are forgotten, and whose reports that are still to come only count as
- * an end of work. The other runs without a place go where the least work is unfinished, of equals
- * in turn (with CONFIG_DYNSEL_AUTO_TUNE_SMALL to the lowest index). Once settled, a kind counts as
- * used when a run is timed. A kind that was only selected and never submitted leaves its place to
- * the next kind that has none.
+ * The table has CONFIG_DYNSEL_MAX_TUNED_TASKS kinds; a kind is searched for in at most 32 entries,
+ * in all with CONFIG_DYNSEL_AUTO_TUNE_SMALL. Where all are taken, one in 16 runs without an entry
+ * makes room: the next selection of a kind without an entry replaces the least recently used kind,
+ * whose times are discarded, and whose later reports only count as an end of work. The other runs
+ * without an entry go to the resource with the least unfinished work, in turn among equals (with
+ * CONFIG_DYNSEL_AUTO_TUNE_SMALL to the lowest index). Once settled, a kind counts as
+ * used when a run is timed. A kind that was only selected and never submitted yields its entry to
+ * the next kind without one.
  *
- * What it took to bring the results of a command group back (DYNSEL_TASK_READBACK_TIME) is added to
- * its time once that is known. Until then it is assumed to be what it was the last time on that
- * resource; as long as nobody brings results back, that fades by a quarter with each timed run.
+ * The time to copy the results of a command group back (DYNSEL_TASK_READBACK_TIME) is added to its
+ * time once it is known. Until then the value of the previous run on that resource is assumed; as
+ * long as no results are copied back, the assumption decays by a quarter with each timed run.
  * With 0 percent exploration nothing is assumed; with CONFIG_DYNSEL_AUTO_TUNE_SMALL nothing is
  * added.
  *
- * Needs DYNSEL_TASK_SUBMISSION, _COMPLETION and _TIME, but of each selection only what
- * dynsel_selection_needs() says. Once it is known which is the best, it times about one run in 16
- * of one thread at a time (when that submits no more, another takes its place), and selecting costs
- * no atomic read-modify-write and no lock; with a resample interval, a look at the clock. Timed
+ * Needs DYNSEL_TASK_SUBMISSION, _COMPLETION and _TIME, but of each selection only the reports that
+ * dynsel_selection_needs() requests. Once the best resource is known, it times about one run in 16
+ * of one thread at a time (if that thread stops submitting, another replaces it), and selecting
+ * costs no atomic read-modify-write and no lock; with a resample interval, a read of the clock.
+ * Timed
  * runs, and all runs before, take a spin lock of their kind of task for about a hundred
  * instructions for each resource. With CONFIG_DYNSEL_AUTO_TUNE_SMALL all runs are timed, without a
  * lock, and selecting looks at what is known of each resource. Unlike with other policies, a task
@@ -176,9 +182,10 @@ DYNSEL_CHECKED dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *poli
     DYNSEL_TAGGED("dynsel_auto_tune_init");
 
 /**
- * How many runs had a choice of resources and found no place in the table for their kind: all with
+ * The number of runs that had a choice of resources and found no entry in the table for their kind:
+ * all with
  * reason DYNSEL_REASON_UNTRACKED, counted when they were submitted, and with
- * CONFIG_DYNSEL_AUTO_TUNE_SMALL each time that a kind was given up besides.
+ * CONFIG_DYNSEL_AUTO_TUNE_SMALL each eviction of a kind as well.
  *
  * Returns: 0 for NULL; wraps after 2^32.
  * Context: any thread.

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Buffers: data that follow the choice of a device.
+ * Buffers: data that follow the selected device.
  *
  * A buffer is memory of the host's and, for each memory domain that used it, a copy there (one
  * OpenCL context is a domain; the host and its workers are one). The library knows which copies are
- * valid, and moves data only when a command group needs them where they are not. While a buffer
- * exists its memory is touched only through accessors: what lies in the host's memory may be out of
- * date, until a host accessor is open or the buffer has been ended.
+ * valid, and copies data only to domains where a command group needs them and they are not
+ * resident. While a buffer exists its memory may be accessed only through accessors: the data in
+ * the host's memory may be out of date, until a host accessor is open or the buffer has been
+ * deinitialized.
  *
  * What survives a failure: work that did not begin changes nothing (a kernel that does not build,
  * wrong arguments, a refused enqueue, a full table, something that it depends on failed). A
  * transfer that failed leaves the data where they were; DYNSEL_FETCH_ATTEMPTS of them are tried,
  * and then the next access tries again. Contents are lost where work had begun to write them and
- * failed, and where the device with the only valid copy is lost for good. Then accesses fail until
- * a discarding write begins afresh. The error has the device, its function and code, and the buffer
+ * failed, and where the device with the only valid copy is permanently lost. Then accesses fail
+ * until a discarding write replaces the contents. The error has the device, its function and code,
+ * and the buffer
  * (dynsel_error.buffer).
  *
  * Source: seed 001.
@@ -30,8 +32,8 @@
 
 DYNSEL_BEGIN_DECLS
 
-/** A handle of a buffer: a value, copy it as you like. All zero: no buffer. A copy that outlives
- * the buffer is noticed (DYNSEL_E_STALE). */
+/** A handle of a buffer: a value that may be copied. All zero: no buffer. A copy that outlives the
+ * buffer is detected (DYNSEL_E_STALE). */
 typedef struct dynsel_buffer {
     uint32_t token;
 } dynsel_buffer;
@@ -40,8 +42,8 @@ typedef struct dynsel_buffer {
  * Makes a buffer over the caller's memory.
  *
  * buffer: out; all zero before.
- * data: where the elements are, and where the results will be after dynsel_buffer_deinit(). Must
- *     stay, and must not be touched but through host accessors, until then. NULL: memory inside the
+ * data: the memory of the elements, and of the results after dynsel_buffer_deinit(). Must stay, and
+ *     must be accessed only through host accessors, until then. NULL: memory inside the
  *     library, CONFIG_DYNSEL_BUFFER_INSIDE_BYTES long, all zero. An OpenCL device that shares the
  *     host's memory uses `data` itself where it is aligned well enough (4096 bytes always is).
  * element_bytes: size of one element, in bytes; not 0.
@@ -51,44 +53,46 @@ typedef struct dynsel_buffer {
  *     elements need more than CONFIG_DYNSEL_BUFFER_INSIDE_BYTES). Without effect then.
  * May block: no.
  * Context: any thread; task functions. Not interrupts.
- * Cost: a look at each entry of the table; nothing is moved or allocated.
+ * Cost: a check of each entry of the table; nothing is copied or allocated.
  */
 DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data,
                                                 size_t element_bytes, dynsel_range range)
     DYNSEL_TAGGED("dynsel_buffer_init");
 
 /**
- * Ends a buffer: brings the results into the host's memory, gives back the copies on devices, and
+ * Ends a buffer: copies the results to the host's memory, releases the copies on devices, and
  * zeroes the handle.
  *
  * Errors: DYNSEL_E_BUSY (a command group that is not complete, or an open host accessor, uses it;
  *     nothing was changed), DYNSEL_E_STALE (ended before), DYNSEL_E_INVALID (NULL, all zero, no
  *     handle at all), DYNSEL_E_IN_TASK (inside a task function or group function). With
- *     DYNSEL_E_DEVICE, the results could not be brought back; where the device still has them, the
- *     buffer is as before, the handle is not zeroed, and another call may succeed. (To give them
- *     up, open a host accessor with a discarding mode, close it, and end the buffer.) The buffer is
- *     gone although the call failed, the handle is zeroed, and the host's memory holds nothing to
- *     rely on, with DYNSEL_E_DEPENDENCY (work that had begun to write it failed), and with
+ *     DYNSEL_E_DEVICE, the results could not be copied back; where the device still has them, the
+ *     buffer is unchanged, the handle is not zeroed, and another call may succeed. (To discard
+ *     them, open a host accessor with a discarding mode, close it, and end the buffer.) The buffer
+ *     is
+ *     gone although the call failed, the handle is zeroed, and the contents of the host's memory
+ *     are undefined, with DYNSEL_E_DEPENDENCY (work that had begun to write it failed), and with
  *     DYNSEL_E_DEVICE where the device with the only valid copy is lost.
- * May block: while results are brought back.
+ * May block: while results are copied back.
  * Context: any thread.
- * Cost: a look at each command group that used the buffer and was not known to be complete when
- *     others came after it, and at each memory domain; three short locks, one more for each copy;
+ * Cost: a check of each command group that used the buffer and was not known to be complete when
+ *     later ones were ordered after it, and of each memory domain; three short locks, one more for
+ *     each copy;
  *     while work seems to use it, that of dynsel_progress() too.
  */
 DYNSEL_CHECKED dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer);
 
-/** What was moved, or need not be. Wraps like any unsigned number. */
+/** Counts of copies made and avoided. Wraps like any unsigned number. */
 typedef struct dynsel_movement {
     uint64_t bytes_in;       /**< from the host's memory into devices' */
     uint64_t bytes_out;      /**< from devices' into the host's */
-    uint32_t copies_in;      /**< how often something was moved in */
-    uint32_t copies_out;     /**< how often out */
+    uint32_t copies_in;      /**< number of copies in */
+    uint32_t copies_out;     /**< number of copies out */
     uint32_t copies_avoided; /**< uses that found valid data, or needed none, or share the memory */
 } dynsel_movement;
 
 /**
- * What was moved for one buffer.
+ * The copies made for one buffer.
  *
  * movement: out; not NULL.
  * Errors: DYNSEL_E_INVALID (NULL, all zero, no handle at all), DYNSEL_E_STALE.
@@ -100,9 +104,10 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_movement(dynsel_buffer buffer,
                                                     dynsel_movement *movement);
 
 /**
- * What was moved into and out of the memory domain of a resource, over all buffers there have been.
+ * The copies into and out of the memory domain of a resource, over all buffers so far.
  *
- * where: a resource of any policy; all zero comes out for those that share the host's memory.
+ * where: a resource of any policy; the result is all zero for resources that share the host's
+ * memory.
  * movement: out; not NULL.
  * Errors: DYNSEL_E_INVALID (NULL).
  * May block: no.

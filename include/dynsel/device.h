@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the device behind a resource is and can do: known when it runs.
+ * The description and the aspects of the device behind a resource, at run time.
  *
- * Drivers are asked once, when their devices are found; afterwards an aspect is one bit.
+ * The library queries drivers once, when their devices are found; afterwards an aspect is one bit.
  *
  * Source: seed 003; SYCL 2020, section 4.6.4.3.
  */
@@ -23,11 +23,11 @@ DYNSEL_BEGIN_DECLS
  * (static, or until the backend's own close). */
 typedef struct dynsel_device {
     const char *backend;       /**< the backend's name, such as "opencl" */
-    const char *platform;      /**< whose driver it is; empty where there is no such thing */
-    const char *vendor;        /**< who made the device; may be empty */
+    const char *platform;      /**< the platform of the driver; empty if there is none */
+    const char *vendor;        /**< the maker of the device; may be empty */
     const char *type;          /**< "cpu", "gpu", "accelerator", "custom", "host"; may be empty */
     const char *name;          /**< the device's own name */
-    dynsel_aspect_set aspects; /**< what it has, as its driver says */
+    dynsel_aspect_set aspects; /**< its aspects, as reported by its driver */
 } dynsel_device;
 
 /**
@@ -36,7 +36,7 @@ typedef struct dynsel_device {
  * device: out; unchanged on failure.
  * Errors: DYNSEL_E_INVALID (NULL, a resource without a backend, or a handle that its backend does
  *     not know), and what the backend reports.
- * May block: no, but for a backend that never looked for its devices.
+ * May block: no, except for a backend that has not searched for its devices yet.
  * Context: any thread; task functions.
  * Cost: constant; for an OpenCL queue of the user's linear in such queues.
  */
@@ -44,7 +44,7 @@ DYNSEL_CHECKED dynsel_status dynsel_resource_describe(const dynsel_resource *res
                                                       dynsel_device *device);
 
 /**
- * The aspects of a resource, as a set: those that its driver tells, without any that no device of
+ * The aspects of a resource, as a set: those that its driver reports, without any that no device of
  * this build may have (dynsel_any_device_has() is 0).
  *
  * resource: as in a task function's `where`, from dynsel_get_resources() or dynsel_opencl_select(),

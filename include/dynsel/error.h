@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What exactly went wrong: the details behind a status.
+ * Error details: the cause behind a status.
  *
- * A failing call leaves its details with the calling thread. Details of failed work travel with the
- * work and are left with the thread that waits for it (dynsel_wait(), dynsel_wait_group(),
+ * A failing call stores its details for the calling thread. Details of failed work are kept with
+ * the work and stored for the thread that waits for it (dynsel_wait(), dynsel_wait_group(),
  * dynsel_submit_and_wait()).
  */
 #ifndef DYNSEL_ERROR_H
@@ -20,20 +20,20 @@ DYNSEL_BEGIN_DECLS
 typedef struct dynsel_error {
     dynsel_status status;
     int32_t code;    /**< the device interface's own code, such as a cl_int; 0: none */
-    uint32_t number; /**< what `{}` in `detail` stands for; `{aspect}` is the name of the aspect
-                        with that number, `{target}` of the target with its upper half, `{status}`
-                        what the status with that number says */
+    uint32_t number; /**< the value of `{}`in `detail`; `{aspect}`is the name of the aspect with
+                        that number, `{target}`of the target with its upper half, `{status}`the text
+                        of the status with that number */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     uint32_t buffer; /**< dynsel_buffer.token of the buffer concerned; 0: none */
 #endif
     const char
         *function; /**< the call that failed, such as "clEnqueueNDRangeKernel"; NULL: unknown */
     const char *subject; /**< the device, resource or option concerned; NULL: none */
-    const char *detail; /**< what was wrong and what to do about it; NULL: the status says it all */
+    const char *detail;  /**< the cause and the remedy; NULL: the status is sufficient */
 } dynsel_error;
 
-/** What structures of the library keep of a failure: all of it, or without
- * CONFIG_DYNSEL_ERROR_DETAILS nothing but the status. */
+/** The part of a failure that structures of the library keep: all of it, or without
+ * CONFIG_DYNSEL_ERROR_DETAILS only the status. */
 #if CONFIG_DYNSEL_ERROR_DETAILS
 typedef dynsel_error dynsel_kept_error;
 #else
@@ -59,12 +59,12 @@ const dynsel_error *dynsel_last_error(void);
  * Writes an error as one line without a line end, such as `dynsel_submit: a table of fixed size is
  * full: 64 submissions are finished ...`.
  *
- * Where the texts have control characters in them, or bytes that are not UTF-8, the line has `?`;
- * of a compiler's log it has the lines and tabs.
+ * Control characters in the texts, and bytes that are not UTF-8, become `?`; line ends and tabs of
+ * a compiler's log are kept.
  *
- * error: what to write; NULL stands for dynsel_last_error().
- * buffer, bytes: where to; always ends in '\0' when bytes > 0, cut off where it does not fit; NULL
- *     only with 0 bytes.
+ * error: the error to write; NULL: dynsel_last_error().
+ * buffer, bytes: the output; always ends in '\0' when bytes > 0, truncated to its size; NULL only
+ *     with 0 bytes.
  * Returns: the length of the whole line in bytes without the '\0', as snprintf() does. Without
  *     CONFIG_DYNSEL_STATUS_NAMES the line is empty.
  * Errors: none.
@@ -75,13 +75,13 @@ size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes);
 
 #if CONFIG_DYNSEL_STATUS_NAMES || CONFIG_DYNSEL_HAS_HOSTED
 /**
- * Copies a text as a terminal may get it: with `?` for control characters, for bytes that are not
- * UTF-8, and for characters that turn the direction of writing or have no shape. Names of devices
- * and of files have anything in them, escape sequences too. dynsel_error_text() and
- * dynsel_resource_name() do this by themselves.
+ * Copies a text in a form that is safe for a terminal: with `?`for control characters, for bytes
+ * that are not UTF-8, and for characters that change the direction of writing or are invisible.
+ * Names of devices and of files may contain anything, including escape sequences.
+ * dynsel_error_text() and dynsel_resource_name() do this themselves.
  *
  * text: NULL is the empty text.
- * buffer, bytes: where to; ends in '\0', cut between characters where it does not fit.
+ * buffer, bytes: the output; ends in '\0', truncated between characters.
  * Returns: buffer; an empty text where that is NULL or has no byte.
  * Errors: none.
  * Context: any.
@@ -91,10 +91,10 @@ const char *dynsel_printable(const char *text, char *buffer, size_t bytes);
 #endif
 
 /**
- * Leaves `error` as this thread's last error, for task functions, backends and policies that have
- * details to tell: `return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK, .function =
- * "read_sensor", .code = errno});` The library takes the details along with the work when the task
- * function returns that very status.
+ * Stores `error`as this thread's last error, for task functions, backends and policies with details
+ * of a failure: `return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK, .function =
+ * "read_sensor", .code = errno});` The library keeps the details with the work when the task
+ * function returns the same status.
  *
  * error: copied; its texts must be static or outlive every wait. NULL is DYNSEL_E_INVALID.
  * Returns: error->status.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Execution info: what policies learn about the work that they placed.
+ * Execution info: the reports that policies receive about the work that they placed.
  *
  * Source: seed 002, "Execution Info"; seed 004, "Execution Information".
  */
@@ -13,20 +13,20 @@
 typedef enum dynsel_execution_info {
     DYNSEL_TASK_SUBMISSION = 1, /**< the work was accepted; no value */
     DYNSEL_TASK_COMPLETION = 2, /**< the work is complete, also when it failed; no value */
-    DYNSEL_TASK_TIME = 4, /**< nanoseconds that the work itself took, waiting in line left out; not
-                             of failed work */
+    DYNSEL_TASK_TIME = 4,       /**< nanoseconds that the work itself took, without queueing; not of
+                             failed work */
     DYNSEL_TASK_WITHDRAWN =
         8, /**< a reported submission did not take place: the resource refused it; no value */
     DYNSEL_TASK_READBACK_TIME =
-        16 /**< nanoseconds that bringing what the work wrote back to the host's memory took, for
-              each buffer; belongs to the work's time, and is known only afterwards, if ever */
+        16 /**< nanoseconds that the copy of the results back to the host's memory took, for each
+              buffer; part of the work's time, and known only afterwards, if ever */
 } dynsel_execution_info;
 
 /**
  * Does not compile unless a backend reports what a policy needs, as in
- * `DYNSEL_ASSERT_REPORTS(MY_BACKEND_REPORTS, DYNSEL_AUTO_TUNE_NEEDS);` for policies and backends of
- * your own. Those of the library are checked when it is built, each against each. Whoever meets
- * only at run time is checked when a policy is initialized.
+ * `DYNSEL_ASSERT_REPORTS(MY_BACKEND_REPORTS, DYNSEL_AUTO_TUNE_NEEDS);` for custom policies and
+ * backends. The build checks those of the library, each against each. Combinations known only at
+ * run time are checked when a policy is initialized.
  *
  * reports, needs: constant expressions of dynsel_execution_info bits.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The policy that always chooses the same resource: for trying one device, and as the bottom line
- * in comparisons.
+ * The policy that always chooses the same resource: for testing one device, and as the baseline in
+ * comparisons.
  *
  * Source: seed 002, `fixed_resource_policy`.
  */
@@ -25,7 +25,7 @@ typedef struct dynsel_fixed_resource_policy {
  * The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4), options with
  * resources (3, 5). Selecting costs no atomic read-modify-write. A task without a form for that
  * resource is DYNSEL_E_UNSUPPORTED, a resource out of service DYNSEL_E_OUT_OF_SERVICE: it never
- * evades to another.
+ * selects another resource.
  *
  * Errors: those of dynsel_policy_init(), and DYNSEL_E_INVALID when `offset` is past the table.
  * Ownership, context and blocking: as dynsel_policy_init().

@@ -11,9 +11,9 @@
  * It has its place in the order of the command groups: it waits for those that were submitted
  * before and conflict with it, and those that are submitted while it is open wait for its end.
  *
- * It is open until it is closed, by whichever thread: also when the thread that opened it has ended
- * meanwhile. Until then whoever waits for it waits, as for any other thread; the _for() forms bound
- * that.
+ * It stays open until any thread closes it: also when the thread that opened it has ended
+ * meanwhile. Until then waiting calls wait for it, as for the accessor of any other thread; the
+ * _for() forms bound the wait.
  *
  * Source: seed 001.
  */
@@ -32,23 +32,24 @@ typedef struct dynsel_host_accessor {
 } dynsel_host_accessor;
 
 /**
- * Waits until the data are there, and gives the pointer to them.
+ * Waits until the data are in the host's memory, and returns a pointer to them.
  *
  * accessor: out; all zero before.
- * buffer: whose data; cannot be ended while the accessor is open.
+ * buffer: the buffer to access; it cannot be ended while the accessor is open.
  * mode: with DYNSEL_ACCESS_READ, others may read at the same time. A discarding mode moves nothing.
  * Errors: DYNSEL_E_INVALID (NULL, no buffer, an accessor that is open), DYNSEL_E_STALE (the buffer
  *     was ended), DYNSEL_E_DEPENDENCY (work that had begun to write the data failed: open with a
- *     discarding mode to begin afresh; or work failed that was to write them and did not begin,
- *     and this was entered behind it: open again), DYNSEL_E_DEVICE (the only valid copy could not
- *     be brought back: open again, unless its device is lost; the error has device, function, code
+ *     discarding mode to replace them; or work failed that was to write them and did not begin, and
+ *     this access was ordered behind it: open again), DYNSEL_E_DEVICE (the only valid copy could
+ *     not be copied back: open again, unless its device is lost; the error has device, function,
+ *     code
  *     and buffer),
  *     DYNSEL_E_FULL (no slot of CONFIG_DYNSEL_MAX_IN_FLIGHT can become free), DYNSEL_E_BUSY (it
- *     conflicts with a host accessor that this thread has open, so that it would wait for ever),
+ *     conflicts with a host accessor that this thread has open: waiting would deadlock),
  *     DYNSEL_E_IN_TASK (inside a task function or group function).
  * May block: yes.
  * Context: any thread.
- * Cost: a slot while it is open; a move of the whole buffer where another domain has the only valid
+ * Cost: a slot while it is open; a copy of the whole buffer if another domain has the only valid
  *     copy.
  */
 DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open(dynsel_host_accessor *accessor,
@@ -58,7 +59,7 @@ DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open(dynsel_host_accessor *acc
 /**
  * dynsel_host_accessor_open() that gives up after a time.
  *
- * timeout_ns: nanoseconds from now on; 0 looks once.
+ * timeout_ns: nanoseconds from now on; 0 checks once.
  * Errors: those of dynsel_host_accessor_open(), and DYNSEL_E_TIMEOUT; nothing is open then.
  */
 DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor,
@@ -67,7 +68,7 @@ DYNSEL_CHECKED dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor 
                                                            uint64_t timeout_ns);
 
 /**
- * Ends the access: who waits for it may go on. Zeroes the accessor.
+ * Ends the access: waiting work may continue. Zeroes the accessor.
  *
  * Errors: DYNSEL_E_INVALID (NULL), DYNSEL_E_STALE (not open).
  * May block: no.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Policies: which resource the next piece of work gets.
+ * Policies: they select the resource for each submission.
  *
  * Every policy is a structure that begins with a `dynsel_policy`, which holds the table of
  * resources. A zeroed policy (static storage, or `= {0}`) is one whose initialization is deferred.
- * A policy knows its own address: it cannot be copied or moved, everybody holds a pointer to the
- * one.
+ * A policy stores its own address: it cannot be copied or moved; all users hold a pointer to the
+ * same object.
  *
  * With CONFIG_DYNSEL_CONTEXT_THREADS every function on an initialized policy may be called from
  * several threads at once; initialization and deinitialization may not run beside anything else on
@@ -34,25 +34,26 @@ typedef struct dynsel_submission dynsel_submission;
 /** Which default resources a policy gets. */
 typedef enum dynsel_default_set {
     /** What the policy's header says: DYNSEL_HOST_AND_DEVICES, but round_robin and dynamic_load
-     * leave the host of backend inline out where there is anything else. Work there is over when
-     * the submit returns and keeps the caller from submitting more; only a policy that knows times
-     * can tell when that pays. */
+     * exclude the host of backend inline if there are other resources. Work there is complete when
+     * the submit returns, and blocks the calling thread until then; only a policy that measures
+     * times can tell when that pays. */
     DYNSEL_POLICYS_OWN_SET,
     /** First the host of backend inline (so that it has index 0), then the workers of backend
      * threads if the program has called dynsel_threads_start(), then OpenCL devices. */
     DYNSEL_HOST_AND_DEVICES,
-    /** The workers, started if need be, then OpenCL devices: all that works beside the caller. */
+    /** The workers, started if necessary, then OpenCL devices: all resources that run beside the
+     * caller. */
     DYNSEL_WORKERS_AND_DEVICES
 } dynsel_default_set;
 
-/** What a policy chooses from. All zero: the policy's own set of default resources. */
+/** The resources of a policy. All zero: the policy's own set of default resources. */
 typedef struct dynsel_options {
     const dynsel_resource *resources; /**< copied; NULL: the default resources */
     size_t count;                     /**< how many `resources` there are */
-    /** Whose default resources, and only those, all of them; NULL: those of several backends. */
+    /** Selects exactly the default resources of this backend; NULL: those of several backends. */
     dynsel_backend *backend;
-    /** Which of them, where neither `resources` nor `backend` is given; else 0. Builds with neither
-     * threads nor OpenCL have the host alone, and do not look at it. */
+    /** The set of default resources, if neither `resources`nor `backend`is given; else 0. Builds
+     * with neither threads nor OpenCL have the host alone, and ignore this field. */
     dynsel_default_set defaults;
     /** Turns the user's handle into the backend's own, once for each resource when the policy is
      * initialized; the task function still gets the user's. NULL as result fails the
@@ -64,36 +65,38 @@ typedef struct dynsel_options {
 struct dynsel_slot; /* the library's own */
 #endif
 
-/** How a policy chooses. A custom policy fills in the same table as the built-in ones. */
+/** The operations of a policy. A custom policy fills in the same table as the built-in ones. */
 typedef struct dynsel_policy_ops {
     const char *name;
 
-    /** dynsel_execution_info bits that the policy cannot do without. A backend that does not report
-     * them is left out of the default resources, and refused among given ones. */
+    /** dynsel_execution_info bits that the policy requires. A backend that does not report them is
+     * excluded from the default resources, and refused among given ones. */
     uint32_t needs;
 
     /** Chooses a resource for `task`: fills in selection->index, which dynsel_policy_may_use() must
-     * allow, and what else it likes: reason, notes, and in `wants` fewer bits than `needs` has, or
+     * allow, and optionally reason, notes, and in `wants`fewer bits than `needs`has, or
      * DYNSEL_TASK_READBACK_TIME besides, which the library itself reports of command groups.
-     * When selection->claims is set it may count the submission at once, and then sets
-     * DYNSEL_TASK_SUBMISSION in selection->reported: it will not be told again. DYNSEL_E_AGAIN:
-     * none is free at the moment. Any other failure is returned to who submits. Never blocks.
+     * When selection->claims is set it may count the submission immediately, and then sets
+     * DYNSEL_TASK_SUBMISSION in selection->reported: the library does not report it again.
+     * DYNSEL_E_AGAIN: no resource is free at the moment. The submitting call returns any other
+     * failure. Never blocks.
      * Called from several threads at once with CONFIG_DYNSEL_CONTEXT_THREADS. */
     dynsel_status (*try_select)(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_selection *selection);
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
-    /** Optional: the policy's own way of dynsel_submit(), dynsel_try_submit() and
-     * dynsel_submit_and_wait(), called instead of the library's, which makes a selection with
-     * try_select and starts the work there. They place work with dynsel_submit_selection(), on a
+    /** Optional: a custom submit operation for dynsel_submit(), dynsel_try_submit() and
+     * dynsel_submit_and_wait(), called instead of the library's, which selects with try_select and
+     * starts the work on the selected resource. They place work with dynsel_submit_selection(), on
+     * a
      * selection of try_select or on one that they fill in themselves (policy, index, and wants with
-     * the bits of `needs`; all else zero), and give it the submission that they got; one that
-     * returns DYNSEL_OK without having done so fails the call with DYNSEL_E_INVALID, where a
-     * submission was asked for. One of these or try_select is enough, and what is missing is made
-     * of what is there: dynsel_submit() repeats try_submit while that is DYNSEL_E_AGAIN, and uses
-     * try_select only where there is neither; dynsel_submit_for() repeats try_submit, else
-     * try_select; dynsel_submit_and_wait() is dynsel_submit() and a wait. What cannot be made is
-     * DYNSEL_E_UNSUPPORTED. */
+     * the bits of `needs`; all else zero), and pass the submission of their caller to it; an
+     * operation that returns DYNSEL_OK without doing so fails the call with DYNSEL_E_INVALID if the
+     * caller passed a submission. One of these or try_select is enough, and the library derives the
+     * missing operations: dynsel_submit() repeats try_submit while that is DYNSEL_E_AGAIN, and uses
+     * try_select only if both are missing; dynsel_submit_for() repeats try_submit, else
+     * try_select; dynsel_submit_and_wait() is dynsel_submit() and a wait. A call that cannot be
+     * derived fails with DYNSEL_E_UNSUPPORTED. */
     dynsel_status (*submit)(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission);
     dynsel_status (*try_submit)(dynsel_policy *policy, const dynsel_task *task,
@@ -101,56 +104,59 @@ typedef struct dynsel_policy_ops {
     dynsel_status (*submit_and_wait)(dynsel_policy *policy, const dynsel_task *task);
 #endif
 
-    /** Hears what selection->wants asked for: DYNSEL_TASK_SUBMISSION first, then DYNSEL_TASK_TIME
+    /** Receives the reports that selection->wants requests: DYNSEL_TASK_SUBMISSION first, then
+     * DYNSEL_TASK_TIME
      * with its value if the work succeeded and was timed, at last DYNSEL_TASK_COMPLETION; or
-     * DYNSEL_TASK_WITHDRAWN after a submission that was refused. DYNSEL_TASK_READBACK_TIME comes
-     * once for each buffer that such work wrote last and that was brought to the host's memory
-     * afterwards: long after the completion, or never; not after dynsel_policy_deinit(). It is left
-     * out where that was not the work's doing: where the way back stood in line behind other work,
-     * where its end was seen late, and where data moved because a policy tried another resource
+     * DYNSEL_TASK_WITHDRAWN after a submission that the resource refused. DYNSEL_TASK_READBACK_TIME
+     * comes
+     * once for each buffer that such work wrote last and that was copied back to the host's memory
+     * afterwards: long after the completion, or never; not after dynsel_policy_deinit(). It is
+     * omitted where the work did not cause the copy time: where the copy was queued behind other
+     * work, where its end was detected late, and where data moved because a policy tried another
+     * resource
      * (DYNSEL_REASON_PROFILING or _EXPLORING) or the next run of the same kind was sent elsewhere.
-     * `selection` is as try_select left it. Never blocks; ends no policy. Several threads at once.
-     * Needed when `needs` or a `wants` is not 0. */
+     * `selection` is as try_select left it. Never blocks; deinitializes no policy. Several threads
+     * at once. Needed when `needs`or a `wants`is not 0. */
     void (*report)(dynsel_policy *policy, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value);
 
 #if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
-    /** Its own set of default resources leaves the host of backend inline out where there is
-     * anything else; see dynsel_default_set. For policies that know no times. */
+    /** The policy's own set of default resources excludes the host of backend inline if there are
+     * other resources; see dynsel_default_set. For policies that measure no times. */
     bool leaves_out_caller;
 #endif
 
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
-    /** The library's own: what it does for policies that want to hear of their work. Pointers, so
-     * that a program whose policies do not has no code for it. */
+    /** Internal: the reports to policies that request them. Pointers, so that a program whose
+     * policies request no reports links no code for them. */
     void (*note_step)(struct dynsel_slot *slot);                 /* see its states */
     void (*note_end)(struct dynsel_slot *slot, uint64_t end_ns); /* in dynsel_complete() */
 #endif
 } dynsel_policy_ops;
 
-/** Book-keeping for one resource of one policy; only the library looks inside. */
+/** State of one resource of one policy; internal. */
 typedef struct dynsel_lane {
-    void *own; /* what the backend works with */
+    void *own; /* the handle that the backend uses */
 #if CONFIG_DYNSEL_LOSES_RESOURCES
-    dynsel_word health; /* failures in a row, and whether it is out of service */
+    dynsel_word health; /* consecutive failures, and whether the resource is out of service */
 #endif
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     uint32_t last_token;  /* of the work that was accepted last when some was marked last */
-    uint64_t last_end_ns; /* when that was complete; 0: nobody knows */
+    uint64_t last_end_ns; /* its end time; 0: unknown */
 #endif
 #elif CONFIG_DYNSEL_IN_FLIGHT
     dynsel_word head; /* work in flight, oldest first, as slot numbers */
     dynsel_word tail;
-    dynsel_word reaper;   /* one thread at a time takes finished work off the head */
-    uint64_t last_end_ns; /* when the work taken off last was complete; 0: nobody saw */
+    dynsel_word reaper;   /* one thread at a time removes finished work from the head */
+    uint64_t last_end_ns; /* end time of the work removed last; 0: unknown */
     void *unsynchronized; /* newest event that was only polled; its wait makes all earlier results
                              visible */
 #endif
 } dynsel_lane;
 
 #if CONFIG_DYNSEL_STATISTICS
-/** What one thread counted for one resource; only the library looks inside. */
+/** Counters of one thread for one resource; internal. */
 typedef struct dynsel_counts {
     dynsel_word submitted;
     dynsel_word completed;
@@ -160,11 +166,11 @@ typedef struct dynsel_counts {
 #endif
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/** What the ranges of command groups made move, and what not; see dynsel_set_range(). */
+/** Bytes of the ranges of command groups, staged and direct; see dynsel_set_range(). */
 typedef struct dynsel_range_bytes {
     uint64_t staged_in;  /**< bytes copied to devices for them */
     uint64_t staged_out; /**< and back */
-    uint64_t direct; /**< bytes that they have used where they are, because they are passed directly
+    uint64_t direct;     /**< bytes used in place, because they are passed directly
                           (<dynsel/passed_directly.h>) */
 } dynsel_range_bytes;
 #endif
@@ -178,11 +184,11 @@ struct dynsel_policy {
     dynsel_word impaired; /* how many resources are out of service */
 #endif
     dynsel_word
-        life; /* tells this initialization from those before and after; 0: nobody asked yet */
+        life; /* number of this initialization, unlike those before and after; 0: not used yet */
     dynsel_word failed;        /* whether `failure` holds one */
     dynsel_kept_error failure; /* the earliest failure of work without a handle */
 #if CONFIG_DYNSEL_ASPECTS
-    uint32_t refused; /* default resources whose devices did not stand the proof */
+    uint32_t refused; /* default resources whose devices failed verification */
     dynsel_aspect_set aspects[CONFIG_DYNSEL_MAX_RESOURCES];
 #endif
     dynsel_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
@@ -209,8 +215,9 @@ struct dynsel_policy {
  *     backend,
  *     or with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL
  *     (more than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
- *     DYNSEL_E_ASPECT (a given resource's device, or all of the default set, broke a promise of
- *     this build or is none of its targets: see <dynsel/targets.h>), DYNSEL_E_UNSUPPORTED (a
+ *     DYNSEL_E_ASPECT (a given resource's device, or all of the default set, lacks an aspect that
+ *     this build promises or matches none of its targets: see <dynsel/targets.h>),
+ *     DYNSEL_E_UNSUPPORTED (a
  *     backend whose work outlives a submit, without CONFIG_DYNSEL_IN_FLIGHT), and what the backends
  *     report. A policy that was zero is zero again after an error.
  * May block: yes, where a backend looks for devices. Not from interrupts or task functions.
@@ -223,8 +230,8 @@ DYNSEL_CHECKED dynsel_status dynsel_policy_init(dynsel_policy *policy, const dyn
 
 /**
  * Ends the use of a policy and zeroes its dynsel_policy, so that it can be initialized again.
- * Selections that were not submitted end with it: they are refused from then on, and what was
- * reported of them is forgotten.
+ * Selections that were not submitted end with it: later calls refuse them, and their reports are
+ * discarded.
  *
  * Errors: DYNSEL_E_INVALID (NULL, a copy), DYNSEL_E_UNINITIALIZED, DYNSEL_E_BUSY (work in flight,
  *     or submissions that were neither waited for nor released; their number is in the error text;
@@ -247,9 +254,9 @@ const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t 
 
 #if CONFIG_DYNSEL_ASPECTS
 /**
- * How many default resources were left out because their devices did not stand the proof of
- * <dynsel/targets.h>, or because their backend cannot use them (an OpenCL older than 1.2);
- * dynsel_last_error() tells about the last of them after the initialization.
+ * The number of default resources excluded because their devices failed the verification of
+ * <dynsel/targets.h>, or because their backend cannot use them (an OpenCL older than 1.2); after
+ * the initialization dynsel_last_error() describes the last of them.
  *
  * Returns: 0 for NULL, and for a policy that is not initialized.
  * Errors: none.
@@ -272,11 +279,11 @@ size_t dynsel_refused_count(const dynsel_policy *policy);
 bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dynsel_task *task);
 
 /**
- * Fails because no resource may be used for `task`; what try_select returns then.
+ * Fails because no resource may be used for `task`; try_select returns this status then.
  *
  * policy, task: not NULL, initialized.
- * Returns: DYNSEL_E_OUT_OF_SERVICE when a resource that would do is out of service, DYNSEL_E_ASPECT
- *     when one would do but for its aspects (the text names the first that it lacks), else
+ * Returns: DYNSEL_E_OUT_OF_SERVICE when a suitable resource is out of service, DYNSEL_E_ASPECT when
+ *     a resource lacks only aspects (the text names the first missing one), else
  *     DYNSEL_E_UNSUPPORTED.
  * Context: any thread.
  * Cost: linear in the resources.
@@ -286,8 +293,8 @@ DYNSEL_CHECKED dynsel_status dynsel_policy_refuse(const dynsel_policy *policy,
 
 /**
  * Why a resource is the only one that may be used for `task`, for policies that found no other:
- * DYNSEL_REASON_ONLY_IN_SERVICE when another one would do but is out of service,
- * DYNSEL_REASON_ONLY_WITH_ASPECTS when another one would do but for its aspects, else
+ * DYNSEL_REASON_ONLY_IN_SERVICE when another suitable resource is out of service,
+ * DYNSEL_REASON_ONLY_WITH_ASPECTS when another resource lacks only aspects, else
  * DYNSEL_REASON_ONLY_CANDIDATE.
  *
  * policy, task: not NULL, initialized; index: the resource's.
@@ -301,8 +308,8 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
 /**
  * Whether the resource at `index` takes part in the selection. A resource goes out of service when
  * its device is lost or after CONFIG_DYNSEL_MAX_FAILURES pieces of work in a row that ended in
- * DYNSEL_E_DEVICE. A loss counts as soon as the backend knows of it, also through work of another
- * policy; the policy itself passes the resource over from the next work on that it refuses.
+ * DYNSEL_E_DEVICE. A loss counts as soon as the backend detects it, also through work of another
+ * policy; the policy itself excludes the resource after the next work that it refuses.
  *
  * Errors: DYNSEL_OK (in service), DYNSEL_E_OUT_OF_SERVICE, DYNSEL_E_INVALID (NULL, a copy, index
  *     past the table), DYNSEL_E_UNINITIALIZED.
@@ -313,7 +320,7 @@ DYNSEL_CHECKED dynsel_status dynsel_resource_in_service(const dynsel_policy *pol
 
 /**
  * Puts a resource back into service, with no failures counted. A lost device refuses its next work
- * and is out again.
+ * and goes out of service again.
  *
  * Errors: DYNSEL_E_INVALID (NULL, a copy, index past the table), DYNSEL_E_UNINITIALIZED.
  * Context: any thread.

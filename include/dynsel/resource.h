@@ -11,17 +11,18 @@ DYNSEL_BEGIN_DECLS
 typedef struct dynsel_backend dynsel_backend;
 
 typedef struct dynsel_resource {
-    dynsel_backend *backend; /**< starts work here and knows when it is done */
-    void *handle; /**< what the backend or the task function works with: a queue, a worker, your own
-                     type */
+    dynsel_backend *backend; /**< starts work on this resource and detects its completion */
+    void *handle; /**< the object that the backend or the task function uses: a queue, a worker,
+                     your own type */
 } dynsel_resource;
 
 /**
- * A name for people, such as "host" or "NVIDIA H200". Of an OpenCL device it is the driver's, with
- * `?` for what a terminal should not get; as it stands there it is in dynsel_resource_describe().
+ * The display name, such as "host" or "NVIDIA H200". For an OpenCL device it is the driver's name,
+ * with `?`for characters that are unsafe for a terminal; dynsel_resource_describe() has the
+ * unchanged name.
  *
- * Returns: text that lives as long as the resource; the backend's name when it names no single
- *     resources; "none" for NULL or a resource without a backend.
+ * Returns: text that lives as long as the resource; the backend's name if the backend does not name
+ *     its resources; "none" for NULL or a resource without a backend.
  * Errors: none.
  * Context: any thread.
  * Cost: constant. For a handle that is not the backend's own the answer is the backend's name.

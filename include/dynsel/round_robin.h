@@ -28,13 +28,14 @@ typedef struct dynsel_round_robin_policy {
  * The rotation goes over the resources that the task may use (in service, with the aspects that it
  * needs, and with a form for it), each as often as the others, and stays right however long it
  * runs. Tasks take turns with those that may use the same resources. Beside all resources,
- * CONFIG_DYNSEL_MAX_RESOURCES sets of them have turns of their own; where tasks and resources out
- * of service make more sets than that, some share. Selecting costs one atomic read-modify-write,
- * and a look at each resource when the task has several forms or needs aspects, or a resource is
+ * CONFIG_DYNSEL_MAX_RESOURCES sets of them have separate turns; where tasks and resources out of
+ * service make more sets than that, some sets share turns. Selecting costs one atomic
+ * read-modify-write,
+ * and a check of each resource when the task has several forms or needs aspects, or a resource is
  * out of service.
  *
- * Its own set of default resources leaves the host of backend inline out where there are workers or
- * OpenCL devices, because work there holds the caller up; see dynsel_default_set.
+ * Its own set of default resources excludes the host of backend inline if there are workers or
+ * OpenCL devices, because work there blocks the calling thread; see dynsel_default_set.
  *
  * The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4), options with
  * resources (3, 5).

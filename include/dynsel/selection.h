@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Selections: the choice alone, for programs that want to know it before they submit, or that
- * submit by other means.
+ * Selections: the choice of a resource without a submit, for programs that need it before they
+ * submit, or that start the work themselves.
  *
  * Source: seed 002, "Selection" and "Free Functions".
  */
@@ -40,37 +40,36 @@ typedef enum dynsel_reason {
 #undef DYNSEL_REASON_ENUMERATOR
 } dynsel_reason;
 
-/** The reason for people, one clause; static text, empty without CONFIG_DYNSEL_STATUS_NAMES. Any
+/** Display text of the reason, one clause; static, empty without CONFIG_DYNSEL_STATUS_NAMES. Any
  * value is allowed. Context: any. Cost: constant. */
 const char *dynsel_reason_text(dynsel_reason reason);
 
-/** One choice. A bare selection claims nothing and owes nothing: it may be dropped, and then leaves
- * no trace: no load, and no turn of auto_tune. Only round_robin goes on with each selection, as in
- * the seed. It ends with its policy: dynsel_policy_deinit() does not wait for it, and refuses no
- * program that holds one. */
+/** One choice. A selection that is not submitted claims nothing and need not be released: it may be
+ * dropped, and then leaves no trace: no load, and no turn of auto_tune. Only round_robin advances
+ * with each selection, as specified. It ends with its policy: dynsel_policy_deinit() neither waits
+ * for selections nor fails because of them. */
 typedef struct dynsel_selection {
-    dynsel_policy *policy; /**< who chose; NULL once the selection is consumed */
+    dynsel_policy *policy; /**< the policy that chose; NULL once the selection is consumed */
     uint32_t index;        /**< of the resource in dynsel_get_resources() */
     uint8_t reason;        /**< a dynsel_reason */
-    uint8_t wants;    /**< dynsel_execution_info bits that the policy wants to hear of this piece of
-                         work */
-    uint8_t reported; /**< those that it has heard of */
-    uint8_t claims;   /**< chosen inside a submit, so the work will follow at once */
-    uint32_t notes[2]; /**< the policy's own, handed back with each report */
-    uint32_t life; /**< which initialization of the policy it belongs to, set by dynsel_select();
+    uint8_t wants;         /**< dynsel_execution_info bits that the policy requests for this work */
+    uint8_t reported;      /**< those that were reported */
+    uint8_t claims;        /**< chosen inside a submit, so the work follows immediately */
+    uint32_t notes[2];     /**< data of the policy, returned with each report */
+    uint32_t life; /**< the initialization of the policy that made it, set by dynsel_select();
                           0 in selections that a custom policy fills in itself */
 } dynsel_selection;
 
 /**
  * Applies the policy once.
  *
- * task: what is to run, for its forms; borrowed during the call.
+ * task: the task to run, for its forms; borrowed during the call.
  * selection: out; unchanged on failure.
  * Errors: DYNSEL_E_INVALID (NULL, a copied policy, a task without any function),
  *     DYNSEL_E_UNINITIALIZED, DYNSEL_E_AGAIN (a custom policy has nothing free),
  *     DYNSEL_E_UNSUPPORTED (no resource that may be chosen has a form of the task), DYNSEL_E_ASPECT
- *     (none that has one has the aspects), DYNSEL_E_OUT_OF_SERVICE (those that would do are out of
- *     service).
+ *     (no resource with a form has the aspects), DYNSEL_E_OUT_OF_SERVICE (all suitable resources
+ *     are out of service).
  * May block: no.
  * Context: any thread; task functions.
  * Cost: that of the policy.
@@ -94,8 +93,8 @@ const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection
 dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection);
 
 /**
- * Whether the policy wants to hear `info` of this piece of work. Programs that run work themselves
- * ask before they measure.
+ * Whether the policy requests `info`for this work. Programs that run work themselves call this
+ * before they measure.
  *
  * Returns: false for NULL, for a consumed selection, and where the policy was deinitialized since.
  * Context: any.
@@ -104,11 +103,11 @@ dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection);
 bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_info info);
 
 /**
- * Reports on work that the program itself ran on the resource of a bare selection, without
- * submitting it to dynsel.
+ * Reports on work that the program itself ran on the resource of a selection, without submitting it
+ * to dynsel.
  *
- * info: DYNSEL_TASK_SUBMISSION, then DYNSEL_TASK_COMPLETION, each once; what the policy does not
- *     want to hear is ignored, and a submission that it does not want to hear need not be reported.
+ * info: DYNSEL_TASK_SUBMISSION, then DYNSEL_TASK_COMPLETION, each once; information that the policy
+ *     does not request is ignored, and a submission that it does not request need not be reported.
  * Errors: DYNSEL_E_INVALID (NULL; the policy was deinitialized since it chose, and initialized
  *     again at the same address; out of order or twice; DYNSEL_TASK_TIME, which has a value),
  *     DYNSEL_E_UNINITIALIZED (the policy is not initialized any more), DYNSEL_E_STALE (the
@@ -123,8 +122,8 @@ DYNSEL_CHECKED dynsel_status dynsel_report(dynsel_selection *selection, dynsel_e
  * The same for information that has a value.
  *
  * info: DYNSEL_TASK_TIME, once, after the submission and not after the completion; or
- *     DYNSEL_TASK_READBACK_TIME, after the time, before or after the completion, as often as
- *     something is brought back. Where the time has the way back in it, there is nothing to report.
+ *     DYNSEL_TASK_READBACK_TIME, after the time, before or after the completion, once for each copy
+ *     to the host. Where the time includes the copy back, there is nothing to report.
  * value: nanoseconds.
  * Errors: as dynsel_report(), and DYNSEL_E_INVALID for information without a value.
  */

@@ -2,17 +2,17 @@
 /**
  * Submissions: work that a policy placed, and waiting for it.
  *
- * What a submitting call returns says only whether the work was accepted: whatever the task
- * function returned comes from dynsel_wait() or dynsel_wait_group(), the same on every backend. A
+ * The status of a submitting call says only whether the work was accepted: dynsel_wait() or
+ * dynsel_wait_group() returns the status of the task function, the same on every backend. A
  * call that fails had no effect: the task function was not called and will not be.
  *
- * A submission that is asked for (not NULL) owes exactly one dynsel_wait() or
- * dynsel_submission_release() and holds its slot in the table of submissions in flight until then.
- * Without one (NULL) nobody will ask: the slot is free again when the work is complete, and a
- * failure goes to the group.
+ * A handle (not NULL) requires exactly one dynsel_wait() or dynsel_submission_release() and holds
+ * its slot in the table of submissions in flight until then. Work without a handle (NULL) is
+ * detached: its slot becomes free when the work is complete, and a failure goes to the submission
+ * group.
  *
- * Where all backends of a policy end their work before the submitting call returns, it needs no
- * slot; but with CONFIG_DYNSEL_IN_FLIGHT_SMALL all work has one.
+ * Where all backends of a policy complete their work before the submitting call returns, the work
+ * needs no slot; but with CONFIG_DYNSEL_IN_FLIGHT_SMALL all work has one.
  *
  * Source: seed 002, "Submission" and "Free Functions"; seed 004, "Using policy_base".
  */
@@ -49,22 +49,22 @@ struct dynsel_submission {
  *
  * policy: initialized.
  * task: borrowed during the call; what task->args points to must outlive the work.
- * submission: out, unchanged on failure; NULL: nobody will ask for this work.
+ * submission: out, unchanged on failure; NULL: detached work.
  * Errors: DYNSEL_E_INVALID (NULL, a copied policy, a task without any function),
- *     DYNSEL_E_UNINITIALIZED, DYNSEL_E_FULL (every slot holds finished work that nobody has
- *     collected, or command groups that wait for host accessors that this thread has open: waiting
- *     would not help; also inside a task function when no slot is free),
+ *     DYNSEL_E_UNINITIALIZED, DYNSEL_E_FULL (every slot holds finished work that was not collected,
+ *     or command groups that wait for host accessors that this thread has open: waiting would
+ *     deadlock; also inside a task function when no slot is free),
  *     DYNSEL_E_AGAIN (inside a task function: a custom policy has nothing free),
  *     DYNSEL_E_UNSUPPORTED (no resource that may be chosen has a form of the task),
- *     DYNSEL_E_OUT_OF_SERVICE (those that have one are out of service), and what a backend reports
- *     when it cannot start.
+ *     DYNSEL_E_OUT_OF_SERVICE (those with a form are out of service), and the status of a backend
+ *     that cannot start the work.
  * May block: yes, without a bound, while CONFIG_DYNSEL_MAX_IN_FLIGHT pieces of work are running;
  *     and as long as the task function takes.
  * Context: any thread, task functions; not interrupts.
  * Cost: that of the policy, plus three indirect calls; with a backend whose work outlives the call,
  *     one claimed slot (looks at no more than CONFIG_DYNSEL_MAX_IN_FLIGHT of them; with
  *     CONFIG_DYNSEL_IN_FLIGHT_SMALL at all of them, where work has ended since the last call).
- *     Lock-free but for what the task function and the backend do.
+ *     Lock-free except for the task function and the backend.
  */
 DYNSEL_CHECKED dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
                                            dynsel_submission *submission);
@@ -92,7 +92,7 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_for(dynsel_policy *policy, const dyns
 /**
  * dynsel_submit(), then dynsel_wait().
  *
- * Returns: a failure to submit as dynsel_submit() does, else what the work ended with;
+ * Returns: a failure to submit as dynsel_submit() does, else the status of the work;
  *     DYNSEL_E_IN_TASK inside a task function or group function, and then nothing was
  *     submitted.
  * May block: yes.
@@ -133,36 +133,36 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  * visible to the caller. A command group that has not been started waits for what it depends on;
  * the call starts what it can meanwhile, other command groups too.
  *
- * What the task function left as a value stays in the handle, for dynsel_submission_unwrap(); its
- * event is released, unless it is asked for with dynsel_wait_and_unwrap().
+ * The value of the task function stays in the handle, for dynsel_submission_unwrap(); its event is
+ * released, unless dynsel_wait_and_unwrap() returns it.
  *
  * submission: of a submitting call; written to. Threads that are already waiting for the same
  *     submission all get its status, and it must stay until all of these calls have returned; every
  *     later wait is DYNSEL_E_STALE, through a copy as well where the work had a slot (until that
  *     was reused half a million times).
- * Returns: DYNSEL_OK or what the work ended with, details in dynsel_last_error(): the task
+ * Returns: DYNSEL_OK or the status of the work, details in dynsel_last_error(): the task
  *     function's own status, or DYNSEL_E_DEVICE. Of the call itself: DYNSEL_E_INVALID (NULL or
  *     never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task function or group
  *     function), DYNSEL_E_BUSY (a command group that waits for a host accessor that this thread has
- *     open, so that it would wait for ever); nothing was collected then.
- * May block: yes, without a bound. Where a device does not tell how its work stands, until that is
- *     known or the device is given up; see <dynsel/opencl.h>, "Failures".
+ *     open: waiting would deadlock); nothing was collected then.
+ * May block: yes, without a bound. Where a device does not report the state of its work, until the
+ *     state is known or the device is given up; see <dynsel/opencl.h>, "Failures".
  * Context: any thread.
- * Cost: one wait of the backend; for a command group that waits, one more for each piece of work
- *     that it comes after. Where the end is told with dynsel_complete(), a sleep until then, with a
- *     look every CONFIG_DYNSEL_LONGEST_SLEEP_MS.
+ * Cost: one wait of the backend; for a pending command group, one more for each of its
+ *     dependencies. Where the backend reports completion with dynsel_complete(), a sleep until
+ *     then, with a check every CONFIG_DYNSEL_LONGEST_SLEEP_MS.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait(dynsel_submission *submission);
 
 /**
- * dynsel_wait() that hands out what the task function left: who waits gets it.
+ * dynsel_wait() that also returns the event and the value of the task function to the caller.
  *
- * done: out, of work that was waited for, however it ended. The event is the caller's own from then
- *     on, who releases it as the backend's own interface says (clReleaseEvent() for OpenCL); each
- *     of several threads that wait gets a reference of its own. NULL when the task function left
- *     none, where the device was lost or refuses the reference, and from a backend that can release
- *     events but not retain them (see `retain` in <dynsel/backend.h>). The value is as the task
- *     function left it, from a worker's thread too.
+ * done: out, of work that was waited for, however it ended. The caller owns the event from then on
+ *     and releases it through the backend's own interface (clReleaseEvent() for OpenCL); each of
+ *     several waiting threads gets its own reference. NULL when the task function set none, where
+ *     the device was lost or refuses the reference, and from a backend that can release
+ *     events but not retain them (see `retain` in <dynsel/backend.h>). The value is the one that
+ *     the task function set, also in a worker's thread.
  * Errors: those of dynsel_wait(), and DYNSEL_E_INVALID when `done` is NULL.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission,
@@ -172,18 +172,19 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submissio
  * dynsel_wait() that gives up after a time; then the submission is as it was, and can be waited for
  * again.
  *
- * timeout_ns: nanoseconds from now on; 0 looks once.
+ * timeout_ns: nanoseconds from now on; 0 checks once.
  * Errors: those of dynsel_wait(), and DYNSEL_E_TIMEOUT.
  * May block: as long as `timeout_ns`, and what one sleep of the port takes longer (100 us); and as
  *     long as the functions of command groups take that the call itself starts.
- * Cost: looks again and again where the backend has no marks.
+ * Cost: polls repeatedly where the backend does not mark completion.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns);
 
 /**
- * Gives up a submission without waiting; it becomes one that nobody asks for, and a failure goes to
- * the group. The work goes on, and a command group that waits is started in its time. The failure
- * of work that was complete at once is dropped when its policy was deinitialized since (where all
+ * Releases a submission without waiting: the work becomes detached, and a failure goes to the
+ * submission group. The work continues, and a pending command group is started when its
+ * dependencies are complete. The failure of direct work is dropped when its policy was
+ * deinitialized since (where all
  * backends are inline and CONFIG_DYNSEL_CUSTOM_BACKENDS is off, release it before that).
  *
  * Errors: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE.
@@ -193,12 +194,11 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint
 DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submission);
 
 /**
- * What the task function left in its `done`: the backend's own event and the value. Before the wait
- * the work may still be running; all zero while it is, where its end is marked (workers,
- * interrupts), and for a command group that is not yet started. After the wait, through the handle
- * that was waited for and as often as you like: the value, and the event where the backend has no
- * `release`, so that nobody gave it back; NULL in place of any other, which only
- * dynsel_wait_and_unwrap() hands out.
+ * The `done`of the task function: the backend's own event and the value. Before the wait the work
+ * may still be running; all zero while it is, where the backend marks its completion (workers,
+ * interrupts), and for a pending command group. After the wait, through the handle that was waited
+ * for and any number of times: the value, and the event if the backend has no `release`, so that it
+ * was not released; NULL in place of any other event, which only dynsel_wait_and_unwrap() returns.
  *
  * done: out. Before the wait the event is borrowed, until the submission is waited for or released;
  *     retain it to keep it longer.
@@ -212,23 +212,25 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_unwrap(const dynsel_submission *s
                                                       dynsel_event *done);
 
 /**
- * Where the work was placed: one of dynsel_get_resources(). For a command group, where it was to
- * run when it was submitted, also when that resource went out of service before its start.
+ * The resource on which the work was placed: one of dynsel_get_resources(). For a command group,
+ * the resource selected at submission, also when that resource went out of service before the
+ * start.
  *
- * Returns: borrowed from the policy; NULL for NULL, for what was never submitted, and when the
- *     policy is not initialized any more.
+ * Returns: borrowed from the policy; NULL for NULL, for a handle that was never submitted, and when
+ *     the policy is no longer initialized.
  * Context: any thread.
  * Cost: constant.
  */
 const dynsel_resource *dynsel_submission_resource(const dynsel_submission *submission);
 
-/** Why it was placed there; DYNSEL_REASON_UNKNOWN for NULL. Context: any thread. Cost: constant. */
+/** The reason for the placement; DYNSEL_REASON_UNKNOWN for NULL. Context: any thread. Cost:
+ * constant. */
 dynsel_reason dynsel_submission_reason(const dynsel_submission *submission);
 
 /** The policy that placed the work; NULL for NULL. Context: any. Cost: constant. */
 dynsel_policy *dynsel_submission_policy(const dynsel_submission *submission);
 
-/** All work of one policy, or of one backend. A value: copy it as you like. */
+/** A submission group: all work of one policy, or of one backend. A value that may be copied. */
 typedef struct dynsel_submission_group {
     dynsel_policy *policy;
     dynsel_backend *backend;
@@ -239,14 +241,14 @@ typedef struct dynsel_submission_group {
 dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy);
 
 /** The group of everything that runs on a backend, whichever policies placed it. Waiting for it
- * tells of no failures: they stay with the policies and the submissions. */
+ * returns no failures of work: they stay with the policies and the submissions. */
 dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *backend);
 
 /**
  * Waits for all work that this policy had accepted before the call, command groups that are not yet
  * started too; not for other work on the same devices.
  *
- * Returns: DYNSEL_OK, or the earliest known failure of work that nobody asks for, which is cleared
+ * Returns: DYNSEL_OK, or the earliest known failure of detached work, which is cleared
  *     (details in dynsel_last_error()); work with a submission keeps its status for its owner. Of
  *     the call itself: DYNSEL_E_INVALID (NULL, a copied policy), DYNSEL_E_UNINITIALIZED,
  *     DYNSEL_E_IN_TASK, DYNSEL_E_BUSY (as dynsel_wait(); there may be work then that was not waited
@@ -258,23 +260,24 @@ dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *back
 DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
 
 /**
- * Looks once at the oldest work of every resource of every policy, frees the slots of what is
- * finished, and tells the policies; then starts the command groups that may be started by now.
- * Every submit and wait does so where it must; call it where reports or failures should be heard of
- * or command groups started earlier, as from a super-loop.
+ * Polls the oldest work of every resource of every policy once, frees the slots of finished work,
+ * and reports to the policies; then starts the command groups that are ready. Every submit and wait
+ * does so where necessary; call it to get reports and failures or to start command groups earlier,
+ * as from a super-loop.
  *
  * Errors: none.
- * May block: no, but what it starts takes as long as in a submit: a task function that runs in the
- *     caller, a wait for a device that brings data.
+ * May block: no, but starting work takes as long as in a submit: a task function that runs in the
+ *     caller, a wait for a device that copies data.
  * Context: any thread; task functions, where it starts nothing; not interrupts.
- * Cost: bounded by CONFIG_DYNSEL_MAX_IN_FLIGHT, however much ends meanwhile: a look at so many
- *     slots (seven instructions for one that is free), one poll for each piece of work that is
- *     finished, and two at most for each resource with work that is not. Of the command groups
- *     that wait, a look at each for which something has come since that it waited for, in the order
- *     of their submission (some steps more for each doubling of their number); at one for each
- *     resource that takes no more work at the moment; and at each whose policy had nothing free
- *     after it had lost a resource. One poll for each buffer whose data are on the way to the host
- *     and waited for. The others cost nothing, however many there are.
+ * Cost: bounded by CONFIG_DYNSEL_MAX_IN_FLIGHT, however much work completes meanwhile: a check of
+ *     that many slots (seven instructions for one that is free), one poll for each piece of work
+ *     that is
+ *     finished, and two at most for each resource with work that is not. Of the pending command
+ *     groups, a check of each of which a dependency completed since, in the order of their
+ *     submission (some steps more for each doubling of their number); of one for each resource that
+ *     accepts no more work at the moment; and of each whose policy had no free resource after it
+ *     had lost one. One poll for each buffer whose data are being copied to the host and waited
+ *     for. The other pending command groups cost nothing, however many there are.
  */
 void dynsel_progress(void);
 

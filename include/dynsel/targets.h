@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Device targets: what this build was told about its devices, and the proof that it is so.
+ * Device targets: the kinds of device that this build expects, and the verification of devices
+ * against them.
  *
  * boards/targets.yaml has an entry for each kind of device: its aspects, and how to recognize it.
- * The configuration chooses some; the aspects that all of them have are promised to the program
- * (dynsel_all_devices_have()). When a policy is initialized, each resource is put to the proof:
+ * The configuration chooses some; the aspects that all of them have are guaranteed to the program
+ * (dynsel_all_devices_have()). When a policy is initialized, the library verifies each resource:
  *
- * - The targets that recognize its device are looked for; one that recognizes every device counts
- *   only where no other one does. A device that none recognizes is refused.
- * - It must have all aspects of one of them, else it is refused. It may have more; what no target
- *   of the build may have is hidden, so that no resource has what dynsel_any_device_has() says none
- *   has.
+ * - It searches for the targets that recognize its device; a target that recognizes every device
+ *   counts only if no other target does. A device that no target recognizes is refused.
+ * - The device must have all aspects of one of them, else it is refused. It may have more; aspects
+ *   that no target of the build may have are hidden, so that no resource has an aspect for which
+ *   dynsel_any_device_has() is 0.
  *
  * Refused means DYNSEL_E_ASPECT, with the device, its target and the aspect in the text, where the
- * resource was given to the policy; a resource of the default set is left out and counted
+ * resource was given to the policy; a resource of the default set is excluded and counted
  * (dynsel_refused_count()).
  *
- * Source: seed 003; the proof is beyond it.
+ * Source: seed 003; the verification is an addition.
  */
 #ifndef DYNSEL_TARGETS_H
 #define DYNSEL_TARGETS_H
@@ -42,9 +43,9 @@ typedef struct dynsel_recognition {
 
 typedef struct dynsel_target {
     const char *name;
-    dynsel_aspect_set aspects;              /**< what every device of it has */
-    bool may_support_other_aspects;         /**< whether some have more */
-    const dynsel_recognition *recognitions; /**< any one of them will do */
+    dynsel_aspect_set aspects;              /**< aspects of all its devices */
+    bool may_support_other_aspects;         /**< whether some devices have more */
+    const dynsel_recognition *recognitions; /**< one match is sufficient */
     size_t recognition_count;
 } dynsel_target;
 
@@ -79,7 +80,7 @@ dynsel_aspect_set dynsel_possible_aspects(void);
 bool dynsel_target_recognizes(const dynsel_target *target, const dynsel_device *device);
 
 /**
- * Whether a target recognizes every device whatever: it has a recognition without any text.
+ * Whether a target recognizes every device: it has a recognition without any text.
  *
  * Returns: false for NULL.
  * Context: any.
@@ -88,27 +89,27 @@ bool dynsel_target_recognizes(const dynsel_target *target, const dynsel_device *
 bool dynsel_target_is_open(const dynsel_target *target);
 
 /**
- * Puts the device behind a resource to the proof, as a policy does that is given it: for programs
- * that choose resources themselves.
+ * Verifies the device behind a resource, as the initialization of a policy does: for programs that
+ * choose resources themselves.
  *
- * Errors: DYNSEL_E_ASPECT (it would be refused: the text says why), and those of
+ * Errors: DYNSEL_E_ASPECT (it would be refused: the text has the reason), and those of
  *     dynsel_resource_describe().
- * May block: no, but for a backend that never looked for its devices.
+ * May block: no, except for a backend that has not searched for its devices yet.
  * Context: any thread; task functions.
  * Cost: linear in the targets.
  */
 DYNSEL_CHECKED dynsel_status dynsel_resource_prove(const dynsel_resource *resource);
 
-/** What the proof of one device found. */
+/** The result of the verification of one device. */
 typedef struct dynsel_proof {
-    const dynsel_target *target; /**< the one it was found to be; NULL: none recognizes it */
-    dynsel_aspect_set broken;    /**< promised by the target, and the device lacks them */
-    dynsel_aspect_set extra;     /**< the device has them, and the target does not promise them */
+    const dynsel_target *target; /**< the matching target; NULL: no target recognizes the device */
+    dynsel_aspect_set broken;    /**< promised by the target, and missing on the device */
+    dynsel_aspect_set extra;     /**< present on the device, and not promised by the target */
 } dynsel_proof;
 
 /**
- * Puts a device to the proof against some targets. Of several that recognize it, the first whose
- * promises it keeps is meant, else the first.
+ * Verifies a device against some targets. Of several that recognize it, the first one whose aspects
+ * it all has is chosen, else the first.
  *
  * targets, count: dynsel_get_targets(), or others.
  * Returns: a device is to be refused when `target` is NULL or `broken` is not empty.

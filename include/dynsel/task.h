@@ -12,9 +12,9 @@
  *     };
  *     dynsel_task blur = {.forms = blur_forms, .form_count = 2, .args = &image};
  *
- * A resource whose backend has no form is passed over by every policy.
+ * Every policy excludes a resource for whose backend the task has no form.
  *
- * A task may need aspects of the device, and then goes only where they are:
+ * A task may need aspects of the device, and is then placed only on devices that have them:
  *
  *     dynsel_task solve = {.function = solve_in_double, .aspects = DYNSEL_ASPECT_BIT(fp64)};
  */
@@ -30,8 +30,8 @@
 
 DYNSEL_BEGIN_DECLS
 
-/** How a task function says when its work will be done, and what came out. All zero when the
- * function is called. */
+/** The means by which a task function tells when its work will be complete, and its result. All
+ * zero when the function is called. */
 typedef struct dynsel_event {
     union {
         void *native; /**< NULL: the work is done when the function returns */
@@ -51,43 +51,45 @@ typedef struct dynsel_event {
  *     function returns a failure.
  * Returns: DYNSEL_OK or any failure; it is what a wait for this work returns.
  *
- * Called in the thread that submits (backends say so where it is another one), with no lock of the
- * library held. It may select and submit more work, but not wait: that is DYNSEL_E_IN_TASK. A
- * submit inside it does not wait for a slot either: it is DYNSEL_E_FULL.
+ * Called in the thread that submits (a backend that uses another thread documents it), with no lock
+ * of the library held. It may select and submit more work, but not wait: that fails with
+ * DYNSEL_E_IN_TASK. A submit inside it does not wait for a slot either: it fails with
+ * DYNSEL_E_FULL.
  */
 typedef dynsel_status (*dynsel_task_fn)(const dynsel_resource *where, void *args,
                                         dynsel_event *done);
 
 /** The form that a task has for the resources of one backend. */
 typedef struct dynsel_task_form {
-    const dynsel_backend *backend; /**< NULL: for every backend that stands in no earlier form */
+    const dynsel_backend *backend; /**< NULL: for every backend without an earlier form */
     dynsel_task_fn function;
 } dynsel_task_form;
 
-/** All zero but for what is needed. The structure may die when the submitting call has returned. */
+/** Unused fields are zero. The structure need not outlive the submitting call. */
 typedef struct dynsel_task {
-    dynsel_task_fn function; /**< for every resource that no form fits; NULL: pass those over */
-    const dynsel_task_form *forms; /**< looked at from the first on; borrowed during the call */
+    dynsel_task_fn function; /**< for every resource without a form; NULL: those are excluded */
+    const dynsel_task_form *forms; /**< searched from the first on; borrowed during the call */
     size_t form_count;
-    void *args;  /**< handed to the function; must outlive the work */
-    uint32_t id; /**< what kind of work this is, for policies that learn; 0: told by its function
-                    (of several forms, the first). Tasks of one id have the same forms: what one of
-                    them cannot use is not learned for the others */
+    void *args;  /**< passed to the function; must outlive the work */
+    uint32_t id; /**< the kind of this task, for policies that learn; 0: identified by its function
+                    (of several forms, the first). Tasks of one id have the same forms: a resource
+                    that one of them cannot use is not learned for the others */
 #if CONFIG_DYNSEL_ASPECTS
     /** Only for resources that have all of these: DYNSEL_ASPECT_BIT(fp64), which is a set, and not
-     * DYNSEL_ASPECT_fp64, a number. Work that needs others is learned apart. */
+     * DYNSEL_ASPECT_fp64, a number. Work that needs other aspects is learned separately. */
     dynsel_aspect_set aspects;
 #endif
-    /** What else tells this kind of work from others, such as the size of its data: work with other
-     * key words, or with another number of them, is learned apart. Borrowed during the call. */
+    /** Further identification of this kind of task, such as the size of its data: work with other
+     * key words, or with another number of them, is learned separately. Borrowed during the call.
+     * */
     const uint32_t *key_words;
     size_t key_word_count; /**< at most CONFIG_DYNSEL_MAX_KEY_WORDS, for the policies that learn */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    /** The placeholders that it will use, so that a policy can ask dynsel_bytes_to_move(). Borrowed
-     * during the call; they register nothing. */
+    /** The placeholders that the task will use, so that a policy can call dynsel_bytes_to_move().
+     * Borrowed during the call; they register nothing. */
     const struct dynsel_requirement *requirements;
     size_t requirement_count;
-    const uint32_t *passed_over; /**< the library's own, for command groups; leave it NULL */
+    const uint32_t *passed_over; /**< internal, for command groups; leave it NULL */
 #endif
 } dynsel_task;
 

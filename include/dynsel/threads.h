@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The backend that runs work on threads of the library's own: a fixed number of workers, each with
- * a queue of fixed length. The host's other processors as resources like any other.
+ * The backend that runs work on threads of the library: a fixed number of workers, each with a
+ * queue of fixed length. It makes the host's other processors resources like any other.
  *
- * A task function runs in the worker and not in the thread that submits, so what it touches must
- * bear that; inside it the rules of every task function hold (waiting is DYNSEL_E_IN_TASK, a submit
+ * A task function runs in the worker and not in the thread that submits, so its data must be safe
+ * to use there; the rules of every task function apply (waiting is DYNSEL_E_IN_TASK, a submit
  * does not wait). One worker runs its work in the order in which it was given, one piece at a time.
  * A worker without work sleeps.
  *
@@ -19,11 +19,11 @@
 
 DYNSEL_BEGIN_DECLS
 
-/** What it reports. */
+/** The reports of backend threads. */
 #define DYNSEL_THREADS_REPORTS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
 
 /**
- * Its default resources are the workers, "worker 0" and on, started at the first use if need be:
+ * Its default resources are the workers, "worker 0" and on, started at the first use if necessary:
  * `{.backend = &dynsel_threads_backend}` in dynsel_options. Because they run functions in other
  * threads, a policy without options has them only in programs that called dynsel_threads_start();
  * `{.defaults = DYNSEL_WORKERS_AND_DEVICES}` has them and the OpenCL devices.
@@ -31,9 +31,9 @@ DYNSEL_BEGIN_DECLS
  * Where a worker's queue is full, the resource refuses work with DYNSEL_E_AGAIN: dynsel_submit()
  * waits and chooses again, dynsel_submit_selection() waits, their try_ forms return it. A task
  * function that sets done->native to something else than NULL fails with DYNSEL_E_INVALID, because
- * nobody would wait for it. Reports submission, completion and time; the time is the task
- * function's own. Work takes a mutex of its worker for some tens of instructions when it is given,
- * and when it is taken.
+ * no call would wait for that event. Reports submission, completion and time; the time is the task
+ * function's own. Work takes a mutex of its worker for some tens of instructions when it is queued,
+ * and when it is dequeued.
  */
 extern dynsel_backend dynsel_threads_backend;
 
@@ -54,26 +54,26 @@ extern dynsel_backend dynsel_threads_backend;
 DYNSEL_CHECKED dynsel_status dynsel_threads_start(size_t workers);
 
 /**
- * Ends the workers after all that they were given, and waits until they are gone. The next use
- * starts them afresh.
+ * Ends the workers after all their accepted work, and waits until they have ended. The next use
+ * starts them again.
  *
  * Errors: DYNSEL_E_BUSY (a policy still uses a worker; nothing was changed). DYNSEL_OK when none
  *     runs.
- * May block: yes, until the threads are gone.
+ * May block: yes, until the threads have ended.
  * Context: any thread; not task functions.
  */
 DYNSEL_CHECKED dynsel_status dynsel_threads_stop(void);
 
 /**
- * The workers, as resources for dynsel_options; starts them if need be.
+ * The workers, as resources for dynsel_options; starts them if necessary.
  *
  * resources, capacity: out; NULL only with 0, to have them counted.
- * count: out, how many workers run, also when that is more than fit; 0 on other failures.
+ * count: out, the number of running workers, even if that exceeds `capacity`; 0 on other failures.
  * Errors: DYNSEL_E_INVALID (NULL pointers), DYNSEL_E_FULL (more than `capacity`, which is not 0),
  *     DYNSEL_E_DEVICE (as dynsel_threads_start()).
  * May block: at the first use.
  * Context: any thread; not task functions.
- * Cost: linear in the workers. A resource stays good until dynsel_threads_stop(), and after a new
+ * Cost: linear in the workers. A resource stays valid until dynsel_threads_stop(), and after a new
  *     start with at least as many workers.
  */
 DYNSEL_CHECKED dynsel_status dynsel_threads_resources(dynsel_resource *resources, size_t capacity,
