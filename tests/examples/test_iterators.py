@@ -126,7 +126,7 @@ class Mark(Case):
     def commands(self):
         return [line.strip() for line in README.splitlines() if re.match(r"    (sed|git|scons|build/)", line)]
 
-    @unittest.skipIf(has("SANITIZE") or has("SANITIZE_THREAD"), "the archive needs the sanitizer")
+    @unittest.skipIf(has("SANITIZE") or has("SANITIZE_THREAD") or has("COVERAGE"), "the archive needs a runtime")
     @unittest.skipUnless(has("BACKEND_OPENCL"), "no OpenCL in this build")
     def test_a_mark_turns_staging_off_with_no_other_change(self):
         folder = Path(tempfile.mkdtemp(prefix="dynsel-iterators-"))
