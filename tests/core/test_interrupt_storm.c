@@ -23,11 +23,14 @@ enum {
     DEVICES = RESOURCES_UP_TO(3),
     QUEUE = 8,
     SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT,
-    KEPT = SLOTS < 4 ? SLOTS : 4,      /* submissions that are waited for later */
-    PIECES = SLOTS > 512 ? 500 : 6000, /* for each policy, at least */
-    ENOUGH = 25,                       /* interrupts inside of each function, at least */
-    STEPS = 500,                       /* of a stage */
-    LONGEST_US = 12                    /* between an interrupt's end and the next one */
+    KEPT = SLOTS < 4 ? SLOTS : 4, /* submissions that are waited for later */
+    /* for each policy, at least */
+    PIECES = SLOTS > 512                     ? 500
+             : !CONFIG_DYNSEL_HAS_FULL_SPEED ? 2000
+                                             : 6000,
+    ENOUGH = 25,    /* interrupts inside of each function, at least */
+    STEPS = 500,    /* of a stage */
+    LONGEST_US = 12 /* between an interrupt's end and the next one */
 };
 
 /* Inside of which function the program is. */

@@ -17,6 +17,7 @@
 
 enum {
     PROGRAMS = !CONFIG_DYNSEL_HAS_MUCH_RAM     ? 100
+               : !CONFIG_DYNSEL_HAS_FULL_SPEED ? 2000
                : CONFIG_DYNSEL_SANITIZE_THREAD ? 2000
                : CONFIG_DYNSEL_SANITIZE        ? 4000
                                                : 10000,
