@@ -85,6 +85,8 @@ class Usecases(unittest.TestCase):
                 self.refused(run(program, "--sed", "1"), 2, "unknown option '--sed'", f"usecase-{program}")
                 self.refused(run(program, "--seed"), 2, "--seed needs a value")
                 self.refused(run(program, "--seed", "-1"), 2, "--seed: '-1' is not a number")
+                self.refused(run(program, "--seed=-1"), 2, "--seed: '-1' is not a number")
+                self.refused(run(program, "more"), 2, "unknown option 'more'")
                 self.refused(run(program, *self.options(program), "--workers", "999"), 2, "--workers")
                 self.refused(run(program, *self.options(program), "--devices", "name=nowhere"), 2, "--devices")
 
