@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What all devices, or some device, of this build can do: known when it is built.
+ * The aspects of all devices, or of any device, of this build: known at compile time.
  *
  * `dynsel_all_devices_have(fp64)` is 1 when every device target that the configuration chose
  * promises the aspect, else 0. `dynsel_any_device_has(fp64)` is 0 when no chosen target can have

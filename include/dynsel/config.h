@@ -18,7 +18,7 @@
 #define DYNSEL_END_DECLS
 #endif
 
-/** The caller must look at the returned status. */
+/** The caller must check the returned status. */
 #define DYNSEL_CHECKED __attribute__((warn_unused_result))
 
 /**

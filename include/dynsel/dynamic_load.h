@@ -14,7 +14,7 @@
 
 DYNSEL_BEGIN_DECLS
 
-/** What a backend must report for it. */
+/** The reports that a backend must provide for dynamic_load. */
 #define DYNSEL_DYNAMIC_LOAD_NEEDS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION)
 
 typedef struct dynsel_dynamic_load_policy {
@@ -28,12 +28,13 @@ typedef struct dynsel_dynamic_load_policy {
  * inside a submit, so threads that submit together spread; a selection of dynsel_select() when it
  * is submitted, or when the program reports its submission.
  *
- * Its own set of default resources leaves the host of backend inline out where there are workers or
- * OpenCL devices, because work there is over before the next choice and never counts as a load: it
- * would get everything. See dynsel_default_set, also for whoever gives inline resources himself.
+ * Its own set of default resources excludes the host of backend inline if there are workers or
+ * OpenCL devices, because work there is complete before the next choice and never counts as load:
+ * it would get all work. See dynsel_default_set, also for programs that give inline resources
+ * themselves.
  *
- * Selecting looks at each resource's load and costs one atomic read-modify-write, completing
- * another. The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4), options
+ * Selecting reads each resource's load and costs one atomic read-modify-write, completing another.
+ * The seed's constructors are: a zeroed policy (1), options NULL or {0} (2, 4), options
  * with resources (3, 5).
  *
  * Errors: those of dynsel_policy_init().

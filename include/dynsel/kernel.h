@@ -26,16 +26,17 @@
  * get_global_id(1) the row. The host's form finds the rows in global.size[0], the columns in
  * global.size[1]; so `data[row * columns + column]` is the same element in both.
  *
- * A kernel without a form for a backend is passed over there by every policy. The object can be
- * const and stand in ROM. What drivers make of it is kept by the backend, one for each resource,
- * safe from many threads.
+ * Every policy excludes the resources of a backend for which a kernel has no form. The object can
+ * be const and in ROM. The backend keeps the built kernel, one for each resource, safe for several
+ * threads.
  *
- * It is found again by the fields that drivers are given: `name`, `source`, `options`, `il`,
- * `il_bytes`, `binaries` and `binary_count`, each as it stands, without a look at what it points
- * to. So kernels that agree in all of these are one, wherever they stand; and where one of them
- * differs it is another one, which is built by itself, also at the same address. What they point to
- * must stay as it is from the first use until dynsel_opencl_close(): another text needs another
- * place.
+ * The backend identifies a kernel by the fields that drivers are given: `name`, `source`,
+ * `options`, `il`,
+ * `il_bytes`, `binaries` and `binary_count`, each by its value, without comparing the memory behind
+ * pointers. So objects that agree in all of these are the same kernel, at any address; and objects
+ * that differ in one of them are different kernels, each built separately, also at the same
+ * address. The memory behind the pointers must not change from the first use until
+ * dynsel_opencl_close(): another text needs another address.
  */
 #ifndef DYNSEL_KERNEL_H
 #define DYNSEL_KERNEL_H
@@ -51,12 +52,12 @@
 
 DYNSEL_BEGIN_DECLS
 
-/** What an argument of a kernel is. */
+/** The kind of a kernel's argument. */
 typedef enum dynsel_argument_kind {
     DYNSEL_ARGUMENT_UNSET,
     DYNSEL_ARGUMENT_VALUE,  /**< `bytes` bytes at `value` */
     DYNSEL_ARGUMENT_DATA,   /**< a buffer: on a device `memory`, on the host `value` */
-    DYNSEL_ARGUMENT_LOCAL,  /**< `bytes` of memory for each work group; none on the host */
+    DYNSEL_ARGUMENT_LOCAL,  /**< `bytes`of memory for each work-group; none on the host */
     DYNSEL_ARGUMENT_POINTER /**< `value`, a pointer, is the argument itself; `bytes` of a pointer */
 } dynsel_argument_kind;
 
@@ -71,18 +72,18 @@ typedef struct dynsel_argument {
     uint16_t block;               /**< likewise */
 } dynsel_argument;
 
-/** What the host's form of a kernel is called with, once for the whole range. */
+/** The parameter of the host's form of a kernel, called once for the whole range. */
 typedef struct dynsel_launch {
     const dynsel_resource *where;
     dynsel_range global; /**< how many work items */
-    dynsel_range local;  /**< how many in a group; nothing said: as the device likes */
-    dynsel_range offset; /**< the first work item's number; all zero where nothing was said */
+    dynsel_range local;  /**< the size of a work-group; not given: chosen by the device */
+    dynsel_range offset; /**< the number of the first work-item; all zero if not given */
     const dynsel_argument *arguments;
     size_t argument_count;
 } dynsel_launch;
 
-/** The host's form: DYNSEL_OK, or any failure, which is what a wait for the work returns. The rules
- * of task functions hold. */
+/** The host's form: DYNSEL_OK, or any failure, which a wait for the work returns. The rules of task
+ * functions apply. */
 typedef dynsel_status (*dynsel_kernel_fn)(const dynsel_launch *launch);
 
 /** The data that are argument `index`: of a buffer its first element, or the pointer that was set;
@@ -103,37 +104,37 @@ static inline void *dynsel_launch_data(const dynsel_launch *launch, size_t index
 
 /** A kernel that was compiled before, for devices of one name. */
 typedef struct dynsel_kernel_binary {
-    const char *device; /**< as dynsel_resource_name() says it */
+    const char *device; /**< as dynsel_resource_name() returns it */
     const void *data;
     size_t bytes;
 } dynsel_kernel_binary;
 
 typedef struct dynsel_kernel {
     const char *name;          /**< of the function in the source; error texts keep it, too */
-    dynsel_kernel_fn function; /**< for the host and its workers; NULL: not there */
+    dynsel_kernel_fn function; /**< for the host and its workers; NULL: none */
     const char *source;        /**< OpenCL C; dynsel_opencl_prelude stands before it. NULL: none */
     const char *options;       /**< for the compiler of OpenCL C; NULL: none */
     const void *il;            /**< SPIR-V, for devices that take it; NULL: none */
     size_t il_bytes;
-    const dynsel_kernel_binary *binaries; /**< looked at first, by the device's name */
+    const dynsel_kernel_binary *binaries; /**< searched first, by the device's name */
     size_t binary_count;
-    uint32_t id; /**< what kind of work it is, for policies that learn; 0: told by its address */
+    uint32_t id; /**< the kind of work, for policies that learn; 0: identified by its address */
 #if CONFIG_DYNSEL_ASPECTS
     dynsel_aspect_set aspects; /**< only for devices that have all of these */
 #endif
 } dynsel_kernel;
 
-/** Hears how preparing gets on: after each kernel on each resource. status: DYNSEL_OK, or why it
- * cannot run there. done, total: how many of how many. */
+/** Reports progress: called after each kernel on each resource. status: DYNSEL_OK, or the reason
+ * why it cannot run there. done, total: the number prepared, and of all. */
 typedef void (*dynsel_prepared_fn)(const dynsel_kernel *kernel, const dynsel_resource *where,
                                    dynsel_status status, size_t done, size_t total, void *context);
 
 /**
- * Builds kernels for all resources of a policy ahead of their first use, which would take that time
- * otherwise: 0.1 to 1 s where a driver compiles.
+ * Builds kernels for all resources of a policy ahead of their first use, which would otherwise take
+ * the build time: 0.1 to 1 s where a driver compiles.
  *
- * kernels, count: which; borrowed during the call.
- * prepared: called in this thread with no lock held; NULL: nobody wants to know.
+ * kernels, count: the kernels; borrowed during the call.
+ * prepared: called in this thread with no lock held; NULL: no reports.
  * Returns: DYNSEL_OK when each kernel can run on each resource whose backend it has a form for.
  *     Else the first failure, after all have been tried: DYNSEL_E_TASK (it does not compile: the
  *     compiler's log is the detail of dynsel_last_error(), which lives until the next build for

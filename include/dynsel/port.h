@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The port: all that the library needs of the machine below it.
+ * The port: the functions that the library needs from the machine.
  *
- * On hosts (CONFIG_DYNSEL_HAS_HOSTED) the library brings these functions along. Elsewhere the
- * program defines those that its configuration needs, and the linker names the ones that it forgot:
+ * On hosts (CONFIG_DYNSEL_HAS_HOSTED) the library contains these functions. Elsewhere the program
+ * defines those that its configuration needs, and the linker reports missing ones:
  *
  *     dynsel_now_ns                  always; declared in <dynsel/backend.h>
  *     dynsel_port_enter_critical,
@@ -11,10 +11,10 @@
  *     dynsel_port_in_interrupt,
  *     dynsel_port_wait_for_event     with CONFIG_DYNSEL_CONTEXT_INTERRUPTS
  *
- * and may define dynsel_assert_failed(), which hears of broken assumptions: <dynsel/assert.h>.
+ * and may define dynsel_assert_failed(), which is called for failed assertions: <dynsel/assert.h>.
  *
- * A program on a host that defines one of them gets its own; those for interrupts belong together
- * there. doc/boards.md shows them for three bare-metal boards.
+ * A program on a host may define its own versions; there it must define those for interrupts
+ * together. doc/boards.md shows them for three bare-metal boards.
  */
 #ifndef DYNSEL_PORT_H
 #define DYNSEL_PORT_H
@@ -27,12 +27,12 @@
 DYNSEL_BEGIN_DECLS
 
 /**
- * Keeps out every interrupt that may call dynsel_complete(), until the counterpart is called. The
- * library holds it for a few instructions at a time, and calls nothing meanwhile but
- * dynsel_port_wait_for_event().
+ * Masks every interrupt that may call dynsel_complete(), until the counterpart is called. The
+ * library stays in the critical section for a few instructions at a time, and calls only
+ * dynsel_port_wait_for_event() inside it.
  *
- * Returns: what dynsel_port_leave_critical() needs to restore what was before; it may be entered
- *     while it is held, in an interrupt too.
+ * Returns: the previous state for dynsel_port_leave_critical(); critical sections may nest, in an
+ *     interrupt too.
  * May block: no.
  * Context: any.
  * Cost: a few instructions, such as reading PRIMASK and setting it.
@@ -42,18 +42,18 @@ uint32_t dynsel_port_enter_critical(void);
 /**
  * The counterpart of dynsel_port_enter_critical().
  *
- * before: what that returned.
+ * before: the value that dynsel_port_enter_critical() returned.
  * Context: any.
  */
 void dynsel_port_leave_critical(uint32_t before);
 
 /**
  * Whether the caller is an interrupt, or is called by one. Every call that an interrupt may not
- * make asks first, and is DYNSEL_E_CONTEXT there, with no effect and no last error; those without a
- * status do nothing. An interrupt may call dynsel_complete(), dynsel_now_ns(),
+ * make checks this first, and fails with DYNSEL_E_CONTEXT there, with no effect and no last error;
+ * calls without a status do nothing. An interrupt may call dynsel_complete(), dynsel_now_ns(),
  * dynsel_counter_total(), the functions of this header, and those that say "Context: any".
  *
- * Returns: on a Cortex-M whether IPSR is not 0; where the processor does not tell, whether the
+ * Returns: on a Cortex-M whether IPSR is not 0; if the processor has no such register, whether the
  *     entry of the interrupts that call the library has counted one that has not left. On hosts,
  *     where signals stand for interrupts: whether a signal is blocked that has a handler, as it is
  *     while that runs unless it was installed with SA_NODEFER. (A program that blocks such signals
@@ -66,19 +66,19 @@ bool dynsel_port_in_interrupt(void);
 
 /**
  * Sleeps until an interrupt is pending, and returns without letting it run: called with the
- * critical section held, so that an interrupt that came since the library last looked is pending
+ * critical section held, so that an interrupt that came since the library's last check is pending
  * and none is missed. WFI does that under PRIMASK on a Cortex-M, and with mstatus.MIE clear on
  * RISC-V; where the critical section raises BASEPRI, put PRIMASK in its place around WFI.
  *
- * longest_ns: after about this long it returns at the latest, for which it may need a timer's
- *     interrupt. It may always return at once: then the library looks again and again.
+ * longest_ns: it returns after about this time at the latest, for which it may need a timer's
+ *     interrupt. It may always return immediately: then the library polls repeatedly.
  * Context: not interrupts.
  */
 void dynsel_port_wait_for_event(uint64_t longest_ns);
 
 /**
- * For a dynsel_now_ns() over a hardware counter that wraps: what it was extended to so far. All
- * zero but for `largest` when it begins.
+ * State that extends a hardware counter that wraps, for dynsel_now_ns(). Initially all zero except
+ * `read`and `largest`.
  */
 typedef struct dynsel_counter {
     uint32_t (*read)(
@@ -89,11 +89,11 @@ typedef struct dynsel_counter {
 } dynsel_counter;
 
 /**
- * A count of 64 bits that never goes back and never tears, whoever interrupts whom.
+ * A count of 64 bits that never goes back and never tears, also when interrupts read it.
  *
- * counter: must be looked at at least once each time that the hardware goes round, for example from
- *     the interrupt that it raises then.
- * Returns: the counts since the first look.
+ * counter: must be read at least once in each period of the hardware counter, for example from its
+ *     overflow interrupt.
+ * Returns: the counts since the first read.
  * May block: no.
  * Context: any, interrupts too. Needs the critical section also with CONFIG_DYNSEL_CONTEXT_NOTHING.
  * Cost: `read`, inside the critical section.

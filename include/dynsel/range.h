@@ -14,9 +14,9 @@ DYNSEL_BEGIN_DECLS
 enum { DYNSEL_MAX_DIMENSIONS = 3 };
 
 typedef struct dynsel_range {
-    /** In each dimension; those past `dimensions` are not looked at. */
+    /** In each dimension; those past `dimensions`are ignored. */
     size_t size[DYNSEL_MAX_DIMENSIONS];
-    uint32_t dimensions; /**< 1 to 3; 0: nothing was said */
+    uint32_t dimensions; /**< 1 to 3; 0: not given */
 } dynsel_range;
 
 /** Ranges, and offsets: `DYNSEL_RANGE_2D(rows, columns)`. The sizes are of type size_t. */
@@ -29,8 +29,8 @@ typedef struct dynsel_range {
 #define DYNSEL_RANGE_2D(rows, columns)         DYNSEL_RANGE_(2, (rows), (columns))
 #define DYNSEL_RANGE_3D(slices, rows, columns) DYNSEL_RANGE_(3, (slices), (rows), (columns))
 
-/** The number of elements: the product of the sizes; 0 where nothing was said. Does not look for
- * overflow. Context: any. Cost: constant. */
+/** The number of elements: the product of the sizes; 0 if not given. Does not check for overflow.
+ * Context: any. Cost: constant. */
 static inline size_t dynsel_range_count(const dynsel_range *range)
 {
     size_t count = range->dimensions > 0 ? 1 : 0;

@@ -10,27 +10,29 @@
  *     status = dynsel_svm_unmap(data);
  *     ...                                 command groups use it, and are waited for
  *     status = dynsel_svm_map(data, DYNSEL_ACCESS_READ);
- *     ...                                 the host looks at the results
+ *     ...                                 the host reads the results
  *     status = dynsel_svm_unmap(data);
  *     status = dynsel_svm_free(data);
  *
- * Blocks come out of pools of fixed size. There is one for each memory domain (an OpenCL context is
- * one: dynsel makes one for each device, and one for the CPU devices of a platform together):
- * CONFIG_DYNSEL_SVM_POOL_BYTES that the driver makes at the first block. And there is one for
- * resources that work in the host's memory: CONFIG_DYNSEL_SVM_HOST_BYTES inside the library. So the
+ * Blocks are allocated from pools of fixed size. Each memory domain has a pool (an OpenCL context
+ * is a domain: dynsel makes one for each device, and one for the CPU devices of a platform
+ * together): CONFIG_DYNSEL_SVM_POOL_BYTES that the driver allocates at the first block. Resources
+ * that work in the host's memory have one pool: CONFIG_DYNSEL_SVM_HOST_BYTES inside the library. So
+ * the
  * same program runs with devices and without.
  *
- * Who takes a pointer into a block:
- * - the devices of the domain that it was made for; in OpenCL those of another context do not;
- * - resources that work in the host's memory, and devices that reach all of that.
+ * A pointer into a block is accepted by:
+ * - the devices of the domain that it was allocated for; in OpenCL not those of another context;
+ * - resources that work in the host's memory, and devices that reach all of the host's memory.
  * Work that was given one pointer into a pool may follow pointers in it to other blocks of the same
- * pool; the library knows nothing of those.
+ * pool; the library does not track those.
  *
  * Some devices share only memory that is mapped while the host uses it (OpenCL: coarse-grain
  * buffers; aspect ext_opencl_svm_coarse_grain_buffer without usm_shared_allocations). For these a
- * block is the device's until dynsel_svm_map() and again after dynsel_svm_unmap(): devices take it
- * only while it is not mapped, and the host's workers only while it is. On all others the two do
- * nothing; they check the same mistakes, so that a program that calls them is right everywhere.
+ * block belongs to the device until dynsel_svm_map() and again after dynsel_svm_unmap(): devices
+ * accept it only while it is not mapped, and the host's workers only while it is. On all other
+ * devices the two calls do nothing but the same error checks, so that a program that calls them is
+ * portable.
  *
  * The order of work that uses a block is the caller's: see dynsel_set_arg_pointer().
  *
@@ -49,7 +51,7 @@
 DYNSEL_BEGIN_DECLS
 
 /**
- * Makes a block of shared memory.
+ * Allocates a block of shared memory.
  *
  * where: a resource of any policy, or as dynsel_opencl_select() gives it: the block is for the
  *     devices of its memory domain, and for the host.
@@ -61,7 +63,7 @@ DYNSEL_BEGIN_DECLS
  *     does not know the handle), DYNSEL_E_FULL (CONFIG_DYNSEL_SVM_BLOCKS exist; no gap of that size
  *     is left: CONFIG_DYNSEL_SVM_POOL_BYTES or _HOST_BYTES; CONFIG_DYNSEL_MAX_DOMAINS domains have
  *     a pool; the driver has no room for a pool), DYNSEL_E_OUT_OF_SERVICE. Without effect then.
- * May block: while a driver makes a pool.
+ * May block: while a driver allocates a pool.
  * Context: any thread; task functions. Not interrupts.
  * Cost: linear in CONFIG_DYNSEL_SVM_BLOCKS.
  */
@@ -69,13 +71,13 @@ DYNSEL_CHECKED dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size
                                               size_t alignment, void **memory);
 
 /**
- * Gives a block back; what is mapped is unmapped.
+ * Frees a block; a mapped block is unmapped.
  *
  * memory: as dynsel_svm_alloc() gave it.
- * Errors: DYNSEL_E_INVALID (anything else, also NULL and what was given back before),
+ * Errors: DYNSEL_E_INVALID (anything else, also NULL and a block that was freed before),
  *     DYNSEL_E_BUSY (work that is not complete was given a pointer into it, or another thread maps
- *     it: wait first). Without effect then. That work uses it only through pointers that it found
- *     in other memory is not noticed.
+ *     it: wait first). Without effect then. Use by work only through pointers found in other memory
+ *     is not detected.
  * May block: while a driver unmaps.
  * Context: any thread; task functions. Not interrupts.
  * Cost: linear in CONFIG_DYNSEL_SVM_BLOCKS.
@@ -83,16 +85,16 @@ DYNSEL_CHECKED dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size
 DYNSEL_CHECKED dynsel_status dynsel_svm_free(void *memory);
 
 /**
- * Lets the host use a block, until dynsel_svm_unmap(). A look at a table, but for devices whose
- * memory has to be mapped.
+ * Lets the host use a block, until dynsel_svm_unmap(). A table lookup, except for devices whose
+ * memory must be mapped.
  *
  * memory: as dynsel_svm_alloc() gave it.
- * mode: what the host will do. After a mode that only reads, what it writes may be lost; after a
- *     discarding one, what it does not write.
+ * mode: the host's access. After a mode that only reads, its writes may be lost; after a discarding
+ *     mode, the elements that it does not write.
  * Errors: DYNSEL_E_INVALID (no such block; DYNSEL_ACCESS_ATOMIC), DYNSEL_E_BUSY (it is mapped; work
  *     that is not complete was given a pointer into it: wait first), DYNSEL_E_IN_TASK (inside a
  *     task function or group function), DYNSEL_E_DEVICE. Without effect then.
- * May block: where it has to be mapped, until the device has done what was started on it.
+ * May block: where it has to be mapped, until the device has completed the work started on it.
  * Context: any thread.
  * Cost: linear in CONFIG_DYNSEL_SVM_BLOCKS.
  */

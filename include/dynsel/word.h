@@ -2,7 +2,7 @@
 /**
  * A machine word that several contexts may change at once.
  *
- * Public structures contain it so that they can have a size; only the library looks inside
+ * Public structures contain it so that their size is known; internal
  * (src/port/atomic.h). It is a structure and not an _Atomic, so that it has one layout whatever the
  * context is and C++ can include it.
  */
@@ -18,8 +18,8 @@ typedef struct dynsel_word {
 } dynsel_word;
 
 /**
- * A word that is changed all the time, so far from the next one that no cache line holds both:
- * threads that change different ones do not slow each other down. Needs no alignment.
+ * A frequently changed word, padded so that no cache line holds two of them: threads that change
+ * different words do not slow each other down. Needs no alignment.
  */
 typedef union dynsel_busy_word {
     uint32_t value; /* the word's */
