@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figures for programs: lines about the machine, which begin with '#', then a table with a column
- * for each policy and resource, such as "auto_tune" or "fixed host". A line has what agrees in record,
- * task, x and unit. */
+/* CSV output: lines about the machine, which begin with '#', then a table with a column for each
+ * policy and resource, such as "auto_tune" or "fixed host". Each line has the figures with equal
+ * record, task, x and unit. */
 #ifndef USECASES_CSV_H
 #define USECASES_CSV_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The proof of devices when a policy is initialized: who is refused, who is left out, what is told,
- * and that nothing stays behind.
+ * The verification of devices when a policy is initialized: refused devices, excluded devices,
+ * errors, and no leftover state.
  */
 #include <dynsel/dynsel.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What resources tell of their devices: the host, workers, backends of the user's, and nobody's. */
+/* Descriptions of devices: the host, workers, custom backends, and invalid resources. */
 #include <dynsel/dynsel.h>
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A broken assumption stops the program, whatever the hook does that it has or has not. */
+/* A failed assertion stops the program, with or without a hook. */
 #include "port/assert.h"
 
 #include <signal.h>

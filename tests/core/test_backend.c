@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a backend of one's own can rely on: which handles it sees, when it is asked, and that work
- * may end late and in any order.
+ * Guarantees for custom backends: the handles that they get, the times of their calls, and work
+ * that completes late and in any order.
  */
 #include <dynsel/dynsel.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting with a bound, looking without waiting, and the group of a backend. */
+/* Bounded waits, polling without waiting, and the group of a backend. */
 #include <dynsel/dynsel.h>
 
 #include "fakes/manual_backend.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The marks of dynsel_complete(): from anywhere, at any time, once; how the work ended, and what it
- * took.
+ * Completion by dynsel_complete(): from any context, at any time, once; the status of the work, and
+ * its time.
  */
 #define _XOPEN_SOURCE 700
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an interrupt may not call is refused, and changes nothing. */
+/* Calls that an interrupt may not make are refused, and change nothing. */
 #define _POSIX_C_SOURCE 200809L /* sigaction() */
 
 #include <dynsel/dynsel.h>

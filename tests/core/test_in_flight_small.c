@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The small table of submissions in flight: what its own ways must not get wrong. */
+/* The static slots for submissions in flight: the cases that differ from the general table. */
 #include <dynsel/dynsel.h>
 
 #include "fakes/marked_backend.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two threads over one slot, in every order of their atomic operations: src/submission is compiled for
- * this test so that another thread may run before each of them.
+ * Two threads use one slot, in every order of their atomic operations: src/submission is compiled
+ * for this test so that another thread may run before each operation.
  */
 #include <dynsel/dynsel.h>
 

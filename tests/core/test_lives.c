@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What belongs to one initialization of a policy is nothing to the next one at the same address. */
+/* State of one initialization of a policy does not reach the next one at the same address. */
 #include <dynsel/dynsel.h>
 
 #include "test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who hears what of submitted work, and when; and what a group leaves alone. */
+/* Reports on submitted work to policies, and work that a group wait leaves running. */
 #include <dynsel/dynsel.h>
 
 #include "fakes/manual_backend.h"

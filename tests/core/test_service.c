@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Resources that fail: out of service, passed over, and back again. */
+/* Failing resources: out of service, excluded, and reinstated. */
 #include <dynsel/dynsel.h>
 
 #include "fakes/manual_backend.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a task function left, for who waits for its work: before the wait, with it and afterwards.
+/* The event and value of a task function, for the waiting caller: before, during and after the
+ * wait.
  */
 #include <dynsel/dynsel.h>
 

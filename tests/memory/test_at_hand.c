@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The short ways of command groups: whose data are at hand, and whose work is over when it was
- * started. They are taken where they may be, and come to the same as the long ways. */
+/* The short paths of command groups: data are resident, or the work is complete when it was
+ * started. They are taken where possible, and give the same results as the full paths. */
 #include <string.h>
 
 #include "data/coherence.h"
@@ -158,7 +158,8 @@ static job any_job(test_random *random)
     }
 }
 
-/* Any mixture of devices and the host leads to states that differ in who has valid copies. */
+/* A random mixture of devices and the host leads to states that differ in which domains have valid
+ * copies. */
 static void short_and_full_path_give_equal_results(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers from their making to their end: handles, memory, and the results that come home. */
+/* Buffers from init to deinit: handles, memory, and results copied back to the host. */
 #include <dynsel/dynsel.h>
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS
@@ -307,7 +307,7 @@ static dynsel_status add_after_the_other(dynsel_handler *handler, void *args)
     return add(handler, (void *)(uintptr_t)&both[1]);
 }
 
-/* What waits has not been decided to go anywhere. */
+/* Pending work has no resource yet. */
 static void buffer_deinit_with_pending_work_is_busy(void **state)
 {
     (void)state;
@@ -343,7 +343,7 @@ static void *end_buffer(void *args)
     return &status;
 }
 
-/* Another thread ends the buffer, and its results are still on their way. */
+/* Another thread ends the buffer, and its results are still being copied. */
 static void buffer_during_deinit_is_stale_for_other_threads(void **state)
 {
     (void)state;
@@ -370,7 +370,7 @@ static void buffer_during_deinit_is_stale_for_other_threads(void **state)
 }
 #endif
 
-/* Nobody asked for it, and it is over. */
+/* Detached work that is complete. */
 static void buffer_deinit_after_detached_work_completed_succeeds(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which copies of a buffer are valid: nothing is moved that need not be, and nobody finds old
- * data. */
+/* Which copies of a buffer are valid: only data that are not resident are copied, and no reader
+ * gets stale data. */
 #include <string.h>
 
 #include "memory/pair.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of devices that runs out, and steps of a start that fail. */
+/* Full device memory, and failing steps of a start. */
 #include "memory/places.h"
 
 enum { BUFFERS = 5 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a group function records of buffers and accessors, and what of it is refused. */
+/* Records of buffers and accessors made by a group function, and refused calls. */
 #include <string.h>
 
 #include "memory/recorded.h"
@@ -584,7 +584,7 @@ static void other_accessor_at_same_address_must_be_required(void **state)
     assert_error_says("[second]");
 }
 
-/* What was set and then replaced needs no buffer. */
+/* An argument that was replaced needs no buffer. */
 static void replaced_accessor_argument_needs_no_buffer(void **state)
 {
     (void)state;

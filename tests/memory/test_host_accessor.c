@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host accessors: waiting for the data, holding off others, and never for ever. */
+/* Host accessors: they wait for the data, block conflicting work, and never deadlock. */
 #define _XOPEN_SOURCE 700
 
 #include <pthread.h>
@@ -249,7 +249,7 @@ static void wait_for_work_blocked_by_own_host_accessor_is_busy(void **state)
     end_with(DYNSEL_OK);
 }
 
-/* Nobody has the submission, so nobody else could collect it. */
+/* No handle exists, so no other call could collect the submission. */
 static void submit_and_wait_blocked_by_own_host_accessor_leaks_no_slot(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void timed_out_open_keeps_order_of_work(void **state)
     end_with(DYNSEL_OK);
 }
 
-/* What was wrong before is wrong behind it; what was right stays right. */
+/* Failed contents stay failed behind it; valid contents stay valid. */
 static void timed_out_open_passes_earlier_failure_on(void **state)
 {
     (void)state;

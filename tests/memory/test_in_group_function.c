@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A group function may submit, and must not wait: whatever would is refused, and changes nothing.
+/* A group function may submit, but must not wait: calls that would wait are refused, and change
+ * nothing.
  */
 #include <dynsel/dynsel.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments and launches as a group function records them, and what of it is refused. */
+/* Arguments and launches as a group function records them, and refused calls. */
 #include <string.h>
 
 #include "memory/recorded.h"

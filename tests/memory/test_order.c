@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which command groups come before which, whichever policies and resources they went to; and what
- * becomes of those that depend on a failure.
+ * The order of command groups over all policies and resources, and the dependents of failed work.
  */
 #include <dynsel/dynsel.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pointers as arguments: who is given them, who is passed over, and what is refused. */
+/* Pointers as arguments: accepting resources, excluded resources, and refused pointers. */
 #include <string.h>
 
 #include <dynsel/dynsel.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bringing results back took is part of their work's time: what policies hear of it, and what
- * auto_tune makes of that. On a clock that only devices move.
+ * The time to copy results back is part of their work's time: the reports to policies, and their
+ * use in auto_tune. On a clock that only devices advance.
  */
 #include <string.h>
 

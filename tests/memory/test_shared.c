@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices whose copies are the host's memory itself: nothing is copied, and nobody reads what
- * another has. */
+/* Devices that share the host's memory: nothing is copied, and no reader accesses memory that
+ * belongs to another. */
 #include "memory/pair.h"
 
 static void shared_memory_copies_nothing(void **state)

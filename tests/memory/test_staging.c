@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Staging memory: who has it, who gets it next, and when it goes. */
+/* Staging memory: its owner, its next user, and its release. */
 #include "memory/places.h"
 #include "memory/range_types.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What waits is looked at when what it waits for has come, and not before: so many looks, however
- * much waits.
+ * Pending work is checked when its dependencies complete, and not before: the number of checks does
+ * not depend on the number of pending command groups.
  */
 #include <dynsel/dynsel.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a failing call of OpenCL's leaves of buffers, through command groups. */
+/* The state of buffers after a failed OpenCL call in a command group. */
 #include "fixture.h"
 
 enum { WORDS = 16, BAD_LOCAL = 512 };

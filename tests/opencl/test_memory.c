@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the backend asks of drivers for command groups, and what it makes of their failures. */
+/* The backend's calls to drivers for command groups, and its handling of their failures. */
 #include "fixture.h"
 
 #include <dynsel/memory.h>

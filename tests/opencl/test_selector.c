@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which devices a selector chooses, and what it says of wrong ones. */
+/* The devices that a selector chooses, and the errors of wrong selectors. */
 #include "fixture.h"
 
 static const fake_device nvidia[] = {

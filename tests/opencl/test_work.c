@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work on devices that work, fail, and get lost. */
+/* Work on devices that succeed, fail, and are lost. */
 #include "fixture.h"
 
 #define DEVICE(name_, type_, bus_)                                                                 \

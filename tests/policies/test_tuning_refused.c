@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What auto_tune makes of work that its resource refused: that had no turn, and is no load. */
+/* Work that its resource refused takes no turn of auto_tune, and is no load. */
 #include <dynsel/dynsel.h>
 
 #include "room.h"
