@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "data/lock.h"
-#include "groups/recording.h"
+#include "data/validity.h"
 #include "port/context.h"
-#include "submission/deferred.h"
 
 enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
 
+dynsel_brief_lock dynsel_memory_lock;
 dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
 
 void dynsel_buffer_hide(dynsel_buffer_record *record)
@@ -39,6 +38,21 @@ dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dy
                            : DYNSEL_TEXT("the handle is not one that dynsel_buffer_init() made");
     }
     return dynsel_fail(&error);
+}
+
+bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape)
+{
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    const dynsel_buffer_record *const record = dynsel_buffer_find(buffer);
+    if (record != NULL) {
+        *shape = (dynsel_shape){
+            .element_bytes = record->element_bytes,
+            .bytes = record->bytes,
+            .range = record->range,
+        };
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return record != NULL;
 }
 
 static dynsel_buffer_record *find_free(void)
@@ -71,7 +85,7 @@ static void fill_in(dynsel_buffer_record *record, void *data, const dynsel_shape
     record->element_bytes = shape->element_bytes;
     record->bytes = shape->bytes;
     record->range = shape->range;
-    record->host_valid = true;
+    dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, true);
     dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS |
                                                   (uint32_t)(record - dynsel_buffers + 1));
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of buffers. All of it under the lock of src/data/lock.h, but for what says
- * otherwise. */
+/* The table of buffers. All of it under the lock, but for what says otherwise. */
 #ifndef DYNSEL_DATA_BUFFERS_H
 #define DYNSEL_DATA_BUFFERS_H
 
@@ -12,8 +11,18 @@
 #include <dynsel/selection.h>
 #include <dynsel/word.h>
 
+#include "data/parts.h"
 #include "port/atomic.h"
+#include "port/brief_lock.h"
 #include "port/likely.h"
+
+/* One lock for all buffers, domains and waiting command groups, held for short moments: never while
+ * work is started or polled, nor while a user's function or a driver's call that may block runs. */
+extern dynsel_brief_lock dynsel_memory_lock;
+
+enum {
+    DYNSEL_HOST_DOMAIN = 0 /* domains of devices count from 1: their place in the table + 1 */
+};
 
 /* What the library knows of the copy in one domain. */
 typedef struct dynsel_copy_record {
@@ -47,7 +56,7 @@ typedef struct dynsel_fetch {
     uint64_t seen_ns;  /* when it was last seen to go on */
 } dynsel_fetch;
 
-/* What failed work did to a buffer; see src/data/failures.h. Versions of the contents are called
+/* What failed work did to a buffer; see src/groups/failures.h. Versions of the contents are called
  * by the number of entry of the work that writes them; 0: none. */
 typedef struct dynsel_buffer_failures {
     dynsel_word known;           /* 0: there is none; these three are read without the lock too */
@@ -84,12 +93,12 @@ typedef struct dynsel_buffer_record {
     dynsel_word watchers; /* of the fetch; src/groups/watch.h */
     dynsel_buffer_failures failures;
 
-    bool host_valid;
+    bool host_valid;        /* src/data/validity.h */
     bool host_read;         /* work in the host's domain that reads it may be on its way */
     uint8_t fetch_failures; /* in a row, of the fetch that is wanted now */
     /* The domain that it was given up from; 0: none. Who is told clears it. */
     uint32_t fetch_refused;
-    uint32_t valid;     /* which copies hold the data, as bits by domain - 1 */
+    uint32_t valid;     /* the same */
     uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
                            allocated; 0: none */
     dynsel_fetch fetch;
@@ -103,24 +112,6 @@ typedef struct dynsel_buffer_record {
 } dynsel_buffer_record;
 
 extern dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
-
-_Static_assert(CONFIG_DYNSEL_MAX_DOMAINS <= 32, "a word has a bit for each domain");
-
-static inline uint32_t dynsel_domain_bit(uint32_t domain)
-{
-    return 1u << (domain - 1);
-}
-
-static inline bool dynsel_copy_is_valid(const dynsel_buffer_record *record, uint32_t domain)
-{
-    return (record->valid & dynsel_domain_bit(domain)) != 0;
-}
-
-static inline void dynsel_copy_set_valid(dynsel_buffer_record *record, uint32_t domain, bool valid)
-{
-    const uint32_t others = record->valid & ~dynsel_domain_bit(domain);
-    record->valid = valid ? others | dynsel_domain_bit(domain) : others;
-}
 
 /* A handle's token: the place in the table, from 1 on, below a generation, which is never 0. The
  * record of a buffer that is being ended has a token without a place, which is nobody's handle. */
@@ -155,6 +146,9 @@ static inline dynsel_buffer_record *dynsel_buffer_find(dynsel_buffer buffer)
 /* Fails because of a handle that has no record. function: static; subject: the accessor's name or
  * NULL. */
 dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dynsel_buffer buffer);
+
+/* What does not change of a buffer that lives; false: there is none. Takes the lock. */
+bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape);
 
 /* Takes the buffer from its handles, as if it had been ended; its place is not free yet. */
 void dynsel_buffer_hide(dynsel_buffer_record *record);

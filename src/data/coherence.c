@@ -4,11 +4,13 @@
  * entered at once: what follows sees the copies as they will be. `since` says by whose start they
  * become so.
  *
- * Shared memory belongs to the host or to the device. host_valid implies that the host has it.
+ * Shared memory belongs to the host or to the device. That the data are valid in the host's memory implies
+ * that the host has it.
  */
 #include "data/coherence.h"
 
 #include "base/fail.h"
+#include "data/decision.h"
 #include "data/domains.h"
 #include "data/fetch.h"
 #include "data/readback.h"
@@ -130,7 +132,7 @@ static dynsel_status fetch_from(const sight *s, uint32_t domain, bool to_write)
     if (s->record->fetch_refused == domain) {
         return fail_to_fetch(s);
     }
-    const bool valid = dynsel_copy_is_valid(s->record, domain);
+    const bool valid = dynsel_is_valid(s->record, domain);
     s->record->fetch =
         (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS,
                        .contents = valid,
@@ -157,11 +159,11 @@ static uint32_t sharer_of(const dynsel_buffer_record *record)
 /* A domain with a valid copy; rather the one that moves nothing. 0: there is none. */
 static uint32_t source_of(const dynsel_buffer_record *record, uint32_t sharer)
 {
-    if (sharer != 0 && dynsel_copy_is_valid(record, sharer)) {
+    if (sharer != 0 && dynsel_is_valid(record, sharer)) {
         return sharer;
     }
-    uint32_t source = record->valid != 0 ? 1 : 0;
-    while (source != 0 && !dynsel_copy_is_valid(record, source)) {
+    uint32_t source = dynsel_valid_copies(record) != 0 ? 1 : 0;
+    while (source != 0 && !dynsel_is_valid(record, source)) {
         source++;
     }
     return source;
@@ -221,7 +223,8 @@ static dynsel_status look_for_readers(const sight *s)
 /* Data that are not needed change hands all the same, for when the work does not begin. */
 static bool keeps_contents(const sight *s)
 {
-    return s->record->host_valid || dynsel_copy_is_valid(s->record, s->group->domain);
+    return dynsel_is_valid(s->record, DYNSEL_HOST_DOMAIN) ||
+           dynsel_is_valid(s->record, s->group->domain);
 }
 
 static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bool need)
@@ -293,10 +296,9 @@ static dynsel_status look_for_room(const sight *s)
 /* A reader may go on with its own copy beside a fetch. */
 static bool is_fetched(const sight *s, const dynsel_copy_record *copy)
 {
-    dynsel_fetch_look(s->record);
+    s->use->fetch_ended = dynsel_fetch_look(s->record);
     return s->record->fetch.state != DYNSEL_NO_FETCH &&
-           (s->use->writes || !dynsel_copy_is_valid(s->record, s->group->domain) ||
-            copy->memory.shared);
+           (s->use->writes || !dynsel_is_valid(s->record, s->group->domain) || copy->memory.shared);
 }
 
 static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_record *copy)
@@ -311,8 +313,8 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
     if (status != DYNSEL_OK) {
         return status;
     }
-    const bool need = s->use->reads && !dynsel_copy_is_valid(s->record, s->group->domain);
-    if (need && !s->record->host_valid) {
+    const bool need = s->use->reads && !dynsel_is_valid(s->record, s->group->domain);
+    if (need && !dynsel_is_valid(s->record, DYNSEL_HOST_DOMAIN)) {
         return want_data(s, false);
     }
     if (copy->memory.native == NULL) {
@@ -328,12 +330,12 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
 
 static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
 {
-    dynsel_fetch_look(s->record);
+    s->use->fetch_ended = dynsel_fetch_look(s->record);
     if (s->record->fetch.state != DYNSEL_NO_FETCH) {
         return DYNSEL_E_AGAIN;
     }
     const bool writes = s->use->writes;
-    if (s->use->reads && !s->record->host_valid) {
+    if (s->use->reads && !dynsel_is_valid(s->record, DYNSEL_HOST_DOMAIN)) {
         return want_data(s, writes);
     }
     dynsel_status status = look_for_sharer(s);
@@ -359,7 +361,7 @@ static inline dynsel_status look_on_host(const sight *s)
 {
     const dynsel_buffer_record *const record = s->record;
     const bool is_plain = record->shared_by == 0 && record->fetch.state == DYNSEL_NO_FETCH &&
-                          (record->host_valid || !s->use->reads);
+                          (dynsel_is_valid(record, DYNSEL_HOST_DOMAIN) || !s->use->reads);
     return DYNSEL_LIKELY(is_plain) ? DYNSEL_OK : look_closely_on_host(s);
 }
 
@@ -398,4 +400,22 @@ bool dynsel_coherence_blocker(const dynsel_handler *group, uint32_t *token)
 {
     *token = group->obstacle - 1;
     return group->obstacle != 0 && dynsel_stage_of(*token) != DYNSEL_STAGE_OVER;
+}
+
+bool dynsel_coherence_would_move(const dynsel_buffer_record *record, uint32_t domain, bool is_host)
+{
+    if (domain == DYNSEL_HOST_DOMAIN && !is_host) {
+        return true;
+    }
+    if (domain == DYNSEL_HOST_DOMAIN) {
+        const uint32_t sharer = record->shared_by;
+        return !dynsel_is_valid(record, DYNSEL_HOST_DOMAIN) &&
+               (sharer == 0 || !dynsel_is_valid(record, sharer));
+    }
+    const dynsel_copy_record *const copy = &record->copies[domain - 1];
+    const bool shares = copy->memory.native != NULL
+                            ? record->shared_by == domain
+                            : record->shared_by == 0 && dynsel_domains[domain - 1].shares;
+    return !dynsel_is_valid(record, domain) &&
+           !(shares && dynsel_is_valid(record, DYNSEL_HOST_DOMAIN));
 }

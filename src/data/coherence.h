@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which copies of a buffer are valid, and what has to be moved. */
+/* What has to be moved before a command group can be started. */
 #ifndef DYNSEL_DATA_COHERENCE_H
 #define DYNSEL_DATA_COHERENCE_H
 
@@ -15,55 +15,22 @@ typedef struct dynsel_outlook {
     /* DYNSEL_OK: it may be started, and its effect on the copies has been entered. DYNSEL_E_AGAIN:
      * not yet. Another failure (group->error set): what it reads is lost. */
     dynsel_status status;
-    /* With DYNSEL_E_AGAIN: a fetch that the caller has to begin, without the lock; NULL: none. */
+    /* With DYNSEL_E_AGAIN: a fetch that the caller has to begin; NULL: none. */
     dynsel_buffer_record *fetch;
 } dynsel_outlook;
 
-/* Nothing is in the way of work in the domain, and nothing has to be done for it. */
-static inline bool dynsel_copy_is_at_hand(const dynsel_buffer_record *record, uint32_t domain)
-{
-    const dynsel_copy_record *const copy = &record->copies[domain - 1];
-    return dynsel_copy_is_valid(record, domain) && copy->since == 0 &&
-           record->fetch.state == DYNSEL_NO_FETCH && copy->memory.mapping == DYNSEL_UNMAPPED;
-}
-
-/* Under the lock, for a command group whose order allows the start. The short way of most work on
- * devices: where all of its copies are at hand and nothing is staged, it is decided to start it, as
- * dynsel_coherence_look() would. False: nothing was changed. */
-bool dynsel_coherence_start_at_hand(dynsel_handler *group);
-
 /* Under the lock, for a command group whose order allows the start (or who only wants data: host
- * accessors, dynsel_buffer_deinit()). Polls fetches that run, and ends them. */
+ * accessors, dynsel_buffer_deinit()). Polls fetches that run, and ends them: `fetch_ended` of a use
+ * says that those who wait for its fetch are to be told. */
 dynsel_outlook dynsel_coherence_look(dynsel_handler *group);
-
-/* Under the lock: enters the effect of the start on the copies; for dynsel_coherence_look(). */
-void dynsel_coherence_decide(dynsel_handler *group);
-
-/* Under the lock: the start that was decided did not take place. */
-void dynsel_coherence_take_back(dynsel_handler *group);
-
-/* Under the lock: takes back what the start would have made of the copies, but for what was brought
- * for it. */
-void dynsel_coherence_undo(const dynsel_handler *group);
-
-/* Under the lock: the same of work whose command did not begin, as was known only after others had
- * come behind it on its resource. */
-void dynsel_coherence_undo_late(const dynsel_handler *group);
-
-/* Without the lock: begins the fetch that dynsel_coherence_look() asked for, or gives a lost copy
- * up. */
-void dynsel_fetch_begin(dynsel_buffer_record *record);
 
 /* Under the lock, after DYNSEL_E_AGAIN: work that has to end first, because of the data; it is
  * being started or was, or is an open host accessor. False: none, as where a fetch runs. */
 bool dynsel_coherence_blocker(const dynsel_handler *group, uint32_t *token);
 
-/* Under the lock: a start that was decided took place, and the work failed. What it brought may not
- * have arrived; certainly not where it came after what failed. */
-void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status);
-
-/* Under the lock: the first use whose data work ahead on the same resource was to bring and could
- * not; NULL: none. */
-const dynsel_use *dynsel_coherence_missed(const dynsel_handler *group);
+/* Under the lock: whether data would have to be moved for work in the domain that needs them. A copy
+ * that is or would be the host's memory itself moves nothing in. is_host: of a resource that works
+ * in the host's memory; without it, DYNSEL_HOST_DOMAIN is a domain where nothing was yet. */
+bool dynsel_coherence_would_move(const dynsel_buffer_record *record, uint32_t domain, bool is_host);
 
 #endif

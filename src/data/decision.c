@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the start of a command group makes of the copies of its buffers, and how that is undone. */
-#include "data/coherence.h"
+#include "data/decision.h"
 
 #include "data/domains.h"
 #include "data/readback.h"
@@ -15,12 +14,11 @@ static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain
 static void commit_on_host(dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
-    use->host_was_valid = record->host_valid;
+    use->host_was_valid = dynsel_is_valid(record, DYNSEL_HOST_DOMAIN);
     record->movement.copies_avoided += use->fetched ? 0 : 1;
     if (use->writes) {
-        use->others_valid = record->valid;
-        record->valid = 0;
-        record->host_valid = true;
+        use->others_valid = dynsel_valid_copies(record);
+        dynsel_set_valid_only(record, DYNSEL_HOST_DOMAIN);
         dynsel_readback_forget(record);
     } else {
         record->host_read = true;
@@ -32,8 +30,8 @@ static void commit_on_device(const dynsel_handler *group, dynsel_use *use)
     dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[group->domain - 1];
     dynsel_copy_record *const copy = copy_in(record, group->domain);
-    use->host_was_valid = record->host_valid;
-    use->was_valid = dynsel_copy_is_valid(record, group->domain);
+    use->host_was_valid = dynsel_is_valid(record, DYNSEL_HOST_DOMAIN);
+    use->was_valid = dynsel_is_valid(record, group->domain);
     copy->used = ++domain->uses;
     if (!use->contents || copy->memory.shared) {
         record->movement.copies_avoided++;
@@ -47,14 +45,15 @@ static void commit_on_device(const dynsel_handler *group, dynsel_use *use)
         record->shared_by = group->domain;
     }
     if (use->writes) {
-        use->others_valid = record->valid;
-        record->valid = 0;
-        record->host_valid = false;
+        use->others_valid = dynsel_valid_copies(record);
+        dynsel_set_valid_only(record, group->domain);
         dynsel_readback_expect(record, group);
-    } else if (use->bring && copy->memory.shared) {
-        record->host_valid = false;
+    } else {
+        if (use->bring && copy->memory.shared) {
+            dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, false);
+        }
+        dynsel_set_valid(record, group->domain, true);
     }
-    record->valid |= dynsel_domain_bit(group->domain);
 }
 
 void dynsel_coherence_decide(dynsel_handler *group)
@@ -94,14 +93,14 @@ bool dynsel_coherence_start_at_hand(dynsel_handler *group)
 }
 
 /* What was valid before in other domains is so still, but for what is not there any more. */
-static uint32_t valid_before(const dynsel_use *use)
+static dynsel_copy_set valid_before(const dynsel_use *use)
 {
     const dynsel_buffer_record *const record = use->record;
-    uint32_t valid = use->others_valid;
+    dynsel_copy_set valid = use->others_valid;
     for (uint32_t domain = 1; domain <= CONFIG_DYNSEL_MAX_DOMAINS; domain++) {
         const dynsel_copy_record *const copy = &record->copies[domain - 1];
         if (copy->memory.native == NULL || copy->lost) {
-            valid &= ~dynsel_domain_bit(domain);
+            valid &= ~dynsel_copy_bit(domain);
         }
     }
     return valid;
@@ -110,8 +109,8 @@ static uint32_t valid_before(const dynsel_use *use)
 static void undo_on_host(const dynsel_use *use, dynsel_buffer_record *record)
 {
     if (use->writes) {
-        record->host_valid = use->host_was_valid;
-        record->valid |= valid_before(use);
+        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, use->host_was_valid);
+        dynsel_add_valid_copies(record, valid_before(use));
     }
 }
 
@@ -137,12 +136,12 @@ static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, 
         copy->since = 0;
     }
     const bool valid = use->was_valid || came || (has_host && use->host_was_valid);
-    dynsel_copy_set_valid(record, domain, valid && there);
+    dynsel_set_valid(record, domain, valid && there);
     if (use->writes) {
-        record->valid |= valid_before(use);
+        dynsel_add_valid_copies(record, valid_before(use));
     }
     if (use->writes || moved) {
-        record->host_valid = use->host_was_valid && !has_host;
+        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, use->host_was_valid && !has_host);
     }
 }
 
@@ -277,8 +276,8 @@ void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status)
         if (status == DYNSEL_E_DEPENDENCY) {
             copy->missed = group->token;
         }
-        if (record->host_valid) {
-            dynsel_copy_set_valid(record, group->domain, false);
+        if (dynsel_is_valid(record, DYNSEL_HOST_DOMAIN)) {
+            dynsel_set_valid(record, group->domain, false);
         }
     }
 }

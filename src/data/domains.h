@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of memory domains. Under the lock of src/data/lock.h. */
+/* The table of memory domains. Under the lock of src/data/buffers.h. */
 #ifndef DYNSEL_DATA_DOMAINS_H
 #define DYNSEL_DATA_DOMAINS_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/evict.h"
 
+#include "data/buffers.h"
 #include "data/domains.h"
-#include "data/lock.h"
 #include "data/users.h"
+#include "data/validity.h"
 #include "groups/group.h"
 #include "port/assert.h"
 #include "submission/deferred.h"
@@ -15,7 +16,7 @@ void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_give
     given->own = copy->own;
     given->memory = copy->memory;
     *copy = (dynsel_copy_record){.since = 0};
-    dynsel_copy_set_valid(record, domain, false);
+    dynsel_set_valid(record, domain, false);
     if (record->shared_by == domain) {
         record->shared_by = 0;
     }
@@ -35,7 +36,7 @@ static bool may_leave(const dynsel_handler *group, const dynsel_buffer_record *r
     for (uint32_t i = 0; i < group->use_count && !launched; i++) {
         const dynsel_use *const use = &group->uses[i];
         if (use->record == record && use->writes &&
-            (use->others_valid & dynsel_domain_bit(domain)) != 0) {
+            (use->others_valid & dynsel_copy_bit(domain)) != 0) {
             return true;
         }
     }
@@ -58,7 +59,8 @@ static bool is_kept(const dynsel_buffer_record *record, uint32_t domain)
 
 static bool is_valid_elsewhere(const dynsel_buffer_record *record, uint32_t domain)
 {
-    return record->host_valid || (record->valid & ~dynsel_domain_bit(domain)) != 0;
+    return dynsel_is_valid(record, DYNSEL_HOST_DOMAIN) ||
+           (dynsel_valid_copies(record) & ~dynsel_copy_bit(domain)) != 0;
 }
 
 /* Memory of the host's would not make room on the device. */
@@ -66,7 +68,7 @@ static bool may_go(const dynsel_buffer_record *record, uint32_t domain, bool val
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
     return copy->memory.native != NULL && !copy->memory.shared &&
-           dynsel_copy_is_valid(record, domain) == valid &&
+           dynsel_is_valid(record, domain) == valid &&
            (!valid || is_valid_elsewhere(record, domain)) &&
            (record->fetch.state == DYNSEL_NO_FETCH || record->fetch.domain != domain);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving copies up. Under the lock of src/data/lock.h, but for what says otherwise: drivers may
+/* Giving copies up. Under the lock of src/data/buffers.h, but for what says otherwise: drivers may
  * take their time to give memory back. */
 #ifndef DYNSEL_DATA_EVICT_H
 #define DYNSEL_DATA_EVICT_H

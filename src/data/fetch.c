@@ -2,17 +2,16 @@
 #include "data/fetch.h"
 
 #include "base/fail.h"
-#include "data/coherence.h"
+#include "data/buffers.h"
 #include "data/domains.h"
 #include "data/evict.h"
-#include "data/lock.h"
 #include "data/readback.h"
-#include "groups/watch.h"
+#include "data/validity.h"
 
 /* What is on a device that failed is gone; its memory is given up when somebody wants the copy. */
 static void lose(dynsel_buffer_record *record, uint32_t domain)
 {
-    dynsel_copy_set_valid(record, domain, false);
+    dynsel_set_valid(record, domain, false);
     record->copies[domain - 1].lost = true;
 }
 
@@ -26,13 +25,12 @@ static bool is_lost(const dynsel_fetch *fetch)
 static void end_well(dynsel_buffer_record *record)
 {
     if (record->fetch.contents) {
-        record->host_valid = true;
+        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, true);
         dynsel_readback_end(record);
     }
     record->fetch_failures = 0;
     record->fetch_refused = 0;
     record->fetch.state = DYNSEL_NO_FETCH;
-    dynsel_watch_fetch_changed(record);
 }
 
 /* The copy is as good as before, unless its device is lost. again: another try may help. */
@@ -49,18 +47,17 @@ static void end_failed(dynsel_buffer_record *record, const dynsel_error *failure
         record->fetch_refused = domain;
         record->fetch_failures = 0;
     }
-    if (memory->shared && memory->mapping == DYNSEL_UNMAPPED &&
-        dynsel_copy_is_valid(record, domain)) {
-        record->host_valid = false; /* it may have been the host's to be read */
+    if (memory->shared && memory->mapping == DYNSEL_UNMAPPED && dynsel_is_valid(record, domain)) {
+        /* it may have been the host's to be read */
+        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, false);
     }
     record->fetch.state = DYNSEL_NO_FETCH;
-    dynsel_watch_fetch_changed(record);
 }
 
-void dynsel_fetch_look(dynsel_buffer_record *record)
+bool dynsel_fetch_look(dynsel_buffer_record *record)
 {
     if (record->fetch.state != DYNSEL_FETCH_RUNS) {
-        return;
+        return false;
     }
     const dynsel_fetch *const fetch = &record->fetch;
     dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
@@ -74,7 +71,7 @@ void dynsel_fetch_look(dynsel_buffer_record *record)
     }
     if (status == DYNSEL_E_AGAIN) {
         dynsel_readback_goes_on(&record->fetch);
-        return;
+        return false;
     }
     const dynsel_error failure = dynsel_details_of(status, failures_before);
     ops->release(backend, &work);
@@ -85,6 +82,7 @@ void dynsel_fetch_look(dynsel_buffer_record *record)
             DYNSEL_UNMAPPED; /* it has not changed hands */
         end_failed(record, &failure, true);
     }
+    return true;
 }
 
 static void count(dynsel_buffer_record *record)
@@ -101,18 +99,15 @@ static void count(dynsel_buffer_record *record)
  * again. */
 static void give_up(dynsel_buffer_record *record)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
     dynsel_given_copy given;
     dynsel_copy_take(record, record->fetch.domain, &given);
     dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_copy_release(&given);
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     record->fetch.state = DYNSEL_NO_FETCH;
-    dynsel_watch_fetch_changed(record);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
-/* The state is that of this thread alone until the lock is taken. */
+/* While the lock is not held the state is that of this thread alone. */
 void dynsel_fetch_begin(dynsel_buffer_record *record)
 {
     dynsel_fetch *const fetch = &record->fetch;
@@ -123,6 +118,7 @@ void dynsel_fetch_begin(dynsel_buffer_record *record)
     dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
     dynsel_memory *const memory = &record->copies[fetch->domain - 1].memory;
     fetch->done = (dynsel_event){.native = NULL};
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_readback_begin(fetch);
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const dynsel_status status = backend->ops->memory->fetch(
@@ -135,11 +131,9 @@ void dynsel_fetch_begin(dynsel_buffer_record *record)
     }
     if (status == DYNSEL_OK && fetch->done.native != NULL) {
         fetch->state = DYNSEL_FETCH_RUNS;
-        dynsel_watch_fetch_changed(record);
     } else if (status == DYNSEL_OK) {
         end_well(record);
     } else {
         end_failed(record, &failure, status == DYNSEL_E_AGAIN);
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
 }

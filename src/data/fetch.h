@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bringing data into the host's memory. Under the lock of src/data/lock.h. */
+/* Copying data out, into the host's memory. Under the lock. */
 #ifndef DYNSEL_DATA_FETCH_H
 #define DYNSEL_DATA_FETCH_H
 
 #include "data/buffers.h"
 
-/* Looks at a fetch that runs, and ends it if it is complete. */
-void dynsel_fetch_look(dynsel_buffer_record *record);
+/* Looks at a fetch that runs, and ends it if it is complete. True: it has ended, and those who wait
+ * for it are to be told. */
+bool dynsel_fetch_look(dynsel_buffer_record *record);
+
+/* Begins the fetch that dynsel_coherence_look() asked for, or gives a lost copy up. Lets the lock go
+ * meanwhile. When it returns the fetch runs or has ended, and those who wait for it are to be told.
+ */
+void dynsel_fetch_begin(dynsel_buffer_record *record);
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of buffers: from ranges and offsets to boxes of bytes. */
-#include "groups/recording.h"
+#include "data/parts.h"
 
-#include "data/buffers.h"
-#include "data/lock.h"
+#include <stdint.h>
 
 bool dynsel_multiply(size_t a, size_t b, size_t *product)
 {
@@ -23,26 +21,6 @@ bool dynsel_range_is_whole(const dynsel_range *range)
         }
     }
     return true;
-}
-
-dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape)
-{
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    const dynsel_buffer_record *record = dynsel_buffer_find(buffer);
-    if (record != NULL) {
-        *shape = (dynsel_shape){
-            .element_bytes = record->element_bytes,
-            .bytes = record->bytes,
-            .range = record->range,
-        };
-    }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
-    if (record != NULL) {
-        return DYNSEL_OK;
-    }
-    const dynsel_status status = dynsel_buffer_refuse(call->function, call->subject, buffer);
-    dynsel_call_note_failure(call);
-    return status;
 }
 
 /* In 3 dimensions. front: the sizes of those that are not there. */
@@ -70,16 +48,13 @@ static bool fits(uint32_t dimensions, const dynsel_shape *shape)
     return dimensions == 0 || dimensions == shape->range.dimensions;
 }
 
-dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *accessor,
-                             const dynsel_shape *shape, dynsel_area *part)
+dynsel_part_check dynsel_part_find(const dynsel_accessor *accessor, const dynsel_shape *shape,
+                                   dynsel_area *part)
 {
     static const dynsel_range nothing = {.size = {0}};
     const uint32_t dimensions = shape->range.dimensions;
     if (!fits(accessor->range.dimensions, shape) || !fits(accessor->offset.dimensions, shape)) {
-        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_INVALID,
-                                    "its range and offset need as many dimensions as the buffer "
-                                    "has: {}",
-                                    dimensions);
+        return DYNSEL_PART_HAS_OTHER_DIMENSIONS;
     }
     size_t whole[DYNSEL_MAX_DIMENSIONS];
     widen(whole, &shape->range, dimensions, 1);
@@ -87,11 +62,7 @@ dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *acc
           dimensions, 1);
     widen(part->first, accessor->offset.dimensions != 0 ? &accessor->offset : &nothing, dimensions,
           0);
-    return is_within(part, whole)
-               ? DYNSEL_OK
-               : DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
-                               "its range and offset reach past the end of the buffer, or hold no "
-                               "element (an offset needs a range)");
+    return is_within(part, whole) ? DYNSEL_PART_FITS : DYNSEL_PART_IS_OUTSIDE;
 }
 
 bool dynsel_part_is_all(const dynsel_area *part, const dynsel_shape *shape)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/readback.h"
 
+#include "data/buffers.h"
 #include "data/domains.h"
-#include "data/lock.h"
 #include "policy/report.h"
 #include "port/pause.h"
 #include "submission/in_flight.h"

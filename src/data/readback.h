@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What bringing data back took belongs to the time of the work that wrote them, and its policy is
- * told, if it wants to know. Under the lock of src/data/lock.h, but for what says otherwise.
+ * told, if it wants to know. Under the lock of src/data/buffers.h, but for what says otherwise.
  */
 #ifndef DYNSEL_DATA_READBACK_H
 #define DYNSEL_DATA_READBACK_H

@@ -3,10 +3,9 @@
 
 #include <stddef.h>
 
+#include "data/buffers.h"
 #include "data/domains.h"
 #include "data/evict.h"
-#include "data/lock.h"
-#include "groups/watch.h"
 #include "port/assert.h"
 #include "port/likely.h"
 #include "submission/deferred.h"
@@ -268,17 +267,6 @@ static uint32_t find_first(const dynsel_handler *group)
     return !first->doomed && first->domain == group->domain && is_behind(group, first) ? *turn : 0;
 }
 
-/* It is the first in its domain. What has ended by now is looked at again. */
-static void watch_users(dynsel_handler *group)
-{
-    group->wants_staging = true;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
-        if (staging[i].user != 0 && !dynsel_watch_staging_of(staging[i].user - 1)) {
-            group->wants_staging = false;
-        }
-    }
-}
-
 dynsel_status dynsel_staging_take(dynsel_handler *group)
 {
     if (DYNSEL_LIKELY(group->staged_count == 0) || group->domain == DYNSEL_HOST_DOMAIN) {
@@ -289,14 +277,17 @@ dynsel_status dynsel_staging_take(dynsel_handler *group)
     if (first != 0 || !fits_now(group)) {
         *turn = first != 0 ? first : group->token;
         group->obstacle = first != 0 ? first : find_user(group->domain);
-        if (first == 0) {
-            watch_users(group);
-        }
+        group->wants_staging = first == 0;
         return DYNSEL_E_AGAIN;
     }
     *turn = *turn == group->token ? 0 : *turn;
     take_all(group);
     return DYNSEL_OK;
+}
+
+uint32_t dynsel_staging_user(uint32_t place)
+{
+    return staging[place].user;
 }
 
 void dynsel_staging_give_back(const dynsel_handler *group)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of devices that ranges are staged in: a table, from which command groups take what they
  * need when they are started, and which keeps the memory for the next. Under the lock of
- * src/data/lock.h, but for what says otherwise. */
+ * src/data/buffers.h, but for what says otherwise. */
 #ifndef DYNSEL_DATA_STAGING_H
 #define DYNSEL_DATA_STAGING_H
 
@@ -23,8 +23,12 @@ typedef enum dynsel_staging_need {
 dynsel_staging_need dynsel_staging_need_of(const dynsel_handler *group);
 
 /* Takes all that it needs for its start in its domain, or nothing: DYNSEL_E_AGAIN, with
- * group->obstacle. */
+ * group->obstacle; and group->wants_staging where it is the first in its domain, which those that
+ * have some are to tell of their end. */
 dynsel_status dynsel_staging_take(dynsel_handler *group);
+
+/* Token + 1 of who has taken this one of CONFIG_DYNSEL_STAGING_COUNT, or had; 0: nobody. */
+uint32_t dynsel_staging_user(uint32_t place);
 
 /* The start did not take place. */
 void dynsel_staging_give_back(const dynsel_handler *group);

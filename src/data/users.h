@@ -2,7 +2,7 @@
 /*
  * Who uses a buffer: the last work that writes it and those that read it since, which are in its
  * record, and earlier work that is not over although others have come after it: on a device that
- * keeps the order nobody may have looked at it yet. Under the lock of src/data/lock.h.
+ * keeps the order nobody may have looked at it yet. Under the lock of src/data/buffers.h.
  */
 #ifndef DYNSEL_DATA_USERS_H
 #define DYNSEL_DATA_USERS_H

@@ -2,10 +2,11 @@
 /* The task that a policy sees of a command group. */
 #include "base/fail.h"
 #include "data/domains.h"
-#include "data/pointers.h"
-#include "data/range_places.h"
+#include "data/staging.h"
 #include "groups/place.h"
+#include "groups/pointers.h"
 #include "groups/run.h"
+#include "port/likely.h"
 #include "submission/deferred.h"
 
 /* Borrowed by the policy while it chooses. */
@@ -31,10 +32,63 @@ static bool has_form(const dynsel_backend *backend, const dynsel_command *comman
     }
 }
 
+static DYNSEL_ASIDE bool may_be_staged(const dynsel_handler *group, const dynsel_memory_ops *memory)
+{
+    return group->only_on_host == NULL && memory->write_back != NULL &&
+           dynsel_staging_need_of(group) == DYNSEL_STAGING_FITS;
+}
+
+/* Whether resources of this backend can get its ranges: in the host's memory there is nothing to
+ * it. */
+static inline bool ranges_may_go(const dynsel_handler *group, const dynsel_backend *backend)
+{
+    return DYNSEL_LIKELY(group->staged_count == 0 && group->only_on_host == NULL) ||
+           backend->ops->memory == NULL || may_be_staged(group, backend->ops->memory);
+}
+
+static dynsel_status refuse_function(const dynsel_handler *group, const char *function)
+{
+    (void)group; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    (void)function;
+    return dynsel_fail(&(dynsel_error){
+        .status = DYNSEL_E_UNSUPPORTED,
+        .function = DYNSEL_TEXT(function),
+        .subject = DYNSEL_TEXT(group->only_on_host),
+        .detail = DYNSEL_TEXT("a range is transformed by it, and it has no form in OpenCL C: "
+                              "declare it with DYNSEL_TRANSFORM_ITERATOR, or give the policy a "
+                              "resource of the host, and the kernel a C function"),
+    });
+}
+
+/* Why a backend that has a form cannot; on behalf of `function`. */
+DYNSEL_RARE static dynsel_status refuse_ranges(const dynsel_handler *group, const char *function)
+{
+    (void)function;
+    if (group->only_on_host != NULL) {
+        return refuse_function(group, function);
+    }
+    switch (dynsel_staging_need_of(group)) {
+    case DYNSEL_STAGING_TOO_MANY:
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
+                              "its ranges need more than the {} staging buffers that there are: "
+                              "raise CONFIG_DYNSEL_STAGING_COUNT, or let the host do the work",
+                              CONFIG_DYNSEL_STAGING_COUNT);
+    case DYNSEL_STAGING_TOO_LARGE:
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
+                              "its ranges need more than the {} bytes of staging memory that there "
+                              "are: raise CONFIG_DYNSEL_STAGING_BYTES, or let the host do the work",
+                              CONFIG_DYNSEL_STAGING_BYTES);
+    case DYNSEL_STAGING_FITS:
+    default:
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,
+                              "a range cannot be staged: the backend has no `write_back`", 0);
+    }
+}
+
 static inline bool can_run(look *seen, const dynsel_handler *group, const dynsel_backend *backend)
 {
     const bool can = has_form(backend, &group->command);
-    if (DYNSEL_LIKELY(!can || dynsel_ranges_may_go(group, backend))) {
+    if (DYNSEL_LIKELY(!can || ranges_may_go(group, backend))) {
         return can;
     }
     seen->without_ranges = true;
@@ -114,7 +168,7 @@ static inline dynsel_status refined(dynsel_status status, const look *seen,
                                     const dynsel_handler *group, const dynsel_request *request)
 {
     if (!DYNSEL_LIKELY(status != DYNSEL_E_UNSUPPORTED || !seen->without_ranges)) {
-        return dynsel_ranges_refuse(group, request->manner->function);
+        return refuse_ranges(group, request->manner->function);
     }
     return DYNSEL_LIKELY(status != DYNSEL_E_INVALID || seen->task.passed_over == NULL)
                ? status

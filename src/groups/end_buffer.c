@@ -6,10 +6,11 @@
 #include "data/buffers.h"
 #include "data/coherence.h"
 #include "data/evict.h"
-#include "data/failures.h"
-#include "data/lock.h"
 #include "data/readback.h"
 #include "data/users.h"
+#include "data/validity.h"
+#include "groups/failures.h"
+#include "groups/watch.h"
 #include "port/atomic.h"
 #include "port/context.h"
 #include "port/lock.h"
@@ -54,12 +55,12 @@ static dynsel_status close_off_when_over(dynsel_buffer buffer, dynsel_buffer_rec
 /* Lets the lock of the memory go while something is moved. */
 static void wait_for(dynsel_buffer_record *fetch, uint32_t round)
 {
-    dynsel_brief_lock_release(&dynsel_memory_lock);
     if (fetch != NULL) {
-        dynsel_fetch_begin(fetch);
-    } else {
-        dynsel_pause(round);
+        dynsel_watch_begin_fetch(fetch);
+        return;
     }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_pause(round);
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
 }
 
@@ -75,9 +76,11 @@ static dynsel_error bring_home(dynsel_buffer_record *record)
     };
     dynsel_outlook outlook = dynsel_coherence_look(&home);
     for (uint32_t round = 0; outlook.status == DYNSEL_E_AGAIN; round++) {
+        dynsel_watch_looked_at(&home);
         wait_for(outlook.fetch, round);
         outlook = dynsel_coherence_look(&home);
     }
+    dynsel_watch_looked_at(&home);
     if (home.error.status != DYNSEL_OK && home.error.code == 0) {
         home.error.function = DYNSEL_TEXT("dynsel_buffer_deinit");
     }
@@ -93,7 +96,7 @@ static bool bring_what_is_left(dynsel_buffer_record *record, dynsel_buffer handl
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     *error = bring_home(record);
     const bool lost = dynsel_failure_at_end(record, error);
-    const bool ends = lost || error->status == DYNSEL_OK || record->valid == 0;
+    const bool ends = lost || error->status == DYNSEL_OK || dynsel_valid_copies(record) == 0;
     if (!ends) {
         dynsel_word_store_release(&record->token, handle.token);
     }

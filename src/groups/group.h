@@ -2,7 +2,7 @@
 /*
  * A command group: what its group function registered, and then what it waits for. There is one for
  * each slot; it belongs to who claimed the slot, and from its publication on what is marked below
- * is changed only under the lock of src/data/lock.h.
+ * is changed only under the lock of src/data/buffers.h.
  */
 #ifndef DYNSEL_GROUPS_GROUP_H
 #define DYNSEL_GROUPS_GROUP_H
@@ -14,12 +14,10 @@
 #include <dynsel/memory.h>
 #include <dynsel/statistics.h>
 
+#include "data/buffers.h"
 #include "submission/slot.h"
 
-enum {
-    DYNSEL_GROUP_KEY_WORDS = 8,
-    DYNSEL_HOST_DOMAIN = 0 /* domains of devices count from 1: their place in the table + 1 */
-};
+enum { DYNSEL_GROUP_KEY_WORDS = 8 };
 
 enum {
     DYNSEL_NO_USE = 0xffff, /* of an accessor that was used and is not yet required */
@@ -63,13 +61,14 @@ typedef struct dynsel_use {
     bool reads;       /* the old contents are needed */
     bool writes;
     /* What was decided for the start, under the lock; then it is who starts it that reads it. */
-    bool allocate;  /* there is no copy in the domain yet */
-    bool bring;     /* something has to be handed to the device, or is new there */
-    bool contents;  /* namely the data */
-    bool may_share; /* what is allocated may be the host's memory */
-    bool brought;   /* that was started */
-    bool fetched;   /* data were brought to the host's memory for it */
-    bool was_valid; /* to take the decision back: the copy in the domain, */
+    bool allocate;    /* there is no copy in the domain yet */
+    bool bring;       /* something has to be handed to the device, or is new there */
+    bool contents;    /* namely the data */
+    bool may_share;   /* what is allocated may be the host's memory */
+    bool brought;     /* that was started */
+    bool fetch_ended; /* at the last look */
+    bool fetched;     /* data were brought to the host's memory for it */
+    bool was_valid;   /* to take the decision back: the copy in the domain, */
     bool host_was_valid;
     uint32_t others_valid; /* and those in other domains, as bits by place in the table */
 } dynsel_use;
@@ -180,6 +179,10 @@ struct dynsel_handler {
 };
 
 extern dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+/* Of the command groups that were entered, counted round; never 0, which is nobody's. Tests set it,
+ * because they cannot enter as many as that takes. */
+extern uint32_t dynsel_order_entries;
 
 static inline dynsel_handler *dynsel_group_of(const dynsel_slot *slot)
 {

@@ -1,8 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What group functions have in common: their errors, and what kind of work it is. */
+/* A command group while it is recorded: before its group function, what all functions that this
+ * calls have in common, and what it left. */
 #include <dynsel/command_group.h>
 
+#include "data/buffers.h"
 #include "groups/recording.h"
+
+dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+uint32_t dynsel_order_entries;
+
+static inline void begin_command(dynsel_command *command)
+{
+    command->kind = DYNSEL_COMMAND_NONE;
+    command->kernel = NULL;
+    command->launch.where = NULL;
+    command->launch.global.dimensions = 0;
+    command->launch.local.dimensions = 0;
+    command->launch.offset = (dynsel_range){.dimensions = 0};
+    command->from = NULL;
+    command->to = NULL;
+    command->element = NULL;
+    command->after = NULL;
+    command->after_count = 0;
+}
+
+/* What counts and flags do not cover is written before it is read: most of it is never touched.
+ * What is the lock's is written when the command group gets its place (src/groups/place.c). */
+void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function)
+{
+    group->open = true;
+    group->unsettled = false;
+    group->has_pointers = false;
+    group->token = token + 1;
+    group->error.status = DYNSEL_OK;
+    group->function = function;
+    group->id = 0;
+    group->key_word_count = 0;
+#if CONFIG_DYNSEL_ASPECTS
+    group->aspects = 0;
+#endif
+    group->bound_count = 0;
+    group->use_count = 0;
+    group->argument_count = 0;
+    group->value_bytes = 0;
+    group->staged_count = 0;
+    group->only_on_host = NULL;
+    group->host_range_count = 0;
+    group->direct_bytes = 0;
+    group->bytes = (dynsel_range_bytes){.staged_in = 0};
+    group->host_task = NULL;
+    begin_command(&group->command);
+}
 
 void dynsel_call_note_failure(const dynsel_call *call)
 {
@@ -35,6 +83,35 @@ void dynsel_call_refuse_use(const dynsel_call *call)
                    DYNSEL_TEXT("the handler is not that of a running group function"), 0);
     } else {
         (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "an argument is NULL");
+    }
+}
+
+dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape)
+{
+    if (dynsel_buffer_shape(buffer, shape)) {
+        return DYNSEL_OK;
+    }
+    const dynsel_status status = dynsel_buffer_refuse(call->function, call->subject, buffer);
+    dynsel_call_note_failure(call);
+    return status;
+}
+
+dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *accessor,
+                             const dynsel_shape *shape, dynsel_area *part)
+{
+    switch (dynsel_part_find(accessor, shape, part)) {
+    case DYNSEL_PART_HAS_OTHER_DIMENSIONS:
+        return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_INVALID,
+                                    "its range and offset need as many dimensions as the buffer "
+                                    "has: {}",
+                                    shape->range.dimensions);
+    case DYNSEL_PART_IS_OUTSIDE:
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "its range and offset reach past the end of the buffer, or hold no "
+                             "element (an offset needs a range)");
+    case DYNSEL_PART_FITS:
+    default:
+        return DYNSEL_OK;
     }
 }
 
@@ -73,3 +150,90 @@ dynsel_status dynsel_need_aspects(dynsel_handler *handler, dynsel_aspect_set asp
     return status;
 }
 #endif
+
+/* What it did wrong comes before what it returned. */
+DYNSEL_RARE static dynsel_status pass_on(dynsel_handler *group, dynsel_status returned,
+                                         uint32_t failures_before)
+{
+    if (group->error.status != DYNSEL_OK) {
+        return dynsel_fail(&group->error);
+    }
+    dynsel_error error = dynsel_details_of(returned, failures_before);
+    if (error.function == NULL && error.detail == NULL) {
+        error.function = DYNSEL_TEXT("dynsel_submit_command_group");
+        error.detail = DYNSEL_TEXT("the group function returned this");
+    }
+    return dynsel_fail(&error);
+}
+
+static dynsel_status refuse_accessor(dynsel_call *call, const dynsel_bound *bound)
+{
+    call->subject = bound->name;
+    return bound->buffer == 0
+               ? DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                               "it is used and has no buffer: call dynsel_require_buffer() in the "
+                               "group function, with the accessor itself and not with a copy")
+               : DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                               "it is used and was not required: call dynsel_require() in the "
+                               "group function");
+}
+
+/* From accessors to buffers. */
+static dynsel_status resolve(dynsel_call *call, dynsel_argument *argument)
+{
+    const dynsel_bound *bound = &call->handler->bound[argument->use & ~(uint32_t)DYNSEL_NOT_YET];
+    if (bound->use == DYNSEL_NO_USE) {
+        return refuse_accessor(call, bound);
+    }
+    argument->use = (uint8_t)bound->use;
+    return DYNSEL_OK;
+}
+
+static DYNSEL_ASIDE dynsel_status settle_arguments(dynsel_call *call)
+{
+    dynsel_handler *group = call->handler;
+    dynsel_status status = DYNSEL_OK;
+    for (uint32_t i = 0; i < group->argument_count && status == DYNSEL_OK; i++) {
+        if (group->arguments[i].kind == DYNSEL_ARGUMENT_UNSET) {
+            status = DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_INVALID,
+                                          "argument {} was not set, but a later one was", i);
+        } else if (group->arguments[i].kind == DYNSEL_ARGUMENT_DATA &&
+                   (group->arguments[i].use & DYNSEL_NOT_YET) != 0) {
+            status = resolve(call, &group->arguments[i]);
+        }
+    }
+    return status;
+}
+
+/* Until now `bytes` of pointers said what ranges have devices reach through them. */
+static DYNSEL_ASIDE void settle_pointers(dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->argument_count; i++) {
+        dynsel_argument *const argument = &group->arguments[i];
+        if (argument->kind == DYNSEL_ARGUMENT_POINTER) {
+            group->direct_bytes += argument->bytes;
+            argument->bytes = sizeof(argument->value);
+        }
+    }
+}
+
+dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
+                                 uint32_t failures_before)
+{
+    dynsel_call call = {.handler = group, .function = DYNSEL_TEXT("dynsel_submit_command_group")};
+    group->open = false;
+    if (!DYNSEL_LIKELY(group->error.status == DYNSEL_OK && returned == DYNSEL_OK)) {
+        return pass_on(group, returned, failures_before);
+    }
+    if (group->command.kind == DYNSEL_COMMAND_NONE) {
+        return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID,
+                             "the group function launched nothing: call dynsel_parallel_for(), "
+                             "dynsel_copy() or another of these");
+    }
+    if (!DYNSEL_LIKELY(!group->has_pointers)) {
+        settle_pointers(group);
+    }
+    group->command.launch.arguments = group->arguments;
+    group->command.launch.argument_count = group->argument_count;
+    return DYNSEL_LIKELY(!group->unsettled) ? DYNSEL_OK : settle_arguments(&call);
+}

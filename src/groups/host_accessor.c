@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "data/buffers.h"
-#include "data/lock.h"
 #include "groups/order.h"
 #include "groups/place.h"
 #include "groups/watch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which command groups come before which. Under the lock of src/data/lock.h. */
+/* Which command groups come before which. Under the lock of src/data/buffers.h. */
 #ifndef DYNSEL_GROUPS_ORDER_H
 #define DYNSEL_GROUPS_ORDER_H
 
@@ -7,10 +7,6 @@
 
 #include "groups/group.h"
 #include "port/likely.h"
-
-/* Of the command groups that were entered, counted round; never 0, which is nobody's. Here for
- * tests, which cannot enter as many as that takes. */
-extern uint32_t dynsel_order_entries;
 
 /*
  * Gives the command group its place behind all that were entered before: finds what it depends on,

@@ -2,8 +2,8 @@
 #include "groups/place.h"
 
 #include "base/fail.h"
-#include "data/coherence.h"
-#include "data/lock.h"
+#include "data/buffers.h"
+#include "data/decision.h"
 #include "groups/order.h"
 #include "groups/progress.h"
 #include "groups/watch.h"
@@ -114,7 +114,9 @@ static inline void go_on(dynsel_handler *group, const entry *made)
     if (made->start == DYNSEL_OK) {
         more = !is_host_access(group) && !dynsel_waiting_start(group);
     } else if (made->fetch != NULL) {
-        dynsel_fetch_begin(made->fetch);
+        dynsel_brief_lock_acquire(&dynsel_memory_lock);
+        dynsel_watch_begin_fetch(made->fetch);
+        dynsel_brief_lock_release(&dynsel_memory_lock);
         more = true;
     }
     if (more) {

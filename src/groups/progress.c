@@ -2,9 +2,9 @@
 #include "groups/progress.h"
 
 #include "base/fail.h"
+#include "data/buffers.h"
 #include "data/coherence.h"
-#include "data/fetch.h"
-#include "data/lock.h"
+#include "data/decision.h"
 #include "data/readback.h"
 #include "data/staging.h"
 #include "groups/order.h"
@@ -19,6 +19,7 @@ dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_r
     group->waits_for = 0;
     group->wants_staging = false;
     const dynsel_outlook outlook = dynsel_coherence_look(group);
+    dynsel_watch_looked_at(group);
     *fetch = outlook.fetch;
     if (DYNSEL_LIKELY(outlook.status == DYNSEL_OK || outlook.status == DYNSEL_E_AGAIN)) {
         return outlook.status;
@@ -98,10 +99,10 @@ DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *
         wait_again(group, status, why, fetch);
     }
     dynsel_watch_changed(group); /* it has no copy on its way any more, or is elsewhere */
-    dynsel_brief_lock_release(&dynsel_memory_lock);
     if (fetch != NULL) {
-        dynsel_fetch_begin(fetch);
+        dynsel_watch_begin_fetch(fetch);
     }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
     return status == DYNSEL_OK;
 }
 
@@ -165,9 +166,7 @@ static void attend_to(dynsel_handler *group)
             dynsel_watch_changed(group); /* it does not try the resource for others any more */
         }
         if (fetch != NULL) {
-            dynsel_brief_lock_release(&dynsel_memory_lock);
-            dynsel_fetch_begin(fetch);
-            dynsel_brief_lock_acquire(&dynsel_memory_lock);
+            dynsel_watch_begin_fetch(fetch);
         }
         return;
     }
@@ -183,7 +182,7 @@ static void look_at_fetches(void)
 {
     dynsel_buffer_record *record = dynsel_watched_fetch(0);
     while (record != NULL) {
-        dynsel_fetch_look(record);
+        dynsel_watch_look_at_fetch(record);
         record = dynsel_watched_fetch((uint32_t)(record - dynsel_buffers) + 1);
     }
 }

@@ -13,7 +13,7 @@ void dynsel_waiting_register(void);
 void dynsel_waiting_progress(void);
 
 /* Under the lock: whether it may be started now. DYNSEL_OK: it has to be, or taken back;
- * DYNSEL_E_AGAIN, with a fetch to begin without the lock, or NULL; or why it never will
+ * DYNSEL_E_AGAIN, with a fetch to begin, or NULL; or why it never will
  * (group->error). */
 dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **fetch);
 

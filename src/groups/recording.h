@@ -4,6 +4,7 @@
 #define DYNSEL_GROUPS_RECORDING_H
 
 #include "base/fail.h"
+#include "data/parts.h"
 #include "groups/group.h"
 #include "port/context.h"
 #include "port/likely.h"
@@ -75,37 +76,12 @@ static inline dynsel_status dynsel_call_begin(const dynsel_call *call, bool poin
     return DYNSEL_E_INVALID;
 }
 
-/* What does not change while a buffer lives. */
-typedef struct dynsel_shape {
-    size_t element_bytes;
-    size_t bytes;
-    dynsel_range range;
-} dynsel_shape;
-
-/* Takes the lock. */
+/* Of a buffer that lives; refused when it was ended. Takes the lock. */
 dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape);
-
-/* A part of a buffer, in 3 dimensions: those that it lacks stand in front, one element long. */
-typedef struct dynsel_area {
-    size_t first[DYNSEL_MAX_DIMENSIONS];
-    size_t size[DYNSEL_MAX_DIMENSIONS];
-} dynsel_area;
-
-/* 1 to 3 dimensions, none of them 0, and so few elements that they can be counted. */
-bool dynsel_range_is_whole(const dynsel_range *range);
-
-/* a * b in *product; false when that cannot be counted. a: not 0. */
-bool dynsel_multiply(size_t a, size_t b, size_t *product);
 
 /* The part that an accessor is for; refused when it is not within the buffer. */
 dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *accessor,
                              const dynsel_shape *shape, dynsel_area *part);
-
-bool dynsel_part_is_all(const dynsel_area *part, const dynsel_shape *shape);
-
-bool dynsel_parts_overlap(const dynsel_area *a, const dynsel_area *b);
-
-dynsel_box dynsel_box_of(const dynsel_area *part, const dynsel_shape *shape);
 
 /* Where in handler->bound an accessor for global or constant memory stands that an argument or a
  * launch uses; a placeholder that is not required yet is entered. NULL: refused. */

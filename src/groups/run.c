@@ -2,12 +2,13 @@
 #include "groups/run.h"
 
 #include "base/fail.h"
-#include "data/coherence.h"
+#include "data/buffers.h"
+#include "data/decision.h"
 #include "data/domains.h"
 #include "data/evict.h"
-#include "data/failures.h"
-#include "data/lock.h"
 #include "data/staging.h"
+#include "data/validity.h"
+#include "groups/failures.h"
 #include "groups/host_commands.h"
 #include "groups/running.h"
 #include "port/likely.h"
@@ -129,7 +130,7 @@ static void enter(const dynsel_running *r, dynsel_use *use, const dynsel_memory 
     copy->memory = *memory;
     copy->own = r->own;
     if (memory->shared) {
-        record->host_valid = false;
+        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, false);
         use->bring = memory->mapping != DYNSEL_UNMAPPED;
         if (use->contents) {
             record->movement.copies_avoided++;

@@ -2,9 +2,9 @@
 #include <dynsel/command_group.h>
 
 #include "base/fail.h"
-#include "data/pointers.h"
 #include "groups/order.h"
 #include "groups/place.h"
+#include "groups/pointers.h"
 #include "policy/policy.h"
 #include "submission/deferred.h"
 #include "submission/in_flight.h"

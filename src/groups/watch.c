@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "groups/watch.h"
 
-#include "data/lock.h"
+#include "data/fetch.h"
+#include "data/staging.h"
 #include "port/assert.h"
 #include "submission/deferred.h"
 
@@ -230,10 +231,18 @@ static void watch_holder(dynsel_handler *group, uint32_t token)
     }
 }
 
-bool dynsel_watch_staging_of(uint32_t token)
+/* Has the ends of all who have staging memory told. False: one of them is over by now. */
+static bool watch_users_of_staging(void)
 {
-    set_flag(dynsel_slot_at(dynsel_slot_number_in(token)), HAS_STAGING);
-    return dynsel_stage_of_watched(token) != DYNSEL_STAGE_OVER;
+    bool go_on = true;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        const uint32_t user = dynsel_staging_user(i);
+        if (user != 0) {
+            set_flag(dynsel_slot_at(dynsel_slot_number_in(user - 1)), HAS_STAGING);
+            go_on = go_on && dynsel_stage_of_watched(user - 1) != DYNSEL_STAGE_OVER;
+        }
+    }
+    return go_on;
 }
 
 static uint32_t place_of(const dynsel_buffer_record *record)
@@ -257,7 +266,7 @@ static void watch_fetch(dynsel_handler *group, dynsel_buffer_record *record)
     note_due();
 }
 
-void dynsel_watch_fetch_changed(dynsel_buffer_record *record)
+static void fetch_changed(dynsel_buffer_record *record)
 {
     const uint32_t place = place_of(record);
     if (is_watched(place)) {
@@ -265,6 +274,29 @@ void dynsel_watch_fetch_changed(dynsel_buffer_record *record)
         fetch_count--;
         end_all(&record->watchers);
         note_due();
+    }
+}
+
+void dynsel_watch_look_at_fetch(dynsel_buffer_record *record)
+{
+    if (dynsel_fetch_look(record)) {
+        fetch_changed(record);
+    }
+}
+
+void dynsel_watch_begin_fetch(dynsel_buffer_record *record)
+{
+    dynsel_fetch_begin(record);
+    fetch_changed(record);
+}
+
+void dynsel_watch_looked_at(dynsel_handler *group)
+{
+    for (uint32_t i = 0; i < group->use_count; i++) {
+        if (group->uses[i].fetch_ended) {
+            group->uses[i].fetch_ended = false;
+            fetch_changed(group->uses[i].record);
+        }
     }
 }
 
@@ -297,7 +329,7 @@ static dynsel_buffer_record *find_fetch(const dynsel_handler *group)
 static void watch_data(dynsel_handler *group)
 {
     dynsel_buffer_record *const record = find_fetch(group);
-    if (group->wants_staging) {
+    if (group->wants_staging && watch_users_of_staging()) {
         add_watcher(group, &of_staging);
     } else if (group->obstacle != 0) {
         watch_holder(group, group->obstacle - 1);

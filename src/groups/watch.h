@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What command groups that wait are waiting for, so that nobody looks at them before it has come.
- * All of it under the lock of src/data/lock.h, but for what says otherwise.
+ * All of it under the lock of src/data/buffers.h, but for what says otherwise.
  *
  * A command group that waits is in one place: among those to look at, which are taken in the order
  * in which they were entered, or among the watchers of one thing. When that changes it is looked at
@@ -50,12 +50,14 @@ void dynsel_watch_end(dynsel_handler *group);
  * changed; and unless it was refused, for those in line behind it. */
 void dynsel_watch_changed(const dynsel_handler *group);
 
-/* For those who watch its fetch. */
-void dynsel_watch_fetch_changed(dynsel_buffer_record *record);
+/* Looks at a fetch that runs, for those who watch it. */
+void dynsel_watch_look_at_fetch(dynsel_buffer_record *record);
 
-/* Whoever waits for staging memory is to hear of the end of this work, which has some. False: it is
- * over. */
-bool dynsel_watch_staging_of(uint32_t token);
+/* Begins a fetch, as dynsel_fetch_begin(), for those who watch it. */
+void dynsel_watch_begin_fetch(dynsel_buffer_record *record);
+
+/* After dynsel_coherence_look(): for those who watch fetches that it has seen to end. */
+void dynsel_watch_looked_at(dynsel_handler *group);
 
 /* The first that watches something, in slot `number` (from 1 on) or one behind it; NULL: there is
  * none. */

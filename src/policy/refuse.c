@@ -57,7 +57,7 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
             passed_over = passed_over || dynsel_is_passed_over(task, i);
         }
     }
-    if (passed_over) { /* src/data/pointers.c says it better */
+    if (passed_over) { /* src/groups/pointers.c says it better */
         return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_INVALID,
                               "no resource that the policy may choose takes the task's pointers",
                               0);

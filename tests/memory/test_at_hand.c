@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "data/coherence.h"
+#include "data/decision.h"
 #include "data/domains.h"
-#include "data/lock.h"
 #include "memory/pair.h"
 #include "random.h"
 #include "submission/handle.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/pointers.h"
+#include "groups/pointers.h"
 
 #include <dynsel/memory.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pointers as arguments: which resources reach what they point to. */
-#ifndef DYNSEL_DATA_POINTERS_H
-#define DYNSEL_DATA_POINTERS_H
+#ifndef DYNSEL_GROUPS_POINTERS_H
+#define DYNSEL_GROUPS_POINTERS_H
 
 #include "groups/group.h"
 #include "policy/policy.h"

@@ -5,8 +5,8 @@
  * Work that never began changes nothing: what was entered behind it and reads what it was to write
  * fails without a start, and what is entered after that finds the contents from before.
  */
-#ifndef DYNSEL_DATA_FAILURES_H
-#define DYNSEL_DATA_FAILURES_H
+#ifndef DYNSEL_GROUPS_FAILURES_H
+#define DYNSEL_GROUPS_FAILURES_H
 
 #include "data/buffers.h"
 #include "groups/group.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/failures.h"
+#include "groups/failures.h"
 
 #include "base/fail.h"
-#include "data/coherence.h"
-#include "data/lock.h"
+#include "data/buffers.h"
+#include "data/decision.h"
 #include "data/readback.h"
-#include "groups/order.h"
 #include "groups/watch.h"
 #include "submission/deferred.h"
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the start of a command group makes of the copies of its buffers, and how that is undone. */
+#ifndef DYNSEL_DATA_DECISION_H
+#define DYNSEL_DATA_DECISION_H
+
+#include <stdbool.h>
+
+#include "data/validity.h"
+#include "groups/group.h"
+
+/* Nothing is in the way of work in the domain, and nothing has to be done for it. */
+static inline bool dynsel_copy_is_at_hand(const dynsel_buffer_record *record, uint32_t domain)
+{
+    const dynsel_copy_record *const copy = &record->copies[domain - 1];
+    return dynsel_is_valid(record, domain) && copy->since == 0 &&
+           record->fetch.state == DYNSEL_NO_FETCH && copy->memory.mapping == DYNSEL_UNMAPPED;
+}
+
+/* Under the lock, for a command group whose order allows the start. The short way of most work on
+ * devices: where all of its copies are at hand and nothing is staged, it is decided to start it, as
+ * dynsel_coherence_look() would. False: nothing was changed. */
+bool dynsel_coherence_start_at_hand(dynsel_handler *group);
+
+/* Under the lock: enters the effect of the start on the copies; for dynsel_coherence_look(). */
+void dynsel_coherence_decide(dynsel_handler *group);
+
+/* Under the lock: the start that was decided did not take place. */
+void dynsel_coherence_take_back(dynsel_handler *group);
+
+/* Under the lock: takes back what the start would have made of the copies, but for what was brought
+ * for it. */
+void dynsel_coherence_undo(const dynsel_handler *group);
+
+/* Under the lock: the same of work whose command did not begin, as was known only after others had
+ * come behind it on its resource. */
+void dynsel_coherence_undo_late(const dynsel_handler *group);
+
+/* Under the lock: a start that was decided took place, and the work failed. What it brought may not
+ * have arrived; certainly not where it came after what failed. */
+void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status);
+
+/* Under the lock: the first use whose data work ahead on the same resource was to bring and could
+ * not; NULL: none. */
+const dynsel_use *dynsel_coherence_missed(const dynsel_handler *group);
+
+#endif

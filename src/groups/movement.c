@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a command group made move, and what a task would. */
+#include <dynsel/command_group.h>
+#include <dynsel/statistics.h>
+
+#include "base/fail.h"
+#include "data/coherence.h"
+#include "data/domains.h"
+#include "groups/group.h"
+#include "groups/run.h"
+#include "policy/policy.h"
+#include "submission/handle.h"
+#include "submission/in_flight.h"
+
+dynsel_status dynsel_submission_range_bytes(const dynsel_submission *submission,
+                                            dynsel_range_bytes *bytes)
+{
+    const uint32_t place = submission != NULL ? dynsel_word_load_acquire(&submission->slot)
+                                              : (uint32_t)DYNSEL_SUBMISSION_NONE;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (place == DYNSEL_SUBMISSION_NONE || bytes == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID,
+                           "bytes or the submission is NULL, or it was never submitted");
+    }
+    *bytes = (dynsel_range_bytes){.staged_in = 0};
+    if (place < DYNSEL_SUBMISSION_IN_SLOT) {
+        return place == DYNSEL_SUBMISSION_COMPLETE
+                   ? DYNSEL_OK
+                   : DYNSEL_FAIL(DYNSEL_E_STALE,
+                                 "the submission was waited for or released before");
+    }
+    dynsel_slot *const slot = dynsel_in_flight_pin(submission, DYNSEL_TEXT(__func__));
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    if (dynsel_slot_is_deferred(slot)) {
+        dynsel_brief_lock_acquire(&dynsel_memory_lock);
+        *bytes = dynsel_group_of(slot)->bytes;
+        dynsel_brief_lock_release(&dynsel_memory_lock);
+    }
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_get_range_statistics(const dynsel_policy *policy, dynsel_range_bytes *bytes)
+{
+    if (!dynsel_policy_is_usable(policy)) {
+        return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+    }
+    if (bytes == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "bytes is NULL");
+    }
+#if CONFIG_DYNSEL_STATISTICS
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    *bytes = policy->range_bytes;
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return DYNSEL_OK;
+#else
+    return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "set CONFIG_DYNSEL_STATISTICS");
+#endif
+}
+
+static dynsel_buffer buffer_of(const dynsel_requirement *requirement)
+{
+    return requirement->buffer.token != 0 || requirement->accessor == NULL
+               ? requirement->buffer
+               : requirement->accessor->buffer;
+}
+
+static bool covers_all(const dynsel_accessor *accessor, const dynsel_buffer_record *record)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < accessor->range.dimensions && i < DYNSEL_MAX_DIMENSIONS; i++) {
+        all = all && accessor->range.size[i] == record->range.size[i];
+    }
+    return all;
+}
+
+/* What is discarded in part is kept for the rest. */
+static bool needs_contents(const dynsel_accessor *accessor, const dynsel_buffer_record *record)
+{
+    const bool discards = accessor->mode == DYNSEL_ACCESS_DISCARD_WRITE ||
+                          accessor->mode == DYNSEL_ACCESS_DISCARD_READ_WRITE;
+    return !discards || !covers_all(accessor, record);
+}
+
+/* Where work would run. */
+typedef struct destination {
+    uint32_t domain;
+    bool is_host; /* else, without a domain, nothing was there yet */
+} destination;
+
+/* Each buffer once. */
+static bool came_before(const dynsel_task *task, size_t index, const dynsel_buffer_record *record)
+{
+    for (size_t i = 0; i < index; i++) {
+        const dynsel_requirement *const other = &task->requirements[i];
+        if (other->accessor != NULL && dynsel_buffer_find(buffer_of(other)) == record &&
+            needs_contents(other->accessor, record)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t bytes_of(const dynsel_task *task, size_t index, const destination *there)
+{
+    const dynsel_requirement *const requirement = &task->requirements[index];
+    const dynsel_buffer_record *const record = dynsel_buffer_find(buffer_of(requirement));
+    return record != NULL && requirement->accessor != NULL &&
+                   needs_contents(requirement->accessor, record) &&
+                   dynsel_coherence_would_move(record, there->domain, there->is_host) &&
+                   !came_before(task, index, record)
+               ? record->bytes
+               : 0;
+}
+
+/* There and back. The command group stays while a policy looks at its task. */
+static uint64_t bytes_of_ranges(const dynsel_handler *group)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < group->staged_count; i++) {
+        const dynsel_staged *const staged = &group->staged[i];
+        bytes += staged->in ? staged->memory.bytes : 0;
+        bytes += staged->out ? staged->memory.bytes : 0;
+    }
+    return bytes;
+}
+
+uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *task)
+{
+    if (dynsel_in_interrupt() || where == NULL || where->backend == NULL ||
+        where->backend->ops == NULL || task == NULL || task->requirements == NULL) {
+        return 0;
+    }
+    uint64_t bytes = 0;
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    const destination there = {
+        .domain = dynsel_domain_known(where->backend, where->handle),
+        .is_host = dynsel_domain_is_host(where->backend, where->handle),
+    };
+    for (size_t i = 0; i < task->requirement_count; i++) {
+        bytes += bytes_of(task, i, &there);
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    return task->function == dynsel_group_run && !there.is_host
+               ? bytes + bytes_of_ranges(task->args)
+               : bytes;
+}
