@@ -13,7 +13,7 @@ from . import elf
 
 HEADERS = "include/dynsel"
 # A table of operations that one part of the library has for another, and where users' functions are kept.
-PRIVATE = ("src/submission/deferred.h", "src/groups/group.h")
+PRIVATE = ("src/submission/deferral.h", "src/groups/group.h")
 
 
 class Interface:

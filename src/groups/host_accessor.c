@@ -173,7 +173,7 @@ static dynsel_status wait_for_blocker(const request *r, uint32_t round)
         return DYNSEL_OK;
     }
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    (void)dynsel_deferred_settle(slot, r->manner.deadline_ns);
+    (void)dynsel_wait_until(slot, r->manner.deadline_ns);
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return DYNSEL_OK;
 }

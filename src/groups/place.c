@@ -95,7 +95,7 @@ DYNSEL_RARE static dynsel_status wait_for_room(uint32_t token, const dynsel_mann
         return DYNSEL_OK;
     }
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    const dynsel_status status = dynsel_deferred_settle(slot, manner->deadline_ns);
+    const dynsel_status status = dynsel_wait_until(slot, manner->deadline_ns);
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     if (status == DYNSEL_E_BUSY) {
         return dynsel_fail(&full);

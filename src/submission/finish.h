@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of work that has no place in a queue, however it ended. Work in a queue ends in two steps:
- * slot.c keeps its result, and lane.c reports it in the order of the queue. */
+/* The end of work that has no place in a queue, however it ended. Work in a queue ends in two
+ * steps: slot.c keeps its result, and lane.c reports it in the order of the queue. */
 #ifndef DYNSEL_SUBMISSION_FINISH_H
 #define DYNSEL_SUBMISSION_FINISH_H
 

@@ -1,50 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All work of one policy: waiting for it, and the failure that nobody else would hear of. */
-#include "submission/group.h"
-
+/* All work of one policy, or of one backend. */
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
 #include "policy/policy.h"
-#include "port/pause.h"
+#include "submission/group_failure.h"
 #include "submission/in_flight.h"
 #include "submission/no_waiting.h"
-
-enum { FAILURE_NONE, FAILURE_BEING_COPIED, FAILURE_KEPT };
-
-/* Without threads nobody looks in between. */
-static bool begin_to_note(dynsel_policy *policy)
-{
-    uint32_t expected = FAILURE_NONE;
-    return CONFIG_DYNSEL_CONTEXT_THREADS
-               ? dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED)
-               : dynsel_word_load_relaxed(&policy->failed) == FAILURE_NONE;
-}
-
-void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error)
-{
-    if (begin_to_note(policy)) {
-        policy->failure = *error;
-        dynsel_word_store_release(&policy->failed, FAILURE_KEPT);
-    }
-}
-
-/* A failure that another thread is just writing down counts. */
-static dynsel_status take_failure(dynsel_policy *policy)
-{
-    uint32_t expected = FAILURE_KEPT;
-    for (uint32_t round = 0; !dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED);
-         round++) {
-        if (expected == FAILURE_NONE) {
-            return DYNSEL_OK;
-        }
-        expected = FAILURE_KEPT;
-        dynsel_pause(round);
-    }
-    const dynsel_kept_error error = policy->failure;
-    dynsel_word_store_release(&policy->failed, FAILURE_NONE);
-    return dynsel_fail_again(&error);
-}
 
 dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy)
 {
@@ -73,7 +35,7 @@ dynsel_status dynsel_wait_group(dynsel_submission_group group)
         return dynsel_in_flight_wait_backend(group.backend); /* failures belong to the policies */
     }
     const dynsel_status status = dynsel_in_flight_wait(policy);
-    return status == DYNSEL_OK ? take_failure(policy) : status;
+    return status == DYNSEL_OK ? dynsel_group_take_failure(policy) : status;
 }
 
 void dynsel_progress(void)

@@ -5,12 +5,12 @@
 #include "policy/policy.h"
 #include "policy/report.h"
 #include "port/pause.h"
-#include "submission/deferred.h"
-#include "submission/group.h"
+#include "submission/deferral.h"
+#include "submission/group_failure.h"
 #include "submission/handle.h"
-#include "submission/in_flight_marks.h"
 #include "submission/lane.h"
 #include "submission/slot.h"
+#include "submission/wait_until.h"
 #include "submission/work.h"
 
 enum {
@@ -115,16 +115,6 @@ static dynsel_status may_wait_for_slot(const dynsel_request *request)
     return DYNSEL_OK;
 }
 
-/* Of a slot that is started. */
-static void settle(dynsel_slot *slot)
-{
-    if (dynsel_slot_is_deferred(slot)) {
-        (void)dynsel_deferred_settle(slot, DYNSEL_WAIT_FOREVER);
-    } else {
-        (void)dynsel_slot_settle_until(slot, DYNSEL_WAIT_FOREVER);
-    }
-}
-
 /* The only one of the policy's lanes with work; NULL: there are several, or none. */
 static dynsel_lane *only_busy_lane(dynsel_policy *policy)
 {
@@ -157,7 +147,7 @@ static bool rest_while_busy(const dynsel_request *request)
     if (slot == NULL) {
         return false;
     }
-    settle(slot);
+    (void)dynsel_wait_until(slot, DYNSEL_WAIT_FOREVER);
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     return true;
 }
@@ -170,10 +160,10 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
         if (*slot != NULL) {
             return DYNSEL_OK;
         }
-        dynsel_in_flight_note_use();
+        dynsel_slot_raise_most(dynsel_slot_count_in_use());
         const dynsel_status status = may_wait_for_slot(request);
         if (status != DYNSEL_OK) {
-            dynsel_in_flight_note_refusal();
+            (void)dynsel_word_add_relaxed(&dynsel_slot_refusals, 1);
             return status;
         }
         if (!rest_while_busy(request)) {
@@ -251,15 +241,6 @@ dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const cha
     return NULL;
 }
 
-/* DYNSEL_OK, DYNSEL_E_TIMEOUT without a last error, or DYNSEL_E_BUSY. */
-static inline dynsel_status settle_until(dynsel_slot *slot, uint64_t deadline_ns)
-{
-    if (dynsel_slot_is_deferred(slot)) {
-        return dynsel_deferred_settle(slot, deadline_ns);
-    }
-    return dynsel_slot_settle_until(slot, deadline_ns) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
-}
-
 /* What the task function left, with an event only where nobody releases it. */
 static dynsel_event after_release(const dynsel_work *work)
 {
@@ -297,7 +278,7 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
-    const dynsel_status status = settle_until(slot, deadline_ns);
+    const dynsel_status status = dynsel_wait_until(slot, deadline_ns);
     if (status != DYNSEL_OK) {
         dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
         return status != DYNSEL_E_TIMEOUT ? status
@@ -400,12 +381,12 @@ static void drain(dynsel_lane *lane)
     if (newest == NULL) {
         return;
     }
-    settle(newest);
+    (void)dynsel_wait_until(newest, DYNSEL_WAIT_FOREVER);
     dynsel_lane_reap(lane, newest);
     for (uint32_t round = 0; is_listed(newest); round++) {
         dynsel_slot *oldest = pin_in_lane(lane, first_of(lane));
         if (oldest != NULL) {
-            settle(oldest);
+            (void)dynsel_wait_until(oldest, DYNSEL_WAIT_FOREVER);
             dynsel_slot_drop(oldest, DYNSEL_SLOT_PIN);
         }
         dynsel_lane_reap(lane, newest);
@@ -441,7 +422,7 @@ dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
             continue;
         }
         if (slot->work.where->backend == backend) {
-            settle(slot);
+            (void)dynsel_wait_until(slot, DYNSEL_WAIT_FOREVER);
             dynsel_lane_reap(lane_of(slot), slot);
             dynsel_lane_synchronize(lane_of(slot), slot->work.where);
         }

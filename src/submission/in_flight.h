@@ -10,7 +10,7 @@
 #include <dynsel/statistics.h>
 #include <dynsel/submission.h>
 
-#include "submission/start.h"
+#include "submission/request.h"
 #if CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
 #include "submission/slot.h"
 #endif

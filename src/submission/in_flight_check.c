@@ -1,50 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at the table of submissions in flight as a whole. */
 #include "submission/in_flight.h"
-#include "submission/in_flight_marks.h"
 #include "submission/lane.h"
-
-#if CONFIG_DYNSEL_STATISTICS
-dynsel_word dynsel_slots_in_use;
-#endif
-dynsel_word dynsel_most_in_use;
-static dynsel_word refusals;
-
-static uint32_t count_in_use(void)
-{
-    uint32_t count = 0;
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
-        const uint32_t word = dynsel_word_load_relaxed(&dynsel_slot_at(number)->word);
-        count += dynsel_slot_state(word) != DYNSEL_SLOT_FREE ? 1 : 0;
-    }
-    return count;
-}
-
-void dynsel_in_flight_raise_most(uint32_t in_use)
-{
-    uint32_t most = dynsel_word_load_relaxed(&dynsel_most_in_use);
-    while (most < in_use && !dynsel_word_swap(&dynsel_most_in_use, &most, in_use)) {
-    }
-}
-
-void dynsel_in_flight_note_use(void)
-{
-    dynsel_in_flight_raise_most(count_in_use());
-}
-
-void dynsel_in_flight_note_refusal(void)
-{
-    (void)dynsel_word_add_relaxed(&refusals, 1);
-}
 
 dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
 {
-    dynsel_in_flight_note_use();
+    const uint32_t in_use = dynsel_slot_count_in_use();
+    dynsel_slot_raise_most(in_use);
     return (dynsel_in_flight_statistics){
         .capacity = CONFIG_DYNSEL_MAX_IN_FLIGHT,
-        .in_use = count_in_use(),
+        .in_use = in_use,
         .most_in_use = dynsel_word_load_relaxed(&dynsel_most_in_use),
-        .refusals = dynsel_word_load_relaxed(&refusals),
+        .refusals = dynsel_word_load_relaxed(&dynsel_slot_refusals),
     };
 }
 

@@ -6,7 +6,7 @@
 #include "policy/policy.h"
 #include "policy/report.h"
 #include "submission/finish.h"
-#include "submission/group.h"
+#include "submission/group_failure.h"
 #include "submission/in_flight.h"
 #include "submission/start.h"
 

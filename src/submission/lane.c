@@ -3,7 +3,7 @@
 
 #include "policy/report.h"
 #include "port/pause.h"
-#include "submission/deferred.h"
+#include "submission/finish.h"
 
 void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot)
 {
@@ -193,7 +193,8 @@ static bool pass_by(dynsel_lane *lane, const dynsel_slot *slot)
 /* As take_off_finished(), of work that nobody can have overtaken. */
 static void end_passing(dynsel_lane *lane, dynsel_slot *slot, bool synchronizes)
 {
-    dynsel_deferred_tell_run(slot);
+    dynsel_deferred_tell_end(slot);
+    dynsel_finish(slot->selection.policy, &slot->selection, slot->work.error.status, 0);
     lane->last_end_ns = 0;
     if (dynsel_slot_end_polled(slot, synchronizes ? 0 : DYNSEL_SLOT_POLLED)) {
         if (!synchronizes) {

@@ -7,13 +7,33 @@
 #include "port/pause.h"
 #include "port/thread.h"
 #include "port/wake.h"
-#include "submission/deferred.h"
-#include "submission/group.h"
-#include "submission/in_flight_marks.h"
-#include "submission/start.h"
+#include "submission/group_failure.h"
 #include "submission/work.h"
 
 dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+#if CONFIG_DYNSEL_STATISTICS
+dynsel_word dynsel_slots_in_use;
+#endif
+dynsel_word dynsel_most_in_use;
+dynsel_word dynsel_slot_refusals;
+
+void dynsel_slot_raise_most(uint32_t in_use)
+{
+    uint32_t most = dynsel_word_load_relaxed(&dynsel_most_in_use);
+    while (most < in_use && !dynsel_word_swap(&dynsel_most_in_use, &most, in_use)) {
+    }
+}
+
+uint32_t dynsel_slot_count_in_use(void)
+{
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        const uint32_t word = dynsel_word_load_relaxed(&dynsel_slot_at(number)->word);
+        count += dynsel_slot_state(word) != DYNSEL_SLOT_FREE ? 1 : 0;
+    }
+    return count;
+}
 
 static inline bool try_claim(dynsel_slot *slot, uint32_t index)
 {
@@ -38,7 +58,7 @@ dynsel_slot *dynsel_slot_claim(void)
         cursor = cursor + 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT ? cursor + 1 : 0;
         if (try_claim(&dynsel_slots[index], index)) {
             thread->slot_cursor = cursor;
-            dynsel_in_flight_note_claim();
+            dynsel_slot_note_claim();
             return &dynsel_slots[index];
         }
     }
@@ -49,7 +69,7 @@ dynsel_slot *dynsel_slot_claim(void)
 static inline void make_free(dynsel_slot *slot, uint32_t word)
 {
     const uint32_t generation = dynsel_slot_generation(word) + 1;
-    dynsel_in_flight_note_free();
+    dynsel_slot_note_free();
     dynsel_word_store_release(&slot->word,
                               generation << DYNSEL_SLOT_GENERATION_SHIFT | DYNSEL_SLOT_FREE);
 }
@@ -355,64 +375,21 @@ void dynsel_slot_synchronize(dynsel_slot *slot)
     }
 }
 
-/* Work whose end was not marked before the backend stopped waiting has only just ended. */
-static void wait_for_backend(dynsel_slot *slot)
+/* Work whose end was not marked before the backend stopped waiting has only just ended. Work of a
+ * command group is only marked: it is completed in the order of its lane. */
+void dynsel_slot_wait_in_backend(dynsel_slot *slot)
 {
+    if (slot->work.where->backend->ops->wait == NULL) {
+        return;
+    }
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const dynsel_status status = ask_to_wait(slot);
-    const bool timed = (slot->work.wants & DYNSEL_TASK_TIME) != 0;
-    (void)complete(slot, dynsel_word_load_acquire(&slot->word), status, failures_before, 0,
-                   timed ? dynsel_now_ns() : 0);
-}
-
-/* Only a mark wakes: work that is marked, or that another thread completes, is worth another look
- * at once. */
-static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t longest_ns,
-                           uint32_t round)
-{
-    const uint32_t word = dynsel_word_load_acquire(&slot->word);
-    const bool marked = (word & (DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED)) != 0;
-    if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING && !marked) {
-        dynsel_wake_sleep(ticket, longest_ns);
+    const uint64_t end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? dynsel_now_ns() : 0;
+    if (dynsel_slot_is_deferred(slot)) {
+        (void)dynsel_complete(slot->work.token, status, end_ns);
     } else {
-        dynsel_pause(round);
-    }
-}
-
-/* 0: the deadline has passed. */
-static uint64_t longest_sleep_ns(uint64_t deadline_ns)
-{
-    if (deadline_ns == DYNSEL_WAIT_FOREVER) {
-        return DYNSEL_LONGEST_SLEEP_NS;
-    }
-    const uint64_t now = dynsel_now_ns();
-    const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
-    return left < DYNSEL_LONGEST_SLEEP_NS ? left : DYNSEL_LONGEST_SLEEP_NS;
-}
-
-/* A backend's own wait has no bound, so with one this looks again and again, less and less often.
- * Behind that wait at most another thread is still writing the result. */
-bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns)
-{
-    const dynsel_backend_ops *ops = slot->work.where->backend->ops;
-    const bool waits = deadline_ns == DYNSEL_WAIT_FOREVER && ops->wait != NULL;
-    if (waits && dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING) {
-        wait_for_backend(slot);
-    }
-    for (uint32_t round = 0;; round++) {
-        const uint32_t ticket = dynsel_wake_ticket();
-        if (dynsel_slot_poll(slot)) {
-            return true;
-        }
-        const uint64_t longest = longest_sleep_ns(deadline_ns);
-        if (longest == 0) {
-            return false;
-        }
-        if (ops->marks_completion && !waits) {
-            sleep_or_pause(slot, ticket, longest, round);
-        } else {
-            dynsel_pause(round);
-        }
+        (void)complete(slot, dynsel_word_load_acquire(&slot->word), status, failures_before, 0,
+                       end_ns);
     }
 }
 
@@ -434,16 +411,6 @@ void dynsel_slot_finish_if_marked(dynsel_slot *slot)
     }
 }
 
-/* Work whose end was not marked by then has only just ended. */
-void dynsel_slot_wait_in_backend(dynsel_slot *slot)
-{
-    if (slot->work.where->backend->ops->wait != NULL) {
-        const dynsel_status status = ask_to_wait(slot);
-        const bool timed = (slot->work.wants & DYNSEL_TASK_TIME) != 0;
-        (void)dynsel_complete(slot->work.token, status, timed ? dynsel_now_ns() : 0);
-    }
-}
-
 bool dynsel_slot_goes_on(dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
@@ -456,16 +423,6 @@ bool dynsel_slot_goes_on(dynsel_slot *slot)
         return (word & DYNSEL_SLOT_MARKED) == 0;
     }
     return ops->poll(backend, &slot->work) == DYNSEL_E_AGAIN;
-}
-
-void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadline_ns,
-                      uint32_t round)
-{
-    if (!slot->work.where->backend->ops->marks_completion) {
-        dynsel_pause(round);
-        return;
-    }
-    sleep_or_pause(slot, ticket, longest_sleep_ns(deadline_ns), round);
 }
 
 void dynsel_slot_begin_end(dynsel_slot *slot)

@@ -8,7 +8,7 @@
  *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> LEAVING -> FREE, in its next
  * generation
  *
- * and for deferred work (see submission/deferred.h) between CLAIMED and RUNNING
+ * and for deferred work (see submission/deferral.h) between CLAIMED and RUNNING
  *
  *     WAITING <-> STARTING, and from there also to COMPLETING, when it ends without running on
  *
@@ -29,6 +29,8 @@
 
 #include "port/assert.h"
 #include "port/atomic.h"
+#include "port/likely.h"
+#include "submission/deferral.h"
 
 enum {
     DYNSEL_SLOT_FREE = 0,
@@ -65,7 +67,7 @@ typedef struct dynsel_slot {
     bool overtaken;       /* other work was appended between its start and its own append */
     bool queued;          /* it was put behind other work of its lane */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    bool deferred;        /* it may wait before it is started; see submission/deferred.h */
+    bool deferred;        /* it may wait before it is started; see submission/deferral.h */
     bool counted;         /* among what is pending; of who has it alone, or has it in STARTING */
     dynsel_word choice;   /* of deferred work: index and reason, for who does not start it */
     dynsel_word watchers; /* of whoever defers work: not 0 where dynsel_deferral.moved is wanted */
@@ -136,6 +138,48 @@ static inline bool dynsel_slot_is_pending(uint32_t word)
 #endif
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+/* dynsel_slot.choice: the index of the resource, and the reason above it. */
+enum { DYNSEL_CHOICE_REASON_SHIFT = 16 };
+
+_Static_assert(CONFIG_DYNSEL_MAX_RESOURCES <= 1 << DYNSEL_CHOICE_REASON_SHIFT,
+               "a choice fits into one word");
+
+static inline uint32_t dynsel_choice(uint32_t index, uint32_t reason)
+{
+    return reason << DYNSEL_CHOICE_REASON_SHIFT | index;
+}
+
+static inline uint32_t dynsel_choice_index(uint32_t choice)
+{
+    return choice & ((1u << DYNSEL_CHOICE_REASON_SHIFT) - 1);
+}
+
+static inline uint32_t dynsel_choice_reason(uint32_t choice)
+{
+    return choice >> DYNSEL_CHOICE_REASON_SHIFT;
+}
+
+#endif
+
+/* After each change of the stage. */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+static inline void dynsel_deferred_moved(dynsel_slot *slot)
+{
+    if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&slot->watchers) == 0)) {
+        dynsel_deferred_tell_watchers(slot);
+    }
+}
+
+#else
+static inline void dynsel_deferred_moved(dynsel_slot *slot)
+{
+    (void)slot;
+}
+
+#endif
+
 /* A slot that is the caller's alone, with its generation, and in work.token what finds it again;
  * NULL when none is free. Looks at each slot once at most. */
 dynsel_slot *dynsel_slot_claim(void);
@@ -172,9 +216,9 @@ bool dynsel_slot_detach(dynsel_slot *slot);
  * slot's lane. */
 bool dynsel_slot_poll(dynsel_slot *slot);
 
-/* Waits until the slot is finished: false when it is not at the deadline (see submission/start.h). The
- * caller holds a pin. */
-bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns);
+/* Waits in the backend, where it can wait, until the work of a running slot is over. The caller
+ * holds a pin. */
+void dynsel_slot_wait_in_backend(dynsel_slot *slot);
 
 /*
  * Makes the results of a finished slot visible, where it was only polled. The caller is the reaper,
@@ -182,6 +226,40 @@ bool dynsel_slot_settle_until(dynsel_slot *slot, uint64_t deadline_ns);
  * already have moved the event away.
  */
 void dynsel_slot_synchronize(dynsel_slot *slot);
+
+/* How full the table gets. Each claim tells with CONFIG_DYNSEL_STATISTICS; without it, only who
+ * finds the table full, and who asks. */
+
+/* The slots that are counted as in use. Behind a claim and before a slot becomes free, so that it
+ * is never more than there are. */
+extern dynsel_word dynsel_slots_in_use;
+
+extern dynsel_word dynsel_most_in_use;
+
+void dynsel_slot_raise_most(uint32_t in_use);
+
+static inline void dynsel_slot_note_claim(void)
+{
+#if CONFIG_DYNSEL_STATISTICS
+    const uint32_t in_use = dynsel_word_add_relaxed(&dynsel_slots_in_use, 1) + 1;
+    if (!DYNSEL_LIKELY(in_use <= dynsel_word_load_relaxed(&dynsel_most_in_use))) {
+        dynsel_slot_raise_most(in_use);
+    }
+#endif
+}
+
+static inline void dynsel_slot_note_free(void)
+{
+#if CONFIG_DYNSEL_STATISTICS
+    (void)dynsel_word_add_relaxed(&dynsel_slots_in_use, UINT32_MAX);
+#endif
+}
+
+/* A submit went away without a slot. */
+extern dynsel_word dynsel_slot_refusals;
+
+/* Slots that are in use now. */
+uint32_t dynsel_slot_count_in_use(void);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
@@ -192,21 +270,12 @@ bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation);
  * because one pin is kept for it. One caller at a time. */
 bool dynsel_slot_pin_reserved(dynsel_slot *slot, uint32_t generation);
 
-/* Waits in the backend, where it can wait, until the work of a running slot is over; that shows at
- * the next poll. The caller holds a pin. */
-void dynsel_slot_wait_in_backend(dynsel_slot *slot);
-
 /* Completes it where its end is marked and its backend does not have to be asked. The caller holds
  * a pin. */
 void dynsel_slot_finish_if_marked(dynsel_slot *slot);
 
 /* Whether it is running, and polling it now would not find it finished; completes nothing. */
 bool dynsel_slot_goes_on(dynsel_slot *slot);
-
-/* One pause of a wait for a running slot. ticket: from before the last look; deadline_ns: to sleep
- * no longer. */
-void dynsel_slot_rest(const dynsel_slot *slot, uint32_t ticket, uint64_t deadline_ns,
-                      uint32_t round);
 
 /* For who has a slot in STARTING and writes its result: to COMPLETING and then to FINISHED, or
  * freed where nobody needs it. */

@@ -151,10 +151,10 @@ class Stack(unittest.TestCase):
         """One part of the library calls another through a table in a private header, and starts it as a task."""
         write(self.top / "include/dynsel/config.h", "#define CONFIG_DYNSEL_COMMAND_GROUPS 1\n")
         write(self.top / "src/groups/group.h", "typedef struct held {\n    answer_fn kept;\n} held;\n")
-        write(self.top / "src/submission/deferred.h", "typedef struct toy_deferral {\n    int (*ended)(int);\n} toy_deferral;\n")
+        write(self.top / "src/submission/deferral.h", "typedef struct toy_deferral {\n    int (*ended)(int);\n} toy_deferral;\n")
         write(self.top / "src/submission/work.h", "static inline int call(answer_fn function, int n)\n{\n"
                                             "    return function(n) + 1;\n}\n")
-        source = '#include <dynsel/shape.h>\n#include "src/submission/deferred.h"\nvoid fill(char *bytes);\n{}'
+        source = '#include <dynsel/shape.h>\n#include "src/submission/deferral.h"\nvoid fill(char *bytes);\n{}'
         write(self.top / "include/dynsel/shape.h",
               OPERATIONS.replace("answer_fn answer;", "answer_fn answer;\n    answer_fn function;"))
         graph = self.graph(

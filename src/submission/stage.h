@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work of command groups, found again by its token. */
+#ifndef DYNSEL_SUBMISSION_STAGE_H
+#define DYNSEL_SUBMISSION_STAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How far a piece of work is, told by its token. */
+typedef enum dynsel_stage {
+    DYNSEL_STAGE_ACCEPTED, /* not started, or on its way to its end without a place in a lane */
+    DYNSEL_STAGE_STARTED,  /* in its lane, where it ends before what is started there later */
+    DYNSEL_STAGE_OVER      /* finished, or so long ago that its slot has been used again */
+} dynsel_stage;
+
+dynsel_stage dynsel_stage_of(uint32_t token);
+
+/* The same after the slot's `watchers` were set: when the stage changes later, that is seen. */
+dynsel_stage dynsel_stage_of_watched(uint32_t token);
+
+/* Keeps a piece of work's slot from being freed. False: it is over. For its event, when it was
+ * started. Given back with dynsel_slot_drop(slot, DYNSEL_SLOT_PIN). */
+bool dynsel_deferred_pin(uint32_t token);
+
+/* The same under the caller's lock, for a moment: never waits. One caller at a time. */
+bool dynsel_deferred_pin_reserved(uint32_t token);
+
+/* Where started work is marked as complete, has its end told; returns when that is done. For task
+ * functions too. */
+void dynsel_deferred_finish(uint32_t token);
+
+#endif

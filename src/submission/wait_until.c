@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "submission/wait_until.h"
+
+#include "policy/policy.h"
+#include "port/pause.h"
+#include "port/wake.h"
+#include "submission/deferral.h"
+#include "submission/lane.h"
+#include "submission/request.h"
+#include "submission/stage.h"
+
+static uint32_t state_of(const dynsel_slot *slot)
+{
+    return dynsel_slot_state(dynsel_word_load_acquire(&slot->word));
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+/*
+ * Within a lane whose work runs in order, who is told of the ends hears of them in that order.
+ * First the work itself has to be over, and only then the lane is looked at: the other way round it
+ * could end in between, before the work ahead of it was seen to. Behind work that goes on although
+ * this one is over there is no order to keep.
+ */
+static void complete_in_order(dynsel_slot *slot)
+{
+    if (dynsel_lane_reap_to_running(&slot->selection.policy->lanes[slot->selection.index])) {
+        (void)dynsel_slot_poll(slot);
+    }
+}
+
+static bool poll_in_order(dynsel_slot *slot)
+{
+    if (state_of(slot) != DYNSEL_SLOT_FINISHED && !dynsel_slot_goes_on(slot)) {
+        complete_in_order(slot);
+    }
+    return state_of(slot) == DYNSEL_SLOT_FINISHED;
+}
+
+#else
+
+static bool poll_in_order(dynsel_slot *slot)
+{
+    return dynsel_slot_poll(slot);
+}
+
+#endif
+
+/* Only a mark wakes: work that is marked, or that another thread completes, is worth another look
+ * at once. */
+static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t longest_ns,
+                           uint32_t round)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    const bool marked = (word & (DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED)) != 0;
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING && !marked &&
+        slot->work.where->backend->ops->marks_completion) {
+        dynsel_wake_sleep(ticket, longest_ns);
+    } else {
+        dynsel_pause(round);
+    }
+}
+
+/* 0: the deadline has passed. */
+static uint64_t longest_sleep_ns(uint64_t deadline_ns)
+{
+    if (deadline_ns == DYNSEL_WAIT_FOREVER) {
+        return DYNSEL_LONGEST_SLEEP_NS;
+    }
+    const uint64_t now = dynsel_now_ns();
+    const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
+    return left < DYNSEL_LONGEST_SLEEP_NS ? left : DYNSEL_LONGEST_SLEEP_NS;
+}
+
+/*
+ * The loop that waits for started work. A backend's own wait has no bound, so with one this looks
+ * again and again, less and less often. Behind that wait at most another thread is still writing
+ * the result, or is about the lane. False: the deadline has passed.
+ */
+static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
+{
+    const bool in_order = dynsel_slot_is_deferred(slot);
+    if (deadline_ns == DYNSEL_WAIT_FOREVER && state_of(slot) == DYNSEL_SLOT_RUNNING) {
+        dynsel_slot_wait_in_backend(slot);
+    }
+    for (uint32_t round = 0;; round++) {
+        const uint32_t ticket = dynsel_wake_ticket();
+        if (in_order ? poll_in_order(slot) : dynsel_slot_poll(slot)) {
+            return true;
+        }
+        const uint64_t longest = longest_sleep_ns(deadline_ns);
+        if (longest == 0) {
+            return false;
+        }
+        sleep_or_pause(slot, ticket, longest, round);
+    }
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+dynsel_status dynsel_wait_for_blocker(const dynsel_slot *slot, uint64_t deadline_ns, uint32_t round)
+{
+    uint32_t token = 0;
+    const dynsel_status status = dynsel_deferral_known->blocker(slot, &token);
+    if (status != DYNSEL_OK && status != DYNSEL_E_AGAIN) {
+        return status;
+    }
+    if (status == DYNSEL_E_AGAIN || !dynsel_deferred_pin(token)) {
+        dynsel_pause(round);
+        return DYNSEL_OK;
+    }
+    dynsel_slot *blocker = dynsel_slot_at(dynsel_slot_number_in(token));
+    (void)wait_until_finished(blocker, deadline_ns);
+    dynsel_slot_drop(blocker, DYNSEL_SLOT_PIN);
+    return DYNSEL_OK;
+}
+
+/* DYNSEL_OK: it is started, or over. */
+static dynsel_status drive(const dynsel_slot *slot, uint64_t deadline_ns)
+{
+    for (uint32_t round = 0;; round++) {
+        dynsel_deferred_progress();
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (!dynsel_slot_is_pending(word)) {
+            return DYNSEL_OK;
+        }
+        if (dynsel_deadline_passed(deadline_ns)) {
+            return DYNSEL_E_TIMEOUT;
+        }
+        if (dynsel_slot_state(word) != DYNSEL_SLOT_WAITING) {
+            dynsel_pause(round); /* another thread is about it */
+            continue;
+        }
+        const dynsel_status status = dynsel_wait_for_blocker(slot, deadline_ns, round);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+    }
+}
+
+bool dynsel_deferred_is_stuck(dynsel_slot *slot)
+{
+    if (!dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word)) ||
+        !dynsel_slot_pin(slot, 0)) {
+        return false;
+    }
+    uint32_t token = 0;
+    const bool stuck = dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word)) &&
+                       dynsel_deferral_known->blocker(slot, &token) == DYNSEL_E_BUSY;
+    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    return stuck;
+}
+
+static bool is_for(const dynsel_slot *slot, const dynsel_policy *policy,
+                   const dynsel_backend *backend)
+{
+    if (!dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word))) {
+        return false;
+    }
+    if (policy != NULL) {
+        return slot->selection.policy == policy;
+    }
+    const uint32_t index = dynsel_choice_index(dynsel_word_load_relaxed(&slot->choice));
+    return slot->selection.policy->resources[index].backend == backend;
+}
+
+dynsel_status dynsel_deferred_wait(const dynsel_policy *policy, const dynsel_backend *backend)
+{
+    if (dynsel_word_load_acquire(&dynsel_deferred_pending) == 0) {
+        return DYNSEL_OK;
+    }
+    dynsel_status status = DYNSEL_OK;
+    for (uint32_t number = 1; status == DYNSEL_OK && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
+         number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_pin(slot, 0)) {
+            continue;
+        }
+        if (is_for(slot, policy, backend)) {
+            status = drive(slot, DYNSEL_WAIT_FOREVER);
+        }
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+    return status;
+}
+
+#else
+
+/* All work is started when it is accepted. */
+static dynsel_status drive(const dynsel_slot *slot, uint64_t deadline_ns)
+{
+    (void)slot;
+    (void)deadline_ns;
+    return DYNSEL_OK;
+}
+
+#endif
+
+dynsel_status dynsel_wait_until(dynsel_slot *slot, uint64_t deadline_ns)
+{
+    if (dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word))) {
+        const dynsel_status status = drive(slot, deadline_ns);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+    }
+    return wait_until_finished(slot, deadline_ns) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
+}
