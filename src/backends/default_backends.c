@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backends/default_backends.h"
-
 #include <dynsel/dynsel.h>
+
+#include "policy/default_backends.h"
 
 #if CONFIG_DYNSEL_BACKEND_THREADS
 #include "backends/threads/pool.h"

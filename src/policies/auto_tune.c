@@ -69,6 +69,58 @@ static void give_back_turn(dynsel_tuned_task *entry, const dynsel_selection *sel
     }
 }
 
+/* A first run may have compiled, so it is no sample, but it bounds what the work itself needs. */
+static void learn_warm_up(dynsel_tuned_resource *times, const dynsel_selection *selection,
+                          uint64_t time_ns)
+{
+    for (uint32_t i = times->samples; times->samples < 2 && i < DYNSEL_TUNED_WINDOW; i++) {
+        dynsel_tuned_note(times, i, selection, time_ns);
+    }
+}
+
+static void learn_in_window(dynsel_tuned_resource *times, const dynsel_selection *selection,
+                            uint64_t time_ns)
+{
+    dynsel_tuned_note(times, times->samples % DYNSEL_TUNED_WINDOW, selection, time_ns);
+    times->samples = (uint8_t)(times->samples < 2 * DYNSEL_TUNED_WINDOW - 1 ? times->samples + 1
+                                                                            : DYNSEL_TUNED_WINDOW);
+    times->turns = 2;
+}
+
+static void learn_mean(dynsel_tuned_resource *times, uint64_t time_ns)
+{
+    if (times->runs == DYNSEL_TUNED_MOST_RUNS) {
+        times->runs /= 2;
+        times->times[0] /= 2;
+    }
+    times->times[0] += time_ns;
+    times->runs++;
+    times->samples = 1;
+}
+
+/* Notes how long a run took. */
+static void learn(dynsel_tuned_task *entry, const dynsel_selection *selection, uint64_t time_ns)
+{
+    dynsel_tuned_resource *times = &entry->resources[selection->index];
+    const bool is_tick = (selection->notes[0] & DYNSEL_NOTE_TICK) != 0;
+    time_ns = dynsel_lower(time_ns, DYNSEL_TUNED_LONGEST_NS);
+    if ((selection->notes[0] & DYNSEL_NOTE_WARM_UP) != 0) {
+        if (DYNSEL_TUNED_EXPLORES) {
+            learn_warm_up(times, selection, time_ns);
+        }
+    } else if (!DYNSEL_TUNED_EXPLORES) {
+        learn_mean(times, time_ns);
+    } else {
+        learn_in_window(times, selection, time_ns);
+        if (is_tick) {
+            dynsel_tuned_count_runs(entry, selection->index,
+                                    selection->notes[1] >> DYNSEL_NOTE_RUNS_SHIFT);
+            entry->wait = (uint8_t)(entry->wait != 0 ? entry->wait - 1 : 0);
+        }
+    }
+    dynsel_tuned_look_again(entry, selection->index, time_ns);
+}
+
 static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                           const dynsel_selection *selection, dynsel_execution_info info,
                           uint64_t value)
@@ -88,7 +140,7 @@ static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *en
         break;
     case DYNSEL_TASK_TIME:
         if (entry != NULL && is_of_this_round(entry, selection)) {
-            dynsel_tuned_learn(entry, selection, value);
+            learn(entry, selection, value);
             dynsel_tuned_note_tick(policy, entry);
         }
         break;
@@ -118,27 +170,6 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
     }
     report_locked(policy, entry, selection, info, value);
     dynsel_tuned_unlock(entry);
-}
-
-uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const dynsel_task *task,
-                                   uint32_t first, uint32_t *candidates)
-{
-    uint32_t index = 0;
-    uint32_t least = UINT32_MAX;
-    *candidates = 0;
-    for (uint32_t k = 0; k < policy->policy.count; k++) {
-        const uint32_t past = first + k >= policy->policy.count ? policy->policy.count : 0;
-        const uint32_t i = first + k - past;
-        if (dynsel_is_candidate(&policy->policy, i, task)) {
-            const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i]);
-            if (load < least) {
-                least = load;
-                index = i;
-            }
-            (*candidates)++;
-        }
-    }
-    return index;
 }
 
 /* Inside a submit the choice counts at once, so that what is chosen beside it spreads. */

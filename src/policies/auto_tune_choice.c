@@ -313,6 +313,27 @@ void dynsel_tuned_take(dynsel_tuned_task *entry, const dynsel_selection *selecti
     dynsel_tuned_count_runs(entry, selection->index, 1);
 }
 
+uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                                   uint32_t first, uint32_t *candidates)
+{
+    uint32_t index = 0;
+    uint32_t least = UINT32_MAX;
+    *candidates = 0;
+    for (uint32_t k = 0; k < policy->policy.count; k++) {
+        const uint32_t past = first + k >= policy->policy.count ? policy->policy.count : 0;
+        const uint32_t i = first + k - past;
+        if (dynsel_is_candidate(&policy->policy, i, task)) {
+            const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i]);
+            if (load < least) {
+                least = load;
+                index = i;
+            }
+            (*candidates)++;
+        }
+    }
+    return index;
+}
+
 static void choose(sight *s, dynsel_selection *selection)
 {
     selection->wants |= DYNSEL_TUNED_TIMES;

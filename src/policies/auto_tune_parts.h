@@ -61,6 +61,7 @@ enum {
 };
 
 enum {
+    DYNSEL_TUNED_MOST_RUNS = 1 << 16, /* of a mean; beyond it, its count and sum are halved */
     DYNSEL_TUNED_EXPLORES = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT > 0,
     /* In 1024ths, and a sixteenth less than asked for, because what is compared with it is
        uncertain. */
@@ -249,10 +250,6 @@ uint64_t dynsel_tuned_defence(const dynsel_tuned_resource *times);
 
 /* What one more run may bring: the newest time, or while there are few, the lowest. */
 uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times);
-
-/* Notes how long a run took. */
-void dynsel_tuned_learn(dynsel_tuned_task *entry, const dynsel_selection *selection,
-                        uint64_t time_ns);
 
 /* Looks closely from now on, if the time of a run on the resource is a reason to. */
 void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns);

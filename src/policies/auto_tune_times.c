@@ -9,10 +9,6 @@
 #include "policies/auto_tune_parts.h"
 #include "port/pause.h"
 
-enum {
-    MOST_RUNS = 1 << 16, /* of a mean; beyond it, its count and sum are halved */
-};
-
 /* Of all together, beyond which the counts are halved: after months of runs of a microsecond. */
 #define MOST_COUNTED ((uint32_t)1 << 31)
 
@@ -101,7 +97,7 @@ static uint64_t median(const uint64_t *times)
     return times[2] < low ? low : dynsel_lower(high, times[2]);
 }
 
-/* By at most MOST_RUNS, in four digits of 16 bits: machines of 32 bits have no 64-bit division. */
+/* By at most DYNSEL_TUNED_MOST_RUNS, in four digits of 16 bits: machines of 32 bits have no 64-bit division. */
 static uint64_t divided(uint64_t time_ns, uint32_t runs)
 {
     uint64_t quotient = 0;
@@ -181,35 +177,6 @@ void dynsel_tuned_doubt(dynsel_tuned_resource *times)
     dynsel_tuned_forget_runs(times);
 }
 
-/* A first run may have compiled, so it is no sample, but it bounds what the work itself needs. */
-static void learn_warm_up(dynsel_tuned_resource *times, const dynsel_selection *selection,
-                          uint64_t time_ns)
-{
-    for (uint32_t i = times->samples; times->samples < 2 && i < DYNSEL_TUNED_WINDOW; i++) {
-        dynsel_tuned_note(times, i, selection, time_ns);
-    }
-}
-
-static void learn_in_window(dynsel_tuned_resource *times, const dynsel_selection *selection,
-                            uint64_t time_ns)
-{
-    dynsel_tuned_note(times, times->samples % DYNSEL_TUNED_WINDOW, selection, time_ns);
-    times->samples = (uint8_t)(times->samples < 2 * DYNSEL_TUNED_WINDOW - 1 ? times->samples + 1
-                                                                            : DYNSEL_TUNED_WINDOW);
-    times->turns = 2;
-}
-
-static void learn_mean(dynsel_tuned_resource *times, uint64_t time_ns)
-{
-    if (times->runs == MOST_RUNS) {
-        times->runs /= 2;
-        times->times[0] /= 2;
-    }
-    times->times[0] += time_ns;
-    times->runs++;
-    times->samples = 1;
-}
-
 /* Whether the time of a run is a reason to look closely again. */
 static bool is_remarkable(const dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns)
 {
@@ -224,27 +191,4 @@ void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t 
     if (dynsel_tuned_state(word) == DYNSEL_TUNED_SETTLED && is_remarkable(entry, index, time_ns)) {
         dynsel_tuned_publish(entry, DYNSEL_TUNED_OPEN);
     }
-}
-
-void dynsel_tuned_learn(dynsel_tuned_task *entry, const dynsel_selection *selection,
-                        uint64_t time_ns)
-{
-    dynsel_tuned_resource *times = &entry->resources[selection->index];
-    const bool is_tick = (selection->notes[0] & DYNSEL_NOTE_TICK) != 0;
-    time_ns = dynsel_lower(time_ns, DYNSEL_TUNED_LONGEST_NS);
-    if ((selection->notes[0] & DYNSEL_NOTE_WARM_UP) != 0) {
-        if (DYNSEL_TUNED_EXPLORES) {
-            learn_warm_up(times, selection, time_ns);
-        }
-    } else if (!DYNSEL_TUNED_EXPLORES) {
-        learn_mean(times, time_ns);
-    } else {
-        learn_in_window(times, selection, time_ns);
-        if (is_tick) {
-            dynsel_tuned_count_runs(entry, selection->index,
-                                    selection->notes[1] >> DYNSEL_NOTE_RUNS_SHIFT);
-            entry->wait = (uint8_t)(entry->wait != 0 ? entry->wait - 1 : 0);
-        }
-    }
-    dynsel_tuned_look_again(entry, selection->index, time_ns);
 }

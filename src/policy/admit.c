@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "policy/device.h"
-#include "policy/policy.h"
+#include "policy/task.h"
 
 static dynsel_status refuse(const dynsel_device *device, const char *function, const char *detail,
                             uint32_t number)

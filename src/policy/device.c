@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dynsel/device.h>
+#include "policy/device.h"
 
 #include <dynsel/backend.h>
 #include <dynsel/targets.h>
 
 #include "base/fail.h"
-#include "policy/device.h"
 #include "port/context.h"
 
 /* Backends of the user's may have forgotten one. */

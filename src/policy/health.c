@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which resources are in service. */
+#include "policy/health.h"
+
+#include <dynsel/backend.h>
+
 #include "base/fail.h"
-#include "policy/policy.h"
 
 #if CONFIG_DYNSEL_LOSES_RESOURCES
 
@@ -51,6 +53,23 @@ void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index, dynsel_statu
 
 #endif
 
+dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index)
+{
+#if CONFIG_DYNSEL_ERROR_TEXTS
+    return dynsel_fail(&(dynsel_error){
+        .status = DYNSEL_E_OUT_OF_SERVICE,
+        .function = policy->ops->name,
+        .subject = dynsel_resource_name(&policy->resources[index]),
+        .detail = "its device was lost or failed too often: "
+                  "dynsel_resource_reinstate() tries again",
+    });
+#else
+    (void)policy;
+    (void)index;
+    return DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE, NULL);
+#endif
+}
+
 static dynsel_status check_index(const dynsel_policy *policy, size_t index, const char *function)
 {
     if (!dynsel_policy_is_usable(policy)) {
@@ -85,7 +104,7 @@ dynsel_status dynsel_resource_in_service(const dynsel_policy *policy, size_t ind
         return status;
     }
     if (!dynsel_lane_in_service(&policy->lanes[index]) || is_lost(policy, index)) {
-        return dynsel_policy_refuse_task(policy, (uint32_t)index, (uint32_t)index + 1, NULL);
+        return dynsel_resource_refuse(policy, (uint32_t)index);
     }
     return DYNSEL_OK;
 }

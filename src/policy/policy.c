@@ -4,7 +4,6 @@
 
 #include "base/fail.h"
 #include "policy/table.h"
-#include "submission/in_flight.h"
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 
@@ -98,35 +97,6 @@ dynsel_status dynsel_policy_init(dynsel_policy *policy, const dynsel_policy_ops 
     return dynsel_policy_init_at(policy, ops, options, 0);
 }
 #endif
-
-uint32_t dynsel_policy_life(dynsel_policy *policy)
-{
-    static dynsel_word lives; /* even, so that the next is never 0 */
-    uint32_t life = dynsel_word_load_relaxed(&policy->life);
-    if (life == 0) {
-        const uint32_t next = dynsel_word_add_relaxed(&lives, 2) + 1;
-        if (dynsel_word_swap(&policy->life, &life, next)) {
-            life = next;
-        }
-    }
-    return life;
-}
-
-dynsel_status dynsel_policy_deinit(dynsel_policy *policy)
-{
-    if (!dynsel_policy_is_usable(policy)) {
-        return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
-    }
-    const uint32_t out = dynsel_in_flight_retire(policy);
-    if (out != 0) {
-        return DYNSEL_FAIL_NUMBER(
-            DYNSEL_E_BUSY, "{} submissions are in flight or were neither waited for nor released",
-            out);
-    }
-    dynsel_table_leave(policy, policy->count);
-    *policy = (dynsel_policy){0};
-    return DYNSEL_OK;
-}
 
 const dynsel_resource *dynsel_get_resources(const dynsel_policy *policy, size_t *count)
 {

@@ -3,7 +3,8 @@
 #include "policy/report.h"
 
 #include "base/fail.h"
-#include "policy/policy.h"
+#include "policy/selection.h"
+#include "policy/state.h"
 
 bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_info info)
 {

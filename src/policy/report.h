@@ -5,6 +5,24 @@
 
 #include <dynsel/policy.h>
 
+/* What the policies of this build need, for the backends of this build to agree with. */
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+#include <dynsel/auto_tune.h>
+#define DYNSEL_NEEDS_OF_AUTO_TUNE DYNSEL_AUTO_TUNE_NEEDS
+#else
+#define DYNSEL_NEEDS_OF_AUTO_TUNE 0
+#endif
+
+#if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
+#include <dynsel/dynamic_load.h>
+#define DYNSEL_NEEDS_OF_DYNAMIC_LOAD DYNSEL_DYNAMIC_LOAD_NEEDS
+#else
+#define DYNSEL_NEEDS_OF_DYNAMIC_LOAD 0
+#endif
+
+/* fixed_resource and round_robin need nothing. */
+#define DYNSEL_NEEDS_OF_POLICIES (DYNSEL_NEEDS_OF_AUTO_TUNE | DYNSEL_NEEDS_OF_DYNAMIC_LOAD)
+
 static inline void dynsel_tell(const dynsel_selection *selection, dynsel_execution_info info,
                                uint64_t value)
 {

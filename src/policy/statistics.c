@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/statistics.h"
+
 #include <dynsel/statistics.h>
 
 #include "base/fail.h"
-#include "policy/count.h"
-#include "policy/policy.h"
-#include "submission/in_flight.h"
+#include "policy/state.h"
 
 #if CONFIG_DYNSEL_STATISTICS
 
@@ -58,33 +58,4 @@ dynsel_status dynsel_get_statistics(const dynsel_policy *policy, size_t index,
     }
     *counts = sum_of(policy, index);
     return DYNSEL_OK;
-}
-
-dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void)
-{
-    return dynsel_in_flight_look_at_table();
-}
-
-static bool lanes_are_in_order(const dynsel_policy *policy)
-{
-    uint32_t out_of_service = 0;
-    for (uint32_t i = 0; i < policy->count; i++) {
-        out_of_service += dynsel_lane_in_service(&policy->lanes[i]) ? 0 : 1;
-        if (!dynsel_in_flight_lane_is_whole(policy, i)) {
-            return false;
-        }
-    }
-    return out_of_service == dynsel_policy_impairment(policy);
-}
-
-bool dynsel_invariants_hold(const dynsel_policy *policy)
-{
-    if (!dynsel_in_flight_table_is_whole()) {
-        return false;
-    }
-    if (policy == NULL) {
-        return true;
-    }
-    return dynsel_policy_is_usable(policy) && policy->count >= 1 &&
-           policy->count <= CONFIG_DYNSEL_MAX_RESOURCES && lanes_are_in_order(policy);
 }

@@ -2,10 +2,10 @@
 /* The table of resources of a policy, of any backends. */
 #include "policy/table.h"
 
-#include "backends/default_backends.h"
 #include "base/fail.h"
+#include "policy/default_backends.h"
 #include "policy/device.h"
-#include "policy/policy.h"
+#include "policy/state.h"
 
 static bool can_report(const dynsel_backend_ops *ops, uint32_t needs)
 {

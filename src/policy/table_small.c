@@ -9,7 +9,7 @@
 
 #include "base/fail.h"
 #include "policy/device.h"
-#include "policy/policy.h"
+#include "policy/state.h"
 
 static bool can_report(const dynsel_policy *policy, const dynsel_backend *backend)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dynsel/task.h>
-
-#include "policy/policy.h"
+#include "policy/task.h"
 
 dynsel_task_fn dynsel_task_function_for(const dynsel_task *task, const dynsel_backend *backend)
 {

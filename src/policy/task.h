@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What a task asks of a resource. */
 #ifndef DYNSEL_POLICY_TASK_H
 #define DYNSEL_POLICY_TASK_H
 
 #include <stdbool.h>
 
-#include <dynsel/task.h>
+#include <dynsel/policy.h>
+
+#include "port/likely.h"
+
+enum {
+    /* Nothing tells the resources of a policy from each other: what one runs, all run. */
+    DYNSEL_RESOURCES_ARE_ALIKE =
+        CONFIG_DYNSEL_SUBMITS_IN_CALLER && !CONFIG_DYNSEL_ASPECTS && CONFIG_DYNSEL_MAX_FAILURES == 0
+};
 
 /* The simple case, one function for every resource, without a call. */
 static inline dynsel_task_fn dynsel_function_for(const dynsel_task *task,
@@ -43,6 +52,52 @@ static inline bool dynsel_task_suits_all(const dynsel_task *task)
 static inline bool dynsel_task_is_valid(const dynsel_task *task)
 {
     return task != NULL && (task->form_count == 0 ? task->function != NULL : task->forms != NULL);
+}
+
+/* Which of the aspects that the task needs the resource has not. */
+static inline dynsel_aspect_set dynsel_lacking(const dynsel_policy *policy, uint32_t index,
+                                               const dynsel_task *task)
+{
+#if CONFIG_DYNSEL_ASPECTS
+    return task->aspects & ~policy->aspects[index];
+#else
+    (void)policy;
+    (void)index;
+    (void)task;
+    return 0;
+#endif
+}
+
+/* A bit in words of 32 for each resource. */
+enum { DYNSEL_PASSED_OVER_WORDS = (CONFIG_DYNSEL_MAX_RESOURCES + 31) / 32 };
+
+/* Not for this resource, whatever forms and aspects say. Only tasks with forms have such. */
+static inline bool dynsel_is_passed_over(const dynsel_task *task, uint32_t index)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return task->passed_over != NULL && (task->passed_over[index / 32] >> index % 32 & 1u) != 0;
+#else
+    (void)task;
+    (void)index;
+    return false;
+#endif
+}
+
+/* dynsel_function_at() for tasks that not every resource suits. */
+dynsel_task_fn dynsel_form_at(const dynsel_policy *policy, uint32_t index, const dynsel_task *task);
+
+/* The task's function for the resource; NULL when it cannot run there. In service or not. */
+static inline dynsel_task_fn dynsel_function_at(const dynsel_policy *policy, uint32_t index,
+                                                const dynsel_task *task)
+{
+    if (DYNSEL_RESOURCES_ARE_ALIKE) {
+        return dynsel_task_function_for(task, policy->resources[0].backend);
+    }
+    if (CONFIG_DYNSEL_ONLY_FORMS_DECIDE) {
+        return dynsel_task_function_for(task, policy->resources[index].backend);
+    }
+    return DYNSEL_LIKELY(dynsel_task_suits_all(task)) ? task->function
+                                                      : dynsel_form_at(policy, index, task);
 }
 
 #endif

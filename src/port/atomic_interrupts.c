@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "port/atomic.h"
+#include "port/atomic_interrupts.h"
 
 uint32_t dynsel_marked_add(dynsel_word *word, uint32_t value)
 {

@@ -6,7 +6,6 @@
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
-#include "policy/needs.h"
 #include "policy/policy.h"
 #include "policy/report.h"
 #include "submission/handle.h"

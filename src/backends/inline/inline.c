@@ -2,7 +2,7 @@
 #include <dynsel/inline.h>
 
 #include "aspects/host.h"
-#include "policy/needs.h"
+#include "policy/report.h"
 #include "submission/work.h"
 
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS

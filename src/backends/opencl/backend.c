@@ -10,7 +10,7 @@
 #include "backends/opencl/select.h"
 #include "backends/opencl/version.h"
 #include "base/fail.h"
-#include "policy/needs.h"
+#include "policy/report.h"
 #include "port/atomic.h"
 #include "submission/work.h"
 

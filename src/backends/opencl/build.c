@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building kernels: from a binary that fits the device, else from SPIR-V, else from source. */
-#include <dynsel/opencl.h>
+#include "backends/opencl/build.h"
 
 #include <string.h>
 
+#include <dynsel/opencl.h>
+
 #include "backends/opencl/codes.h"
 #include "backends/opencl/describe.h"
+#include "backends/opencl/device.h"
 #include "backends/opencl/failure.h"
 #include "backends/opencl/il.h"
-#include "backends/opencl/kernels.h"
 #include "backends/opencl/log.h"
 #include "backends/opencl/store.h"
 #include "base/fail.h"
@@ -279,4 +281,21 @@ dynsel_status dynsel_opencl_build(dynsel_opencl_entry *entry, const dynsel_kerne
 {
     return DYNSEL_LIKELY(taken->stage == DYNSEL_OPENCL_BUILT) ? DYNSEL_OK
                                                               : build_now(entry, kernel, taken);
+}
+
+dynsel_status dynsel_opencl_prepare(dynsel_backend *backend, void *own, const dynsel_kernel *kernel)
+{
+    dynsel_opencl_entry *const entry = own;
+    dynsel_opencl_kernel *taken = NULL;
+    (void)backend;
+    dynsel_status status = dynsel_opencl_open(entry);
+    if (status == DYNSEL_OK) {
+        status = dynsel_opencl_take_kernel(entry, kernel, &taken);
+    }
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    status = dynsel_opencl_build(entry, kernel, taken);
+    dynsel_opencl_return_kernel(taken);
+    return status;
 }

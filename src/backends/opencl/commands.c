@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies and fills of boxes of bytes. */
+#include "backends/opencl/commands.h"
+
 #include <dynsel/opencl.h>
 
 #include "backends/opencl/device.h"
 #include "backends/opencl/failure.h"
-#include "backends/opencl/memory.h"
 
 /* Whether nothing lies between its rows and slices. */
 static bool is_one_piece(const dynsel_box *box)

@@ -9,6 +9,8 @@
 #include "port/lock.h"
 #include "port/pause.h"
 
+dynsel_word dynsel_opencl_releases;
+
 /* Only grows. Its lock is for entering; who reads takes `known` first. */
 static struct {
     dynsel_word known;
@@ -80,23 +82,6 @@ dynsel_status dynsel_opencl_take_kernel(dynsel_opencl_entry *entry, const dynsel
 void dynsel_opencl_return_kernel(dynsel_opencl_kernel *taken)
 {
     dynsel_word_store_release(&taken->lock, 0);
-}
-
-dynsel_status dynsel_opencl_prepare(dynsel_backend *backend, void *own, const dynsel_kernel *kernel)
-{
-    dynsel_opencl_entry *const entry = own;
-    dynsel_opencl_kernel *taken = NULL;
-    (void)backend;
-    dynsel_status status = dynsel_opencl_open(entry);
-    if (status == DYNSEL_OK) {
-        status = dynsel_opencl_take_kernel(entry, kernel, &taken);
-    }
-    if (status != DYNSEL_OK) {
-        return status;
-    }
-    status = dynsel_opencl_build(entry, kernel, taken);
-    dynsel_opencl_return_kernel(taken);
-    return status;
 }
 
 static void release(dynsel_opencl_kernel *kernels)

@@ -99,17 +99,9 @@ dynsel_status dynsel_opencl_take_kernel(dynsel_opencl_entry *entry, const dynsel
                                         dynsel_opencl_kernel **taken);
 void dynsel_opencl_return_kernel(dynsel_opencl_kernel *taken);
 
-/*
- * Builds a taken kernel if that was not done yet. One look once it is built.
- *
- * Errors: DYNSEL_E_TASK (it does not compile: the log is the detail), DYNSEL_E_DEVICE.
- */
-dynsel_status dynsel_opencl_build(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
-                                  dynsel_opencl_kernel *taken);
-
-/* The operation of dynsel_memory_ops. */
-dynsel_status dynsel_opencl_prepare(dynsel_backend *backend, void *own,
-                                    const dynsel_kernel *kernel);
+/* How often memory was given back: arguments of kernels that were set before may be gone, and
+ * something else in their place. */
+extern dynsel_word dynsel_opencl_releases;
 
 /* Under the backend's lock, when nobody uses them: gives all back but those of lost devices. */
 void dynsel_opencl_release_kernels(void);

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
+#include "backends/opencl/build.h"
 #include "backends/opencl/codes.h"
+#include "backends/opencl/commands.h"
 #include "backends/opencl/failure.h"
-#include "backends/opencl/kernels.h"
-#include "backends/opencl/memory.h"
 #include "backends/opencl/svm.h"
 #include "base/fail.h"
 #include "port/atomic.h"

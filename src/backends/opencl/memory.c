@@ -2,7 +2,9 @@
 /* Copies of buffers on devices, and what moves them. */
 #include "backends/opencl/memory.h"
 
+#include "backends/opencl/build.h"
 #include "backends/opencl/codes.h"
+#include "backends/opencl/commands.h"
 #include "backends/opencl/describe.h"
 #include "backends/opencl/device.h"
 #include "backends/opencl/events.h"
@@ -21,7 +23,6 @@ enum {
     BYTES_PER_KIB = 1024
 };
 
-dynsel_word dynsel_opencl_releases;
 static dynsel_word copies;
 
 uint32_t dynsel_opencl_count_copies(void)
@@ -57,8 +58,10 @@ DYNSEL_RARE static dynsel_status wait_for_list(dynsel_opencl_entry *entry,
     return dynsel_fail(&error);
 }
 
-dynsel_status dynsel_opencl_list_events(dynsel_opencl_entry *entry, dynsel_opencl_wait_list *list,
-                                        const dynsel_event *after, size_t count)
+/* For a command on this device. DYNSEL_E_FULL when there are more than fit; DYNSEL_E_DEPENDENCY
+ * when one of them had to be waited for, and failed. */
+static dynsel_status list_events(dynsel_opencl_entry *entry, dynsel_opencl_wait_list *list,
+                                 const dynsel_event *after, size_t count)
 {
     if (count > DYNSEL_OPENCL_WAIT_LIST) {
         return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL, "a command comes after {} events", count);
@@ -250,7 +253,7 @@ static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *me
     if (!contents && !memory->shared) {
         return reserve(entry, memory, &done->opencl);
     }
-    const dynsel_status status = dynsel_opencl_list_events(entry, &list, after, after_count);
+    const dynsel_status status = list_events(entry, &list, after, after_count);
     if (status != DYNSEL_OK) {
         return status;
     }
@@ -378,7 +381,7 @@ static dynsel_status write_back(dynsel_backend *backend, void *own, const dynsel
     if (dynsel_opencl_is_lost(entry)) {
         return dynsel_opencl_fail_lost(entry);
     }
-    const dynsel_status status = dynsel_opencl_list_events(entry, &list, after, after_count);
+    const dynsel_status status = list_events(entry, &list, after, after_count);
     if (status != DYNSEL_OK) {
         return status;
     }
@@ -398,8 +401,7 @@ static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_com
     if (dynsel_opencl_is_lost(entry)) {
         return dynsel_opencl_fail_lost(entry);
     }
-    const dynsel_status status =
-        dynsel_opencl_list_events(entry, &list, command->after, command->after_count);
+    const dynsel_status status = list_events(entry, &list, command->after, command->after_count);
     if (status != DYNSEL_OK) {
         return status;
     }

@@ -6,7 +6,7 @@
 #include "backends/threads/pool.h"
 #include "backends/threads/worker.h"
 #include "base/fail.h"
-#include "policy/needs.h"
+#include "policy/report.h"
 
 /* As many of the workers as fit. */
 static void list(dynsel_resource *resources, size_t capacity, uint32_t count)

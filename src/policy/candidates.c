@@ -1,42 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a policy cannot be used, or cannot place a task. */
+#include "policy/candidates.h"
+
 #include "base/fail.h"
-#include "policy/policy.h"
 #include "port/assert.h"
-#include "submission/no_waiting.h"
-
-dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy, const char *function)
-{
-    if (policy == NULL) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the policy is NULL", 0);
-    }
-    if (policy->self == NULL) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_UNINITIALIZED,
-                              "call one of the *_init functions first", 0);
-    }
-    if (CONFIG_DYNSEL_CONTEXT_INTERRUPTS && policy->self == policy) {
-        return DYNSEL_E_CONTEXT; /* nothing else is wrong; the last error is the program's */
-    }
-    return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
-                          "the policy is a copy: pass a pointer to the one initialized", 0);
-}
-
-static dynsel_status refuse_out_of_service(const dynsel_policy *policy, uint32_t index)
-{
-#if CONFIG_DYNSEL_ERROR_TEXTS
-    return dynsel_fail(&(dynsel_error){
-        .status = DYNSEL_E_OUT_OF_SERVICE,
-        .function = policy->ops->name,
-        .subject = dynsel_resource_name(&policy->resources[index]),
-        .detail = "its device was lost or failed too often: "
-                  "dynsel_resource_reinstate() tries again",
-    });
-#else
-    (void)policy;
-    (void)index;
-    return DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE, NULL);
-#endif
-}
 
 static bool has_form(const dynsel_policy *policy, uint32_t index, const dynsel_task *task)
 {
@@ -50,7 +16,7 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
     bool passed_over = false;
     for (uint32_t i = first; !CONFIG_DYNSEL_ONLY_FORMS_DECIDE && i < end; i++) {
         if (task == NULL || dynsel_function_at(policy, i, task) != NULL) {
-            return refuse_out_of_service(policy, i);
+            return dynsel_resource_refuse(policy, i);
         }
         if (has_form(policy, i, task)) {
             lacking = lacking == 0 ? dynsel_lacking(policy, i, task) : lacking;
@@ -106,19 +72,5 @@ bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dy
 {
     DYNSEL_ASSERT(dynsel_policy_is_usable(policy) && index < policy->count && task != NULL);
     return dynsel_is_candidate(policy, index, task);
-}
-#endif
-
-#if CONFIG_DYNSEL_COMMAND_GROUPS
-dynsel_status dynsel_refuse_to_wait(const char *function, const char *detail)
-{
-    const bool records = dynsel_this_thread()->recordings != 0;
-    (void)detail; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    (void)records;
-    return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
-                          records ? DYNSEL_TEXT("a group function must not wait: do so before the "
-                                                "command group is submitted, or afterwards")
-                                  : detail,
-                          0);
 }
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The backends of this build, in the order in which they offer their resources. */
-#ifndef DYNSEL_BACKENDS_DEFAULT_BACKENDS_H
-#define DYNSEL_BACKENDS_DEFAULT_BACKENDS_H
+/* The backends of this build, in the order in which they offer their resources: tables that
+ * src/backends fills, because no policy knows a backend. */
+#ifndef DYNSEL_POLICY_DEFAULT_BACKENDS_H
+#define DYNSEL_POLICY_DEFAULT_BACKENDS_H
 
 #include <dynsel/backend.h>
 

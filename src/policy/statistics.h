@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counting what happens to work; nothing is left of it where CONFIG_DYNSEL_STATISTICS is off. */
-#ifndef DYNSEL_POLICY_COUNT_H
-#define DYNSEL_POLICY_COUNT_H
+#ifndef DYNSEL_POLICY_STATISTICS_H
+#define DYNSEL_POLICY_STATISTICS_H
 
 #include <dynsel/policy.h>
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which resources of a policy are in service. */
+#ifndef DYNSEL_POLICY_HEALTH_H
+#define DYNSEL_POLICY_HEALTH_H
+
+#include "policy/state.h"
+#include "policy/statistics.h"
+
+enum {
+    DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_lane.health, beside the number of failures in a row */
+};
+
+/* How many resources are out of service. */
+static inline uint32_t dynsel_policy_impairment(const dynsel_policy *policy)
+{
+#if CONFIG_DYNSEL_LOSES_RESOURCES
+    return dynsel_word_load_relaxed(&policy->impaired);
+#else
+    (void)policy;
+    return 0;
+#endif
+}
+
+static inline bool dynsel_lane_in_service(const dynsel_lane *lane)
+{
+#if CONFIG_DYNSEL_LOSES_RESOURCES
+    return (dynsel_word_load_relaxed(&lane->health) & DYNSEL_HEALTH_OUT) == 0;
+#else
+    (void)lane;
+    return true;
+#endif
+}
+
+/* What was appended to the lane last; tells whether something came in between. */
+static inline uint32_t dynsel_lane_tail(const dynsel_lane *lane)
+{
+#if CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+    return dynsel_word_load_relaxed(&lane->tail);
+#else
+    (void)lane;
+    return 0;
+#endif
+}
+
+/* Work on a resource ended so, and it was a failure, or failures were counted before. */
+DYNSEL_RARE void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index,
+                                         dynsel_status status);
+
+/* Work on a resource ended so: counts failures of devices in a row. */
+static inline void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index,
+                                           dynsel_status status)
+{
+    dynsel_count_end(policy, index, status);
+#if CONFIG_DYNSEL_MAX_FAILURES > 0
+    if (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->lanes[index].health) != 0) {
+        dynsel_lane_note_change(policy, index, status);
+    }
+#endif
+}
+
+/* Takes a resource out of service. */
+void dynsel_lane_retire(dynsel_policy *policy, uint32_t index);
+
+/* Fails because the resource is out of service. */
+DYNSEL_RARE dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a policy can be used, and which use of its memory this is. */
+#ifndef DYNSEL_POLICY_STATE_H
+#define DYNSEL_POLICY_STATE_H
+
+#include <dynsel/policy.h>
+
+#include "port/atomic.h"
+#include "port/context.h"
+#include "port/likely.h"
+
+enum {
+    DYNSEL_WAY_WITH_SLOTS = 1, /* in dynsel_policy.ways: some backend's work may outlive a submit */
+    DYNSEL_WAY_THROUGH_BACKENDS = 4, /* some backend does more than call the task function */
+    DYNSEL_WAY_OF_ITS_OWN =
+        2 /* the policy has a submit, try_submit or submit_and_wait, or no try_select */
+};
+
+enum {
+    /* Submissions without a slot outlive their policy: deinitialization knows nothing of them. With
+     * small tables all have one. Where all work is done in the caller, bytes count more than a
+     * release that comes too late. */
+    DYNSEL_SUBMISSIONS_KNOW_LIFE =
+        CONFIG_DYNSEL_SUBMITS_IN_CALLER + CONFIG_DYNSEL_IN_FLIGHT_SMALL == 0
+};
+
+/* Why a policy cannot be used: DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED, on behalf of `function`;
+ * or DYNSEL_E_CONTEXT. */
+DYNSEL_RARE dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy,
+                                                   const char *function);
+
+static inline bool dynsel_policy_is_initialized(const dynsel_policy *policy)
+{
+    return policy != NULL && policy->self == policy;
+}
+
+/* By the caller: not from an interrupt. */
+static inline bool dynsel_policy_is_usable(const dynsel_policy *policy)
+{
+    return dynsel_policy_is_initialized(policy) && !dynsel_in_interrupt();
+}
+
+/* The number of this use of the policy, from its initialization to its end; never 0. None is taken
+ * before somebody needs it, and none comes twice within 2^31 of them. */
+uint32_t dynsel_policy_life(dynsel_policy *policy);
+
+/* life: such a number, of this policy or of an earlier one at its address; 0: none was taken. */
+static inline bool dynsel_policy_is_of_life(const dynsel_policy *policy, uint32_t life)
+{
+    return life == 0 || dynsel_word_load_relaxed(&policy->life) == life;
+}
+
+/* Whether slots are needed: constant where there is no table of submissions in flight. */
+static inline bool dynsel_policy_outlives(const dynsel_policy *policy)
+{
+    return CONFIG_DYNSEL_IN_FLIGHT && (policy->ways & DYNSEL_WAY_WITH_SLOTS) != 0;
+}
+
+#endif
