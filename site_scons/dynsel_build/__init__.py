@@ -9,6 +9,7 @@ Modules that know nothing of SCons, and can be used and tested without it:
     explain     why=, diffconfig, unmet dependencies in words
     save        Configuration -> the fewest lines that lead to it
     menu        menuconfig, guiconfig, savedefconfig
+    layers      what a room of src/ may use
     lint        kconfig-lint
     matrix      every switch both ways
     aspect_list include/dynsel/aspects.def

@@ -124,6 +124,7 @@ Targets that configure, each alone on the line
   why=SYMBOL              value, origin, what blocks it, help
   diffconfig A=x B=y      what differs between two variants
   kconfig-lint, format    checks the menu and its use; formats the sources
+  layers                  checks that a room of src/ uses only what stands below it, and no circles
 
 Variables (now)
 {variables}
@@ -215,6 +216,15 @@ def _lint(session):
     print("kconfig-lint: nothing to complain about")
 
 
+def _layers(session):
+    from . import layers
+
+    found = layers.lint(session.top)
+    if found:
+        raise UserMistake(found)
+    print("layers: no arrow points up, no files form a circle")
+
+
 def _format(session):
     from . import gates
 
@@ -243,5 +253,6 @@ COMMANDS = {
     "savedefconfig": _savedefconfig,
     "diffconfig": _diffconfig,
     "kconfig-lint": _lint,
+    "layers": _layers,
     "format": _format,
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import freestanding, lint, size, targets
+from . import freestanding, layers, lint, size, targets
 from .nodes import action, finish, missing, missing_line
 
 LLVM = 14  # another major version formats and warns differently
@@ -107,6 +107,15 @@ class Gates:
                    if not str(p.relative_to(top)).startswith("build/")]
         return self.base.Command("#build/gates/kconfig-lint.ok", sources,
                                  action(check, "  LINT  Kconfig and the sources"))
+
+    def layers(self):
+        """The same as the command layers."""
+        def check(target, source, env):
+            return finish(target[0].path, layers.lint(self.top))
+
+        sources = [self.base.File("#" + str(p.relative_to(self.top))) for p in layers.files(self.top)]
+        return self.base.Command("#build/gates/layers.ok", [*sources, self.base.File(f"#{layers.THIS}")],
+                                 action(check, "  LINT  layers of src"))
 
     def no_heap(self, build):
         """No object of the archive defines or needs an allocator."""

@@ -103,7 +103,7 @@ def _declare_all(session):
         if build.variant in chosen and session.targets:
             base.Alias("check", [gates.tidy(build), gates.cppcheck(build)])
     if session.targets:
-        base.Alias("check", [gates.formatted(), gates.kconfig_lint(), footprint.gate(base, session.top, builds)])
+        base.Alias("check", [gates.formatted(), gates.kconfig_lint(), gates.layers(), footprint.gate(base, session.top, builds)])
         bench.declare(base, session, builds)
     if "misra" in session.targets:
         base.Alias("misra", misra.declare(base, session.top, builds))

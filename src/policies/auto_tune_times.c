@@ -97,7 +97,8 @@ static uint64_t median(const uint64_t *times)
     return times[2] < low ? low : dynsel_lower(high, times[2]);
 }
 
-/* By at most DYNSEL_TUNED_MOST_RUNS, in four digits of 16 bits: machines of 32 bits have no 64-bit division. */
+/* By at most DYNSEL_TUNED_MOST_RUNS, in four digits of 16 bits: machines of 32 bits have no 64-bit
+ * division. */
 static uint64_t divided(uint64_t time_ns, uint32_t runs)
 {
     uint64_t quotient = 0;
