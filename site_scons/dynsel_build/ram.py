@@ -54,7 +54,8 @@ BYTE, HALF, WORD, LONG = (Type(n, n) for n in (1, 2, 4, 8))
 NOTHING = Type(0, 1)
 
 # What the size of a command group depends on.
-GROUP = ("MAX_REQUIREMENTS", "MAX_DEPENDENCIES", "MAX_STAGED", "MAX_ARGUMENTS", "ARGUMENT_BYTES")
+GROUP = ("MAX_REQUIREMENTS", "MAX_DEPENDENCIES", "MAX_ARGUMENTS", "ARGUMENT_BYTES")
+USES = ("MAX_REQUIREMENTS", "MAX_DEPENDENCIES", "MAX_STAGED")  # and that of what it does to buffers
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ class Formula:
         yield Term("fetches that they wait for", ("fetches",), "bss", 4 * -(-self._number("MAX_BUFFERS") // 32),
                    "4 for each 32 of MAX_BUFFERS")
         yield self._by_numbers("command groups in flight", ("dynsel_groups",), "MAX_IN_FLIGHT", self._group, *GROUP)
+        yield self._by_numbers("what they do to buffers", ("dynsel_all_uses",), "MAX_IN_FLIGHT", self._uses, *USES)
         yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
                                "MAX_READERS", "MAX_DOMAINS", "BUFFER_INSIDE_BYTES")
         due = struct(self._selection(), LONG)
@@ -163,7 +165,7 @@ class Formula:
         yield Term("turns of staging", ("takes", "turns"), "bss", 4 + 4 * self._number("MAX_DOMAINS"),
                    "4 + 4 x MAX_DOMAINS")
         yield Term("ends of buffers", ("home", "home_lock"), "bss",
-                   self._group(*(self._number(name) for name in GROUP)).size + static_lock)
+                   self._uses(*(self._number(name) for name in USES)).size + static_lock)
         yield Term("backend of host accessors", ("backend",), "data", self._pointer.size)
         yield Term("policy of host accessors", ("policy",), "bss", self._policy(self._number("MAX_RESOURCES")).size)
         yield self._per("memory domains", ("dynsel_domains",), self._domain(), "MAX_DOMAINS")
@@ -302,18 +304,20 @@ class Formula:
         given = struct(self._pointer.times(2), self._memory_copy())
         return struct(self._memory_copy(), self._pointer, WORD.times(3), given)
 
-    def _group(self, requirements, dependencies, staged, arguments, values):
-        staging = struct(self._memory_copy(), HALF, BYTE.times(5))
+    def _group(self, requirements, dependencies, arguments, values):
         bound = struct(self._pointer.times(2), WORD.times(3))
-        use = struct(self._pointer, WORD.times(3), self._pointer, BYTE.times(10), WORD)
+        return struct(self._pointer, self._error(), self._pointer.times(2), self._command(), self._aspects(1),
+                      WORD.times(8 + 5), self._pointer, LONG, HALF, BYTE.times(9), self._pointer, WORD.times(5),
+                      HALF.times(2), LONG.times(3), WORD.times(dependencies), bound.times(requirements),
+                      self._argument().times(arguments), Type(values, 16))
+
+    def _uses(self, requirements, dependencies, staged):
+        staging = struct(self._memory_copy(), HALF, BYTE.times(5))
+        use = struct(self._pointer, WORD.times(3), self._pointer, BYTE.times(11), WORD)
         number = HALF if self._number("MAX_IN_FLIGHT") * self._number("MAX_REQUIREMENTS") < 65536 else WORD
         former = struct(number.times(2), HALF)
-        return struct(self._error(), self._pointer.times(2), self._command(), self._aspects(1),
-                      WORD.times(2 + 8 + 6), self._pointer, LONG, HALF, BYTE.times(14), WORD.times(2),
-                      self._pointer.times(2), WORD.times(11), HALF.times(2), LONG.times(3),
-                      WORD.times(2 * dependencies + requirements), bound.times(requirements),
-                      use.times(requirements), former.times(requirements), staging.times(staged),
-                      self._argument().times(arguments), Type(values, 16))
+        return struct(WORD.times(12), self._pointer, BYTE.times(5), WORD.times(dependencies + requirements),
+                      use.times(requirements), former.times(requirements), staging.times(staged))
 
     def _opencl_platform(self):
         return struct(self._pointer.times(2), WORD.times(2), BYTE.times(128 + 64))

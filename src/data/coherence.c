@@ -21,10 +21,11 @@
 
 /* One use on its way through. */
 typedef struct sight {
-    dynsel_handler *group;
+    dynsel_uses *uses;
     dynsel_use *use;
     dynsel_buffer_record *record;
     dynsel_outlook *outlook;
+    dynsel_error *error;
 } sight;
 
 static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain)
@@ -34,24 +35,24 @@ static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain
 
 static dynsel_status wait_for(const sight *s, uint32_t token_plus_1)
 {
-    s->group->obstacle = token_plus_1;
+    s->uses->obstacle = token_plus_1;
     return DYNSEL_E_AGAIN;
 }
 
-static void come_after(dynsel_handler *group, uint32_t token)
+static void come_after(dynsel_uses *uses, uint32_t token)
 {
-    for (uint32_t i = 0; i < group->after_count; i++) {
-        if (group->after[i] == token) {
+    for (uint32_t i = 0; i < uses->after_count; i++) {
+        if (uses->after[i] == token) {
             return;
         }
     }
-    group->after[group->after_count++] = token;
+    uses->after[uses->after_count++] = token;
 }
 
 static void rely_on(const sight *s, uint32_t token_plus_1)
 {
-    const uint32_t before = s->group->relies_on;
-    s->group->relies_on = before == 0 || before == token_plus_1 ? token_plus_1 : s->group->token;
+    const uint32_t before = s->uses->relies_on;
+    s->uses->relies_on = before == 0 || before == token_plus_1 ? token_plus_1 : s->uses->token;
     s->use->relies_on = token_plus_1;
 }
 
@@ -65,11 +66,11 @@ static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
     case DYNSEL_STAGE_ACCEPTED:
         return wait_for(s, copy->since);
     case DYNSEL_STAGE_STARTED:
-        if (dynsel_group_in(copy->since - 1)->undone) {
+        if (dynsel_uses_in(copy->since - 1)->undone) {
             return wait_for(s, copy->since); /* whether it will have brought it is not known */
         }
-        if (!s->group->in_order || copy->since_on != s->group->lane) {
-            come_after(s->group, copy->since - 1);
+        if (!s->uses->in_order || copy->since_on != s->uses->lane) {
+            come_after(s->uses, copy->since - 1);
         } else if (s->use->reads) {
             rely_on(s, copy->since);
         }
@@ -94,7 +95,7 @@ static dynsel_status look_settled(const sight *s, dynsel_copy_record *copy)
 /* The last fetch failed, and its function, device and code are told. */
 static dynsel_status fail_with_fetch(const sight *s, const char *detail)
 {
-    dynsel_error *const error = &s->group->error;
+    dynsel_error *const error = s->error;
     *error = s->record->fetch_failure;
     error->status = DYNSEL_E_DEVICE;
     error->detail = detail;
@@ -137,7 +138,7 @@ static dynsel_status fetch_from(const sight *s, uint32_t domain, bool to_write)
         (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS,
                        .contents = valid,
                        .to_write = to_write,
-                       .timed = valid && dynsel_readback_is_wanted(s->record, s->group),
+                       .timed = valid && dynsel_readback_is_wanted(s->record, s->uses),
                        .domain = domain,
                        .own = copy->own};
     s->use->fetched |= valid && !copy->memory.shared;
@@ -213,7 +214,7 @@ static dynsel_status look_for_readers(const sight *s)
 {
     dynsel_buffer_record *const record = s->record;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        if (i + 1 != s->group->domain && look_settled(s, &record->copies[i]) != DYNSEL_OK) {
+        if (i + 1 != s->uses->domain && look_settled(s, &record->copies[i]) != DYNSEL_OK) {
             return DYNSEL_E_AGAIN;
         }
     }
@@ -224,7 +225,7 @@ static dynsel_status look_for_readers(const sight *s)
 static bool keeps_contents(const sight *s)
 {
     return dynsel_is_valid(s->record, DYNSEL_HOST_DOMAIN) ||
-           dynsel_is_valid(s->record, s->group->domain);
+           dynsel_is_valid(s->record, s->uses->domain);
 }
 
 static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bool need)
@@ -242,12 +243,12 @@ static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bo
 /* Its memory was lost with the data. */
 static dynsel_status clear(const sight *s)
 {
-    const uint32_t user = dynsel_user_of(s->record, s->group->domain);
+    const uint32_t user = dynsel_user_of(s->record, s->uses->domain);
     if (user != 0) {
         return wait_for(s, user);
     }
     s->record->fetch =
-        (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS, .gives_up = true, .domain = s->group->domain};
+        (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS, .gives_up = true, .domain = s->uses->domain};
     s->outlook->fetch = s->record;
     return DYNSEL_E_AGAIN;
 }
@@ -267,15 +268,15 @@ static dynsel_status look_for_sharer(const sight *s)
  * known to share; else the device gets memory of its own, beside them. */
 static dynsel_status look_for_sharing(const sight *s)
 {
-    const uint32_t obstacle = s->group->obstacle;
+    const uint32_t obstacle = s->uses->obstacle;
     if (look_for_readers(s) == DYNSEL_OK) {
         return DYNSEL_OK;
     }
-    const bool ends = dynsel_group_in(s->group->obstacle - 1)->opener == 0;
-    if (ends && dynsel_domains[s->group->domain - 1].shares) {
+    const bool ends = dynsel_uses_in(s->uses->obstacle - 1)->opener == 0;
+    if (ends && dynsel_domains[s->uses->domain - 1].shares) {
         return DYNSEL_E_AGAIN;
     }
-    s->group->obstacle = obstacle;
+    s->uses->obstacle = obstacle;
     s->use->may_share = false;
     return DYNSEL_OK;
 }
@@ -298,7 +299,7 @@ static bool is_fetched(const sight *s, const dynsel_copy_record *copy)
 {
     s->use->fetch_ended = dynsel_fetch_look(s->record);
     return s->record->fetch.state != DYNSEL_NO_FETCH &&
-           (s->use->writes || !dynsel_is_valid(s->record, s->group->domain) || copy->memory.shared);
+           (s->use->writes || !dynsel_is_valid(s->record, s->uses->domain) || copy->memory.shared);
 }
 
 static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_record *copy)
@@ -313,7 +314,7 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
     if (status != DYNSEL_OK) {
         return status;
     }
-    const bool need = s->use->reads && !dynsel_is_valid(s->record, s->group->domain);
+    const bool need = s->use->reads && !dynsel_is_valid(s->record, s->uses->domain);
     if (need && !dynsel_is_valid(s->record, DYNSEL_HOST_DOMAIN)) {
         return want_data(s, false);
     }
@@ -366,20 +367,20 @@ static inline dynsel_status look_on_host(const sight *s)
 }
 
 /* One fetch after the other is begun, before any of them is waited for. */
-dynsel_outlook dynsel_coherence_look(dynsel_handler *group)
+dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error)
 {
     dynsel_outlook outlook = {.status = DYNSEL_OK};
-    group->obstacle = 0;
-    group->relies_on = 0;
-    group->at_hand = false;
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        dynsel_use *const use = &group->uses[i];
-        const sight s = {group, use, use->record, &outlook};
+    uses->obstacle = 0;
+    uses->relies_on = 0;
+    uses->at_hand = false;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        dynsel_use *const use = &uses->each[i];
+        const sight s = {uses, use, use->record, &outlook, error};
         dynsel_use_reset(use);
         use->brought = false;
-        const dynsel_status status = group->domain == DYNSEL_HOST_DOMAIN
+        const dynsel_status status = uses->domain == DYNSEL_HOST_DOMAIN
                                          ? look_on_host(&s)
-                                         : look_on_device(&s, copy_in(use->record, group->domain));
+                                         : look_on_device(&s, copy_in(use->record, uses->domain));
         if (status != DYNSEL_OK) {
             outlook.status = status;
         }
@@ -388,18 +389,18 @@ dynsel_outlook dynsel_coherence_look(dynsel_handler *group)
         }
     }
     if (outlook.status == DYNSEL_OK) {
-        outlook.status = dynsel_staging_take(group);
+        outlook.status = dynsel_staging_take(uses);
     }
     if (outlook.status == DYNSEL_OK) {
-        dynsel_coherence_decide(group);
+        dynsel_coherence_decide(uses);
     }
     return outlook;
 }
 
-bool dynsel_coherence_blocker(const dynsel_handler *group, uint32_t *token)
+bool dynsel_coherence_blocker(const dynsel_uses *uses, uint32_t *token)
 {
-    *token = group->obstacle - 1;
-    return group->obstacle != 0 && dynsel_stage_of(*token) != DYNSEL_STAGE_OVER;
+    *token = uses->obstacle - 1;
+    return uses->obstacle != 0 && dynsel_stage_of(*token) != DYNSEL_STAGE_OVER;
 }
 
 bool dynsel_coherence_would_move(const dynsel_buffer_record *record, uint32_t domain, bool is_host)

@@ -25,70 +25,70 @@ static void commit_on_host(dynsel_use *use)
     }
 }
 
-static void commit_on_device(const dynsel_handler *group, dynsel_use *use)
+static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
-    dynsel_domain_record *const domain = &dynsel_domains[group->domain - 1];
-    dynsel_copy_record *const copy = copy_in(record, group->domain);
+    dynsel_domain_record *const domain = &dynsel_domains[uses->domain - 1];
+    dynsel_copy_record *const copy = copy_in(record, uses->domain);
     use->host_was_valid = dynsel_is_valid(record, DYNSEL_HOST_DOMAIN);
-    use->was_valid = dynsel_is_valid(record, group->domain);
+    use->was_valid = dynsel_is_valid(record, uses->domain);
     copy->used = ++domain->uses;
     if (!use->contents || copy->memory.shared) {
         record->movement.copies_avoided++;
         domain->movement.copies_avoided++;
     }
     if (use->bring || use->allocate) {
-        copy->since = group->token;
-        copy->since_on = group->lane;
+        copy->since = uses->token;
+        copy->since_on = uses->lane;
     }
     if (use->may_share) {
-        record->shared_by = group->domain;
+        record->shared_by = uses->domain;
     }
     if (use->writes) {
         use->others_valid = dynsel_valid_copies(record);
-        dynsel_set_valid_only(record, group->domain);
-        dynsel_readback_expect(record, group);
+        dynsel_set_valid_only(record, uses->domain);
+        dynsel_readback_expect(record, uses);
     } else {
         if (use->bring && copy->memory.shared) {
             dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, false);
         }
-        dynsel_set_valid(record, group->domain, true);
+        dynsel_set_valid(record, uses->domain, true);
     }
 }
 
-void dynsel_coherence_decide(dynsel_handler *group)
+void dynsel_coherence_decide(dynsel_uses *uses)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        if (group->domain == DYNSEL_HOST_DOMAIN) {
-            commit_on_host(&group->uses[i]);
+    for (uint32_t i = 0; i < uses->count; i++) {
+        if (uses->domain == DYNSEL_HOST_DOMAIN) {
+            commit_on_host(&uses->each[i]);
         } else {
-            commit_on_device(group, &group->uses[i]);
+            commit_on_device(uses, &uses->each[i]);
         }
     }
-    group->decided = group->token;
+    uses->decided = uses->token;
 }
 
-static inline bool is_all_at_hand(const dynsel_handler *group)
+static inline bool is_all_at_hand(const dynsel_uses *uses)
 {
-    bool at_hand = group->staged_count == 0 && group->domain != DYNSEL_HOST_DOMAIN;
-    for (uint32_t i = 0; i < group->use_count && at_hand; i++) {
-        at_hand = dynsel_copy_is_at_hand(group->uses[i].record, group->domain);
+    bool at_hand = uses->staged_count == 0 && uses->domain != DYNSEL_HOST_DOMAIN;
+    for (uint32_t i = 0; i < uses->count && at_hand; i++) {
+        at_hand = dynsel_copy_is_at_hand(uses->each[i].record, uses->domain);
     }
     return at_hand;
 }
 
-bool dynsel_coherence_start_at_hand(dynsel_handler *group)
+bool dynsel_coherence_start_at_hand(dynsel_uses *uses)
 {
-    if (!is_all_at_hand(group)) {
+    if (!is_all_at_hand(uses)) {
         return false;
     }
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        dynsel_use_reset(&group->uses[i]);
+    for (uint32_t i = 0; i < uses->count; i++) {
+        dynsel_use_reset(&uses->each[i]);
     }
-    group->obstacle = 0;
-    group->relies_on = 0;
-    group->at_hand = true;
-    dynsel_coherence_decide(group);
+    uses->obstacle = 0;
+    uses->relies_on = 0;
+    uses->at_hand = true;
+    dynsel_coherence_decide(uses);
     return true;
 }
 
@@ -145,31 +145,31 @@ static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, 
     }
 }
 
-static void undo(const dynsel_handler *group, const dynsel_use *use)
+static void undo(const dynsel_uses *uses, const dynsel_use *use)
 {
     if (use->writes) {
         dynsel_readback_forget(use->record); /* it was this work that was to be told */
     }
-    if (group->domain == DYNSEL_HOST_DOMAIN) {
+    if (uses->domain == DYNSEL_HOST_DOMAIN) {
         undo_on_host(use, use->record);
     } else {
-        undo_on_device(use, use->record, group->domain);
+        undo_on_device(use, use->record, uses->domain);
     }
 }
 
-void dynsel_coherence_undo(const dynsel_handler *group)
+void dynsel_coherence_undo(const dynsel_uses *uses)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        undo(group, &group->uses[i]);
+    for (uint32_t i = 0; i < uses->count; i++) {
+        undo(uses, &uses->each[i]);
     }
 }
 
 /* The use through which a group writes the buffer next behind the version; NULL: it does not. */
-static dynsel_use *find_next_in(dynsel_handler *group, const dynsel_buffer_record *record,
+static dynsel_use *find_next_in(dynsel_uses *uses, const dynsel_buffer_record *record,
                                 uint32_t version)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        dynsel_use *const use = &group->uses[i];
+    for (uint32_t i = 0; i < uses->count; i++) {
+        dynsel_use *const use = &uses->each[i];
         if (use->record == record && use->writes && use->source == version) {
             return use;
         }
@@ -188,11 +188,11 @@ static dynsel_use *find_next(const dynsel_buffer_record *record, uint32_t versio
         if (!dynsel_slot_pin_reserved(slot, dynsel_slot_generation(word))) {
             continue;
         }
-        dynsel_handler *const group = &dynsel_groups[i];
+        dynsel_uses *const uses = &dynsel_all_uses[i];
         const bool is_over = dynsel_stage_of(slot->work.token) == DYNSEL_STAGE_OVER;
         if (slot->deferred && !is_over) {
-            next = find_next_in(group, record, version);
-            *decided = group->decided == group->token && !group->undone;
+            next = find_next_in(uses, record, version);
+            *decided = uses->decided == uses->token && !uses->undone;
         }
         dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
     }
@@ -201,83 +201,83 @@ static dynsel_use *find_next(const dynsel_buffer_record *record, uint32_t versio
 
 /* Where the start of the next writer was decided, it is that which would have to be taken back
  * first: then to what was here before. */
-static void undo_late(const dynsel_handler *group, const dynsel_use *use)
+static void undo_late(const dynsel_uses *uses, const dynsel_use *use)
 {
     bool decided = false;
-    dynsel_use *const next = find_next(use->record, group->order, &decided);
+    dynsel_use *const next = find_next(use->record, uses->order, &decided);
     if (next != NULL && decided) {
-        const bool moved = group->domain != DYNSEL_HOST_DOMAIN &&
-                           has_hosts_data(use, copy_in(use->record, group->domain));
+        const bool moved = uses->domain != DYNSEL_HOST_DOMAIN &&
+                           has_hosts_data(use, copy_in(use->record, uses->domain));
         next->host_was_valid = use->host_was_valid && !moved;
         next->was_valid = use->was_valid || (moved && use->host_was_valid);
         next->others_valid = use->others_valid;
-    } else if (next != NULL || use->record->writer_order == group->order) {
-        undo(group, use);
+    } else if (next != NULL || use->record->writer_order == uses->order) {
+        undo(uses, use);
     }
 }
 
-void dynsel_coherence_undo_late(const dynsel_handler *group)
+void dynsel_coherence_undo_late(const dynsel_uses *uses)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        const dynsel_use *const use = &group->uses[i];
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const dynsel_use *const use = &uses->each[i];
         if (use->writes && dynsel_buffer_is(use->record, use->token)) {
-            undo_late(group, use);
+            undo_late(uses, use);
         }
     }
 }
 
-static void count_no_more(const dynsel_handler *group, const dynsel_use *use)
+static void count_no_more(const dynsel_uses *uses, const dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
-    if (group->domain == DYNSEL_HOST_DOMAIN) {
+    if (uses->domain == DYNSEL_HOST_DOMAIN) {
         record->movement.copies_avoided -= use->fetched ? 0 : 1;
-    } else if (!use->contents || copy_in(record, group->domain)->memory.shared) {
+    } else if (!use->contents || copy_in(record, uses->domain)->memory.shared) {
         record->movement.copies_avoided--;
-        dynsel_domains[group->domain - 1].movement.copies_avoided--;
+        dynsel_domains[uses->domain - 1].movement.copies_avoided--;
     }
 }
 
-void dynsel_coherence_take_back(dynsel_handler *group)
+void dynsel_coherence_take_back(dynsel_uses *uses)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        count_no_more(group, &group->uses[i]);
+    for (uint32_t i = 0; i < uses->count; i++) {
+        count_no_more(uses, &uses->each[i]);
     }
-    dynsel_coherence_undo(group);
-    if (group->staged_count != 0) {
-        dynsel_staging_give_back(group);
+    dynsel_coherence_undo(uses);
+    if (uses->staged_count != 0) {
+        dynsel_staging_give_back(uses);
     }
-    group->decided = 0;
+    uses->decided = 0;
 }
 
-const dynsel_use *dynsel_coherence_missed(const dynsel_handler *group)
+const dynsel_use *dynsel_coherence_missed(const dynsel_uses *uses)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        const dynsel_use *const use = &group->uses[i];
-        if (use->relies_on != 0 && copy_in(use->record, group->domain)->missed == use->relies_on) {
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const dynsel_use *const use = &uses->each[i];
+        if (use->relies_on != 0 && copy_in(use->record, uses->domain)->missed == use->relies_on) {
             return use;
         }
     }
     return NULL;
 }
 
-void dynsel_coherence_failed(dynsel_handler *group, dynsel_status status)
+void dynsel_coherence_failed(dynsel_uses *uses, dynsel_status status)
 {
-    if (group->decided != group->token || group->domain == DYNSEL_HOST_DOMAIN) {
+    if (uses->decided != uses->token || uses->domain == DYNSEL_HOST_DOMAIN) {
         return;
     }
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        const dynsel_use *const use = &group->uses[i];
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const dynsel_use *const use = &uses->each[i];
         dynsel_buffer_record *const record = use->record;
-        dynsel_copy_record *const copy = copy_in(record, group->domain);
+        dynsel_copy_record *const copy = copy_in(record, uses->domain);
         const bool brought = use->bring && (use->contents || copy->memory.shared);
-        if (!brought || copy->since != group->token) {
+        if (!brought || copy->since != uses->token) {
             continue;
         }
         if (status == DYNSEL_E_DEPENDENCY) {
-            copy->missed = group->token;
+            copy->missed = uses->token;
         }
         if (dynsel_is_valid(record, DYNSEL_HOST_DOMAIN)) {
-            dynsel_set_valid(record, group->domain, false);
+            dynsel_set_valid(record, uses->domain, false);
         }
     }
 }

@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "data/buffers.h"
 #include "data/staging.h"
-#include "groups/group.h"
+#include "data/uses.h"
 #include "port/likely.h"
 
 DYNSEL_TAKE_DEFAULT_MEMORY;
@@ -31,7 +31,7 @@ static bool is_awaited(uint32_t domain)
         dynsel_slot *slot = &dynsel_slots[i];
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
         if (dynsel_slot_pin_reserved(slot, dynsel_slot_generation(word))) {
-            awaited = slot->deferred && dynsel_groups[i].domain == domain;
+            awaited = slot->deferred && dynsel_all_uses[i].domain == domain;
             dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
         }
     }

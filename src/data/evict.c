@@ -4,8 +4,8 @@
 #include "data/buffers.h"
 #include "data/domains.h"
 #include "data/users.h"
+#include "data/uses.h"
 #include "data/validity.h"
-#include "groups/group.h"
 #include "port/assert.h"
 #include "submission/deferred.h"
 
@@ -28,13 +28,12 @@ void dynsel_copy_release(dynsel_given_copy *given)
 }
 
 /* Whether work that was decided, and may not begin after all, would leave the copy valid. */
-static bool may_leave(const dynsel_handler *group, const dynsel_buffer_record *record,
-                      uint32_t domain)
+static bool may_leave(const dynsel_uses *uses, const dynsel_buffer_record *record, uint32_t domain)
 {
-    const bool launched = group->domain != DYNSEL_HOST_DOMAIN && !group->undone &&
-                          dynsel_stage_of(group->token - 1) == DYNSEL_STAGE_STARTED;
-    for (uint32_t i = 0; i < group->use_count && !launched; i++) {
-        const dynsel_use *const use = &group->uses[i];
+    const bool launched = uses->domain != DYNSEL_HOST_DOMAIN && !uses->undone &&
+                          dynsel_stage_of(uses->token - 1) == DYNSEL_STAGE_STARTED;
+    for (uint32_t i = 0; i < uses->count && !launched; i++) {
+        const dynsel_use *const use = &uses->each[i];
         if (use->record == record && use->writes &&
             (use->others_valid & dynsel_copy_bit(domain)) != 0) {
             return true;
@@ -47,10 +46,10 @@ static bool is_kept(const dynsel_buffer_record *record, uint32_t domain)
 {
     bool kept = false;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && !kept; i++) {
-        const dynsel_handler *const group = &dynsel_groups[i];
-        const uint32_t decided = group->decided;
+        const dynsel_uses *const uses = &dynsel_all_uses[i];
+        const uint32_t decided = uses->decided;
         if (decided != 0 && dynsel_deferred_pin_reserved(decided - 1)) {
-            kept = may_leave(group, record, domain);
+            kept = may_leave(uses, record, domain);
             dynsel_slot_drop(&dynsel_slots[i], DYNSEL_SLOT_PIN);
         }
     }

@@ -31,30 +31,25 @@ static void set_due(uint32_t count)
     dynsel_word_store_relaxed(&dynsel_readback_due, count);
 }
 
-static __attribute__((noinline)) uint32_t id_of(const dynsel_handler *group)
+void dynsel_readback_remember(dynsel_buffer_record *record, const dynsel_uses *uses)
 {
-    return dynsel_group_id(group);
-}
-
-void dynsel_readback_remember(dynsel_buffer_record *record, const dynsel_handler *group)
-{
-    record->wrote.selection = dynsel_slot_of(group)->selection;
-    record->wrote.id = id_of(group);
+    record->wrote.selection = dynsel_uses_slot(uses)->selection;
+    record->wrote.id = uses->kind;
 }
 
 /* That a policy tries what else there is makes data move that would stay, and so does going back to
  * what it knows: another run of the same kind. */
-bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_handler *group)
+bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_uses *uses)
 {
     if (record->wrote.selection.policy == NULL) {
         return false;
     }
-    if (group->token == 0 || group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
+    if (uses->token == 0 || uses->opener != 0) {
         return true; /* by the program: the buffer is being ended, or looked at */
     }
-    const uint8_t reason = dynsel_slot_of(group)->selection.reason;
+    const uint8_t reason = dynsel_uses_slot(uses)->selection.reason;
     return reason != DYNSEL_REASON_PROFILING && reason != DYNSEL_REASON_EXPLORING &&
-           id_of(group) != record->wrote.id;
+           uses->kind != record->wrote.id;
 }
 
 /* What stands in line behind other work cannot be timed. */

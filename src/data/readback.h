@@ -9,7 +9,7 @@
 #include <dynsel/policy.h>
 
 #include "data/buffers.h"
-#include "groups/group.h"
+#include "data/uses.h"
 
 /* Nobody is to know of the data that are there now. */
 static inline void dynsel_readback_forget(dynsel_buffer_record *record)
@@ -18,20 +18,20 @@ static inline void dynsel_readback_forget(dynsel_buffer_record *record)
 }
 
 /* It is the group that will have written them; its policy wants to know. */
-DYNSEL_ASIDE void dynsel_readback_remember(dynsel_buffer_record *record,
-                                           const dynsel_handler *group);
+DYNSEL_ASIDE void dynsel_readback_remember(dynsel_buffer_record *record, const dynsel_uses *uses);
 
 /* From the start of the group on its results are what may be brought back. */
-static inline void dynsel_readback_expect(dynsel_buffer_record *record, const dynsel_handler *group)
+static inline void dynsel_readback_expect(dynsel_buffer_record *record, const dynsel_uses *uses)
 {
     dynsel_readback_forget(record);
-    if (!DYNSEL_LIKELY((dynsel_slot_of(group)->selection.wants & DYNSEL_TASK_READBACK_TIME) == 0)) {
-        dynsel_readback_remember(record, group);
+    if (!DYNSEL_LIKELY((dynsel_uses_slot(uses)->selection.wants & DYNSEL_TASK_READBACK_TIME) ==
+                       0)) {
+        dynsel_readback_remember(record, uses);
     }
 }
 
 /* Whether somebody is to know what a fetch takes that begins now for `group`. */
-bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_handler *group);
+bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_uses *uses);
 
 /* Without the lock, for who is about to begin the fetch: from here on it takes time. */
 void dynsel_readback_begin(dynsel_fetch *fetch);

@@ -38,10 +38,10 @@ static uint32_t room_for(const dynsel_staged *staged)
                                      : ((uint32_t)staged->memory.bytes + GRAIN - 1) / GRAIN * GRAIN;
 }
 
-static bool fits_into(const dynsel_handler *group, uint32_t room)
+static bool fits_into(const dynsel_uses *uses, uint32_t room)
 {
-    for (uint32_t i = 0; i < group->staged_count; i++) {
-        const dynsel_staged *staged = &group->staged[i];
+    for (uint32_t i = 0; i < uses->staged_count; i++) {
+        const dynsel_staged *staged = &uses->staged[i];
         if (staged->memory.bytes > CONFIG_DYNSEL_STAGING_BYTES || room_for(staged) > room) {
             return false;
         }
@@ -50,13 +50,13 @@ static bool fits_into(const dynsel_handler *group, uint32_t room)
     return true;
 }
 
-dynsel_staging_need dynsel_staging_need_of(const dynsel_handler *group)
+dynsel_staging_need dynsel_staging_need_of(const dynsel_uses *uses)
 {
-    if (group->staged_count > CONFIG_DYNSEL_STAGING_COUNT) {
+    if (uses->staged_count > CONFIG_DYNSEL_STAGING_COUNT) {
         return DYNSEL_STAGING_TOO_MANY;
     }
-    return fits_into(group, CONFIG_DYNSEL_STAGING_BYTES) ? DYNSEL_STAGING_FITS
-                                                         : DYNSEL_STAGING_TOO_LARGE;
+    return fits_into(uses, CONFIG_DYNSEL_STAGING_BYTES) ? DYNSEL_STAGING_FITS
+                                                        : DYNSEL_STAGING_TOO_LARGE;
 }
 
 static bool is_idle(record *it)
@@ -165,25 +165,25 @@ static record *find_place(void)
     return oldest;
 }
 
-static void take(const dynsel_handler *group, dynsel_staged *staged, record *it)
+static void take(const dynsel_uses *uses, dynsel_staged *staged, record *it)
 {
-    it->domain = group->domain;
-    it->user = group->token;
+    it->domain = uses->domain;
+    it->user = uses->token;
     it->used = ++takes;
     staged->place = (uint16_t)(it - staging);
     staged->memory.native = it->memory.native;
 }
 
 /* Memory that is there. Returns: how much of what is needed is not. */
-static uint32_t take_kept(dynsel_handler *group)
+static uint32_t take_kept(dynsel_uses *uses)
 {
     uint32_t missing = 0;
-    for (uint32_t i = 0; i < group->staged_count; i++) {
-        dynsel_staged *const staged = &group->staged[i];
-        record *const kept = find_kept(group->domain, room_for(staged));
+    for (uint32_t i = 0; i < uses->staged_count; i++) {
+        dynsel_staged *const staged = &uses->staged[i];
+        record *const kept = find_kept(uses->domain, room_for(staged));
         staged->place = NONE;
         if (kept != NULL) {
-            take(group, staged, kept);
+            take(uses, staged, kept);
         } else {
             missing += room_for(staged);
         }
@@ -191,35 +191,35 @@ static uint32_t take_kept(dynsel_handler *group)
     return missing;
 }
 
-static void take_new(dynsel_handler *group)
+static void take_new(dynsel_uses *uses)
 {
-    for (uint32_t i = 0; i < group->staged_count; i++) {
-        dynsel_staged *const staged = &group->staged[i];
+    for (uint32_t i = 0; i < uses->staged_count; i++) {
+        dynsel_staged *const staged = &uses->staged[i];
         if (staged->place == NONE) {
             record *const it = find_place();
             it->memory = (dynsel_memory){.bytes = room_for(staged)};
-            take(group, staged, it);
+            take(uses, staged, it);
         }
     }
 }
 
 /* It is known that all of it fits, at least where nothing is kept. */
-static void take_all(dynsel_handler *group)
+static void take_all(dynsel_uses *uses)
 {
-    const uint32_t domain = group->domain;
-    uint32_t missing = take_kept(group);
+    const uint32_t domain = uses->domain;
+    uint32_t missing = take_kept(uses);
     if (missing > CONFIG_DYNSEL_STAGING_BYTES - bytes_in(domain, false)) {
-        dynsel_staging_give_back(group); /* what is kept is too large to be used */
+        dynsel_staging_give_back(uses); /* what is kept is too large to be used */
         missing = 0;
-        for (uint32_t i = 0; i < group->staged_count; i++) {
-            group->staged[i].place = NONE;
-            missing += room_for(&group->staged[i]);
+        for (uint32_t i = 0; i < uses->staged_count; i++) {
+            uses->staged[i].place = NONE;
+            missing += room_for(&uses->staged[i]);
         }
     }
     while (missing > CONFIG_DYNSEL_STAGING_BYTES - bytes_in(domain, true) &&
            dynsel_staging_evict(domain)) {
     }
-    take_new(group);
+    take_new(uses);
 }
 
 /* Of those that have taken something; rather in this domain. */
@@ -243,45 +243,45 @@ static uint32_t count_taken(void)
     return taken;
 }
 
-static bool fits_now(const dynsel_handler *group)
+static bool fits_now(const dynsel_uses *uses)
 {
-    return group->staged_count <= CONFIG_DYNSEL_STAGING_COUNT - count_taken() &&
-           fits_into(group, CONFIG_DYNSEL_STAGING_BYTES - bytes_in(group->domain, false));
+    return uses->staged_count <= CONFIG_DYNSEL_STAGING_COUNT - count_taken() &&
+           fits_into(uses, CONFIG_DYNSEL_STAGING_BYTES - bytes_in(uses->domain, false));
 }
 
 /* Numbers of entry are counted round. */
-static bool is_behind(const dynsel_handler *group, const dynsel_handler *other)
+static bool is_behind(const dynsel_uses *uses, const dynsel_uses *other)
 {
-    return (int32_t)(group->order - other->order) > 0;
+    return (int32_t)(uses->order - other->order) > 0;
 }
 
 /* Who has the turn, if he was entered before; else 0. */
-static uint32_t find_first(const dynsel_handler *group)
+static uint32_t find_first(const dynsel_uses *uses)
 {
-    uint32_t *const turn = &turns[group->domain - 1];
+    uint32_t *const turn = &turns[uses->domain - 1];
     if (*turn == 0 || dynsel_stage_of(*turn - 1) != DYNSEL_STAGE_ACCEPTED) {
         *turn = 0;
         return 0;
     }
-    const dynsel_handler *first = dynsel_group_in(*turn - 1);
-    return !first->doomed && first->domain == group->domain && is_behind(group, first) ? *turn : 0;
+    const dynsel_uses *first = dynsel_uses_in(*turn - 1);
+    return !first->doomed && first->domain == uses->domain && is_behind(uses, first) ? *turn : 0;
 }
 
-dynsel_status dynsel_staging_take(dynsel_handler *group)
+dynsel_status dynsel_staging_take(dynsel_uses *uses)
 {
-    if (DYNSEL_LIKELY(group->staged_count == 0) || group->domain == DYNSEL_HOST_DOMAIN) {
+    if (DYNSEL_LIKELY(uses->staged_count == 0) || uses->domain == DYNSEL_HOST_DOMAIN) {
         return DYNSEL_OK;
     }
-    uint32_t *const turn = &turns[group->domain - 1];
-    const uint32_t first = find_first(group);
-    if (first != 0 || !fits_now(group)) {
-        *turn = first != 0 ? first : group->token;
-        group->obstacle = first != 0 ? first : find_user(group->domain);
-        group->wants_staging = first == 0;
+    uint32_t *const turn = &turns[uses->domain - 1];
+    const uint32_t first = find_first(uses);
+    if (first != 0 || !fits_now(uses)) {
+        *turn = first != 0 ? first : uses->token;
+        uses->obstacle = first != 0 ? first : find_user(uses->domain);
+        uses->wants_staging = first == 0;
         return DYNSEL_E_AGAIN;
     }
-    *turn = *turn == group->token ? 0 : *turn;
-    take_all(group);
+    *turn = *turn == uses->token ? 0 : *turn;
+    take_all(uses);
     return DYNSEL_OK;
 }
 
@@ -290,10 +290,10 @@ uint32_t dynsel_staging_user(uint32_t place)
     return staging[place].user;
 }
 
-void dynsel_staging_give_back(const dynsel_handler *group)
+void dynsel_staging_give_back(const dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
-        staging[i].user = staging[i].user == group->token ? 0 : staging[i].user;
+        staging[i].user = staging[i].user == uses->token ? 0 : staging[i].user;
     }
 }
 
@@ -329,13 +329,13 @@ void dynsel_staging_leave(const dynsel_policy *policy)
     dynsel_staging_release();
 }
 
-void dynsel_staging_forget(const dynsel_handler *group)
+void dynsel_staging_forget(const dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
         record *const it = &staging[i];
-        it->user = it->user != 0 && dynsel_group_in(it->user - 1) == group ? 0 : it->user;
+        it->user = it->user != 0 && dynsel_uses_in(it->user - 1) == uses ? 0 : it->user;
     }
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        turns[i] = turns[i] != 0 && dynsel_group_in(turns[i] - 1) == group ? 0 : turns[i];
+        turns[i] = turns[i] != 0 && dynsel_uses_in(turns[i] - 1) == uses ? 0 : turns[i];
     }
 }

@@ -10,7 +10,7 @@
 
 #include <dynsel/policy.h>
 
-#include "groups/group.h"
+#include "data/uses.h"
 
 /* What becomes of a command group's ranges on devices. */
 typedef enum dynsel_staging_need {
@@ -20,18 +20,18 @@ typedef enum dynsel_staging_need {
 } dynsel_staging_need;
 
 /* Without the lock. */
-dynsel_staging_need dynsel_staging_need_of(const dynsel_handler *group);
+dynsel_staging_need dynsel_staging_need_of(const dynsel_uses *uses);
 
 /* Takes all that it needs for its start in its domain, or nothing: DYNSEL_E_AGAIN, with
  * group->obstacle; and group->wants_staging where it is the first in its domain, which those that
  * have some are to tell of their end. */
-dynsel_status dynsel_staging_take(dynsel_handler *group);
+dynsel_status dynsel_staging_take(dynsel_uses *uses);
 
 /* Token + 1 of who has taken this one of CONFIG_DYNSEL_STAGING_COUNT, or had; 0: nobody. */
 uint32_t dynsel_staging_user(uint32_t place);
 
 /* The start did not take place. */
-void dynsel_staging_give_back(const dynsel_handler *group);
+void dynsel_staging_give_back(const dynsel_uses *uses);
 
 /* What was taken: without the lock, for who starts the command group. The memory to be allocated
  * where it has none. */
@@ -52,6 +52,6 @@ void dynsel_staging_release(void);
 void dynsel_staging_leave(const dynsel_policy *policy);
 
 /* As dynsel_order_renew(). */
-void dynsel_staging_forget(const dynsel_handler *group);
+void dynsel_staging_forget(const dynsel_uses *uses);
 
 #endif

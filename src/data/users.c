@@ -9,10 +9,12 @@ enum {
     ANY_DOMAIN = UINT32_MAX /* and whether the start was decided or not */
 };
 
+dynsel_uses dynsel_all_uses[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
 /* The uses of a slot's group come one after the other, from 1 on. */
-static dynsel_handler *group_with(uint32_t number)
+static dynsel_uses *group_with(uint32_t number)
 {
-    return &dynsel_groups[(number - 1) / CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    return &dynsel_all_uses[(number - 1) / CONFIG_DYNSEL_MAX_REQUIREMENTS];
 }
 
 static dynsel_former_use *use_at(uint32_t number)
@@ -20,10 +22,10 @@ static dynsel_former_use *use_at(uint32_t number)
     return &group_with(number)->former[(number - 1) % CONFIG_DYNSEL_MAX_REQUIREMENTS];
 }
 
-static uint32_t number_of(const dynsel_handler *group, const dynsel_former_use *use)
+static uint32_t number_of(const dynsel_uses *uses, const dynsel_former_use *use)
 {
-    return (uint32_t)(group - dynsel_groups) * CONFIG_DYNSEL_MAX_REQUIREMENTS +
-           (uint32_t)(use - group->former) + 1;
+    return (uint32_t)(uses - dynsel_all_uses) * CONFIG_DYNSEL_MAX_REQUIREMENTS +
+           (uint32_t)(use - uses->former) + 1;
 }
 
 static uint32_t place_of(const dynsel_buffer_record *record)
@@ -61,14 +63,14 @@ static void take_off(dynsel_former_use *use)
     use->buffer = 0;
 }
 
-void dynsel_users_forget(dynsel_handler *group)
+void dynsel_users_forget(dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_REQUIREMENTS; i++) {
-        if (group->former[i].buffer != 0) {
-            take_off(&group->former[i]);
+        if (uses->former[i].buffer != 0) {
+            take_off(&uses->former[i]);
         }
     }
-    group->former_user = 0;
+    uses->former_user = 0;
 }
 
 static bool goes_on(uint32_t user)
@@ -79,18 +81,18 @@ static bool goes_on(uint32_t user)
 /* A host accessor that left may have given the place back, so it may be there already. */
 static void note(dynsel_buffer_record *record, uint32_t user)
 {
-    dynsel_handler *const group = dynsel_group_in(user - 1);
+    dynsel_uses *const uses = dynsel_uses_in(user - 1);
     dynsel_former_use *free = NULL;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_REQUIREMENTS; i++) {
-        dynsel_former_use *const use = &group->former[i];
+        dynsel_former_use *const use = &uses->former[i];
         if (use->buffer == place_of(record)) {
             return;
         }
         free = use->buffer == 0 ? use : free;
     }
     DYNSEL_ASSERT(free != NULL); /* it has one for each buffer that it uses */
-    group->former_user = user;
-    append(record, number_of(group, free));
+    uses->former_user = user;
+    append(record, number_of(uses, free));
 }
 
 static uint32_t user_at(uint32_t number)
@@ -124,8 +126,8 @@ static bool uses_it_in(uint32_t user, uint32_t domain)
     if (!goes_on(user)) {
         return false;
     }
-    const dynsel_handler *const group = dynsel_group_in(user - 1);
-    return domain == ANY_DOMAIN || (group->decided == user && group->domain == domain);
+    const dynsel_uses *const uses = dynsel_uses_in(user - 1);
+    return domain == ANY_DOMAIN || (uses->decided == user && uses->domain == domain);
 }
 
 /* Takes off what is over on its way. */

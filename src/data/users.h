@@ -11,13 +11,13 @@
 #include <stdint.h>
 
 #include "data/buffers.h"
-#include "groups/group.h"
+#include "data/uses.h"
 
 /* Another is about to take the place of the buffer's writer and its readers. */
 void dynsel_users_replaced(dynsel_buffer_record *record);
 
 /* All that the slot was used for before is over. */
-void dynsel_users_forget(dynsel_handler *group);
+void dynsel_users_forget(dynsel_uses *uses);
 
 /* Whether work that is not over uses it. */
 bool dynsel_buffer_in_use(dynsel_buffer_record *record);

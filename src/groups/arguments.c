@@ -97,8 +97,8 @@ static inline dynsel_status check_index(const dynsel_call *call, uint32_t index)
 /* The last one takes its place. */
 static void drop_staged(dynsel_handler *handler, uint32_t place)
 {
-    const uint32_t last = --handler->staged_count;
-    handler->staged[place] = handler->staged[last];
+    const uint32_t last = --handler->uses->staged_count;
+    handler->uses->staged[place] = handler->uses->staged[last];
     for (uint32_t i = 0; i < handler->argument_count; i++) {
         dynsel_argument *const argument = &handler->arguments[i];
         if (argument->kind == DYNSEL_ARGUMENT_DATA && argument->use == (DYNSEL_IS_STAGED | last)) {
@@ -311,14 +311,14 @@ dynsel_status dynsel_argument_stage(const dynsel_call *call, uint32_t index,
     dynsel_handler *const handler = call->handler;
     dynsel_argument *const argument = argument_at(handler, index);
     *argument = (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
-    if (handler->staged_count == CONFIG_DYNSEL_MAX_STAGED) {
+    if (handler->uses->staged_count == CONFIG_DYNSEL_MAX_STAGED) {
         return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_FULL,
                                     "the ranges of a command group have at most {} pointers that "
                                     "are not passed directly: raise CONFIG_DYNSEL_MAX_STAGED",
                                     CONFIG_DYNSEL_MAX_STAGED);
     }
-    handler->staged[handler->staged_count] = *staged;
+    handler->uses->staged[handler->uses->staged_count] = *staged;
     argument->kind = DYNSEL_ARGUMENT_DATA;
-    argument->use = (uint8_t)(DYNSEL_IS_STAGED | handler->staged_count++);
+    argument->use = (uint8_t)(DYNSEL_IS_STAGED | handler->uses->staged_count++);
     return DYNSEL_OK;
 }

@@ -35,14 +35,14 @@ static bool has_form(const dynsel_backend *backend, const dynsel_command *comman
 static DYNSEL_ASIDE bool may_be_staged(const dynsel_handler *group, const dynsel_memory_ops *memory)
 {
     return group->only_on_host == NULL && memory->write_back != NULL &&
-           dynsel_staging_need_of(group) == DYNSEL_STAGING_FITS;
+           dynsel_staging_need_of(group->uses) == DYNSEL_STAGING_FITS;
 }
 
 /* Whether resources of this backend can get its ranges: in the host's memory there is nothing to
  * it. */
 static inline bool ranges_may_go(const dynsel_handler *group, const dynsel_backend *backend)
 {
-    return DYNSEL_LIKELY(group->staged_count == 0 && group->only_on_host == NULL) ||
+    return DYNSEL_LIKELY(group->uses->staged_count == 0 && group->only_on_host == NULL) ||
            backend->ops->memory == NULL || may_be_staged(group, backend->ops->memory);
 }
 
@@ -67,7 +67,7 @@ DYNSEL_RARE static dynsel_status refuse_ranges(const dynsel_handler *group, cons
     if (group->only_on_host != NULL) {
         return refuse_function(group, function);
     }
-    switch (dynsel_staging_need_of(group)) {
+    switch (dynsel_staging_need_of(group->uses)) {
     case DYNSEL_STAGING_TOO_MANY:
         return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
                               "its ranges need more than the {} staging buffers that there are: "
@@ -134,21 +134,22 @@ static inline void find_requirements(look *seen, const dynsel_handler *group)
     static const dynsel_accessor writes = {.mode = DYNSEL_ACCESS_DISCARD_WRITE,
                                            .placeholder = true};
     static const dynsel_accessor both = {.mode = DYNSEL_ACCESS_READ_WRITE, .placeholder = true};
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        const dynsel_use *use = &group->uses[i];
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        const dynsel_use *use = &group->uses->each[i];
         const dynsel_accessor *needed = use->reads ? &reads : &writes;
         seen->requirements[i].accessor = use->reads && use->writes ? &both : needed;
         seen->requirements[i].buffer.token = use->token;
     }
     seen->task.requirements = seen->requirements;
-    seen->task.requirement_count = group->use_count;
+    seen->task.requirement_count = group->uses->count;
 }
 
 static inline void look_at(look *seen, dynsel_handler *group, const dynsel_policy *policy)
 {
     seen->task.function = dynsel_group_run;
     seen->task.args = group;
-    seen->task.id = dynsel_group_id(group);
+    group->uses->kind = dynsel_group_id(group);
+    seen->task.id = group->uses->kind;
 #if CONFIG_DYNSEL_ASPECTS
     const bool has_kernel = group->command.kind == DYNSEL_COMMAND_KERNEL;
     seen->task.aspects = group->aspects | (has_kernel ? group->command.kernel->aspects : 0);
@@ -202,7 +203,7 @@ dynsel_status dynsel_place_choose_again(dynsel_handler *group)
 dynsel_status dynsel_place_take(dynsel_handler *group)
 {
     const dynsel_slot *slot = dynsel_slot_of(group);
-    group->lane = &slot->selection.policy->lanes[slot->selection.index];
-    return dynsel_domain_of(slot->work.where->backend, slot->work.own, &group->domain,
-                            &group->in_order);
+    group->uses->lane = &slot->selection.policy->lanes[slot->selection.index];
+    return dynsel_domain_of(slot->work.where->backend, slot->work.own, &group->uses->domain,
+                            &group->uses->in_order);
 }

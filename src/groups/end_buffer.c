@@ -20,7 +20,7 @@
 
 /* Who wants the data in the host's memory (its domain is 0), for the buffer that is being ended;
  * one at a time. */
-static dynsel_handler home;
+static dynsel_uses home;
 static dynsel_lock home_lock = DYNSEL_LOCK_INITIALIZER;
 
 /* From here on nobody's handle leads to the buffer. DYNSEL_E_BUSY: it is in use. */
@@ -67,24 +67,24 @@ static void wait_for(dynsel_buffer_record *fetch, uint32_t round)
 /* Under both locks. Nothing uses the buffer any more, so there is nothing else to wait for. */
 static dynsel_error bring_home(dynsel_buffer_record *record)
 {
-    home.error = (dynsel_error){.status = DYNSEL_OK};
-    home.use_count = 1;
-    home.uses[0] = (dynsel_use){
+    dynsel_error error = {.status = DYNSEL_OK};
+    home.count = 1;
+    home.each[0] = (dynsel_use){
         .record = record,
         .token = dynsel_word_load_relaxed(&record->token),
         .reads = true,
     };
-    dynsel_outlook outlook = dynsel_coherence_look(&home);
+    dynsel_outlook outlook = dynsel_coherence_look(&home, &error);
     for (uint32_t round = 0; outlook.status == DYNSEL_E_AGAIN; round++) {
         dynsel_watch_looked_at(&home);
         wait_for(outlook.fetch, round);
-        outlook = dynsel_coherence_look(&home);
+        outlook = dynsel_coherence_look(&home, &error);
     }
     dynsel_watch_looked_at(&home);
-    if (home.error.status != DYNSEL_OK && home.error.code == 0) {
-        home.error.function = DYNSEL_TEXT("dynsel_buffer_deinit");
+    if (error.status != DYNSEL_OK && error.code == 0) {
+        error.function = DYNSEL_TEXT("dynsel_buffer_deinit");
     }
-    return home.error;
+    return error;
 }
 
 /* True: the contents are in the host's memory, or lost for good. False: they could not be brought,

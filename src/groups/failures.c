@@ -125,9 +125,9 @@ static void set(dynsel_buffer_failures *failures, dynsel_word *version, uint32_t
 static void note_lost(const dynsel_handler *group, const dynsel_use *use, const dynsel_error *error)
 {
     dynsel_buffer_failures *const failures = &use->record->failures;
-    if (!is_newer(load(&failures->lost), group->order)) {
+    if (!is_newer(load(&failures->lost), group->uses->order)) {
         failures->loss = name_buffer(use, error);
-        set(failures, &failures->lost, group->order);
+        set(failures, &failures->lost, group->uses->order);
     }
     dynsel_readback_forget(use->record);
 }
@@ -139,14 +139,14 @@ static void note_undone(const dynsel_handler *group, const dynsel_use *use,
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_buffer_failures *const failures = &record->failures;
-    if (is_newer(load(&failures->undone), group->order)) {
+    if (is_newer(load(&failures->undone), group->uses->order)) {
         note_lost(group, use, error); /* of who was entered in between nothing else would tell */
         return;
     }
     failures->in_place_of_undone = dynsel_failure_version(record, use->source);
     failures->undoing = name_buffer(use, error);
-    set(failures, &failures->undone, group->order);
-    if (record->writer_order == group->order) {
+    set(failures, &failures->undone, group->uses->order);
+    if (record->writer_order == group->uses->order) {
         record->writer_order = failures->in_place_of_undone;
     }
 }
@@ -159,12 +159,12 @@ static void note_unopened(const dynsel_handler *group, const dynsel_use *use)
     dynsel_buffer_failures *const failures = &record->failures;
     const uint32_t version = dynsel_failure_version(record, use->source);
     if (version != use->source) {
-        set(failures, &failures->undone, group->order);
+        set(failures, &failures->undone, group->uses->order);
     } else if (version != 0 && load(&failures->lost) == version) {
-        set(failures, &failures->lost, group->order);
+        set(failures, &failures->lost, group->uses->order);
         return;
     }
-    if (record->writer_order == group->order) {
+    if (record->writer_order == group->uses->order) {
         record->writer_order = version;
     }
 }
@@ -176,8 +176,8 @@ static bool is_there(const dynsel_use *use)
 
 static void note_all(const dynsel_handler *group, const dynsel_error *error, bool began)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        const dynsel_use *const use = &group->uses[i];
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        const dynsel_use *const use = &group->uses->each[i];
         if (!use->writes || !is_there(use)) {
             continue;
         }
@@ -207,11 +207,11 @@ static void have_all_looked_at_that_fail(void)
 void dynsel_failure_enter(dynsel_handler *group, const dynsel_error *error)
 {
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    dynsel_coherence_undo(group);
+    dynsel_coherence_undo(group->uses);
     note_all(group, error, false);
     have_all_looked_at_that_fail();
-    group->undone = true;
-    group->lane = NULL;
+    group->uses->undone = true;
+    group->uses->lane = NULL;
     dynsel_watch_changed(group);
     dynsel_brief_lock_release(&dynsel_memory_lock);
 }
@@ -220,10 +220,10 @@ void dynsel_failure_enter(dynsel_handler *group, const dynsel_error *error)
 static bool is_written_back(const dynsel_handler *group)
 {
     bool written = false;
-    for (uint32_t i = 0; i < group->staged_count; i++) {
-        written |= group->staged[i].out;
+    for (uint32_t i = 0; i < group->uses->staged_count; i++) {
+        written |= group->uses->staged[i].out;
     }
-    return written && group->domain != DYNSEL_HOST_DOMAIN;
+    return written && group->uses->domain != DYNSEL_HOST_DOMAIN;
 }
 
 /* Another queue's work that it came after has not been seen to end: what is entered from now on
@@ -240,7 +240,7 @@ static bool is_early(const dynsel_handler *group)
 /* A device says so where the command came after something that failed. */
 static bool has_begun(const dynsel_handler *group, dynsel_status status)
 {
-    if (group->decided != group->token || group->undone || group->unrun) {
+    if (group->uses->decided != group->uses->token || group->uses->undone || group->unrun) {
         return false;
     }
     return group->ran || status != DYNSEL_E_DEPENDENCY || is_written_back(group) || is_early(group);
@@ -262,19 +262,19 @@ static void end_failed(dynsel_handler *group, dynsel_error *error)
 {
     const bool began = has_begun(group, error->status);
     const dynsel_use *const failed = dynsel_failures_find(group);
-    const dynsel_use *const missed = dynsel_coherence_missed(group);
-    if (!began && !group->undone && group->decided == group->token) {
-        dynsel_coherence_undo_late(group);
+    const dynsel_use *const missed = dynsel_coherence_missed(group->uses);
+    if (!began && !group->uses->undone && group->uses->decided == group->uses->token) {
+        dynsel_coherence_undo_late(group->uses);
     }
-    if (error->status != DYNSEL_OK && group->decided == group->token) {
-        dynsel_coherence_failed(group, error->status);
+    if (error->status != DYNSEL_OK && group->uses->decided == group->uses->token) {
+        dynsel_coherence_failed(group->uses, error->status);
     }
     if (failed != NULL) {
         *error = dynsel_failure_behind(failed);
     } else if (missed != NULL) {
         *error = fail_missed(missed);
     }
-    if (error->status != DYNSEL_OK && !group->undone) {
+    if (error->status != DYNSEL_OK && !group->uses->undone) {
         note_all(group, error, began);
     }
 }

@@ -19,8 +19,8 @@ DYNSEL_RARE bool dynsel_failure_concerns(const dynsel_use *use);
  * NULL: none. Also without the lock. */
 static inline const dynsel_use *dynsel_failures_find(const dynsel_handler *group)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        const dynsel_use *const use = &group->uses[i];
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        const dynsel_use *const use = &group->uses->each[i];
         if (use->reads &&
             !DYNSEL_LIKELY(dynsel_word_load_acquire(&use->record->failures.known) == 0) &&
             dynsel_failure_concerns(use)) {

@@ -31,7 +31,10 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->open = true;
     group->unsettled = false;
     group->has_pointers = false;
-    group->token = token + 1;
+    if (!DYNSEL_LIKELY(group->uses != NULL)) {
+        group->uses = dynsel_uses_in(token); /* others may read it from now on, without the lock */
+    }
+    group->uses->token = token + 1;
     group->error.status = DYNSEL_OK;
     group->function = function;
     group->id = 0;
@@ -40,10 +43,10 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->aspects = 0;
 #endif
     group->bound_count = 0;
-    group->use_count = 0;
+    group->uses->count = 0;
     group->argument_count = 0;
     group->value_bytes = 0;
-    group->staged_count = 0;
+    group->uses->staged_count = 0;
     group->only_on_host = NULL;
     group->host_range_count = 0;
     group->direct_bytes = 0;

@@ -106,17 +106,17 @@ static dynsel_status find_buffer(const request *r, dynsel_use *use)
 static dynsel_status record(const request *r)
 {
     dynsel_handler *group = r->group;
-    dynsel_order_renew(group, r->slot->work.token);
+    dynsel_order_renew(r->slot->work.token);
     dynsel_group_begin(group, r->slot->work.token, NULL);
     group->open = false;
     group->command.kind = DYNSEL_COMMAND_HOST_ACCESS;
-    group->uses[0] = (dynsel_use){
+    group->uses->each[0] = (dynsel_use){
         .reads =
             r->mode != DYNSEL_ACCESS_DISCARD_WRITE && r->mode != DYNSEL_ACCESS_DISCARD_READ_WRITE,
         .writes = r->mode != DYNSEL_ACCESS_READ,
     };
-    group->use_count = 1;
-    return find_buffer(r, &group->uses[0]);
+    group->uses->count = 1;
+    return find_buffer(r, &group->uses->each[0]);
 }
 
 static dynsel_status place(const request *r, dynsel_policy *policy)
@@ -151,7 +151,7 @@ static bool cancel(const request *r)
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const bool waits = state_of(r->slot) == DYNSEL_SLOT_WAITING;
     if (waits) {
-        r->group->doomed = true;
+        r->group->uses->doomed = true;
         r->group->error = *dynsel_last_error();
         dynsel_order_leave(r->group);
         dynsel_watch_end(r->group);
@@ -214,7 +214,7 @@ static dynsel_status collect_failure(request *r)
 
 static void fill_in(const request *r)
 {
-    const dynsel_buffer_record *record = r->group->uses[0].record;
+    const dynsel_buffer_record *record = r->group->uses->each[0].record;
     r->accessor->data = record->data;
     r->accessor->bytes = record->bytes;
 }

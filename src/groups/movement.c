@@ -121,8 +121,8 @@ static uint64_t bytes_of(const dynsel_task *task, size_t index, const destinatio
 static uint64_t bytes_of_ranges(const dynsel_handler *group)
 {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < group->staged_count; i++) {
-        const dynsel_staged *const staged = &group->staged[i];
+    for (uint32_t i = 0; i < group->uses->staged_count; i++) {
+        const dynsel_staged *const staged = &group->uses->staged[i];
         bytes += staged->in ? staged->memory.bytes : 0;
         bytes += staged->out ? staged->memory.bytes : 0;
     }

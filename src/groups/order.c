@@ -15,8 +15,8 @@
 
 static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependency)
 {
-    for (uint32_t i = 0; i < group->after_count; i++) {
-        if (group->after[i] == dependency) {
+    for (uint32_t i = 0; i < group->uses->after_count; i++) {
+        if (group->uses->after[i] == dependency) {
             return true;
         }
     }
@@ -34,8 +34,9 @@ static uint32_t find_untold_by_event(const dynsel_handler *group)
             return group->dependencies[i] + 1;
         }
     }
-    return group->relies_on != 0 && dynsel_stage_of(group->relies_on - 1) != DYNSEL_STAGE_OVER
-               ? group->relies_on
+    return group->uses->relies_on != 0 &&
+                   dynsel_stage_of(group->uses->relies_on - 1) != DYNSEL_STAGE_OVER
+               ? group->uses->relies_on
                : 0;
 }
 
@@ -48,8 +49,8 @@ static bool is_to_fail(uint32_t token)
         return true; /* it is over by now: to be looked at again */
     }
     const dynsel_handler *group = dynsel_group_in(token);
-    const bool fails = group->undone || dynsel_failures_find(group) != NULL ||
-                       dynsel_coherence_missed(group) != NULL;
+    const bool fails = group->uses->undone || dynsel_failures_find(group) != NULL ||
+                       dynsel_coherence_missed(group->uses) != NULL;
     dynsel_slot_drop(dynsel_slot_at(dynsel_slot_number_in(token)), DYNSEL_SLOT_PIN);
     return fails;
 }
@@ -58,10 +59,10 @@ static bool is_to_fail(uint32_t token)
 static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
 {
     const dynsel_handler *before = dynsel_group_in(dependency);
-    if (before->lane == group->lane && group->in_order) {
+    if (before->uses->lane == group->uses->lane && group->uses->in_order) {
         return true;
     }
-    if (before->domain != group->domain || group->domain == DYNSEL_HOST_DOMAIN) {
+    if (before->uses->domain != group->uses->domain || group->uses->domain == DYNSEL_HOST_DOMAIN) {
         return false;
     }
     const uint32_t hidden = find_untold_by_event(before);
@@ -72,7 +73,7 @@ static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
     if (is_to_fail(dependency)) {
         return false;
     }
-    group->after[group->after_count++] = dependency;
+    group->uses->after[group->uses->after_count++] = dependency;
     return true;
 }
 
@@ -185,11 +186,11 @@ static inline bool take_place(dynsel_handler *group, dynsel_use *use)
             dynsel_users_replaced(record);
         }
         group->replaced = record->writer;
-        record->writer = group->token;
-        record->writer_order = group->order;
+        record->writer = group->uses->token;
+        record->writer_order = group->uses->order;
         record->reader_count = 0;
     } else {
-        record->readers[record->reader_count++] = group->token;
+        record->readers[record->reader_count++] = group->uses->token;
     }
     return use->reads && dynsel_word_load_relaxed(&record->failures.known) != 0 &&
            dynsel_failure_concerns(use);
@@ -199,23 +200,23 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
                                  uint32_t *token)
 {
     group->dependency_count = 0;
-    group->after_count = 0;
-    group->relies_on = 0;
+    group->uses->after_count = 0;
+    group->uses->relies_on = 0;
     *waits = false;
-    for (uint32_t i = 0; i < group->use_count; i++) {
+    for (uint32_t i = 0; i < group->uses->count; i++) {
         const dynsel_status status =
-            find_dependencies(group, &group->uses[i], function, waits, token);
+            find_dependencies(group, &group->uses->each[i], function, waits, token);
         if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
             return status;
         }
     }
-    if (!DYNSEL_LIKELY(group->former_user == 0)) {
-        dynsel_users_forget(group);
+    if (!DYNSEL_LIKELY(group->uses->former_user == 0)) {
+        dynsel_users_forget(group->uses);
     }
     dynsel_order_entries += dynsel_order_entries == UINT32_MAX ? 2 : 1; /* 0 is nobody's */
-    group->order = dynsel_order_entries;
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        *waits |= take_place(group, &group->uses[i]);
+    group->uses->order = dynsel_order_entries;
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        *waits |= take_place(group, &group->uses->each[i]);
     }
     return DYNSEL_OK;
 }
@@ -239,9 +240,9 @@ static void give_place_back(dynsel_handler *group, dynsel_buffer_record *record)
 
 void dynsel_order_leave(dynsel_handler *group)
 {
-    dynsel_use *use = &group->uses[0];
+    dynsel_use *use = &group->uses->each[0];
     dynsel_buffer_record *record = use->record;
-    if (!use->writes || record->writer != group->token) {
+    if (!use->writes || record->writer != group->uses->token) {
         return;
     }
     drop_readers_that_are_over(record);
@@ -257,8 +258,8 @@ void dynsel_order_leave(dynsel_handler *group)
  * what has the same dependencies. */
 static bool may_end_early(const dynsel_handler *group)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        if (group->uses[i].writes) {
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        if (group->uses->each[i].writes) {
             return false;
         }
     }
@@ -271,7 +272,7 @@ static inline bool has_to_wait(dynsel_handler *group, bool fails)
 {
     bool waits = false;
     uint32_t kept = 0;
-    group->after_count = 0;
+    group->uses->after_count = 0;
     for (uint32_t i = 0; i < group->dependency_count; i++) {
         const uint32_t dependency = group->dependencies[i];
         const dynsel_stage stage = dynsel_stage_of(dependency);
@@ -292,13 +293,13 @@ static inline bool has_to_wait(dynsel_handler *group, bool fails)
 dynsel_status dynsel_order_look(dynsel_handler *group)
 {
     const dynsel_use *const failed = dynsel_failures_find(group);
-    if (has_to_wait(group, group->doomed || failed != NULL)) {
+    if (has_to_wait(group, group->uses->doomed || failed != NULL)) {
         return DYNSEL_E_AGAIN;
     }
-    if (DYNSEL_LIKELY(!group->doomed && failed == NULL)) {
+    if (DYNSEL_LIKELY(!group->uses->doomed && failed == NULL)) {
         return DYNSEL_OK;
     }
-    if (!group->doomed) {
+    if (!group->uses->doomed) {
         group->error = dynsel_failure_behind(failed);
     }
     return group->error.status;
@@ -308,7 +309,7 @@ bool dynsel_order_holds(const dynsel_slot *slot)
 {
     dynsel_handler *const group = dynsel_group_of(slot);
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    const bool began = slot->work.done.native != NULL && !group->undone;
+    const bool began = slot->work.done.native != NULL && !group->uses->undone;
     const bool holds = !began && has_to_wait(group, true);
     dynsel_brief_lock_release(&dynsel_memory_lock);
     return holds;
@@ -322,47 +323,47 @@ void dynsel_order_ended(dynsel_slot *slot)
         dynsel_pointers_let_go(group);
     }
     if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK &&
-                       dynsel_failures_find(group) == NULL && group->relies_on == 0)) {
+                       dynsel_failures_find(group) == NULL && group->uses->relies_on == 0)) {
         dynsel_failure_end(group, &slot->work.error);
     }
 }
 
-static bool is_of(const dynsel_handler *group, uint32_t number)
+static bool is_of(const dynsel_uses *uses, uint32_t number)
 {
-    return number != 0 && dynsel_group_in(number - 1) == group;
+    return number != 0 && dynsel_uses_in(number - 1) == uses;
 }
 
-static void forget(dynsel_buffer_record *record, const dynsel_handler *group)
+static void forget(dynsel_buffer_record *record, const dynsel_uses *uses)
 {
-    if (is_of(group, record->writer)) {
+    if (is_of(uses, record->writer)) {
         record->writer = 0;
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < record->reader_count; i++) {
-        if (!is_of(group, record->readers[i])) {
+        if (!is_of(uses, record->readers[i])) {
             record->readers[kept++] = record->readers[i];
         }
     }
     record->reader_count = kept;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        if (is_of(group, record->copies[i].since)) {
+        if (is_of(uses, record->copies[i].since)) {
             record->copies[i].since = 0;
         }
-        if (is_of(group, record->copies[i].missed)) {
+        if (is_of(uses, record->copies[i].missed)) {
             record->copies[i].missed = 0;
         }
     }
 }
 
 /* All that the slot was used for before is over. */
-void dynsel_order_forget(dynsel_handler *group)
+void dynsel_order_forget(dynsel_uses *uses)
 {
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    dynsel_users_forget(group);
+    dynsel_users_forget(uses);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
-        forget(&dynsel_buffers[i], group);
+        forget(&dynsel_buffers[i], uses);
     }
-    dynsel_staging_forget(group);
+    dynsel_staging_forget(uses);
     dynsel_brief_lock_release(&dynsel_memory_lock);
 }
 
@@ -370,7 +371,7 @@ void dynsel_order_forget(dynsel_handler *group)
 
 static bool is_held(const dynsel_handler *group)
 {
-    return group->held && group->opener == dynsel_thread_identity();
+    return group->held && group->uses->opener == dynsel_thread_identity();
 }
 
 bool dynsel_order_is_own(uint32_t token)
@@ -407,7 +408,7 @@ static void look_behind(step *seen, const dynsel_handler *group)
         }
     }
     uint32_t token = 0;
-    if (!seen->found && seen->next == NULL && dynsel_coherence_blocker(group, &token)) {
+    if (!seen->found && seen->next == NULL && dynsel_coherence_blocker(group->uses, &token)) {
         look_at(seen, token, dynsel_stage_of(token));
     }
 }

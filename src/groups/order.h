@@ -21,7 +21,7 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
 /*
  * Whether what it depends on allows the start on its resource: DYNSEL_OK, DYNSEL_E_AGAIN, or
  * another failure (group->error set) when something that it reads was to be written by work that
- * failed, or it is doomed, and all that it depends on is over. Notes in group->after what to come
+ * failed, or it is doomed, and all that it depends on is over. Notes in `after` what to come
  * after by its event; with DYNSEL_E_AGAIN, in group->waits_for what it waits for first.
  */
 dynsel_status dynsel_order_look(dynsel_handler *group);
@@ -47,12 +47,13 @@ void dynsel_order_ended(dynsel_slot *slot);
 
 /* Before a slot is used: tokens come round, and what stands in the buffers of this slot's must not
  * be taken for the new work. token: of the slot. Takes the lock itself, and very rarely. */
-DYNSEL_RARE void dynsel_order_forget(dynsel_handler *group);
+DYNSEL_RARE void dynsel_order_forget(dynsel_uses *uses);
 
-static inline void dynsel_order_renew(dynsel_handler *group, uint32_t token)
+static inline void dynsel_order_renew(uint32_t token)
 {
-    if (!DYNSEL_LIKELY(token + 1 > group->token)) {
-        dynsel_order_forget(group);
+    dynsel_uses *const uses = dynsel_uses_in(token);
+    if (!DYNSEL_LIKELY(token + 1 > uses->token)) {
+        dynsel_order_forget(uses);
     }
 }
 

@@ -26,7 +26,7 @@ static inline bool is_host_access(const dynsel_handler *group)
 
 static inline dynsel_status look(dynsel_handler *group, bool waits, dynsel_buffer_record **fetch)
 {
-    if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_at_hand(group))) {
+    if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_at_hand(group->uses))) {
         return DYNSEL_OK;
     }
     return waits ? dynsel_waiting_look(group, fetch) : dynsel_waiting_look_at_data(group, fetch);
@@ -54,12 +54,12 @@ static inline void publish(dynsel_handler *group, uint32_t keepers, bool waits, 
 static inline void try_to_enter(dynsel_handler *group, const dynsel_manner *manner,
                                 uint32_t keepers, entry *made)
 {
-    group->doomed = false;
-    group->undone = false; /* others see it until this one is over */
+    group->uses->doomed = false;
+    group->uses->undone = false; /* others see it until this one is over */
     group->held = false;
     group->refused = false;
     group->looked_since = 0;
-    group->opener = is_host_access(group) ? dynsel_thread_identity() : 0;
+    group->uses->opener = is_host_access(group) ? dynsel_thread_identity() : 0;
     made->status = dynsel_place_take(group);
     if (!DYNSEL_LIKELY(made->status == DYNSEL_OK)) {
         return;

@@ -17,14 +17,14 @@
 dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **fetch)
 {
     group->waits_for = 0;
-    group->wants_staging = false;
-    const dynsel_outlook outlook = dynsel_coherence_look(group);
-    dynsel_watch_looked_at(group);
+    group->uses->wants_staging = false;
+    const dynsel_outlook outlook = dynsel_coherence_look(group->uses, &group->error);
+    dynsel_watch_looked_at(group->uses);
     *fetch = outlook.fetch;
     if (DYNSEL_LIKELY(outlook.status == DYNSEL_OK || outlook.status == DYNSEL_E_AGAIN)) {
         return outlook.status;
     }
-    group->doomed = true;
+    group->uses->doomed = true;
     dynsel_watch_changed(group); /* who has it take its turn before */
     return dynsel_order_look(group);
 }
@@ -45,7 +45,7 @@ static dynsel_status choose_again(dynsel_handler *group, dynsel_status refusal, 
 
 static void doom(dynsel_handler *group, const dynsel_error *error)
 {
-    group->doomed = true;
+    group->uses->doomed = true;
     group->error = *error;
 }
 
@@ -55,7 +55,7 @@ static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_statu
                        dynsel_buffer_record *fetch)
 {
     dynsel_deferred_put_back(dynsel_slot_of(group));
-    if (status != DYNSEL_E_AGAIN || group->doomed) {
+    if (status != DYNSEL_E_AGAIN || group->uses->doomed) {
         dynsel_watch_no_longer(group);
     } else if (refusal == DYNSEL_OK) {
         dynsel_watch_obstacle(group, fetch);
@@ -83,7 +83,7 @@ DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *
 {
     dynsel_buffer_record *fetch = NULL;
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    dynsel_coherence_take_back(group);
+    dynsel_coherence_take_back(group->uses);
     dynsel_brief_lock_release(&dynsel_memory_lock);
     dynsel_status status = choose_again(group, refusal->status, may_choose);
 

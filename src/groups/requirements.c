@@ -135,13 +135,13 @@ static inline dynsel_bound *enter_bound(const dynsel_call *call, const dynsel_ac
 
 static inline dynsel_use *use_of(dynsel_handler *handler, uint32_t token, const char *name)
 {
-    for (uint32_t i = 0; i < handler->use_count; i++) {
-        if (handler->uses[i].token == token) {
-            return &handler->uses[i];
+    for (uint32_t i = 0; i < handler->uses->count; i++) {
+        if (handler->uses->each[i].token == token) {
+            return &handler->uses->each[i];
         }
     }
-    DYNSEL_ASSERT(handler->use_count < CONFIG_DYNSEL_MAX_REQUIREMENTS);
-    dynsel_use *use = &handler->uses[handler->use_count++];
+    DYNSEL_ASSERT(handler->uses->count < CONFIG_DYNSEL_MAX_REQUIREMENTS);
+    dynsel_use *use = &handler->uses->each[handler->uses->count++];
     *use = (dynsel_use){
         .record = &dynsel_buffers[dynsel_buffer_place((dynsel_buffer){.token = token})],
         .token = token,
@@ -232,7 +232,7 @@ static inline dynsel_status register_use(const dynsel_call *call, const dynsel_a
     dynsel_use *use = use_of(handler, buffer.token, call->subject);
     bound->buffer = buffer.token;
     bound->look = look;
-    bound->use = (uint32_t)(use - handler->uses);
+    bound->use = (uint32_t)(use - handler->uses->each);
     merge(use, accessor->mode, all);
     if (handler->unsettled) {
         settle_others(handler, bound);
@@ -330,7 +330,7 @@ dynsel_status dynsel_get_access(dynsel_handler *handler, dynsel_buffer buffer,
         normal.buffer = buffer;
         normal.mode = (uint8_t)mode;
         normal.target = (uint8_t)target;
-        normal.group = handler->token;
+        normal.group = handler->uses->token;
         status =
             register_use(&call, &normal, look_of(&normal), buffer, find_normal(handler, buffer));
     }
@@ -362,7 +362,7 @@ dynsel_status dynsel_accessor_get_access(dynsel_handler *handler,
         normal = *placeholder;
         status = require_again(&call, placeholder, &normal.buffer);
         normal.placeholder = false;
-        normal.group = handler->token;
+        normal.group = handler->uses->token;
     }
     if (accessor != NULL) {
         *accessor = status == DYNSEL_OK ? normal : (dynsel_accessor){.mode = 0};
@@ -372,7 +372,7 @@ dynsel_status dynsel_accessor_get_access(dynsel_handler *handler,
 
 static dynsel_bound *normal_bound(const dynsel_call *call, const dynsel_accessor *accessor)
 {
-    if (accessor->group != call->handler->token) {
+    if (accessor->group != call->handler->uses->token) {
         (void)(accessor->group == 0
                    ? DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                                    "it is no placeholder, and dynsel_get_access() did not make it")
@@ -385,7 +385,7 @@ static dynsel_bound *normal_bound(const dynsel_call *call, const dynsel_accessor
     if (bound == NULL) {
         (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                             "its buffer is not the one that it was made for");
-    } else if (!is_covered(&call->handler->uses[bound->use], accessor->mode)) {
+    } else if (!is_covered(&call->handler->uses->each[bound->use], accessor->mode)) {
         (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "its mode was changed after it was made");
         bound = NULL;
     }

@@ -23,8 +23,8 @@ static dynsel_slot *slot_of_token(uint32_t token)
 static void collect_after(dynsel_running *r)
 {
     /* cppcheck-suppress ctuuninitvar */
-    uint32_t *const after = r->group->after;
-    for (uint32_t i = 0; i < r->group->after_count; i++) {
+    uint32_t *const after = r->group->uses->after;
+    for (uint32_t i = 0; i < r->group->uses->after_count; i++) {
         if (dynsel_deferred_pin(after[i])) {
             const dynsel_event *const done = &slot_of_token(after[i])->work.done;
             after[r->pinned++] = after[i];
@@ -39,7 +39,7 @@ static void collect_after(dynsel_running *r)
 static void unpin(const dynsel_running *r)
 {
     for (uint32_t i = 0; i < r->pinned; i++) {
-        dynsel_slot_drop(slot_of_token(r->group->after[i]), DYNSEL_SLOT_PIN);
+        dynsel_slot_drop(slot_of_token(r->group->uses->after[i]), DYNSEL_SLOT_PIN);
     }
 }
 
@@ -66,7 +66,7 @@ static void release_brought(const dynsel_running *r)
 static void wait_in_place_of_command(const dynsel_running *r, dynsel_event *done)
 {
     for (uint32_t i = r->after_count; i + 1 < r->event_count; i++) {
-        if (!r->group->in_order) {
+        if (!r->group->uses->in_order) {
             const dynsel_work work = work_of(r, r->events[i]);
             (void)r->backend->ops->wait(r->backend, &work);
         }
@@ -79,7 +79,7 @@ static void wait_in_place_of_command(const dynsel_running *r, dynsel_event *done
 
 static dynsel_copy_record *copy_of(const dynsel_handler *group, const dynsel_use *use)
 {
-    return &use->record->copies[group->domain - 1];
+    return &use->record->copies[group->uses->domain - 1];
 }
 
 dynsel_status dynsel_running_refuse_full(const char *name, size_t bytes, uint32_t failures_before)
@@ -105,7 +105,7 @@ static dynsel_status refuse_full(const dynsel_use *use, uint32_t failures_before
 /* Staging memory has nothing in it that anybody needs. */
 bool dynsel_running_evict(const dynsel_handler *group)
 {
-    const uint32_t domain = group->domain;
+    const uint32_t domain = group->uses->domain;
     dynsel_given_copy given = {.backend = NULL};
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     const bool staging = dynsel_staging_evict(domain);
@@ -124,7 +124,7 @@ bool dynsel_running_evict(const dynsel_handler *group)
 static void enter(const dynsel_running *r, dynsel_use *use, const dynsel_memory *memory)
 {
     dynsel_buffer_record *const record = use->record;
-    dynsel_domain_record *const domain = &dynsel_domains[r->group->domain - 1];
+    dynsel_domain_record *const domain = &dynsel_domains[r->group->uses->domain - 1];
     dynsel_copy_record *const copy = copy_of(r->group, use);
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     copy->memory = *memory;
@@ -170,7 +170,7 @@ static void count_in(const dynsel_running *r, const dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_movement *const movements[] = {&record->movement,
-                                          &dynsel_domains[r->group->domain - 1].movement};
+                                          &dynsel_domains[r->group->uses->domain - 1].movement};
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < 2; i++) {
         movements[i]->bytes_in += record->bytes;
@@ -211,8 +211,8 @@ static dynsel_status bring(dynsel_running *r, dynsel_use *use)
 /* First all room, then the data: where there is no room nothing is under way. */
 static dynsel_status move_in(dynsel_running *r)
 {
-    dynsel_use *const uses = r->group->uses;
-    const uint32_t count = r->group->use_count;
+    dynsel_use *const uses = r->group->uses->each;
+    const uint32_t count = r->group->uses->count;
     for (uint32_t i = 0; i < count; i++) {
         const dynsel_status status = uses[i].allocate ? allocate(r, &uses[i]) : DYNSEL_OK;
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
@@ -238,27 +238,28 @@ static dynsel_status move_in(dynsel_running *r)
 static inline bool moves_nothing(const dynsel_handler *group)
 {
     bool moves = dynsel_running_stages(group);
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        moves |= group->uses[i].allocate || group->uses[i].bring;
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        moves |= group->uses->each[i].allocate || group->uses->each[i].bring;
     }
     return !moves;
 }
 
 static void point_to_buffer(const dynsel_handler *group, dynsel_argument *argument)
 {
-    dynsel_buffer_record *const record = group->uses[argument->use].record;
+    dynsel_buffer_record *const record = group->uses->each[argument->use].record;
     argument->value = record->data;
     argument->bytes = record->bytes;
-    argument->memory =
-        group->domain != DYNSEL_HOST_DOMAIN ? &record->copies[group->domain - 1].memory : NULL;
+    argument->memory = group->uses->domain != DYNSEL_HOST_DOMAIN
+                           ? &record->copies[group->uses->domain - 1].memory
+                           : NULL;
 }
 
 static DYNSEL_ASIDE void point_to_range(dynsel_handler *group, dynsel_argument *argument)
 {
-    dynsel_staged *const staged = &group->staged[argument->use & ~(uint32_t)DYNSEL_IS_STAGED];
+    dynsel_staged *const staged = &group->uses->staged[argument->use & ~(uint32_t)DYNSEL_IS_STAGED];
     argument->value = staged->memory.host;
     argument->bytes = staged->memory.bytes;
-    argument->memory = group->domain != DYNSEL_HOST_DOMAIN ? &staged->memory : NULL;
+    argument->memory = group->uses->domain != DYNSEL_HOST_DOMAIN ? &staged->memory : NULL;
 }
 
 /* From uses to memory. */
@@ -386,8 +387,8 @@ static void add(dynsel_range_bytes *sum, const dynsel_range_bytes *moved)
 static DYNSEL_ASIDE void count_ranges(dynsel_handler *group)
 {
     dynsel_range_bytes moved = {.direct = group->direct_bytes};
-    for (uint32_t i = 0; i < group->staged_count; i++) {
-        const dynsel_staged *const staged = &group->staged[i];
+    for (uint32_t i = 0; i < group->uses->staged_count; i++) {
+        const dynsel_staged *const staged = &group->uses->staged[i];
         moved.staged_in += staged->came ? staged->memory.bytes : 0;
         moved.staged_out += staged->went ? staged->memory.bytes : 0;
     }
@@ -401,7 +402,7 @@ static DYNSEL_ASIDE void count_ranges(dynsel_handler *group)
 
 static inline void tell_ranges(dynsel_handler *group)
 {
-    if (!DYNSEL_LIKELY(group->staged_count == 0 && group->direct_bytes == 0)) {
+    if (!DYNSEL_LIKELY(group->uses->staged_count == 0 && group->direct_bytes == 0)) {
         count_ranges(group);
     }
 }
@@ -458,9 +459,10 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
         return run_on_host(group);
     }
     /* the short way: nothing is moved, and the order on its resource is all that it needs */
-    const dynsel_status status = DYNSEL_LIKELY(group->at_hand && group->after_count == 0)
-                                     ? launch(group, where, done)
-                                     : run_closely(group, where, done);
+    const dynsel_status status =
+        DYNSEL_LIKELY(group->uses->at_hand && group->uses->after_count == 0)
+            ? launch(group, where, done)
+            : run_closely(group, where, done);
     tell_ranges(group);
     return status;
 }

@@ -13,7 +13,7 @@ typedef struct dynsel_running {
     dynsel_backend *backend;
     const dynsel_memory_ops *ops;
     void *own;
-    uint32_t pinned;      /* in group->after, from the first on */
+    uint32_t pinned;      /* in group->uses->after, from the first on */
     uint32_t after_count; /* of `events`: of work that was pinned */
     uint32_t event_count; /* with those of what was brought */
     dynsel_event events[DYNSEL_MOST_AFTER];
@@ -31,7 +31,7 @@ void dynsel_running_release(const dynsel_running *r, dynsel_event event);
 /* Whether ranges have to be copied. */
 static inline bool dynsel_running_stages(const dynsel_handler *group)
 {
-    return group->staged_count != 0 && group->domain != DYNSEL_HOST_DOMAIN;
+    return group->uses->staged_count != 0 && group->uses->domain != DYNSEL_HOST_DOMAIN;
 }
 
 /* The three steps of ranges. Room first, then the data, before the command; and behind it, where it

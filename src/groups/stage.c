@@ -40,11 +40,11 @@ static dynsel_status allocate(const dynsel_running *r, dynsel_staged *staged)
 dynsel_status dynsel_stage_allocate(const dynsel_running *r)
 {
     dynsel_status status = DYNSEL_OK;
-    if (r->group->staged_count != 0) {
+    if (r->group->uses->staged_count != 0) {
         dynsel_staging_release(); /* what had to go for this */
     }
-    for (uint32_t i = 0; i < r->group->staged_count && status == DYNSEL_OK; i++) {
-        dynsel_staged *const staged = &r->group->staged[i];
+    for (uint32_t i = 0; i < r->group->uses->staged_count && status == DYNSEL_OK; i++) {
+        dynsel_staged *const staged = &r->group->uses->staged[i];
         staged->fresh = false;
         status = staged->memory.native == NULL ? allocate(r, staged) : DYNSEL_OK;
     }
@@ -73,8 +73,8 @@ static dynsel_status bring(dynsel_running *r, dynsel_staged *staged)
 dynsel_status dynsel_stage_in(dynsel_running *r)
 {
     dynsel_status status = DYNSEL_OK;
-    for (uint32_t i = 0; i < r->group->staged_count && status == DYNSEL_OK; i++) {
-        dynsel_staged *const staged = &r->group->staged[i];
+    for (uint32_t i = 0; i < r->group->uses->staged_count && status == DYNSEL_OK; i++) {
+        dynsel_staged *const staged = &r->group->uses->staged[i];
         status = staged->in || staged->fresh ? bring(r, staged) : DYNSEL_OK;
     }
     return status;
@@ -107,8 +107,8 @@ static dynsel_status write_back(const dynsel_running *r, dynsel_staged *staged, 
 dynsel_status dynsel_stage_out(const dynsel_running *r, dynsel_event *done)
 {
     dynsel_status status = DYNSEL_OK;
-    for (uint32_t i = 0; i < r->group->staged_count && status == DYNSEL_OK; i++) {
-        dynsel_staged *const staged = &r->group->staged[i];
+    for (uint32_t i = 0; i < r->group->uses->staged_count && status == DYNSEL_OK; i++) {
+        dynsel_staged *const staged = &r->group->uses->staged[i];
         status = staged->out ? write_back(r, staged, done) : DYNSEL_OK;
     }
     return status;

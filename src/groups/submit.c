@@ -34,7 +34,7 @@ static inline dynsel_status record(dynsel_handler *group, uint32_t token, dynsel
 {
     dynsel_thread *thread = dynsel_this_thread();
     const uint32_t failures_before = thread->failure_count;
-    dynsel_order_renew(group, token);
+    dynsel_order_renew(token);
     dynsel_group_begin(group, token, function);
     thread->recordings++;
     const dynsel_status returned = function(group, args);

@@ -43,10 +43,15 @@ static uint32_t number_of(const dynsel_handler *group)
     return (uint32_t)(group - dynsel_groups) + 1;
 }
 
+static uint32_t order_of(uint32_t number)
+{
+    return dynsel_all_uses[number - 1].order;
+}
+
 /* Numbers of entry are counted round. */
 static bool comes_before(uint32_t number, uint32_t other)
 {
-    return (int32_t)(group_at(number)->order - group_at(other)->order) < 0;
+    return (int32_t)(order_of(number) - order_of(other)) < 0;
 }
 
 static uint32_t first_in(const dynsel_word *watchers)
@@ -290,12 +295,12 @@ void dynsel_watch_begin_fetch(dynsel_buffer_record *record)
     fetch_changed(record);
 }
 
-void dynsel_watch_looked_at(dynsel_handler *group)
+void dynsel_watch_looked_at(dynsel_uses *uses)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        if (group->uses[i].fetch_ended) {
-            group->uses[i].fetch_ended = false;
-            fetch_changed(group->uses[i].record);
+    for (uint32_t i = 0; i < uses->count; i++) {
+        if (uses->each[i].fetch_ended) {
+            uses->each[i].fetch_ended = false;
+            fetch_changed(uses->each[i].record);
         }
     }
 }
@@ -317,9 +322,9 @@ dynsel_buffer_record *dynsel_watched_fetch(uint32_t place)
 /* A fetch that goes on, of a buffer that it uses; NULL: there is none. */
 static dynsel_buffer_record *find_fetch(const dynsel_handler *group)
 {
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        if (group->uses[i].record->fetch.state != DYNSEL_NO_FETCH) {
-            return group->uses[i].record;
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        if (group->uses->each[i].record->fetch.state != DYNSEL_NO_FETCH) {
+            return group->uses->each[i].record;
         }
     }
     return NULL;
@@ -329,10 +334,10 @@ static dynsel_buffer_record *find_fetch(const dynsel_handler *group)
 static void watch_data(dynsel_handler *group)
 {
     dynsel_buffer_record *const record = find_fetch(group);
-    if (group->wants_staging && watch_users_of_staging()) {
+    if (group->uses->wants_staging && watch_users_of_staging()) {
         add_watcher(group, &of_staging);
-    } else if (group->obstacle != 0) {
-        watch_holder(group, group->obstacle - 1);
+    } else if (group->uses->obstacle != 0) {
+        watch_holder(group, group->uses->obstacle - 1);
     } else if (record != NULL) {
         watch_fetch(group, record);
     } else {
@@ -357,7 +362,7 @@ static dynsel_handler *find_refused(const dynsel_lane *lane)
     uint32_t number = first_in(&of_nothing);
     while (number != DYNSEL_NO_SLOT) {
         dynsel_handler *const group = group_at(number);
-        if (group->refused && group->lane == lane) {
+        if (group->refused && group->uses->lane == lane) {
             return group;
         }
         number = group->next;
@@ -375,7 +380,7 @@ void dynsel_watch_resource(dynsel_handler *group)
 
 bool dynsel_watch_line(dynsel_handler *group)
 {
-    dynsel_handler *const first = group->refused ? find_refused(group->lane) : NULL;
+    dynsel_handler *const first = group->refused ? find_refused(group->uses->lane) : NULL;
     if (first != NULL) {
         add_watcher(group, &first->line); /* it cannot leave while the lock is held */
         set_flag(dynsel_slot_of(first), HAS_LINE);
@@ -401,7 +406,7 @@ void dynsel_watch_begin_round(void)
 dynsel_handler *dynsel_watch_take(uint32_t newest, uint32_t entries)
 {
     dynsel_handler *group = NULL;
-    if (heap_count != 0 && group_at(heap[0])->order - newest - 1 >= entries - newest) {
+    if (heap_count != 0 && order_of(heap[0]) - newest - 1 >= entries - newest) {
         group = group_at(pop());
         dynsel_watch_looks++;
     }

@@ -57,7 +57,7 @@ void dynsel_watch_look_at_fetch(dynsel_buffer_record *record);
 void dynsel_watch_begin_fetch(dynsel_buffer_record *record);
 
 /* After dynsel_coherence_look(): for those who watch fetches that it has seen to end. */
-void dynsel_watch_looked_at(dynsel_handler *group);
+void dynsel_watch_looked_at(dynsel_uses *uses);
 
 /* The first that watches something, in slot `number` (from 1 on) or one behind it; NULL: there is
  * none. */

@@ -10,9 +10,9 @@
 #include "random.h"
 #include "submission/handle.h"
 
-static dynsel_handler *group_of(dynsel_submission *submission)
+static dynsel_uses *uses_of(dynsel_submission *submission)
 {
-    return &dynsel_groups[submission->slot.value - DYNSEL_SUBMISSION_IN_SLOT];
+    return &dynsel_all_uses[submission->slot.value - DYNSEL_SUBMISSION_IN_SLOT];
 }
 
 /* Sends it; whether its data were at hand. */
@@ -20,7 +20,7 @@ static bool takes_short_way(unsigned place, job what)
 {
     dynsel_submission submission;
     send_to(place, what, &submission);
-    const bool at_hand = group_of(&submission)->at_hand;
+    const bool at_hand = uses_of(&submission)->at_hand;
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
     return at_hand;
 }
@@ -59,7 +59,7 @@ static void running_chain_on_resident_data_takes_short_path(void **state)
     dynsel_submission submissions[3];
     for (unsigned i = 0; i < 3; i++) {
         send_to(0, add_to(a, 1), &submissions[i]);
-        assert_true(group_of(&submissions[i])->at_hand);
+        assert_true(uses_of(&submissions[i])->at_hand);
     }
     assert_int_equal(3, simulated_pending(&sim));
     for (unsigned i = 0; i < 3; i++) {
@@ -107,36 +107,37 @@ typedef struct seen {
     dynsel_use uses[CONFIG_DYNSEL_MAX_REQUIREMENTS];
 } seen;
 
-static void look(seen *all, const dynsel_handler *group)
+static void look(seen *all, const dynsel_uses *uses)
 {
     memcpy(all->buffers, dynsel_buffers, sizeof all->buffers);
     memcpy(all->domains, dynsel_domains, sizeof all->domains);
-    memcpy(all->uses, group->uses, sizeof all->uses);
+    memcpy(all->uses, uses->each, sizeof all->uses);
 }
 
 /* Only how often the domain was used tells them apart. */
-static void forget_use(const dynsel_handler *group)
+static void forget_use(const dynsel_uses *uses)
 {
-    dynsel_domains[group->domain - 1].uses -= group->use_count;
-    for (uint32_t i = 0; i < group->use_count; i++) {
-        group->uses[i].record->copies[group->domain - 1].used -= group->use_count;
+    dynsel_domains[uses->domain - 1].uses -= uses->count;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        uses->each[i].record->copies[uses->domain - 1].used -= uses->count;
     }
 }
 
 /* What was decided is taken back, and decided again in the long way. */
-static void assert_ways_agree(dynsel_handler *group)
+static void assert_ways_agree(dynsel_uses *uses)
 {
     static seen short_way;
     static seen long_way;
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    look(&short_way, group);
-    dynsel_coherence_take_back(group);
-    const dynsel_outlook outlook = dynsel_coherence_look(group);
-    forget_use(group);
-    look(&long_way, group);
+    look(&short_way, uses);
+    dynsel_coherence_take_back(uses);
+    dynsel_error error = {.status = DYNSEL_OK};
+    const dynsel_outlook outlook = dynsel_coherence_look(uses, &error);
+    forget_use(uses);
+    look(&long_way, uses);
     dynsel_brief_lock_release(&dynsel_memory_lock);
     assert_status(DYNSEL_OK, outlook.status);
-    assert_int_equal(group->token, group->decided);
+    assert_int_equal(uses->token, uses->decided);
     assert_memory_equal(short_way.buffers, long_way.buffers, sizeof short_way.buffers);
     assert_memory_equal(short_way.domains, long_way.domains, sizeof short_way.domains);
     assert_memory_equal(short_way.uses, long_way.uses, sizeof short_way.uses);
@@ -174,10 +175,10 @@ static void short_and_full_path_give_equal_results(void **state)
         const unsigned place = test_random_next(&random) % 8 == 0 ? HOST : (i / 16) % 2;
         dynsel_submission submission;
         send_to(place, any_job(&random), &submission);
-        dynsel_handler *const group =
-            submission.slot.value >= DYNSEL_SUBMISSION_IN_SLOT ? group_of(&submission) : NULL;
-        if (group != NULL && place != HOST && group->at_hand) {
-            assert_ways_agree(group);
+        dynsel_uses *const uses =
+            submission.slot.value >= DYNSEL_SUBMISSION_IN_SLOT ? uses_of(&submission) : NULL;
+        if (uses != NULL && place != HOST && uses->at_hand) {
+            assert_ways_agree(uses);
             short_ones++;
         }
         assert_status(DYNSEL_OK, dynsel_wait(&submission));

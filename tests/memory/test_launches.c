@@ -214,7 +214,7 @@ static void local_memory_argument_records_its_size(void **state)
     assert_status(DYNSEL_OK, dynsel_set_arg_accessor(handler, 0, &local));
     assert_status(DYNSEL_OK, dynsel_set_arg_local(handler, 1, 12));
     assert_status(DYNSEL_OK, finish(handler));
-    assert_int_equal(0, handler->use_count);
+    assert_int_equal(0, handler->uses->count);
     assert_int_equal(DYNSEL_ARGUMENT_LOCAL, handler->arguments[0].kind);
     assert_int_equal(60, handler->arguments[0].bytes);
     assert_int_equal(DYNSEL_ARGUMENT_LOCAL, handler->arguments[1].kind);
@@ -513,7 +513,7 @@ static dynsel_status fill_elements_of(size_t bytes)
         assert_int_equal(5, *(const unsigned char *)handler->command.element);
         assert_true(handler->command.to == &handler->arguments[0]);
         assert_int_equal(1, handler->command.launch.argument_count);
-        const dynsel_use *use = &handler->uses[handler->command.to->use];
+        const dynsel_use *use = &handler->uses->each[handler->command.to->use];
         assert_int_equal(2 * bytes, use->record->bytes);
         assert_int_equal(2 * bytes, handler->command.to_box.size[2]);
         assert_null(handler->command.from);
@@ -708,9 +708,9 @@ static void copy_at_random(test_random *random)
         assert_true(handler->command.from == &handler->arguments[0]);
         assert_true(handler->command.to == &handler->arguments[1]);
         assert_int_equal(sides[0].accessor.buffer.token,
-                         handler->uses[handler->command.from->use].token);
+                         handler->uses->each[handler->command.from->use].token);
         assert_int_equal(sides[1].accessor.buffer.token,
-                         handler->uses[handler->command.to->use].token);
+                         handler->uses->each[handler->command.to->use].token);
     }
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&sides[0].buffer));
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&second));

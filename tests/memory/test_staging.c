@@ -69,7 +69,7 @@ static uint32_t last_token; /* + 1 */
 
 static dynsel_status record(dynsel_handler *handler, void *args)
 {
-    last_token = handler->token;
+    last_token = handler->uses->token;
     const work *const what = args;
     dynsel_status status = DYNSEL_OK;
     for (uint32_t i = 0; i < what->ranges && status == DYNSEL_OK; i++) {

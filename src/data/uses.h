@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the work in a slot does to buffers and to ranges of the host's memory, and what was decided
+ * for it: the word between command groups and data. There is one for each slot; it belongs to who
+ * claimed the slot, and from its publication on what is marked below is changed only under the lock.
+ */
+#ifndef DYNSEL_DATA_USES_H
+#define DYNSEL_DATA_USES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/memory.h>
+
+#include "data/buffers.h"
+#include "submission/slot.h"
+
+/* One buffer, as all accessors of the command group together use it. */
+typedef struct dynsel_use {
+    struct dynsel_buffer_record *record;
+    /* Of its handle: until the order is entered another thread may end the buffer. */
+    uint32_t token;
+    /* Under the lock: the number of entry of the last work that writes it before this; 0: none. */
+    uint32_t source;
+    /* Under the lock: token + 1 of work ahead on the same resource that brings what it reads, where
+     * nothing but the order there makes it come after that; 0: none. */
+    uint32_t relies_on;
+    const char *name; /* of the first accessor */
+    bool reads;       /* the old contents are needed */
+    bool writes;
+    /* What was decided for the start, under the lock; then it is who starts it that reads it. */
+    bool allocate;    /* there is no copy in the domain yet */
+    bool bring;       /* something has to be handed to the device, or is new there */
+    bool contents;    /* namely the data */
+    bool may_share;   /* what is allocated may be the host's memory */
+    bool brought;     /* that was started */
+    bool fetch_ended; /* at the last look */
+    bool fetched;     /* data were brought to the host's memory for it */
+    bool was_valid;   /* to take the decision back: the copy in the domain, */
+    bool host_was_valid;
+    uint32_t others_valid; /* and those in other domains, as bits by place in the table */
+} dynsel_use;
+
+/* Nothing was decided yet. */
+static inline void dynsel_use_reset(dynsel_use *use)
+{
+    use->allocate = false;
+    use->bring = false;
+    use->contents = false;
+    use->may_share = false;
+    use->brought = false;
+    use->relies_on = 0;
+}
+
+/* Numbers one use of a buffer by one slot. */
+#if CONFIG_DYNSEL_MAX_IN_FLIGHT * CONFIG_DYNSEL_MAX_REQUIREMENTS < 65536
+typedef uint16_t dynsel_use_number;
+#else
+typedef uint32_t dynsel_use_number;
+#endif
+
+/* That others have taken its place in a buffer before it was over; see src/data/users.h. */
+typedef struct dynsel_former_use {
+    dynsel_use_number next; /* of the same buffer; 0: none */
+    dynsel_use_number previous;
+    uint16_t buffer; /* its place in the table + 1; 0: there is none */
+} dynsel_former_use;
+
+/* A pointer in a range, to the host's memory. */
+typedef struct dynsel_staged {
+    dynsel_memory memory; /* host, bytes: what it points to; native: of the staging memory that was
+                             taken for it */
+    uint16_t place;       /* of that in the table, under the lock */
+    bool in;              /* the contents are needed */
+    bool out;             /* and written */
+    bool fresh;           /* allocated for this start */
+    bool came;            /* was copied in */
+    bool went;            /* was copied back */
+} dynsel_staged;
+
+typedef struct dynsel_uses {
+    uint32_t token; /* of the slot, + 1 */
+    uint32_t count;
+    uint32_t staged_count;
+    uint32_t kind; /* tells this kind of work from others */
+
+    /* Under the lock. */
+    uint32_t order;          /* the number of its entry, counted round */
+    uint32_t opener;         /* of a host accessor: the thread that asked for it; else 0 */
+    uint32_t domain;         /* where it runs: DYNSEL_HOST_DOMAIN or a place in the table + 1 */
+    uint32_t decided;        /* `token` once it was decided to start it */
+    uint32_t obstacle;       /* token + 1 of work whose end its data wait for; 0: none */
+    uint32_t relies_on;      /* that of its uses; `token` where they differ */
+    uint32_t after_count;    /* work to come after by its event; set when the start was decided */
+    uint32_t former_user;    /* token + 1 of who `former` is of; 0: nothing is in it */
+    const dynsel_lane *lane; /* where it will run: what its slot says is not for others to read */
+    bool in_order;           /* its resource runs work in the order in which it was started */
+    bool doomed;             /* it will not be started */
+    bool undone;             /* its start failed: its command changes nothing, as is entered */
+    bool at_hand;            /* the start was decided, and nothing has to be moved for it */
+    bool wants_staging;      /* it is the first in its domain that waits for staging memory */
+
+    uint32_t after[CONFIG_DYNSEL_MAX_DEPENDENCIES + CONFIG_DYNSEL_MAX_REQUIREMENTS]; /* tokens */
+    dynsel_use each[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    dynsel_former_use former[CONFIG_DYNSEL_MAX_REQUIREMENTS];
+    dynsel_staged staged[CONFIG_DYNSEL_MAX_STAGED];
+} dynsel_uses;
+
+extern dynsel_uses dynsel_all_uses[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+/* While the stage of a token is not DYNSEL_STAGE_OVER, and under the lock, what is the lock's here
+ * belongs to that work. */
+static inline dynsel_uses *dynsel_uses_in(uint32_t token)
+{
+    return &dynsel_all_uses[dynsel_slot_number_in(token) - 1];
+}
+
+/* Of work that is in use. */
+static inline dynsel_slot *dynsel_uses_slot(const dynsel_uses *uses)
+{
+    return dynsel_slot_at(dynsel_slot_number_in(uses->token - 1));
+}
+
+#endif
