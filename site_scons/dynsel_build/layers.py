@@ -18,14 +18,7 @@ RANKS = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms.split(
 # Arrows (from, to) that still run against the rules.
 EXCEPTIONS = (
     ("data/buffers", "data/validity"),
-    ("data/coherence", "groups/group"),
-    ("data/decision", "groups/group"),
     ("data/domains", "data/staging"),
-    ("data/domains", "groups/group"),
-    ("data/evict", "groups/group"),
-    ("data/readback", "groups/group"),
-    ("data/staging", "groups/group"),
-    ("data/users", "groups/group"),
     ("groups/choose", "groups/place"),
     ("groups/handler", "groups/recording"),
     ("groups/place", "groups/progress"),
