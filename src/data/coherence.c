@@ -4,8 +4,8 @@
  * entered at once: what follows sees the copies as they will be. `since` says by whose start they
  * become so.
  *
- * Shared memory belongs to the host or to the device. That the data are valid in the host's memory implies
- * that the host has it.
+ * Shared memory belongs to the host or to the device. That the data are valid in the host's memory
+ * implies that the host has it.
  */
 #include "data/coherence.h"
 

@@ -28,9 +28,9 @@ dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error);
  * being started or was, or is an open host accessor. False: none, as where a fetch runs. */
 bool dynsel_coherence_blocker(const dynsel_uses *uses, uint32_t *token);
 
-/* Under the lock: whether data would have to be moved for work in the domain that needs them. A copy
- * that is or would be the host's memory itself moves nothing in. is_host: of a resource that works
- * in the host's memory; without it, DYNSEL_HOST_DOMAIN is a domain where nothing was yet. */
+/* Under the lock: whether data would have to be moved for work in the domain that needs them. A
+ * copy that is or would be the host's memory itself moves nothing in. is_host: of a resource that
+ * works in the host's memory; without it, DYNSEL_HOST_DOMAIN is a domain where nothing was yet. */
 bool dynsel_coherence_would_move(const dynsel_buffer_record *record, uint32_t domain, bool is_host);
 
 #endif

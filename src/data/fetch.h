@@ -9,9 +9,9 @@
  * for it are to be told. */
 bool dynsel_fetch_look(dynsel_buffer_record *record);
 
-/* Begins the fetch that dynsel_coherence_look() asked for, or gives a lost copy up. Lets the lock go
- * meanwhile. When it returns the fetch runs or has ended, and those who wait for it are to be told.
- */
+/* Begins the fetch that dynsel_coherence_look() asked for, or gives a lost copy up. Lets the lock
+ * go meanwhile. When it returns the fetch runs or has ended, and those who wait for it are to be
+ * told. */
 void dynsel_fetch_begin(dynsel_buffer_record *record);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * What the work in a slot does to buffers and to ranges of the host's memory, and what was decided
  * for it: the word between command groups and data. There is one for each slot; it belongs to who
- * claimed the slot, and from its publication on what is marked below is changed only under the lock.
+ * claimed the slot, and from its publication on what is marked below is changed only under the
+ * lock.
  */
 #ifndef DYNSEL_DATA_USES_H
 #define DYNSEL_DATA_USES_H

@@ -35,10 +35,10 @@ static void zeroed_accessor_fields_request_read_write_of_whole_buffer(void **sta
     const dynsel_accessor all = {.buffer = grid, .placeholder = true};
     dynsel_handler *handler = record();
     assert_status(DYNSEL_OK, dynsel_require(handler, &all));
-    assert_int_equal(1, handler->use_count);
-    assert_true(handler->uses[0].reads && handler->uses[0].writes);
-    assert_true(handler->uses[0].record == dynsel_buffer_find(grid));
-    const dynsel_buffer_record *record = handler->uses[0].record;
+    assert_int_equal(1, handler->uses->count);
+    assert_true(handler->uses->each[0].reads && handler->uses->each[0].writes);
+    assert_true(handler->uses->each[0].record == dynsel_buffer_find(grid));
+    const dynsel_buffer_record *record = handler->uses->each[0].record;
     assert_non_null(record);
     assert_int_equal(sizeof table, record != NULL ? record->bytes : 0);
     assert_status(DYNSEL_OK, finish(handler));
@@ -71,8 +71,8 @@ static void access_mode_decides_what_is_read_and_written(void **state)
             dynsel_handler *handler = record();
             assert_status(DYNSEL_OK, dynsel_require(handler, accessors[i]));
             assert_int_equal(i == 2 ? expected[mode].reads_part : expected[mode].reads,
-                             handler->uses[0].reads);
-            assert_int_equal(expected[mode].writes, handler->uses[0].writes);
+                             handler->uses->each[0].reads);
+            assert_int_equal(expected[mode].writes, handler->uses->each[0].writes);
             assert_status(DYNSEL_OK, finish(handler));
         }
     }
@@ -89,13 +89,13 @@ static void modes_on_one_buffer_merge(void **state)
         .name = "other", .buffer = grid, .mode = DYNSEL_ACCESS_READ, .placeholder = true};
     dynsel_handler *handler = record();
     assert_status(DYNSEL_OK, dynsel_require(handler, &out));
-    assert_false(handler->uses[0].reads);
+    assert_false(handler->uses->each[0].reads);
     assert_status(DYNSEL_OK, dynsel_require(handler, &other));
     assert_status(DYNSEL_OK, dynsel_require(handler, &in));
-    assert_int_equal(2, handler->use_count);
-    assert_true(handler->uses[0].reads && handler->uses[0].writes);
-    assert_true(!CONFIG_DYNSEL_ERROR_TEXTS || strcmp("out", handler->uses[0].name) == 0);
-    assert_true(handler->uses[1].reads && !handler->uses[1].writes);
+    assert_int_equal(2, handler->uses->count);
+    assert_true(handler->uses->each[0].reads && handler->uses->each[0].writes);
+    assert_true(!CONFIG_DYNSEL_ERROR_TEXTS || strcmp("out", handler->uses->each[0].name) == 0);
+    assert_true(handler->uses->each[1].reads && !handler->uses->each[1].writes);
     assert_status(DYNSEL_OK, finish(handler));
 }
 
@@ -110,7 +110,7 @@ static void repeated_require_uses_one_entry(void **state)
         assert_status(DYNSEL_OK, dynsel_require_buffer(handler, row, &accessor));
         assert_status(DYNSEL_OK, dynsel_require_buffer(handler, grid, &bare));
     }
-    assert_int_equal(2, handler->use_count);
+    assert_int_equal(2, handler->uses->count);
     assert_status(DYNSEL_OK, finish(handler));
 }
 
@@ -135,7 +135,7 @@ static void require_buffer_binds_for_one_command_group_only(void **state)
 
     handler = record();
     assert_status(DYNSEL_OK, dynsel_require_buffer(handler, row, &bare));
-    assert_int_equal(row.token, handler->uses[0].token);
+    assert_int_equal(row.token, handler->uses->each[0].token);
     assert_status(DYNSEL_OK, finish(handler));
 }
 
@@ -166,7 +166,7 @@ static void wrong_require_is_refused_with_accessor_name(void **state)
         dynsel_handler *handler = record();
         assert_refused(handler, DYNSEL_E_INVALID, dynsel_require(handler, &cases[i].accessor),
                        cases[i].says, "[x]");
-        assert_int_equal(0, handler->use_count);
+        assert_int_equal(0, handler->uses->count);
         if (i > 0) { /* a buffer does not help */
             handler = record();
             assert_refused(handler, DYNSEL_E_INVALID,
@@ -203,7 +203,7 @@ static void accessors_reusing_one_address_are_distinct(void **state)
     passed.buffer = row;
     assert_status(DYNSEL_OK, dynsel_require(handler, &passed));
     assert_status(DYNSEL_OK, dynsel_set_arg_accessor(handler, 1, &passed));
-    assert_int_equal(2, handler->use_count);
+    assert_int_equal(2, handler->uses->count);
     assert_status(DYNSEL_OK, finish(handler));
     assert_true(handler->arguments[0].use != handler->arguments[1].use);
 }
@@ -297,8 +297,8 @@ static void buffer_in_reused_slot_is_not_taken_for_ended_one(void **state)
     assert_status(DYNSEL_OK, dynsel_require(handler, &old));
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&first));
     assert_status(DYNSEL_OK, dynsel_buffer_init(&second, bytes, 1, DYNSEL_RANGE(4)));
-    assert_true(handler->uses[0].record == dynsel_buffer_find(second));
-    assert_null(dynsel_buffer_find((dynsel_buffer){handler->uses[0].token}));
+    assert_true(handler->uses->each[0].record == dynsel_buffer_find(second));
+    assert_null(dynsel_buffer_find((dynsel_buffer){handler->uses->each[0].token}));
     assert_refused(handler, DYNSEL_E_STALE, dynsel_require(handler, &old), "was ended", "[old]");
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&second));
 }
@@ -371,17 +371,17 @@ static void normal_accessors_use_one_entry_per_buffer(void **state)
     assert_true(dynsel_accessor_has_buffer(&accessor));
     assert_int_equal(DYNSEL_ACCESS_READ, accessor.mode);
     assert_int_equal(DYNSEL_MEMORY_CONSTANT, accessor.target);
-    assert_int_equal(1, handler->use_count);
-    assert_false(handler->uses[0].writes);
+    assert_int_equal(1, handler->uses->count);
+    assert_false(handler->uses->each[0].writes);
     assert_status(DYNSEL_OK, dynsel_get_access(handler, row, DYNSEL_ACCESS_DISCARD_WRITE,
                                                DYNSEL_MEMORY_GLOBAL, &accessor));
-    assert_int_equal(1, handler->use_count);
-    assert_true(handler->uses[0].writes);
+    assert_int_equal(1, handler->uses->count);
+    assert_true(handler->uses->each[0].writes);
     const dynsel_accessor copy = accessor;
     assert_status(DYNSEL_OK, dynsel_set_arg_accessor(handler, 0, &copy));
     assert_status(DYNSEL_OK, finish(handler));
     assert_int_equal(DYNSEL_ARGUMENT_DATA, handler->arguments[0].kind);
-    assert_int_equal(sizeof line, handler->uses[handler->arguments[0].use].record->bytes);
+    assert_int_equal(sizeof line, handler->uses->each[handler->arguments[0].use].record->bytes);
 }
 
 static void normal_accessor_outside_its_command_group_is_refused(void **state)
@@ -460,7 +460,7 @@ static void get_access_of_placeholder_returns_normal_accessor(void **state)
     dynsel_accessor normal;
     dynsel_handler *handler = record();
     assert_status(DYNSEL_OK, dynsel_accessor_get_access(handler, &own, &normal));
-    assert_int_equal(1, handler->use_count);
+    assert_int_equal(1, handler->uses->count);
     assert_int_equal(row.token, normal.buffer.token);
     assert_int_equal(3, normal.range.size[0]);
     assert_string_equal("own", normal.name);
@@ -471,7 +471,7 @@ static void get_access_of_placeholder_returns_normal_accessor(void **state)
     assert_status(DYNSEL_OK, dynsel_require_buffer(handler, grid, &bare));
     assert_status(DYNSEL_OK, dynsel_accessor_get_access(handler, &bare, &normal));
     assert_int_equal(grid.token, normal.buffer.token);
-    assert_int_equal(2, handler->use_count);
+    assert_int_equal(2, handler->uses->count);
     assert_status(DYNSEL_OK, dynsel_set_arg_accessor(handler, 2, &normal));
     assert_status(DYNSEL_OK, finish(handler));
     assert_int_equal(0, handler->arguments[0].use);
@@ -508,8 +508,8 @@ static void accessor_argument_may_precede_its_require(void **state)
     assert_status(DYNSEL_OK, dynsel_require(handler, &own));
     assert_status(DYNSEL_OK, dynsel_require_buffer(handler, grid, &bare));
     assert_status(DYNSEL_OK, close_with(handler, DYNSEL_OK));
-    assert_int_equal(row.token, handler->uses[handler->arguments[1].use].token);
-    assert_int_equal(grid.token, handler->uses[handler->arguments[0].use].token);
+    assert_int_equal(row.token, handler->uses->each[handler->arguments[1].use].token);
+    assert_int_equal(grid.token, handler->uses->each[handler->arguments[0].use].token);
 }
 
 static void accessor_copy_with_buffer_equals_original(void **state)
@@ -714,7 +714,7 @@ static void handler_outside_group_function_is_refused(void **state)
 #endif
         assert_error_says("running group function");
     }
-    assert_int_equal(0, handler->use_count);
+    assert_int_equal(0, handler->uses->count);
     assert_int_equal(0, handler->argument_count);
     assert_int_equal(DYNSEL_OK, handler->error.status);
 }
