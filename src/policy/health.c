@@ -53,9 +53,9 @@ void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index, dynsel_statu
 
 #endif
 
+#if CONFIG_DYNSEL_ERROR_TEXTS
 dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index)
 {
-#if CONFIG_DYNSEL_ERROR_TEXTS
     return dynsel_fail(&(dynsel_error){
         .status = DYNSEL_E_OUT_OF_SERVICE,
         .function = policy->ops->name,
@@ -63,12 +63,8 @@ dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index
         .detail = "its device was lost or failed too often: "
                   "dynsel_resource_reinstate() tries again",
     });
-#else
-    (void)policy;
-    (void)index;
-    return DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE, NULL);
-#endif
 }
+#endif
 
 static dynsel_status check_index(const dynsel_policy *policy, size_t index, const char *function)
 {

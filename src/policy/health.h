@@ -3,6 +3,7 @@
 #ifndef DYNSEL_POLICY_HEALTH_H
 #define DYNSEL_POLICY_HEALTH_H
 
+#include "base/fail.h"
 #include "policy/state.h"
 #include "policy/statistics.h"
 
@@ -62,6 +63,15 @@ static inline void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index
 void dynsel_lane_retire(dynsel_policy *policy, uint32_t index);
 
 /* Fails because the resource is out of service. */
+#if CONFIG_DYNSEL_ERROR_TEXTS
 DYNSEL_RARE dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index);
+#else
+static inline dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+    return DYNSEL_FAIL(DYNSEL_E_OUT_OF_SERVICE, NULL);
+}
+#endif
 
 #endif
