@@ -118,7 +118,7 @@ class Formula:
                 words = WORD.times(6 if is_set("DYNSEL_STATISTICS") else 3)
                 yield Term("of the table as a whole", ("dynsel_in_flight",), "bss", words.size)
             else:
-                yield Term("most in flight", ("dynsel_most_in_use", "refusals"), "bss", 8)
+                yield Term("most in flight", ("dynsel_most_in_use", "dynsel_slot_refusals"), "bss", 8)
                 if is_set("DYNSEL_STATISTICS"):
                     yield Term("in flight now", ("dynsel_slots_in_use",), "bss", 4)
         if is_set("DYNSEL_COMMAND_GROUPS"):
@@ -146,8 +146,8 @@ class Formula:
 
     def _memory(self):
         lock, static_lock = self._lock(), self._lock(is_static=True)
-        yield Term("order of command groups", ("dynsel_memory_lock", "dynsel_order_entries", "untold", "known",
-                                               "dynsel_deferred_pending", "registered"), "bss",
+        yield Term("order of command groups", ("dynsel_memory_lock", "dynsel_order_entries", "untold",
+                                               "dynsel_deferral_known", "dynsel_deferred_pending", "registered"), "bss",
                    self._pointer.size + 5 * 4)
         yield Term("what command groups wait for", ("of_staging", "of_nothing", "heap_count", "fetch_count", "due",
                                                     "watcher_count", "dynsel_watch_looks", "last"), "bss", 8 * 4)

@@ -16,12 +16,12 @@ void dynsel_deferral_register(const dynsel_deferral *deferral)
     }
 }
 
-void dynsel_deferred_tell_end(dynsel_slot *slot)
+void dynsel_deferred_tell_end(struct dynsel_slot *slot)
 {
     dynsel_deferral_known->ended(slot);
 }
 
-void dynsel_deferred_tell_watchers(dynsel_slot *slot)
+void dynsel_deferred_tell_watchers(struct dynsel_slot *slot)
 {
     dynsel_deferral_known->moved(slot);
 }

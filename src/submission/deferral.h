@@ -11,7 +11,7 @@
 #include "port/atomic.h"
 #include "port/likely.h"
 
-typedef struct dynsel_slot dynsel_slot;
+struct dynsel_slot;
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
@@ -25,22 +25,22 @@ typedef struct dynsel_deferral {
      * work that was started and is not over; DYNSEL_E_AGAIN: none that can be waited for, look
      * again; DYNSEL_E_BUSY (with the last error set): it would be waited for for ever. slot:
      * pinned. */
-    dynsel_status (*blocker)(const dynsel_slot *slot, uint32_t *token);
+    dynsel_status (*blocker)(const struct dynsel_slot *slot, uint32_t *token);
 
     /* Deferred work has ended, however it did, and nobody can see that yet. May change
      * slot->work.error. No lock of the caller's is held but that of the slot's lane. */
-    void (*ended)(dynsel_slot *slot);
+    void (*ended)(struct dynsel_slot *slot);
 
     /* Whether work whose start failed may not end yet. Its event, if it left one, is not looked at
      * before. */
-    bool (*holds)(const dynsel_slot *slot);
+    bool (*holds)(const struct dynsel_slot *slot);
 
     /* A policy of which nothing is in flight is about to leave its resources, and to end. */
     void (*leave)(const dynsel_policy *policy);
 
     /* The stage of a slot with `watchers` has changed, and everybody can see that; the slot may be
      * another's by now. Held is what `ended` says. */
-    void (*moved)(dynsel_slot *slot);
+    void (*moved)(struct dynsel_slot *slot);
 } dynsel_deferral;
 
 /* Makes it known; the same one each time. Before any work is deferred, under a lock of the
@@ -65,10 +65,10 @@ static inline void dynsel_deferred_progress(void)
 }
 
 /* What dynsel_deferral.ended is for. */
-void dynsel_deferred_tell_end(dynsel_slot *slot);
+void dynsel_deferred_tell_end(struct dynsel_slot *slot);
 
 /* What dynsel_deferral.moved is for: after each change of the stage. */
-DYNSEL_RARE void dynsel_deferred_tell_watchers(dynsel_slot *slot);
+DYNSEL_RARE void dynsel_deferred_tell_watchers(struct dynsel_slot *slot);
 
 /* What dynsel_deferral.leave is for. */
 void dynsel_deferred_leave(const dynsel_policy *policy);
@@ -79,7 +79,7 @@ static inline void dynsel_deferred_progress(void)
 {
 }
 
-static inline void dynsel_deferred_tell_end(dynsel_slot *slot)
+static inline void dynsel_deferred_tell_end(struct dynsel_slot *slot)
 {
     (void)slot;
 }

@@ -37,8 +37,12 @@ DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, const dynse
 /* Whether started work goes on, or its end is still to be told. */
 static inline bool goes_on(const dynsel_work *work)
 {
-    return CONFIG_DYNSEL_IN_FLIGHT &&
-           (work->where->backend->ops->marks_completion || work->done.native != NULL);
+#if CONFIG_DYNSEL_IN_FLIGHT
+    return work->where->backend->ops->marks_completion || work->done.native != NULL;
+#else
+    (void)work;
+    return false;
+#endif
 }
 
 /* From the choice on. slot: NULL where nothing outlives the call; else work and chosen are its. */
