@@ -91,7 +91,7 @@ DYNSEL_ASIDE static dynsel_status place(const dynsel_request *request,
     }
     dynsel_slot *slot = NULL;
     const dynsel_status status = dynsel_in_flight_claim(request, &slot);
-    return DYNSEL_LIKELY(status == DYNSEL_OK)
+    return DYNSEL_LIKELY(slot != NULL)
                ? choose_and_start(request, slot, &slot->work, &slot->selection, submission)
                : status;
 }
