@@ -2,6 +2,7 @@
 #include "submission/wait_until.h"
 
 #include "policy/policy.h"
+#include "port/likely.h"
 #include "port/pause.h"
 #include "port/wake.h"
 #include "submission/deferral.h"
@@ -98,7 +99,8 @@ static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
-dynsel_status dynsel_wait_for_blocker(const dynsel_slot *slot, uint64_t deadline_ns, uint32_t round)
+DYNSEL_RARE dynsel_status dynsel_wait_for_blocker(const dynsel_slot *slot, uint64_t deadline_ns,
+                                                  uint32_t round)
 {
     uint32_t token = 0;
     const dynsel_status status = dynsel_deferral_known->blocker(slot, &token);
@@ -116,7 +118,7 @@ dynsel_status dynsel_wait_for_blocker(const dynsel_slot *slot, uint64_t deadline
 }
 
 /* DYNSEL_OK: it is started, or over. */
-static dynsel_status drive(const dynsel_slot *slot, uint64_t deadline_ns)
+DYNSEL_RARE static dynsel_status drive(const dynsel_slot *slot, uint64_t deadline_ns)
 {
     for (uint32_t round = 0;; round++) {
         dynsel_deferred_progress();

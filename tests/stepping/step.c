@@ -232,6 +232,22 @@ static uint64_t mix(uint64_t key, const void *memory, size_t bytes)
     return key;
 }
 
+/* Those that a call keeps: what is in the others is dead, and would tell equal states apart. */
+static uint64_t mix_registers(uint64_t key, const coroutine *self)
+{
+#if defined(__x86_64__)
+    static const int kept[] = {REG_RBX, REG_RBP, REG_R12, REG_R13,
+                               REG_R14, REG_R15, REG_RSP, REG_RIP};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        const greg_t value = self->context.uc_mcontext.gregs[kept[i]];
+        key = mix(key, &value, sizeof value);
+    }
+    return key;
+#else
+    return mix(key, &self->context.uc_mcontext, sizeof self->context.uc_mcontext);
+#endif
+}
+
 /* What decides how it goes on: memory, and what the threads have on their stacks and in registers.
  */
 static uint64_t key_of_state(void)
@@ -243,8 +259,7 @@ static uint64_t key_of_state(void)
         key = mix(key, flags, sizeof flags);
         if (!self->finished) {
             key = mix(key, self->low, (size_t)(stacks[i] + STACK_BYTES - self->low));
-            key =
-                mix(key, &self->context.uc_mcontext.gregs, sizeof self->context.uc_mcontext.gregs);
+            key = mix_registers(key, self);
             key = mix(key, &self->own, sizeof self->own);
         }
     }
