@@ -37,20 +37,9 @@ void dynsel_in_flight_reap_policy(dynsel_policy *policy)
     }
 }
 
-/* A pinned slot is work that is out, so its policy stays. Most slots are free, and cost a look. */
 void dynsel_in_flight_reap(void)
 {
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
-        dynsel_slot *slot = dynsel_slot_at(number);
-        if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
-            !dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
-            continue;
-        }
-        if (dynsel_word_load_relaxed(&lane_of(slot)->head) == number) {
-            dynsel_lane_reap(lane_of(slot), slot);
-        }
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
-    }
+    dynsel_lane_reap_all();
     dynsel_deferred_progress();
 }
 

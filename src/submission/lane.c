@@ -152,6 +152,23 @@ void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned)
     }
 }
 
+/* A pinned slot is work that is out, so its policy stays. Most slots are free, and cost a look. */
+void dynsel_lane_reap_all(void)
+{
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
+            !dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        dynsel_lane *lane = &slot->selection.policy->lanes[slot->selection.index];
+        if (dynsel_word_load_relaxed(&lane->head) == number) {
+            dynsel_lane_reap(lane, slot);
+        }
+        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    }
+}
+
 /* A pin may have to be waited for, and not while nobody else can reap. */
 static bool is_crowded(const dynsel_slot *slot)
 {

@@ -40,7 +40,10 @@ void dynsel_lane_append(dynsel_lane *lane, dynsel_slot *slot);
  * slot that the caller itself holds a pin of; or NULL. */
 void dynsel_lane_reap(dynsel_lane *lane, const dynsel_slot *pinned);
 
-/* The same, after any thread that is doing so. */
+/* The same for all work in flight. */
+void dynsel_lane_reap_all(void);
+
+/* As dynsel_lane_reap(), after any thread that is doing so. */
 void dynsel_lane_reap_after_others(dynsel_lane *lane);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS

@@ -108,6 +108,7 @@ DYNSEL_RARE dynsel_status dynsel_wait_for_blocker(const dynsel_slot *slot, uint6
         return status;
     }
     if (status == DYNSEL_E_AGAIN || !dynsel_deferred_pin(token)) {
+        dynsel_lane_reap_all(); /* a resource may be full until the ends of its work are seen */
         dynsel_pause(round);
         return DYNSEL_OK;
     }

@@ -49,7 +49,8 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
         return dynsel_fail(
             &(dynsel_error){.status = DYNSEL_E_OUT_OF_SERVICE, .function = "manual", .code = -6});
     }
-    if (atomic_load(&queue->is_full)) {
+    const unsigned room = atomic_load(&queue->room);
+    if (atomic_load(&queue->is_full) || (room != 0 && atomic_load(&queue->held) >= room)) {
         return DYNSEL_E_AGAIN;
     }
     atomic_fetch_add(&manual->starts, 1);
@@ -118,6 +119,7 @@ static void release(dynsel_backend *backend, dynsel_work *work)
     manual_event *event = work->done.native;
     check_in_use(manual, event);
     atomic_store(&event->state, MANUAL_RELEASED);
+    atomic_fetch_sub(&event->queue->held, 1);
     atomic_fetch_add(&manual->releases, 1);
 }
 
@@ -141,6 +143,8 @@ void manual_backend_reset(manual_backend *backend, bool poll_synchronizes)
         manual_queue *queue = &backend->queues[i];
         atomic_store(&queue->refuses, false);
         atomic_store(&queue->is_full, false);
+        atomic_store(&queue->room, 0);
+        atomic_store(&queue->held, 0);
         atomic_store(&queue->attached, 0);
         atomic_store(&queue->newest_waited, 0);
         queue->refuses_attach = false;
@@ -165,6 +169,7 @@ manual_event *manual_event_new(manual_backend *backend, const dynsel_resource *w
     assert_in_range(number, 0, MANUAL_EVENTS - 1);
     manual_event *event = &backend->events[number];
     event->queue = where->handle;
+    atomic_fetch_add(&event->queue->held, 1);
     atomic_store(&event->state, MANUAL_RUNNING);
     return event;
 }

@@ -25,6 +25,8 @@ typedef enum manual_state {
 typedef struct manual_queue {
     atomic_bool refuses; /* start is DYNSEL_E_OUT_OF_SERVICE */
     atomic_bool is_full; /* start is DYNSEL_E_AGAIN */
+    atomic_uint room;    /* so it is beside this many events that are not released; 0: no limit */
+    atomic_uint held;    /* events that are not released */
     bool refuses_attach;
     atomic_int attached;
     atomic_uint newest_waited; /* 1 + number of the newest event that was waited for */

@@ -10,6 +10,8 @@
 #include "port/thread.h"
 #include "submission/slot.h"
 
+enum { ATTEMPTS = 500, ATTEMPT_NS = 10000000 };
+
 static uint32_t numbers[2];
 static dynsel_buffer a;
 static dynsel_buffer b;
@@ -510,6 +512,27 @@ static void full_queue_is_retried(void **state)
     end();
 }
 
+/* An accelerator whose few events are given back only when their work is seen to have ended. */
+static void wait_gives_back_events_that_refused_work_needs(void **state)
+{
+    (void)state;
+    job first = CHANGES(1, a);
+    job second = CHANGES(2, b);
+    dynsel_submission submission;
+    atomic_store(&manual.queues[0].room, 1);
+    atomic_store(&manual.wait_completes, true);
+    send(0, &first, NULL);
+    send(0, &second, &submission);
+    assert_runs(0, &second);
+    complete(&first);
+    for (unsigned i = 0; i < ATTEMPTS && atomic_load(&second.runs) == 0; i++) {
+        assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, ATTEMPT_NS));
+    }
+    assert_runs(1, &second);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    end();
+}
+
 /* What was refused keeps its place in front of what was entered after it. */
 static void work_refused_by_full_queue_keeps_its_order(void **state)
 {
@@ -722,6 +745,7 @@ int main(void)
         cmocka_unit_test_setup(pending_work_on_lost_queue_fails, set_up),
         cmocka_unit_test_setup(submit_to_lost_queue_is_accepted_and_fails_at_wait, set_up),
         cmocka_unit_test_setup(full_queue_is_retried, set_up),
+        cmocka_unit_test_setup(wait_gives_back_events_that_refused_work_needs, set_up),
         cmocka_unit_test_setup(work_refused_by_full_queue_keeps_its_order, set_up),
         cmocka_unit_test_setup(lost_resource_makes_policy_select_again, set_up),
         cmocka_unit_test_setup(handle_of_pending_work_can_be_released, set_up),
