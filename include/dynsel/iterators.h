@@ -1,56 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Iterators as plain structures, the same for the host's C and for OpenCL C 1.2. A macro declares
- * each type, at file scope, in a header that both languages see:
+ * each type, at file scope, in a header that both languages include:
  *
- *     DYNSEL_POINTER_ITERATOR(samples, float);            what a device reaches
+ *     DYNSEL_POINTER_ITERATOR(samples, float);            memory that a device reaches
  *     DYNSEL_HOST_ITERATOR(inputs, float);                the host's memory, copied for a device
  *     DYNSEL_COUNTING_ITERATOR(numbers, int);             first, first + 1, first + 2, ...
- *     DYNSEL_DISCARD_ITERATOR(nowhere, float);            forgets what is written
+ *     DYNSEL_DISCARD_ITERATOR(nowhere, float);            discards written elements
  *     DYNSEL_TRANSFORM_ITERATOR(squares, inputs, square, float);         square(inputs[i])
  *     DYNSEL_HOST_TRANSFORM_ITERATOR(logs, inputs, log_of, float);       only the host has log_of
  *     DYNSEL_PERMUTATION_ITERATOR(picked, samples, numbers);             samples[numbers[i]]
  *     DYNSEL_REVERSE_ITERATOR(backwards, samples);                       samples[count - 1 - i]
  *     DYNSEL_ZIP2_ITERATOR(pairs, samples, numbers);      and ZIP3, ZIP4: all of them at i
  *
- * The types that a macro takes are iterators declared before, so they nest as they like; an element
- * type is one that both languages have, in one word or a typedef, and not const. For each type
- * `name` there are then
+ * The types that a macro takes are iterators declared above it, so iterators nest to any depth. An
+ * element type is one that both languages have: one word or a typedef, not const. For each type
+ * `name` the macro declares
  *
  * - `name`, a structure with the members that `name_make` takes, in that order: `data` (a
  *   pointer), `first` (a number), `source`, `map`, `base`, `count` (a uint64_t); of a zip `first`
  *   to `fourth`;
  * - `name_value`, the type of its elements; of a zip a structure with `first` to `fourth`;
- * - `name name_make(...)`: the iterator out of its parts. In a kernel the arguments are its leaves
- *   in the same order, pointers as `global` ones:
+ * - `name name_make(...)`: makes the iterator from its parts. In a kernel the arguments are its
+ *   leaves in the same order, with pointers to `global`:
  *
  *       kernel void sum(global float *data, int first, ulong count, global float *result)
  *       {
  *           picked in = picked_make(samples_make(data), numbers_make(first), count);
  *
- *   But the count of a permutation is for the host only, who has to know how many elements of the
- *   source are used, and no argument: a kernel gives 0. A range of one with 0 there is refused,
- *   unless it is empty. The count of a reversed iterator is an argument.
+ *   The count of a permutation is not an argument: a kernel passes 0. Only the host needs it, which
+ *   must know how many elements the source has. A range of a permutation with count 0 is refused,
+ *   unless the range is empty. The count of a reversed iterator is an argument.
  * - `name_value name_read(name iterator, size_t i)`, for i below the number of elements;
- * - `void name_write(name iterator, size_t i, name_value value)`, where it can be written: not to
- *   counting and transforming iterators, nor through what has such a one inside that would be
- *   written (the map of a permutation is only read).
+ * - `void name_write(name iterator, size_t i, name_value value)`, for types that can be written.
+ *   Counting and transform iterators cannot be written, nor can iterators that contain one in a
+ *   part that would be written (the map of a permutation is only read).
  *
  * Passed directly (<dynsel/passed_directly.h>): pointer, counting and discard iterators always are,
- * host iterators never; transform follows its source, permutation its source and its map, reverse
- * its base, zip all of its parts.
+ * host iterators never. A transform iterator is if its source is, a permutation if its source and
+ * its map are, a reverse iterator if its base is, a zip if all of its parts are.
  *
- * A type of your own stands for an iterator in these macros where it has all of that: its mark,
+ * A type of your own can be an iterator in these macros if it has all of the following: a mark,
  * `name_value`, `name_read`, `name_write` (or DYNSEL_NOT_WRITABLE(name), for types that cannot be
- * written), and DYNSEL_LEAVES() (<dynsel/leaves.h>). `name_make` is for the kernel that has it.
+ * written), and DYNSEL_LEAVES() (<dynsel/leaves.h>). Only a kernel with such an iterator needs
+ * `name_make`.
  *
- * A DYNSEL_POINTER_ITERATOR is a promise, as a bare pointer is: that its memory is SVM or USM, or
- * that every device has usm_system_allocations, or that the work runs on the host.
+ * A DYNSEL_POINTER_ITERATOR is a promise, like a bare pointer: its memory is SVM or USM, or every
+ * device has usm_system_allocations, or the work runs on the host.
  *
- * A kernel gets all this as text: the string literal DYNSEL_OPENCL_ITERATORS, for the front of its
- * source. It is the first of the literals that are written one after the other: an `__extension__`
- * before it keeps -Wpedantic from warning of their length, of which other literals are no part.
- * What both languages share is written once, as a macro that takes what to do with it:
+ * A kernel includes these declarations as text: the string literal DYNSEL_OPENCL_ITERATORS at the
+ * beginning of its source. It must be the first of the adjacent literals: the `__extension__` in
+ * front of it silences -Wpedantic about the length of the concatenated literal.
+ * Code that both languages share is written once, as a macro that takes the language's form:
  *
  *     #define SHARED(AS)                                                      \
  *         AS(static inline float square(float x) { return x * x; }            \
@@ -62,7 +63,7 @@
  *     static const dynsel_kernel kernel = {
  *         .source = DYNSEL_OPENCL_ITERATORS SHARED(DYNSEL_AS_TEXT) "kernel void ...",
  *
- * Cost: what is not declared costs nothing; the functions are inline. Context: any. Errors: none;
+ * Cost: only declared types cost anything; the functions are inline. Context: any. Errors: none;
  * nothing is checked. Source: seed 000.
  */
 #ifndef DYNSEL_ITERATORS_H
@@ -83,7 +84,7 @@
 #define DYNSEL_GLOBAL
 #define DYNSEL_COUNT_TYPE   uint64_t
 
-/** What both languages share, for the one and for the other. */
+/** Expand code that both languages share: as C, and as text. */
 #define DYNSEL_AS_C(...)    __VA_ARGS__
 #define DYNSEL_AS_TEXT(...) #__VA_ARGS__ "\n"
 
@@ -94,7 +95,7 @@
     }
 #endif
 
-/* To the letter as in <dynsel/passed_directly.h>. */
+/* Must be identical to the definition in <dynsel/passed_directly.h>. */
 #if defined(__clang__)
 #define DYNSEL_MARK_IN_OPENCL_ _Static_assert(1, "a mark")
 #else
@@ -112,7 +113,7 @@
     }
 #endif
 
-/* For functions that nobody can call. */
+/* For functions that must not be called: a call does not compile. */
 #if defined(__has_attribute)
 #if __has_attribute(error)
 #define DYNSEL_NOBODY_CALLS(text) __attribute__((error(text)))
@@ -124,14 +125,14 @@
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types, members and declarations have no parentheses. */
 
-/** Declares the `name_write` of a type that cannot be written: who calls it does not compile. */
+/** Declares the `name_write` of a type that cannot be written: a call does not compile. */
 #define DYNSEL_NOT_WRITABLE(name)                                                                  \
     DYNSEL_NOBODY_CALLS("an iterator of this type cannot be written")                              \
     void name##_write(name it_, size_t i_, name##_value value_)
 
-/** `name_make(data)`. Memory that a device reaches. */
+/** `name_make(data)`. data: memory that a device reaches. */
 #define DYNSEL_POINTER_ITERATOR(name, element) DYNSEL_ARRAY_ITERATOR_(name, element, 1)
-/** `name_make(data)`. Memory of the host. */
+/** `name_make(data)`. data: memory of the host. */
 #define DYNSEL_HOST_ITERATOR(name, element) DYNSEL_ARRAY_ITERATOR_(name, element, 0)
 
 #define DYNSEL_ARRAY_ITERATOR_(name, element, direct)                                              \
@@ -176,7 +177,7 @@
                                                     offsetof(name, first), sizeof(name##_value));) \
     DYNSEL_PASSED_DIRECTLY(name, 1)
 
-/** `name_make()`. Reading gives 0. No argument of the kernel belongs to it. */
+/** `name_make()`. Reading returns 0. The iterator becomes no argument of a kernel. */
 #define DYNSEL_DISCARD_ITERATOR(name, element)                                                     \
     typedef element name##_value;                                                                  \
     typedef struct name {                                                                          \
@@ -192,7 +193,7 @@
         const struct {                                                                             \
             char first;                                                                            \
             name##_value rest;                                                                     \
-        } none_ = DYNSEL_ZEROES_; /* so vectors are 0, too */                                      \
+        } none_ = DYNSEL_ZEROES_; /* also zeroes vectors */                                        \
         (void)it_;                                                                                 \
         (void)i_;                                                                                  \
         return none_.rest;                                                                         \
@@ -206,8 +207,8 @@
     DYNSEL_LEAVES_FUNCTION_(name, (void)sink_; (void)place_;)                                      \
     DYNSEL_PASSED_DIRECTLY(name, 1)
 
-/** `name_make(source)`. function: takes a `source_value`, returns a `result`; a function or macro
- * that both languages have. */
+/** `name_make(source)`. function: a function or macro that both languages have, which takes a
+ * `source_value` and returns a `result`. */
 #define DYNSEL_TRANSFORM_ITERATOR(name, source_type, function, result)                             \
     DYNSEL_TRANSFORM_TYPE_(name, source_type, result)                                              \
     DYNSEL_TRANSFORM_READ_(name, source_type, function)                                            \
@@ -216,8 +217,8 @@
         DYNSEL_LEAVES_OF_(source_type, dynsel_read_only_part(place_, offsetof(name, source))))     \
     DYNSEL_PASSED_DIRECTLY(name, dynsel_is_passed_directly_to_device(source_type))
 
-/** The same with a function that only the host has: a range of it cannot go to OpenCL devices. A
- * kernel's source may have it, also inside of others, where the kernel does not read it. */
+/** The same with a function that only the host has: a range of it cannot go to OpenCL devices. The
+ * source of a kernel may declare it, also as a part of others, if the kernel does not read it. */
 #if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
 #define DYNSEL_HOST_TRANSFORM_ITERATOR(name, source_type, function, result)                        \
     DYNSEL_TRANSFORM_TYPE_(name, source_type, result)                                              \
@@ -251,8 +252,8 @@
         return function(source_type##_read(it_.source, i_));                                       \
     }
 
-/** `name_make(source, map, count)`. count: how many elements of the source there are, 1 or more;
- * the elements of the map are below that. */
+/** `name_make(source, map, count)`. count: the number of elements of the source, 1 or more; the
+ * elements of the map are below count. */
 #define DYNSEL_PERMUTATION_ITERATOR(name, source_type, map_type)                                   \
     typedef source_type##_value name##_value;                                                      \
     typedef struct name {                                                                          \
@@ -280,7 +281,7 @@
     DYNSEL_PASSED_DIRECTLY(name, dynsel_is_passed_directly_to_device(source_type) &&               \
                                      dynsel_is_passed_directly_to_device(map_type))
 
-/** `name_make(base, count)`. base: forwards, as it is; count: how many elements it has. */
+/** `name_make(base, count)`. base: in forward order; count: its number of elements. */
 #define DYNSEL_REVERSE_ITERATOR(name, base_type)                                                   \
     typedef base_type##_value name##_value;                                                        \
     typedef struct name {                                                                          \
@@ -307,7 +308,7 @@
                                     offsetof(name, count), sizeof(DYNSEL_COUNT_TYPE));)            \
     DYNSEL_PASSED_DIRECTLY(name, dynsel_is_passed_directly_to_device(base_type))
 
-/* A zip. What it is made of is said once for each part. */
+/* A zip. Each argument but the first expands once per part. */
 #define DYNSEL_ZIP_(name, value_members, members, reads, writes, leaves)                           \
     typedef struct name##_value {                                                                  \
         value_members                                                                              \

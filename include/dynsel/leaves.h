@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How an iterator is taken apart into arguments of a kernel. Drivers take no structure with a
- * pointer in it as an argument, so an iterator of <dynsel/iterators.h>, or a type of the user's
- * own, becomes one argument for each of its leaves, in the order of its members: numbers by value,
- * and pointers. The kernel puts them together again with the functions `<type>_make`.
+ * The leaves of an iterator: its scalar members, each of which becomes one argument of a kernel.
+ * Drivers accept no structure that contains a pointer as an argument. So an iterator of
+ * <dynsel/iterators.h>, or of a type that the program declares, becomes one argument for each of
+ * its leaves, in the order of its members: numbers by value, and pointers. The kernel rebuilds the
+ * iterator with the functions `<type>_make`.
  *
- * Each such type has a function `<type>_leaves(sink, place)`, which hands its leaves to a sink, one
- * after the other, those of the iterators inside it included. The macros that declare iterators
- * write it; for a type of your own, write beside it
+ * Each such type has a function `<type>_leaves(sink, place)`, which passes its leaves to a sink one
+ * by one, including the leaves of nested iterators. The macros that declare iterators define that
+ * function. For a type of your own, write beside its declaration
  *
  *     typedef struct my_pair {
  *         samples first;
@@ -19,29 +20,29 @@
  *     DYNSEL_LEAVES(my_pair, DYNSEL_PART(samples, first) DYNSEL_PART(strided, second)
  *                                DYNSEL_VALUE_PART(shift));
  *
- * What a range of `count` elements needs of a leaf:
+ * The argument that each kind of leaf becomes, for a range of `count` elements:
  *
- * - DYNSEL_LEAF_VALUE: `bytes` bytes at `offset` in the iterator are the argument.
- * - DYNSEL_LEAF_COUNT: the same, a uint64_t; it says for how many elements the part of the iterator
- *   around it is good, and has to be at least the leaf's extent.
- * - DYNSEL_LEAF_POINTER: at `offset` is a pointer. Where the leaf is `direct`, the pointer is the
- *   argument, and a device reaches what it points to. Where not, it points to memory of the host,
- *   and a copy of [pointer, pointer + extent * element_bytes) has to be the argument. A kernel
- *   never looks outside of that.
- * - DYNSEL_LEAF_HOST_ONLY: no argument; a part of the iterator, called `name`, has no form in
- *   OpenCL C, so a kernel for OpenCL cannot have the iterator at all.
+ * - DYNSEL_LEAF_VALUE: the `bytes` bytes at `offset` in the iterator.
+ * - DYNSEL_LEAF_COUNT: the same, a uint64_t. It is the number of elements in the part of the
+ *   iterator around it, and must be at least the leaf's extent.
+ * - DYNSEL_LEAF_POINTER: the pointer at `offset`. If the leaf is `direct`, the argument is that
+ *   pointer, and a device reaches the memory behind it. Otherwise the pointer leads to memory of
+ *   the host, and the argument must be a copy of [pointer, pointer + extent * element_bytes). A
+ *   kernel accesses nothing outside of that.
+ * - DYNSEL_LEAF_HOST_ONLY: no argument. A part of the iterator, called `name`, has no form in
+ *   OpenCL C, so no kernel for OpenCL can have the iterator.
  *
- * The extent is dynsel_leaf_extent(): `count`, or where the iterator is not walked through as it
- * stands (the source of a permutation, the base of a reversed one) a number in the iterator; of an
- * empty range 0. How far a permutation goes into its source only its map knows, but it goes
- * somewhere: of a leaf in there the extent is not 0, unless nothing of the permutation is used,
- * which dynsel_leaf_lacks_elements() tells. No iterator has an alignment or offset inside its copy,
- * and none looks in front of its pointer.
+ * dynsel_leaf_extent() is the extent: `count` or, for the source of a permutation and the base of a
+ * reversed iterator, a number in the iterator. For an empty range it is 0. Only the map of a
+ * permutation determines which elements of the source are accessed, but some are: the extent of a
+ * leaf in the source must not be 0, unless no element of the permutation is used;
+ * dynsel_leaf_lacks_elements() checks that. No iterator has an alignment or offset inside its copy,
+ * and none accesses memory below its pointer.
  *
- * DYNSEL_PART and DYNSEL_WHOLE_ITERATOR ask for the trait of a type, so they stand below its mark.
- * In C++ DYNSEL_LEAVES is allowed and says nothing, and DYNSEL_WHOLE_ITERATOR does not compile.
+ * DYNSEL_PART and DYNSEL_WHOLE_ITERATOR use the trait of a type, so they must stand below its mark.
+ * In C++ DYNSEL_LEAVES is allowed and has no effect, and DYNSEL_WHOLE_ITERATOR does not compile.
  *
- * Cost: nothing is stored; the functions call `sink->leaf` once a leaf. Context: any.
+ * Cost: nothing is stored; the functions call `sink->leaf` once per leaf. Context: any.
  */
 #ifndef DYNSEL_LEAVES_H
 #define DYNSEL_LEAVES_H
@@ -62,36 +63,36 @@ typedef enum dynsel_leaf_kind {
     DYNSEL_LEAF_HOST_ONLY
 } dynsel_leaf_kind;
 
-/** As `extent` of a leaf: as many elements as the range has. */
+/** The `extent` of a leaf that has as many elements as the range. */
 #define DYNSEL_COUNT_OF_RANGE ((size_t)-1)
 
 typedef struct dynsel_leaf {
-    const char *name;     /**< of the type that it is a leaf of, or of the function; for people */
-    size_t offset;        /**< where in the iterator */
+    const char *name;     /**< display name: of the type that has the leaf, or of the function */
+    size_t offset;        /**< in the iterator */
     size_t bytes;         /**< of the value, or of the pointer; 0: no argument */
-    size_t element_bytes; /**< of what a pointer points to; else 0 */
-    size_t extent;        /**< where in the iterator a uint64_t says how many elements, or
+    size_t element_bytes; /**< size of one element behind a pointer; else 0 */
+    size_t extent;        /**< offset in the iterator of a uint64_t, the number of elements; or
                                DYNSEL_COUNT_OF_RANGE */
     uint8_t kind;         /**< a dynsel_leaf_kind */
-    bool direct;          /**< of a pointer: passed as it is */
-    bool read_only;       /**< never written, in whatever mode the range is used */
-    bool some;            /**< where `around` is not 0, the extent is not either */
-    size_t around;        /**< as the extent: of what is around the part that the leaf is in */
+    bool direct;          /**< of a pointer: passed unchanged */
+    bool read_only;       /**< never written, whatever the access mode of the range */
+    bool some;            /**< if `around` is not 0, the extent must not be 0 */
+    size_t around;        /**< like `extent`, of the part around the part that has the leaf */
 } dynsel_leaf;
 
-/** Who gets the leaves: the first member of a structure of the receiver's own. */
+/** The receiver of leaves: the first member of a structure that the receiver defines. */
 typedef struct dynsel_leaf_sink {
     void (*leaf)(struct dynsel_leaf_sink *sink, const dynsel_leaf *leaf);
 } dynsel_leaf_sink;
 
-/** What decides whether a pointer is direct. */
+/** The source of the decision whether a pointer is direct. */
 typedef enum dynsel_directness {
-    DYNSEL_DIRECT_BY_ITSELF, /**< the kind of iterator that it is a leaf of */
-    DYNSEL_DIRECT_NO,        /**< a type around it, which says nothing, or 0 */
-    DYNSEL_DIRECT_YES        /**< a type around it, which says 1 */
+    DYNSEL_DIRECT_BY_ITSELF, /**< the kind of iterator that has the leaf */
+    DYNSEL_DIRECT_NO,        /**< an enclosing type without a mark, or whose trait is 0 */
+    DYNSEL_DIRECT_YES        /**< an enclosing type whose trait is 1 */
 } dynsel_directness;
 
-/** Where a part stands in an iterator. All zero, but for `extent`: the whole one. */
+/** The place of a part in an iterator. All zero except `extent`: the whole iterator. */
 typedef struct dynsel_leaf_place {
     size_t offset;
     size_t extent;  /**< as of a leaf */
@@ -104,8 +105,8 @@ typedef struct dynsel_leaf_place {
 /** `<type>_leaves`. */
 typedef void (*dynsel_leaves_fn)(dynsel_leaf_sink *sink, const dynsel_leaf_place *place);
 
-/** The place of a whole iterator of a type, for `<type>_leaves`. Where the trait of the type is 1,
- * all of its pointers are direct. */
+/** The place of a whole iterator of a type, for `<type>_leaves`. If the trait of the type is 1, all
+ * of its pointers are direct. */
 #define DYNSEL_WHOLE_ITERATOR(type)                                                                \
     {                                                                                              \
         0, DYNSEL_COUNT_OF_RANGE,                                                                  \
@@ -121,16 +122,16 @@ static inline uint64_t dynsel_extent_at(size_t extent, const void *iterator, uin
                : *(const uint64_t *)(const void *)((const char *)iterator + extent);
 }
 
-/** For how many elements a leaf must be good. iterator: the whole one. count: of the range; of an
- * empty one nothing is used. */
+/** The number of elements that a leaf must have. iterator: the whole iterator. count: of the range;
+ * an empty range uses no element. */
 static inline uint64_t dynsel_leaf_extent(const dynsel_leaf *leaf, const void *iterator,
                                           uint64_t count)
 {
     return dynsel_extent_at(leaf->extent, iterator, count);
 }
 
-/** Whether the leaf is of the source of a permutation that says that its source has no elements,
- * and is used all the same. */
+/** Whether the leaf belongs to the source of a permutation that is used although its source has no
+ * elements. */
 static inline bool dynsel_leaf_lacks_elements(const dynsel_leaf *leaf, const void *iterator,
                                               uint64_t count)
 {
@@ -144,15 +145,15 @@ static inline uint64_t dynsel_leaf_count(const dynsel_leaf *leaf, const void *it
     return *(const uint64_t *)(const void *)((const char *)iterator + leaf->offset);
 }
 
-/** A leaf of kind DYNSEL_LEAF_POINTER. */
+/** The pointer of a leaf of kind DYNSEL_LEAF_POINTER. */
 static inline void *dynsel_leaf_pointer(const dynsel_leaf *leaf, const void *iterator)
 {
     return *(void *const *)(const void *)((const char *)iterator + leaf->offset);
 }
 
-/* What follows is for the functions `<type>_leaves`. */
+/* For the functions `<type>_leaves`. */
 
-/** The place of the member at `offset`, walked through as what is around it. */
+/** The place of the member at `offset`, which is iterated like the part around it. */
 static inline dynsel_leaf_place dynsel_part(const dynsel_leaf_place *place, size_t offset)
 {
     dynsel_leaf_place part = *place;
@@ -160,8 +161,8 @@ static inline dynsel_leaf_place dynsel_part(const dynsel_leaf_place *place, size
     return part;
 }
 
-/** The place of the member at `offset`, of which so many elements are used as the uint64_t at
- * `count_offset` says. */
+/** The place of the member at `offset`; the uint64_t at `count_offset` is the number of its
+ * elements that are used. */
 static inline dynsel_leaf_place dynsel_counted_part(const dynsel_leaf_place *place, size_t offset,
                                                     size_t count_offset)
 {
@@ -171,7 +172,7 @@ static inline dynsel_leaf_place dynsel_counted_part(const dynsel_leaf_place *pla
     return part;
 }
 
-/** The same, where that number is not 0 unless nothing of what is around it is used. */
+/** The same, where that number must not be 0 unless no element of the part around it is used. */
 static inline dynsel_leaf_place dynsel_source_part(const dynsel_leaf_place *place, size_t offset,
                                                    size_t count_offset)
 {
@@ -189,7 +190,7 @@ static inline dynsel_leaf_place dynsel_read_only_part(const dynsel_leaf_place *p
     return part;
 }
 
-/** The same place, with a decision, unless a type around it has made one. */
+/** The same place with a decision, unless an enclosing type has decided already. */
 static inline dynsel_leaf_place dynsel_decided(const dynsel_leaf_place *place,
                                                dynsel_directness direct)
 {
@@ -200,7 +201,7 @@ static inline dynsel_leaf_place dynsel_decided(const dynsel_leaf_place *place,
     return decided;
 }
 
-/** Hands out a member by value. kind: DYNSEL_LEAF_VALUE, or DYNSEL_LEAF_COUNT. */
+/** Passes a member by value to the sink. kind: DYNSEL_LEAF_VALUE, or DYNSEL_LEAF_COUNT. */
 static inline void dynsel_give_value(dynsel_leaf_sink *sink, const dynsel_leaf_place *place,
                                      const char *name, dynsel_leaf_kind kind, size_t offset,
                                      size_t bytes)
@@ -211,7 +212,7 @@ static inline void dynsel_give_value(dynsel_leaf_sink *sink, const dynsel_leaf_p
     sink->leaf(sink, &leaf);
 }
 
-/** Hands out a pointer. by_itself: whether it is direct where no type around it decides. */
+/** Passes a pointer to the sink. by_itself: whether it is direct if no enclosing type decides. */
 static inline void dynsel_give_pointer(dynsel_leaf_sink *sink, const dynsel_leaf_place *place,
                                        const char *name, size_t offset, size_t element_bytes,
                                        bool by_itself)
@@ -225,7 +226,7 @@ static inline void dynsel_give_pointer(dynsel_leaf_sink *sink, const dynsel_leaf
     sink->leaf(sink, &leaf);
 }
 
-/** Hands out that `name` is there for the host only. */
+/** Tells the sink that `name` exists on the host only. */
 static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_leaf_place *place,
                                          const char *name)
 {
@@ -234,8 +235,8 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
     sink->leaf(sink, &leaf);
 }
 
-/** The leaves of a type of your own: DYNSEL_PART() and the others, one after the other, in the
- * order of the kernel's arguments; there may be none. */
+/** Defines the leaves of a type of your own. parts: DYNSEL_PART() and the others, one after the
+ * other, in the order of the kernel's arguments; may be empty. */
 #if defined(__cplusplus)
 #define DYNSEL_LEAVES(type, parts) struct dynsel_leaves_of_##type
 #else
@@ -255,8 +256,8 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
     struct dynsel_leaves_of_##type
 #endif
 
-/* Those of a part. The trait of its type is asked here, where its mark is known, and not where
- * `<type>_leaves` stands. */
+/* The leaves of a part. The trait of its type is evaluated here, where its mark is visible, and not
+ * in `<type>_leaves`. */
 #if defined(__cplusplus)
 #define DYNSEL_DIRECTNESS_(type) DYNSEL_DIRECT_BY_ITSELF
 #else
@@ -270,13 +271,13 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
         type##_leaves(sink_, &part_);                                                              \
     }
 
-/* What the following are refused for, when compiling. A member is an lvalue that is never
- * evaluated. Arrays and functions are what becomes a pointer in an expression and is none. */
+/* The compile-time checks of the macros below. A member is an lvalue that is never evaluated.
+ * Arrays and functions are recognized: they become pointers in an expression and are none. */
 #define DYNSEL_MEMBER_(member) (((dynsel_self *)(void *)sink_)->member)
 #define DYNSEL_DECAYS_(value)                                                                      \
     ((__builtin_classify_type(value) == DYNSEL_POINTER_CLASS_) &                                   \
      !DYNSEL_IS_POINTER_(__typeof__(value)))
-/* The first element of an array, else the value itself. */
+/* The first element of an array; of any other type the value itself. */
 #define DYNSEL_ELEMENT_(value) (*__builtin_choose_expr(DYNSEL_DECAYS_(value), (value), &(value)))
 #define DYNSEL_IS_FUNCTION_(value)                                                                 \
     (DYNSEL_DECAYS_(value) &                                                                       \
@@ -302,7 +303,7 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
         DYNSEL_LEAVES_OF_(type, dynsel_part(&here_, offsetof(dynsel_self, member)))                \
     }
 
-/** The same, where the member `count`, a uint64_t, says how many of its elements are used. */
+/** The same, where the member `count`, a uint64_t, is the number of its elements that are used. */
 #define DYNSEL_COUNTED_PART(type, member, count)                                                   \
     {                                                                                              \
         DYNSEL_MEMBER_IS_(type, member)                                                            \
@@ -312,7 +313,7 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
                                                     offsetof(dynsel_self, count)))                 \
     }
 
-/** The same, where it is only read. */
+/** The same, for a member that is only read. */
 #define DYNSEL_READ_ONLY_PART(type, member)                                                        \
     {                                                                                              \
         DYNSEL_MEMBER_IS_(type, member)                                                            \
@@ -323,9 +324,9 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
     "void and functions have no size: declare this member as a pointer to the type of its "        \
     "elements"
 
-/** A member that is a pointer: to as many elements as the range has. What a pointer to `const`
- * points to is only read, arrays of `const` elements included. A pointer to void does not compile
- * (how large is an element?), nor one to a function, nor an array. */
+/** A member that is a pointer to as many elements as the range has. Memory behind a pointer to
+ * `const` is only read, arrays of `const` elements included. Pointers to void and to functions do
+ * not compile, because their elements have no size; arrays do not compile either. */
 #define DYNSEL_POINTER_PART(member)                                                                \
     {                                                                                              \
         _Static_assert(DYNSEL_IS_POINTER_(__typeof__(DYNSEL_MEMBER_(member))),                     \
@@ -339,15 +340,15 @@ static inline void dynsel_give_host_only(dynsel_leaf_sink *sink, const dynsel_le
         dynsel_give_pointer(sink_, &part_, name_, offsetof(dynsel_self, member),                   \
                             sizeof(*DYNSEL_MEMBER_(member)), false);                               \
     }
-/* To what is const already, one more const changes nothing. It counts for the elements of an array,
- * too, which are const where their array is not, before C23. */
+/* Adding const to a const type does not change it. The comparison holds for arrays, too: before C23
+ * their elements are const, and the array is not. */
 #define DYNSEL_IS_TO_CONST_(pointer)                                                               \
     __builtin_types_compatible_p(__typeof__(*(pointer)) *, const __typeof__(*(pointer)) *)
 
 /** A member that is passed by value: a number, an array of numbers, or a structure without
- * pointers; a kernel takes an array as a vector or structure of its size. A pointer does not
- * compile, nor an array of them in up to three dimensions; what is inside of a structure nobody
- * sees. */
+ * pointers. A kernel takes an array as a vector or structure of the same size. A pointer does not
+ * compile, nor does an array of pointers in up to three dimensions. Pointers inside a structure are
+ * not detected. */
 #define DYNSEL_VALUE_PART(member)                                                                  \
     {                                                                                              \
         _Static_assert(!DYNSEL_HAS_POINTERS_(DYNSEL_MEMBER_(member)),                              \

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Which types devices can use as they are: memory that a device already reaches is not copied.
+ * The types that devices use unchanged: memory that a device already reaches is not copied.
  *
- * `dynsel_is_passed_directly_to_device(type)` is 1 or 0, an integer constant expression: for
- * `_Static_assert`, array sizes, case labels, initializers; not for `#if`. It is what its mark says
- * for a type that has one. Without one it is 1 for every pointer type, whatever it points to: who
- * passes a bare pointer promises that the device reaches that memory; and 0 for every other type.
+ * The trait `dynsel_is_passed_directly_to_device(type)` is an integer constant expression of value
+ * 1 or 0. It can stand in `_Static_assert`, array sizes, case labels and initializers, but not in
+ * `#if`. A mark of the type sets the value. Without a mark the value is 1 for every pointer type,
+ * and 0 for every other type. A program that passes a bare pointer promises that the device reaches
+ * the memory behind it.
  *
  * A type is marked with one line beside its declaration, in the user's own header:
  *
@@ -16,38 +17,39 @@
  *     DYNSEL_PASSED_DIRECTLY(my_pair, dynsel_is_passed_directly_to_device(my_iterator) &&
  *                                         dynsel_is_passed_directly_to_device(samples));
  *
- * The mark is evaluated where it stands, by the compiler: no code is called, nothing is put into
- * the program, and types nest as deep as they like. The types that it asks about are marked before
- * it, which is so where they are declared before.
+ * The compiler evaluates the mark where the mark stands. A mark calls no code and adds nothing to
+ * the program. Types nest to any depth. A mark that uses the trait of another type must stand below
+ * that type's mark, as it does where each mark stands beside its type.
  *
- * A second mark of a type is an error of the compiler, whatever it says (`redeclaration of 'enum
- * dynsel_passed_directly_my_pair'`): what a type says, it says once.
+ * A second mark of a type is a compile error, also with the same value (`redeclaration of 'enum
+ * dynsel_passed_directly_my_pair'`).
  *
  * Limits:
  *
- * - A mark is found by the type's name. `my_pair` and `struct my_pair` are the same name, and
- *   `const` and `volatile` do not count. Another name (`typedef my_pair alias;`) is another type
- *   that says nothing, so 0, until it has a mark of its own:
+ * - The trait finds a mark by the type's name. `my_pair` and `struct my_pair` are the same name;
+ *   `const` and `volatile` are ignored. Another name (`typedef my_pair alias;`) has no mark, so its
+ *   trait is 0 until the name gets a mark of its own:
  *   `DYNSEL_PASSED_DIRECTLY(alias, dynsel_is_passed_directly_to_device(my_pair));`. A typedef of a
- *   pointer is a pointer, and can be marked 0. A type of a block that has the name of a marked one
- *   is what that mark says, unless the block marks it, too (-Wshadow warns). Of `_Atomic`
- *   structures nothing is known.
- * - Types that begin with a word of the language, and those of <stddef.h> and <stdint.h>, are 0 and
- *   cannot be marked: give them a name with a typedef, and mark that.
- * - `__typeof__(x)` is no name and does not compile: write the type.
- * - Arrays and functions are 0, unless a typedef of them is marked. An array type written out over
- *   an unmarked typedef name, as `my_plain[4]` or `my_plain (*)[4]`, does not compile ("incomplete
- *   element type"): give the array a name with a typedef. The same for a structure whose members
- *   are written out in place.
- * - A structure type has to be complete; pointers to incomplete ones are pointers.
- * - No comma outside of parentheses in a type.
- * - In the parameters of a function, as `int a[1 + dynsel_is_...(my_plain)]`, compilers warn of an
- *   enumeration that nobody else sees, and GCC takes none in the first part of a `for`, unless the
- *   trait of that type was asked for before.
- * - C11 with the extensions of GCC and Clang. In C++ a mark is allowed and says nothing, and the
- *   trait does not compile; in OpenCL C both are of no meaning, and marks are allowed.
+ *   pointer is a pointer, and can be marked 0. A type declared in a block with the name of a marked
+ *   type has the value of that mark, unless the block contains a mark of its own (-Wshadow warns).
+ *   The value for `_Atomic` structures is unspecified.
+ * - The trait is 0 for types that begin with a keyword, and for those of <stddef.h> and <stdint.h>.
+ *   They cannot be marked: declare a typedef, and mark the typedef.
+ * - `__typeof__(x)` is not a name and does not compile: write the type.
+ * - The trait is 0 for arrays and functions, unless a typedef of them is marked. An array type
+ *   written out over an unmarked typedef name, such as `my_plain[4]` or `my_plain (*)[4]`, does not
+ *   compile ("incomplete element type"): declare a typedef of the array. The same holds for a
+ *   structure whose members are written out in place.
+ * - A structure type must be complete. Pointers to incomplete types are pointers.
+ * - A type must not contain a comma outside of parentheses.
+ * - In the parameters of a function, such as `int a[1 + dynsel_is_...(my_plain)]`, compilers warn
+ *   of an enumeration that is visible in the parameter list only. GCC accepts no such enumeration
+ *   in the first part of a `for`. Neither happens if the trait of that type was used before.
+ * - The language is C11 with the extensions of GCC and Clang. In C++ a mark is allowed and has no
+ *   effect, and the trait does not compile. In OpenCL C marks are allowed; neither mark nor trait
+ *   has a meaning there.
  *
- * Cost: none in the program. Source: seed 000; doc/passed-directly.md has its other forms.
+ * Cost: none in the program. Source: seed 000; doc/passed-directly.md describes its other forms.
  */
 #ifndef DYNSEL_PASSED_DIRECTLY_H
 #define DYNSEL_PASSED_DIRECTLY_H
@@ -59,8 +61,8 @@
 
 #elif defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
 
-/* To the letter as in <dynsel/iterators.h>, so that a source can have both. Clang warns of such a
- * structure between the members of another. */
+/* Must be identical to the definition in <dynsel/iterators.h>, so that a source can include both.
+ * Clang warns of such a structure between the members of another. */
 #if defined(__clang__)
 #define DYNSEL_MARK_IN_OPENCL_ _Static_assert(1, "a mark")
 #else
@@ -70,14 +72,16 @@
 
 #else
 
-/* How it works. A mark completes an enumeration that is named after the type, and whose underlying
- * integer type is the answer: unsigned for yes, int for no. A type without a mark has an incomplete
- * enumeration, which both compilers know as an extension, and which is compatible with no integer
- * type. What follows the name in a type, such as `*`, makes another type, which is neither. */
+/* Implementation: a mark completes an enumeration that is named after the type. The underlying
+ * integer type of the enumeration is the value: unsigned for 1, int for 0. Without a mark the
+ * enumeration stays incomplete, which both compilers accept as an extension, and is compatible with
+ * no integer type. A suffix of the name, such as `*`, makes another type, which is compatible with
+ * neither. */
 
-/** Marks a type: whether it is passed directly. type: its name, with `struct` or without. value: an
- * integer constant expression, such as 1, or one of the trait of other types. Stands at file scope,
- * between the members of a structure, or in a block, where it counts for that block. */
+/** Marks a type as passed directly or not. type: its name, with or without `struct`. value: an
+ * integer constant expression, such as 1, or an expression over the trait of other types. A mark
+ * stands at file scope, between the members of a structure, or in a block, where it holds for that
+ * block. */
 #define DYNSEL_PASSED_DIRECTLY(type, value) DYNSEL_MARK_(DYNSEL_NAME_OF_(type), value)
 #define DYNSEL_MARK_(name, value)           DYNSEL_MARK__(name, value)
 #define DYNSEL_MARK__(name, value)                                                                 \
@@ -88,12 +92,12 @@
             0,                                                                                     \
         "this type cannot be marked: give it a name with a typedef, and mark that")
 
-/** The trait: 1 or 0. type: any complete object type, pointers to any type. */
+/** The trait: 1 or 0. type: any complete object type, or a pointer to any type. */
 #define dynsel_is_passed_directly_to_device(type)                                                  \
     ((DYNSEL_IS_POINTER_(type) && !DYNSEL_SAYS_(DYNSEL_NAME_OF_(type), int)) ||                    \
      DYNSEL_SAYS_(DYNSEL_NAME_OF_(type), unsigned))
 
-/* An lvalue of the type, never evaluated; void has none. */
+/* An lvalue of the type, never evaluated; char stands in for void. */
 #define DYNSEL_SOME_(type)                                                                         \
     (*_Generic((__typeof__(type) *)0, void *                                                       \
                : (char *)0, const void *                                                           \
@@ -102,9 +106,10 @@
                : (char *)0, default                                                                \
                : (__typeof__(type) *)0))
 
-/* With `&` and `|`, for these stand in functions of <dynsel/leaves.h> that would look complex else.
- * Arrays and functions become pointers in an expression, and have another type there. For Clang so
- * have atomic pointers; GCC takes `_Atomic` for a qualifier, which does not count. */
+/* `&` and `|` instead of `&&` and `||`: these macros expand in functions of <dynsel/leaves.h> whose
+ * measured complexity would rise otherwise. Arrays and functions become pointers in an expression,
+ * so their type changes there. In Clang the type of an atomic pointer changes, too; GCC treats
+ * `_Atomic` as a qualifier, which is ignored. */
 #define DYNSEL_POINTER_CLASS_ 5
 #define DYNSEL_IS_POINTER_(type)                                                                   \
     ((__builtin_classify_type(DYNSEL_SOME_(type)) == DYNSEL_POINTER_CLASS_) &                      \
@@ -119,7 +124,7 @@
 #define DYNSEL_SECOND_(first, second, ...) second
 #define DYNSEL_SECOND(...)                 DYNSEL_SECOND_(__VA_ARGS__)
 
-/* A type without the words in front that do not belong to its name. */
+/* The type without the leading keywords that are not part of its name. */
 #define DYNSEL_NAME_OF_(type)              DYNSEL_BARE_(DYNSEL_BARE_(DYNSEL_BARE_(type)))
 #define DYNSEL_BARE_(type)                 DYNSEL_BARE__(type)
 #define DYNSEL_BARE__(type)                DYNSEL_SECOND(DYNSEL_WORD_##type, type, ~)
@@ -136,7 +141,7 @@
     (__extension__ __builtin_types_compatible_p(__typeof__(enum dynsel_passed_directly_##type),    \
                                                 answer))
 
-/* Types that begin with a word of the language have no mark. */
+/* Types that begin with a keyword cannot have a mark. */
 #define DYNSEL_NO_NAME_void           ~, 0,
 #define DYNSEL_NO_NAME_char           ~, 0,
 #define DYNSEL_NO_NAME_short          ~, 0,
@@ -164,7 +169,7 @@
 #define DYNSEL_NO_NAME__Decimal128    ~, 0,
 #define DYNSEL_NO_NAME__BitInt        ~, 0,
 
-/* Nor have those of <stddef.h> and <stdint.h>, which so can be in arrays. */
+/* Nor can those of <stddef.h> and <stdint.h>; so arrays of them compile. */
 #define DYNSEL_NO_NAME_int8_t         ~, 0,
 #define DYNSEL_NO_NAME_int16_t        ~, 0,
 #define DYNSEL_NO_NAME_int32_t        ~, 0,
