@@ -123,8 +123,7 @@ Targets that configure, each alone on the line
   <board>_defconfig       checks a board's defconfig, writes build/<board>/.config
   why=SYMBOL              value, origin, what blocks it, help
   diffconfig A=x B=y      what differs between two variants
-  kconfig-lint, format    checks the menu and its use; formats the sources
-  layers                  checks that a room of src/ uses only what stands below it, and no circles
+  kconfig-lint, layers, format   check the menu, and the arrows between folders of src/; format C
 
 Variables (now)
 {variables}
