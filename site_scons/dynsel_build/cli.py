@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: which arguments there are, the help text, and the commands that build nothing."""
+"""The command line: its variables, the help text, and the commands that build nothing."""
 
 import re
 from pathlib import Path
@@ -7,26 +7,26 @@ from pathlib import Path
 from . import boards, config as configs, grammar, variants
 from .errors import UserMistake, unknown
 
-# name -> (the targets it belongs to, or None for all; what it says)
+# name -> (the targets that use it, or None for all; its line in the help text)
 ARGUMENTS = {
     "BOARD": (None, "boards to build for (default native)"),
-    "CONF": (None, "fragments laid on each board, in this order (default none)"),
-    "VARIANTS": (None, "variants by name, instead of BOARD and CONF"),
-    "VERBOSE": (None, "1 shows whole command lines (default 0)"),
-    "SAVE": (("menuconfig", "guiconfig", "savedefconfig"), "a fragment's name, or defconfig"),
-    "PREFIX": (("install",), "where to install (default /usr/local)"),
-    "DESTDIR": (("install",), "put in front of PREFIX, for packaging (default empty)"),
-    "RANDOM": (("matrix",), "so many random configurations, instead of one for each option"),
-    "SEED": (("matrix",), "the seed of those; the same gives the same (default another each time)"),
-    "ARGS": (("bench", "soak"), "arguments of the program that runs, such as --help"),
-    "A": (("diffconfig",), "the one variant to compare"),
-    "B": (("diffconfig",), "the other variant to compare"),
-    "why": (None, "why=SYMBOL: its value, where it comes from, what blocks it"),
+    "CONF": (None, "fragments on top of each board, in this order (default none)"),
+    "VARIANTS": (None, "names of variants, instead of BOARD and CONF"),
+    "VERBOSE": (None, "1 prints complete command lines (default 0)"),
+    "SAVE": (("menuconfig", "guiconfig", "savedefconfig"), "where to save: the name of a fragment, or defconfig"),
+    "PREFIX": (("install",), "installation folder (default /usr/local)"),
+    "DESTDIR": (("install",), "staging folder in front of PREFIX, for packaging (default empty)"),
+    "RANDOM": (("matrix",), "number of random configurations, instead of one for each option"),
+    "SEED": (("matrix",), "seed of the random configurations (default a new one each time)"),
+    "ARGS": (("bench", "soak"), "arguments for the program, such as --help"),
+    "A": (("diffconfig",), "the first variant to compare"),
+    "B": (("diffconfig",), "the second variant to compare"),
+    "why": (None, "why=SYMBOL: its value, its origin, the conditions that block it"),
 }
 
 
 class Session:
-    """One call of scons: its arguments, and the configurations that it asks for."""
+    """One call of scons: its arguments, and the configurations that it needs."""
 
     def __init__(self, top, arguments, targets, pretends=False):
         """pretends: nothing is to be written, as with -n."""
@@ -36,7 +36,7 @@ class Session:
         self._loaded = {}
 
     def check_arguments(self, pairs):
-        """Unknown, doubled and useless arguments are mistakes: scons alone would ignore them."""
+        """Unknown, duplicate and unused arguments are mistakes: scons alone would ignore them."""
         wrong = [self._unknown(name, value) for name, value in pairs if name not in ARGUMENTS]
         names = [name for name, _ in pairs]
         wrong += [f"{n}= is given twice; join the values with commas" for n in sorted(set(names))
@@ -44,7 +44,7 @@ class Session:
         for name in self.arguments:
             targets = ARGUMENTS.get(name, (None,))[0]
             if targets and not set(targets) & set(self.targets):
-                wrong.append(f"{name}= only means something with {' or '.join(targets)}")
+                wrong.append(f"{name}= has a meaning only with {' or '.join(targets)}")
         for name in ("RANDOM", "SEED"):
             if not re.fullmatch("0|[1-9][0-9]{0,17}", self.arguments.get(name, "1")):
                 wrong.append(f"{name}={grammar.shorten(self.arguments[name])}: write a number of at most"
@@ -97,38 +97,37 @@ A variant is a board with fragments on top, built in build/<board>[+<fragment>..
   scons                                build/native
   scons BOARD=a,b CONF=debug,clang     build/a+debug+clang and build/b+debug+clang
   scons VARIANTS=native,native+clang   build/native and build/native+clang
-  scons VARIANTS=native~ERROR_TEXTS=n  one option set, without a file
+  scons VARIANTS=native~ERROR_TEXTS=n  with one option changed, without a file
 Its configuration is boards/<board>/defconfig, then configs/<fragment>.conf in the order of CONF.
 
 Targets that build
   (none), all     the library, the examples, compile_commands.json
   test            build and run the tests of the library and its examples
-  check           for changes to dynsel: the same with more compilers and configurations, the tests
-                  of the build and the documents, and all gates
-  demo            the main example
-  bench           what a submit costs; fast, with statistics off and on
-  usecases        builds the programs of doc/results.md; CONF=usecases gives them room and speed
-  soak            ten million submits from several threads, counted
-  matrix          the quick tests, with each option of the menu the other way round, or RANDOM=20
-  coverage        which lines and branches of the library its tests reach: a table, and pages of HTML
+  check           test, also other compilers and configurations, the build and documents; all gates
+  demo            build and run the main example
+  bench           measure the cost of a submit, with statistics off and on
+  usecases        build the programs of doc/results.md; use CONF=usecases for full tables and speed
+  soak            ten million submits from several threads; all counts must add up
+  matrix          the short tests, with each option of the menu flipped, or with RANDOM=20
+  coverage        the lines and branches of the library that its tests reach: a table, and HTML
   size            flash, RAM and stack in bytes; fails past the board's limits
-  footprint       measures what doc/footprint.md is about and renews its tables
-  misra           the library against MISRA C:2012, with the deviations in doc/misra.md
-  install         archive, headers, dynsel-info, what pkg-config and CMake want, into PREFIX
-  -c              remove what the same line would build; alone: the variant's folder
-Targets that configure, each alone on the line
-  menuconfig, guiconfig   the menu; saves what differs into SAVE=<fragment> or SAVE=defconfig
-                          (unless given: CONF's only fragment, without CONF the defconfig)
+  footprint       measure the variants in doc/footprint.md and update its tables
+  misra           check the library against MISRA C:2012; doc/misra.md lists the deviations
+  install         archive, headers, dynsel-info, files for pkg-config and CMake, into PREFIX
+  -c              remove what the same command line builds; alone: the variant's folder
+Targets that configure or check; each stands alone on the command line
+  menuconfig, guiconfig   edit the options; saves differences into SAVE=<fragment> or SAVE=defconfig
+                          (default: the only fragment in CONF, without CONF the defconfig)
   savedefconfig           the same without a menu
-  <board>_defconfig       checks a board's defconfig, writes build/<board>/.config
-  why=SYMBOL              value, origin, what blocks it, help
-  diffconfig A=x B=y      what differs between two variants
-  kconfig-lint, layers, format   check the menu, and the arrows between folders of src/; format C
+  <board>_defconfig       check a board's defconfig, write build/<board>/.config
+  why=SYMBOL              the value of an option, its origin, the conditions that block it, its help
+  diffconfig A=x B=y      the differences between two variants
+  kconfig-lint, layers, format   check the menu; check the layers of src/; format the sources
 
-Variables (now)
+Variables [value in this call]
 {variables}
 Boards: {boards}    Fragments: {fragments}
-Taken from the shell: {shell}
+From the environment: {shell}
 """
 
 
@@ -182,10 +181,10 @@ def _diffconfig(session):
 
 
 def _defconfig(session, board):
-    """Linux' habit. Here there is no state to set: the board is named in each call."""
+    """As in Linux. Nothing is stored: each call names the board."""
     variant = variants.parse(session.top, board)
     path = write_config(session, variant)
-    print(f"{board}: boards/{board}/defconfig is right; its values are in {path}")
+    print(f"{board}: boards/{board}/defconfig is valid; its values are in {path}")
     print(f"build it with: {' '.join(['scons', variant.arguments()]).strip()}"
           f"   change it with: {' '.join(['scons', variant.arguments(), 'menuconfig'])}")
 
@@ -201,8 +200,8 @@ def write_config(session, variant):
 
 
 def config_text(config):
-    """The full .config, for reading and for tools that know the format. It is never read back."""
-    first = f"# Generated for the variant {config.variant_name}; output only, nothing reads it.\n"
+    """The full .config, for readers and for tools that know the format. It is never read back."""
+    first = f"# Generated for the variant {config.variant_name}; output only: the build never reads it.\n"
     return first + "".join(s.config_string for s in config.symbols().values())
 
 
@@ -212,7 +211,7 @@ def _lint(session):
     found = lint.lint(session.top)
     if found:
         raise UserMistake(found)
-    print("kconfig-lint: nothing to complain about")
+    print("kconfig-lint: no mistakes found")
 
 
 def _layers(session):
@@ -221,7 +220,7 @@ def _layers(session):
     found = layers.lint(session.top)
     if found:
         raise UserMistake(found)
-    print(f"layers: nothing to complain about beyond the {len(layers.EXCEPTIONS)} exceptions listed")
+    print(f"layers: no mistakes found beyond the {len(layers.EXCEPTIONS)} listed exceptions")
 
 
 def _format(session):

@@ -81,7 +81,7 @@ class Building(unittest.TestCase):
                 (["matrix", "RANDOM=" + "9" * 5000], "write a number of at most 18 digits"),
                 (["matrix", "RANDOM=1", "SEED=-1"], "SEED=-1: write a number"),
                 (["matrix", "SEED=1"], "SEED= needs RANDOM=, how many configurations to draw"),
-                (["RANDOM=1"], "RANDOM= only means something with matrix")):
+                (["RANDOM=1"], "RANDOM= has a meaning only with matrix")):
             status, said = scons(self.top, *arguments)
             self.assertEqual((status, said.count("\n")), (2, 1), said)
             self.assertIn(message, said)

@@ -425,7 +425,7 @@ class Tool(unittest.TestCase):
         self.assertEqual(self.run_tool("--list", "t.yaml"), (0, "good  a good one\n", ""))
         status, out, err = self.run_tool("--help")
         self.assertEqual((status, err), (0, ""))
-        self.assertIn("Exit status: 0 when", out)
+        self.assertIn("Exit status: 0 if", out)
 
     def test_mistakes(self):
         write(self.folder / "bad.yaml", GOOD.replace("fp64", "fp61").replace("[8, 16]", "[16, 8]"))
