@@ -49,7 +49,7 @@ def _report_on(folder):
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if said.returncode != 0:
             return finish(None, said.stdout.splitlines() or [f"gcovr ended with {said.returncode}"])
-        print(f"\n{PurePath(folder).name}: what its tests reach of the library\n")
+        print(f"\n{PurePath(folder).name}: coverage of the library by its tests\n")
         print("\n".join(table(json.loads(Path(target[0].path).read_text(encoding="utf-8"))["files"])))
         print(f"\nLine by line: {html}", flush=True)
         return 0

@@ -78,7 +78,7 @@ def _unused(kconf, texts, used_by_the_build):
         members = [s.name for s in choice.syms]
         if sum(m in used for m in members) >= len(members) - 1:
             used |= set(members)  # the one left is what the others are not
-    return [f"{_place(s)}: {s.name} is used nowhere" for s in kconf.unique_defined_syms
+    return [f"{_place(s)}: {s.name} is used nowhere; delete it, or use it" for s in kconf.unique_defined_syms
             if s.name not in used]
 
 
@@ -87,11 +87,11 @@ def _symbols(kconf):
     for sym in kconf.unique_defined_syms:
         prompted = any(n.prompt for n in sym.nodes)
         if prompted and not any(n.help for n in sym.nodes):
-            found.append(f"{_place(sym)}: {sym.name} has a prompt and no help text")
+            found.append(f"{_place(sym)}: {sym.name} has a prompt and no help text; write one")
         if sym.orig_type in (kl.INT, kl.HEX) and not sym.ranges:
-            found.append(f"{_place(sym)}: {sym.name} is a number without a range")
+            found.append(f"{_place(sym)}: {sym.name} is a number without a range; add one")
         if sym.orig_type in (kl.INT, kl.HEX, kl.STRING) and not sym.defaults:
-            found.append(f"{_place(sym)}: {sym.name} has no default")
+            found.append(f"{_place(sym)}: {sym.name} has no default; add one")
         found += [f"{_place(sym)}: {sym.name} selects {target.name}, which has a prompt; use depends on"
                   for target, _, _ in _selects(sym) if any(n.prompt for n in target.nodes)]
     return found
@@ -106,9 +106,9 @@ def _choices(kconf):
     for choice in kconf.unique_choices:
         place = f"{choice.nodes[0].filename}:{choice.nodes[0].linenr}"
         if not choice.name:
-            found.append(f"{place}: a choice without a name cannot get a default from a board")
+            found.append(f"{place}: a choice without a name cannot get a default from a board; name it")
         if not any(n.help for n in choice.nodes):
-            found.append(f"{place}: choice {choice.name or ''} has no help text")
+            found.append(f"{place}: choice {choice.name or ''} has no help text; write one")
     return found
 
 

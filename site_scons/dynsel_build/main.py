@@ -32,8 +32,8 @@ def run(top):
     except OSError as e:
         if e.filename is None:
             raise
-        _refuse([f"{e.filename}: {e.strerror}; who calls scons must be allowed to read this tree and"
-                 " to write build/"])
+        _refuse([f"{e.filename}: {e.strerror}; check that you may read this tree and write"
+                 " build/"])
 
 
 def _refuse(lines):
