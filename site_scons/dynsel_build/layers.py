@@ -23,7 +23,6 @@ EXCEPTIONS = (
     ("groups/handler", "groups/recording"),
     ("groups/place", "groups/progress"),
     ("groups/run", "groups/stage"),
-    ("submission/in_flight", "submission/in_flight_small"),
 )
 
 INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')

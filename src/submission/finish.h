@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of work that has no place in a queue, however it ended. Work in a queue ends in two
- * steps: slot.c keeps its result, and lane.c reports it in the order of the queue. */
+/*
+ * The end of work, however it ended: it is counted, the policy is told, and the failure of detached
+ * work is kept for who waits for the group.
+ *
+ * Work in a lane ends in two steps: slot.c counts it as soon as its end is seen, and lane.c tells
+ * the policy in the order of the lane.
+ */
 #ifndef DYNSEL_SUBMISSION_FINISH_H
 #define DYNSEL_SUBMISSION_FINISH_H
 
@@ -21,14 +26,35 @@ static inline uint64_t dynsel_time_at_once(dynsel_work *work)
     return work->ended_ns > work->ready_ns ? work->ended_ns - work->ready_ns : 1;
 }
 
-/* Counts the end of work that its resource has run, and tells the policy. took_ns: 0: not timed. */
-static inline void dynsel_finish(dynsel_policy *policy, const dynsel_selection *chosen,
-                                 dynsel_status status, uint64_t took_ns)
+/* The first half: counts the end of work that its resource has run. */
+static inline void dynsel_finish_counted(dynsel_policy *policy, const dynsel_selection *chosen,
+                                         dynsel_status status)
 {
     dynsel_lane_note_result(policy, chosen->index, status);
+}
+
+/* The second half: tells the policy. took_ns: 0: not timed. */
+static inline void dynsel_finish_told(const dynsel_selection *chosen, dynsel_status status,
+                                      uint64_t took_ns)
+{
     if (chosen->wants != 0) {
         dynsel_tell_end(chosen, status, took_ns);
     }
 }
+
+/* Both, of work that has no place in a lane. */
+static inline void dynsel_finish(dynsel_policy *policy, const dynsel_selection *chosen,
+                                 dynsel_status status, uint64_t took_ns)
+{
+    dynsel_finish_counted(policy, chosen, status);
+    dynsel_finish_told(chosen, status, took_ns);
+}
+
+/* Keeps the failure of detached work, unless an earlier one is kept already. */
+void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error);
+
+/* Fails with what is kept, and forgets it. A failure that another thread is just writing down
+ * counts. */
+dynsel_status dynsel_group_take_failure(dynsel_policy *policy);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All work of one policy, or of one backend. */
+/* All work of one policy, or of one backend: waiting for it, and the end of the policy after it. */
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
 #include "policy/policy.h"
-#include "submission/group_failure.h"
+#include "policy/table.h"
+#include "submission/finish.h"
 #include "submission/in_flight.h"
 #include "submission/no_waiting.h"
 
@@ -38,9 +39,25 @@ dynsel_status dynsel_wait_group(dynsel_submission_group group)
     return status == DYNSEL_OK ? dynsel_group_take_failure(policy) : status;
 }
 
+dynsel_status dynsel_policy_deinit(dynsel_policy *policy)
+{
+    if (!dynsel_policy_is_usable(policy)) {
+        return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+    }
+    const uint32_t out = dynsel_in_flight_retire(policy);
+    if (out != 0) {
+        return DYNSEL_FAIL_NUMBER(
+            DYNSEL_E_BUSY, "{} submissions are in flight or were neither waited for nor released",
+            out);
+    }
+    dynsel_table_leave(policy, policy->count);
+    *policy = (dynsel_policy){0};
+    return DYNSEL_OK;
+}
+
 void dynsel_progress(void)
 {
     if (!dynsel_in_interrupt()) {
-        (void)dynsel_in_flight_reap();
+        dynsel_in_flight_reap();
     }
 }

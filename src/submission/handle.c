@@ -3,7 +3,7 @@
 
 #include "base/fail.h"
 #include "policy/policy.h"
-#include "submission/group_failure.h"
+#include "submission/finish.h"
 
 void dynsel_handle_publish_result(dynsel_submission *submission, const dynsel_selection *chosen,
                                   const dynsel_event *done, const dynsel_kept_error *error)

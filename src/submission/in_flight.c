@@ -6,7 +6,7 @@
 #include "policy/report.h"
 #include "port/pause.h"
 #include "submission/deferral.h"
-#include "submission/group_failure.h"
+#include "submission/finish.h"
 #include "submission/handle.h"
 #include "submission/lane.h"
 #include "submission/slot.h"

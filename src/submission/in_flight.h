@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work that goes on after its submit. Where the table is configured out there is none, and these
- * calls vanish. */
+/*
+ * Work that goes on after its submit: the table of it. One file implements it, as configured:
+ *
+ *     in_flight.c        any number of threads, and backends that are polled or waited for
+ *     in_flight_small.c  static slots: one thread, and backends that tell every end
+ *     in_flight_none.h   none; the calls vanish
+ */
 #ifndef DYNSEL_SUBMISSION_IN_FLIGHT_H
 #define DYNSEL_SUBMISSION_IN_FLIGHT_H
 
@@ -11,7 +16,9 @@
 #include <dynsel/submission.h>
 
 #include "submission/request.h"
-#if CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+#if !CONFIG_DYNSEL_IN_FLIGHT
+#include "submission/in_flight_none.h"
+#elif !CONFIG_DYNSEL_IN_FLIGHT_SMALL
 #include "submission/slot.h"
 #endif
 
@@ -22,13 +29,7 @@ dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void);
 bool dynsel_in_flight_table_is_whole(void);
 
 /* Takes finished work off every lane of every policy; never blocks. */
-#if CONFIG_DYNSEL_IN_FLIGHT_SMALL
-/* DYNSEL_E_CONTEXT, and does nothing, in an interrupt: each call that waits or submits looks first.
- */
-dynsel_status dynsel_in_flight_reap(void);
-#else
 void dynsel_in_flight_reap(void);
-#endif
 
 /* Waits for all that the policy had accepted before the call. DYNSEL_E_BUSY: some of it waits for
  * this thread itself. */
@@ -41,11 +42,12 @@ dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend);
 /* Takes finished work off the policy's lanes; returns how many slots it still holds. */
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
 
-#endif
-
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
 
-/* Lanes are lists in the other table only. */
+/* Before the policy chooses, so that it has heard of the ends that it wants to hear of. */
+void dynsel_in_flight_look(dynsel_policy *policy);
+
+/* Lanes are no lists. */
 static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
 {
     (void)policy;
@@ -53,15 +55,11 @@ static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, u
     return true;
 }
 
-static inline void dynsel_in_flight_look(dynsel_policy *policy)
-{
-    (void)policy;
-    (void)dynsel_in_flight_reap();
-}
-
-#elif CONFIG_DYNSEL_IN_FLIGHT
+#else
 
 bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index);
+
+/* What submit.c and wait.c ask of it; static slots have their own, see in_flight_small.h. */
 
 /* A slot for work of the request's policy, waited for as the manner says; the caller's alone until
  * it is published or given back with dynsel_slot_unclaim(). slot: out, only on DYNSEL_OK. */
@@ -89,7 +87,7 @@ void dynsel_in_flight_unpin(uint32_t slot);
 /* Takes finished work off the policy's lanes, if it has any. */
 void dynsel_in_flight_reap_policy(dynsel_policy *policy);
 
-/* The same if the policy wants to hear of it before it chooses. */
+/* Before the policy chooses, so that it has heard of the ends that it wants to hear of. */
 static inline void dynsel_in_flight_look(dynsel_policy *policy)
 {
     if (policy->ops->needs != 0) {
@@ -102,109 +100,7 @@ static inline void dynsel_in_flight_look(dynsel_policy *policy)
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own);
 #endif
 
-#else
-
-static inline dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
-{
-    return (dynsel_in_flight_statistics){0};
-}
-
-static inline bool dynsel_in_flight_table_is_whole(void)
-{
-    return true;
-}
-
-static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
-{
-    (void)policy;
-    (void)index;
-    return true;
-}
-
-/* There are none. */
-typedef struct dynsel_slot {
-    dynsel_selection selection;
-    dynsel_work work;
-} dynsel_slot;
-
-static inline dynsel_status dynsel_in_flight_claim(const dynsel_request *request,
-                                                   dynsel_slot **slot)
-{
-    (void)request;
-    (void)slot;
-    return DYNSEL_E_UNSUPPORTED;
-}
-
-static inline void dynsel_slot_unclaim(dynsel_slot *slot)
-{
-    (void)slot;
-}
-
-static inline void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
-                                            dynsel_submission *submission)
-{
-    (void)slot;
-    (void)over;
-    (void)awaits;
-    (void)submission;
-}
-
-static inline dynsel_status dynsel_in_flight_collect(dynsel_submission *submission,
-                                                     const char *function, uint64_t deadline_ns,
-                                                     dynsel_event *done)
-{
-    (void)done;
-    (void)submission;
-    (void)function;
-    (void)deadline_ns;
-    return DYNSEL_E_STALE;
-}
-
-static inline dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
-{
-    (void)submission;
-    return DYNSEL_E_STALE;
-}
-
-static inline dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission,
-                                                    dynsel_event *done)
-{
-    (void)submission;
-    (void)done;
-    return DYNSEL_E_STALE;
-}
-
-static inline void dynsel_in_flight_unpin(uint32_t slot)
-{
-    (void)slot;
-}
-
-static inline void dynsel_in_flight_look(dynsel_policy *policy)
-{
-    (void)policy;
-}
-
-static inline void dynsel_in_flight_reap(void)
-{
-}
-
-static inline dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
-{
-    (void)policy;
-    return DYNSEL_OK;
-}
-
-static inline dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
-{
-    (void)backend;
-    return DYNSEL_OK;
-}
-
-static inline uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
-{
-    (void)policy;
-    return 0;
-}
+#endif
 
 #endif
 

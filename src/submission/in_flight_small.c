@@ -6,7 +6,6 @@
 #include "policy/policy.h"
 #include "policy/report.h"
 #include "submission/finish.h"
-#include "submission/group_failure.h"
 #include "submission/in_flight.h"
 #include "submission/start.h"
 
@@ -136,7 +135,7 @@ static void finish(dynsel_slot *slot)
 {
     slot->state = DYNSEL_SLOT_FINISHED;
     dynsel_in_flight.running--;
-    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
+    dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
     dynsel_slot_note_step(slot);
     if (!slot->asked) {
         dynsel_slot_let_go(slot);
@@ -144,7 +143,7 @@ static void finish(dynsel_slot *slot)
 }
 
 /* An end that is marked meanwhile is seen now or next time. */
-dynsel_status dynsel_in_flight_reap(void)
+dynsel_status dynsel_slots_reap(void)
 {
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
@@ -160,6 +159,17 @@ dynsel_status dynsel_in_flight_reap(void)
         }
     }
     return DYNSEL_OK;
+}
+
+void dynsel_in_flight_reap(void)
+{
+    (void)dynsel_slots_reap();
+}
+
+void dynsel_in_flight_look(dynsel_policy *policy)
+{
+    (void)policy;
+    (void)dynsel_slots_reap();
 }
 
 /* An end that is marked after the comparison stays pending, and that ends the sleep. */
@@ -208,10 +218,10 @@ static bool goes_on(const dynsel_policy *policy, const dynsel_backend *backend)
 
 static dynsel_status wait_for(const dynsel_policy *policy, const dynsel_backend *backend)
 {
-    (void)dynsel_in_flight_reap();
+    (void)dynsel_slots_reap();
     while (goes_on(policy, backend)) {
         (void)rest(&dynsel_endless);
-        (void)dynsel_in_flight_reap();
+        (void)dynsel_slots_reap();
     }
     return DYNSEL_OK;
 }
@@ -229,7 +239,7 @@ dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
 {
     uint32_t held = 0;
-    (void)dynsel_in_flight_reap();
+    (void)dynsel_slots_reap();
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
         const dynsel_slot *slot = &dynsel_slots[i];
         held += slot->state != DYNSEL_SLOT_FREE && slot->selection.policy == policy ? 1 : 0;

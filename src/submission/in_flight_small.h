@@ -80,6 +80,10 @@ static inline dynsel_slot *dynsel_slot_of(uint32_t token)
     return &dynsel_slots[token % CONFIG_DYNSEL_MAX_IN_FLIGHT];
 }
 
+/* Takes finished work off; never blocks. DYNSEL_E_CONTEXT, and does nothing, in an interrupt: each
+ * call that waits or submits looks first. */
+dynsel_status dynsel_slots_reap(void);
+
 /* Lets the policy hear of a step, if it wants to: before the start (FREE), when the backend refused
  * (STARTING), and when the work is complete (FINISHED). */
 void dynsel_slot_note_step(dynsel_slot *slot);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "submission/lane.h"
 
-#include "policy/report.h"
 #include "port/pause.h"
 #include "submission/finish.h"
 
@@ -110,9 +109,7 @@ static uint64_t time_of(const dynsel_lane *lane, const dynsel_slot *slot)
 /* Only the reaper, so reports of a lane come one after the other. */
 static void tell_end(dynsel_lane *lane, const dynsel_slot *slot)
 {
-    if (slot->selection.wants != 0) {
-        dynsel_tell_end(&slot->selection, slot->work.error.status, time_of(lane, slot));
-    }
+    dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(lane, slot));
     lane->last_end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? slot->work.ended_ns : 0;
 }
 

@@ -7,7 +7,7 @@
 #include "port/pause.h"
 #include "port/thread.h"
 #include "port/wake.h"
-#include "submission/group_failure.h"
+#include "submission/finish.h"
 #include "submission/work.h"
 
 dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
@@ -332,7 +332,7 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     if (dynsel_slot_is_deferred(slot)) {
         dynsel_deferred_tell_end(slot);
     }
-    dynsel_lane_note_result(slot->selection.policy, slot->selection.index, slot->work.error.status);
+    dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
     end_completion(slot, flags);
     dynsel_deferred_moved(slot);
     return true;

@@ -7,7 +7,6 @@
 #include "policy/policy.h"
 #include "policy/report.h"
 #include "submission/handle.h"
-#include "submission/in_flight.h"
 #include "submission/in_flight_small.h"
 #include "submission/start.h"
 
@@ -184,7 +183,7 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_status status = check(policy, task, function);
     while (status == DYNSEL_OK) {
-        status = dynsel_in_flight_reap();
+        status = dynsel_slots_reap();
         if (status != DYNSEL_OK) {
             return status; /* an interrupt has no last error */
         }
@@ -202,7 +201,7 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
                                           slot->selection.reason, 0, slot->work.token);
                     slot->asked = true;
                 }
-                (void)dynsel_in_flight_reap();
+                (void)dynsel_slots_reap();
                 return DYNSEL_OK;
             }
         } else {

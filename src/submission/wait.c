@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "policy/policy.h"
 #include "port/atomic.h"
-#include "submission/group_failure.h"
+#include "submission/finish.h"
 #include "submission/handle.h"
 #include "submission/in_flight.h"
 #include "submission/no_waiting.h"

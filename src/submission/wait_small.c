@@ -6,7 +6,6 @@
 #include "port/context.h"
 #include "port/thread.h"
 #include "submission/handle.h"
-#include "submission/in_flight.h"
 #include "submission/in_flight_small.h"
 #include "submission/start.h"
 
@@ -48,7 +47,7 @@ static dynsel_status wait_with(const dynsel_patience *patience, dynsel_submissio
         return status;
     }
     for (;;) {
-        status = dynsel_in_flight_reap();
+        status = dynsel_slots_reap();
         if (status != DYNSEL_OK) {
             return status;
         }
@@ -83,7 +82,7 @@ dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission, dynsel_event
     }
     if (dynsel_this_thread()->task_depth == 0 &&
         find_aside(submission, &slot, DYNSEL_TEXT(__func__)) == DYNSEL_OK) {
-        while (dynsel_in_flight_reap() == DYNSEL_OK && slot->state != DYNSEL_SLOT_FINISHED) {
+        while (dynsel_slots_reap() == DYNSEL_OK && slot->state != DYNSEL_SLOT_FINISHED) {
             (void)dynsel_endless.rest(&dynsel_endless);
         }
         *done = slot->work.done;
@@ -127,7 +126,7 @@ dynsel_status dynsel_submission_unwrap(const dynsel_submission *submission, dyns
         *done = submission->done;
         return DYNSEL_OK;
     }
-    (void)dynsel_in_flight_reap();
+    (void)dynsel_slots_reap();
     *done = slot->state == DYNSEL_SLOT_FINISHED ? slot->work.done : (dynsel_event){.native = NULL};
     return DYNSEL_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "submission/group_failure.h"
+#include "submission/finish.h"
 
 #include "base/fail.h"
 #include "port/atomic.h"
