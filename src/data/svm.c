@@ -11,7 +11,7 @@
 #include "data/svm.h"
 #include "port/context.h"
 #include "port/lock.h"
-#include "submission/no_waiting.h"
+#include "submission/request.h"
 
 DYNSEL_TAKE_DEFAULT_MEMORY;
 

@@ -16,7 +16,7 @@
 #include "port/lock.h"
 #include "port/pause.h"
 #include "submission/deferred.h"
-#include "submission/no_waiting.h"
+#include "submission/request.h"
 
 /* Who wants the data in the host's memory (its domain is 0), for the buffer that is being ended;
  * one at a time. */

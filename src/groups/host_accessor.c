@@ -15,7 +15,7 @@
 #include "submission/deferred.h"
 #include "submission/handle.h"
 #include "submission/in_flight.h"
-#include "submission/no_waiting.h"
+#include "submission/request.h"
 
 static dynsel_status choose(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_selection *selection)

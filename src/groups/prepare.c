@@ -8,7 +8,7 @@
 #include "backends/default_memory.h"
 #include "base/fail.h"
 #include "policy/policy.h"
-#include "submission/no_waiting.h"
+#include "submission/request.h"
 
 DYNSEL_TAKE_DEFAULT_MEMORY;
 

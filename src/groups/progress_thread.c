@@ -12,7 +12,7 @@
 #include "port/lock.h"
 #include "port/wake.h"
 #include "submission/deferred.h"
-#include "submission/no_waiting.h"
+#include "submission/request.h"
 
 enum {
     LONGEST_SLEEP_NS = 100000000,

@@ -8,7 +8,7 @@
 #include "policy/policy.h"
 #include "submission/deferred.h"
 #include "submission/in_flight.h"
-#include "submission/no_waiting.h"
+#include "submission/request.h"
 
 DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, dynsel_group_fn function,
                                         const dynsel_manner *manner)

@@ -25,15 +25,6 @@ dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *
     return DYNSEL_OK;
 }
 
-/* It cannot run there. */
-DYNSEL_RARE static dynsel_status withdraw(const dynsel_request *request,
-                                          const dynsel_selection *chosen)
-{
-    dynsel_tell_withdrawal(chosen);
-    return dynsel_policy_refuse_task(request->policy, chosen->index, chosen->index + 1,
-                                     request->task);
-}
-
 /* What the policy chooses now. Nothing is changed on failure. */
 static inline dynsel_status choose(const dynsel_request *request, dynsel_selection *chosen,
                                    dynsel_task_fn *function)
@@ -44,7 +35,9 @@ static inline dynsel_status choose(const dynsel_request *request, dynsel_selecti
         return status;
     }
     *function = dynsel_function_at(request->policy, chosen->index, request->task);
-    return DYNSEL_LIKELY(*function != NULL) ? DYNSEL_OK : withdraw(request, chosen);
+    return DYNSEL_LIKELY(*function != NULL)
+               ? DYNSEL_OK
+               : dynsel_refuse_form(request->policy, request->task, chosen);
 }
 
 /* The slot's selection is made. */
@@ -243,11 +236,8 @@ dynsel_status dynsel_deferred_start(dynsel_slot *slot)
         return status;
     }
     dynsel_count_submission(policy, index);
-    if (!ops->outlives_submit && slot->work.done.native != NULL) {
-        slot->work.done.native = NULL;
-        if (slot->work.error.status == DYNSEL_OK) {
-            slot->work.error = dynsel_event_refused();
-        }
+    if (!ops->outlives_submit) {
+        dynsel_refuse_event(&slot->work);
     }
     if (!ops->marks_completion && !DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK) &&
         is_held(slot)) {

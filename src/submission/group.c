@@ -7,7 +7,7 @@
 #include "policy/table.h"
 #include "submission/finish.h"
 #include "submission/in_flight.h"
-#include "submission/no_waiting.h"
+#include "submission/request.h"
 
 dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy)
 {

@@ -4,8 +4,10 @@
 #ifndef DYNSEL_SUBMISSION_HANDLE_H
 #define DYNSEL_SUBMISSION_HANDLE_H
 
+#include <dynsel/backend.h>
 #include <dynsel/submission.h>
 
+#include "base/fail.h"
 #include "port/atomic.h"
 
 enum {
@@ -32,6 +34,24 @@ static inline void dynsel_handle_publish(dynsel_submission *submission, dynsel_p
     dynsel_word_store_relaxed(&submission->slot, word);
 }
 
+/* Why nothing is to be had from a submission. */
+static inline dynsel_status dynsel_refuse_unsubmitted(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                          "the submission is NULL or was never submitted", 0);
+}
+
+static inline dynsel_status dynsel_refuse_stale(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
+                          "the submission was waited for or released before", 0);
+}
+
+static inline dynsel_status dynsel_refuse_unfinished(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT, "the work was not complete in time", 0);
+}
+
 /* Of work that is complete and has no slot: gives the result to the handle; without one, a failure
  * goes to the group. */
 void dynsel_handle_publish_result(dynsel_submission *submission, const dynsel_selection *chosen,
@@ -46,5 +66,16 @@ static inline dynsel_kept_error dynsel_event_refused(void)
     return (dynsel_kept_error){.status = DYNSEL_E_INVALID};
 }
 #endif
+
+/* With a backend that waits for none: work that left an event has failed. */
+static inline void dynsel_refuse_event(dynsel_work *work)
+{
+    if (work->done.native != NULL) {
+        work->done.native = NULL;
+        if (work->error.status == DYNSEL_OK) {
+            work->error = dynsel_event_refused();
+        }
+    }
+}
 
 #endif

@@ -211,12 +211,6 @@ void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
     }
 }
 
-static dynsel_status refuse_stale(const char *function)
-{
-    return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
-                          "the submission was waited for or released before", 0);
-}
-
 dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const char *function)
 {
     const uint32_t number = dynsel_word_load_relaxed(&submission->slot) - FIRST_IN_SLOT;
@@ -226,7 +220,7 @@ dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const cha
             return slot;
         }
     }
-    (void)refuse_stale(function);
+    (void)dynsel_refuse_stale(function);
     return NULL;
 }
 
@@ -270,9 +264,7 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
     const dynsel_status status = dynsel_wait_until(slot, deadline_ns);
     if (status != DYNSEL_OK) {
         dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
-        return status != DYNSEL_E_TIMEOUT ? status
-                                          : DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT,
-                                                           "the work was not complete in time", 0);
+        return status == DYNSEL_E_TIMEOUT ? dynsel_refuse_unfinished(function) : status;
     }
     dynsel_slot_synchronize(slot);
     const dynsel_kept_error error = slot->work.error;
@@ -307,7 +299,7 @@ dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
         dynsel_lane_reap(lane_of(slot), slot);
     }
     dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
-    return detached ? DYNSEL_OK : refuse_stale(DYNSEL_TEXT("dynsel_submission_release"));
+    return detached ? DYNSEL_OK : dynsel_refuse_stale(DYNSEL_TEXT("dynsel_submission_release"));
 }
 
 /* Where the end is marked, the task function may be writing its event in another thread until

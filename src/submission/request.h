@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a submitting call was asked for, and until when it may wait. */
+/* What a submitting call was asked for, until when it may wait, and why it is refused. */
 #ifndef DYNSEL_SUBMISSION_REQUEST_H
 #define DYNSEL_SUBMISSION_REQUEST_H
 
@@ -8,6 +8,9 @@
 
 #include <dynsel/policy.h>
 #include <dynsel/selection.h>
+
+#include "base/fail.h"
+#include "policy/policy.h"
 
 /* How a submitting call was made; a constant for most of them. */
 typedef struct dynsel_manner {
@@ -46,6 +49,72 @@ static inline uint64_t dynsel_deadline_after(uint64_t timeout_ns)
 static inline bool dynsel_deadline_passed(uint64_t deadline_ns)
 {
     return deadline_ns != DYNSEL_WAIT_FOREVER && dynsel_now_ns() >= deadline_ns;
+}
+
+/* Task functions and group functions must not wait: what they wait for might wait for them. Whether
+ * this thread is in one. */
+static inline bool dynsel_must_not_wait(void)
+{
+    const dynsel_thread *thread = dynsel_this_thread();
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return (thread->task_depth | thread->recordings) != 0;
+#else
+    return thread->task_depth != 0;
+#endif
+}
+
+/* Fails with DYNSEL_E_IN_TASK. detail: for task functions. */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+dynsel_status dynsel_refuse_to_wait(const char *function, const char *detail);
+#define DYNSEL_REFUSE_TO_WAIT(function_, detail_)                                                  \
+    dynsel_refuse_to_wait(function_, DYNSEL_TEXT(detail_))
+#else
+#define DYNSEL_REFUSE_TO_WAIT(function_, detail_)                                                  \
+    DYNSEL_FAIL_IN(function_, DYNSEL_E_IN_TASK, detail_, 0)
+#endif
+
+/* Why a call must not submit and wait. */
+static inline dynsel_status dynsel_refuse_to_await(const char *function)
+{
+    return DYNSEL_REFUSE_TO_WAIT(function,
+                                 "submit without waiting, or wait outside of the task function");
+}
+
+/* Whether a call may. */
+static inline dynsel_status dynsel_check_await(const char *function)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    return dynsel_must_not_wait() ? dynsel_refuse_to_await(function) : DYNSEL_OK;
+}
+
+/* Why a policy and a task cannot be submitted of which one is wrong. */
+static inline dynsel_status dynsel_refuse_arguments(const dynsel_policy *policy,
+                                                    const char *function)
+{
+    return dynsel_policy_is_usable(policy)
+               ? DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the task is NULL or has no function",
+                                0)
+               : dynsel_policy_refuse_use(policy, function);
+}
+
+static inline bool dynsel_arguments_are_valid(const dynsel_policy *policy, const dynsel_task *task)
+{
+    return dynsel_policy_is_usable(policy) && dynsel_task_is_valid(task);
+}
+
+/* Whether a selection that the program made can be submitted. */
+static inline dynsel_status dynsel_check_given(const dynsel_policy *policy,
+                                               const dynsel_selection *given, const char *function)
+{
+    if (given->reported != 0) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                              "the program reported on this selection itself", 0);
+    }
+    return dynsel_lane_in_service(&policy->lanes[given->index])
+               ? DYNSEL_OK
+               : dynsel_policy_refuse_task(policy, given->index, given->index + 1, NULL);
 }
 
 #endif

@@ -35,13 +35,16 @@ static inline void fill_in(dynsel_work *work, const dynsel_request *request,
     }
 }
 
-/* Nobody would wait for it, and the backend would not know how. */
 DYNSEL_RARE static void refuse_event(dynsel_work *work)
 {
-    work->done.native = NULL;
-    if (work->error.status == DYNSEL_OK) {
-        work->error = dynsel_event_refused();
-    }
+    dynsel_refuse_event(work);
+}
+
+dynsel_status dynsel_refuse_form(const dynsel_policy *policy, const dynsel_task *task,
+                                 const dynsel_selection *chosen)
+{
+    dynsel_tell_withdrawal(chosen);
+    return dynsel_policy_refuse_task(policy, chosen->index, chosen->index + 1, task);
 }
 
 /* Nothing was started: the submission that was told is taken back. */
@@ -49,11 +52,10 @@ DYNSEL_RARE static dynsel_status withdraw(const dynsel_request *request,
                                           const dynsel_selection *selection,
                                           dynsel_task_fn function, dynsel_status status)
 {
-    dynsel_tell_withdrawal(selection);
     if (function == NULL) {
-        return dynsel_policy_refuse_task(request->policy, selection->index, selection->index + 1,
-                                         request->task);
+        return dynsel_refuse_form(request->policy, request->task, selection);
     }
+    dynsel_tell_withdrawal(selection);
     return status;
 }
 
@@ -96,14 +98,7 @@ DYNSEL_ASIDE static dynsel_status take_selection(const dynsel_request *request,
                                                  dynsel_selection *chosen)
 {
     *chosen = *request->selection;
-    if (chosen->reported != 0) {
-        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_INVALID,
-                              "the program reported on this selection itself", 0);
-    }
-    if (!dynsel_lane_in_service(&request->policy->lanes[chosen->index])) {
-        return dynsel_policy_refuse_task(request->policy, chosen->index, chosen->index + 1, NULL);
-    }
-    return DYNSEL_OK;
+    return dynsel_check_given(request->policy, chosen, request->manner->function);
 }
 
 dynsel_attempt dynsel_start_once(const dynsel_request *request, dynsel_work *work,

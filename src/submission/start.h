@@ -40,6 +40,10 @@ static inline dynsel_status dynsel_start(const dynsel_request *request, dynsel_w
                : dynsel_start_after(request, work, chosen, made);
 }
 
+/* No form of the task can run where it was to run: takes back the submission that was told. */
+DYNSEL_RARE dynsel_status dynsel_refuse_form(const dynsel_policy *policy, const dynsel_task *task,
+                                             const dynsel_selection *chosen);
+
 /* Fails because a custom policy's choice is not in its table. */
 DYNSEL_RARE dynsel_status dynsel_refuse_choice(const dynsel_manner *manner, uint32_t index);
 

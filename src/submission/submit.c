@@ -17,21 +17,13 @@
 #include "submission/finish.h"
 #include "submission/handle.h"
 #include "submission/in_flight.h"
-#include "submission/no_waiting.h"
+#include "submission/request.h"
 #include "submission/start.h"
 #include "submission/work.h"
 
-static inline bool is_valid(const dynsel_policy *policy, const dynsel_task *task)
-{
-    return DYNSEL_LIKELY(dynsel_policy_is_usable(policy) && dynsel_task_is_valid(task));
-}
-
 DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, const dynsel_manner *manner)
 {
-    return dynsel_policy_is_usable(policy)
-               ? DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID,
-                                "the task is NULL or has no function", 0)
-               : dynsel_policy_refuse_use(policy, manner->function);
+    return dynsel_refuse_arguments(policy, manner->function);
 }
 
 /* Whether started work goes on, or its end is still to be told. */
@@ -142,14 +134,6 @@ DYNSEL_RARE static dynsel_status place_unchosen(const dynsel_request *request,
                : dynsel_pass_on(request->manner, status, failures_before);
 }
 
-/* Nothing was started. */
-DYNSEL_RARE static dynsel_status refuse_form(const dynsel_policy *policy, const dynsel_task *task,
-                                             const dynsel_selection *chosen)
-{
-    dynsel_tell_withdrawal(chosen);
-    return dynsel_policy_refuse_task(policy, chosen->index, chosen->index + 1, task);
-}
-
 DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const dynsel_task *task,
                                                   dynsel_submission *submission,
                                                   const dynsel_manner *manner)
@@ -164,7 +148,7 @@ DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const d
     }
     const dynsel_task_fn function = dynsel_function_at(policy, work.chosen.index, task);
     if (!DYNSEL_LIKELY(function != NULL)) {
-        return refuse_form(policy, task, &work.chosen);
+        return dynsel_refuse_form(policy, task, &work.chosen);
     }
     work.failures_before = dynsel_this_thread()->failure_count;
     work.began_ns = 0;
@@ -197,7 +181,7 @@ DYNSEL_ASIDE static dynsel_status place_task(dynsel_policy *policy, const dynsel
 static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
                                    dynsel_submission *submission, const dynsel_manner *manner)
 {
-    if (!is_valid(policy, task)) {
+    if (!DYNSEL_LIKELY(dynsel_arguments_are_valid(policy, task))) {
         return refuse(policy, manner);
     }
 #if !CONFIG_DYNSEL_OPTIMIZE_SIZE
@@ -241,7 +225,7 @@ static dynsel_status submit_selection(const dynsel_manner *manner, dynsel_select
     }
     const dynsel_request request = {
         .manner = manner, .policy = selection->policy, .task = task, .selection = selection};
-    if (!is_valid(selection->policy, task)) {
+    if (!DYNSEL_LIKELY(dynsel_arguments_are_valid(selection->policy, task))) {
         return refuse(selection->policy, manner);
     }
     status = place(&request, submission);
@@ -267,12 +251,6 @@ dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dyn
     return submit_selection(&manner, selection, task, submission);
 }
 
-static dynsel_status refuse_in_task(const char *function)
-{
-    return DYNSEL_REFUSE_TO_WAIT(function,
-                                 "submit without waiting, or wait outside of the task function");
-}
-
 /* Of work that was submitted by who awaits it, so that its slot is pinned. */
 static dynsel_status wait_and_unpin(dynsel_submission *submission)
 {
@@ -284,11 +262,9 @@ static dynsel_status wait_and_unpin(dynsel_submission *submission)
 
 dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)
 {
-    if (dynsel_in_interrupt()) {
-        return DYNSEL_E_CONTEXT;
-    }
-    if (dynsel_must_not_wait()) {
-        return refuse_in_task(DYNSEL_TEXT(__func__));
+    const dynsel_status refused = dynsel_check_await(DYNSEL_TEXT(__func__));
+    if (refused != DYNSEL_OK) {
+        return refused;
     }
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
     if (dynsel_policy_is_usable(policy) && policy->ops->submit_and_wait != NULL) {
@@ -312,11 +288,9 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
 
 dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, const dynsel_task *task)
 {
-    if (dynsel_in_interrupt()) {
-        return DYNSEL_E_CONTEXT;
-    }
-    if (dynsel_must_not_wait()) {
-        return refuse_in_task(DYNSEL_TEXT(__func__));
+    const dynsel_status refused = dynsel_check_await(DYNSEL_TEXT(__func__));
+    if (refused != DYNSEL_OK) {
+        return refused;
     }
     static const dynsel_manner awaiting = {.function =
                                                DYNSEL_TEXT("dynsel_submit_selection_and_wait"),

