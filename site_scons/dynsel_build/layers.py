@@ -19,9 +19,7 @@ RANKS = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms.split(
 EXCEPTIONS = (
     ("data/buffers", "data/validity"),
     ("data/domains", "data/staging"),
-    ("groups/choose", "groups/place"),
     ("groups/handler", "groups/recording"),
-    ("groups/place", "groups/progress"),
     ("groups/run", "groups/stage"),
 )
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The task that a policy sees of a command group. */
+#include "groups/choose.h"
+
 #include "base/fail.h"
 #include "data/domains.h"
 #include "data/staging.h"
-#include "groups/place.h"
 #include "groups/pointers.h"
 #include "groups/run.h"
 #include "port/likely.h"
 #include "submission/deferred.h"
 
-/* Borrowed by the policy while it chooses. */
+/* The task that a policy sees of a command group, borrowed while it chooses. */
 typedef struct look {
     dynsel_task task;
     dynsel_requirement requirements[CONFIG_DYNSEL_MAX_REQUIREMENTS];

@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "data/buffers.h"
+#include "groups/choose.h"
 #include "groups/order.h"
 #include "groups/place.h"
 #include "groups/watch.h"

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "data/buffers.h"
 #include "data/decision.h"
+#include "groups/choose.h"
 #include "groups/order.h"
 #include "groups/progress.h"
 #include "groups/watch.h"

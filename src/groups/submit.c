@@ -2,6 +2,7 @@
 #include <dynsel/command_group.h>
 
 #include "base/fail.h"
+#include "groups/choose.h"
 #include "groups/order.h"
 #include "groups/place.h"
 #include "groups/pointers.h"
