@@ -19,7 +19,6 @@ RANKS = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms.split(
 EXCEPTIONS = (
     ("data/buffers", "data/validity"),
     ("data/domains", "data/staging"),
-    ("groups/handler", "groups/recording"),
     ("groups/run", "groups/stage"),
 )
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "groups/recording.h"
+#include "groups/handler.h"
 
 enum {
     SMALL = 8, /* bytes of a value that needs no more than their alignment */

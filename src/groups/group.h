@@ -134,14 +134,4 @@ static inline uint32_t dynsel_group_id(const dynsel_handler *group)
     return id != 0 ? id : 1;
 }
 
-/* Makes the group of a claimed slot ready for its group function: counts and flags only. */
-void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function);
-
-/*
- * After the group function: checks what it left, resolves accessors of arguments to buffers.
- * returned: what it returned. DYNSEL_OK, or the status of the submission with the last error set.
- */
-dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
-                                 uint32_t failures_before);
-
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command group while it is recorded: before its group function, what all functions that this
- * calls have in common, and what it left. */
+#include "groups/handler.h"
+
 #include <dynsel/command_group.h>
 
 #include "data/buffers.h"
-#include "groups/recording.h"
 
 dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 uint32_t dynsel_order_entries;

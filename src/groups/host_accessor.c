@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "data/buffers.h"
 #include "groups/choose.h"
+#include "groups/handler.h"
 #include "groups/order.h"
 #include "groups/place.h"
 #include "groups/watch.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "groups/recording.h"
+#include "groups/handler.h"
 
 enum {
     LARGEST_ELEMENT = 128 /* of a fill: what OpenCL takes */

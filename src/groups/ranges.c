@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "groups/recording.h"
+#include "groups/handler.h"
 
 /* A range on its way into the arguments. */
 typedef struct range {

@@ -3,7 +3,7 @@
 #include <dynsel/command_group.h>
 
 #include "data/buffers.h"
-#include "groups/recording.h"
+#include "groups/handler.h"
 #include "port/assert.h"
 
 static bool is_buffer_memory(uint32_t target)

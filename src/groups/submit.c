@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "groups/choose.h"
+#include "groups/handler.h"
 #include "groups/order.h"
 #include "groups/place.h"
 #include "groups/pointers.h"

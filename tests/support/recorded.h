@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "data/buffers.h"
-#include "groups/group.h"
+#include "groups/handler.h"
 #include "test.h"
 
 /* The handler of a group function that has just been entered. */

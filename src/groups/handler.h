@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the functions share that a group function calls. */
-#ifndef DYNSEL_GROUPS_RECORDING_H
-#define DYNSEL_GROUPS_RECORDING_H
+/* A command group while it is recorded: its begin and end, and what the functions share that its
+ * group function calls. */
+#ifndef DYNSEL_GROUPS_HANDLER_H
+#define DYNSEL_GROUPS_HANDLER_H
 
 #include "base/fail.h"
 #include "data/parts.h"
@@ -9,7 +10,17 @@
 #include "port/context.h"
 #include "port/likely.h"
 
-/* One call of such a function, for the error that it may become. */
+/* Makes the group of a claimed slot ready for its group function: counts and flags only. */
+void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function);
+
+/*
+ * After the group function: checks what it left, resolves accessors of arguments to buffers.
+ * returned: what it returned. DYNSEL_OK, or the status of the submission with the last error set.
+ */
+dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
+                                 uint32_t failures_before);
+
+/* One call of a function by the group function, for the error that it may become. */
 typedef struct dynsel_call {
     dynsel_handler *handler;
     const char *function; /* static; NULL without CONFIG_DYNSEL_ERROR_TEXTS */
