@@ -19,7 +19,6 @@ RANKS = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms.split(
 EXCEPTIONS = (
     ("data/buffers", "data/validity"),
     ("data/domains", "data/staging"),
-    ("groups/run", "groups/stage"),
 )
 
 INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')

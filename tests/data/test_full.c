@@ -142,6 +142,20 @@ static void late_out_of_memory_evicts_copies_too(void **state)
     finish_with((int32_t[BUFFERS]){0, 0, 1});
 }
 
+/* There is no copy to give up, of no domain. */
+static void refused_launch_in_hosts_memory_evicts_nothing(void **state)
+{
+    (void)state;
+    run_on(1, look_at(buffers[0]));
+    sim.devices[0].domain = 0;
+    simulated_fail(&sim, SIMULATED_LAUNCH, 1, false, DYNSEL_E_AGAIN);
+    job none = look_at(buffers[0]);
+    assert_status(DYNSEL_E_FULL, run_job(0, &none));
+    assert_int_equal(0, sim.counts.released);
+    run_on(0, add_to(buffers[0], 1));
+    finish_with((int32_t[BUFFERS]){1});
+}
+
 /* Making new memory ready goes on although the launch failed: who is next comes after it. */
 static void new_memory_is_prepared_before_use(void **state)
 {
@@ -459,6 +473,7 @@ int main(void)
         cmocka_unit_test_setup(full_memory_keeps_only_valid_copy, set_up),
         cmocka_unit_test_setup(full_memory_keeps_copies_in_use, set_up),
         cmocka_unit_test_setup(late_out_of_memory_evicts_copies_too, set_up),
+        cmocka_unit_test_setup(refused_launch_in_hosts_memory_evicts_nothing, set_up),
         cmocka_unit_test_setup(memory_release_runs_without_lock, set_up),
         cmocka_unit_test_setup(new_memory_is_prepared_before_use, set_up),
         cmocka_unit_test_setup(full_backend_table_evicts_nothing, set_up),

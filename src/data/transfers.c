@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/transfers.h"
+
+#include "base/fail.h"
+#include "data/buffers.h"
+#include "data/domains.h"
+#include "data/evict.h"
+#include "data/staging.h"
+#include "data/validity.h"
+#include "port/likely.h"
+#include "submission/deferred.h"
+
+/* A range in error texts. */
+#define A_RANGE DYNSEL_TEXT("a range")
+
+static dynsel_slot *slot_of_token(uint32_t token)
+{
+    return dynsel_slot_at(dynsel_slot_number_in(token));
+}
+
+/* What is over by now needs no waiting; the rest keeps its event while it is pinned. */
+void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel_resource *where)
+{
+    t->uses = uses;
+    t->where = where;
+    t->backend = where->backend;
+    t->ops = where->backend->ops->memory;
+    t->own = dynsel_uses_slot(uses)->work.own;
+    t->pinned = 0;
+    t->after_count = 0; /* events are written before they are read */
+    for (uint32_t i = 0; i < uses->after_count; i++) {
+        if (dynsel_deferred_pin(uses->after[i])) {
+            const dynsel_event *const done = &slot_of_token(uses->after[i])->work.done;
+            uses->after[t->pinned++] = uses->after[i];
+            if (done->native != NULL) {
+                t->events[t->after_count++] = (dynsel_event){.native = done->native};
+            }
+        }
+    }
+    t->event_count = t->after_count;
+}
+
+static dynsel_work work_of(const dynsel_transfers *t, dynsel_event event)
+{
+    return (dynsel_work){.where = t->where, .own = t->own, .done = event};
+}
+
+static void release(const dynsel_transfers *t, dynsel_event event)
+{
+    dynsel_work work = work_of(t, event);
+    t->backend->ops->release(t->backend, &work);
+}
+
+/* The work ends when what it brought has arrived, although nothing follows: the host's memory and
+ * the copies are not anybody's before. */
+static void wait_in_place_of_command(const dynsel_transfers *t, dynsel_event *done)
+{
+    for (uint32_t i = t->after_count; i + 1 < t->event_count; i++) {
+        if (!t->uses->in_order) {
+            const dynsel_work work = work_of(t, t->events[i]);
+            (void)t->backend->ops->wait(t->backend, &work);
+        }
+        release(t, t->events[i]);
+    }
+    done->native = t->events[t->event_count - 1].native;
+}
+
+void dynsel_transfers_end(const dynsel_transfers *t, bool started, dynsel_event *done)
+{
+    if (DYNSEL_LIKELY(t->event_count == t->after_count)) {
+        /* nothing was brought */
+    } else if (started) {
+        for (uint32_t i = t->after_count; i < t->event_count; i++) {
+            release(t, t->events[i]);
+        }
+    } else {
+        wait_in_place_of_command(t, done);
+    }
+    for (uint32_t i = 0; i < t->pinned; i++) {
+        dynsel_slot_drop(slot_of_token(t->uses->after[i]), DYNSEL_SLOT_PIN);
+    }
+}
+
+/* Staging memory has nothing in it that anybody needs. */
+bool dynsel_transfers_make_room(const dynsel_uses *uses)
+{
+    dynsel_given_copy given = {.backend = NULL};
+    if (uses->domain == DYNSEL_HOST_DOMAIN) {
+        return false;
+    }
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    const bool staging = dynsel_staging_evict(uses->domain);
+    const bool evicted = staging || dynsel_copy_evict(uses->domain, &given);
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+    if (staging) {
+        dynsel_staging_release();
+    } else if (evicted) {
+        dynsel_copy_release(&given);
+    }
+    return evicted;
+}
+
+/* The device has no room for what is called `name`, and none could be made. failures_before: of the
+ * thread, to tell how the backend said so. */
+static dynsel_status refuse_full(const char *name, size_t bytes, uint32_t failures_before)
+{
+    dynsel_error error = dynsel_details_of(DYNSEL_E_AGAIN, failures_before);
+    (void)name; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    error.status = DYNSEL_E_FULL;
+    error.subject = DYNSEL_TEXT(name);
+    error.number = (uint32_t)bytes;
+    error.detail = DYNSEL_TEXT("the device's memory is full: there is no room for {} bytes, and "
+                               "nothing in it that is not in use and valid elsewhere");
+    if (error.function == NULL) {
+        error.function = DYNSEL_TEXT("dynsel_submit_command_group");
+    }
+    return dynsel_fail(&error);
+}
+
+/* bytes: of what is called `name`. memory: in, what is wanted; out, what there is. */
+static dynsel_status allocate(const dynsel_transfers *t, const char *name, size_t bytes,
+                              dynsel_memory *memory)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    const dynsel_memory wanted = *memory;
+    dynsel_status status = DYNSEL_OK;
+    do {
+        *memory = wanted;
+        status = t->ops->allocate(t->backend, t->own, memory);
+    } while (status == DYNSEL_E_AGAIN && dynsel_transfers_make_room(t->uses));
+    return status != DYNSEL_E_AGAIN ? status : refuse_full(name, bytes, failures_before);
+}
+
+/* Some drivers look for room only when the memory is used. */
+static dynsel_status bring(dynsel_transfers *t, const char *name, size_t bytes,
+                           dynsel_memory *memory, bool contents)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    /* Readers may go on meanwhile, and the device has the memory even if the command fails. */
+    const uint32_t after_count = memory->shared ? 0 : t->after_count;
+    dynsel_event done;
+    dynsel_status status = DYNSEL_OK;
+    do {
+        done.native = NULL;
+        status = t->ops->bring(t->backend, t->own, memory, contents, t->events, after_count, &done);
+    } while (status == DYNSEL_E_AGAIN && dynsel_transfers_make_room(t->uses));
+    if (status == DYNSEL_OK && done.native != NULL) {
+        t->events[t->event_count++] = done;
+    }
+    return status != DYNSEL_E_AGAIN ? status : refuse_full(name, bytes, failures_before);
+}
+
+/* Makes the new memory known. Shared memory is the device's now, or will be when it was handed
+ * over. */
+static void enter(const dynsel_transfers *t, dynsel_use *use, const dynsel_memory *memory)
+{
+    dynsel_buffer_record *const record = use->record;
+    dynsel_domain_record *const domain = &dynsel_domains[t->uses->domain - 1];
+    dynsel_copy_record *const copy = &record->copies[t->uses->domain - 1];
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    copy->memory = *memory;
+    copy->own = t->own;
+    if (memory->shared) {
+        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, false);
+        use->bring = memory->mapping != DYNSEL_UNMAPPED;
+        if (use->contents) {
+            record->movement.copies_avoided++;
+            domain->movement.copies_avoided++;
+        }
+        use->contents |= use->bring && use->host_was_valid; /* for when the work does not begin */
+    } else if (use->may_share) {
+        record->shared_by = 0;
+    }
+    if (use->may_share) {
+        domain->shares = memory->shared;
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+}
+
+static dynsel_status allocate_copy(const dynsel_transfers *t, dynsel_use *use)
+{
+    const dynsel_buffer_record *const record = use->record;
+    dynsel_memory memory = {.host = record->data, .bytes = record->bytes, .shared = use->may_share};
+    const dynsel_status status = allocate(t, use->name, record->bytes, &memory);
+    if (status == DYNSEL_OK) {
+        enter(t, use, &memory);
+    }
+    return status;
+}
+
+static void count_in(const dynsel_transfers *t, const dynsel_use *use)
+{
+    dynsel_buffer_record *const record = use->record;
+    dynsel_movement *const movements[] = {&record->movement,
+                                          &dynsel_domains[t->uses->domain - 1].movement};
+    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    for (uint32_t i = 0; i < 2; i++) {
+        movements[i]->bytes_in += record->bytes;
+        movements[i]->copies_in++;
+    }
+    dynsel_brief_lock_release(&dynsel_memory_lock);
+}
+
+static dynsel_status bring_copy(dynsel_transfers *t, dynsel_use *use)
+{
+    dynsel_buffer_record *const record = use->record;
+    dynsel_memory *const memory = &record->copies[t->uses->domain - 1].memory;
+    const dynsel_status status = bring(t, use->name, record->bytes, memory, use->contents);
+    use->brought = status == DYNSEL_OK;
+    if (status == DYNSEL_OK && use->contents && !memory->shared) {
+        count_in(t, use);
+    }
+    return status;
+}
+
+/* The staging memory is that of the work alone until it is over. */
+static dynsel_status allocate_staging(const dynsel_transfers *t, dynsel_staged *staged)
+{
+    dynsel_memory *const kept = dynsel_staging_memory(staged);
+    dynsel_memory memory = {.bytes = kept->bytes};
+    const dynsel_status status = allocate(t, A_RANGE, staged->memory.bytes, &memory);
+    if (status == DYNSEL_OK) {
+        kept->native = memory.native; /* others read how large it is, under the lock */
+        dynsel_staging_allocated(staged, t->own);
+        staged->memory.native = memory.native;
+        staged->fresh = true;
+    }
+    return status;
+}
+
+static dynsel_status bring_range(dynsel_transfers *t, dynsel_staged *staged)
+{
+    const dynsel_status status =
+        bring(t, A_RANGE, staged->memory.bytes, &staged->memory, staged->in);
+    staged->came = status == DYNSEL_OK && staged->in;
+    return status;
+}
+
+static dynsel_status make_all_room(const dynsel_transfers *t)
+{
+    dynsel_uses *const uses = t->uses;
+    dynsel_status status = DYNSEL_OK;
+    for (uint32_t i = 0; i < uses->count && status == DYNSEL_OK; i++) {
+        status = uses->each[i].allocate ? allocate_copy(t, &uses->each[i]) : DYNSEL_OK;
+    }
+    if (status == DYNSEL_OK && uses->staged_count != 0) {
+        dynsel_staging_release(); /* what had to go for this */
+    }
+    for (uint32_t i = 0; i < uses->staged_count && status == DYNSEL_OK; i++) {
+        dynsel_staged *const staged = &uses->staged[i];
+        staged->fresh = false;
+        status = staged->memory.native == NULL ? allocate_staging(t, staged) : DYNSEL_OK;
+    }
+    return status;
+}
+
+/* First all room, then the data: where there is no room nothing is under way. */
+dynsel_status dynsel_transfers_in(dynsel_transfers *t)
+{
+    dynsel_uses *const uses = t->uses;
+    if (uses->domain == DYNSEL_HOST_DOMAIN) {
+        return DYNSEL_OK;
+    }
+    dynsel_status status = make_all_room(t);
+    for (uint32_t i = 0; i < uses->count && status == DYNSEL_OK; i++) {
+        status = uses->each[i].bring ? bring_copy(t, &uses->each[i]) : DYNSEL_OK;
+    }
+    for (uint32_t i = 0; i < uses->staged_count && status == DYNSEL_OK; i++) {
+        dynsel_staged *const staged = &uses->staged[i];
+        status = staged->in || staged->fresh ? bring_range(t, staged) : DYNSEL_OK;
+    }
+    return status;
+}
+
+static dynsel_status write_back(const dynsel_transfers *t, dynsel_staged *staged,
+                                dynsel_event *done)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    dynsel_event next = {.native = NULL};
+    dynsel_status status = DYNSEL_OK;
+    do {
+        status = t->ops->write_back(t->backend, t->own, &staged->memory, done,
+                                    done->native != NULL ? 1 : 0, &next);
+    } while (status == DYNSEL_E_AGAIN && dynsel_transfers_make_room(t->uses));
+    if (status == DYNSEL_E_AGAIN) {
+        return refuse_full(A_RANGE, staged->memory.bytes, failures_before);
+    }
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    staged->went = true;
+    if (done->native != NULL) {
+        release(t, *done);
+    }
+    done->native = next.native;
+    return DYNSEL_OK;
+}
+
+/* One after the other, so that the last one's event is that of all, and tells of all failures. */
+dynsel_status dynsel_transfers_out(const dynsel_transfers *t, dynsel_event *done)
+{
+    dynsel_status status = DYNSEL_OK;
+    const uint32_t count = t->uses->domain != DYNSEL_HOST_DOMAIN ? t->uses->staged_count : 0;
+    for (uint32_t i = 0; i < count && status == DYNSEL_OK; i++) {
+        dynsel_staged *const staged = &t->uses->staged[i];
+        status = staged->out ? write_back(t, staged, done) : DYNSEL_OK;
+    }
+    return status;
+}
