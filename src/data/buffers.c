@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "data/validity.h"
 #include "port/context.h"
 
 enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
@@ -85,7 +84,7 @@ static void fill_in(dynsel_buffer_record *record, void *data, const dynsel_shape
     record->element_bytes = shape->element_bytes;
     record->bytes = shape->bytes;
     record->range = shape->range;
-    dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, true);
+    dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, true);
     dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS |
                                                   (uint32_t)(record - dynsel_buffers + 1));
 }

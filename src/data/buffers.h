@@ -12,6 +12,7 @@
 #include <dynsel/word.h>
 
 #include "data/parts.h"
+#include "data/validity.h"
 #include "port/atomic.h"
 #include "port/brief_lock.h"
 #include "port/likely.h"
@@ -19,10 +20,6 @@
 /* One lock for all buffers, domains and waiting command groups, held for short moments: never while
  * work is started or polled, nor while a user's function or a driver's call that may block runs. */
 extern dynsel_brief_lock dynsel_memory_lock;
-
-enum {
-    DYNSEL_HOST_DOMAIN = 0 /* domains of devices count from 1: their place in the table + 1 */
-};
 
 /* What the library knows of the copy in one domain. */
 typedef struct dynsel_copy_record {
@@ -93,12 +90,11 @@ typedef struct dynsel_buffer_record {
     dynsel_word watchers; /* of the fetch; src/groups/watch.h */
     dynsel_buffer_failures failures;
 
-    bool host_valid;        /* src/data/validity.h */
+    dynsel_validity validity;
     bool host_read;         /* work in the host's domain that reads it may be on its way */
     uint8_t fetch_failures; /* in a row, of the fetch that is wanted now */
     /* The domain that it was given up from; 0: none. Who is told clears it. */
-    uint32_t fetch_refused;
-    uint32_t valid;     /* the same */
+    uint8_t fetch_refused;
     uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
                            allocated; 0: none */
     dynsel_fetch fetch;

@@ -133,7 +133,7 @@ static dynsel_status fetch_from(const sight *s, uint32_t domain, bool to_write)
     if (s->record->fetch_refused == domain) {
         return fail_to_fetch(s);
     }
-    const bool valid = dynsel_is_valid(s->record, domain);
+    const bool valid = dynsel_is_valid(&s->record->validity, domain);
     s->record->fetch =
         (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS,
                        .contents = valid,
@@ -160,14 +160,10 @@ static uint32_t sharer_of(const dynsel_buffer_record *record)
 /* A domain with a valid copy; rather the one that moves nothing. 0: there is none. */
 static uint32_t source_of(const dynsel_buffer_record *record, uint32_t sharer)
 {
-    if (sharer != 0 && dynsel_is_valid(record, sharer)) {
+    if (sharer != 0 && dynsel_is_valid(&record->validity, sharer)) {
         return sharer;
     }
-    uint32_t source = dynsel_valid_copies(record) != 0 ? 1 : 0;
-    while (source != 0 && !dynsel_is_valid(record, source)) {
-        source++;
-    }
-    return source;
+    return dynsel_first_valid_copy(&record->validity);
 }
 
 /* The host's memory has no valid data, and they are needed. What comes from elsewhere is written
@@ -224,8 +220,8 @@ static dynsel_status look_for_readers(const sight *s)
 /* Data that are not needed change hands all the same, for when the work does not begin. */
 static bool keeps_contents(const sight *s)
 {
-    return dynsel_is_valid(s->record, DYNSEL_HOST_DOMAIN) ||
-           dynsel_is_valid(s->record, s->uses->domain);
+    return dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN) ||
+           dynsel_is_valid(&s->record->validity, s->uses->domain);
 }
 
 static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bool need)
@@ -299,7 +295,8 @@ static bool is_fetched(const sight *s, const dynsel_copy_record *copy)
 {
     s->use->fetch_ended = dynsel_fetch_look(s->record);
     return s->record->fetch.state != DYNSEL_NO_FETCH &&
-           (s->use->writes || !dynsel_is_valid(s->record, s->uses->domain) || copy->memory.shared);
+           (s->use->writes || !dynsel_is_valid(&s->record->validity, s->uses->domain) ||
+            copy->memory.shared);
 }
 
 static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_record *copy)
@@ -314,8 +311,8 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
     if (status != DYNSEL_OK) {
         return status;
     }
-    const bool need = s->use->reads && !dynsel_is_valid(s->record, s->uses->domain);
-    if (need && !dynsel_is_valid(s->record, DYNSEL_HOST_DOMAIN)) {
+    const bool need = s->use->reads && !dynsel_is_valid(&s->record->validity, s->uses->domain);
+    if (need && !dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN)) {
         return want_data(s, false);
     }
     if (copy->memory.native == NULL) {
@@ -336,7 +333,7 @@ static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
         return DYNSEL_E_AGAIN;
     }
     const bool writes = s->use->writes;
-    if (s->use->reads && !dynsel_is_valid(s->record, DYNSEL_HOST_DOMAIN)) {
+    if (s->use->reads && !dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN)) {
         return want_data(s, writes);
     }
     dynsel_status status = look_for_sharer(s);
@@ -361,8 +358,9 @@ static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
 static inline dynsel_status look_on_host(const sight *s)
 {
     const dynsel_buffer_record *const record = s->record;
-    const bool is_plain = record->shared_by == 0 && record->fetch.state == DYNSEL_NO_FETCH &&
-                          (dynsel_is_valid(record, DYNSEL_HOST_DOMAIN) || !s->use->reads);
+    const bool is_plain =
+        record->shared_by == 0 && record->fetch.state == DYNSEL_NO_FETCH &&
+        (dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN) || !s->use->reads);
     return DYNSEL_LIKELY(is_plain) ? DYNSEL_OK : look_closely_on_host(s);
 }
 
@@ -410,13 +408,13 @@ bool dynsel_coherence_would_move(const dynsel_buffer_record *record, uint32_t do
     }
     if (domain == DYNSEL_HOST_DOMAIN) {
         const uint32_t sharer = record->shared_by;
-        return !dynsel_is_valid(record, DYNSEL_HOST_DOMAIN) &&
-               (sharer == 0 || !dynsel_is_valid(record, sharer));
+        return !dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN) &&
+               (sharer == 0 || !dynsel_is_valid(&record->validity, sharer));
     }
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
     const bool shares = copy->memory.native != NULL
                             ? record->shared_by == domain
                             : record->shared_by == 0 && dynsel_domains[domain - 1].shares;
-    return !dynsel_is_valid(record, domain) &&
-           !(shares && dynsel_is_valid(record, DYNSEL_HOST_DOMAIN));
+    return !dynsel_is_valid(&record->validity, domain) &&
+           !(shares && dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN));
 }

@@ -14,11 +14,11 @@ static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain
 static void commit_on_host(dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
-    use->host_was_valid = dynsel_is_valid(record, DYNSEL_HOST_DOMAIN);
+    use->host_was_valid = dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN);
     record->movement.copies_avoided += use->fetched ? 0 : 1;
     if (use->writes) {
-        use->others_valid = dynsel_valid_copies(record);
-        dynsel_set_valid_only(record, DYNSEL_HOST_DOMAIN);
+        use->others_valid = dynsel_valid_copies(&record->validity);
+        dynsel_set_valid_only(&record->validity, DYNSEL_HOST_DOMAIN);
         dynsel_readback_forget(record);
     } else {
         record->host_read = true;
@@ -30,8 +30,8 @@ static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
     dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[uses->domain - 1];
     dynsel_copy_record *const copy = copy_in(record, uses->domain);
-    use->host_was_valid = dynsel_is_valid(record, DYNSEL_HOST_DOMAIN);
-    use->was_valid = dynsel_is_valid(record, uses->domain);
+    use->host_was_valid = dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN);
+    use->was_valid = dynsel_is_valid(&record->validity, uses->domain);
     copy->used = ++domain->uses;
     if (!use->contents || copy->memory.shared) {
         record->movement.copies_avoided++;
@@ -45,14 +45,14 @@ static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
         record->shared_by = uses->domain;
     }
     if (use->writes) {
-        use->others_valid = dynsel_valid_copies(record);
-        dynsel_set_valid_only(record, uses->domain);
+        use->others_valid = dynsel_valid_copies(&record->validity);
+        dynsel_set_valid_only(&record->validity, uses->domain);
         dynsel_readback_expect(record, uses);
     } else {
         if (use->bring && copy->memory.shared) {
-            dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, false);
+            dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
         }
-        dynsel_set_valid(record, uses->domain, true);
+        dynsel_set_valid(&record->validity, uses->domain, true);
     }
 }
 
@@ -100,7 +100,7 @@ static dynsel_copy_set valid_before(const dynsel_use *use)
     for (uint32_t domain = 1; domain <= CONFIG_DYNSEL_MAX_DOMAINS; domain++) {
         const dynsel_copy_record *const copy = &record->copies[domain - 1];
         if (copy->memory.native == NULL || copy->lost) {
-            valid &= ~dynsel_copy_bit(domain);
+            valid = dynsel_copies_without(valid, domain);
         }
     }
     return valid;
@@ -109,8 +109,8 @@ static dynsel_copy_set valid_before(const dynsel_use *use)
 static void undo_on_host(const dynsel_use *use, dynsel_buffer_record *record)
 {
     if (use->writes) {
-        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, use->host_was_valid);
-        dynsel_add_valid_copies(record, valid_before(use));
+        dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
+        dynsel_add_valid_copies(&record->validity, valid_before(use));
     }
 }
 
@@ -136,12 +136,12 @@ static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, 
         copy->since = 0;
     }
     const bool valid = use->was_valid || came || (has_host && use->host_was_valid);
-    dynsel_set_valid(record, domain, valid && there);
+    dynsel_set_valid(&record->validity, domain, valid && there);
     if (use->writes) {
-        dynsel_add_valid_copies(record, valid_before(use));
+        dynsel_add_valid_copies(&record->validity, valid_before(use));
     }
     if (use->writes || moved) {
-        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, use->host_was_valid && !has_host);
+        dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid && !has_host);
     }
 }
 
@@ -276,8 +276,8 @@ void dynsel_coherence_failed(dynsel_uses *uses, dynsel_status status)
         if (status == DYNSEL_E_DEPENDENCY) {
             copy->missed = uses->token;
         }
-        if (dynsel_is_valid(record, DYNSEL_HOST_DOMAIN)) {
-            dynsel_set_valid(record, uses->domain, false);
+        if (dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN)) {
+            dynsel_set_valid(&record->validity, uses->domain, false);
         }
     }
 }

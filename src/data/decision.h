@@ -12,7 +12,7 @@
 static inline bool dynsel_copy_is_at_hand(const dynsel_buffer_record *record, uint32_t domain)
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
-    return dynsel_is_valid(record, domain) && copy->since == 0 &&
+    return dynsel_is_valid(&record->validity, domain) && copy->since == 0 &&
            record->fetch.state == DYNSEL_NO_FETCH && copy->memory.mapping == DYNSEL_UNMAPPED;
 }
 

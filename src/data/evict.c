@@ -16,7 +16,7 @@ void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_give
     given->own = copy->own;
     given->memory = copy->memory;
     *copy = (dynsel_copy_record){.since = 0};
-    dynsel_set_valid(record, domain, false);
+    dynsel_set_valid(&record->validity, domain, false);
     if (record->shared_by == domain) {
         record->shared_by = 0;
     }
@@ -34,8 +34,7 @@ static bool may_leave(const dynsel_uses *uses, const dynsel_buffer_record *recor
                           dynsel_stage_of(uses->token - 1) == DYNSEL_STAGE_STARTED;
     for (uint32_t i = 0; i < uses->count && !launched; i++) {
         const dynsel_use *const use = &uses->each[i];
-        if (use->record == record && use->writes &&
-            (use->others_valid & dynsel_copy_bit(domain)) != 0) {
+        if (use->record == record && use->writes && dynsel_copy_is_in(use->others_valid, domain)) {
             return true;
         }
     }
@@ -56,19 +55,13 @@ static bool is_kept(const dynsel_buffer_record *record, uint32_t domain)
     return kept;
 }
 
-static bool is_valid_elsewhere(const dynsel_buffer_record *record, uint32_t domain)
-{
-    return dynsel_is_valid(record, DYNSEL_HOST_DOMAIN) ||
-           (dynsel_valid_copies(record) & ~dynsel_copy_bit(domain)) != 0;
-}
-
 /* Memory of the host's would not make room on the device. */
 static bool may_go(const dynsel_buffer_record *record, uint32_t domain, bool valid)
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
     return copy->memory.native != NULL && !copy->memory.shared &&
-           dynsel_is_valid(record, domain) == valid &&
-           (!valid || is_valid_elsewhere(record, domain)) &&
+           dynsel_is_valid(&record->validity, domain) == valid &&
+           (!valid || dynsel_is_valid_elsewhere(&record->validity, domain)) &&
            (record->fetch.state == DYNSEL_NO_FETCH || record->fetch.domain != domain);
 }
 

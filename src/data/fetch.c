@@ -11,7 +11,7 @@
 /* What is on a device that failed is gone; its memory is given up when somebody wants the copy. */
 static void lose(dynsel_buffer_record *record, uint32_t domain)
 {
-    dynsel_set_valid(record, domain, false);
+    dynsel_set_valid(&record->validity, domain, false);
     record->copies[domain - 1].lost = true;
 }
 
@@ -25,7 +25,7 @@ static bool is_lost(const dynsel_fetch *fetch)
 static void end_well(dynsel_buffer_record *record)
 {
     if (record->fetch.contents) {
-        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, true);
+        dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, true);
         dynsel_readback_end(record);
     }
     record->fetch_failures = 0;
@@ -44,12 +44,13 @@ static void end_failed(dynsel_buffer_record *record, const dynsel_error *failure
         lose(record, domain);
         record->fetch_failures = 0;
     } else if (!again || record->fetch_failures == DYNSEL_FETCH_ATTEMPTS) {
-        record->fetch_refused = domain;
+        record->fetch_refused = (uint8_t)domain;
         record->fetch_failures = 0;
     }
-    if (memory->shared && memory->mapping == DYNSEL_UNMAPPED && dynsel_is_valid(record, domain)) {
+    if (memory->shared && memory->mapping == DYNSEL_UNMAPPED &&
+        dynsel_is_valid(&record->validity, domain)) {
         /* it may have been the host's to be read */
-        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, false);
+        dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
     }
     record->fetch.state = DYNSEL_NO_FETCH;
 }

@@ -161,7 +161,7 @@ static void enter(const dynsel_transfers *t, dynsel_use *use, const dynsel_memor
     copy->memory = *memory;
     copy->own = t->own;
     if (memory->shared) {
-        dynsel_set_valid(record, DYNSEL_HOST_DOMAIN, false);
+        dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
         use->bring = memory->mapping != DYNSEL_UNMAPPED;
         if (use->contents) {
             record->movement.copies_avoided++;

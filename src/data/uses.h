@@ -39,7 +39,7 @@ typedef struct dynsel_use {
     bool fetched;     /* data were brought to the host's memory for it */
     bool was_valid;   /* to take the decision back: the copy in the domain, */
     bool host_was_valid;
-    uint32_t others_valid; /* and those in other domains, as bits by place in the table */
+    dynsel_copy_set others_valid; /* and those in other domains */
 } dynsel_use;
 
 /* Nothing was decided yet. */

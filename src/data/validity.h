@@ -1,57 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the data of a buffer are valid: in the host's memory (DYNSEL_HOST_DOMAIN), and in which
- * copies. Only these functions touch `host_valid` and `valid` of a record, so that a list of
- * intervals can stand there, and each function take a range. Under the lock.
+ * copies. This file is the only place that knows how that is stored: others keep a dynsel_validity
+ * or a dynsel_copy_set, and call these functions. A list of intervals can stand here, and each
+ * function take a range. Under the lock of src/data/buffers.h.
  */
 #ifndef DYNSEL_DATA_VALIDITY_H
 #define DYNSEL_DATA_VALIDITY_H
 
-#include "data/buffers.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Copies of a buffer, without the host's memory: bits by domain - 1. */
-typedef uint32_t dynsel_copy_set;
+enum {
+    DYNSEL_HOST_DOMAIN = 0 /* domains of devices count from 1: their place in the table + 1 */
+};
+
+/* Copies of a buffer, without the host's memory. */
+typedef uint32_t dynsel_copy_set; /* bits by domain - 1 */
 
 _Static_assert(CONFIG_DYNSEL_MAX_DOMAINS <= 32, "a set of copies has a bit for each domain");
 
-static inline dynsel_copy_set dynsel_copy_bit(uint32_t domain)
+typedef struct dynsel_validity {
+    dynsel_copy_set copies;
+    bool host;
+} dynsel_validity;
+
+/* The set of this one copy. */
+static inline dynsel_copy_set dynsel_copy_alone(uint32_t domain)
 {
     return 1u << (domain - 1);
 }
 
-static inline bool dynsel_is_valid(const dynsel_buffer_record *record, uint32_t domain)
+static inline bool dynsel_copy_is_in(dynsel_copy_set copies, uint32_t domain)
 {
-    return domain == DYNSEL_HOST_DOMAIN ? record->host_valid
-                                        : (record->valid & dynsel_copy_bit(domain)) != 0;
+    return (copies & dynsel_copy_alone(domain)) != 0;
 }
 
-static inline void dynsel_set_valid(dynsel_buffer_record *record, uint32_t domain, bool valid)
+static inline dynsel_copy_set dynsel_copies_without(dynsel_copy_set copies, uint32_t domain)
+{
+    return copies & ~dynsel_copy_alone(domain);
+}
+
+static inline bool dynsel_is_valid(const dynsel_validity *validity, uint32_t domain)
+{
+    return domain == DYNSEL_HOST_DOMAIN ? validity->host
+                                        : dynsel_copy_is_in(validity->copies, domain);
+}
+
+static inline void dynsel_set_valid(dynsel_validity *validity, uint32_t domain, bool valid)
 {
     if (domain == DYNSEL_HOST_DOMAIN) {
-        record->host_valid = valid;
+        validity->host = valid;
     } else {
-        const dynsel_copy_set others = record->valid & ~dynsel_copy_bit(domain);
-        record->valid = valid ? others | dynsel_copy_bit(domain) : others;
+        const dynsel_copy_set others = dynsel_copies_without(validity->copies, domain);
+        validity->copies = valid ? others | dynsel_copy_alone(domain) : others;
     }
 }
 
-/* The copies that are valid. */
-static inline dynsel_copy_set dynsel_valid_copies(const dynsel_buffer_record *record)
+/* Whether data are lost when those in this domain are, whose copy is valid or not. */
+static inline bool dynsel_is_valid_elsewhere(const dynsel_validity *validity, uint32_t domain)
 {
-    return record->valid;
+    return validity->host || dynsel_copies_without(validity->copies, domain) != 0;
 }
 
-/* They are valid too. */
-static inline void dynsel_add_valid_copies(dynsel_buffer_record *record, dynsel_copy_set copies)
+/* The copies that are valid. */
+static inline dynsel_copy_set dynsel_valid_copies(const dynsel_validity *validity)
 {
-    record->valid |= copies;
+    return validity->copies;
+}
+
+/* Any of them; DYNSEL_HOST_DOMAIN: none is. */
+static inline uint32_t dynsel_first_valid_copy(const dynsel_validity *validity)
+{
+    uint32_t domain = validity->copies != 0 ? 1 : DYNSEL_HOST_DOMAIN;
+    while (domain != DYNSEL_HOST_DOMAIN && !dynsel_copy_is_in(validity->copies, domain)) {
+        domain++;
+    }
+    return domain;
+}
+
+/* These are valid too. */
+static inline void dynsel_add_valid_copies(dynsel_validity *validity, dynsel_copy_set copies)
+{
+    validity->copies |= copies;
 }
 
 /* Valid there and nowhere else. */
-static inline void dynsel_set_valid_only(dynsel_buffer_record *record, uint32_t domain)
+static inline void dynsel_set_valid_only(dynsel_validity *validity, uint32_t domain)
 {
-    record->valid = domain == DYNSEL_HOST_DOMAIN ? 0 : dynsel_copy_bit(domain);
-    record->host_valid = domain == DYNSEL_HOST_DOMAIN;
+    validity->copies = domain == DYNSEL_HOST_DOMAIN ? 0 : dynsel_copy_alone(domain);
+    validity->host = domain == DYNSEL_HOST_DOMAIN;
 }
 
 #endif

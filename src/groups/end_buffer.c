@@ -96,7 +96,8 @@ static bool bring_what_is_left(dynsel_buffer_record *record, dynsel_buffer handl
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
     *error = bring_home(record);
     const bool lost = dynsel_failure_at_end(record, error);
-    const bool ends = lost || error->status == DYNSEL_OK || dynsel_valid_copies(record) == 0;
+    const bool ends = lost || error->status == DYNSEL_OK ||
+                      dynsel_first_valid_copy(&record->validity) == DYNSEL_HOST_DOMAIN;
     if (!ends) {
         dynsel_word_store_release(&record->token, handle.token);
     }

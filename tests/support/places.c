@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "data/validity.h"
+#include "data/buffers.h"
 
 simulated_backend sim;
 dynsel_fixed_resource_policy places[PLACES];
@@ -32,13 +32,13 @@ void places_hurry(void)
 static void check_copy(const dynsel_buffer_record *record, uint32_t domain)
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
-    const bool valid = dynsel_is_valid(record, domain);
+    const bool valid = dynsel_is_valid(&record->validity, domain);
     assert_true(copy->memory.native != NULL || (!valid && !copy->lost));
     assert_false(valid && copy->lost);
     assert_false(copy->memory.native != NULL && copy->memory.shared && record->shared_by != domain);
     if (record->shared_by == domain) {
         assert_true(copy->memory.native != NULL && copy->memory.shared);
-        assert_false(dynsel_is_valid(record, DYNSEL_HOST_DOMAIN) && !copy->lost &&
+        assert_false(dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN) && !copy->lost &&
                      copy->memory.mapping == DYNSEL_UNMAPPED);
     }
 }
