@@ -10,6 +10,8 @@
 #include <dynsel/buffer.h>
 #include <dynsel/memory.h>
 
+#include "data/validity.h"
+
 typedef struct dynsel_domain_record {
     dynsel_backend *backend; /* NULL: free */
     uint32_t number;         /* among those of the backend */
@@ -21,16 +23,23 @@ typedef struct dynsel_domain_record {
 
 extern dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
 
-/* The domain of a resource: DYNSEL_HOST_DOMAIN, or a place in the table + 1, which is entered if
- * need be. in_order: out, may be NULL. DYNSEL_E_FULL when the table is full. A place is given up
- * when no copy is left in it and another domain needs it. */
-dynsel_status dynsel_domain_of(dynsel_backend *backend, void *own, uint32_t *domain,
-                               bool *in_order);
+/* What the backend says of a resource; number 0: it works in the host's memory. */
+static inline dynsel_domain dynsel_domain_ask(dynsel_backend *backend, void *own)
+{
+    return backend->ops->memory != NULL ? backend->ops->memory->domain(backend, own)
+                                        : (dynsel_domain){.in_order = backend->ops->in_order};
+}
 
-/* The same without entering it: DYNSEL_HOST_DOMAIN also for a domain that is not known. */
-uint32_t dynsel_domain_known(dynsel_backend *backend, void *own);
-
-/* Whether the resource works in the host's memory, known or not. */
-bool dynsel_domain_is_host(dynsel_backend *backend, void *own);
+/* The place in the table + 1; DYNSEL_HOST_DOMAIN also where there is none: src/data/enter_domain.h
+ * enters it. */
+static inline uint32_t dynsel_domain_find(const dynsel_backend *backend, uint32_t number)
+{
+    for (uint32_t i = 0; number != 0 && i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
+        if (dynsel_domains[i].number == number && dynsel_domains[i].backend == backend) {
+            return i + 1;
+        }
+    }
+    return DYNSEL_HOST_DOMAIN;
+}
 
 #endif

@@ -38,7 +38,8 @@ dynsel_status dynsel_domain_movement(const dynsel_resource *where, dynsel_moveme
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource, its backend or movement is NULL");
     }
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    const uint32_t domain = dynsel_domain_known(where->backend, where->handle);
+    const uint32_t domain =
+        dynsel_domain_find(where->backend, dynsel_domain_ask(where->backend, where->handle).number);
     *movement = domain != DYNSEL_HOST_DOMAIN ? dynsel_domains[domain - 1].movement
                                              : (dynsel_movement){.bytes_in = 0};
     dynsel_brief_lock_release(&dynsel_memory_lock);

@@ -2,7 +2,7 @@
 #include "groups/choose.h"
 
 #include "base/fail.h"
-#include "data/domains.h"
+#include "data/enter_domain.h"
 #include "data/staging.h"
 #include "groups/pointers.h"
 #include "groups/run.h"

@@ -137,10 +137,9 @@ uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *t
     }
     uint64_t bytes = 0;
     dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    const destination there = {
-        .domain = dynsel_domain_known(where->backend, where->handle),
-        .is_host = dynsel_domain_is_host(where->backend, where->handle),
-    };
+    const uint32_t number = dynsel_domain_ask(where->backend, where->handle).number;
+    const destination there = {.domain = dynsel_domain_find(where->backend, number),
+                               .is_host = number == 0};
     for (size_t i = 0; i < task->requirement_count; i++) {
         bytes += bytes_of(task, i, &there);
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/domains.h"
+#include "data/enter_domain.h"
 
 #include "backends/default_memory.h"
 #include "base/fail.h"
 #include "data/buffers.h"
+#include "data/domains.h"
 #include "data/staging.h"
 #include "data/uses.h"
 #include "port/likely.h"
@@ -72,40 +73,14 @@ DYNSEL_RARE static dynsel_status enter(dynsel_backend *backend, uint32_t number,
     return DYNSEL_OK;
 }
 
-static inline uint32_t find(const dynsel_backend *backend, uint32_t number)
-{
-    for (uint32_t i = 0; number != 0 && i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        if (dynsel_domains[i].number == number && dynsel_domains[i].backend == backend) {
-            return i + 1;
-        }
-    }
-    return DYNSEL_HOST_DOMAIN;
-}
-
-static inline dynsel_domain ask(dynsel_backend *backend, void *own)
-{
-    return backend->ops->memory != NULL ? backend->ops->memory->domain(backend, own)
-                                        : (dynsel_domain){.in_order = backend->ops->in_order};
-}
-
 dynsel_status dynsel_domain_of(dynsel_backend *backend, void *own, uint32_t *domain, bool *in_order)
 {
-    const dynsel_domain asked = ask(backend, own);
+    const dynsel_domain asked = dynsel_domain_ask(backend, own);
     if (in_order != NULL) {
         *in_order = asked.in_order;
     }
-    *domain = find(backend, asked.number);
+    *domain = dynsel_domain_find(backend, asked.number);
     return DYNSEL_LIKELY(*domain != DYNSEL_HOST_DOMAIN) || asked.number == 0
                ? DYNSEL_OK
                : enter(backend, asked.number, domain);
-}
-
-uint32_t dynsel_domain_known(dynsel_backend *backend, void *own)
-{
-    return find(backend, ask(backend, own).number);
-}
-
-bool dynsel_domain_is_host(dynsel_backend *backend, void *own)
-{
-    return ask(backend, own).number == 0;
 }
