@@ -92,7 +92,7 @@ class Words(Case):
                 self.assertIn(message, self.bad(*arguments))
         self.assertFalse((self.top / "build" / "native" / "libdynsel.a").exists())
 
-    def test_a_fragment_that_is_no_text(self):
+    def test_unreadable_fragment_is_refused_when_used(self):
         folder = self.top / "configs/folder.conf"
         folder.mkdir()
         self.addCleanup(folder.rmdir)
@@ -101,7 +101,7 @@ class Words(Case):
         self.assertNotIn("Error", said)
         self.good("all", "-n")  # stops nobody who does not use it
 
-    def test_files_that_cannot_be_written(self):
+    def test_unwritable_files_end_with_one_line(self):
         link = self.top / "configs/away.conf"
         link.symlink_to("/nowhere/away.conf")
         self.addCleanup(link.unlink)
@@ -115,21 +115,21 @@ class Words(Case):
         build.write_text("in the way", encoding="utf-8")
         self.assertRegex(self.bad(), r"\Adynsel: build: File exists; [^\n]+\n\Z")
 
-    def test_wrong_configuration_builds_nothing_and_says_all(self):
+    def test_wrong_configuration_builds_nothing_and_lists_all_mistakes(self):
         self.edit("configs/bad.conf", "", "CONFIG_DYNSEL_MAX_RESOURCES=0\nCONFIG_DYNSEL_X = y\n")
         said = self.bad("CONF=bad")
         self.assertIn("dynsel: configs/bad.conf:1: CONFIG_DYNSEL_MAX_RESOURCES=0 is out of range;", said)
         self.assertIn("dynsel: configs/bad.conf:2: blank around '='", said)
         self.assertFalse((self.top / "build/native+bad").exists())
 
-    def test_help(self):
+    def test_help_lists_variables_boards_and_fragments(self):
         said = self.good("-h")
         for text in ("scons VARIANTS=native,native+clang", "boards to build for", "Boards: native",
                      "clang coverage debug full interrupts minimal sanitize", "PATH HOME TERM", "menuconfig", "why=SYMBOL"):
             self.assertIn(text, said)
         self.assertLess(len(said.splitlines()), 50)
 
-    def test_questions(self):
+    def test_why_and_diffconfig_answer(self):
         said = self.good("why=max_resources", "CONF=minimal")
         self.assertIn("DYNSEL_MAX_RESOURCES = 16   in native+minimal", said)
         said = self.good("diffconfig", "A=native", "B=native+minimal")
@@ -139,7 +139,7 @@ class Words(Case):
         self.assertTrue((self.top / "build/native/.config").exists())
 
 
-    def test_commands_that_only_pretend_write_nothing(self):
+    def test_dry_run_writes_nothing(self):
         self.edit("boards/native/defconfig", "# Board", "CONFIG_DYNSEL_MAX_RESOURCES=16\n# Board")
         self.edit("src/one.c", "int one(void)\n{", "int   one(void)\n{")
         files = [self.top / name for name in ("boards/native/defconfig", "src/one.c")]
@@ -165,7 +165,7 @@ class Building(Case):
             self.assertTrue(all(os.path.exists(self.top / c["file"]) for c in commands))
         self.assertFalse((self.top / "build/native+minimal+debug/obj/rr.o").exists())
 
-    def test_nothing_is_generated_in_the_source_tree(self):
+    def test_build_leaves_source_tree_unchanged(self):
         top = support.build_tree()
         self.addCleanup(shutil.rmtree, top)
         before = {p for p in top.rglob("*")}
@@ -175,21 +175,21 @@ class Building(Case):
         self.assertEqual({p for p in top.rglob("*") if p not in before and top / "build" not in p.parents},
                          {top / "build"})
 
-    def test_a_comment_rebuilds_nothing(self):
+    def test_comment_in_fragment_rebuilds_nothing(self):
         self.good()
         before = snapshot(self.top)
         self.edit("boards/native/defconfig", "# Board", "# The board")
         self.assert_nothing_done(self.good())
         self.assertEqual(snapshot(self.top), before)
 
-    def test_a_value_recompiles_only_who_includes_it(self):
+    def test_changed_value_recompiles_only_its_includers(self):
         self.good()
         self.edit("boards/native/defconfig", "CONFIG_", "CONFIG_DYNSEL_MAX_RESOURCES=5\nCONFIG_")
         said = self.good()
         self.assertIn("  CC    build/native/obj/one.o\n", said)
         self.assertNotIn("obj/two.o", said)
 
-    def test_a_header_that_was_tampered_with_is_made_again(self):
+    def test_modified_generated_header_is_restored(self):
         self.good()
         path = self.top / "build/native/gen/dynsel/autoconf.h"
         right = path.read_text()
@@ -197,25 +197,25 @@ class Building(Case):
         self.good()
         self.assertEqual(path.read_text(), right)
 
-    def test_a_header_that_was_deleted_is_made_again(self):
+    def test_deleted_generated_header_is_restored(self):
         self.good()
         path = self.top / "build/native/gen/dynsel/autoconf.h"
         path.unlink()
         self.good()
         self.assertTrue(path.exists())
 
-    def test_a_misspelt_option_in_a_source_stops_the_build(self):
+    def test_misspelt_option_in_source_fails_build(self):
         self.edit("src/one.c", "int one(void);", "#if CONFIG_DYNSEL_MAX_RESORCES\n#endif\nint one(void);")
         self.assertIn('"CONFIG_DYNSEL_MAX_RESORCES" is not defined', self.bad())
 
-    def test_overridden_values_are_told(self):
+    def test_overridden_values_are_noted(self):
         self.edit("configs/two.conf", "", "CONFIG_DYNSEL_MAX_RESOURCES=2\n")
         self.edit("configs/three.conf", "", "CONFIG_DYNSEL_MAX_RESOURCES=3\n")
         self.assertIn("note: configs/two.conf:1: CONFIG_DYNSEL_MAX_RESOURCES=2 is overridden by"
                       " configs/three.conf:1 (CONFIG_DYNSEL_MAX_RESOURCES=3)\n",
                       self.good("-n", "CONF=two,three"))
 
-    def test_another_board(self):
+    def test_second_board_builds_beside_native(self):
         self.addCleanup(shutil.rmtree, self.top / "boards/other")  # after its files, as cleanups run backwards
         for name in ("Kconfig.board", "board.py"):
             text = (self.top / "boards/native" / name).read_text(encoding="utf-8")
@@ -229,7 +229,7 @@ class Building(Case):
         self.assertIn("build it with: scons BOARD=other", self.good("other_defconfig"))
         self.assertIn("DYNSEL_MAX_RESOURCES  16 -> 4\n", self.good("diffconfig", "A=native", "B=other"))
 
-    def test_clean(self):
+    def test_clean_removes_outputs(self):
         self.good("CONF=clang,debug")
         self.good("-c", "CONF=clang,debug")
         self.assertFalse((self.top / "build/native+clang+debug").exists())
@@ -247,7 +247,7 @@ class Building(Case):
                         *flags.stdout.split()], check=True)
         self.assertEqual(subprocess.run([root / "hello"], check=True, capture_output=True).stdout, b"16\n")
 
-    def test_install_into_a_folder_with_a_blank_in_its_name(self):
+    def test_install_into_folder_with_blank_works(self):
         root = self.top / "build/a root"
         self.good("install", f"PREFIX={root}", "CONF=minimal")
         flags = subprocess.run(["pkg-config", "--cflags", "--libs", "dynsel"], text=True, check=True,
@@ -271,7 +271,7 @@ class Building(Case):
         self.good("-c", "install", f"PREFIX={root}", "CONF=minimal")
         self.assertEqual([p for p in root.rglob("*") if p.is_file()], [])
 
-    def test_a_missing_library_stops_only_who_needs_it(self):
+    def test_missing_library_fails_only_its_users(self):
         self.edit("examples/SConscript", '["hello.c"]', '["hello.c"], libs=["libpng"]')
         none = {"PKG_CONFIG_LIBDIR": "/nowhere"}
         status, said = scons(self.top, "build/native/libdynsel.a", env=none)
@@ -280,14 +280,14 @@ class Building(Case):
         self.assertEqual(status, 2, said)
         self.assertIn("libpng-dev is missing; on Debian and Ubuntu: apt-get install libpng-dev\n", said)
 
-    def test_verbose(self):
+    def test_verbose_prints_command_lines(self):
         self.good("-c", "CONF=debug")
         self.assertRegex(self.good("VERBOSE=1", "CONF=debug", "build/native+debug/obj/two.o"),
                          r"gcc -o build/native\+debug/obj/two.o -c -std=c11 .*-Wconversion")
 
 
 class Testing(Case):
-    def test_one_of_two_conditions_is_enough(self):
+    def test_test_with_alternative_conditions_runs_if_one_holds(self):
         for condition, runs in (("DYNSEL_POLICY_ROUND_ROBIN|DYNSEL_STATISTICS", True),
                                 ("DYNSEL_STATISTICS|!DYNSEL_IN_FLIGHT", False),
                                 ("DYNSEL_STATISTICS|DYNSEL_MAX_RESOURCES>=2", True)):
@@ -297,14 +297,14 @@ class Testing(Case):
                 self.assertEqual("tests/test_rr" in self.good("-n", "test"), runs)
         write(self.top / "tests/SConscript", SOURCES["tests/SConscript"])
 
-    def test_tools_that_are_missing(self):
+    def test_missing_tools_are_named(self):
         self.edit("tests/SConscript", '"test_other.c", libs=[]', '"test_other.c", libs=[], tools=["no-such-tool"]')
         self.assertEqual(self.good("test").splitlines()[-1], "3 passed, 0 failed")  # who only tests needs none
         said = self.bad("check", "build/native/tests/test_other.ok")
         self.assertIn("no-such-tool is missing; on Debian and Ubuntu: apt-get install no-such-tool\n", said)
         self.assertIn("failed: build/native/tests/test_other\n", said)
 
-    def test_what_only_check_runs(self):
+    def test_once_and_build_tests_run_in_check_only(self):
         shutil.rmtree(self.top / "build", ignore_errors=True)
         said = {target: self.good("-n", target) for target in ("test", "check")}
         for name, there in (("native/tests/test_plain", True), ("tests/test_script", False),
@@ -312,7 +312,7 @@ class Testing(Case):
             self.assertEqual(f"  TEST  build/{name}\n" in said["test"], there, said["test"])
             self.assertIn(f"  TEST  build/{name}\n", said["check"])
 
-    def test_an_interrupted_run_calls_nothing_failed_that_never_ran(self):
+    def test_interrupted_run_reports_unstarted_tests_as_not_failed(self):
         """It is interrupted while the first of two tests runs; the second then has no chance."""
         self.edit("tests/test_other.c", SOURCES["tests/test_other.c"], SLEEPER)
         self.edit("tests/SConscript", 'test("test_other.c"', 'test("test_fails.py")\ntest("test_other.c"')
@@ -339,7 +339,7 @@ class Testing(Case):
         while not path.exists() and process.poll() is None:
             time.sleep(0.01)
 
-    def test_counts_and_the_second_time(self):
+    def test_second_run_repeats_no_passed_test(self):
         shutil.rmtree(self.top / "build", ignore_errors=True)
         said = self.good("test")
         self.assertEqual(said.splitlines()[-1], "4 passed, 0 failed")
@@ -350,7 +350,7 @@ class Testing(Case):
                                                   "4 passed, 0 failed"])
         self.assertEqual(self.good("test", "CONF=minimal").splitlines()[-1], "3 passed, 0 failed")
 
-    def test_one_failure_hides_no_other(self):
+    def test_one_failure_hides_no_other_failure(self):
         self.edit("tests/test_other.c", "return 0", 'return puts("oh, no") > 0')
         self.edit("tests/test_other.c", "int main", "#include <stdio.h>\nint main")
         self.edit("tests/test_rr.c", "return 0", "return nonsense")
@@ -368,7 +368,7 @@ class Testing(Case):
         self.assertTrue((self.top / "build/native/tests/test_good@a.ok").exists())
         self.assertEqual(said.splitlines()[-1], "3 passed, 1 failed")
 
-    def test_a_heap_in_the_archive(self):
+    def test_archive_with_heap_call_is_refused(self):
         self.edit("src/two.c", "return 2", "void *volatile p = malloc(9); free(p); return 2")
         self.edit("src/two.c", "int two(void);", "#include <stdlib.h>\nint two(void);")
         self.edit("src/SConscript", '"two.c"', '"two.c", "three.c"')
@@ -378,16 +378,16 @@ class Testing(Case):
         for name in ("malloc", "free", "strdup"):
             self.assertRegex(said, rf"(two|three)\.o.* {name}: the library must not use a heap")
 
-    def test_a_public_header_that_needs_another(self):
+    def test_incomplete_public_header_is_refused(self):
         self.edit("include/dynsel/one.h", "int one(void);", "int one(void);\nsize_t many(void);")
         self.assertIn("<dynsel/one.h> must be usable alone", self.bad("test"))
 
     @unittest.skipUnless(shutil.which("g++"), "there is no C++ compiler")
-    def test_public_headers_are_cpp(self):
+    def test_public_headers_compile_as_cpp(self):
         self.edit("include/dynsel/one.h", "int one(void);", "int one(void);\nextern int new;")
         self.assertIn("<dynsel/one.h> must be usable alone", self.bad("test"))
 
-    def test_a_size_limit(self):
+    def test_exceeded_size_limit_fails(self):
         said = self.good("size")
         self.assertRegex(said, r"object +text +rodata +data +bss +frame +in\none.o +\d+")
         self.edit("boards/native/board.py", "limits=limits(config)", 'limits={"bss": 64}')
@@ -406,7 +406,7 @@ class Checking(Case):
     VARIANTS = ("native", "native+clang", "native+sanitize", "native+minimal", "native+full", "native+tiny",
                 "native+tiny_in_flight")
 
-    def test_all_gates_and_the_second_time(self):
+    def test_gates_run_once_until_inputs_change(self):
         shutil.rmtree(self.top / "build", ignore_errors=True)
         self.edit("src/SConscript", 'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n',
                   'when=["DYNSEL_POLICY_ROUND_ROBIN"])\n' + self.uses_all_options())
@@ -431,7 +431,7 @@ class Checking(Case):
         kconf = configs.parse_kconfig(self.top, "native")
         return "".join(f"# {s.name}\n" for s in kconf.unique_defined_syms)
 
-    def test_a_missing_tool_is_an_error_that_names_its_package(self):
+    def test_missing_tool_error_names_package(self):
         folder = self.top / "build/few-tools"
         folder.mkdir(parents=True)
         for program in ("gcc", "ar", "nm", "size", "ld", "as", "timeout", "prlimit", "clang", "sh", "python3", "env",

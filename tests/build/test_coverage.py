@@ -34,7 +34,7 @@ class Table(unittest.TestCase):
                           ["all", "3", "2005", "99.9", "%", "4", "75.0", "%"]])
         self.assertEqual(len({len(row) for row in rows}), 1)
 
-    def test_nothing_compiled_is_a_mistake(self):
+    def test_coverage_without_compiled_source_is_refused(self):
         with self.assertRaisesRegex(coverage.UserMistake, "no source of the library"):
             coverage.table([])
 
@@ -59,7 +59,7 @@ class Running(unittest.TestCase):
         self.assertTrue(re.search(r"^all +3 +\d+ +\d+\.\d % +2 +\d+\.0 %$", said, re.M), said)
         return found["branch_covered"], found["branch_total"]
 
-    def test_the_branches_of_this_run_and_no_earlier_one(self):
+    def test_coverage_counts_current_run_only(self):
         self.assertEqual(self.branches(), (1, 2))
         self.assertEqual(self.branches(), (1, 2))
         self.calls("two(4) + 1")
@@ -69,7 +69,7 @@ class Running(unittest.TestCase):
         self.calls(2)
         self.assertEqual(self.branches(), (1, 2))
 
-    def test_a_failed_test_fails_it(self):
+    def test_failed_test_fails_coverage(self):
         write(self.top / "tests/test_other.c", "int main(void)\n{\n    return 1;\n}\n")
         status, said = scons(self.top, "coverage")
         self.assertEqual(status, 2, said)

@@ -53,11 +53,11 @@ class Text(unittest.TestCase):
         self.assertEqual(footprint.renewed(TEXT, FIGURES, {"gcc": "12.2.0"}), RENEWED)
         self.assertEqual(footprint.renewed(RENEWED, FIGURES, {"gcc": "12.2.0"}), RENEWED)
 
-    def test_rows_that_were_not_measured_stay(self):
+    def test_unmeasured_rows_stay(self):
         found = footprint.renewed(RENEWED, {"b": {**FIGURES["b"], "stack": 401}}, {"cc": "3.2.1"})
         self.assertEqual(found, RENEWED.replace("999 | 400", "999 | 401"))
 
-    def test_a_figure_that_there_is_not(self):
+    def test_unknown_figure_is_refused(self):
         with self.assertRaises(UserMistake) as raised:
             footprint.renewed(TEXT.replace("with toy", "with tooy"), FIGURES, {})
         self.assertEqual(raised.exception.lines,
@@ -77,7 +77,7 @@ class Build(unittest.TestCase):
         cls.top = support.build_tree()
         cls.addClassCleanup(shutil.rmtree, cls.top)
 
-    def test_measured_written_and_compared(self):
+    def test_footprint_is_measured_written_and_compared(self):
         doc = self.top / footprint.DOC
         write(doc, self.DOC)
         status, said = scons(self.top, "-n", "footprint")
@@ -120,7 +120,7 @@ class Build(unittest.TestCase):
         status, _ = scons(self.top, gate, "VARIANTS=native,native+minimal,native+minimal~POLICY_ROUND_ROBIN=y")
         self.assertEqual(status, 2, "and they are where they are built")
 
-    def test_what_is_wrong_in_the_document(self):
+    def test_mistakes_in_document_are_refused(self):
         for text, line in (
                 ("Nothing.\n", "doc/footprint.md: nothing is measured; put <!-- measured: VARIANT --> above a table"),
                 (self.DOC.replace("`minimal`", "`minimla`"), "doc/footprint.md: no fragment named 'minimla'; did you"),

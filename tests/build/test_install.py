@@ -63,7 +63,7 @@ class Project(unittest.TestCase):
     def works(self, program):
         self.run_here(*RUNNER, str(self.folder / program))
 
-    def test_by_hand(self):
+    def test_installed_library_links_with_plain_flags(self):
         flags = ["-pthread"] if option("DYNSEL_CONTEXT_THREADS") else []
         libraries = ["-lOpenCL"] if option("DYNSEL_BACKEND_OPENCL") else []
         machine = [f for f in self.pkg_config("--cflags") if f.startswith("-m")]
@@ -135,7 +135,7 @@ endif()
         wanted = {p.name for p in top.iterdir() if p.suffix in (".h", ".def")} | set(GENERATED)
         self.assertEqual({p.name for p in (ROOT / "include/dynsel").iterdir()}, wanted)
 
-    def test_everybody_can_read_it(self):
+    def test_installed_files_are_readable_by_all(self):
         for path in ROOT.rglob("*"):
             if path.is_file():
                 self.assertEqual(path.stat().st_mode & 0o777, 0o755 if path.parent.name == "bin" else 0o644, path)

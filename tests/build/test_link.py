@@ -59,11 +59,11 @@ class Link(unittest.TestCase):
         result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         return result.returncode, result.stderr
 
-    def test_same_configuration(self):
+    def test_same_configuration_links(self):
         status, said = self.link(HEADER)
         self.assertEqual(status, 0, said)
 
-    def test_other_configuration(self):
+    def test_other_configuration_does_not_link(self):
         other = re.sub("CONFIG_TAG c[0-9a-f]{8}", "CONFIG_TAG c0badc0de", HEADER)
         self.assertNotEqual(other, HEADER)
         status, said = self.link(other)

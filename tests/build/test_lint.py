@@ -23,29 +23,29 @@ class Lint(unittest.TestCase):
         finally:
             variants.DEFAULT_BOARD = default
 
-    def test_clean(self):
+    def test_clean_removes_outputs(self):
         self.assertEqual(self.findings(), [])
 
-    def test_unknown_name_in_a_source(self):
+    def test_unknown_option_in_source_is_found(self):
         self.assertEqual(self.findings(source=USES + "#if CONFIG_DYNSEL_CASHE\n"),
                          ["src/x.c:17: no option named DYNSEL_CASHE; did you mean DYNSEL_CACHE?"])
 
-    def test_long_lines(self):
+    def test_long_lines_are_found(self):
         self.assertEqual(self.findings(source=USES + "/* " + 94 * "x" + " */\n"), [])
         self.assertEqual(self.findings(source=USES + "/* " + 95 * "x" + " */\n"),
                          ["src/x.c:17: 101 columns, 100 are allowed"])
 
-    def test_ifdef(self):
+    def test_ifdef_of_option_is_found(self):
         self.assertEqual(self.findings(source=USES + "#ifdef CONFIG_DYNSEL_CACHE\n"),
                          ["src/x.c:17: '#ifdef CONFIG_DYNSEL_CACHE': options are 0 or 1, so write"
                           " #if CONFIG_..."])
 
-    def test_unused(self):
+    def test_unused_option_is_found(self):
         found = self.findings(source=USES.replace("DYNSEL_MASK", "DYNSEL_X"))
         self.assertEqual(len(found), 1)
         self.assertIn("DYNSEL_MASK is used nowhere", found[0])
 
-    def test_symbols(self):
+    def test_incomplete_options_are_found(self):
         for kconfig, message in (
                 ("\tbool \"P\"\n", "has a prompt and no help text"),
                 ("\tint\n\trange 1 2\n", "has no default"),
@@ -56,11 +56,11 @@ class Lint(unittest.TestCase):
             self.assertEqual([m for m in found if message in m], found)
             self.assertEqual(len(found), 1, found)
 
-    def test_unnamed_choice(self):
+    def test_unnamed_choice_is_found(self):
         found = self.findings(support.KCONFIG.replace("choice DYNSEL_COLOUR\n", "choice\n"))
         self.assertTrue(any("a choice without a name" in m for m in found), found)
 
-    def test_defconfig_that_is_not_minimal(self):
+    def test_redundant_line_in_defconfig_is_found(self):
         self.assertEqual(self.findings(board__plain="CONFIG_DYNSEL_COLOUR_RED=y\n"),
                          ["boards/plain/defconfig: not minimal; `scons BOARD=plain savedefconfig`"
                           " makes it so"])
@@ -69,7 +69,7 @@ class Lint(unittest.TestCase):
         self.assertEqual(self.findings(f="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_RADIO=y\n"), [])
         self.assertEqual(len(self.findings(f="CONFIG_DYNSEL_RADIO=y\n")), 1)
 
-    def test_source_that_no_sconscript_lists(self):
+    def test_unlisted_source_is_found(self):
         top = support.menu_tree()
         self.addCleanup(shutil.rmtree, top)
         support.write(top / "src/x.c", "")

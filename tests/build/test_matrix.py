@@ -21,7 +21,7 @@ class Drawing(unittest.TestCase):
     def drawn(self, count, seed, board="radio"):
         return matrix.drawn(self.top, variants.Variant(board), count, seed)
 
-    def test_the_seed_decides(self):
+    def test_same_seed_draws_same_configurations(self):
         first = self.drawn(10, 1)
         self.assertEqual(first, self.drawn(10, 1))
         self.assertEqual(first[:4], self.drawn(4, 1))
@@ -36,7 +36,7 @@ class Drawing(unittest.TestCase):
                 self.assertEqual(config.notes, [])
                 self.assertEqual(variants.parse(self.top, variant.name), variant)
 
-    def test_every_value_comes_and_ends_come_often(self):
+    def test_all_values_are_drawn_and_ends_often(self):
         found = [configs.load(self.top, "radio", v.layers(self.top)) for v in self.drawn(200, 4)]
         for name in ("DYNSEL_CACHE", "DYNSEL_RADIO", "DYNSEL_COLOUR_RED", "DYNSEL_COLOUR_BLUE",
                      "DYNSEL_COLOUR_RADIO"):
@@ -48,7 +48,7 @@ class Drawing(unittest.TestCase):
             for end in (low, high):
                 self.assertGreater(values.count(end), len(values) // 20, (name, end))
 
-    def test_a_menu_with_little_to_draw(self):
+    def test_too_small_menu_is_refused(self):
         with self.assertRaisesRegex(matrix.UserMistake, r"50 draws gave no other configuration .*RANDOM="):
             matrix.drawn(self.top, variants.Variant("plain", settings=("CACHE=n",)), 10 ** 4, 5)
 
@@ -59,7 +59,7 @@ class Building(unittest.TestCase):
         cls.top = support.build_tree()
         cls.addClassCleanup(shutil.rmtree, cls.top)
 
-    def test_a_failure_is_named_with_what_brings_it_back(self):
+    def test_failed_configuration_is_named_with_its_command(self):
         support.write(self.top / "src/rr.c", "int rr(void);\nint rr(void)\n{\n    return nonsense;\n}\n")
         status, said = scons(self.top, "matrix", "RANDOM=6", "SEED=5")
         self.assertIn("matrix: RANDOM=6 SEED=5\n", said)

@@ -67,7 +67,7 @@ class Menuconfig(unittest.TestCase):
         cls.top = support.build_tree()
         cls.addClassCleanup(shutil.rmtree, cls.top)
 
-    def test_a_new_fragment(self):
+    def test_new_fragment_is_saved(self):
         terminal = Terminal(self.top, "menuconfig", "SAVE=small")
         terminal.expect("saved to configs/small.conf")
         terminal.send("/max_resources\n")
@@ -115,7 +115,7 @@ class Menuconfig(unittest.TestCase):
         terminal.expect("No changes to save")
         self.assertEqual(terminal.status(), 0)
 
-    def test_the_menu_can_mend_what_has_no_target(self):
+    def test_menu_repairs_configuration_without_target(self):
         path = self.top / "configs/none.conf"
         support.write(path, "CONFIG_DYNSEL_TARGET_UNKNOWN=n\n")
         self.addCleanup(path.unlink)
@@ -130,7 +130,7 @@ class Menuconfig(unittest.TestCase):
         self.assertEqual(terminal.status(), 0)
         self.assertNotIn("=n", path.read_text(encoding="utf-8"))
 
-    def test_leaving_without_a_change_asks_and_writes_nothing(self):
+    def test_unchanged_menu_quits_without_question(self):
         before = support.snapshot(self.top, "configs")
         terminal = Terminal(self.top, "menuconfig", "CONF=debug")
         terminal.expect("saved to configs/debug.conf")
@@ -139,13 +139,13 @@ class Menuconfig(unittest.TestCase):
         self.assertEqual(terminal.status(), 0)
         self.assertEqual(support.snapshot(self.top, "configs"), before)
 
-    def test_a_terminal_that_cannot_draw(self):
+    def test_dumb_terminal_is_refused(self):
         for term in ("dumb", "no-such-terminal"):
             terminal = Terminal(self.top, "menuconfig", term=term)
             terminal.expect(f"menuconfig needs a terminal on which it can draw (TERM is {term})")
             self.assertEqual(terminal.status(), 2)
 
-    def test_wrong_files_must_be_mended_first(self):
+    def test_menu_refuses_wrong_files(self):
         support.write(self.top / "configs/wrong.conf", "CONFIG_DYNSEL_MAX_RESOURCES=0\n")
         terminal = Terminal(self.top, "menuconfig", "CONF=wrong")
         terminal.expect("configs/wrong.conf:1: CONFIG_DYNSEL_MAX_RESOURCES=0 is out of range")

@@ -20,25 +20,25 @@ class Comparing(unittest.TestCase):
     def complaints(self, *rows, found=tuple(FOUND)):
         return misra.compare(list(found), HEAD + "".join(f"| {row} |\n" for row in rows))
 
-    def test_what_is_listed_may_be(self):
+    def test_listed_deviation_passes(self):
         self.assertEqual(self.complaints("15.5 | advisory | everywhere | why", "2.5 | advisory | `generated/` | why"), [])
         self.assertEqual(self.complaints("15.5 | advisory | `src/a/one.c`, `include/` | why",
                                          "2.5 | advisory | `generated/dynsel/autoconf.h` | why"), [])
 
-    def test_what_is_not_listed_may_not(self):
+    def test_unlisted_deviation_fails(self):
         said = self.complaints("2.5 | advisory | everywhere | why")
         self.assertEqual([line.split(":")[:2] for line in said], [["include/dynsel/x.h", "9"], ["src/a/one.c", "3"]])
         self.assertIn("rule 15.5 is not kept; keep it, or list a deviation", said[0])
         said = self.complaints("15.5 | advisory | `src/a/` | why", "2.5 | advisory | everywhere | why")
         self.assertEqual([line.split(":")[0] for line in said], ["include/dynsel/x.h"])
 
-    def test_what_nobody_needs_goes(self):
+    def test_unneeded_row_fails(self):
         said = self.complaints("15.5 | advisory | everywhere | why", "2.5 | advisory | `generated/`, `src/b.c` | why",
                                "17.2 | required | everywhere | why")
         self.assertEqual(said, ["doc/misra.md:4: nothing deviates from rule 2.5 in src/b.c any more; delete it",
                                 "doc/misra.md:5: nothing deviates from rule 17.2 any more; delete it"])
 
-    def test_rows_that_are_none(self):
+    def test_malformed_rows_fail(self):
         said = self.complaints("15.5 | whenever | everywhere | why", "15.5 | advisory | everywhere | ", found=())
         self.assertEqual([line.split(": ")[0] for line in said], ["doc/misra.md:3", "doc/misra.md:4"])
         self.assertIn("a row is | rule |", said[0])
@@ -54,7 +54,7 @@ class Looking(unittest.TestCase):
         write(cls.top / "src/one.c", "#include <dynsel/autoconf.h>\nint one(void);\nint one(void)\n{\n"
                                      "    goto end;\nend:\n    return CONFIG_DYNSEL_MAX_RESOURCES;\n}\n")
 
-    def test_the_sources_and_only_those_of_the_library(self):
+    def test_all_sources_of_library_are_checked_and_no_others(self):
         rows = "".join(f"| {rule} | advisory | everywhere | of this small tree |\n" for rule in ("2.5",))
         write(self.top / "doc/misra.md", HEAD + rows)
         status, said = scons(self.top, "misra")
@@ -74,7 +74,7 @@ class Looking(unittest.TestCase):
         self.assertEqual(status, 2, said)
         self.assertIn("src/lost.c: no configuration that is looked at compiles it; add one", said)
 
-    def test_without_cppcheck(self):
+    def test_missing_cppcheck_is_error(self):
         folder = self.top / "build/few-tools"
         folder.mkdir(parents=True)
         for program in ("gcc", "ar", "sh", "python3", "env"):

@@ -20,13 +20,13 @@ def compiled(assertion):
 
 
 class Reports(unittest.TestCase):
-    def test_a_backend_that_lacks_a_report_does_not_compile(self):
+    def test_backend_without_required_report_does_not_compile(self):
         for reports in (TIMELESS, "0", "DYNSEL_TASK_TIME"):
             status, said = compiled(f"DYNSEL_ASSERT_REPORTS({reports}, DYNSEL_AUTO_TUNE_NEEDS);")
             self.assertNotEqual(status, 0, reports)
             self.assertIn("the backend does not report what the policy needs", said)
 
-    def test_a_backend_that_reports_enough_compiles(self):
+    def test_backend_with_required_reports_compiles(self):
         for reports, needs in ((TIMELESS, "DYNSEL_DYNAMIC_LOAD_NEEDS"), ("0", "0"),
                                ("DYNSEL_INLINE_REPORTS", "DYNSEL_AUTO_TUNE_NEEDS"), ("~0u", "0")):
             status, said = compiled(f"DYNSEL_ASSERT_REPORTS({reports}, {needs});")

@@ -28,7 +28,7 @@ def built(case, name, umask, time, **variables):
 
 
 class Reproducible(unittest.TestCase):
-    def test_two_builds(self):
+    def test_two_builds_are_identical(self):
         first = built(self, "", 0o022, 1_000_000_000)
         second = built(self, "-elsewhere, in a folder with a longer name", 0o077, 1_500_000_000, LANG="C.UTF-8",
                        TZ="Asia/Tokyo", USER="somebody", HOSTNAME="elsewhere")

@@ -33,42 +33,42 @@ class Runs(unittest.TestCase):
         self.assertEqual((self.folder / "it.ok").exists(), status == 0)
         return status, runs, said.getvalue()
 
-    def test_once_when_it_passes(self):
+    def test_passing_test_runs_once(self):
         self.assertEqual(self.run_script("true"), (0, 1, ""))
 
-    def test_once_when_it_fails(self):
+    def test_failing_test_runs_once(self):
         status, runs, said = self.run_script('echo "a leak"; exit 23')
         self.assertEqual((status, runs), (23, 1))
         self.assertIn("exit status 23", said)
         self.assertIn("a leak", said)
 
-    def test_again_when_the_tracer_crashed(self):
+    def test_crashed_tracer_repeats_test(self):
         status, runs, said = self.run_script(f'[ $ran -lt 2 ] || exit 0; {CRASH}')
         self.assertEqual((status, runs), (0, 2))
         self.assertIn("LeakSanitizer itself crashed", said)
 
-    def test_a_failure_after_a_crash_counts(self):
+    def test_failure_after_tracer_crash_fails(self):
         status, runs, _ = self.run_script(f'[ $ran -lt 2 ] || exit 5; {CRASH}')
         self.assertEqual((status, runs), (5, 2))
 
-    def test_who_waits_for_ever_is_stopped_by_the_clock(self):
+    def test_blocked_test_is_stopped_by_clock(self):
         for deaf in ("", "trap '' TERM; "):
             _, _, said = self.run_script(deaf + "while true; do sleep 0.1; done", seconds=1, patience=1)
             self.assertIn("not done after 1 s on the clock, so it waits for what never comes", said)
 
-    def test_who_loops_for_ever_is_stopped_by_its_processor_time(self):
+    def test_looping_test_is_stopped_by_processor_time(self):
         for loop in ("while true; do :; done", "sh -c 'while true; do :; done'; exit $?"):
             _, _, said = self.run_script(loop, seconds=1, patience=100)
             self.assertIn("not done after 1 s of processor time, so it loops or is too slow", said)
 
-    def test_the_limit_is_no_matter_of_how_long_others_keep_it_waiting(self):
+    def test_waiting_time_is_no_processor_time(self):
         self.assertEqual(self.run_script("sleep 2", seconds=1), (0, 1, ""))
 
-    def test_who_crashed_is_told_from_who_does_not_end(self):
+    def test_crash_and_timeout_are_distinguished(self):
         _, _, said = self.run_script("kill -SEGV $$")
         self.assertIn("killed by signal 11", said)
 
-    def test_not_for_ever(self):
+    def test_repeated_tracer_crash_fails(self):
         status, runs, said = self.run_script(CRASH)
         self.assertEqual((status, runs), (1, runner.TRIES))
         self.assertIn("FAILED", said)

@@ -44,7 +44,7 @@ class Saving(Case):
                          "CONFIG_DYNSEL_COLOUR_BLUE=y\n")
         self.assertEqual(self.load("plain", "mine")["DYNSEL_GREETING"], 'say "hi"')
 
-    def test_what_follows_by_itself_is_not_written(self):
+    def test_implied_values_are_not_written(self):
         early = ("config DYNSEL_EARLY\n\tbool \"Early\"\n\tdefault y if DYNSEL_CACHE\n\thelp\n"
                  "\t  Follows what is defined below.\n")
         self.tree(kconfig=early + support.KCONFIG)
@@ -56,19 +56,19 @@ class Saving(Case):
         self.save({"DYNSEL_CACHE": "n"}, BOARD="plain", SAVE="off")
         self.assertEqual(self.read("configs/off.conf"), "CONFIG_DYNSEL_CACHE=n\n")
 
-    def test_a_feature_lost_with_another_is_taken_back_explicitly(self):
+    def test_lost_feature_is_disabled_explicitly(self):
         self.tree(board__radio="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_RADIO=y\n")
         self.save({"DYNSEL_CACHE": "n"}, BOARD="radio", SAVE="off")
         self.assertEqual(self.read("configs/off.conf"), "CONFIG_DYNSEL_CACHE=n\nCONFIG_DYNSEL_RADIO=n\n")
         self.load("radio", "off")
 
-    def test_comments_and_order_stay_and_stale_lines_go(self):
+    def test_save_keeps_comments_and_order_and_drops_stale_lines(self):
         self.tree(f="# why we cache\nCONFIG_DYNSEL_MASK=0x11\nCONFIG_DYNSEL_CACHE=y\n\n# end\n")
         self.save({"DYNSEL_MASK": "0x10", "DYNSEL_CACHE_LINES": "3"}, BOARD="plain", CONF="f")
         self.assertEqual(self.read("configs/f.conf"),
                          "# why we cache\nCONFIG_DYNSEL_CACHE=y\n\n# end\nCONFIG_DYNSEL_CACHE_LINES=3\n")
 
-    def test_a_fragment_may_keep_saying_what_is_the_default(self):
+    def test_fragment_may_keep_default_value(self):
         self.tree(f="CONFIG_DYNSEL_COLOUR_RED=y\nCONFIG_DYNSEL_CACHE=n\n")
         self.save({"DYNSEL_MASK": "0x11"}, BOARD="plain", CONF="f")
         self.assertEqual(self.read("configs/f.conf"), "CONFIG_DYNSEL_COLOUR_RED=y\n"
@@ -89,7 +89,7 @@ class Saving(Case):
         menu.savedefconfig(self.session(BOARD="plain", CONF="a,b", SAVE="defconfig"))
         self.assertEqual(self.load("plain").values(), wanted)
 
-    def test_nothing_is_saved_while_an_assignment_is_lost(self):
+    def test_lost_assignment_prevents_save(self):
         text = "CONFIG_DYNSEL_CACHE_LINES=5\n"
         self.tree(board__plain=text)
         with self.assertRaisesRegex(UserMistake, "did not take effect"):
@@ -101,7 +101,7 @@ class WhereTo(Case):
     def target(self, **arguments):
         return menu.target_of(self.session(BOARD="plain", **arguments)).path
 
-    def test_what_is_saved_is_what_the_same_line_builds(self):
+    def test_save_target_follows_command_line(self):
         self.tree(a="", b="")
         self.assertEqual(self.target(), "boards/plain/defconfig")
         self.assertEqual(self.target(CONF="a"), "configs/a.conf")
@@ -109,7 +109,7 @@ class WhereTo(Case):
         self.assertEqual(self.target(CONF="a,b", SAVE="b"), "configs/b.conf")
         self.assertEqual(self.target(CONF="a", SAVE="defconfig"), "boards/plain/defconfig")
 
-    def test_where_it_would_be_unclear_it_must_be_said(self):
+    def test_unclear_save_target_is_refused(self):
         self.tree(a="", b="")
         for arguments, message in (({"CONF": "a,b"}, "say which one to save to"),
                                    ({"CONF": "a,b", "SAVE": "a"}, "only the last fragment"),
@@ -132,11 +132,11 @@ class Header(Case):
             self.assertIn(line, lines)
         self.assertIn("variant plain", lines[0])
 
-    def test_a_number_without_a_value_is_left_out(self):
+    def test_number_without_value_is_omitted(self):
         self.tree()
         self.assertNotIn("CACHE_LINES", header.autoconf(self.load()))
 
-    def test_the_tag_follows_the_values_alone(self):
+    def test_tag_depends_on_values_only(self):
         self.tree(a="# words\nCONFIG_DYNSEL_CACHE=n\n", b="CONFIG_DYNSEL_CACHE=y\n")
 
         def tag(*fragments):

@@ -74,7 +74,7 @@ class Growth(unittest.TestCase):
     def row(self, name, **sizes):
         return size.Row(name, {**dict.fromkeys(size.COLUMNS, 0), **sizes})
 
-    def test_limit_names_what_grew_and_by_how_much(self):
+    def test_exceeded_limit_names_grown_objects_and_bytes(self):
         rows = [self.row("a.o", text=70), self.row("b.o", text=50)]
         before = size.Before({"a.o": {"text": 40}, "b.o": {"text": 50}})
         self.assertEqual(size.past_limits(rows, {"text": 100, "bss": 0}, before),
@@ -83,7 +83,7 @@ class Growth(unittest.TestCase):
                          ["text is 120 bytes, 20 past the limit of 100: largest are a.o with 70, b.o with 50"])
         self.assertEqual(size.past_limits(rows, {"text": 120, "bss": 0}, size.Before()), [])
 
-    def test_flash_is_what_has_contents(self):
+    def test_flash_sums_sections_with_contents(self):
         rows = [self.row("a.o", text=7, rodata=2, data=1, bss=9)]
         self.assertEqual(size.past_limits(rows, {"flash": 9}, size.Before({"a.o": {"text": 6, "rodata": 2}})),
                          ["flash is 10 bytes, 1 past the limit of 9: grew a.o by 2"])
@@ -93,7 +93,7 @@ class Growth(unittest.TestCase):
         self.assertEqual(text.splitlines()[-3].split(), ["total", "7", "0", "0", "0", "9"])
         self.assertEqual(text.splitlines()[-2].split(), ["limit", "9", "-", "-", "-", "-"])
 
-    def test_relocated_constants_are_constants(self):
+    def test_relocated_constants_count_as_rodata(self):
         self.assertEqual(size._column(".data.rel.ro.local.ops"), "rodata")
         self.assertEqual(size._column(".data.rel.local.backend"), "data")
         self.assertEqual(size._column(".tbss.state"), "bss")
@@ -131,23 +131,23 @@ class Stack(unittest.TestCase):
         graph = self.graph(use=USE, more="int hidden(void);\nint hidden(void) { return 1; }\n")
         self.assertEqual(set(graph.public()), {"ask", "draw", "colour", "each"})
 
-    def test_headers_of_others_declare_nothing_here(self):
+    def test_foreign_headers_declare_no_public_function(self):
         write(self.top / "include/dynsel/shape.h", OPERATIONS.replace("typedef", "#include <string.h>\ntypedef", 1))
         self.assertNotIn("memcpy", interface.Interface(COMPILER, "asked").functions)
 
-    def test_an_operation_goes_to_all_tables_and_to_no_other_slot(self):
+    def test_operation_call_reaches_its_slot_of_all_tables(self):
         graph = self.graph(use=USE, tables=TABLES)
         self.assertEqual(self.chain(graph, "draw"), ["draw", "small"])
         self.assertEqual(graph.public()["draw"].outside, {"fill"})
         self.assertEqual(graph.public()["draw"].users, set())
 
-    def test_what_the_program_brings_is_named(self):
+    def test_functions_of_program_are_named(self):
         graph = self.graph(use=USE, tables=TABLES)
         self.assertEqual(self.chain(graph, "ask"), ["ask"])
         self.assertEqual(graph.public()["ask"].users, {"answer"})
         self.assertEqual(graph.public()["colour"].users, {"colour"})
 
-    def test_the_librarys_own_tables_and_task_function(self):
+    def test_library_tables_and_task_function_are_followed(self):
         """One part of the library calls another through a table in a private header, and starts it as a task."""
         write(self.top / "include/dynsel/config.h", "#define CONFIG_DYNSEL_COMMAND_GROUPS 1\n")
         write(self.top / "src/groups/group.h", "typedef struct held {\n    answer_fn kept;\n} held;\n")
@@ -172,12 +172,12 @@ class Stack(unittest.TestCase):
         self.assertEqual(self.chain(graph, "each"), ["each", "end"])
         self.assertEqual(graph.public()["colour"].users, {"kept"})
 
-    def test_a_parameter_goes_where_the_object_takes_addresses(self):
+    def test_parameter_call_reaches_functions_with_taken_address(self):
         graph = self.graph(use=USE, tables=TABLES)
         self.assertEqual(self.chain(graph, "each"), ["each", "apply", "down"])
         self.assertGreater(graph.public()["each"].bytes, 256)
 
-    def test_a_jump_needs_no_frame(self):
+    def test_tail_call_releases_frame(self):
         source = ('#include <dynsel/shape.h>\nvoid fill(char *bytes);\nint after(int n);\n'
                   'int each(int n)\n{\n    {\n        char bytes[200];\n        fill(bytes);\n        n = bytes[n];\n    }\n'
                   '    return after(n);\n}\n')
@@ -186,13 +186,13 @@ class Stack(unittest.TestCase):
         self.assertLess(jumped, called)
         self.assertGreaterEqual(jumped, 200)
 
-    def test_a_jump_beside_a_call_counts_as_a_call(self):
+    def test_tail_call_beside_call_keeps_frame(self):
         source = ('#include <dynsel/shape.h>\nvoid fill(char *bytes);\nint after(int n);\n'
                   'int each(int n)\n{\n    if (n > 0) {\n        char bytes[200];\n        fill(bytes);\n'
                   '        n = after(bytes[n]);\n        fill(bytes);\n    }\n    return after(n);\n}\n')
         self.assertGreaterEqual(self.graph("-O2", use=source, more=AFTER).public()["each"].bytes, 300)
 
-    def test_recursion_is_told_with_its_cycle(self):
+    def test_recursion_error_names_cycle(self):
         self.assertEqual(self.mistakes(
             use='#include <dynsel/shape.h>\nint other(int n);\n'
                 'int each(int n)\n{\n    return other(n) + 1;\n}\n',
@@ -200,21 +200,21 @@ class Stack(unittest.TestCase):
                  'int other(int n)\n{\n    return n > 9 ? n : each(n + 1) + 1;\n}\n'),
             ["use.c:3:5: recursion without a bound: each() -> other() -> each()"])
 
-    def test_recursion_through_a_table(self):
+    def test_recursion_through_table_is_error(self):
         said = self.mistakes(use=USE, tables='#include <dynsel/shape.h>\nextern const question again;\n'
                              'static int deeper(int n)\n{\n    return draw(&again, n) + 1;\n}\n'
                              "const shape_ops deep_ops = {.draw = deeper};\n")
         self.assertEqual(len(said), 1, said)
         self.assertIn("recursion without a bound: draw() -> deeper() -> draw()", said[0])
 
-    def test_a_variable_length_array(self):
+    def test_variable_length_array_is_error(self):
         self.assertEqual(self.mistakes(
             use="#include <dynsel/shape.h>\nvoid fill(char *bytes);\n"
                 "int each(int n)\n{\n    char bytes[n];\n    fill(bytes);\n    return bytes[0];\n}\n"),
             ["use.c:3:5: each() needs stack whose size shows only when it runs (a variable-length array or"
              " alloca)"])
 
-    def test_an_unknown_pointer(self):
+    def test_call_through_unknown_pointer_is_error(self):
         for declared in ("static int (*volatile hook)(int);", "extern int (*hook)(int);"):
             self.assertEqual(self.mistakes(
                 use=f"#include <dynsel/shape.h>\n{declared}\n"
@@ -222,13 +222,13 @@ class Stack(unittest.TestCase):
                 ["use.c:5:12: each() calls through the pointer 'hook', and nothing tells where to: use a table"
                  " of operations (a const ..._ops) or a parameter"])
 
-    def test_an_unknown_pointer_beside_addresses_that_are_taken(self):
+    def test_unknown_pointer_beside_taken_addresses_is_error(self):
         said = self.mistakes(use=USE.replace("return apply(", "return hook(n) + apply(")
                              .replace("void fill", "extern int (*hook)(int);\nvoid fill"), tables=TABLES)
         self.assertEqual(len(said), 1, said)
         self.assertIn("each() calls through the pointer 'hook'", said[0])
 
-    def test_a_function_of_a_driver(self):
+    def test_driver_function_is_named_below_table(self):
         source = ('#include <dynsel/shape.h>\n#define CL_API_CALL\n'
                   "typedef int(CL_API_CALL *found_fn)(int);\nextern found_fn find(void);\n"
                   "int each(int n)\n{\n    const found_fn found = find();\n    return found(n) + 1;\n}\n")
@@ -237,7 +237,7 @@ class Stack(unittest.TestCase):
         self.assertEqual(graph.public()["each"].outside, {"find", "found"})
         self.assertEqual(len(self.mistakes(use=source.replace("CL_API_CALL *", "*"))), 1)
 
-    def test_a_pointer_in_a_structure_that_is_no_table(self):
+    def test_pointer_in_plain_structure_is_error(self):
         said = self.mistakes(use="#include <dynsel/shape.h>\nstruct own { int (*next)(int); };\n"
                                  "extern struct own own;\n"
                                  "int each(int n)\n{\n    return own.next(n) + 1;\n}\n")
@@ -258,7 +258,7 @@ class Stack(unittest.TestCase):
         self.assertEqual(len(said), 1)
         self.assertRegex(said[0], rf"largest are down with {down}, .* \(3 more functions are past it\)$")
 
-    def test_the_table_has_100_columns(self):
+    def test_table_is_at_most_100_columns_wide(self):
         long = USE.replace("apply", "apply" * 9).replace("down", "down" * 9)
         graph = self.graph(use=long, tables=TABLES)
         self.assertIn("down" * 9, size.stack_table("v", graph, {}))
@@ -269,7 +269,7 @@ class Stack(unittest.TestCase):
 class Linked(unittest.TestCase):
     """What a program keeps of an archive."""
 
-    def test_only_what_is_used_counts(self):
+    def test_only_used_functions_count(self):
         top = Path(tempfile.mkdtemp(prefix="dynsel-linked-"))
         self.addCleanup(shutil.rmtree, top)
         self.addCleanup(os.chdir, os.getcwd())
@@ -308,7 +308,7 @@ class Build(unittest.TestCase):
         cls.top = support.build_tree()
         cls.addClassCleanup(shutil.rmtree, cls.top)
 
-    def test_a_limit_that_is_none(self):
+    def test_unknown_limit_is_refused(self):
         board = self.top / "boards/native/board.py"
         text = board.read_text(encoding="utf-8")
         self.addCleanup(write, board, text)
@@ -318,14 +318,14 @@ class Build(unittest.TestCase):
         self.assertEqual(said.count("no limit is named"), 1)
         self.assertIn("native: no limit is named 'stakc'; did you mean stack? (there are: text, ", said)
 
-    def test_missing_elftools_is_a_line_that_names_the_package(self):
+    def test_missing_elftools_error_names_package(self):
         write(self.top / "modules/elftools.py", "raise ImportError('gone')\n")
         status, said = scons(self.top, "size", "CONF=debug", env={"PYTHONPATH": str(self.top / "modules")})
         self.assertEqual(status, 2, said)
         self.assertIn("native+debug: Python's module elftools is missing; on Debian and Ubuntu:"
                       " apt-get install python3-pyelftools\n", said)
 
-    def test_limits_and_mistakes_end_the_build_with_a_line(self):
+    def test_limits_and_mistakes_fail_build_with_one_line(self):
         status, said = scons(self.top, "size")
         self.assertEqual(status, 0, said)
         self.assertRegex(said, r"\none +8\n")
@@ -386,7 +386,7 @@ class Ram(unittest.TestCase):
         "CONFIG_DYNSEL_POLICY_AUTO_TUNE=n\nCONFIG_DYNSEL_ERROR_TEXTS=n\n",
     )
 
-    def test_archive_and_what_a_program_holds(self):
+    def test_formula_covers_archive_and_program_structures(self):
         for text in self.CONFIGURATIONS:
             with self.subTest(text):
                 self.check(text)
