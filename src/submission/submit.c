@@ -251,6 +251,12 @@ dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dyn
     return submit_selection(&manner, selection, task, submission);
 }
 
+/* Out of line, so that the calls need no registers for it: inline it costs each 4 instructions. */
+DYNSEL_RARE static dynsel_status refuse_to_await(const char *function)
+{
+    return dynsel_refuse_to_await(function);
+}
+
 /* Of work that was submitted by who awaits it, so that its slot is pinned. */
 static dynsel_status wait_and_unpin(dynsel_submission *submission)
 {
@@ -262,9 +268,11 @@ static dynsel_status wait_and_unpin(dynsel_submission *submission)
 
 dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)
 {
-    const dynsel_status refused = dynsel_check_await(DYNSEL_TEXT(__func__));
-    if (refused != DYNSEL_OK) {
-        return refused;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (dynsel_must_not_wait()) {
+        return refuse_to_await(DYNSEL_TEXT(__func__));
     }
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
     if (dynsel_policy_is_usable(policy) && policy->ops->submit_and_wait != NULL) {
@@ -288,9 +296,11 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
 
 dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, const dynsel_task *task)
 {
-    const dynsel_status refused = dynsel_check_await(DYNSEL_TEXT(__func__));
-    if (refused != DYNSEL_OK) {
-        return refused;
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (dynsel_must_not_wait()) {
+        return refuse_to_await(DYNSEL_TEXT(__func__));
     }
     static const dynsel_manner awaiting = {.function =
                                                DYNSEL_TEXT("dynsel_submit_selection_and_wait"),
