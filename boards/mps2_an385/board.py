@@ -25,20 +25,23 @@ def describe(config):
         clang_target=("--target=arm-none-eabi", "-mcpu=cortex-m3", "-mthumb"),
         limits=limits(config),
         machine=ram.BARE_ARM,
-        check_beside=("tiny", "tiny_in_flight"),
+        check_beside=("tiny", "tiny_in_flight", "useful"),
     )
 
 
-# What configs/tiny.conf and tiny_in_flight.conf leave out.
+# What configs/tiny.conf, tiny_in_flight.conf and useful.conf leave out.
 NOT_TINY = ("DYNSEL_ASPECTS", "DYNSEL_COMMAND_GROUPS", "DYNSEL_CUSTOM_POLICIES", "DYNSEL_ERROR_DETAILS",
             "DYNSEL_STATUS_NAMES", "DYNSEL_STATISTICS", "DYNSEL_ASSERTIONS")
 
 
 def tiny_limits(config):
     """The budgets for the smallest library with all policies; None in configurations that have more."""
-    if (any(config[option] for option in NOT_TINY) or config["DYNSEL_MAX_FAILURES"] != 0
-            or (config["DYNSEL_POLICY_AUTO_TUNE"] and not config["DYNSEL_AUTO_TUNE_SMALL"])
-            or not config["DYNSEL_OPTIMIZE_SIZE"]):
+    if any(config[option] for option in NOT_TINY) or not config["DYNSEL_OPTIMIZE_SIZE"]:
+        return None
+    learns = config["DYNSEL_POLICY_AUTO_TUNE"] and not config["DYNSEL_AUTO_TUNE_SMALL"]
+    if config["DYNSEL_IN_FLIGHT_SMALL"] and (learns or config["DYNSEL_MAX_FAILURES"] != 0):
+        return {"flash": 10740, "fixed_resource": 1860, "dynamic_load": 2608, "auto_tune": 6912, "stack": 368}
+    if learns or config["DYNSEL_MAX_FAILURES"] != 0:
         return None
     if config["DYNSEL_IN_FLIGHT_SMALL"]:
         # The archive: 6,040 before it told selections of an ended policy from those of the next, handed

@@ -185,11 +185,8 @@ dynsel_tuned_task *dynsel_tuned_find(dynsel_auto_tune_policy *policy, const dyns
                                      dynsel_reason *reason);
 
 /* A run of a kind that has no place is about to be submitted: counts it, and one such run in some
- * allows dynsel_tuned_replace() to give up the kind that was used least lately. */
+ * allows the next search to give up the kind that was used least lately. */
 void dynsel_tuned_count_untracked(dynsel_auto_tune_policy *policy);
-
-/* An entry in the place of one that is given up, if one may be. NULL: none may be. */
-dynsel_tuned_task *dynsel_tuned_replace(dynsel_auto_tune_policy *policy, const dynsel_task *task);
 
 /* Work of the entry's kind was submitted. Under its lock. */
 void dynsel_tuned_note_use(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry);

@@ -122,16 +122,18 @@ static void give_to(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *en
     fill_in(policy, entry, task, key, round);
 }
 
-/* For who keeps other threads from replacing. */
-static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_task *task,
-                                  dynsel_tuned_key key, uint32_t hash)
+/* For the thread that keeps others from replacing. */
+static dynsel_tuned_task *replace_locked(dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                                         dynsel_tuned_key key, uint32_t hash)
 {
-    found what = ANOTHER;
-    dynsel_tuned_task *entry = look_through(policy, task, key, hash, &what);
-    if (what != ANOTHER) {
-        return entry; /* another thread was faster */
+    if (CONFIG_DYNSEL_CONTEXT_THREADS) {
+        found what = ANOTHER;
+        dynsel_tuned_task *made = look_through(policy, task, key, hash, &what);
+        if (what != ANOTHER) {
+            return made; /* another thread was faster */
+        }
     }
-    entry = used_least_lately(policy, hash);
+    dynsel_tuned_task *entry = used_least_lately(policy, hash);
     if (!dynsel_tuned_try_lock(entry)) {
         return NULL;
     }
@@ -148,14 +150,15 @@ static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_
     return may ? entry : NULL;
 }
 
-dynsel_tuned_task *dynsel_tuned_replace(dynsel_auto_tune_policy *policy, const dynsel_task *task)
+/* NULL: the kind gets no place, or another thread replaces at the moment. */
+static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_task *task,
+                                  dynsel_tuned_key key, uint32_t hash)
 {
     uint32_t is_free = 0;
     if (!dynsel_word_swap(&policy->replacing, &is_free, 1)) {
         return NULL;
     }
-    const dynsel_tuned_key key = dynsel_tuned_key_of(task);
-    dynsel_tuned_task *entry = replace(policy, task, key, dynsel_tuned_hash(task, key));
+    dynsel_tuned_task *entry = replace_locked(policy, task, key, hash);
     dynsel_word_store_release(&policy->replacing, 0);
     return entry;
 }
@@ -164,10 +167,11 @@ dynsel_tuned_task *dynsel_tuned_find(dynsel_auto_tune_policy *policy, const dyns
                                      dynsel_reason *reason)
 {
     const dynsel_tuned_key key = dynsel_tuned_key_of(task);
+    const uint32_t hash = dynsel_tuned_hash(task, key);
     found what = ANOTHER;
-    dynsel_tuned_task *entry = look_through(policy, task, key, dynsel_tuned_hash(task, key), &what);
+    dynsel_tuned_task *entry = look_through(policy, task, key, hash, &what);
     if (what == ANOTHER) {
-        entry = dynsel_tuned_replace(policy, task);
+        entry = replace(policy, task, key, hash);
     }
     *reason = what == BUSY ? DYNSEL_REASON_LEAST_LOADED : DYNSEL_REASON_UNTRACKED;
     return entry;

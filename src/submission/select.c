@@ -26,7 +26,7 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
     dynsel_selection chosen;
     const dynsel_status status = dynsel_choose(&manner, policy, task, &chosen, false);
     if (DYNSEL_CORE_LOOKS_AT_CHOICE && status == DYNSEL_OK &&
-        dynsel_function_at(policy, chosen.index, task) == NULL) {
+        !dynsel_is_candidate(policy, chosen.index, task)) {
         return dynsel_policy_refuse_task(policy, chosen.index, chosen.index + 1, task);
     }
     if (status == DYNSEL_OK) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Submitting where every piece of work has a slot of the small table, and no resource is ever lost.
+ * Submitting where every piece of work has a slot of the small table.
  *
  * A flow of its own: submit.c and start.c take 1,788 bytes with static slots, before the table has
  * claimed or published anything, and this takes 826; a program that only submits would keep 800
@@ -58,11 +58,11 @@ static dynsel_status take_given(const terms *asked, const dynsel_task *task,
     (void)task;
     const char *const function = DYNSEL_TEXT("dynsel_submit_selection");
     *chosen = *asked->given;
-    const dynsel_status status = dynsel_check_given(chosen->policy, chosen, function);
-    return status == DYNSEL_OK ? dynsel_selection_check(asked->given, function) : status;
+    const dynsel_status status = dynsel_selection_check(asked->given, function);
+    return status == DYNSEL_OK ? dynsel_check_given(chosen->policy, chosen, function) : status;
 }
 
-static dynsel_status refuse_form(const dynsel_policy *policy, uint32_t index,
+static dynsel_status refuse_task(const dynsel_policy *policy, uint32_t index,
                                  const dynsel_task *task)
 {
     return CONFIG_DYNSEL_ONLY_FORMS_DECIDE && !CONFIG_DYNSEL_ERROR_DETAILS
@@ -77,8 +77,8 @@ DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *ta
     const uint32_t index = slot->selection.index;
     dynsel_work *work = &slot->work;
     work->function = dynsel_function_at(policy, index, task);
-    if (work->function == NULL) {
-        return refuse_form(policy, index, task);
+    if (work->function == NULL || !dynsel_lane_in_service(&policy->lanes[index])) {
+        return refuse_task(policy, index, task);
     }
     work->where = &policy->resources[index];
     work->own = policy->lanes[index].own;
@@ -94,6 +94,9 @@ DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *ta
         dynsel_word_store_release(&slot->open, 0);
         dynsel_slot_note_step(slot);
         dynsel_slot_end_use(slot);
+        if (CONFIG_DYNSEL_LOSES_RESOURCES && status == DYNSEL_E_OUT_OF_SERVICE) {
+            dynsel_lane_retire(policy, index);
+        }
         return status;
     }
     if (!marks) {
@@ -179,6 +182,7 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
             return status; /* an interrupt has no last error */
         }
         const bool runs = dynsel_in_flight.running != 0;
+        const uint32_t impairment = dynsel_policy_impairment(policy);
         dynsel_slot *slot = claim();
         if (slot != NULL) {
             slot->selection.policy = policy;
@@ -198,7 +202,10 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
         } else {
             status = DYNSEL_E_FULL;
         }
-        if (may_wait(asked, status, slot, runs)) {
+        if (status == DYNSEL_E_OUT_OF_SERVICE && asked->given == NULL &&
+            dynsel_policy_impairment(policy) != impairment) {
+            status = DYNSEL_OK; /* the policy chooses among those that are left */
+        } else if (may_wait(asked, status, slot, runs)) {
             status = asked->patience->rest(asked->patience) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
         }
         if (status != DYNSEL_OK) {

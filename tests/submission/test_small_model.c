@@ -136,6 +136,17 @@ static dynsel_status submit_one_way(dynsel_policy *policy, piece *p)
     }
 }
 
+/* The model knows of no resource out of service. */
+static void reinstate_all(void)
+{
+    dynsel_progress(); /* which counts failures */
+    for (unsigned i = 0; i < POLICIES; i++) {
+        for (unsigned k = 0; k < policies[i]->count; k++) {
+            assert_status(DYNSEL_OK, dynsel_resource_reinstate(policies[i], k));
+        }
+    }
+}
+
 /* In turn, a try has its turn when the policy is asked, which it is not where the table is full
  * before the choice. So such tries only ask that policy when the table has room. */
 static void submit(void)
@@ -144,6 +155,9 @@ static void submit(void)
     *p = (piece){.policy = test_random_below(&dice, POLICIES),
                  .owned = test_random_below(&dice, 2) == 0,
                  .returns = draw_status()};
+    if (CONFIG_DYNSEL_MAX_FAILURES > 0) {
+        reinstate_all();
+    }
     if (slots_in_use() == SLOTS) {
         const dynsel_task task = {.function = run, .args = p};
         assert_status(DYNSEL_E_FULL, dynsel_try_submit(policies[p->policy], &task, NULL));
