@@ -135,7 +135,7 @@ typedef struct dynsel_policy_ops {
 } dynsel_policy_ops;
 
 /** State of one resource of one policy; internal. */
-typedef struct dynsel_lane {
+typedef struct dynsel_queue {
     void *own; /* the handle that the backend uses */
 #if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word health; /* consecutive failures, and whether the resource is out of service */
@@ -153,7 +153,7 @@ typedef struct dynsel_lane {
     void *unsynchronized; /* newest event that was only polled; its wait makes all earlier results
                              visible */
 #endif
-} dynsel_lane;
+} dynsel_queue;
 
 #if CONFIG_DYNSEL_STATISTICS
 /** Counters of one thread for one resource; internal. */
@@ -171,7 +171,7 @@ typedef struct dynsel_range_bytes {
     uint64_t staged_in;  /**< bytes copied to devices for them */
     uint64_t staged_out; /**< and back */
     uint64_t direct;     /**< bytes used in place, because they are passed directly
-                          (<dynsel/passed_directly.h>) */
+                              (<dynsel/passed_directly.h>) */
 } dynsel_range_bytes;
 #endif
 
@@ -179,7 +179,7 @@ struct dynsel_policy {
     const dynsel_policy_ops *ops;
     const dynsel_policy *self; /* its own address once initialized */
     uint32_t count;            /* resources in the table */
-    uint32_t ways;             /* how work is submitted: see src/policy/policy.h */
+    uint32_t submit_flags;     /* how work is submitted: see src/policy/policy.h */
 #if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word impaired; /* how many resources are out of service */
 #endif
@@ -192,7 +192,7 @@ struct dynsel_policy {
     dynsel_aspect_set aspects[CONFIG_DYNSEL_MAX_RESOURCES];
 #endif
     dynsel_resource resources[CONFIG_DYNSEL_MAX_RESOURCES];
-    dynsel_lane lanes[CONFIG_DYNSEL_MAX_RESOURCES];
+    dynsel_queue queues[CONFIG_DYNSEL_MAX_RESOURCES];
 #if CONFIG_DYNSEL_STATISTICS
     dynsel_counts counts[CONFIG_DYNSEL_COUNTING_THREADS][CONFIG_DYNSEL_MAX_RESOURCES];
 #if CONFIG_DYNSEL_COMMAND_GROUPS

@@ -72,8 +72,8 @@ typedef struct dynsel_task {
     size_t form_count;
     void *args;  /**< passed to the function; must outlive the work */
     uint32_t id; /**< the kind of this task, for policies that learn; 0: identified by its function
-                    (of several forms, the first). Tasks of one id have the same forms: a resource
-                    that one of them cannot use is not learned for the others */
+                      (of several forms, the first). Tasks of one id have the same forms: a resource
+                      that one of them cannot use is not learned for the others */
 #if CONFIG_DYNSEL_ASPECTS
     /** Only for resources that have all of these: DYNSEL_ASPECT_BIT(fp64), which is a set, and not
      * DYNSEL_ASPECT_fp64, a number. Work that needs other aspects is learned separately. */
@@ -89,7 +89,7 @@ typedef struct dynsel_task {
      * Borrowed during the call; they register nothing. */
     const struct dynsel_requirement *requirements;
     size_t requirement_count;
-    const uint32_t *passed_over; /**< internal, for command groups; leave it NULL */
+    const uint32_t *excluded; /**< internal, for command groups; leave it NULL */
 #endif
 } dynsel_task;
 

@@ -13,7 +13,7 @@ from . import elf
 
 HEADERS = "include/dynsel"
 # A table of operations that one part of the library has for another, and where users' functions are kept.
-PRIVATE = ("src/submission/deferral.h", "src/groups/group.h")
+PRIVATE = ("src/submission/pending_ops.h", "src/groups/group.h")
 
 
 class Interface:
@@ -83,7 +83,7 @@ def _include(path):
     return f"#if {condition}\n#include <dynsel/{path.name}>\n#endif\n"
 
 
-_TABLE = r"typedef\s+struct\s+(\w+(?:_ops|_deferral))\s*\{([^{}]*)\}"
+_TABLE = r"typedef\s+struct\s+(\w+_ops)\s*\{([^{}]*)\}"
 
 
 def _tables(text):

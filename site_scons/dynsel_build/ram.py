@@ -147,13 +147,13 @@ class Formula:
     def _memory(self):
         lock, static_lock = self._lock(), self._lock(is_static=True)
         yield Term("order of command groups", ("dynsel_memory_lock", "dynsel_order_entries", "untold",
-                                               "dynsel_deferral_known", "dynsel_deferred_pending", "registered"), "bss",
+                                               "dynsel_pending_operations", "dynsel_pending_count", "registered"), "bss",
                    self._pointer.size + 5 * 4)
-        yield Term("what command groups wait for", ("of_staging", "of_nothing", "heap_count", "fetch_count", "due",
+        yield Term("what command groups wait for", ("of_staging", "of_nothing", "heap_count", "copies_out_count", "due",
                                                     "watcher_count", "dynsel_watch_looks", "last"), "bss", 8 * 4)
         yield self._per("those to look at", ("heap",), HALF, "MAX_IN_FLIGHT")
-        yield Term("fetches that they wait for", ("fetches",), "bss", 4 * -(-self._number("MAX_BUFFERS") // 32),
-                   "4 for each 32 of MAX_BUFFERS")
+        yield Term("copies to the host that they wait for", ("copies_out_watched",), "bss",
+                   4 * -(-self._number("MAX_BUFFERS") // 32), "4 for each 32 of MAX_BUFFERS")
         yield self._by_numbers("command groups in flight", ("dynsel_groups",), "MAX_IN_FLIGHT", self._group, *GROUP)
         yield self._by_numbers("what they do to buffers", ("dynsel_all_uses",), "MAX_IN_FLIGHT", self._uses, *USES)
         yield self._by_numbers("buffers", ("dynsel_buffers",), "MAX_BUFFERS", self._buffer,
@@ -283,11 +283,11 @@ class Formula:
     def _buffer(self, readers, domains, inside):
         size = self._pointer
         copy = struct(self._memory_copy(), self._pointer.times(2), WORD.times(3), BYTE)
-        fetch = struct(BYTE.times(5), WORD, self._pointer, self._event(), LONG.times(2))
+        copy_out = struct(BYTE.times(5), WORD, self._pointer, self._event(), LONG.times(2))
         writer = struct(self._selection(), WORD)
         failures = struct(WORD.times(4), self._error().times(2))
         return struct(WORD.times(2), self._pointer, size.times(2), self._range(), WORD.times(6 + readers),
-                      failures, BYTE.times(3), WORD.times(3), fetch, self._error(), writer, copy.times(domains),
+                      failures, BYTE.times(3), WORD.times(3), copy_out, self._error(), writer, copy.times(domains),
                       self._movement(), Type(inside, 16 if inside else 1))
 
     def _domain(self):
@@ -388,7 +388,7 @@ class Formula:
             return NOTHING
         return (WORD if len(self._config.aspects().aspects) <= 32 else LONG).times(count)
 
-    def _lane(self):
+    def _queue(self):
         health = WORD if self._config.is_set("DYNSEL_LOSES_RESOURCES") else NOTHING
         if self._config.is_set("DYNSEL_IN_FLIGHT_SMALL"):
             timed = (WORD, LONG) if self._config.is_set("DYNSEL_POLICY_AUTO_TUNE") else ()
@@ -403,7 +403,7 @@ class Formula:
         words = WORD.times(6 if self._config.is_set("DYNSEL_LOSES_RESOURCES") else 4)
         return struct(self._pointer.times(2), words, self._kept_error(), WORD if aspects else NOTHING,
                       self._aspects(resources), self._pointer.times(2 * resources),
-                      self._lane().times(resources), WORD.times(4 * counted * resources), ranges)
+                      self._queue().times(resources), WORD.times(4 * counted * resources), ranges)
 
     def _fixed(self, resources):
         return struct(self._policy(resources), WORD)

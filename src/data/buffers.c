@@ -9,7 +9,7 @@
 
 enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
 
-dynsel_brief_lock dynsel_memory_lock;
+dynsel_spinlock dynsel_memory_lock;
 dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
 
 void dynsel_buffer_hide(dynsel_buffer_record *record)
@@ -41,7 +41,7 @@ dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dy
 
 bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const dynsel_buffer_record *const record = dynsel_buffer_find(buffer);
     if (record != NULL) {
         *shape = (dynsel_shape){
@@ -50,7 +50,7 @@ bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape)
             .range = record->range,
         };
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return record != NULL;
 }
 
@@ -122,13 +122,13 @@ dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t eleme
                                   "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES",
                                   CONFIG_DYNSEL_BUFFER_INSIDE_BYTES);
     }
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_buffer_record *record = find_free();
     if (record != NULL) {
         fill_in(record, data, &shape);
         buffer->token = dynsel_word_load_relaxed(&record->token);
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return record != NULL ? DYNSEL_OK
                           : DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL,
                                                "{} buffers exist: end some, or raise "

@@ -14,18 +14,19 @@
 #include "data/parts.h"
 #include "data/validity.h"
 #include "port/atomic.h"
-#include "port/brief_lock.h"
 #include "port/likely.h"
+#include "port/spinlock.h"
 
 /* One lock for all buffers, domains and waiting command groups, held for short moments: never while
  * work is started or polled, nor while a user's function or a driver's call that may block runs. */
-extern dynsel_brief_lock dynsel_memory_lock;
+extern dynsel_spinlock dynsel_memory_lock;
 
 /* What the library knows of the copy in one domain. */
 typedef struct dynsel_copy_record {
     dynsel_memory memory; /* memory.native NULL: there is none */
     void *own;            /* the resource of the domain that it was allocated with */
-    const void *since_on; /* the lane that `since` runs on, to which its failures are known first */
+    const void *since_on; /* the queue that `since` runs on, to which its failures are known
+                             first */
     uint32_t since;       /* token + 1 of the work that brought it here; until that is started and
                              over, others come after it */
     uint32_t missed;      /* token + 1 of the last work that was to bring it and could not */
@@ -33,15 +34,15 @@ typedef struct dynsel_copy_record {
     bool lost;            /* its device failed: to be given up before it is used again */
 } dynsel_copy_record;
 
-typedef enum dynsel_fetch_state {
-    DYNSEL_NO_FETCH,
-    DYNSEL_FETCH_BEGINS, /* by one thread, which has let the lock go */
-    DYNSEL_FETCH_RUNS
-} dynsel_fetch_state;
+typedef enum dynsel_copy_out_state {
+    DYNSEL_NO_COPY_OUT,
+    DYNSEL_COPY_OUT_BEGINS, /* by one thread, which has let the lock go */
+    DYNSEL_COPY_OUT_RUNS
+} dynsel_copy_out_state;
 
 /* Data on the way into the host's memory. */
-typedef struct dynsel_fetch {
-    uint8_t state; /* a dynsel_fetch_state */
+typedef struct dynsel_copy_out {
+    uint8_t state; /* a dynsel_copy_out_state */
     bool contents; /* the data come, not only the right to use the memory */
     bool gives_up; /* nothing comes: the copy was lost, and its memory is given back */
     bool to_write;
@@ -51,7 +52,7 @@ typedef struct dynsel_fetch {
     dynsel_event done;
     uint64_t began_ns; /* these two only where it is timed */
     uint64_t seen_ns;  /* when it was last seen to go on */
-} dynsel_fetch;
+} dynsel_copy_out;
 
 /* What failed work did to a buffer; see src/groups/failures.h. Versions of the contents are called
  * by the number of entry of the work that writes them; 0: none. */
@@ -87,18 +88,18 @@ typedef struct dynsel_buffer_record {
     uint32_t reader_count;
     uint32_t first_former; /* src/data/users.h: earlier work that is not over, as far as known */
     uint32_t last_former;
-    dynsel_word watchers; /* of the fetch; src/groups/watch.h */
+    dynsel_word watchers; /* of the copy to the host; src/groups/watch.h */
     dynsel_buffer_failures failures;
 
     dynsel_validity validity;
-    bool host_read;         /* work in the host's domain that reads it may be on its way */
-    uint8_t fetch_failures; /* in a row, of the fetch that is wanted now */
+    bool host_read;            /* work in the host's domain that reads it may be on its way */
+    uint8_t copy_out_failures; /* in a row, of the copy to the host that is wanted now */
     /* The domain that it was given up from; 0: none. Who is told clears it. */
-    uint8_t fetch_refused;
+    uint8_t copy_out_refused;
     uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
                            allocated; 0: none */
-    dynsel_fetch fetch;
-    dynsel_error fetch_failure;                           /* the last */
+    dynsel_copy_out copy_out;
+    dynsel_error copy_out_failure;                        /* the last */
     dynsel_writer wrote;                                  /* the data as they are now */
     dynsel_copy_record copies[CONFIG_DYNSEL_MAX_DOMAINS]; /* by domain - 1 */
     dynsel_movement movement;

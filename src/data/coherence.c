@@ -10,14 +10,14 @@
 #include "data/coherence.h"
 
 #include "base/fail.h"
+#include "data/copy_out.h"
 #include "data/decision.h"
 #include "data/domains.h"
-#include "data/fetch.h"
 #include "data/readback.h"
 #include "data/staging.h"
 #include "data/users.h"
 #include "port/likely.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 /* One use on its way through. */
 typedef struct sight {
@@ -28,7 +28,7 @@ typedef struct sight {
     dynsel_error *error;
 } sight;
 
-static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain)
+static dynsel_copy_record *copy_of(dynsel_buffer_record *record, uint32_t domain)
 {
     return &record->copies[domain - 1];
 }
@@ -69,7 +69,7 @@ static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
         if (dynsel_uses_in(copy->since - 1)->undone) {
             return wait_for(s, copy->since); /* whether it will have brought it is not known */
         }
-        if (!s->uses->in_order || copy->since_on != s->uses->lane) {
+        if (!s->uses->in_order || copy->since_on != s->uses->queue) {
             come_after(s->uses, copy->since - 1);
         } else if (s->use->reads) {
             rely_on(s, copy->since);
@@ -83,7 +83,7 @@ static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
 }
 
 /* The same for who is in another domain. */
-static dynsel_status look_settled(const sight *s, dynsel_copy_record *copy)
+static dynsel_status look_completed(const sight *s, dynsel_copy_record *copy)
 {
     if (copy->since != 0 && dynsel_stage_of(copy->since - 1) != DYNSEL_STAGE_OVER) {
         return wait_for(s, copy->since);
@@ -92,11 +92,11 @@ static dynsel_status look_settled(const sight *s, dynsel_copy_record *copy)
     return DYNSEL_OK;
 }
 
-/* The last fetch failed, and its function, device and code are told. */
-static dynsel_status fail_with_fetch(const sight *s, const char *detail)
+/* The last copy to the host failed, and its function, device and code are told. */
+static dynsel_status fail_with_copy_out(const sight *s, const char *detail)
 {
     dynsel_error *const error = s->error;
-    *error = s->record->fetch_failure;
+    *error = s->record->copy_out_failure;
     error->status = DYNSEL_E_DEVICE;
     error->detail = detail;
     error->buffer = s->use->token;
@@ -111,38 +111,38 @@ static dynsel_status fail_with_fetch(const sight *s, const char *detail)
 
 static dynsel_status fail_lost(const sight *s)
 {
-    return fail_with_fetch(s, DYNSEL_TEXT("the only valid copy was on a device that failed"));
+    return fail_with_copy_out(s, DYNSEL_TEXT("the only valid copy was on a device that failed"));
 }
 
 /* This one gives up; who wants the data next tries again. */
-static dynsel_status fail_to_fetch(const sight *s)
+static dynsel_status fail_to_copy_out(const sight *s)
 {
-    s->record->fetch_refused = 0;
-    return fail_with_fetch(s, DYNSEL_TEXT("the data could not be brought to the host's memory, "
-                                          "and are still on the device: try again"));
+    s->record->copy_out_refused = 0;
+    return fail_with_copy_out(s, DYNSEL_TEXT("the data could not be brought to the host's memory, "
+                                             "and are still on the device: try again"));
 }
 
 /* Has the caller begin it; contents come from a valid copy only. */
-static dynsel_status fetch_from(const sight *s, uint32_t domain, bool to_write)
+static dynsel_status copy_out_from(const sight *s, uint32_t domain, bool to_write)
 {
-    dynsel_copy_record *const copy = copy_in(s->record, domain);
-    const dynsel_status status = look_settled(s, copy);
+    dynsel_copy_record *const copy = copy_of(s->record, domain);
+    const dynsel_status status = look_completed(s, copy);
     if (status != DYNSEL_OK) {
         return status;
     }
-    if (s->record->fetch_refused == domain) {
-        return fail_to_fetch(s);
+    if (s->record->copy_out_refused == domain) {
+        return fail_to_copy_out(s);
     }
     const bool valid = dynsel_is_valid(&s->record->validity, domain);
-    s->record->fetch =
-        (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS,
-                       .contents = valid,
-                       .to_write = to_write,
-                       .timed = valid && dynsel_readback_is_wanted(s->record, s->uses),
-                       .domain = domain,
-                       .own = copy->own};
-    s->use->fetched |= valid && !copy->memory.shared;
-    s->outlook->fetch = s->record;
+    s->record->copy_out =
+        (dynsel_copy_out){.state = DYNSEL_COPY_OUT_BEGINS,
+                          .contents = valid,
+                          .to_write = to_write,
+                          .timed = valid && dynsel_readback_is_wanted(s->record, s->uses),
+                          .domain = domain,
+                          .own = copy->own};
+    s->use->copied_out |= valid && !copy->memory.shared;
+    s->outlook->copy_out = s->record;
     return DYNSEL_E_AGAIN;
 }
 
@@ -176,19 +176,19 @@ static dynsel_status want_data(const sight *s, bool to_write)
         return fail_lost(s);
     }
     if (source == sharer) {
-        return fetch_from(s, source, to_write);
+        return copy_out_from(s, source, to_write);
     }
     if (sharer != 0) {
-        dynsel_copy_record *const shared = copy_in(s->record, sharer);
-        const dynsel_status status = look_settled(s, shared);
+        dynsel_copy_record *const shared = copy_of(s->record, sharer);
+        const dynsel_status status = look_completed(s, shared);
         if (status != DYNSEL_OK) {
             return status;
         }
         if (shared->memory.mapping != DYNSEL_MAPPED_TO_WRITE) {
-            return fetch_from(s, sharer, true);
+            return copy_out_from(s, sharer, true);
         }
     }
-    return fetch_from(s, source, false);
+    return copy_out_from(s, source, false);
 }
 
 /* Those whose memory would change under their eyes. */
@@ -210,7 +210,7 @@ static dynsel_status look_for_readers(const sight *s)
 {
     dynsel_buffer_record *const record = s->record;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        if (i + 1 != s->uses->domain && look_settled(s, &record->copies[i]) != DYNSEL_OK) {
+        if (i + 1 != s->uses->domain && look_completed(s, &record->copies[i]) != DYNSEL_OK) {
             return DYNSEL_E_AGAIN;
         }
     }
@@ -231,7 +231,7 @@ static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bo
         (mapping == DYNSEL_UNMAPPED || (mapping == DYNSEL_MAPPED_TO_READ && !s->use->writes))) {
         return DYNSEL_OK;
     }
-    s->use->bring = true;
+    s->use->copy_in = true;
     s->use->contents = s->use->reads || keeps_contents(s);
     return s->use->writes ? DYNSEL_OK : look_for_readers(s);
 }
@@ -243,9 +243,9 @@ static dynsel_status clear(const sight *s)
     if (user != 0) {
         return wait_for(s, user);
     }
-    s->record->fetch =
-        (dynsel_fetch){.state = DYNSEL_FETCH_BEGINS, .gives_up = true, .domain = s->uses->domain};
-    s->outlook->fetch = s->record;
+    s->record->copy_out = (dynsel_copy_out){
+        .state = DYNSEL_COPY_OUT_BEGINS, .gives_up = true, .domain = s->uses->domain};
+    s->outlook->copy_out = s->record;
     return DYNSEL_E_AGAIN;
 }
 
@@ -254,10 +254,10 @@ static dynsel_status clear(const sight *s)
 static dynsel_status look_for_sharer(const sight *s)
 {
     const uint32_t sharer = s->record->shared_by;
-    if (sharer == 0 || copy_in(s->record, sharer)->memory.native != NULL) {
+    if (sharer == 0 || copy_of(s->record, sharer)->memory.native != NULL) {
         return DYNSEL_OK;
     }
-    return wait_for(s, copy_in(s->record, sharer)->since);
+    return wait_for(s, copy_of(s->record, sharer)->since);
 }
 
 /* Who reads the host's memory is waited for where it ends by itself and devices of this domain are
@@ -285,23 +285,23 @@ static dynsel_status look_for_room(const sight *s)
     }
     s->use->allocate = true;
     s->use->may_share = s->record->shared_by == 0;
-    s->use->bring = true;
+    s->use->copy_in = true;
     s->use->contents = s->use->reads;
     return s->use->may_share && !s->use->writes ? look_for_sharing(s) : DYNSEL_OK;
 }
 
-/* A reader may go on with its own copy beside a fetch. */
-static bool is_fetched(const sight *s, const dynsel_copy_record *copy)
+/* A reader may go on with its own copy beside a copy to the host. */
+static bool is_copied_out(const sight *s, const dynsel_copy_record *copy)
 {
-    s->use->fetch_ended = dynsel_fetch_look(s->record);
-    return s->record->fetch.state != DYNSEL_NO_FETCH &&
+    s->use->copy_out_ended = dynsel_copy_out_look(s->record);
+    return s->record->copy_out.state != DYNSEL_NO_COPY_OUT &&
            (s->use->writes || !dynsel_is_valid(&s->record->validity, s->uses->domain) ||
             copy->memory.shared);
 }
 
 static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_record *copy)
 {
-    if (is_fetched(s, copy)) {
+    if (is_copied_out(s, copy)) {
         return DYNSEL_E_AGAIN;
     }
     dynsel_status status = look_since(s, copy);
@@ -321,15 +321,15 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
     if (copy->memory.shared) {
         return look_at_shared(s, copy, need);
     }
-    s->use->bring = need;
+    s->use->copy_in = need;
     s->use->contents = need;
     return need ? look_for_sharer(s) : DYNSEL_OK;
 }
 
 static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
 {
-    s->use->fetch_ended = dynsel_fetch_look(s->record);
-    if (s->record->fetch.state != DYNSEL_NO_FETCH) {
+    s->use->copy_out_ended = dynsel_copy_out_look(s->record);
+    if (s->record->copy_out.state != DYNSEL_NO_COPY_OUT) {
         return DYNSEL_E_AGAIN;
     }
     const bool writes = s->use->writes;
@@ -341,8 +341,8 @@ static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
     if (status != DYNSEL_OK || sharer == 0) {
         return status;
     }
-    dynsel_copy_record *const copy = copy_in(s->record, sharer);
-    status = look_settled(s, copy);
+    dynsel_copy_record *const copy = copy_of(s->record, sharer);
+    status = look_completed(s, copy);
     if (status != DYNSEL_OK) {
         return status;
     }
@@ -352,37 +352,37 @@ static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
     }
     /* on the same worker it may follow who still reads */
     const dynsel_status readers = look_for_host_readers(s);
-    return readers == DYNSEL_OK ? fetch_from(s, sharer, writes) : readers;
+    return readers == DYNSEL_OK ? copy_out_from(s, sharer, writes) : readers;
 }
 
 static inline dynsel_status look_on_host(const sight *s)
 {
     const dynsel_buffer_record *const record = s->record;
     const bool is_plain =
-        record->shared_by == 0 && record->fetch.state == DYNSEL_NO_FETCH &&
+        record->shared_by == 0 && record->copy_out.state == DYNSEL_NO_COPY_OUT &&
         (dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN) || !s->use->reads);
     return DYNSEL_LIKELY(is_plain) ? DYNSEL_OK : look_closely_on_host(s);
 }
 
-/* One fetch after the other is begun, before any of them is waited for. */
+/* One copy to the host after the other is begun, before any of them is waited for. */
 dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error)
 {
     dynsel_outlook outlook = {.status = DYNSEL_OK};
     uses->obstacle = 0;
     uses->relies_on = 0;
-    uses->at_hand = false;
+    uses->resident = false;
     for (uint32_t i = 0; i < uses->count; i++) {
         dynsel_use *const use = &uses->each[i];
         const sight s = {uses, use, use->record, &outlook, error};
         dynsel_use_reset(use);
-        use->brought = false;
+        use->copied_in = false;
         const dynsel_status status = uses->domain == DYNSEL_HOST_DOMAIN
                                          ? look_on_host(&s)
-                                         : look_on_device(&s, copy_in(use->record, uses->domain));
+                                         : look_on_device(&s, copy_of(use->record, uses->domain));
         if (status != DYNSEL_OK) {
             outlook.status = status;
         }
-        if (outlook.fetch != NULL || (status != DYNSEL_OK && status != DYNSEL_E_AGAIN)) {
+        if (outlook.copy_out != NULL || (status != DYNSEL_OK && status != DYNSEL_E_AGAIN)) {
             break;
         }
     }
@@ -395,7 +395,7 @@ dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error)
     return outlook;
 }
 
-bool dynsel_coherence_blocker(const dynsel_uses *uses, uint32_t *token)
+bool dynsel_coherence_find_dependency(const dynsel_uses *uses, uint32_t *token)
 {
     *token = uses->obstacle - 1;
     return uses->obstacle != 0 && dynsel_stage_of(*token) != DYNSEL_STAGE_OVER;

@@ -15,18 +15,19 @@ typedef struct dynsel_outlook {
     /* DYNSEL_OK: it may be started, and its effect on the copies has been entered. DYNSEL_E_AGAIN:
      * not yet. Another failure (`error` set): what it reads is lost. */
     dynsel_status status;
-    /* With DYNSEL_E_AGAIN: a fetch that the caller has to begin; NULL: none. */
-    dynsel_buffer_record *fetch;
+    /* With DYNSEL_E_AGAIN: a copy to the host that the caller has to begin; NULL: none. */
+    dynsel_buffer_record *copy_out;
 } dynsel_outlook;
 
 /* Under the lock, for a command group whose order allows the start (or who only wants data: host
- * accessors, dynsel_buffer_deinit()). Polls fetches that run, and ends them: `fetch_ended` of a use
- * says that those who wait for its fetch are to be told. */
+ * accessors, dynsel_buffer_deinit()). Polls copies to the host that run, and ends them:
+ * `copy_out_ended` of a use says that those who wait for its copy to the host are to be told. */
 dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error);
 
 /* Under the lock, after DYNSEL_E_AGAIN: work that has to end first, because of the data; it is
- * being started or was, or is an open host accessor. False: none, as where a fetch runs. */
-bool dynsel_coherence_blocker(const dynsel_uses *uses, uint32_t *token);
+ * being started or was, or is an open host accessor. False: none, as where a copy to the host
+ * runs. */
+bool dynsel_coherence_find_dependency(const dynsel_uses *uses, uint32_t *token);
 
 /* Under the lock: whether data would have to be moved for work in the domain that needs them. A
  * copy that is or would be the host's memory itself moves nothing in. is_host: of a resource that

@@ -4,9 +4,9 @@
 #include "data/domains.h"
 #include "data/readback.h"
 #include "data/staging.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
-static dynsel_copy_record *copy_in(dynsel_buffer_record *record, uint32_t domain)
+static dynsel_copy_record *copy_of(dynsel_buffer_record *record, uint32_t domain)
 {
     return &record->copies[domain - 1];
 }
@@ -15,7 +15,7 @@ static void commit_on_host(dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
     use->host_was_valid = dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN);
-    record->movement.copies_avoided += use->fetched ? 0 : 1;
+    record->movement.copies_avoided += use->copied_out ? 0 : 1;
     if (use->writes) {
         use->others_valid = dynsel_valid_copies(&record->validity);
         dynsel_set_valid_only(&record->validity, DYNSEL_HOST_DOMAIN);
@@ -29,7 +29,7 @@ static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[uses->domain - 1];
-    dynsel_copy_record *const copy = copy_in(record, uses->domain);
+    dynsel_copy_record *const copy = copy_of(record, uses->domain);
     use->host_was_valid = dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN);
     use->was_valid = dynsel_is_valid(&record->validity, uses->domain);
     copy->used = ++domain->uses;
@@ -37,9 +37,9 @@ static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
         record->movement.copies_avoided++;
         domain->movement.copies_avoided++;
     }
-    if (use->bring || use->allocate) {
+    if (use->copy_in || use->allocate) {
         copy->since = uses->token;
-        copy->since_on = uses->lane;
+        copy->since_on = uses->queue;
     }
     if (use->may_share) {
         record->shared_by = uses->domain;
@@ -49,7 +49,7 @@ static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
         dynsel_set_valid_only(&record->validity, uses->domain);
         dynsel_readback_expect(record, uses);
     } else {
-        if (use->bring && copy->memory.shared) {
+        if (use->copy_in && copy->memory.shared) {
             dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
         }
         dynsel_set_valid(&record->validity, uses->domain, true);
@@ -68,18 +68,18 @@ void dynsel_coherence_decide(dynsel_uses *uses)
     uses->decided = uses->token;
 }
 
-static inline bool is_all_at_hand(const dynsel_uses *uses)
+static inline bool is_all_resident(const dynsel_uses *uses)
 {
-    bool at_hand = uses->staged_count == 0 && uses->domain != DYNSEL_HOST_DOMAIN;
-    for (uint32_t i = 0; i < uses->count && at_hand; i++) {
-        at_hand = dynsel_copy_is_at_hand(uses->each[i].record, uses->domain);
+    bool resident = uses->staged_count == 0 && uses->domain != DYNSEL_HOST_DOMAIN;
+    for (uint32_t i = 0; i < uses->count && resident; i++) {
+        resident = dynsel_copy_is_resident(uses->each[i].record, uses->domain);
     }
-    return at_hand;
+    return resident;
 }
 
-bool dynsel_coherence_start_at_hand(dynsel_uses *uses)
+bool dynsel_coherence_start_resident(dynsel_uses *uses)
 {
-    if (!is_all_at_hand(uses)) {
+    if (!is_all_resident(uses)) {
         return false;
     }
     for (uint32_t i = 0; i < uses->count; i++) {
@@ -87,7 +87,7 @@ bool dynsel_coherence_start_at_hand(dynsel_uses *uses)
     }
     uses->obstacle = 0;
     uses->relies_on = 0;
-    uses->at_hand = true;
+    uses->resident = true;
     dynsel_coherence_decide(uses);
     return true;
 }
@@ -117,22 +117,22 @@ static void undo_on_host(const dynsel_use *use, dynsel_buffer_record *record)
 /* Shared memory that is the device's by now shows it the data that were the host's. */
 static bool has_hosts_data(const dynsel_use *use, const dynsel_copy_record *copy)
 {
-    return (use->bring || use->allocate) && copy->memory.native != NULL && copy->memory.shared &&
+    return (use->copy_in || use->allocate) && copy->memory.native != NULL && copy->memory.shared &&
            copy->memory.mapping == DYNSEL_UNMAPPED;
 }
 
 /* Who comes after what was brought comes after this work, as long as that is about it. */
 static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, uint32_t domain)
 {
-    dynsel_copy_record *const copy = copy_in(record, domain);
+    dynsel_copy_record *const copy = copy_of(record, domain);
     const bool there = copy->memory.native != NULL;
-    const bool moved = use->bring || use->allocate;
+    const bool moved = use->copy_in || use->allocate;
     const bool has_host = has_hosts_data(use, copy);
-    const bool came = use->bring && use->brought && use->contents;
+    const bool came = use->copy_in && use->copied_in && use->contents;
     if (use->may_share && !there) {
         record->shared_by = 0;
     }
-    if (moved && !(use->bring && use->brought)) {
+    if (moved && !(use->copy_in && use->copied_in)) {
         copy->since = 0;
     }
     const bool valid = use->was_valid || came || (has_host && use->host_was_valid);
@@ -177,24 +177,24 @@ static dynsel_use *find_next_in(dynsel_uses *uses, const dynsel_buffer_record *r
     return NULL;
 }
 
-/* Of all that is on its way. Pinned, because a group that is over may be filled in by who has its
- * slot next. */
+/* Of all that is on its way. Referenced, because a group that is over may be filled in by who has
+ * its slot next. */
 static dynsel_use *find_next(const dynsel_buffer_record *record, uint32_t version, bool *decided)
 {
     dynsel_use *next = NULL;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && next == NULL; i++) {
         dynsel_slot *const slot = &dynsel_slots[i];
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
-        if (!dynsel_slot_pin_reserved(slot, dynsel_slot_generation(word))) {
+        if (!dynsel_slot_ref_reserved(slot, dynsel_slot_generation(word))) {
             continue;
         }
         dynsel_uses *const uses = &dynsel_all_uses[i];
         const bool is_over = dynsel_stage_of(slot->work.token) == DYNSEL_STAGE_OVER;
-        if (slot->deferred && !is_over) {
+        if (slot->can_be_pending && !is_over) {
             next = find_next_in(uses, record, version);
             *decided = uses->decided == uses->token && !uses->undone;
         }
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }
     return next;
 }
@@ -207,7 +207,7 @@ static void undo_late(const dynsel_uses *uses, const dynsel_use *use)
     dynsel_use *const next = find_next(use->record, uses->order, &decided);
     if (next != NULL && decided) {
         const bool moved = uses->domain != DYNSEL_HOST_DOMAIN &&
-                           has_hosts_data(use, copy_in(use->record, uses->domain));
+                           has_hosts_data(use, copy_of(use->record, uses->domain));
         next->host_was_valid = use->host_was_valid && !moved;
         next->was_valid = use->was_valid || (moved && use->host_was_valid);
         next->others_valid = use->others_valid;
@@ -230,8 +230,8 @@ static void count_no_more(const dynsel_uses *uses, const dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
     if (uses->domain == DYNSEL_HOST_DOMAIN) {
-        record->movement.copies_avoided -= use->fetched ? 0 : 1;
-    } else if (!use->contents || copy_in(record, uses->domain)->memory.shared) {
+        record->movement.copies_avoided -= use->copied_out ? 0 : 1;
+    } else if (!use->contents || copy_of(record, uses->domain)->memory.shared) {
         record->movement.copies_avoided--;
         dynsel_domains[uses->domain - 1].movement.copies_avoided--;
     }
@@ -253,7 +253,7 @@ const dynsel_use *dynsel_coherence_missed(const dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < uses->count; i++) {
         const dynsel_use *const use = &uses->each[i];
-        if (use->relies_on != 0 && copy_in(use->record, uses->domain)->missed == use->relies_on) {
+        if (use->relies_on != 0 && copy_of(use->record, uses->domain)->missed == use->relies_on) {
             return use;
         }
     }
@@ -268,9 +268,9 @@ void dynsel_coherence_failed(dynsel_uses *uses, dynsel_status status)
     for (uint32_t i = 0; i < uses->count; i++) {
         const dynsel_use *const use = &uses->each[i];
         dynsel_buffer_record *const record = use->record;
-        dynsel_copy_record *const copy = copy_in(record, uses->domain);
-        const bool brought = use->bring && (use->contents || copy->memory.shared);
-        if (!brought || copy->since != uses->token) {
+        dynsel_copy_record *const copy = copy_of(record, uses->domain);
+        const bool copied_in = use->copy_in && (use->contents || copy->memory.shared);
+        if (!copied_in || copy->since != uses->token) {
             continue;
         }
         if (status == DYNSEL_E_DEPENDENCY) {

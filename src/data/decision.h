@@ -9,17 +9,17 @@
 #include "data/validity.h"
 
 /* Nothing is in the way of work in the domain, and nothing has to be done for it. */
-static inline bool dynsel_copy_is_at_hand(const dynsel_buffer_record *record, uint32_t domain)
+static inline bool dynsel_copy_is_resident(const dynsel_buffer_record *record, uint32_t domain)
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
     return dynsel_is_valid(&record->validity, domain) && copy->since == 0 &&
-           record->fetch.state == DYNSEL_NO_FETCH && copy->memory.mapping == DYNSEL_UNMAPPED;
+           record->copy_out.state == DYNSEL_NO_COPY_OUT && copy->memory.mapping == DYNSEL_UNMAPPED;
 }
 
 /* Under the lock, for a command group whose order allows the start. The short way of most work on
- * devices: where all of its copies are at hand and nothing is staged, it is decided to start it, as
- * dynsel_coherence_look() would. False: nothing was changed. */
-bool dynsel_coherence_start_at_hand(dynsel_uses *uses);
+ * devices: where all of its copies are resident and nothing is staged, it is decided to start it,
+ * as dynsel_coherence_look() would. False: nothing was changed. */
+bool dynsel_coherence_start_resident(dynsel_uses *uses);
 
 /* Under the lock: enters the effect of the start on the copies; for dynsel_coherence_look(). */
 void dynsel_coherence_decide(dynsel_uses *uses);

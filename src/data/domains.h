@@ -17,7 +17,7 @@ typedef struct dynsel_domain_record {
     uint32_t number;         /* among those of the backend */
     uint32_t uses;           /* counted, to know what was used least recently */
     bool shares;             /* its last copy was the host's memory itself */
-    uint64_t fetched_ns;     /* when the last fetch was seen to have ended */
+    uint64_t copied_out_ns;  /* when the last copy to the host was seen to have ended */
     dynsel_movement movement;
 } dynsel_domain_record;
 

@@ -23,17 +23,17 @@ static bool has_copies(uint32_t domain)
     return false;
 }
 
-/* Published work that will run there. Pinned, because a group that is over may be filled in by who
- * has its slot next. */
+/* Published work that will run there. Referenced, because a group that is over may be filled in by
+ * who has its slot next. */
 static bool is_awaited(uint32_t domain)
 {
     bool awaited = false;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && !awaited; i++) {
         dynsel_slot *slot = &dynsel_slots[i];
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
-        if (dynsel_slot_pin_reserved(slot, dynsel_slot_generation(word))) {
-            awaited = slot->deferred && dynsel_all_uses[i].domain == domain;
-            dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        if (dynsel_slot_ref_reserved(slot, dynsel_slot_generation(word))) {
+            awaited = slot->can_be_pending && dynsel_all_uses[i].domain == domain;
+            dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
         }
     }
     return awaited;

@@ -7,7 +7,7 @@
 #include "data/uses.h"
 #include "data/validity.h"
 #include "port/assert.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given)
 {
@@ -47,9 +47,9 @@ static bool is_kept(const dynsel_buffer_record *record, uint32_t domain)
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && !kept; i++) {
         const dynsel_uses *const uses = &dynsel_all_uses[i];
         const uint32_t decided = uses->decided;
-        if (decided != 0 && dynsel_deferred_pin_reserved(decided - 1)) {
+        if (decided != 0 && dynsel_pending_ref_reserved(decided - 1)) {
             kept = may_leave(uses, record, domain);
-            dynsel_slot_drop(&dynsel_slots[i], DYNSEL_SLOT_PIN);
+            dynsel_slot_unref(&dynsel_slots[i], DYNSEL_SLOT_REF);
         }
     }
     return kept;
@@ -62,7 +62,7 @@ static bool may_go(const dynsel_buffer_record *record, uint32_t domain, bool val
     return copy->memory.native != NULL && !copy->memory.shared &&
            dynsel_is_valid(&record->validity, domain) == valid &&
            (!valid || dynsel_is_valid_elsewhere(&record->validity, domain)) &&
-           (record->fetch.state == DYNSEL_NO_FETCH || record->fetch.domain != domain);
+           (record->copy_out.state == DYNSEL_NO_COPY_OUT || record->copy_out.domain != domain);
 }
 
 /* The copy that was used longest ago, but less long than `age`; NULL: there is none. age: in and
@@ -114,8 +114,8 @@ bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
 static bool take_any(dynsel_buffer_record *record, dynsel_given_copy *given)
 {
     uint32_t domain = 1;
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    DYNSEL_ASSERT(record->fetch.state == DYNSEL_NO_FETCH);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    DYNSEL_ASSERT(record->copy_out.state == DYNSEL_NO_COPY_OUT);
     while (domain <= CONFIG_DYNSEL_MAX_DOMAINS &&
            record->copies[domain - 1].memory.native == NULL) {
         domain++;
@@ -123,7 +123,7 @@ static bool take_any(dynsel_buffer_record *record, dynsel_given_copy *given)
     if (domain <= CONFIG_DYNSEL_MAX_DOMAINS) {
         dynsel_copy_take(record, domain, given);
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return domain <= CONFIG_DYNSEL_MAX_DOMAINS;
 }
 

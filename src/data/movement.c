@@ -15,12 +15,12 @@ dynsel_status dynsel_buffer_movement(dynsel_buffer buffer, dynsel_movement *move
     if (movement == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "movement is NULL");
     }
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const dynsel_buffer_record *const record = dynsel_buffer_find(buffer);
     if (record != NULL) {
         *movement = record->movement;
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return record != NULL ? DYNSEL_OK : dynsel_buffer_refuse(DYNSEL_TEXT(__func__), NULL, buffer);
 }
 
@@ -37,11 +37,11 @@ dynsel_status dynsel_domain_movement(const dynsel_resource *where, dynsel_moveme
     if (!is_resource(where) || movement == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource, its backend or movement is NULL");
     }
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const uint32_t domain =
         dynsel_domain_find(where->backend, dynsel_domain_ask(where->backend, where->handle).number);
     *movement = domain != DYNSEL_HOST_DOMAIN ? dynsel_domains[domain - 1].movement
                                              : (dynsel_movement){.bytes_in = 0};
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return DYNSEL_OK;
 }

@@ -27,9 +27,9 @@ bool dynsel_range_is_whole(const dynsel_range *range)
 static void widen(size_t wide[DYNSEL_MAX_DIMENSIONS], const dynsel_range *range,
                   uint32_t dimensions, size_t front)
 {
-    const uint32_t lacking = DYNSEL_MAX_DIMENSIONS - dimensions;
+    const uint32_t missing = DYNSEL_MAX_DIMENSIONS - dimensions;
     for (uint32_t i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
-        wide[i] = i < lacking ? front : range->size[i - lacking];
+        wide[i] = i < missing ? front : range->size[i - missing];
     }
 }
 

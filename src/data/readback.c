@@ -53,18 +53,18 @@ bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_
 }
 
 /* What stands in line behind other work cannot be timed. */
-void dynsel_readback_begin(dynsel_fetch *fetch)
+void dynsel_readback_begin(dynsel_copy_out *copy_out)
 {
-    const dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
-    fetch->timed = fetch->timed && !dynsel_in_flight_is_busy(backend, fetch->own);
-    fetch->began_ns = fetch->timed ? dynsel_now_ns() : 0;
-    fetch->seen_ns = fetch->began_ns;
+    const dynsel_backend *const backend = dynsel_domains[copy_out->domain - 1].backend;
+    copy_out->timed = copy_out->timed && !dynsel_in_flight_is_busy(backend, copy_out->own);
+    copy_out->began_ns = copy_out->timed ? dynsel_now_ns() : 0;
+    copy_out->seen_ns = copy_out->began_ns;
 }
 
-void dynsel_readback_goes_on(dynsel_fetch *fetch)
+void dynsel_readback_goes_on(dynsel_copy_out *copy_out)
 {
-    if (fetch->timed) {
-        fetch->seen_ns = dynsel_now_ns();
+    if (copy_out->timed) {
+        copy_out->seen_ns = dynsel_now_ns();
     }
 }
 
@@ -81,17 +81,17 @@ static void note(const dynsel_selection *selection, uint64_t ns)
  * come one after the other. */
 void dynsel_readback_end(dynsel_buffer_record *record)
 {
-    const dynsel_fetch *const fetch = &record->fetch;
-    dynsel_domain_record *const domain = &dynsel_domains[fetch->domain - 1];
-    const uint64_t before_ns = domain->fetched_ns;
-    domain->fetched_ns = dynsel_now_ns();
-    if (fetch->timed && record->wrote.selection.policy != NULL) {
-        if (domain->fetched_ns - fetch->seen_ns > LATE_NS) {
-            domain->fetched_ns = fetch->seen_ns;
+    const dynsel_copy_out *const copy_out = &record->copy_out;
+    dynsel_domain_record *const domain = &dynsel_domains[copy_out->domain - 1];
+    const uint64_t before_ns = domain->copied_out_ns;
+    domain->copied_out_ns = dynsel_now_ns();
+    if (copy_out->timed && record->wrote.selection.policy != NULL) {
+        if (domain->copied_out_ns - copy_out->seen_ns > LATE_NS) {
+            domain->copied_out_ns = copy_out->seen_ns;
         }
-        const uint64_t began_ns = before_ns > fetch->began_ns ? before_ns : fetch->began_ns;
+        const uint64_t began_ns = before_ns > copy_out->began_ns ? before_ns : copy_out->began_ns;
         note(&record->wrote.selection,
-             domain->fetched_ns > began_ns ? domain->fetched_ns - began_ns : 0);
+             domain->copied_out_ns > began_ns ? domain->copied_out_ns - began_ns : 0);
     }
     dynsel_readback_forget(record);
 }
@@ -100,21 +100,21 @@ void dynsel_readback_end(dynsel_buffer_record *record)
 static void tell(const due_report *report)
 {
     (void)dynsel_word_add_synchronized(&telling, 1);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_tell(&report->selection, DYNSEL_TASK_READBACK_TIME, report->ns);
     (void)dynsel_word_add_synchronized(&telling, (uint32_t)-1);
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
 }
 
 void dynsel_readback_tell_now(void)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t count = count_due(); count != 0; count = count_due()) {
         const due_report report = due[count - 1];
         set_due(count - 1);
         tell(&report);
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 static void drop_due(const dynsel_policy *policy)
@@ -130,14 +130,14 @@ static void drop_due(const dynsel_policy *policy)
 
 void dynsel_readback_leave(const dynsel_policy *policy)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         if (dynsel_buffers[i].wrote.selection.policy == policy) {
             dynsel_readback_forget(&dynsel_buffers[i]);
         }
     }
     drop_due(policy);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     for (uint32_t round = 0; dynsel_word_load_acquire(&telling) != 0; round++) {
         dynsel_pause(round);
     }

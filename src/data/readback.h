@@ -30,14 +30,14 @@ static inline void dynsel_readback_expect(dynsel_buffer_record *record, const dy
     }
 }
 
-/* Whether somebody is to know what a fetch takes that begins now for `group`. */
+/* Whether somebody is to know what a copy to the host takes that begins now for `group`. */
 bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_uses *uses);
 
-/* Without the lock, for who is about to begin the fetch: from here on it takes time. */
-void dynsel_readback_begin(dynsel_fetch *fetch);
+/* Without the lock, for who is about to begin the copy_out: from here on it takes time. */
+void dynsel_readback_begin(dynsel_copy_out *copy_out);
 
 /* It was looked at, and goes on. */
-void dynsel_readback_goes_on(dynsel_fetch *fetch);
+void dynsel_readback_goes_on(dynsel_copy_out *copy_out);
 
 /* It has brought the data. */
 void dynsel_readback_end(dynsel_buffer_record *record);

@@ -8,7 +8,7 @@
 #include "data/evict.h"
 #include "port/assert.h"
 #include "port/likely.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 enum {
     GRAIN = 64,   /* bytes; what sizes are rounded up to */
@@ -83,12 +83,12 @@ static void give_up(record *it)
 static bool take_given(dynsel_given_copy *given)
 {
     given->backend = NULL;
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT && given->backend == NULL; i++) {
         *given = staging[i].given;
         staging[i].given.backend = NULL;
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return given->backend != NULL;
 }
 
@@ -264,7 +264,7 @@ static uint32_t find_first(const dynsel_uses *uses)
         return 0;
     }
     const dynsel_uses *first = dynsel_uses_in(*turn - 1);
-    return !first->doomed && first->domain == uses->domain && is_behind(uses, first) ? *turn : 0;
+    return !first->will_fail && first->domain == uses->domain && is_behind(uses, first) ? *turn : 0;
 }
 
 dynsel_status dynsel_staging_take(dynsel_uses *uses)
@@ -311,7 +311,7 @@ static bool has(const dynsel_policy *policy, const record *it)
 {
     bool found = false;
     for (uint32_t i = 0; i < policy->count && !found; i++) {
-        found = policy->lanes[i].own == it->own &&
+        found = policy->queues[i].own == it->own &&
                 policy->resources[i].backend == dynsel_domains[it->domain - 1].backend;
     }
     return found;
@@ -319,13 +319,13 @@ static bool has(const dynsel_policy *policy, const record *it)
 
 void dynsel_staging_leave(const dynsel_policy *policy)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
         if (is_kept(&staging[i]) && has(policy, &staging[i])) {
             give_up(&staging[i]);
         }
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_staging_release();
 }
 

@@ -42,7 +42,7 @@ typedef struct pool {
 typedef struct block {
     unsigned char *begin;
     size_t bytes;
-    uint32_t pins;
+    uint32_t refs;
     uint16_t next; /* in the order of addresses */
     uint8_t pool;
     uint8_t stage;
@@ -79,21 +79,21 @@ static block *find_block(const void *memory, bool anywhere)
     return NULL;
 }
 
-uint16_t dynsel_svm_pin(const void *pointer)
+uint16_t dynsel_svm_ref(const void *pointer)
 {
     dynsel_lock_acquire(&blocks_lock);
     block *const found = find_block(pointer, true);
     if (found != NULL) {
-        found->pins++;
+        found->refs++;
     }
     dynsel_lock_release(&blocks_lock);
     return found != NULL ? (uint16_t)(found - blocks + 1) : NONE;
 }
 
-void dynsel_svm_unpin(uint16_t number)
+void dynsel_svm_unref(uint16_t number)
 {
     dynsel_lock_acquire(&blocks_lock);
-    block_at(number)->pins--;
+    block_at(number)->refs--;
     dynsel_lock_release(&blocks_lock);
 }
 
@@ -367,7 +367,7 @@ static block *begin_turn(const void *memory, const turn *wanted, stage *was)
     dynsel_lock_acquire(&blocks_lock);
     block *const found = find_block(memory, false);
     const block seen = found != NULL ? *found : (block){.stage = FREE};
-    const bool busy = seen.pins != 0 || seen.stage == CHANGING;
+    const bool busy = seen.refs != 0 || seen.stage == CHANGING;
     const bool fits = wanted->from == FREE || seen.stage == wanted->from;
     if (found != NULL && !busy && fits) {
         found->stage = CHANGING;

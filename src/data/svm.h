@@ -18,23 +18,23 @@ typedef struct dynsel_svm_owner {
 
 #if CONFIG_DYNSEL_SVM
 
-/* The number of the block that a pointer points into, which then stays until dynsel_svm_unpin().
- * 0: none. */
-uint16_t dynsel_svm_pin(const void *pointer);
-void dynsel_svm_unpin(uint16_t number);
+/* The number of the block that a pointer points into, which then stays until dynsel_svm_unref(). 0:
+ * none. */
+uint16_t dynsel_svm_ref(const void *pointer);
+void dynsel_svm_unref(uint16_t number);
 
-/* Of a pinned block; 0: of memory that is none, which is the host's. */
+/* Of a referenced block; 0: of memory that is none, which is the host's. */
 dynsel_svm_owner dynsel_svm_owner_of(uint16_t number);
 
 #else
 
-static inline uint16_t dynsel_svm_pin(const void *pointer)
+static inline uint16_t dynsel_svm_ref(const void *pointer)
 {
     (void)pointer;
     return 0;
 }
 
-static inline void dynsel_svm_unpin(uint16_t block)
+static inline void dynsel_svm_unref(uint16_t block)
 {
     (void)block;
 }

@@ -8,7 +8,7 @@
 #include "data/staging.h"
 #include "data/validity.h"
 #include "port/likely.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 /* A range in error texts. */
 #define A_RANGE DYNSEL_TEXT("a range")
@@ -18,7 +18,7 @@ static dynsel_slot *slot_of_token(uint32_t token)
     return dynsel_slot_at(dynsel_slot_number_in(token));
 }
 
-/* What is over by now needs no waiting; the rest keeps its event while it is pinned. */
+/* What is over by now needs no waiting; the rest keeps its event while it is referenced. */
 void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel_resource *where)
 {
     t->uses = uses;
@@ -26,12 +26,12 @@ void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel
     t->backend = where->backend;
     t->ops = where->backend->ops->memory;
     t->own = dynsel_uses_slot(uses)->work.own;
-    t->pinned = 0;
+    t->referenced = 0;
     t->after_count = 0; /* events are written before they are read */
     for (uint32_t i = 0; i < uses->after_count; i++) {
-        if (dynsel_deferred_pin(uses->after[i])) {
+        if (dynsel_pending_ref(uses->after[i])) {
             const dynsel_event *const done = &slot_of_token(uses->after[i])->work.done;
-            uses->after[t->pinned++] = uses->after[i];
+            uses->after[t->referenced++] = uses->after[i];
             if (done->native != NULL) {
                 t->events[t->after_count++] = (dynsel_event){.native = done->native};
             }
@@ -76,8 +76,8 @@ void dynsel_transfers_end(const dynsel_transfers *t, bool started, dynsel_event 
     } else {
         wait_in_place_of_command(t, done);
     }
-    for (uint32_t i = 0; i < t->pinned; i++) {
-        dynsel_slot_drop(slot_of_token(t->uses->after[i]), DYNSEL_SLOT_PIN);
+    for (uint32_t i = 0; i < t->referenced; i++) {
+        dynsel_slot_unref(slot_of_token(t->uses->after[i]), DYNSEL_SLOT_REF);
     }
 }
 
@@ -88,10 +88,10 @@ bool dynsel_transfers_make_room(const dynsel_uses *uses)
     if (uses->domain == DYNSEL_HOST_DOMAIN) {
         return false;
     }
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const bool staging = dynsel_staging_evict(uses->domain);
     const bool evicted = staging || dynsel_copy_evict(uses->domain, &given);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     if (staging) {
         dynsel_staging_release();
     } else if (evicted) {
@@ -132,8 +132,8 @@ static dynsel_status allocate(const dynsel_transfers *t, const char *name, size_
 }
 
 /* Some drivers look for room only when the memory is used. */
-static dynsel_status bring(dynsel_transfers *t, const char *name, size_t bytes,
-                           dynsel_memory *memory, bool contents)
+static dynsel_status copy_in(dynsel_transfers *t, const char *name, size_t bytes,
+                             dynsel_memory *memory, bool contents)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     /* Readers may go on meanwhile, and the device has the memory even if the command fails. */
@@ -157,24 +157,24 @@ static void enter(const dynsel_transfers *t, dynsel_use *use, const dynsel_memor
     dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[t->uses->domain - 1];
     dynsel_copy_record *const copy = &record->copies[t->uses->domain - 1];
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     copy->memory = *memory;
     copy->own = t->own;
     if (memory->shared) {
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
-        use->bring = memory->mapping != DYNSEL_UNMAPPED;
+        use->copy_in = memory->mapping != DYNSEL_UNMAPPED;
         if (use->contents) {
             record->movement.copies_avoided++;
             domain->movement.copies_avoided++;
         }
-        use->contents |= use->bring && use->host_was_valid; /* for when the work does not begin */
+        use->contents |= use->copy_in && use->host_was_valid; /* for when the work does not begin */
     } else if (use->may_share) {
         record->shared_by = 0;
     }
     if (use->may_share) {
         domain->shares = memory->shared;
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 static dynsel_status allocate_copy(const dynsel_transfers *t, dynsel_use *use)
@@ -193,20 +193,20 @@ static void count_in(const dynsel_transfers *t, const dynsel_use *use)
     dynsel_buffer_record *const record = use->record;
     dynsel_movement *const movements[] = {&record->movement,
                                           &dynsel_domains[t->uses->domain - 1].movement};
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < 2; i++) {
         movements[i]->bytes_in += record->bytes;
         movements[i]->copies_in++;
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
-static dynsel_status bring_copy(dynsel_transfers *t, dynsel_use *use)
+static dynsel_status copy_use_in(dynsel_transfers *t, dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_memory *const memory = &record->copies[t->uses->domain - 1].memory;
-    const dynsel_status status = bring(t, use->name, record->bytes, memory, use->contents);
-    use->brought = status == DYNSEL_OK;
+    const dynsel_status status = copy_in(t, use->name, record->bytes, memory, use->contents);
+    use->copied_in = status == DYNSEL_OK;
     if (status == DYNSEL_OK && use->contents && !memory->shared) {
         count_in(t, use);
     }
@@ -228,10 +228,10 @@ static dynsel_status allocate_staging(const dynsel_transfers *t, dynsel_staged *
     return status;
 }
 
-static dynsel_status bring_range(dynsel_transfers *t, dynsel_staged *staged)
+static dynsel_status copy_range_in(dynsel_transfers *t, dynsel_staged *staged)
 {
     const dynsel_status status =
-        bring(t, A_RANGE, staged->memory.bytes, &staged->memory, staged->in);
+        copy_in(t, A_RANGE, staged->memory.bytes, &staged->memory, staged->in);
     staged->came = status == DYNSEL_OK && staged->in;
     return status;
 }
@@ -263,11 +263,11 @@ dynsel_status dynsel_transfers_in(dynsel_transfers *t)
     }
     dynsel_status status = make_all_room(t);
     for (uint32_t i = 0; i < uses->count && status == DYNSEL_OK; i++) {
-        status = uses->each[i].bring ? bring_copy(t, &uses->each[i]) : DYNSEL_OK;
+        status = uses->each[i].copy_in ? copy_use_in(t, &uses->each[i]) : DYNSEL_OK;
     }
     for (uint32_t i = 0; i < uses->staged_count && status == DYNSEL_OK; i++) {
         dynsel_staged *const staged = &uses->staged[i];
-        status = staged->in || staged->fresh ? bring_range(t, staged) : DYNSEL_OK;
+        status = staged->in || staged->fresh ? copy_range_in(t, staged) : DYNSEL_OK;
     }
     return status;
 }

@@ -15,13 +15,13 @@ typedef struct dynsel_transfers {
     dynsel_backend *backend;
     const dynsel_memory_ops *ops;
     void *own;
-    uint32_t pinned;      /* in uses->after, from the first on */
-    uint32_t after_count; /* of `events`: of work that was pinned */
+    uint32_t referenced;  /* in uses->after, from the first on */
+    uint32_t after_count; /* of `events`: of work that was referenced */
     uint32_t event_count; /* with those of what was brought */
     dynsel_event events[DYNSEL_MOST_AFTER];
 } dynsel_transfers;
 
-/* Pins the work that comes before, and collects its events. */
+/* References the work that comes before, and collects its events. */
 void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel_resource *where);
 
 /* Before the command: moves in what was decided. */
@@ -31,8 +31,8 @@ dynsel_status dynsel_transfers_in(dynsel_transfers *t);
  * the command's. */
 dynsel_status dynsel_transfers_out(const dynsel_transfers *t, dynsel_event *done);
 
-/* Releases events and pins. started: the command was, or done->native is its event; else the event
- * of what was brought takes its place. */
+/* Releases events and references. started: the command was, or done->native is its event; else the
+ * event of what was brought takes its place. */
 void dynsel_transfers_end(const dynsel_transfers *t, bool started, dynsel_event *done);
 
 /* Gives up memory in the domain of the work: staging memory, or else a copy. False: there is none,

@@ -2,7 +2,7 @@
 #include "data/users.h"
 
 #include "port/assert.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 enum {
     NONE = 0,

@@ -30,14 +30,14 @@ typedef struct dynsel_use {
     bool reads;       /* the old contents are needed */
     bool writes;
     /* What was decided for the start, under the lock; then it is who starts it that reads it. */
-    bool allocate;    /* there is no copy in the domain yet */
-    bool bring;       /* something has to be handed to the device, or is new there */
-    bool contents;    /* namely the data */
-    bool may_share;   /* what is allocated may be the host's memory */
-    bool brought;     /* that was started */
-    bool fetch_ended; /* at the last look */
-    bool fetched;     /* data were brought to the host's memory for it */
-    bool was_valid;   /* to take the decision back: the copy in the domain, */
+    bool allocate;       /* there is no copy in the domain yet */
+    bool copy_in;        /* something has to be handed to the device, or is new there */
+    bool contents;       /* namely the data */
+    bool may_share;      /* what is allocated may be the host's memory */
+    bool copied_in;      /* that was started */
+    bool copy_out_ended; /* at the last look */
+    bool copied_out;     /* data were brought to the host's memory for it */
+    bool was_valid;      /* to take the decision back: the copy in the domain, */
     bool host_was_valid;
     dynsel_copy_set others_valid; /* and those in other domains */
 } dynsel_use;
@@ -46,10 +46,10 @@ typedef struct dynsel_use {
 static inline void dynsel_use_reset(dynsel_use *use)
 {
     use->allocate = false;
-    use->bring = false;
+    use->copy_in = false;
     use->contents = false;
     use->may_share = false;
-    use->brought = false;
+    use->copied_in = false;
     use->relies_on = 0;
 }
 
@@ -86,20 +86,20 @@ typedef struct dynsel_uses {
     uint32_t kind; /* tells this kind of work from others */
 
     /* Under the lock. */
-    uint32_t order;          /* the number of its entry, counted round */
-    uint32_t opener;         /* of a host accessor: the thread that asked for it; else 0 */
-    uint32_t domain;         /* where it runs: DYNSEL_HOST_DOMAIN or a place in the table + 1 */
-    uint32_t decided;        /* `token` once it was decided to start it */
-    uint32_t obstacle;       /* token + 1 of work whose end its data wait for; 0: none */
-    uint32_t relies_on;      /* that of its uses; `token` where they differ */
-    uint32_t after_count;    /* work to come after by its event; set when the start was decided */
-    uint32_t former_user;    /* token + 1 of who `former` is of; 0: nothing is in it */
-    const dynsel_lane *lane; /* where it will run: what its slot says is not for others to read */
-    bool in_order;           /* its resource runs work in the order in which it was started */
-    bool doomed;             /* it will not be started */
-    bool undone;             /* its start failed: its command changes nothing, as is entered */
-    bool at_hand;            /* the start was decided, and nothing has to be moved for it */
-    bool wants_staging;      /* it is the first in its domain that waits for staging memory */
+    uint32_t order;            /* the number of its entry, counted round */
+    uint32_t opener;           /* of a host accessor: the thread that asked for it; else 0 */
+    uint32_t domain;           /* where it runs: DYNSEL_HOST_DOMAIN or a place in the table + 1 */
+    uint32_t decided;          /* `token` once it was decided to start it */
+    uint32_t obstacle;         /* token + 1 of work whose end its data wait for; 0: none */
+    uint32_t relies_on;        /* that of its uses; `token` where they differ */
+    uint32_t after_count;      /* work to come after by its event; set when the start was decided */
+    uint32_t former_user;      /* token + 1 of who `former` is of; 0: nothing is in it */
+    const dynsel_queue *queue; /* where it will run: what its slot says is not for others to read */
+    bool in_order;             /* its resource runs work in the order in which it was started */
+    bool will_fail;            /* it will not be started */
+    bool undone;               /* its start failed: its command changes nothing, as is entered */
+    bool resident;             /* the start was decided, and nothing has to be moved for it */
+    bool wants_staging;        /* it is the first in its domain that waits for staging memory */
 
     uint32_t after[CONFIG_DYNSEL_MAX_DEPENDENCIES + CONFIG_DYNSEL_MAX_REQUIREMENTS]; /* tokens */
     dynsel_use each[CONFIG_DYNSEL_MAX_REQUIREMENTS];

@@ -129,7 +129,7 @@ DYNSEL_RARE static void make_way(dynsel_handler *handler, uint32_t index)
     for (uint32_t i = index + 1; i < handler->argument_count; i++) {
         if ((handler->arguments[i].block & DYNSEL_BEHIND_FIRST) == i - index) {
             unset(handler, i);
-            handler->unsettled = true;
+            handler->unresolved = true;
         }
     }
     while (handler->argument_count > index + 1 &&
@@ -141,7 +141,7 @@ DYNSEL_RARE static void make_way(dynsel_handler *handler, uint32_t index)
 /* Those before it may be set later. */
 static void skip_to(dynsel_handler *handler, uint32_t index)
 {
-    handler->unsettled = true;
+    handler->unresolved = true;
     for (; handler->argument_count < index; handler->argument_count++) {
         handler->arguments[handler->argument_count] =
             (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};

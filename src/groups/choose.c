@@ -7,14 +7,14 @@
 #include "groups/pointers.h"
 #include "groups/run.h"
 #include "port/likely.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 /* The task that a policy sees of a command group, borrowed while it chooses. */
 typedef struct look {
     dynsel_task task;
     dynsel_requirement requirements[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_task_form forms[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* of backends that cannot run it */
-    uint32_t passed_over[DYNSEL_PASSED_OVER_WORDS];
+    uint32_t excluded[DYNSEL_EXCLUDED_WORDS];
     bool without_ranges; /* a backend would do but for the ranges */
 } look;
 
@@ -116,14 +116,14 @@ static inline void find_forms(look *seen, const dynsel_handler *group, const dyn
 static DYNSEL_ASIDE void pass_over(look *seen, const dynsel_handler *group,
                                    const dynsel_policy *policy)
 {
-    if (!dynsel_pointers_pass_over(group, policy, seen->passed_over)) {
+    if (!dynsel_pointers_exclude(group, policy, seen->excluded)) {
         return;
     }
-    seen->task.passed_over = seen->passed_over;
+    seen->task.excluded = seen->excluded;
     seen->forms[seen->task.form_count++] =
         (dynsel_task_form){.backend = NULL, .function = dynsel_group_run};
-    for (uint32_t i = 0; i < DYNSEL_PASSED_OVER_WORDS && group->id == 0; i++) {
-        seen->task.id = (seen->task.id ^ seen->passed_over[i]) * 0x9e3779b1u | 1u;
+    for (uint32_t i = 0; i < DYNSEL_EXCLUDED_WORDS && group->id == 0; i++) {
+        seen->task.id = (seen->task.id ^ seen->excluded[i]) * 0x9e3779b1u | 1u;
     }
 }
 
@@ -158,7 +158,7 @@ static inline void look_at(look *seen, dynsel_handler *group, const dynsel_polic
     seen->task.key_word_count = group->key_word_count;
     find_forms(seen, group, policy);
     find_requirements(seen, group);
-    seen->task.passed_over = NULL;
+    seen->task.excluded = NULL;
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
         pass_over(seen, group, policy);
     }
@@ -169,41 +169,41 @@ static inline dynsel_status refined(dynsel_status status, const look *seen,
                                     const dynsel_handler *group, const dynsel_request *request)
 {
     if (!DYNSEL_LIKELY(status != DYNSEL_E_UNSUPPORTED || !seen->without_ranges)) {
-        return refuse_ranges(group, request->manner->function);
+        return refuse_ranges(group, request->options->function);
     }
-    return DYNSEL_LIKELY(status != DYNSEL_E_INVALID || seen->task.passed_over == NULL)
+    return DYNSEL_LIKELY(status != DYNSEL_E_INVALID || seen->task.excluded == NULL)
                ? status
-               : dynsel_pointers_refuse(group, request->policy, request->manner->function);
+               : dynsel_pointers_refuse(group, request->policy, request->options->function);
 }
 
 dynsel_status dynsel_place_choose(dynsel_handler *group, dynsel_policy *policy,
-                                  const dynsel_manner *manner)
+                                  const dynsel_submit_options *options)
 {
     look seen;
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
         dynsel_pointers_hold(group);
     }
     look_at(&seen, group, policy);
-    const dynsel_request request = {.manner = manner, .policy = policy, .task = &seen.task};
-    return refined(dynsel_deferred_choose(&request, dynsel_slot_of(group)), &seen, group, &request);
+    const dynsel_request request = {.options = options, .policy = policy, .task = &seen.task};
+    return refined(dynsel_pending_choose(&request, dynsel_slot_of(group)), &seen, group, &request);
 }
 
 dynsel_status dynsel_place_choose_again(dynsel_handler *group)
 {
-    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit_command_group"),
-                                         .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    static const dynsel_submit_options options = {
+        .function = DYNSEL_TEXT("dynsel_submit_command_group"), .deadline_ns = DYNSEL_DO_NOT_WAIT};
     dynsel_slot *slot = dynsel_slot_of(group);
     dynsel_policy *policy = slot->selection.policy;
     look seen;
     look_at(&seen, group, policy);
-    const dynsel_request request = {.manner = &manner, .policy = policy, .task = &seen.task};
-    return refined(dynsel_deferred_choose_again(&request, slot), &seen, group, &request);
+    const dynsel_request request = {.options = &options, .policy = policy, .task = &seen.task};
+    return refined(dynsel_pending_choose_again(&request, slot), &seen, group, &request);
 }
 
 dynsel_status dynsel_place_take(dynsel_handler *group)
 {
     const dynsel_slot *slot = dynsel_slot_of(group);
-    group->uses->lane = &slot->selection.policy->lanes[slot->selection.index];
+    group->uses->queue = &slot->selection.policy->queues[slot->selection.index];
     return dynsel_domain_of(slot->work.where->backend, slot->work.own, &group->uses->domain,
                             &group->uses->in_order);
 }

@@ -8,9 +8,9 @@
 
 /* For a slot that is not published. */
 dynsel_status dynsel_place_choose(dynsel_handler *group, dynsel_policy *policy,
-                                  const dynsel_manner *manner);
+                                  const dynsel_submit_options *options);
 
-/* The same after a refusal; see dynsel_deferred_choose_again(). */
+/* The same after a refusal; see dynsel_pending_choose_again(). */
 dynsel_status dynsel_place_choose_again(dynsel_handler *group);
 
 /* Under the lock: takes over what was chosen. DYNSEL_E_FULL: too many domains (last error set). */

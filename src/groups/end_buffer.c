@@ -15,7 +15,7 @@
 #include "port/context.h"
 #include "port/lock.h"
 #include "port/pause.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 #include "submission/request.h"
 
 /* Who wants the data in the host's memory (its domain is 0), for the buffer that is being ended;
@@ -27,7 +27,7 @@ static dynsel_lock home_lock = DYNSEL_LOCK_INITIALIZER;
 static dynsel_status close_off(dynsel_buffer buffer, dynsel_buffer_record **found)
 {
     dynsel_status status = DYNSEL_OK;
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_buffer_record *record = dynsel_buffer_find(buffer);
     if (record == NULL) {
         status = DYNSEL_E_STALE;
@@ -37,7 +37,7 @@ static dynsel_status close_off(dynsel_buffer buffer, dynsel_buffer_record **foun
         dynsel_buffer_hide(record);
         *found = record;
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return status;
 }
 
@@ -53,19 +53,19 @@ static dynsel_status close_off_when_over(dynsel_buffer buffer, dynsel_buffer_rec
 }
 
 /* Lets the lock of the memory go while something is moved. */
-static void wait_for(dynsel_buffer_record *fetch, uint32_t round)
+static void wait_for(dynsel_buffer_record *copy_out, uint32_t round)
 {
-    if (fetch != NULL) {
-        dynsel_watch_begin_fetch(fetch);
+    if (copy_out != NULL) {
+        dynsel_watch_begin_copy_out(copy_out);
         return;
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_pause(round);
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
 }
 
 /* Under both locks. Nothing uses the buffer any more, so there is nothing else to wait for. */
-static dynsel_error bring_home(dynsel_buffer_record *record)
+static dynsel_error copy_home(dynsel_buffer_record *record)
 {
     dynsel_error error = {.status = DYNSEL_OK};
     home.count = 1;
@@ -77,7 +77,7 @@ static dynsel_error bring_home(dynsel_buffer_record *record)
     dynsel_outlook outlook = dynsel_coherence_look(&home, &error);
     for (uint32_t round = 0; outlook.status == DYNSEL_E_AGAIN; round++) {
         dynsel_watch_looked_at(&home);
-        wait_for(outlook.fetch, round);
+        wait_for(outlook.copy_out, round);
         outlook = dynsel_coherence_look(&home, &error);
     }
     dynsel_watch_looked_at(&home);
@@ -89,12 +89,12 @@ static dynsel_error bring_home(dynsel_buffer_record *record)
 
 /* True: the contents are in the host's memory, or lost for good. False: they could not be brought,
  * and the buffer is as before. */
-static bool bring_what_is_left(dynsel_buffer_record *record, dynsel_buffer handle,
-                               dynsel_error *error)
+static bool copy_out_the_rest(dynsel_buffer_record *record, dynsel_buffer handle,
+                              dynsel_error *error)
 {
     dynsel_lock_acquire(&home_lock);
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    *error = bring_home(record);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    *error = copy_home(record);
     const bool lost = dynsel_failure_at_end(record, error);
     const bool ends = lost || error->status == DYNSEL_OK ||
                       dynsel_first_valid_copy(&record->validity) == DYNSEL_HOST_DOMAIN;
@@ -104,7 +104,7 @@ static bool bring_what_is_left(dynsel_buffer_record *record, dynsel_buffer handl
     if (error->status != DYNSEL_OK) {
         error->buffer = handle.token;
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_lock_release(&home_lock);
     return ends;
 }
@@ -112,9 +112,9 @@ static bool bring_what_is_left(dynsel_buffer_record *record, dynsel_buffer handl
 static void end(dynsel_buffer_record *record)
 {
     dynsel_copies_end(record);
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_word_store_release(&record->token, 0);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
@@ -139,7 +139,7 @@ dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
         return dynsel_buffer_refuse(DYNSEL_TEXT(__func__), NULL, *buffer);
     }
     dynsel_error error;
-    const bool ends = bring_what_is_left(record, *buffer, &error);
+    const bool ends = copy_out_the_rest(record, *buffer, &error);
     dynsel_readback_tell();
     if (ends) {
         end(record);

@@ -6,7 +6,7 @@
 #include "data/decision.h"
 #include "data/readback.h"
 #include "groups/watch.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 static dynsel_word untold; /* host commands that have failed and whose ends were not told yet */
 
@@ -66,19 +66,19 @@ bool dynsel_failure_at_end(const dynsel_buffer_record *record, dynsel_error *err
 DYNSEL_RARE static void tell_ends_ahead(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->dependency_count; i++) {
-        dynsel_deferred_finish(group->dependencies[i]);
+        dynsel_pending_finish(group->dependencies[i]);
     }
 }
 
 DYNSEL_RARE static dynsel_status refuse_behind_failure(const dynsel_handler *group)
 {
     dynsel_error error = {.status = DYNSEL_OK};
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const dynsel_use *const failed = dynsel_failures_find(group);
     if (failed != NULL) {
         error = dynsel_failure_behind(failed);
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return failed != NULL ? dynsel_fail(&error) : DYNSEL_OK;
 }
 
@@ -206,14 +206,14 @@ static void have_all_looked_at_that_fail(void)
 /* What comes behind it waits for its end now: it may still be about what it brought. */
 void dynsel_failure_enter(dynsel_handler *group, const dynsel_error *error)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_coherence_undo(group->uses);
     note_all(group, error, false);
     have_all_looked_at_that_fail();
     group->uses->undone = true;
-    group->uses->lane = NULL;
+    group->uses->queue = NULL;
     dynsel_watch_changed(group);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 /* Then what is told at the end is that of the last copy, which came after the command. */
@@ -281,10 +281,10 @@ static void end_failed(dynsel_handler *group, dynsel_error *error)
 
 void dynsel_failure_end(dynsel_handler *group, dynsel_error *error)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     end_failed(group, error);
     have_all_looked_at_that_fail();
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     group->ran = false;
     group->unrun = false;
     if (group->untold) {

@@ -69,7 +69,7 @@ struct dynsel_handler {
     uint64_t direct_bytes; /* that ranges have devices reach as they are; added up at the end */
     uint16_t host_range_count; /* ranges with such a function */
     bool open;                 /* the group function runs */
-    bool unsettled;    /* an argument was left out, or an accessor used that was not required */
+    bool unresolved;   /* an argument was left out, or an accessor used that was not required */
     bool has_pointers; /* an argument is one, or was */
 
     /* Under the lock. */

@@ -28,7 +28,7 @@ static inline void begin_command(dynsel_command *command)
 void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function)
 {
     group->open = true;
-    group->unsettled = false;
+    group->unresolved = false;
     group->has_pointers = false;
     if (!DYNSEL_LIKELY(group->uses != NULL)) {
         group->uses = dynsel_uses_in(token); /* others may read it from now on, without the lock */
@@ -191,7 +191,7 @@ static dynsel_status resolve(dynsel_call *call, dynsel_argument *argument)
     return DYNSEL_OK;
 }
 
-static DYNSEL_ASIDE dynsel_status settle_arguments(dynsel_call *call)
+static DYNSEL_ASIDE dynsel_status resolve_arguments(dynsel_call *call)
 {
     dynsel_handler *group = call->handler;
     dynsel_status status = DYNSEL_OK;
@@ -208,7 +208,7 @@ static DYNSEL_ASIDE dynsel_status settle_arguments(dynsel_call *call)
 }
 
 /* Until now `bytes` of pointers said what ranges have devices reach through them. */
-static DYNSEL_ASIDE void settle_pointers(dynsel_handler *group)
+static DYNSEL_ASIDE void resolve_pointers(dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->argument_count; i++) {
         dynsel_argument *const argument = &group->arguments[i];
@@ -233,9 +233,9 @@ dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
                              "dynsel_copy() or another of these");
     }
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
-        settle_pointers(group);
+        resolve_pointers(group);
     }
     group->command.launch.arguments = group->arguments;
     group->command.launch.argument_count = group->argument_count;
-    return DYNSEL_LIKELY(!group->unsettled) ? DYNSEL_OK : settle_arguments(&call);
+    return DYNSEL_LIKELY(!group->unresolved) ? DYNSEL_OK : resolve_arguments(&call);
 }

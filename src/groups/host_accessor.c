@@ -14,9 +14,9 @@
 #include "groups/watch.h"
 #include "policy/policy.h"
 #include "port/pause.h"
-#include "submission/deferred.h"
 #include "submission/handle.h"
 #include "submission/in_flight.h"
+#include "submission/pending.h"
 #include "submission/request.h"
 
 static dynsel_status choose(dynsel_policy *policy, const dynsel_task *task,
@@ -44,20 +44,20 @@ static dynsel_backend backend = {.ops = &backend_ops};
 static dynsel_policy *the_policy(void)
 {
     static dynsel_policy policy;
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     if (policy.self == NULL) {
         policy.ops = &policy_ops;
         policy.count = 1;
         policy.resources[0].backend = &backend;
         policy.self = &policy;
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return &policy;
 }
 
 /* One call that opens one. */
 typedef struct request {
-    dynsel_manner manner;
+    dynsel_submit_options options;
     dynsel_buffer buffer;
     dynsel_access_mode mode;
     dynsel_host_accessor *accessor;
@@ -68,7 +68,7 @@ typedef struct request {
 static dynsel_status refuse(const request *r, const char *detail)
 {
     (void)detail; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    return DYNSEL_FAIL_IN(r->manner.function, DYNSEL_E_INVALID, detail, 0);
+    return DYNSEL_FAIL_IN(r->options.function, DYNSEL_E_INVALID, detail, 0);
 }
 
 static dynsel_status check(const request *r)
@@ -86,7 +86,7 @@ static dynsel_status check(const request *r)
         return refuse(r, DYNSEL_TEXT("there is no such mode"));
     }
     return dynsel_must_not_wait()
-               ? DYNSEL_REFUSE_TO_WAIT(r->manner.function,
+               ? DYNSEL_REFUSE_TO_WAIT(r->options.function,
                                        "what it waits for might wait for this function")
                : DYNSEL_OK;
 }
@@ -95,14 +95,14 @@ static dynsel_status check(const request *r)
  * order is entered. */
 static dynsel_status find_buffer(const request *r, dynsel_use *use)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_buffer_record *record = dynsel_buffer_find(r->buffer);
     if (record != NULL) {
         use->record = record;
         use->token = r->buffer.token;
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
-    return record != NULL ? DYNSEL_OK : dynsel_buffer_refuse(r->manner.function, NULL, r->buffer);
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return record != NULL ? DYNSEL_OK : dynsel_buffer_refuse(r->options.function, NULL, r->buffer);
 }
 
 static dynsel_status record(const request *r)
@@ -125,19 +125,19 @@ static dynsel_status place(const request *r, dynsel_policy *policy)
 {
     dynsel_status status = record(r);
     if (status == DYNSEL_OK) {
-        status = dynsel_place_choose(r->group, policy, &r->manner);
+        status = dynsel_place_choose(r->group, policy, &r->options);
     }
     if (status == DYNSEL_OK) {
-        status = dynsel_place_enter(r->group, &r->manner, DYNSEL_SLOT_HANDLE);
+        status = dynsel_place_enter(r->group, &r->options, DYNSEL_SLOT_HANDLE);
     }
     return status;
 }
 
 static bool is_held(const dynsel_handler *group)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const bool held = group->held;
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return held;
 }
 
@@ -150,33 +150,33 @@ static uint32_t state_of(const dynsel_slot *slot)
  * mind. */
 static bool cancel(const request *r)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const bool waits = state_of(r->slot) == DYNSEL_SLOT_WAITING;
     if (waits) {
-        r->group->uses->doomed = true;
+        r->group->uses->will_fail = true;
         r->group->error = *dynsel_last_error();
         dynsel_order_leave(r->group);
         dynsel_watch_end(r->group);
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return waits;
 }
 
 /* Waits for what it waits for. DYNSEL_OK: look again. */
-static dynsel_status wait_for_blocker(const request *r, uint32_t round)
+static dynsel_status wait_for_dependency(const request *r, uint32_t round)
 {
     uint32_t token = 0;
-    const dynsel_status status = dynsel_order_blocker(r->slot, &token);
+    const dynsel_status status = dynsel_order_find_dependency(r->slot, &token);
     if (status == DYNSEL_E_BUSY) {
         return status;
     }
-    if (status == DYNSEL_E_AGAIN || !dynsel_deferred_pin(token)) {
+    if (status == DYNSEL_E_AGAIN || !dynsel_pending_ref(token)) {
         dynsel_pause(round);
         return DYNSEL_OK;
     }
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    (void)dynsel_wait_until(slot, r->manner.deadline_ns);
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    (void)dynsel_wait_until(slot, r->options.deadline_ns);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return DYNSEL_OK;
 }
 
@@ -184,15 +184,15 @@ static dynsel_status wait_for_blocker(const request *r, uint32_t round)
 static dynsel_status drive(const request *r)
 {
     for (uint32_t round = 0;; round++) {
-        dynsel_deferred_progress();
+        dynsel_pending_progress();
         if (is_held(r->group) || state_of(r->slot) == DYNSEL_SLOT_FINISHED) {
             return DYNSEL_OK;
         }
-        if (dynsel_deadline_passed(r->manner.deadline_ns)) {
-            return DYNSEL_FAIL_IN(r->manner.function, DYNSEL_E_TIMEOUT,
+        if (dynsel_deadline_passed(r->options.deadline_ns)) {
+            return DYNSEL_FAIL_IN(r->options.function, DYNSEL_E_TIMEOUT,
                                   "the data were not there in time", 0);
         }
-        const dynsel_status status = wait_for_blocker(r, round);
+        const dynsel_status status = wait_for_dependency(r, round);
         if (status != DYNSEL_OK) {
             return status;
         }
@@ -226,9 +226,9 @@ static dynsel_status wait_until_open(request *r)
     const dynsel_status status = drive(r);
     if (status != DYNSEL_OK && cancel(r)) {
         dynsel_error error = *dynsel_last_error();
-        error.function = r->manner.function;
+        error.function = r->options.function;
         give_up(r);
-        dynsel_deferred_progress();
+        dynsel_pending_progress();
         return dynsel_fail(&error);
     }
     if (!is_held(r->group)) {
@@ -245,9 +245,9 @@ static dynsel_status open(request *r)
         return status;
     }
     dynsel_policy *policy = the_policy();
-    dynsel_deferred_progress();
+    dynsel_pending_progress();
     dynsel_slot *slot = NULL;
-    status = dynsel_deferred_claim(policy, &r->manner, &slot);
+    status = dynsel_pending_claim(policy, &r->options, &slot);
     if (status != DYNSEL_OK || slot == NULL) {
         return status;
     }
@@ -258,14 +258,14 @@ static dynsel_status open(request *r)
         dynsel_slot_unclaim(r->slot);
         return status;
     }
-    dynsel_deferred_hand_over(r->slot, &r->accessor->submission);
+    dynsel_pending_publish_handle(r->slot, &r->accessor->submission);
     return wait_until_open(r);
 }
 
 dynsel_status dynsel_host_accessor_open(dynsel_host_accessor *accessor, dynsel_buffer buffer,
                                         dynsel_access_mode mode)
 {
-    request r = {.manner = {.function = DYNSEL_TEXT(__func__), .deadline_ns = DYNSEL_WAIT_FOREVER},
+    request r = {.options = {.function = DYNSEL_TEXT(__func__), .deadline_ns = DYNSEL_WAIT_FOREVER},
                  .buffer = buffer,
                  .mode = mode,
                  .accessor = accessor};
@@ -275,8 +275,8 @@ dynsel_status dynsel_host_accessor_open(dynsel_host_accessor *accessor, dynsel_b
 dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor, dynsel_buffer buffer,
                                             dynsel_access_mode mode, uint64_t timeout_ns)
 {
-    request r = {.manner = {.function = DYNSEL_TEXT(__func__),
-                            .deadline_ns = dynsel_deadline_after(timeout_ns)},
+    request r = {.options = {.function = DYNSEL_TEXT(__func__),
+                             .deadline_ns = dynsel_deadline_after(timeout_ns)},
                  .buffer = buffer,
                  .mode = mode,
                  .accessor = accessor};
@@ -289,16 +289,16 @@ static dynsel_slot *take(const dynsel_submission *submission)
     const uint32_t number =
         dynsel_word_load_relaxed(&submission->slot) - DYNSEL_SUBMISSION_IN_SLOT + 1;
     if (number < 1 || number > CONFIG_DYNSEL_MAX_IN_FLIGHT ||
-        !dynsel_slot_pin_handle(dynsel_slot_at(number), submission->generation)) {
+        !dynsel_slot_ref_handle(dynsel_slot_at(number), submission->generation)) {
         return NULL;
     }
     dynsel_slot *slot = dynsel_slot_at(number);
     dynsel_handler *group = dynsel_group_of(slot);
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const bool held = group->held;
     group->held = false;
-    dynsel_brief_lock_release(&dynsel_memory_lock);
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return held ? slot : NULL;
 }
 
@@ -315,7 +315,7 @@ dynsel_status dynsel_host_accessor_close(dynsel_host_accessor *accessor)
     if (slot == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_STALE, "the accessor is not open");
     }
-    dynsel_deferred_fail(slot, &nothing_is_wrong);
+    dynsel_pending_fail(slot, &nothing_is_wrong);
     const dynsel_status status = dynsel_submission_release(&accessor->submission);
     *accessor = (dynsel_host_accessor){.data = NULL};
     return status;

@@ -31,16 +31,16 @@ dynsel_status dynsel_submission_range_bytes(const dynsel_submission *submission,
                    : DYNSEL_FAIL(DYNSEL_E_STALE,
                                  "the submission was waited for or released before");
     }
-    dynsel_slot *const slot = dynsel_in_flight_pin(submission, DYNSEL_TEXT(__func__));
+    dynsel_slot *const slot = dynsel_in_flight_ref(submission, DYNSEL_TEXT(__func__));
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
-    if (dynsel_slot_is_deferred(slot)) {
-        dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    if (dynsel_slot_can_be_pending(slot)) {
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
         *bytes = dynsel_group_of(slot)->bytes;
-        dynsel_brief_lock_release(&dynsel_memory_lock);
+        dynsel_spinlock_release(&dynsel_memory_lock);
     }
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return DYNSEL_OK;
 }
 
@@ -53,9 +53,9 @@ dynsel_status dynsel_get_range_statistics(const dynsel_policy *policy, dynsel_ra
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "bytes is NULL");
     }
 #if CONFIG_DYNSEL_STATISTICS
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     *bytes = policy->range_bytes;
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return DYNSEL_OK;
 #else
     return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "set CONFIG_DYNSEL_STATISTICS");
@@ -136,14 +136,14 @@ uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *t
         return 0;
     }
     uint64_t bytes = 0;
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const uint32_t number = dynsel_domain_ask(where->backend, where->handle).number;
     const destination there = {.domain = dynsel_domain_find(where->backend, number),
                                .is_host = number == 0};
     for (size_t i = 0; i < task->requirement_count; i++) {
         bytes += bytes_of(task, i, &there);
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return task->function == dynsel_group_run && !there.is_host
                ? bytes + bytes_of_ranges(task->args)
                : bytes;

@@ -11,7 +11,7 @@
 #include "groups/pointers.h"
 #include "groups/watch.h"
 #include "port/likely.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependency)
 {
@@ -24,8 +24,8 @@ static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependenc
 }
 
 /* Token + 1 of work that its event does not tell the failure of; 0: its event fails when what it
- * depends on does. What only stands behind that on its lane succeeds all the same, and it is not
- * known to have failed before the lane is looked at. */
+ * depends on does. What only stands behind that on its queue succeeds all the same, and it is not
+ * known to have failed before the queue is looked at. */
 static uint32_t find_untold_by_event(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->dependency_count; i++) {
@@ -40,18 +40,18 @@ static uint32_t find_untold_by_event(const dynsel_handler *group)
                : 0;
 }
 
-/* Whether it was not begun, or stands behind what failed on its lane, so that it fails although its
- * event does not.
- * Pinned, because a group that is over may be filled in by who has its slot next. */
+/* Whether it was not begun, or stands behind what failed on its queue, so that it fails although
+ * its event does not. Referenced, because a group that is over may be filled in by who has its slot
+ * next. */
 static bool is_to_fail(uint32_t token)
 {
-    if (!dynsel_deferred_pin_reserved(token)) {
+    if (!dynsel_pending_ref_reserved(token)) {
         return true; /* it is over by now: to be looked at again */
     }
     const dynsel_handler *group = dynsel_group_in(token);
     const bool fails = group->uses->undone || dynsel_failures_find(group) != NULL ||
                        dynsel_coherence_missed(group->uses) != NULL;
-    dynsel_slot_drop(dynsel_slot_at(dynsel_slot_number_in(token)), DYNSEL_SLOT_PIN);
+    dynsel_slot_unref(dynsel_slot_at(dynsel_slot_number_in(token)), DYNSEL_SLOT_REF);
     return fails;
 }
 
@@ -59,7 +59,7 @@ static bool is_to_fail(uint32_t token)
 static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
 {
     const dynsel_handler *before = dynsel_group_in(dependency);
-    if (before->uses->lane == group->uses->lane && group->uses->in_order) {
+    if (before->uses->queue == group->uses->queue && group->uses->in_order) {
         return true;
     }
     if (before->uses->domain != group->uses->domain || group->uses->domain == DYNSEL_HOST_DOMAIN) {
@@ -293,13 +293,13 @@ static inline bool has_to_wait(dynsel_handler *group, bool fails)
 dynsel_status dynsel_order_look(dynsel_handler *group)
 {
     const dynsel_use *const failed = dynsel_failures_find(group);
-    if (has_to_wait(group, group->uses->doomed || failed != NULL)) {
+    if (has_to_wait(group, group->uses->will_fail || failed != NULL)) {
         return DYNSEL_E_AGAIN;
     }
-    if (DYNSEL_LIKELY(!group->uses->doomed && failed == NULL)) {
+    if (DYNSEL_LIKELY(!group->uses->will_fail && failed == NULL)) {
         return DYNSEL_OK;
     }
-    if (!group->uses->doomed) {
+    if (!group->uses->will_fail) {
         group->error = dynsel_failure_behind(failed);
     }
     return group->error.status;
@@ -308,10 +308,10 @@ dynsel_status dynsel_order_look(dynsel_handler *group)
 bool dynsel_order_holds(const dynsel_slot *slot)
 {
     dynsel_handler *const group = dynsel_group_of(slot);
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const bool began = slot->work.done.native != NULL && !group->uses->undone;
     const bool holds = !began && has_to_wait(group, true);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return holds;
 }
 
@@ -358,13 +358,13 @@ static void forget(dynsel_buffer_record *record, const dynsel_uses *uses)
 /* All that the slot was used for before is over. */
 void dynsel_order_forget(dynsel_uses *uses)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_users_forget(uses);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         forget(&dynsel_buffers[i], uses);
     }
     dynsel_staging_forget(uses);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 /* What waiting work waits for, and whether that is the very thread that asks. */
@@ -408,14 +408,15 @@ static void look_behind(step *seen, const dynsel_handler *group)
         }
     }
     uint32_t token = 0;
-    if (!seen->found && seen->next == NULL && dynsel_coherence_blocker(group->uses, &token)) {
+    if (!seen->found && seen->next == NULL &&
+        dynsel_coherence_find_dependency(group->uses, &token)) {
         look_at(seen, token, dynsel_stage_of(token));
     }
 }
 
 /* Each step leads to work that was entered before, or decided to be started; unless that was taken
  * back, hence the bound. */
-static dynsel_status find_blocker(const dynsel_handler *group, uint32_t *token)
+static dynsel_status find_dependency(const dynsel_handler *group, uint32_t *token)
 {
     step seen = {.next = group, .own = is_held(group)};
     for (uint32_t steps = 0; steps < CONFIG_DYNSEL_MAX_IN_FLIGHT; steps++) {
@@ -431,11 +432,11 @@ static dynsel_status find_blocker(const dynsel_handler *group, uint32_t *token)
     return seen.own ? DYNSEL_E_BUSY : DYNSEL_E_AGAIN;
 }
 
-dynsel_status dynsel_order_blocker(const dynsel_slot *slot, uint32_t *token)
+dynsel_status dynsel_order_find_dependency(const dynsel_slot *slot, uint32_t *token)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    const dynsel_status status = find_blocker(dynsel_group_of(slot), token);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    const dynsel_status status = find_dependency(dynsel_group_of(slot), token);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return status != DYNSEL_E_BUSY
                ? status
                : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_wait"), DYNSEL_E_BUSY,

@@ -21,7 +21,7 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
 /*
  * Whether what it depends on allows the start on its resource: DYNSEL_OK, DYNSEL_E_AGAIN, or
  * another failure (group->error set) when something that it reads was to be written by work that
- * failed, or it is doomed, and all that it depends on is over. Notes in `after` what to come
+ * failed, or it is going to fail, and all that it depends on is over. Notes in `after` what to come
  * after by its event; with DYNSEL_E_AGAIN, in group->waits_for what it waits for first.
  */
 dynsel_status dynsel_order_look(dynsel_handler *group);
@@ -34,15 +34,16 @@ void dynsel_order_leave(dynsel_handler *group);
 /* Whether somebody has to wait for this work who has it open himself, as a host accessor. */
 bool dynsel_order_is_own(uint32_t token);
 
-/* dynsel_deferral.holds: work that failed in its start, and whose event (if any) is not that of its
- * command, ends only when what it depends on is over: what comes behind it counts on that. Takes
- * the lock itself. */
+/* dynsel_pending_ops.holds: work that failed in its start, and whose event (if any) is not that of
+ * its command, ends only when what it depends on is over: what comes behind it counts on that.
+ * Takes the lock itself. */
 bool dynsel_order_holds(const dynsel_slot *slot);
 
-/* What its start or end waits for first, as dynsel_deferral.blocker says. Takes the lock itself. */
-dynsel_status dynsel_order_blocker(const dynsel_slot *slot, uint32_t *token);
+/* What its start or end waits for first, as dynsel_pending_ops.find_dependency says. Takes the lock
+ * itself. */
+dynsel_status dynsel_order_find_dependency(const dynsel_slot *slot, uint32_t *token);
 
-/* dynsel_deferral.ended: takes the lock itself, and only where it failed. */
+/* dynsel_pending_ops.ended: takes the lock itself, and only where it failed. */
 void dynsel_order_ended(dynsel_slot *slot);
 
 /* Before a slot is used: tokens come round, and what stands in the buffers of this slot's must not

@@ -9,15 +9,15 @@
 #include "groups/progress.h"
 #include "groups/watch.h"
 #include "port/likely.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 /* What one attempt to enter came to. */
 typedef struct entry {
-    dynsel_status status;        /* DYNSEL_OK: it is published */
-    uint32_t token;              /* of work to wait for; with `waits` */
-    bool waits;                  /* a table is full */
-    dynsel_status start;         /* whether it may be started */
-    dynsel_buffer_record *fetch; /* to begin */
+    dynsel_status status;           /* DYNSEL_OK: it is published */
+    uint32_t token;                 /* of work to wait for; with `waits` */
+    bool waits;                     /* a table is full */
+    dynsel_status start;            /* whether it may be started */
+    dynsel_buffer_record *copy_out; /* to begin */
 } entry;
 
 static inline bool is_host_access(const dynsel_handler *group)
@@ -25,25 +25,26 @@ static inline bool is_host_access(const dynsel_handler *group)
     return group->command.kind == DYNSEL_COMMAND_HOST_ACCESS;
 }
 
-static inline dynsel_status look(dynsel_handler *group, bool waits, dynsel_buffer_record **fetch)
+static inline dynsel_status look(dynsel_handler *group, bool waits, dynsel_buffer_record **copy_out)
 {
-    if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_at_hand(group->uses))) {
+    if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_resident(group->uses))) {
         return DYNSEL_OK;
     }
-    return waits ? dynsel_waiting_look(group, fetch) : dynsel_waiting_look_at_data(group, fetch);
+    return waits ? dynsel_waiting_look(group, copy_out)
+                 : dynsel_waiting_look_at_data(group, copy_out);
 }
 
-static inline void publish(dynsel_handler *group, uint32_t keepers, bool waits, entry *made)
+static inline void publish(dynsel_handler *group, uint32_t references, bool waits, entry *made)
 {
-    made->start = look(group, waits, &made->fetch);
+    made->start = look(group, waits, &made->copy_out);
     if (DYNSEL_LIKELY(made->start == DYNSEL_OK)) {
         group->held = is_host_access(group);
-        dynsel_deferred_publish(dynsel_slot_of(group), keepers,
-                                group->held ? DYNSEL_COURSE_HELD : DYNSEL_COURSE_STARTS);
+        dynsel_pending_publish(dynsel_slot_of(group), references,
+                               group->held ? DYNSEL_INITIAL_HELD : DYNSEL_INITIAL_STARTING);
     } else {
-        dynsel_deferred_publish(dynsel_slot_of(group), keepers, DYNSEL_COURSE_WAITS);
+        dynsel_pending_publish(dynsel_slot_of(group), references, DYNSEL_INITIAL_WAITING);
         if (made->start == DYNSEL_E_AGAIN) {
-            dynsel_watch_obstacle(group, made->fetch);
+            dynsel_watch_obstacle(group, made->copy_out);
         } else {
             dynsel_watch_no_longer(group);
         }
@@ -52,10 +53,10 @@ static inline void publish(dynsel_handler *group, uint32_t keepers, bool waits, 
 
 /* Under the lock: all of it at once, so that two that are entered at the same time come in the same
  * order for all buffers. */
-static inline void try_to_enter(dynsel_handler *group, const dynsel_manner *manner,
-                                uint32_t keepers, entry *made)
+static inline void try_to_enter(dynsel_handler *group, const dynsel_submit_options *options,
+                                uint32_t references, entry *made)
 {
-    group->uses->doomed = false;
+    group->uses->will_fail = false;
     group->uses->undone = false; /* others see it until this one is over */
     group->held = false;
     group->refused = false;
@@ -66,10 +67,10 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_manner *mann
         return;
     }
     bool waits = false;
-    made->status = dynsel_order_enter(group, manner->function, &waits, &made->token);
+    made->status = dynsel_order_enter(group, options->function, &waits, &made->token);
     if (DYNSEL_LIKELY(made->status == DYNSEL_OK)) {
         dynsel_waiting_register();
-        publish(group, keepers, waits, made);
+        publish(group, references, waits, made);
     } else {
         made->waits = made->status == DYNSEL_E_FULL;
     }
@@ -78,26 +79,26 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_manner *mann
 /* Whether this thread itself has it open, so that it would wait for ever. */
 static bool is_own(uint32_t token)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     const bool own = dynsel_order_is_own(token);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return own;
 }
 
 /* Until that work is over. DYNSEL_OK: try again. */
-DYNSEL_RARE static dynsel_status wait_for_room(uint32_t token, const dynsel_manner *manner)
+DYNSEL_RARE static dynsel_status wait_for_room(uint32_t token, const dynsel_submit_options *options)
 {
     dynsel_error full = *dynsel_last_error();
-    if (manner->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0 ||
+    if (options->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0 ||
         is_own(token)) {
         return full.status;
     }
-    if (!dynsel_deferred_pin(token)) {
+    if (!dynsel_pending_ref(token)) {
         return DYNSEL_OK;
     }
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    const dynsel_status status = dynsel_wait_until(slot, manner->deadline_ns);
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    const dynsel_status status = dynsel_wait_until(slot, options->deadline_ns);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     if (status == DYNSEL_E_BUSY) {
         return dynsel_fail(&full);
     }
@@ -114,25 +115,25 @@ static inline void go_on(dynsel_handler *group, const entry *made)
     bool more = made->start != DYNSEL_OK && made->start != DYNSEL_E_AGAIN;
     if (made->start == DYNSEL_OK) {
         more = !is_host_access(group) && !dynsel_waiting_start(group);
-    } else if (made->fetch != NULL) {
-        dynsel_brief_lock_acquire(&dynsel_memory_lock);
-        dynsel_watch_begin_fetch(made->fetch);
-        dynsel_brief_lock_release(&dynsel_memory_lock);
+    } else if (made->copy_out != NULL) {
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
+        dynsel_watch_begin_copy_out(made->copy_out);
+        dynsel_spinlock_release(&dynsel_memory_lock);
         more = true;
     }
     if (more) {
-        dynsel_deferred_progress();
+        dynsel_pending_progress();
     }
 }
 
-dynsel_status dynsel_place_enter(dynsel_handler *group, const dynsel_manner *manner,
-                                 uint32_t keepers)
+dynsel_status dynsel_place_enter(dynsel_handler *group, const dynsel_submit_options *options,
+                                 uint32_t references)
 {
     for (;;) {
         entry made = {.status = DYNSEL_OK};
-        dynsel_brief_lock_acquire(&dynsel_memory_lock);
-        try_to_enter(group, manner, keepers, &made);
-        dynsel_brief_lock_release(&dynsel_memory_lock);
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
+        try_to_enter(group, options, references, &made);
+        dynsel_spinlock_release(&dynsel_memory_lock);
         if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
             go_on(group, &made);
             return DYNSEL_OK;
@@ -140,7 +141,7 @@ dynsel_status dynsel_place_enter(dynsel_handler *group, const dynsel_manner *man
         if (!made.waits) {
             return made.status;
         }
-        made.status = wait_for_room(made.token, manner);
+        made.status = wait_for_room(made.token, options);
         if (made.status != DYNSEL_OK) {
             return made.status;
         }

@@ -7,8 +7,8 @@
 #include "submission/start.h"
 
 /* After the choice: gives it its place in the order, publishes it, and starts it, or lets it wait.
- * keepers: as of dynsel_deferred_publish(). A failure had no effect. */
-dynsel_status dynsel_place_enter(dynsel_handler *group, const dynsel_manner *manner,
-                                 uint32_t keepers);
+ * references: as of dynsel_pending_publish(). A failure had no effect. */
+dynsel_status dynsel_place_enter(dynsel_handler *group, const dynsel_submit_options *options,
+                                 uint32_t references);
 
 #endif

@@ -30,7 +30,7 @@ void dynsel_pointers_hold(dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->argument_count; i++) {
         if (is_pointer(&group->arguments[i])) {
-            group->arguments[i].block = dynsel_svm_pin(group->arguments[i].value);
+            group->arguments[i].block = dynsel_svm_ref(group->arguments[i].value);
         }
     }
 }
@@ -39,7 +39,7 @@ void dynsel_pointers_let_go(dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->argument_count; i++) {
         if (is_pointer(&group->arguments[i]) && group->arguments[i].block != 0) {
-            dynsel_svm_unpin(group->arguments[i].block);
+            dynsel_svm_unref(group->arguments[i].block);
             group->arguments[i].block = 0;
         }
     }
@@ -79,22 +79,22 @@ static finding look_at(const dynsel_handler *group, const dynsel_policy *policy,
             found.argument = i;
             found.what = backend->ops->memory == NULL
                              ? to_host(argument->block)
-                             : to_device(backend, policy->lanes[index].own, argument->block);
+                             : to_device(backend, policy->queues[index].own, argument->block);
         }
     }
     return found;
 }
 
-bool dynsel_pointers_pass_over(const dynsel_handler *group, const dynsel_policy *policy,
-                               uint32_t *passed_over)
+bool dynsel_pointers_exclude(const dynsel_handler *group, const dynsel_policy *policy,
+                             uint32_t *excluded)
 {
     bool any = false;
-    for (uint32_t i = 0; i < DYNSEL_PASSED_OVER_WORDS; i++) {
-        passed_over[i] = 0;
+    for (uint32_t i = 0; i < DYNSEL_EXCLUDED_WORDS; i++) {
+        excluded[i] = 0;
     }
     for (uint32_t i = 0; i < policy->count; i++) {
         if (look_at(group, policy, i).what != NOTHING) {
-            passed_over[i / 32] |= 1u << i % 32;
+            excluded[i / 32] |= 1u << i % 32;
             any = true;
         }
     }

@@ -11,10 +11,10 @@
 void dynsel_pointers_hold(dynsel_handler *group);
 void dynsel_pointers_let_go(dynsel_handler *group);
 
-/* Whether some resource does not take all pointers of the group; passed_over: out, a bit for each
- * resource of the policy, in DYNSEL_PASSED_OVER_WORDS words. */
-bool dynsel_pointers_pass_over(const dynsel_handler *group, const dynsel_policy *policy,
-                               uint32_t *passed_over);
+/* Whether some resource does not take all pointers of the group; excluded: out, a bit for each
+ * resource of the policy, in DYNSEL_EXCLUDED_WORDS words. */
+bool dynsel_pointers_exclude(const dynsel_handler *group, const dynsel_policy *policy,
+                             uint32_t *excluded);
 
 /* Why resources were passed over, and none was left; on behalf of `function`. */
 DYNSEL_RARE dynsel_status dynsel_pointers_refuse(const dynsel_handler *group,

@@ -88,7 +88,7 @@ static dynsel_status build(const dynsel_policy *policy, uint32_t index, const dy
     dynsel_backend *const backend = policy->resources[index].backend;
     const dynsel_memory_ops *const memory = backend->ops->memory;
     return memory != NULL && memory->prepare != NULL
-               ? memory->prepare(backend, policy->lanes[index].own, kernel)
+               ? memory->prepare(backend, policy->queues[index].own, kernel)
                : DYNSEL_OK;
 }
 

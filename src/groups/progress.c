@@ -11,54 +11,54 @@
 #include "groups/order.h"
 #include "groups/watch.h"
 #include "port/likely.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
-/* Data that are lost for good doom it: it ends when all that it depends on has. */
-dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **fetch)
+/* Data that are lost for good make it fail: it ends when all that it depends on has. */
+dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
     group->waits_for = 0;
     group->uses->wants_staging = false;
     const dynsel_outlook outlook = dynsel_coherence_look(group->uses, &group->error);
     dynsel_watch_looked_at(group->uses);
-    *fetch = outlook.fetch;
+    *copy_out = outlook.copy_out;
     if (DYNSEL_LIKELY(outlook.status == DYNSEL_OK || outlook.status == DYNSEL_E_AGAIN)) {
         return outlook.status;
     }
-    group->uses->doomed = true;
+    group->uses->will_fail = true;
     dynsel_watch_changed(group); /* who has it take its turn before */
     return dynsel_order_look(group);
 }
 
-dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **fetch)
+dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
     const dynsel_status status = dynsel_order_look(group);
-    return status == DYNSEL_OK ? dynsel_waiting_look_at_data(group, fetch) : status;
+    return status == DYNSEL_OK ? dynsel_waiting_look_at_data(group, copy_out) : status;
 }
 
 /* What becomes of work whose start was refused: DYNSEL_OK: the policy has chosen again;
- * DYNSEL_E_AGAIN: it waits; else it is doomed. */
+ * DYNSEL_E_AGAIN: it waits; else it is going to fail. */
 static dynsel_status choose_again(dynsel_handler *group, dynsel_status refusal, bool may_choose)
 {
     return refusal == DYNSEL_E_OUT_OF_SERVICE && may_choose ? dynsel_place_choose_again(group)
                                                             : refusal;
 }
 
-static void doom(dynsel_handler *group, const dynsel_error *error)
+static void fail_dependents(dynsel_handler *group, const dynsel_error *error)
 {
-    group->uses->doomed = true;
+    group->uses->will_fail = true;
     group->error = *error;
 }
 
 /* Under the lock: it waits again. status: of the look where the policy has chosen again, or why it
  * was not started. */
 static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_status refusal,
-                       dynsel_buffer_record *fetch)
+                       dynsel_buffer_record *copy_out)
 {
-    dynsel_deferred_put_back(dynsel_slot_of(group));
-    if (status != DYNSEL_E_AGAIN || group->uses->doomed) {
+    dynsel_pending_put_back(dynsel_slot_of(group));
+    if (status != DYNSEL_E_AGAIN || group->uses->will_fail) {
         dynsel_watch_no_longer(group);
     } else if (refusal == DYNSEL_OK) {
-        dynsel_watch_obstacle(group, fetch);
+        dynsel_watch_obstacle(group, copy_out);
     } else if (refusal == DYNSEL_E_AGAIN) {
         dynsel_watch_resource(group);
     } else {
@@ -67,12 +67,12 @@ static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_statu
 }
 
 /* Under the lock, where the policy has chosen again. */
-static dynsel_status look_elsewhere(dynsel_handler *group, dynsel_buffer_record **fetch)
+static dynsel_status look_elsewhere(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
     if (dynsel_place_take(group) == DYNSEL_OK) {
-        return dynsel_waiting_look(group, fetch);
+        return dynsel_waiting_look(group, copy_out);
     }
-    doom(group, dynsel_last_error());
+    fail_dependents(group, dynsel_last_error());
     return DYNSEL_E_AGAIN;
 }
 
@@ -81,40 +81,40 @@ static dynsel_status look_elsewhere(dynsel_handler *group, dynsel_buffer_record 
 DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *refusal,
                                      bool may_choose)
 {
-    dynsel_buffer_record *fetch = NULL;
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_buffer_record *copy_out = NULL;
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_coherence_take_back(group->uses);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_status status = choose_again(group, refusal->status, may_choose);
 
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_status why = refusal->status;
     if (status == DYNSEL_OK) {
-        status = look_elsewhere(group, &fetch);
+        status = look_elsewhere(group, &copy_out);
         why = DYNSEL_OK;
     } else if (status != DYNSEL_E_AGAIN) {
-        doom(group, refusal);
+        fail_dependents(group, refusal);
     }
     if (status != DYNSEL_OK) {
-        wait_again(group, status, why, fetch);
+        wait_again(group, status, why, copy_out);
     }
     dynsel_watch_changed(group); /* it has no copy on its way any more, or is elsewhere */
-    if (fetch != NULL) {
-        dynsel_watch_begin_fetch(fetch);
+    if (copy_out != NULL) {
+        dynsel_watch_begin_copy_out(copy_out);
     }
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     return status == DYNSEL_OK;
 }
 
 /* Its start has failed, and it may not end yet. */
 DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    doom(group, failure);
-    dynsel_deferred_put_back(dynsel_slot_of(group));
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    fail_dependents(group, failure);
+    dynsel_pending_put_back(dynsel_slot_of(group));
     dynsel_watch_no_longer(group);
     dynsel_watch_changed(group); /* it will bring nothing */
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 bool dynsel_waiting_start(dynsel_handler *group)
@@ -123,7 +123,7 @@ bool dynsel_waiting_start(dynsel_handler *group)
     const uint32_t resources = slot->selection.policy->count;
     for (uint32_t refused = 0;; refused++) {
         const uint32_t failures_before = dynsel_this_thread()->failure_count;
-        const dynsel_status status = dynsel_deferred_start(slot);
+        const dynsel_status status = dynsel_pending_start(slot);
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
             return true;
         }
@@ -141,36 +141,36 @@ bool dynsel_waiting_start(dynsel_handler *group)
 /* Started or ended without the lock. */
 static void go_on(dynsel_handler *group, dynsel_status status)
 {
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     if (status == DYNSEL_OK) {
         (void)dynsel_waiting_start(group);
     } else {
-        dynsel_deferred_fail(dynsel_slot_of(group), &group->error);
+        dynsel_pending_fail(dynsel_slot_of(group), &group->error);
     }
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
 }
 
 /* Under the lock, which is let go in between. */
 static void attend_to(dynsel_handler *group)
 {
-    dynsel_buffer_record *fetch = NULL;
+    dynsel_buffer_record *copy_out = NULL;
     if (dynsel_watch_line(group)) {
         return;
     }
     const bool was_refused = group->refused;
     group->refused = false;
-    const dynsel_status status = dynsel_waiting_look(group, &fetch);
+    const dynsel_status status = dynsel_waiting_look(group, &copy_out);
     if (status == DYNSEL_E_AGAIN) {
-        dynsel_watch_obstacle(group, fetch);
+        dynsel_watch_obstacle(group, copy_out);
         if (was_refused) {
             dynsel_watch_changed(group); /* it does not try the resource for others any more */
         }
-        if (fetch != NULL) {
-            dynsel_watch_begin_fetch(fetch);
+        if (copy_out != NULL) {
+            dynsel_watch_begin_copy_out(copy_out);
         }
         return;
     }
-    dynsel_deferred_take(dynsel_slot_of(group));
+    dynsel_pending_take(dynsel_slot_of(group));
     if (status == DYNSEL_OK && group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
         group->held = true; /* from now on it is who asked for it that ends it */
     } else {
@@ -178,12 +178,12 @@ static void attend_to(dynsel_handler *group)
     }
 }
 
-static void look_at_fetches(void)
+static void look_at_copies_out(void)
 {
-    dynsel_buffer_record *record = dynsel_watched_fetch(0);
+    dynsel_buffer_record *record = dynsel_watched_copy_out(0);
     while (record != NULL) {
-        dynsel_watch_look_at_fetch(record);
-        record = dynsel_watched_fetch((uint32_t)(record - dynsel_buffers) + 1);
+        dynsel_watch_look_at_copy_out(record);
+        record = dynsel_watched_copy_out((uint32_t)(record - dynsel_buffers) + 1);
     }
 }
 
@@ -192,7 +192,7 @@ static void look_at_all_that_may_go_on(void)
 {
     const uint32_t newest = dynsel_order_entries;
     dynsel_watch_begin_round();
-    look_at_fetches();
+    look_at_copies_out();
     dynsel_handler *group = dynsel_watch_take(newest, dynsel_order_entries);
     while (group != NULL) {
         attend_to(group);
@@ -203,9 +203,9 @@ static void look_at_all_that_may_go_on(void)
 void dynsel_waiting_progress(void)
 {
     if (dynsel_watch_is_due()) {
-        dynsel_brief_lock_acquire(&dynsel_memory_lock);
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
         look_at_all_that_may_go_on();
-        dynsel_brief_lock_release(&dynsel_memory_lock);
+        dynsel_spinlock_release(&dynsel_memory_lock);
     }
     dynsel_readback_tell();
 }
@@ -218,11 +218,11 @@ static void leave(const dynsel_policy *policy)
 
 void dynsel_waiting_register(void)
 {
-    static const dynsel_deferral deferral = {.progress = dynsel_waiting_progress,
-                                             .blocker = dynsel_order_blocker,
-                                             .ended = dynsel_order_ended,
-                                             .holds = dynsel_order_holds,
-                                             .moved = dynsel_watch_moved,
-                                             .leave = leave};
-    dynsel_deferral_register(&deferral);
+    static const dynsel_pending_ops pending_ops = {.progress = dynsel_waiting_progress,
+                                                   .find_dependency = dynsel_order_find_dependency,
+                                                   .ended = dynsel_order_ended,
+                                                   .holds = dynsel_order_holds,
+                                                   .moved = dynsel_watch_moved,
+                                                   .leave = leave};
+    dynsel_pending_register(&pending_ops);
 }

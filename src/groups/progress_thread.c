@@ -11,7 +11,7 @@
 #include "port/atomic.h"
 #include "port/lock.h"
 #include "port/wake.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 #include "submission/request.h"
 
 enum {
@@ -33,7 +33,7 @@ static void *live(void *unused)
         if (dynsel_word_load_acquire(&ends) != 0) {
             return NULL;
         }
-        if (dynsel_deferred_help(dynsel_deadline_after(LONGEST_HELP_NS), round)) {
+        if (dynsel_pending_help(dynsel_deadline_after(LONGEST_HELP_NS), round)) {
             round++;
         } else {
             round = 0;

@@ -168,7 +168,7 @@ static inline void merge(dynsel_use *use, uint32_t mode, bool all)
 }
 
 /* What was used before it was required, under its address or as a copy. */
-static DYNSEL_ASIDE void settle_others(dynsel_handler *handler, const dynsel_bound *required)
+static DYNSEL_ASIDE void resolve_others(dynsel_handler *handler, const dynsel_bound *required)
 {
     for (uint32_t i = 0; i < handler->bound_count; i++) {
         dynsel_bound *bound = &handler->bound[i];
@@ -234,8 +234,8 @@ static inline dynsel_status register_use(const dynsel_call *call, const dynsel_a
     bound->look = look;
     bound->use = (uint32_t)(use - handler->uses->each);
     merge(use, accessor->mode, all);
-    if (handler->unsettled) {
-        settle_others(handler, bound);
+    if (handler->unresolved) {
+        resolve_others(handler, bound);
     }
     return DYNSEL_OK;
 }
@@ -407,7 +407,7 @@ static DYNSEL_ASIDE dynsel_bound *unknown_bound(const dynsel_call *call,
         bound->buffer = own;
         bound->look = look;
         bound->use = DYNSEL_NO_USE;
-        handler->unsettled = true;
+        handler->unresolved = true;
     }
     return bound;
 }

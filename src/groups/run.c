@@ -145,12 +145,12 @@ static DYNSEL_ASIDE void count_ranges(dynsel_handler *group)
         moved.staged_in += staged->came ? staged->memory.bytes : 0;
         moved.staged_out += staged->went ? staged->memory.bytes : 0;
     }
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     group->bytes = moved;
 #if CONFIG_DYNSEL_STATISTICS
     add(&dynsel_slot_of(group)->selection.policy->range_bytes, &moved);
 #endif
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 static inline void tell_ranges(dynsel_handler *group)
@@ -198,7 +198,7 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
     }
     /* the short way: nothing is moved, and the order on its resource is all that it needs */
     const dynsel_status status =
-        DYNSEL_LIKELY(group->uses->at_hand && group->uses->after_count == 0)
+        DYNSEL_LIKELY(group->uses->resident && group->uses->after_count == 0)
             ? launch(group, where, done)
             : run_closely(group, where, done);
     tell_ranges(group);

@@ -8,20 +8,20 @@
 #include "groups/place.h"
 #include "groups/pointers.h"
 #include "policy/policy.h"
-#include "submission/deferred.h"
 #include "submission/in_flight.h"
+#include "submission/pending.h"
 #include "submission/request.h"
 
 DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, dynsel_group_fn function,
-                                        const dynsel_manner *manner)
+                                        const dynsel_submit_options *options)
 {
     if (!dynsel_policy_is_usable(policy)) {
-        return dynsel_policy_refuse_use(policy, manner->function);
+        return dynsel_policy_refuse_use(policy, options->function);
     }
-    return function == NULL
-               ? DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID, "the group function is NULL", 0)
-               : DYNSEL_FAIL_IN(manner->function, DYNSEL_E_UNSUPPORTED,
-                                "the policy cannot select: it has no try_select", 0);
+    return function == NULL ? DYNSEL_FAIL_IN(options->function, DYNSEL_E_INVALID,
+                                             "the group function is NULL", 0)
+                            : DYNSEL_FAIL_IN(options->function, DYNSEL_E_UNSUPPORTED,
+                                             "the policy cannot select: it has no try_select", 0);
 }
 
 static inline bool is_valid(const dynsel_policy *policy, dynsel_group_fn function)
@@ -44,22 +44,23 @@ static inline dynsel_status record(dynsel_handler *group, uint32_t token, dynsel
     return dynsel_group_close(group, returned, failures_before);
 }
 
-static inline uint32_t keepers_for(const dynsel_submission *submission, const dynsel_manner *manner)
+static inline uint32_t references_for(const dynsel_submission *submission,
+                                      const dynsel_submit_options *options)
 {
     if (submission == NULL) {
         return 0;
     }
-    return DYNSEL_SLOT_HANDLE | (manner->awaits ? (uint32_t)DYNSEL_SLOT_PIN : 0u);
+    return DYNSEL_SLOT_HANDLE | (options->awaits ? (uint32_t)DYNSEL_SLOT_REF : 0u);
 }
 
 static inline dynsel_status place(dynsel_handler *group, dynsel_policy *policy,
-                                  const dynsel_manner *manner, uint32_t keepers)
+                                  const dynsel_submit_options *options, uint32_t references)
 {
-    dynsel_status status = dynsel_place_choose(group, policy, manner);
+    dynsel_status status = dynsel_place_choose(group, policy, options);
     if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        status = dynsel_place_enter(group, manner, keepers);
+        status = dynsel_place_enter(group, options, references);
         if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-            dynsel_deferred_withdraw(dynsel_slot_of(group));
+            dynsel_pending_withdraw(dynsel_slot_of(group));
         }
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK || !group->has_pointers)) {
@@ -69,26 +70,26 @@ static inline dynsel_status place(dynsel_handler *group, dynsel_policy *policy,
 }
 
 static dynsel_status submit(dynsel_policy *policy, dynsel_group_fn function, void *args,
-                            dynsel_submission *submission, const dynsel_manner *manner)
+                            dynsel_submission *submission, const dynsel_submit_options *options)
 {
     if (!is_valid(policy, function)) {
-        return refuse(policy, function, manner);
+        return refuse(policy, function, options);
     }
     dynsel_slot *slot = NULL;
-    dynsel_deferred_progress();
-    dynsel_status status = dynsel_deferred_claim(policy, manner, &slot);
+    dynsel_pending_progress();
+    dynsel_status status = dynsel_pending_claim(policy, options, &slot);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;
     }
     dynsel_handler *group = dynsel_group_of(slot);
     status = record(group, slot->work.token, function, args);
     if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        status = place(group, policy, manner, keepers_for(submission, manner));
+        status = place(group, policy, options, references_for(submission, options));
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         dynsel_slot_unclaim(slot);
     } else if (submission != NULL) {
-        dynsel_deferred_hand_over(slot, submission);
+        dynsel_pending_publish_handle(slot, submission);
     }
     return status;
 }
@@ -96,26 +97,27 @@ static dynsel_status submit(dynsel_policy *policy, dynsel_group_fn function, voi
 dynsel_status dynsel_submit_command_group(dynsel_policy *policy, dynsel_group_fn group, void *args,
                                           dynsel_submission *submission)
 {
-    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit_command_group"),
-                                         .deadline_ns = DYNSEL_WAIT_FOREVER};
-    return submit(policy, group, args, submission, &manner);
+    static const dynsel_submit_options options = {
+        .function = DYNSEL_TEXT("dynsel_submit_command_group"), .deadline_ns = DYNSEL_WAIT_FOREVER};
+    return submit(policy, group, args, submission, &options);
 }
 
 dynsel_status dynsel_try_submit_command_group(dynsel_policy *policy, dynsel_group_fn group,
                                               void *args, dynsel_submission *submission)
 {
-    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_try_submit_command_group"),
-                                         .deadline_ns = DYNSEL_DO_NOT_WAIT};
-    return submit(policy, group, args, submission, &manner);
+    static const dynsel_submit_options options = {
+        .function = DYNSEL_TEXT("dynsel_try_submit_command_group"),
+        .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    return submit(policy, group, args, submission, &options);
 }
 
 dynsel_status dynsel_submit_command_group_for(dynsel_policy *policy, dynsel_group_fn group,
                                               void *args, dynsel_submission *submission,
                                               uint64_t timeout_ns)
 {
-    const dynsel_manner manner = {.function = DYNSEL_TEXT(__func__),
-                                  .deadline_ns = dynsel_deadline_after(timeout_ns)};
-    return submit(policy, group, args, submission, &manner);
+    const dynsel_submit_options options = {.function = DYNSEL_TEXT(__func__),
+                                           .deadline_ns = dynsel_deadline_after(timeout_ns)};
+    return submit(policy, group, args, submission, &options);
 }
 
 /* Nobody else has the submission: its slot would be kept for ever. Of work that ended with this
@@ -132,10 +134,10 @@ DYNSEL_RARE static dynsel_status leave(dynsel_submission *submission, const char
 dynsel_status dynsel_submit_command_group_and_wait(dynsel_policy *policy, dynsel_group_fn group,
                                                    void *args)
 {
-    static const dynsel_manner manner = {.function =
-                                             DYNSEL_TEXT("dynsel_submit_command_group_and_wait"),
-                                         .deadline_ns = DYNSEL_WAIT_FOREVER,
-                                         .awaits = true};
+    static const dynsel_submit_options options = {
+        .function = DYNSEL_TEXT("dynsel_submit_command_group_and_wait"),
+        .deadline_ns = DYNSEL_WAIT_FOREVER,
+        .awaits = true};
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
@@ -144,14 +146,14 @@ dynsel_status dynsel_submit_command_group_and_wait(dynsel_policy *policy, dynsel
             DYNSEL_TEXT(__func__), "submit without waiting, or wait outside of the task function");
     }
     dynsel_submission submission;
-    dynsel_status status = submit(policy, group, args, &submission, &manner);
+    dynsel_status status = submit(policy, group, args, &submission, &options);
     if (status == DYNSEL_OK) {
         const uint32_t slot = dynsel_word_load_relaxed(&submission.slot);
         status = dynsel_wait(&submission);
         if (status == DYNSEL_E_BUSY) {
-            status = leave(&submission, manner.function);
+            status = leave(&submission, options.function);
         }
-        dynsel_in_flight_unpin(slot);
+        dynsel_in_flight_unref(slot);
     }
     return status;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "groups/watch.h"
 
-#include "data/fetch.h"
+#include "data/copy_out.h"
 #include "data/staging.h"
 #include "port/assert.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 /* Beside the first watcher of a slot: others who are to hear, those who wait for staging memory and
  * those who stand in line behind the slot's group. */
@@ -15,7 +15,7 @@
 enum { BITS = 32 };
 
 /* A list of watchers is the slot number of the first, DYNSEL_NO_SLOT: none. That of work is in its
- * slot, that of a fetch in the buffer's record, a line in the group of who is tried. */
+ * slot, that of a copy to the host in the buffer's record, a line in the group of who is tried. */
 static dynsel_word of_staging;
 static dynsel_word of_nothing;
 
@@ -23,9 +23,9 @@ static dynsel_word of_nothing;
 static uint16_t heap[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 static uint32_t heap_count;
 
-/* Buffers whose fetches are watched, as bits by place in the table; and how many. */
-static uint32_t fetches[(CONFIG_DYNSEL_MAX_BUFFERS + BITS - 1) / BITS];
-static uint32_t fetch_count;
+/* Buffers whose copies to the host are watched, as bits by place in the table; and how many. */
+static uint32_t copies_out_watched[(CONFIG_DYNSEL_MAX_BUFFERS + BITS - 1) / BITS];
+static uint32_t copies_out_count;
 
 static dynsel_word due; /* whether one of these three is there */
 
@@ -67,7 +67,8 @@ static void set_first(dynsel_word *watchers, uint32_t number)
 
 static void note_due(void)
 {
-    const bool any = heap_count != 0 || fetch_count != 0 || first_in(&of_nothing) != DYNSEL_NO_SLOT;
+    const bool any =
+        heap_count != 0 || copies_out_count != 0 || first_in(&of_nothing) != DYNSEL_NO_SLOT;
     dynsel_word_store_relaxed(&due, any ? 1 : 0);
 }
 
@@ -191,9 +192,9 @@ static void end_all_of(dynsel_slot *slot, bool line_too)
 
 void dynsel_watch_moved(dynsel_slot *slot)
 {
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     end_all_of(slot, true);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 void dynsel_watch_changed(const dynsel_handler *group)
@@ -257,58 +258,58 @@ static uint32_t place_of(const dynsel_buffer_record *record)
 
 static bool is_watched(uint32_t place)
 {
-    return (fetches[place / BITS] >> place % BITS & 1) != 0;
+    return (copies_out_watched[place / BITS] >> place % BITS & 1) != 0;
 }
 
-static void watch_fetch(dynsel_handler *group, dynsel_buffer_record *record)
+static void watch_copy_out(dynsel_handler *group, dynsel_buffer_record *record)
 {
     const uint32_t place = place_of(record);
     if (!is_watched(place)) {
-        fetches[place / BITS] |= 1u << place % BITS;
-        fetch_count++;
+        copies_out_watched[place / BITS] |= 1u << place % BITS;
+        copies_out_count++;
     }
     add_watcher(group, &record->watchers);
     note_due();
 }
 
-static void fetch_changed(dynsel_buffer_record *record)
+static void copy_out_changed(dynsel_buffer_record *record)
 {
     const uint32_t place = place_of(record);
     if (is_watched(place)) {
-        fetches[place / BITS] &= ~(1u << place % BITS);
-        fetch_count--;
+        copies_out_watched[place / BITS] &= ~(1u << place % BITS);
+        copies_out_count--;
         end_all(&record->watchers);
         note_due();
     }
 }
 
-void dynsel_watch_look_at_fetch(dynsel_buffer_record *record)
+void dynsel_watch_look_at_copy_out(dynsel_buffer_record *record)
 {
-    if (dynsel_fetch_look(record)) {
-        fetch_changed(record);
+    if (dynsel_copy_out_look(record)) {
+        copy_out_changed(record);
     }
 }
 
-void dynsel_watch_begin_fetch(dynsel_buffer_record *record)
+void dynsel_watch_begin_copy_out(dynsel_buffer_record *record)
 {
-    dynsel_fetch_begin(record);
-    fetch_changed(record);
+    dynsel_copy_out_begin(record);
+    copy_out_changed(record);
 }
 
 void dynsel_watch_looked_at(dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < uses->count; i++) {
-        if (uses->each[i].fetch_ended) {
-            uses->each[i].fetch_ended = false;
-            fetch_changed(uses->each[i].record);
+        if (uses->each[i].copy_out_ended) {
+            uses->each[i].copy_out_ended = false;
+            copy_out_changed(uses->each[i].record);
         }
     }
 }
 
-dynsel_buffer_record *dynsel_watched_fetch(uint32_t place)
+dynsel_buffer_record *dynsel_watched_copy_out(uint32_t place)
 {
-    for (uint32_t i = place; fetch_count != 0 && i < CONFIG_DYNSEL_MAX_BUFFERS;) {
-        if (fetches[i / BITS] >> i % BITS == 0) {
+    for (uint32_t i = place; copies_out_count != 0 && i < CONFIG_DYNSEL_MAX_BUFFERS;) {
+        if (copies_out_watched[i / BITS] >> i % BITS == 0) {
             i = (i / BITS + 1) * BITS; /* none of these */
         } else if (is_watched(i)) {
             return &dynsel_buffers[i];
@@ -319,11 +320,11 @@ dynsel_buffer_record *dynsel_watched_fetch(uint32_t place)
     return NULL;
 }
 
-/* A fetch that goes on, of a buffer that it uses; NULL: there is none. */
-static dynsel_buffer_record *find_fetch(const dynsel_handler *group)
+/* A copy to the host that goes on, of a buffer that it uses; NULL: there is none. */
+static dynsel_buffer_record *find_copy_out(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->uses->count; i++) {
-        if (group->uses->each[i].record->fetch.state != DYNSEL_NO_FETCH) {
+        if (group->uses->each[i].record->copy_out.state != DYNSEL_NO_COPY_OUT) {
             return group->uses->each[i].record;
         }
     }
@@ -333,22 +334,22 @@ static dynsel_buffer_record *find_fetch(const dynsel_handler *group)
 /* Because of the data. */
 static void watch_data(dynsel_handler *group)
 {
-    dynsel_buffer_record *const record = find_fetch(group);
+    dynsel_buffer_record *const record = find_copy_out(group);
     if (group->uses->wants_staging && watch_users_of_staging()) {
         add_watcher(group, &of_staging);
     } else if (group->uses->obstacle != 0) {
         watch_holder(group, group->uses->obstacle - 1);
     } else if (record != NULL) {
-        watch_fetch(group, record);
+        watch_copy_out(group, record);
     } else {
         dynsel_watch_nothing(group);
     }
 }
 
-void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *fetch)
+void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *copy_out)
 {
-    if (fetch != NULL) {
-        watch_fetch(group, fetch);
+    if (copy_out != NULL) {
+        watch_copy_out(group, copy_out);
     } else if (group->waits_for != 0) {
         watch_work(group, group->waits_for - 1, group->for_start);
     } else {
@@ -357,12 +358,12 @@ void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *fetch)
 }
 
 /* Who is tried in each round for this resource; NULL: nobody. */
-static dynsel_handler *find_refused(const dynsel_lane *lane)
+static dynsel_handler *find_refused(const dynsel_queue *queue)
 {
     uint32_t number = first_in(&of_nothing);
     while (number != DYNSEL_NO_SLOT) {
         dynsel_handler *const group = group_at(number);
-        if (group->refused && group->uses->lane == lane) {
+        if (group->refused && group->uses->queue == queue) {
             return group;
         }
         number = group->next;
@@ -380,7 +381,7 @@ void dynsel_watch_resource(dynsel_handler *group)
 
 bool dynsel_watch_line(dynsel_handler *group)
 {
-    dynsel_handler *const first = group->refused ? find_refused(group->uses->lane) : NULL;
+    dynsel_handler *const first = group->refused ? find_refused(group->uses->queue) : NULL;
     if (first != NULL) {
         add_watcher(group, &first->line); /* it cannot leave while the lock is held */
         set_flag(dynsel_slot_of(first), HAS_LINE);

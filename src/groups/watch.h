@@ -9,8 +9,8 @@
  * time, so it is looked at about as often as things stand in its way. What can be watched:
  *
  *     work         until it is started, and until it is over; the core tells with
- *                  dynsel_deferral.moved
- *     a fetch      until it has begun, and until it has ended; each round polls those that run
+ *                  dynsel_pending_ops.moved
+ *     a copy       until it has begun, and until it has ended; each round polls those that run
  *     staging      until work that has some is over, or gives it back; one watcher for each domain
  *     a resource   that has refused a start for the moment: the first is tried in each round, and
  *                  the others watch it
@@ -27,8 +27,8 @@
 #include "groups/group.h"
 #include "port/likely.h"
 
-/* After a look: what that found in the way. fetch: one that the caller begins, or NULL. */
-void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *fetch);
+/* After a look: what that found in the way. copy_out: one that the caller begins, or NULL. */
+void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *copy_out);
 
 /* Its resource takes no more work at the moment. */
 void dynsel_watch_resource(dynsel_handler *group);
@@ -50,13 +50,13 @@ void dynsel_watch_end(dynsel_handler *group);
  * changed; and unless it was refused, for those in line behind it. */
 void dynsel_watch_changed(const dynsel_handler *group);
 
-/* Looks at a fetch that runs, for those who watch it. */
-void dynsel_watch_look_at_fetch(dynsel_buffer_record *record);
+/* Looks at a copy to the host that runs, for those who watch it. */
+void dynsel_watch_look_at_copy_out(dynsel_buffer_record *record);
 
-/* Begins a fetch, as dynsel_fetch_begin(), for those who watch it. */
-void dynsel_watch_begin_fetch(dynsel_buffer_record *record);
+/* Begins a copy to the host, as dynsel_copy_out_begin(), for those who watch it. */
+void dynsel_watch_begin_copy_out(dynsel_buffer_record *record);
 
-/* After dynsel_coherence_look(): for those who watch fetches that it has seen to end. */
+/* After dynsel_coherence_look(): for those who watch copies to the host that it has seen to end. */
 void dynsel_watch_looked_at(dynsel_uses *uses);
 
 /* The first that watches something, in slot `number` (from 1 on) or one behind it; NULL: there is
@@ -71,14 +71,14 @@ dynsel_handler *dynsel_watch_take(uint32_t newest, uint32_t entries);
 /* At the beginning of a round: those who watch nothing are to be looked at. */
 void dynsel_watch_begin_round(void);
 
-/* The first buffer from `place` on in the table that somebody watches a fetch of; NULL: there is
- * none. */
-dynsel_buffer_record *dynsel_watched_fetch(uint32_t place);
+/* The first buffer from `place` on in the table that somebody watches a copy to the host of; NULL:
+ * there is none. */
+dynsel_buffer_record *dynsel_watched_copy_out(uint32_t place);
 
 /* Whether a round would find anything; without the lock it is a hint. */
 bool dynsel_watch_is_due(void);
 
-/* dynsel_deferral.moved: takes the lock itself. */
+/* dynsel_pending_ops.moved: takes the lock itself. */
 void dynsel_watch_moved(dynsel_slot *slot);
 
 /* How often a command group that waits was looked at; for tests. */

@@ -3,7 +3,7 @@
 
 #include "base/fail.h"
 #include "policies/auto_tune_parts.h"
-#include "port/now_and_then.h"
+#include "port/sampling.h"
 
 _Static_assert(CONFIG_DYNSEL_MAX_TUNED_TASKS < DYNSEL_NOTE_ENTRY, "notes hold an entry's number");
 _Static_assert(CONFIG_DYNSEL_MAX_RESOURCES <= DYNSEL_TUNED_BEST + 1, "its word holds the best");
@@ -214,7 +214,7 @@ static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tune
     if (status == DYNSEL_OK) {
         claim(policy, entry, selection);
     }
-    dynsel_count_from_start(entry, DYNSEL_TUNED_TIMED_BITS); /* in case it is settled now */
+    dynsel_sampling_begin(entry, DYNSEL_TUNED_TIMED_BITS); /* in case it is settled now */
     dynsel_tuned_unlock(entry);
     return status;
 }
@@ -253,7 +253,8 @@ DYNSEL_ASIDE static void want_time(const dynsel_auto_tune_policy *policy, dynsel
     selection->wants = DYNSEL_TUNED_TIMES;
     selection->notes[0] =
         ((uint32_t)(entry - policy->tasks) + 1) | DYNSEL_NOTE_TICK | dynsel_tuned_number_run(entry);
-    selection->notes[1] = dynsel_tuned_round(word) | dynsel_counted_off() << DYNSEL_NOTE_RUNS_SHIFT;
+    selection->notes[1] = dynsel_tuned_round(word) | dynsel_sampling_interval()
+                                                         << DYNSEL_NOTE_RUNS_SHIFT;
 }
 
 static inline void select_settled(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
@@ -266,7 +267,7 @@ static inline void select_settled(const dynsel_auto_tune_policy *policy, dynsel_
         return;
     }
     selection->reason = DYNSEL_REASON_BEST_KNOWN;
-    if (dynsel_is_time(entry, DYNSEL_TUNED_TIMED_BITS)) {
+    if (dynsel_sampling_is_due(entry, DYNSEL_TUNED_TIMED_BITS)) {
         want_time(policy, entry, word, selection);
     }
 }

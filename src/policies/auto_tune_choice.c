@@ -14,7 +14,7 @@ enum {
     LONGEST_PAUSE = 5,   /* as a power of two: 32 timed runs, 512 of all */
     CONFIRMED_SHARE = 2, /* as a power of two: who has lost for certain gets a quarter */
     SHARE_SHIFT = 10,
-    DOUBTFUL = 3 /* times, from which on the estimate withstands one that is wrong */
+    ROBUST_SAMPLES = 3 /* times, from which on the estimate withstands one that is wrong */
 };
 
 /* What a close look found. */
@@ -63,8 +63,8 @@ static void look_at(sight *s, uint32_t index, uint64_t *least)
     const dynsel_tuned_resource *times = &s->entry->resources[index];
     s->candidates++;
     s->any = index;
-    if (needs_turn(times) &&
-        (s->turn == DYNSEL_TUNED_NOBODY || times->turns < s->entry->resources[s->turn].turns)) {
+    if (needs_turn(times) && (s->turn == DYNSEL_TUNED_NO_RESOURCE ||
+                              times->turns < s->entry->resources[s->turn].turns)) {
         s->turn = index;
     }
     s->is_waiting |= times->samples == 0 && times->unfinished != 0;
@@ -75,9 +75,9 @@ static void look_at(sight *s, uint32_t index, uint64_t *least)
     }
 }
 
-static uint64_t defence(const sight *s, uint32_t index)
+static uint64_t incumbent_time(const sight *s, uint32_t index)
 {
-    return dynsel_tuned_defence(&s->entry->resources[index]);
+    return dynsel_tuned_incumbent_time(&s->entry->resources[index]);
 }
 
 /* What was spent on the best while it was the best is not held against it afterwards. */
@@ -102,19 +102,19 @@ static uint64_t lowest_of_others(const sight *s, uint32_t than)
 
 /* A best that has become much slower begins afresh where another may be faster now: it may be bad
  * luck. In any case others, which may have become faster since they were tried, are tried soon. */
-static void doubt_best(sight *s)
+static void reset_incumbent(sight *s)
 {
     dynsel_tuned_task *entry = s->entry;
     if (!DYNSEL_TUNED_EXPLORES || !entry->tuned || entry->resources[entry->best].samples == 0) {
         return;
     }
-    const uint64_t now = defence(s, entry->best);
+    const uint64_t now = incumbent_time(s, entry->best);
     if (now <= entry->best_time + entry->best_time / 2) {
         return;
     }
     entry->best_time = now;
     if (lowest_of_others(s, entry->best) < now) {
-        dynsel_tuned_doubt(&entry->resources[entry->best]);
+        dynsel_tuned_reset(&entry->resources[entry->best]);
         entry->best_time = DYNSEL_TUNED_LONGEST_NS;
     }
     entry->wait = 1;
@@ -122,14 +122,14 @@ static void doubt_best(sight *s)
 }
 
 /* The best keeps its place unless the fastest is worth a change. */
-static void defend_best(sight *s, uint64_t least)
+static void keep_incumbent(sight *s, uint64_t least)
 {
     const uint32_t before = s->entry->best;
-    if (s->best == DYNSEL_TUNED_NOBODY || s->best == before) {
+    if (s->best == DYNSEL_TUNED_NO_RESOURCE || s->best == before) {
         return;
     }
-    if (before != DYNSEL_TUNED_NOBODY && is_candidate(s, before)) {
-        const uint64_t held = defence(s, before);
+    if (before != DYNSEL_TUNED_NO_RESOURCE && is_candidate(s, before)) {
+        const uint64_t held = incumbent_time(s, before);
         if (held != UINT64_MAX && !is_less(s, least, held)) {
             s->best = before;
             return;
@@ -145,16 +145,16 @@ static sight look(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
     sight s = {.policy = policy,
                .entry = entry,
                .task = task,
-               .turn = DYNSEL_TUNED_NOBODY,
-               .best = DYNSEL_TUNED_NOBODY};
+               .turn = DYNSEL_TUNED_NO_RESOURCE,
+               .best = DYNSEL_TUNED_NO_RESOURCE};
     uint64_t least = UINT64_MAX;
-    doubt_best(&s);
+    reset_incumbent(&s);
     for (uint32_t i = 0; i < policy->policy.count; i++) {
         if (is_candidate(&s, i)) {
             look_at(&s, i, &least);
         }
     }
-    defend_best(&s, least);
+    keep_incumbent(&s, least);
     return s;
 }
 
@@ -195,7 +195,7 @@ static bool is_affordable(const sight *s, const dynsel_tuned_resource *times, ui
 {
     const uint64_t price = dynsel_tuned_price(times);
     const uint64_t extra = price > best_time ? price - best_time : 0;
-    const uint32_t shift = times->samples < DOUBTFUL ? 0 : CONFIRMED_SHARE;
+    const uint32_t shift = times->samples < ROBUST_SAMPLES ? 0 : CONFIRMED_SHARE;
     return sum_of(spent(s, best_time), extra) <= allowance(s, best_time) >> shift;
 }
 
@@ -206,21 +206,21 @@ static bool deserves_try(const sight *s, uint32_t index, uint64_t best_time)
         times->turns >= MOST_TURNS || !is_candidate(s, index)) {
         return false;
     }
-    return is_less(s, dynsel_tuned_hope(times), best_time) ||
+    return is_less(s, dynsel_tuned_candidate_time(times), best_time) ||
            (s->entry->wait == 0 && is_affordable(s, times, best_time));
 }
 
 static uint32_t who_gets_a_try(sight *s)
 {
     const uint32_t count = s->policy->policy.count;
-    const uint64_t best_time = defence(s, s->best);
+    const uint64_t best_time = incumbent_time(s, s->best);
     for (uint32_t k = 1; k <= count; k++) {
         const uint32_t index = (s->entry->explored + k) % count;
         if (deserves_try(s, index, best_time)) {
             return index;
         }
     }
-    return DYNSEL_TUNED_NOBODY;
+    return DYNSEL_TUNED_NO_RESOURCE;
 }
 
 /* Another try for one that is not the best. */
@@ -230,7 +230,7 @@ static bool explore(sight *s, dynsel_selection *selection)
         return false;
     }
     const uint32_t index = who_gets_a_try(s);
-    if (index == DYNSEL_TUNED_NOBODY) {
+    if (index == DYNSEL_TUNED_NO_RESOURCE) {
         return false;
     }
     selection->index = index;
@@ -256,13 +256,13 @@ static void settle(sight *s)
 {
     dynsel_tuned_task *entry = s->entry;
     const dynsel_tuned_resource *times = &entry->resources[s->best];
-    const bool is_confirmed =
-        !DYNSEL_TUNED_EXPLORES ||
-        (times->samples >= DOUBTFUL && dynsel_tuned_hope(times) / 2 <= defence(s, s->best));
+    const bool is_confirmed = !DYNSEL_TUNED_EXPLORES || (times->samples >= ROBUST_SAMPLES &&
+                                                         dynsel_tuned_candidate_time(times) / 2 <=
+                                                             incumbent_time(s, s->best));
     const bool is_settled = !s->is_waiting && is_confirmed;
     if (is_settled) {
         entry->tuned = true;
-        entry->best_time = defence(s, s->best);
+        entry->best_time = incumbent_time(s, s->best);
         entry->bar = bar(s);
     }
     dynsel_tuned_publish(entry, is_settled ? DYNSEL_TUNED_SETTLED : DYNSEL_TUNED_OPEN);
@@ -338,9 +338,9 @@ static void choose(sight *s, dynsel_selection *selection)
 {
     selection->wants |= DYNSEL_TUNED_TIMES;
     selection->notes[0] |= dynsel_tuned_number_run(s->entry);
-    if (s->turn != DYNSEL_TUNED_NOBODY) {
+    if (s->turn != DYNSEL_TUNED_NO_RESOURCE) {
         give_turn(s, selection);
-    } else if (s->best == DYNSEL_TUNED_NOBODY) {
+    } else if (s->best == DYNSEL_TUNED_NO_RESOURCE) {
         selection->index = dynsel_tuned_least_loaded(s->policy, s->task, 0, &s->candidates);
         selection->reason = DYNSEL_REASON_PROFILING;
     } else if (!explore(s, selection)) {
@@ -365,7 +365,7 @@ static void choose_only(sight *s, dynsel_selection *selection)
             return;
         }
     }
-    if (s->entry->best == DYNSEL_TUNED_NOBODY) {
+    if (s->entry->best == DYNSEL_TUNED_NO_RESOURCE) {
         s->entry->best = (uint8_t)s->any;
         dynsel_tuned_publish(s->entry, DYNSEL_TUNED_ONLY);
     }
@@ -375,7 +375,7 @@ dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_
                                   const dynsel_task *task, dynsel_selection *selection)
 {
     sight s = look(policy, entry, task);
-    if (s.turn == DYNSEL_TUNED_NOBODY && dynsel_tuned_is_over(policy, entry)) {
+    if (s.turn == DYNSEL_TUNED_NO_RESOURCE && dynsel_tuned_is_over(policy, entry)) {
         const uint32_t round = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
         dynsel_tuned_begin(policy, entry, round + 1);
         s = look(policy, entry, task);

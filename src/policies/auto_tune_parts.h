@@ -37,11 +37,11 @@ enum {
     DYNSEL_TUNED_ROUND_SHIFT = 8,
     DYNSEL_TUNED_TIMED_BITS = 4,
     DYNSEL_TUNED_TIMED_ONE_IN = 1 << DYNSEL_TUNED_TIMED_BITS,
-    DYNSEL_TUNED_WINDOW = 3,       /* times that are kept of a resource */
-    DYNSEL_TUNED_FIRST_PAUSE = 1,  /* between tries of others, as a power of two of timed runs */
-    DYNSEL_TUNED_NOBODY = 255,     /* no resource */
-    DYNSEL_TUNED_ROUNDS = 1 << 24, /* after which their count begins at 0 */
-    DYNSEL_TUNED_NEVER_USED = 0    /* in dynsel_tuned_task.used */
+    DYNSEL_TUNED_WINDOW = 3,        /* times that are kept of a resource */
+    DYNSEL_TUNED_FIRST_PAUSE = 1,   /* between tries of others, as a power of two of timed runs */
+    DYNSEL_TUNED_NO_RESOURCE = 255, /* no resource */
+    DYNSEL_TUNED_ROUNDS = 1 << 24,  /* after which their count begins at 0 */
+    DYNSEL_TUNED_NEVER_USED = 0     /* in dynsel_tuned_task.used */
 };
 
 /* Of all times, so that runs times time fits into 64 bits. */
@@ -243,10 +243,10 @@ uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times);
 
 /* What a resource defends its place as the best with: the estimate, or the price once there are
  * enough times. */
-uint64_t dynsel_tuned_defence(const dynsel_tuned_resource *times);
+uint64_t dynsel_tuned_incumbent_time(const dynsel_tuned_resource *times);
 
 /* What one more run may bring: the newest time, or while there are few, the lowest. */
-uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times);
+uint64_t dynsel_tuned_candidate_time(const dynsel_tuned_resource *times);
 
 /* Looks closely from now on, if the time of a run on the resource is a reason to. */
 void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns);
@@ -255,7 +255,7 @@ void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t 
 void dynsel_tuned_count_runs(dynsel_tuned_task *entry, uint32_t index, uint32_t runs);
 
 /* Forgets the times of a resource, in the hope of better ones: it gets two runs. */
-void dynsel_tuned_doubt(dynsel_tuned_resource *times);
+void dynsel_tuned_reset(dynsel_tuned_resource *times);
 
 /* Chooses for a kind of task that looks closely: fills in the selection but for what is claimed. */
 dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,

@@ -11,8 +11,8 @@
 enum {
     LEARNED_AT = offsetof(dynsel_auto_tune_policy, untracked),
     TURNS = 2, /* the first of which does not count */
-    NOBODY = UINT32_MAX,
-    FRESH = NOBODY - 1, /* as the best: the entry is another kind's */
+    NO_RESOURCE = UINT32_MAX,
+    FRESH = NO_RESOURCE - 1, /* as the best: the entry is another kind's */
     GIVE_UP_ONE_IN = 16,
     STEP_SHIFT = 8,                   /* times are in steps of 256 ns */
     LONGEST_TIME = (uint32_t)1 << 28, /* so that a sum has room for some */
@@ -29,7 +29,7 @@ _Static_assert(CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT == 0, "nothing is explore
 static void begin_round(dynsel_tuned_task *entry)
 {
     (void)__builtin_memset(entry->resources, 0, sizeof entry->resources);
-    entry->best = NOBODY;
+    entry->best = NO_RESOURCE;
     entry->round++;
     entry->started_ns = dynsel_now_ns();
 }
@@ -132,7 +132,7 @@ static uint32_t mean(const dynsel_tuned_resource *known)
 static bool look(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task *entry,
                  const dynsel_task *task, sight *out)
 {
-    sight seen = {.turn = NOBODY, .best = NOBODY};
+    sight seen = {.turn = NO_RESOURCE, .best = NO_RESOURCE};
     uint32_t least_load = UINT32_MAX;
     uint32_t fewest = TURNS;
     uint32_t fastest = UINT32_MAX;
@@ -159,8 +159,9 @@ static bool look(const dynsel_auto_tune_policy *policy, const dynsel_tuned_task 
         }
     }
     *out = seen;
-    return entry != NULL && (entry->best == FRESH || (seen.turn == NOBODY && seen.candidates != 0 &&
-                                                      is_over(policy, entry)));
+    return entry != NULL &&
+           (entry->best == FRESH ||
+            (seen.turn == NO_RESOURCE && seen.candidates != 0 && is_over(policy, entry)));
 }
 
 /* For one of several candidates. */
@@ -175,12 +176,12 @@ static dynsel_reason choose(dynsel_tuned_task *entry, uint32_t place, const sigh
     selection->notes[0] = place + 1;
     selection->notes[1] = entry->round;
     entry->best = seen->best;
-    if (seen->turn != NOBODY) {
+    if (seen->turn != NO_RESOURCE) {
         selection->index = seen->turn;
         selection->notes[0] |= (entry->resources[seen->turn].turns + 1u) << NOTE_TURN_SHIFT;
         return DYNSEL_REASON_PROFILING;
     }
-    if (seen->best == NOBODY) {
+    if (seen->best == NO_RESOURCE) {
         return DYNSEL_REASON_PROFILING;
     }
     selection->index = seen->best;

@@ -36,7 +36,7 @@ void dynsel_tuned_unlock(dynsel_tuned_task *entry)
 
 static void publish(dynsel_tuned_task *entry, uint32_t round, uint32_t state)
 {
-    const uint32_t best = entry->best == DYNSEL_TUNED_NOBODY ? 0 : entry->best;
+    const uint32_t best = entry->best == DYNSEL_TUNED_NO_RESOURCE ? 0 : entry->best;
     dynsel_word_store_release(&entry->word, round << DYNSEL_TUNED_ROUND_SHIFT |
                                                 best << DYNSEL_TUNED_BEST_SHIFT | state);
 }
@@ -65,7 +65,7 @@ void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task
             entry->resources[i].times[k] = UINT64_MAX;
         }
     }
-    entry->best = DYNSEL_TUNED_NOBODY;
+    entry->best = DYNSEL_TUNED_NO_RESOURCE;
     entry->tuned = false;
     entry->wait = 1;
     entry->pause = DYNSEL_TUNED_FIRST_PAUSE;
@@ -136,14 +136,14 @@ uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times)
     return middle / 2 <= low ? middle : low;
 }
 
-uint64_t dynsel_tuned_defence(const dynsel_tuned_resource *times)
+uint64_t dynsel_tuned_incumbent_time(const dynsel_tuned_resource *times)
 {
     return DYNSEL_TUNED_EXPLORES && times->samples >= DYNSEL_TUNED_WINDOW
                ? dynsel_tuned_price(times)
                : dynsel_tuned_estimate(times);
 }
 
-uint64_t dynsel_tuned_hope(const dynsel_tuned_resource *times)
+uint64_t dynsel_tuned_candidate_time(const dynsel_tuned_resource *times)
 {
     return times->samples < DYNSEL_TUNED_WINDOW
                ? lowest(times->times)
@@ -169,7 +169,7 @@ void dynsel_tuned_count_runs(dynsel_tuned_task *entry, uint32_t index, uint32_t 
     }
 }
 
-void dynsel_tuned_doubt(dynsel_tuned_resource *times)
+void dynsel_tuned_reset(dynsel_tuned_resource *times)
 {
     times->times[0] = 0;
     times->times[1] = 0;
@@ -181,7 +181,7 @@ void dynsel_tuned_doubt(dynsel_tuned_resource *times)
 /* Whether the time of a run is a reason to look closely again. */
 static bool is_remarkable(const dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns)
 {
-    const uint64_t estimate = dynsel_tuned_defence(&entry->resources[index]);
+    const uint64_t estimate = dynsel_tuned_incumbent_time(&entry->resources[index]);
     return index != entry->best || estimate > entry->bar ||
            (DYNSEL_TUNED_EXPLORES && (entry->wait == 0 || time_ns / 2 > estimate));
 }

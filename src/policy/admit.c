@@ -48,7 +48,7 @@ dynsel_status dynsel_admit(dynsel_policy *policy, uint32_t index)
 {
     dynsel_device device;
     dynsel_status status =
-        dynsel_describe_as(policy->resources[index].backend, policy->lanes[index].own, &device);
+        dynsel_describe_as(policy->resources[index].backend, policy->queues[index].own, &device);
     if (status == DYNSEL_OK) {
         status = check(&device, "dynsel_policy_init");
     }

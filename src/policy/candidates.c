@@ -12,27 +12,27 @@ static bool has_form(const dynsel_policy *policy, uint32_t index, const dynsel_t
 dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t first, uint32_t end,
                                         const dynsel_task *task)
 {
-    dynsel_aspect_set lacking = 0;
-    bool passed_over = false;
+    dynsel_aspect_set missing = 0;
+    bool excluded = false;
     for (uint32_t i = first; !CONFIG_DYNSEL_ONLY_FORMS_DECIDE && i < end; i++) {
         if (task == NULL || dynsel_function_at(policy, i, task) != NULL) {
             return dynsel_resource_refuse(policy, i);
         }
         if (has_form(policy, i, task)) {
-            lacking = lacking == 0 ? dynsel_lacking(policy, i, task) : lacking;
-            passed_over = passed_over || dynsel_is_passed_over(task, i);
+            missing = missing == 0 ? dynsel_missing_aspects(policy, i, task) : missing;
+            excluded = excluded || dynsel_is_excluded(task, i);
         }
     }
-    if (passed_over) { /* src/groups/pointers.c says it better */
+    if (excluded) { /* src/groups/pointers.c says it better */
         return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_INVALID,
                               "no resource that the policy may choose takes the task's pointers",
                               0);
     }
-    if (lacking != 0) {
+    if (missing != 0) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_ASPECT,
                               "the task needs {aspect}, and no resource that the policy may choose "
                               "has all that it needs",
-                              dynsel_first_aspect(lacking));
+                              dynsel_first_aspect(missing));
     }
     return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_UNSUPPORTED,
                           "the task has no form for any resource that the policy may choose", 0);
@@ -45,7 +45,7 @@ static dynsel_reason reason_against(const dynsel_policy *policy, uint32_t index,
     if (dynsel_function_at(policy, index, task) != NULL) {
         return DYNSEL_REASON_ONLY_IN_SERVICE;
     }
-    return has_form(policy, index, task) && dynsel_lacking(policy, index, task) != 0
+    return has_form(policy, index, task) && dynsel_missing_aspects(policy, index, task) != 0
                ? DYNSEL_REASON_ONLY_WITH_ASPECTS
                : DYNSEL_REASON_ONLY_CANDIDATE;
 }

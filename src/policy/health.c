@@ -7,9 +7,9 @@
 
 #if CONFIG_DYNSEL_LOSES_RESOURCES
 
-void dynsel_lane_retire(dynsel_policy *policy, uint32_t index)
+void dynsel_health_retire(dynsel_policy *policy, uint32_t index)
 {
-    dynsel_word *health = &policy->lanes[index].health;
+    dynsel_word *health = &policy->queues[index].health;
     uint32_t seen = dynsel_word_load_relaxed(health);
     while ((seen & DYNSEL_HEALTH_OUT) == 0) {
         if (dynsel_word_swap(health, &seen, seen | DYNSEL_HEALTH_OUT)) {
@@ -22,9 +22,9 @@ void dynsel_lane_retire(dynsel_policy *policy, uint32_t index)
 #if CONFIG_DYNSEL_MAX_FAILURES > 0
 static void note_failure(dynsel_policy *policy, uint32_t index)
 {
-    const uint32_t failures = dynsel_word_add_relaxed(&policy->lanes[index].health, 1) + 1;
+    const uint32_t failures = dynsel_word_add_relaxed(&policy->queues[index].health, 1) + 1;
     if (failures >= CONFIG_DYNSEL_MAX_FAILURES) {
-        dynsel_lane_retire(policy, index);
+        dynsel_health_retire(policy, index);
     }
 }
 #else
@@ -42,10 +42,10 @@ static void note_success(dynsel_word *health)
     }
 }
 
-void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index, dynsel_status status)
+void dynsel_health_note_change(dynsel_policy *policy, uint32_t index, dynsel_status status)
 {
     if (status == DYNSEL_OK) {
-        note_success(&policy->lanes[index].health);
+        note_success(&policy->queues[index].health);
     } else if (status == DYNSEL_E_DEVICE) {
         note_failure(policy, index);
     }
@@ -85,7 +85,7 @@ static bool is_lost(const dynsel_policy *policy, size_t index)
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     dynsel_backend *backend = policy->resources[index].backend;
     return backend->ops->is_lost != NULL &&
-           backend->ops->is_lost(backend, policy->lanes[index].own);
+           backend->ops->is_lost(backend, policy->queues[index].own);
 #else
     (void)policy;
     (void)index;
@@ -99,7 +99,7 @@ dynsel_status dynsel_resource_in_service(const dynsel_policy *policy, size_t ind
     if (status != DYNSEL_OK) {
         return status;
     }
-    if (!dynsel_lane_in_service(&policy->lanes[index]) || is_lost(policy, index)) {
+    if (!dynsel_health_in_service(&policy->queues[index]) || is_lost(policy, index)) {
         return dynsel_resource_refuse(policy, (uint32_t)index);
     }
     return DYNSEL_OK;
@@ -112,7 +112,7 @@ dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index)
         return status;
     }
 #if CONFIG_DYNSEL_LOSES_RESOURCES
-    if ((dynsel_word_exchange(&policy->lanes[index].health, 0) & DYNSEL_HEALTH_OUT) != 0) {
+    if ((dynsel_word_exchange(&policy->queues[index].health, 0) & DYNSEL_HEALTH_OUT) != 0) {
         (void)dynsel_word_add_relaxed(&policy->impaired, (uint32_t)-1);
     }
 #endif

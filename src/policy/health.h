@@ -8,7 +8,8 @@
 #include "policy/statistics.h"
 
 enum {
-    DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_lane.health, beside the number of failures in a row */
+    DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_queue.health, beside the number of failures in a
+                                    row */
 };
 
 /* How many resources are out of service. */
@@ -22,45 +23,45 @@ static inline uint32_t dynsel_policy_impairment(const dynsel_policy *policy)
 #endif
 }
 
-static inline bool dynsel_lane_in_service(const dynsel_lane *lane)
+static inline bool dynsel_health_in_service(const dynsel_queue *queue)
 {
 #if CONFIG_DYNSEL_LOSES_RESOURCES
-    return (dynsel_word_load_relaxed(&lane->health) & DYNSEL_HEALTH_OUT) == 0;
+    return (dynsel_word_load_relaxed(&queue->health) & DYNSEL_HEALTH_OUT) == 0;
 #else
-    (void)lane;
+    (void)queue;
     return true;
 #endif
 }
 
-/* What was appended to the lane last; tells whether something came in between. */
-static inline uint32_t dynsel_lane_tail(const dynsel_lane *lane)
+/* What was appended to the queue last; tells whether something came in between. */
+static inline uint32_t dynsel_queue_tail(const dynsel_queue *queue)
 {
 #if CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
-    return dynsel_word_load_relaxed(&lane->tail);
+    return dynsel_word_load_relaxed(&queue->tail);
 #else
-    (void)lane;
+    (void)queue;
     return 0;
 #endif
 }
 
 /* Work on a resource ended so, and it was a failure, or failures were counted before. */
-DYNSEL_RARE void dynsel_lane_note_change(dynsel_policy *policy, uint32_t index,
-                                         dynsel_status status);
+DYNSEL_RARE void dynsel_health_note_change(dynsel_policy *policy, uint32_t index,
+                                           dynsel_status status);
 
 /* Work on a resource ended so: counts failures of devices in a row. */
-static inline void dynsel_lane_note_result(dynsel_policy *policy, uint32_t index,
-                                           dynsel_status status)
+static inline void dynsel_health_note_result(dynsel_policy *policy, uint32_t index,
+                                             dynsel_status status)
 {
     dynsel_count_end(policy, index, status);
 #if CONFIG_DYNSEL_MAX_FAILURES > 0
-    if (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->lanes[index].health) != 0) {
-        dynsel_lane_note_change(policy, index, status);
+    if (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->queues[index].health) != 0) {
+        dynsel_health_note_change(policy, index, status);
     }
 #endif
 }
 
 /* Takes a resource out of service. */
-void dynsel_lane_retire(dynsel_policy *policy, uint32_t index);
+void dynsel_health_retire(dynsel_policy *policy, uint32_t index);
 
 /* Fails because the resource is out of service. */
 #if CONFIG_DYNSEL_ERROR_TEXTS

@@ -7,26 +7,26 @@
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 
-static bool has_a_way(const dynsel_policy_ops *ops)
+static bool can_submit(const dynsel_policy_ops *ops)
 {
     return ops->try_select != NULL || ops->submit != NULL || ops->try_submit != NULL ||
            ops->submit_and_wait != NULL;
 }
 
-static bool has_own_ways(const dynsel_policy_ops *ops)
+static bool has_custom_submit(const dynsel_policy_ops *ops)
 {
     return ops->try_select == NULL || ops->submit != NULL || ops->try_submit != NULL;
 }
 
 static bool are_complete(const dynsel_policy *policy, const dynsel_policy_ops *ops)
 {
-    return policy != NULL && ops != NULL && has_a_way(ops) &&
+    return policy != NULL && ops != NULL && can_submit(ops) &&
            (ops->needs == 0 || ops->report != NULL);
 }
 
 #else
 
-static bool has_own_ways(const dynsel_policy_ops *ops)
+static bool has_custom_submit(const dynsel_policy_ops *ops)
 {
     (void)ops;
     return false;
@@ -85,7 +85,7 @@ dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_o
         *policy = (dynsel_policy){0};
         return status;
     }
-    policy->ways |= has_own_ways(ops) ? DYNSEL_WAY_OF_ITS_OWN : 0;
+    policy->submit_flags |= has_custom_submit(ops) ? DYNSEL_SUBMIT_CUSTOM : 0;
     policy->self = policy;
     return DYNSEL_OK;
 }

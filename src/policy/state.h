@@ -10,9 +10,10 @@
 #include "port/likely.h"
 
 enum {
-    DYNSEL_WAY_WITH_SLOTS = 1, /* in dynsel_policy.ways: some backend's work may outlive a submit */
-    DYNSEL_WAY_THROUGH_BACKENDS = 4, /* some backend does more than call the task function */
-    DYNSEL_WAY_OF_ITS_OWN =
+    DYNSEL_SUBMIT_WITH_SLOTS = 1, /* in dynsel_policy.submit_flags: some backend's work may outlive
+                                     a submit */
+    DYNSEL_SUBMIT_THROUGH_BACKENDS = 4, /* some backend does more than call the task function */
+    DYNSEL_SUBMIT_CUSTOM =
         2 /* the policy has a submit, try_submit or submit_and_wait, or no try_select */
 };
 
@@ -53,7 +54,7 @@ static inline bool dynsel_policy_is_of_life(const dynsel_policy *policy, uint32_
 /* Whether slots are needed: constant where there is no table of submissions in flight. */
 static inline bool dynsel_policy_outlives(const dynsel_policy *policy)
 {
-    return CONFIG_DYNSEL_IN_FLIGHT && (policy->ways & DYNSEL_WAY_WITH_SLOTS) != 0;
+    return CONFIG_DYNSEL_IN_FLIGHT && (policy->submit_flags & DYNSEL_SUBMIT_WITH_SLOTS) != 0;
 }
 
 #endif

@@ -114,10 +114,10 @@ static dynsel_status attach(dynsel_policy *policy, uint32_t index)
     dynsel_backend *backend = policy->resources[index].backend;
     const dynsel_backend_ops *ops = backend->ops;
     const dynsel_status status =
-        ops->attach != NULL ? ops->attach(backend, policy->lanes[index].own) : DYNSEL_OK;
+        ops->attach != NULL ? ops->attach(backend, policy->queues[index].own) : DYNSEL_OK;
     if (status == DYNSEL_OK) {
-        policy->ways |= ops->outlives_submit ? DYNSEL_WAY_WITH_SLOTS : 0;
-        policy->ways |= ops->only_calls ? 0 : DYNSEL_WAY_THROUGH_BACKENDS;
+        policy->submit_flags |= ops->outlives_submit ? DYNSEL_SUBMIT_WITH_SLOTS : 0;
+        policy->submit_flags |= ops->only_calls ? 0 : DYNSEL_SUBMIT_THROUGH_BACKENDS;
     }
     return status;
 }
@@ -141,7 +141,7 @@ void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         dynsel_backend *backend = policy->resources[i].backend;
         if (backend->ops->detach != NULL) {
-            backend->ops->detach(backend, policy->lanes[i].own);
+            backend->ops->detach(backend, policy->queues[i].own);
         }
     }
 }

@@ -43,7 +43,7 @@ static inline dynsel_status dynsel_table_adapt(dynsel_policy *policy, uint32_t i
         }
     }
     if (CONFIG_DYNSEL_CUSTOM_BACKENDS || CONFIG_DYNSEL_ASPECTS) { /* who works with it */
-        policy->lanes[index].own = own;
+        policy->queues[index].own = own;
     }
     return DYNSEL_OK;
 }

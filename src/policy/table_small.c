@@ -50,7 +50,7 @@ static dynsel_status check_backend(const dynsel_policy *policy, uint32_t index)
 static dynsel_status attach(dynsel_policy *policy, uint32_t index)
 {
     dynsel_backend *backend = policy->resources[index].backend;
-    return backend->ops->attach != NULL ? backend->ops->attach(backend, policy->lanes[index].own)
+    return backend->ops->attach != NULL ? backend->ops->attach(backend, policy->queues[index].own)
                                         : DYNSEL_OK;
 }
 
@@ -60,7 +60,7 @@ void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
         count--;
         dynsel_backend *backend = policy->resources[count].backend;
         if (backend->ops->detach != NULL) {
-            backend->ops->detach(backend, policy->lanes[count].own);
+            backend->ops->detach(backend, policy->queues[count].own);
         }
     }
 }

@@ -17,7 +17,7 @@ dynsel_task_fn dynsel_task_function_for(const dynsel_task *task, const dynsel_ba
 
 dynsel_task_fn dynsel_form_at(const dynsel_policy *policy, uint32_t index, const dynsel_task *task)
 {
-    return dynsel_lacking(policy, index, task) == 0 && !dynsel_is_passed_over(task, index)
+    return dynsel_missing_aspects(policy, index, task) == 0 && !dynsel_is_excluded(task, index)
                ? dynsel_function_for(task, policy->resources[index].backend)
                : NULL;
 }

@@ -55,8 +55,8 @@ static inline bool dynsel_task_is_valid(const dynsel_task *task)
 }
 
 /* Which of the aspects that the task needs the resource has not. */
-static inline dynsel_aspect_set dynsel_lacking(const dynsel_policy *policy, uint32_t index,
-                                               const dynsel_task *task)
+static inline dynsel_aspect_set dynsel_missing_aspects(const dynsel_policy *policy, uint32_t index,
+                                                       const dynsel_task *task)
 {
 #if CONFIG_DYNSEL_ASPECTS
     return task->aspects & ~policy->aspects[index];
@@ -69,13 +69,13 @@ static inline dynsel_aspect_set dynsel_lacking(const dynsel_policy *policy, uint
 }
 
 /* A bit in words of 32 for each resource. */
-enum { DYNSEL_PASSED_OVER_WORDS = (CONFIG_DYNSEL_MAX_RESOURCES + 31) / 32 };
+enum { DYNSEL_EXCLUDED_WORDS = (CONFIG_DYNSEL_MAX_RESOURCES + 31) / 32 };
 
 /* Not for this resource, whatever forms and aspects say. Only tasks with forms have such. */
-static inline bool dynsel_is_passed_over(const dynsel_task *task, uint32_t index)
+static inline bool dynsel_is_excluded(const dynsel_task *task, uint32_t index)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    return task->passed_over != NULL && (task->passed_over[index / 32] >> index % 32 & 1u) != 0;
+    return task->excluded != NULL && (task->excluded[index / 32] >> index % 32 & 1u) != 0;
 #else
     (void)task;
     (void)index;

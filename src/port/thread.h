@@ -19,7 +19,8 @@ typedef struct dynsel_thread {
     uint32_t looks_left_out; /* of the next, to see whether work was over as soon as it began */
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
-    uint32_t countdown;       /* of a thing that is done now and then; see port/now_and_then.h */
+    uint32_t countdown;       /* of a thing that is done once in several times; see
+                                 port/sampling.h */
     uint32_t countdowns;      /* how many began somewhere */
     uint8_t countdown_place;  /* where it ends, among as many calls as there are to one thing */
     uint8_t countdown_length; /* how many calls it has */

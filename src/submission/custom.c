@@ -6,9 +6,9 @@
 #include "port/atomic.h"
 #include "submission/handle.h"
 
-static dynsel_status refuse_way(const dynsel_request *request)
+static dynsel_status refuse_submit(const dynsel_request *request)
 {
-    return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_UNSUPPORTED,
+    return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_UNSUPPORTED,
                           "the policy has no such way of submitting", 0);
 }
 
@@ -32,7 +32,7 @@ static dynsel_status submit_with(submit_fn own, const dynsel_request *request,
     if (status == DYNSEL_OK && is_placed) {
         *submission = placed;
     } else if (status == DYNSEL_OK) {
-        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_INVALID,
+        return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_INVALID,
                               "the policy's own submit returned DYNSEL_OK and placed no work: it "
                               "has to call dynsel_submit_selection() with the submission",
                               0);
@@ -52,27 +52,27 @@ static dynsel_status submit_with_own_try(const dynsel_request *request,
         if (status != DYNSEL_E_AGAIN) {
             return status;
         }
-        const dynsel_status waited = dynsel_wait_for_resource(request->manner, round);
+        const dynsel_status waited = dynsel_wait_for_resource(request->options, round);
         if (waited != DYNSEL_OK) {
             return waited;
         }
     }
 }
 
-dynsel_status dynsel_submit_its_own_way(const dynsel_request *request,
-                                        dynsel_submission *submission)
+dynsel_status dynsel_custom_submit(const dynsel_request *request, dynsel_submission *submission)
 {
     const dynsel_policy_ops *ops = request->policy->ops;
-    if (ops->submit != NULL && request->manner->deadline_ns == DYNSEL_WAIT_FOREVER) {
+    if (ops->submit != NULL && request->options->deadline_ns == DYNSEL_WAIT_FOREVER) {
         return submit_with(ops->submit, request, submission);
     }
-    return ops->try_submit != NULL ? submit_with_own_try(request, submission) : refuse_way(request);
+    return ops->try_submit != NULL ? submit_with_own_try(request, submission)
+                                   : refuse_submit(request);
 }
 
 bool dynsel_selects(const dynsel_request *request)
 {
     const dynsel_policy_ops *ops = request->policy->ops;
     const bool own = ops->try_submit != NULL ||
-                     (ops->submit != NULL && request->manner->deadline_ns == DYNSEL_WAIT_FOREVER);
+                     (ops->submit != NULL && request->options->deadline_ns == DYNSEL_WAIT_FOREVER);
     return request->selection != NULL || (ops->try_select != NULL && !own);
 }

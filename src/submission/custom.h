@@ -8,9 +8,9 @@
 #include "policy/policy.h"
 #include "submission/start.h"
 
-static inline bool dynsel_policy_has_ways(const dynsel_policy *policy)
+static inline bool dynsel_policy_has_custom_submit(const dynsel_policy *policy)
 {
-    return CONFIG_DYNSEL_CUSTOM_POLICIES && (policy->ways & DYNSEL_WAY_OF_ITS_OWN) != 0;
+    return CONFIG_DYNSEL_CUSTOM_POLICIES && (policy->submit_flags & DYNSEL_SUBMIT_CUSTOM) != 0;
 }
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
@@ -19,8 +19,8 @@ static inline bool dynsel_policy_has_ways(const dynsel_policy *policy)
  * first. What may wait repeats try_submit where there is no submit. */
 bool dynsel_selects(const dynsel_request *request);
 
-DYNSEL_RARE dynsel_status dynsel_submit_its_own_way(const dynsel_request *request,
-                                                    dynsel_submission *submission);
+DYNSEL_RARE dynsel_status dynsel_custom_submit(const dynsel_request *request,
+                                               dynsel_submission *submission);
 
 #else
 
@@ -30,8 +30,8 @@ static inline bool dynsel_selects(const dynsel_request *request)
     return true;
 }
 
-static inline dynsel_status dynsel_submit_its_own_way(const dynsel_request *request,
-                                                      dynsel_submission *submission)
+static inline dynsel_status dynsel_custom_submit(const dynsel_request *request,
+                                                 dynsel_submission *submission)
 {
     (void)request;
     (void)submission;

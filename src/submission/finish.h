@@ -3,8 +3,8 @@
  * The end of work, however it ended: it is counted, the policy is told, and the failure of detached
  * work is kept for who waits for the group.
  *
- * Work in a lane ends in two steps: slot.c counts it as soon as its end is seen, and lane.c tells
- * the policy in the order of the lane.
+ * Work in a queue ends in two steps: slot.c counts it as soon as its end is seen, and queue.c tells
+ * the policy in the order of the queue.
  */
 #ifndef DYNSEL_SUBMISSION_FINISH_H
 #define DYNSEL_SUBMISSION_FINISH_H
@@ -17,7 +17,7 @@
 #include "policy/report.h"
 
 /* How long work took that was complete when `start` returned; 0 unless that is wanted. */
-static inline uint64_t dynsel_time_at_once(dynsel_work *work)
+static inline uint64_t dynsel_direct_time(dynsel_work *work)
 {
     if ((work->wants & DYNSEL_TASK_TIME) == 0) {
         return 0;
@@ -30,7 +30,7 @@ static inline uint64_t dynsel_time_at_once(dynsel_work *work)
 static inline void dynsel_finish_counted(dynsel_policy *policy, const dynsel_selection *chosen,
                                          dynsel_status status)
 {
-    dynsel_lane_note_result(policy, chosen->index, status);
+    dynsel_health_note_result(policy, chosen->index, status);
 }
 
 /* The second half: tells the policy. took_ns: 0: not timed. */
@@ -42,7 +42,7 @@ static inline void dynsel_finish_told(const dynsel_selection *chosen, dynsel_sta
     }
 }
 
-/* Both, of work that has no place in a lane. */
+/* Both, of work that has no place in a queue. */
 static inline void dynsel_finish(dynsel_policy *policy, const dynsel_selection *chosen,
                                  dynsel_status status, uint64_t took_ns)
 {

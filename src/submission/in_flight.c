@@ -5,10 +5,10 @@
 #include "policy/policy.h"
 #include "policy/report.h"
 #include "port/pause.h"
-#include "submission/deferral.h"
 #include "submission/finish.h"
 #include "submission/handle.h"
-#include "submission/lane.h"
+#include "submission/pending_ops.h"
+#include "submission/queue.h"
 #include "submission/slot.h"
 #include "submission/wait_until.h"
 #include "submission/work.h"
@@ -18,15 +18,15 @@ enum {
 };
 
 /* Of a slot that is started. */
-static dynsel_lane *lane_of(const dynsel_slot *slot)
+static dynsel_queue *queue_of(const dynsel_slot *slot)
 {
-    return &slot->selection.policy->lanes[slot->selection.index];
+    return &slot->selection.policy->queues[slot->selection.index];
 }
 
 static void reap_policy(dynsel_policy *policy)
 {
     for (uint32_t i = 0; i < policy->count; i++) {
-        dynsel_lane_reap(&policy->lanes[i], NULL);
+        dynsel_queue_reap(&policy->queues[i], NULL);
     }
 }
 
@@ -39,8 +39,8 @@ void dynsel_in_flight_reap_policy(dynsel_policy *policy)
 
 void dynsel_in_flight_reap(void)
 {
-    dynsel_lane_reap_all();
-    dynsel_deferred_progress();
+    dynsel_queue_reap_all();
+    dynsel_pending_progress();
 }
 
 /* Nobody but the program itself can free it: it holds a result that was not collected, or work that
@@ -49,9 +49,9 @@ static bool is_stuck(dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_relaxed(&slot->word);
     if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
-        return (word & (DYNSEL_SLOT_PINS | DYNSEL_SLOT_HANDLE)) == DYNSEL_SLOT_HANDLE;
+        return (word & (DYNSEL_SLOT_REFS | DYNSEL_SLOT_HANDLE)) == DYNSEL_SLOT_HANDLE;
     }
-    return dynsel_deferred_is_stuck(slot);
+    return dynsel_pending_is_stuck(slot);
 }
 
 /* With those of command groups that this thread itself is recording. */
@@ -71,7 +71,7 @@ static uint32_t count_stuck(void)
 static dynsel_status refuse_full(const dynsel_request *request, uint32_t stuck)
 {
     return DYNSEL_FAIL_IN(
-        request->manner->function, DYNSEL_E_FULL,
+        request->options->function, DYNSEL_E_FULL,
         "no slot is free, {} hold finished work that nobody has collected, or what waits for this "
         "thread: wait for submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
         stuck);
@@ -93,27 +93,27 @@ static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 static dynsel_status may_wait_for_slot(const dynsel_request *request)
 {
     const uint32_t stuck = count_stuck();
-    if (request->manner->deadline_ns == DYNSEL_DO_NOT_WAIT ||
+    if (request->options->deadline_ns == DYNSEL_DO_NOT_WAIT ||
         dynsel_this_thread()->task_depth != 0 || stuck == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
         return refuse_full(request, stuck);
     }
-    if (dynsel_deadline_passed(request->manner->deadline_ns)) {
-        return DYNSEL_FAIL_IN(request->manner->function, DYNSEL_E_TIMEOUT,
+    if (dynsel_deadline_passed(request->options->deadline_ns)) {
+        return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_TIMEOUT,
                               "no slot was free in time", 0);
     }
     return DYNSEL_OK;
 }
 
-/* The only one of the policy's lanes with work; NULL: there are several, or none. */
-static dynsel_lane *only_busy_lane(dynsel_policy *policy)
+/* The only one of the policy's queues with work; NULL: there are several, or none. */
+static dynsel_queue *only_busy_queue(dynsel_policy *policy)
 {
-    dynsel_lane *busy = NULL;
+    dynsel_queue *busy = NULL;
     for (uint32_t i = 0; i < policy->count; i++) {
-        if (!dynsel_lane_is_empty(&policy->lanes[i])) {
+        if (!dynsel_queue_is_empty(&policy->queues[i])) {
             if (busy != NULL) {
                 return NULL;
             }
-            busy = &policy->lanes[i];
+            busy = &policy->queues[i];
         }
     }
     return busy;
@@ -124,20 +124,20 @@ static dynsel_lane *only_busy_lane(dynsel_policy *policy)
  * waking for each piece of work, would take time from a device that runs on the host. False: no
  * such resource; others may be done sooner.
  */
-static bool rest_while_busy(const dynsel_request *request)
+static bool wait_while_busy(const dynsel_request *request)
 {
     enum { GOOD_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4 };
-    if (request->manner->deadline_ns != DYNSEL_WAIT_FOREVER ||
+    if (request->options->deadline_ns != DYNSEL_WAIT_FOREVER ||
         !dynsel_policy_outlives(request->policy)) {
         return false;
     }
-    dynsel_lane *lane = only_busy_lane(request->policy);
-    dynsel_slot *slot = lane != NULL ? dynsel_lane_pin_behind(lane, GOOD_PART) : NULL;
+    dynsel_queue *queue = only_busy_queue(request->policy);
+    dynsel_slot *slot = queue != NULL ? dynsel_queue_ref_behind(queue, GOOD_PART) : NULL;
     if (slot == NULL) {
         return false;
     }
     (void)dynsel_wait_until(slot, DYNSEL_WAIT_FOREVER);
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return true;
 }
 
@@ -155,7 +155,7 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
             (void)dynsel_word_add_relaxed(&dynsel_slot_refusals, 1);
             return status;
         }
-        if (!rest_while_busy(request)) {
+        if (!wait_while_busy(request)) {
             dynsel_pause(round);
         }
     }
@@ -174,12 +174,12 @@ bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
     bool busy = false;
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT && !busy; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
-        if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+        if (!dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
             continue;
         }
         busy = slot->work.where->backend == backend && slot->work.own == own &&
                dynsel_slot_goes_on(slot);
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }
     return busy;
 }
@@ -188,21 +188,21 @@ bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
 void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
                               dynsel_submission *submission)
 {
-    uint32_t keepers = 0;
+    uint32_t references = 0;
     if (submission != NULL) {
         const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
         dynsel_handle_publish(submission, slot->selection.policy, slot->selection.index,
                               slot->selection.reason, generation,
                               FIRST_IN_SLOT + dynsel_slot_number(slot));
-        keepers = DYNSEL_SLOT_HANDLE | (awaits ? (uint32_t)DYNSEL_SLOT_PIN : 0u);
+        references = DYNSEL_SLOT_HANDLE | (awaits ? (uint32_t)DYNSEL_SLOT_REF : 0u);
     }
     if (!over) {
-        dynsel_lane *lane = lane_of(slot);
-        slot->queued = !dynsel_lane_is_empty(lane);
-        dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | keepers);
-        dynsel_lane_append(lane, slot);
-    } else if (keepers != 0) {
-        dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | keepers);
+        dynsel_queue *queue = queue_of(slot);
+        slot->queued = !dynsel_queue_is_empty(queue);
+        dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | references);
+        dynsel_queue_append(queue, slot);
+    } else if (references != 0) {
+        dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | references);
     } else {
         if (slot->work.error.status != DYNSEL_OK) {
             dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
@@ -211,12 +211,12 @@ void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
     }
 }
 
-dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const char *function)
+dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const char *function)
 {
     const uint32_t number = dynsel_word_load_relaxed(&submission->slot) - FIRST_IN_SLOT;
     if (number - 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT) {
         dynsel_slot *slot = dynsel_slot_at(number);
-        if (dynsel_slot_pin_handle(slot, submission->generation)) {
+        if (dynsel_slot_ref_handle(slot, submission->generation)) {
             return slot;
         }
     }
@@ -257,13 +257,13 @@ static void keep_result(dynsel_submission *submission, const dynsel_work *work)
 dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char *function,
                                        uint64_t deadline_ns, dynsel_event *done)
 {
-    dynsel_slot *slot = dynsel_in_flight_pin(submission, function);
+    dynsel_slot *slot = dynsel_in_flight_ref(submission, function);
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
     const dynsel_status status = dynsel_wait_until(slot, deadline_ns);
     if (status != DYNSEL_OK) {
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
         return status == DYNSEL_E_TIMEOUT ? dynsel_refuse_unfinished(function) : status;
     }
     dynsel_slot_synchronize(slot);
@@ -274,15 +274,15 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
     if (dynsel_slot_take_handle(slot)) { /* else another thread that waited as well has it */
         keep_result(submission, &slot->work);
     }
-    dynsel_lane_reap(lane_of(slot), slot);
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    dynsel_queue_reap(queue_of(slot), slot);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail_again(&error);
 }
 
-void dynsel_in_flight_unpin(uint32_t slot)
+void dynsel_in_flight_unref(uint32_t slot)
 {
     if (slot >= DYNSEL_SUBMISSION_IN_SLOT) {
-        dynsel_slot_drop(dynsel_slot_at(slot - FIRST_IN_SLOT), DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(dynsel_slot_at(slot - FIRST_IN_SLOT), DYNSEL_SLOT_REF);
     }
 }
 
@@ -290,15 +290,15 @@ void dynsel_in_flight_unpin(uint32_t slot)
  * for it. */
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
 {
-    dynsel_slot *slot = dynsel_in_flight_pin(submission, DYNSEL_TEXT("dynsel_submission_release"));
+    dynsel_slot *slot = dynsel_in_flight_ref(submission, DYNSEL_TEXT("dynsel_submission_release"));
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
     const bool detached = dynsel_slot_detach(slot);
     if (!dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word))) {
-        dynsel_lane_reap(lane_of(slot), slot);
+        dynsel_queue_reap(queue_of(slot), slot);
     }
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return detached ? DYNSEL_OK : dynsel_refuse_stale(DYNSEL_TEXT("dynsel_submission_release"));
 }
 
@@ -316,38 +316,38 @@ static bool has_left_event(const dynsel_slot *slot)
 
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done)
 {
-    dynsel_slot *slot = dynsel_in_flight_pin(submission, DYNSEL_TEXT("dynsel_submission_unwrap"));
+    dynsel_slot *slot = dynsel_in_flight_ref(submission, DYNSEL_TEXT("dynsel_submission_unwrap"));
     if (slot == NULL) {
         return DYNSEL_E_STALE;
     }
     *done = has_left_event(slot) ? slot->work.done : (dynsel_event){.native = NULL};
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return DYNSEL_OK;
 }
 
-/* The slot, pinned, if it is work of this lane (any more). */
-static dynsel_slot *pin_in_lane(const dynsel_lane *lane, dynsel_slot *slot)
+/* The slot, referenced, if it is work of this queue (any more). */
+static dynsel_slot *ref_in_queue(const dynsel_queue *queue, dynsel_slot *slot)
 {
-    if (slot == NULL || !dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+    if (slot == NULL || !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
         return NULL;
     }
-    if (lane_of(slot) == lane) {
+    if (queue_of(slot) == queue) {
         return slot;
     }
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return NULL;
 }
 
-static dynsel_slot *first_of(const dynsel_lane *lane)
+static dynsel_slot *first_of(const dynsel_queue *queue)
 {
-    const uint32_t head = dynsel_word_load_acquire(&lane->head);
+    const uint32_t head = dynsel_word_load_acquire(&queue->head);
     return head == DYNSEL_NO_SLOT ? NULL : dynsel_slot_at(head);
 }
 
-static dynsel_slot *last_of(const dynsel_lane *lane)
+static dynsel_slot *last_of(const dynsel_queue *queue)
 {
-    const uint32_t tail = dynsel_word_load_acquire(&lane->tail);
-    return dynsel_tail_is_over(tail) ? NULL : dynsel_lane_last(tail);
+    const uint32_t tail = dynsel_word_load_acquire(&queue->tail);
+    return dynsel_tail_is_over(tail) ? NULL : dynsel_queue_last(tail);
 }
 
 static bool is_listed(const dynsel_slot *slot)
@@ -356,58 +356,58 @@ static bool is_listed(const dynsel_slot *slot)
 }
 
 /* Waits for the newest work first: on an in-order resource the older work is done then too. */
-static void drain(dynsel_lane *lane)
+static void drain(dynsel_queue *queue)
 {
-    dynsel_slot *newest = pin_in_lane(lane, last_of(lane));
+    dynsel_slot *newest = ref_in_queue(queue, last_of(queue));
     if (newest == NULL) {
         return;
     }
     (void)dynsel_wait_until(newest, DYNSEL_WAIT_FOREVER);
-    dynsel_lane_reap(lane, newest);
+    dynsel_queue_reap(queue, newest);
     for (uint32_t round = 0; is_listed(newest); round++) {
-        dynsel_slot *oldest = pin_in_lane(lane, first_of(lane));
+        dynsel_slot *oldest = ref_in_queue(queue, first_of(queue));
         if (oldest != NULL) {
             (void)dynsel_wait_until(oldest, DYNSEL_WAIT_FOREVER);
-            dynsel_slot_drop(oldest, DYNSEL_SLOT_PIN);
+            dynsel_slot_unref(oldest, DYNSEL_SLOT_REF);
         }
-        dynsel_lane_reap(lane, newest);
+        dynsel_queue_reap(queue, newest);
         if (is_listed(newest)) {
             dynsel_pause(round);
         }
     }
-    dynsel_slot_drop(newest, DYNSEL_SLOT_PIN);
+    dynsel_slot_unref(newest, DYNSEL_SLOT_REF);
 }
 
 dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
 {
-    const dynsel_status status = dynsel_deferred_wait(policy, NULL);
+    const dynsel_status status = dynsel_pending_wait(policy, NULL);
     if (status != DYNSEL_OK || !dynsel_policy_outlives(policy)) {
         return status;
     }
     for (uint32_t i = 0; i < policy->count; i++) {
-        drain(&policy->lanes[i]);
-        dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);
+        drain(&policy->queues[i]);
+        dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
     }
     return DYNSEL_OK;
 }
 
 dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
 {
-    const dynsel_status status = dynsel_deferred_wait(NULL, backend);
+    const dynsel_status status = dynsel_pending_wait(NULL, backend);
     if (status != DYNSEL_OK) {
         return status;
     }
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
-        if (!dynsel_slot_pin(slot, DYNSEL_SLOT_LISTED)) {
+        if (!dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
             continue;
         }
         if (slot->work.where->backend == backend) {
             (void)dynsel_wait_until(slot, DYNSEL_WAIT_FOREVER);
-            dynsel_lane_reap(lane_of(slot), slot);
-            dynsel_lane_synchronize(lane_of(slot), slot->work.where);
+            dynsel_queue_reap(queue_of(slot), slot);
+            dynsel_queue_synchronize(queue_of(slot), slot->work.where);
         }
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }
     return DYNSEL_OK;
 }
@@ -416,16 +416,16 @@ dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
 static void wait_for_others(const dynsel_slot *slot)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
-    for (uint32_t round = 0; (word & DYNSEL_SLOT_PINS) != DYNSEL_SLOT_PIN; round++) {
+    for (uint32_t round = 0; (word & DYNSEL_SLOT_REFS) != DYNSEL_SLOT_REF; round++) {
         dynsel_pause(round);
         word = dynsel_word_load_acquire(&slot->word);
     }
 }
 
-/* Pins the slot if it is in use, and otherwise waits for who is just leaving it. */
-static bool pin_or_see_free(dynsel_slot *slot)
+/* References the slot if it is in use, and otherwise waits for who is just leaving it. */
+static bool ref_or_see_free(dynsel_slot *slot)
 {
-    for (uint32_t round = 0; !dynsel_slot_pin(slot, 0); round++) {
+    for (uint32_t round = 0; !dynsel_slot_ref(slot, 0); round++) {
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
         if (dynsel_slot_state(word) <= DYNSEL_SLOT_CLAIMED) {
             return false;
@@ -439,7 +439,7 @@ static bool pin_or_see_free(dynsel_slot *slot)
  * any more afterwards. */
 static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
 {
-    if (!pin_or_see_free(slot)) {
+    if (!ref_or_see_free(slot)) {
         return false;
     }
     bool held = false;
@@ -451,7 +451,7 @@ static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
             wait_for_others(slot);
         }
     }
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return held;
 }
 
@@ -470,14 +470,14 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
         return 0;
     }
     for (uint32_t i = 0; i < policy->count; i++) {
-        dynsel_lane_reap_after_others(&policy->lanes[i]);
+        dynsel_queue_reap_after_others(&policy->queues[i]);
     }
     const uint32_t held = count_held_by(policy);
     for (uint32_t i = 0; held == 0 && i < policy->count; i++) {
-        dynsel_lane_synchronize(&policy->lanes[i], &policy->resources[i]);
+        dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
     }
     if (held == 0) {
-        dynsel_deferred_leave(policy);
+        dynsel_pending_leave(policy);
     }
     return held;
 }

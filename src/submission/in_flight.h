@@ -28,7 +28,7 @@
 dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void);
 bool dynsel_in_flight_table_is_whole(void);
 
-/* Takes finished work off every lane of every policy; never blocks. */
+/* Takes finished work off every queue of every policy; never blocks. */
 void dynsel_in_flight_reap(void);
 
 /* Waits for all that the policy had accepted before the call. DYNSEL_E_BUSY: some of it waits for
@@ -39,7 +39,7 @@ dynsel_status dynsel_in_flight_wait(dynsel_policy *policy);
  */
 dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend);
 
-/* Takes finished work off the policy's lanes; returns how many slots it still holds. */
+/* Takes finished work off the policy's queues; returns how many slots it still holds. */
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
 
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
@@ -47,8 +47,8 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
 /* Before the policy chooses, so that it has heard of the ends that it wants to hear of. */
 void dynsel_in_flight_look(dynsel_policy *policy);
 
-/* Lanes are no lists. */
-static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
+/* Queues are no lists. */
+static inline bool dynsel_in_flight_queue_is_whole(const dynsel_policy *policy, uint32_t index)
 {
     (void)policy;
     (void)index;
@@ -57,16 +57,16 @@ static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, u
 
 #else
 
-bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index);
+bool dynsel_in_flight_queue_is_whole(const dynsel_policy *policy, uint32_t index);
 
 /* What submit.c and wait.c ask of it; static slots have their own, see in_flight_small.h. */
 
-/* A slot for work of the request's policy, waited for as the manner says; the caller's alone until
- * it is published or given back with dynsel_slot_unclaim(). slot: out, only on DYNSEL_OK. */
+/* A slot for work of the request's policy, waited for as the options allow; the caller's alone
+ * until it is published or given back with dynsel_slot_unclaim(). slot: out, only on DYNSEL_OK. */
 dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot);
 
 /* Makes started work known, and fills in its handle, if any. over: it is complete, and its slot
- * only keeps the result for the handle; awaits: the call waits itself, and gets a pin. */
+ * only keeps the result for the handle; awaits: the call waits itself, and gets a reference. */
 void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
                               dynsel_submission *submission);
 
@@ -77,14 +77,15 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
 
-/* The slot of a submission that has one, pinned; NULL with the error set when it was collected. */
-dynsel_slot *dynsel_in_flight_pin(const dynsel_submission *submission, const char *function);
+/* The slot of a submission that has one, referenced; NULL with the error set when it was
+ * collected. */
+dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const char *function);
 
-/* Takes away the pin of a submit that awaits its work, once that was collected. slot: the
+/* Takes away the reference of a submit that awaits its work, once that was collected. slot: the
  * submission's word. */
-void dynsel_in_flight_unpin(uint32_t slot);
+void dynsel_in_flight_unref(uint32_t slot);
 
-/* Takes finished work off the policy's lanes, if it has any. */
+/* Takes finished work off the policy's queues, if it has any. */
 void dynsel_in_flight_reap_policy(dynsel_policy *policy);
 
 /* Before the policy chooses, so that it has heard of the ends that it wants to hear of. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at the table of submissions in flight as a whole. */
 #include "submission/in_flight.h"
-#include "submission/lane.h"
+#include "submission/queue.h"
 
 dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
 {
@@ -15,12 +15,12 @@ dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
     };
 }
 
-/* With nobody inside the library nothing is pinned, and a slot is free, waits, runs or is
+/* With nobody inside the library nothing is referenced, and a slot is free, waits, runs or is
  * finished; a host accessor that is open is work that is being started. */
 static bool slot_is_whole(uint32_t word)
 {
     const uint32_t kept = word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED);
-    if ((word & (DYNSEL_SLOT_PINS | DYNSEL_SLOT_MARKING)) != 0) {
+    if ((word & (DYNSEL_SLOT_REFS | DYNSEL_SLOT_MARKING)) != 0) {
         return false;
     }
     switch (dynsel_slot_state(word)) {
@@ -48,7 +48,7 @@ bool dynsel_in_flight_table_is_whole(void)
     return true;
 }
 
-/* What says that it is in this lane: more than the lane's list has would be lost for ever. */
+/* What says that it is in this queue: more than the queue's list has would be lost for ever. */
 static uint32_t count_listed(const dynsel_policy *policy, uint32_t index)
 {
     uint32_t count = 0;
@@ -63,10 +63,10 @@ static uint32_t count_listed(const dynsel_policy *policy, uint32_t index)
     return count;
 }
 
-bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
+bool dynsel_in_flight_queue_is_whole(const dynsel_policy *policy, uint32_t index)
 {
-    const dynsel_lane *lane = &policy->lanes[index];
-    uint32_t number = dynsel_word_load_acquire(&lane->head);
+    const dynsel_queue *queue = &policy->queues[index];
+    uint32_t number = dynsel_word_load_acquire(&queue->head);
     uint32_t last = DYNSEL_NO_SLOT;
     uint32_t steps = 0;
     for (; number != DYNSEL_NO_SLOT; steps++) {
@@ -81,9 +81,9 @@ bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
         last = number;
         number = dynsel_word_load_acquire(&slot->next);
     }
-    const uint32_t tail = dynsel_word_load_acquire(&lane->tail);
+    const uint32_t tail = dynsel_word_load_acquire(&queue->tail);
     const uint32_t end = dynsel_tail_is_over(tail) ? (uint32_t)DYNSEL_NO_SLOT
-                                                   : dynsel_slot_number(dynsel_lane_last(tail));
+                                                   : dynsel_slot_number(dynsel_queue_last(tail));
     return last == end && steps == count_listed(policy, index) &&
-           dynsel_word_load_acquire(&lane->reaper) == 0;
+           dynsel_word_load_acquire(&queue->reaper) == 0;
 }

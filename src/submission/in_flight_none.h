@@ -22,7 +22,7 @@ static inline bool dynsel_in_flight_table_is_whole(void)
     return true;
 }
 
-static inline bool dynsel_in_flight_lane_is_whole(const dynsel_policy *policy, uint32_t index)
+static inline bool dynsel_in_flight_queue_is_whole(const dynsel_policy *policy, uint32_t index)
 {
     (void)policy;
     (void)index;
@@ -82,7 +82,7 @@ static inline dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *sub
     return DYNSEL_E_STALE;
 }
 
-static inline void dynsel_in_flight_unpin(uint32_t slot)
+static inline void dynsel_in_flight_unref(uint32_t slot)
 {
     (void)slot;
 }

@@ -43,18 +43,18 @@ dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end
  */
 void dynsel_note_time(dynsel_slot *slot, uint64_t end_ns)
 {
-    dynsel_lane *lane = &slot->selection.policy->lanes[slot->selection.index];
+    dynsel_queue *queue = &slot->selection.policy->queues[slot->selection.index];
     uint64_t begin_ns = slot->work.ready_ns;
     bool known = end_ns != 0;
-    if (!slot->work.began && lane->last_end_ns > begin_ns) {
-        begin_ns = lane->last_end_ns;
+    if (!slot->work.began && queue->last_end_ns > begin_ns) {
+        begin_ns = queue->last_end_ns;
     }
-    if (!slot->work.began && lane->last_end_ns == 0 &&
-        lane->last_token - slot->work.token < LATER) {
+    if (!slot->work.began && queue->last_end_ns == 0 &&
+        queue->last_token - slot->work.token < LATER) {
         known = false;
     }
-    lane->last_end_ns = end_ns;
-    lane->last_token = dynsel_in_flight.last_token;
+    queue->last_end_ns = end_ns;
+    queue->last_token = dynsel_in_flight.last_token;
     if (known) {
         slot->took_ns = end_ns > begin_ns ? end_ns - begin_ns : 1;
     }
@@ -63,7 +63,7 @@ void dynsel_note_time(dynsel_slot *slot, uint64_t end_ns)
 static uint64_t time_of(dynsel_slot *slot)
 {
     if (!slot->work.where->backend->ops->marks_completion) {
-        slot->took_ns = dynsel_time_at_once(&slot->work);
+        slot->took_ns = dynsel_direct_time(&slot->work);
     }
     return slot->took_ns;
 }
@@ -182,18 +182,18 @@ __attribute__((always_inline)) static inline void sleep(uint64_t longest_ns)
     dynsel_critical_end(before);
 }
 
-static bool rest(const dynsel_patience *patience)
+static bool backoff(const dynsel_wait_policy *wait_policy)
 {
-    (void)patience;
+    (void)wait_policy;
     sleep(DYNSEL_LONGEST_SLEEP_NS);
     return true;
 }
 
-const dynsel_patience dynsel_endless = {.rest = rest};
+const dynsel_wait_policy dynsel_unbounded_wait = {.backoff = backoff};
 
-bool dynsel_rest_until(const dynsel_patience *patience)
+bool dynsel_backoff_until(const dynsel_wait_policy *wait_policy)
 {
-    const uint64_t deadline_ns = ((const dynsel_bounded_patience *)patience)->deadline_ns;
+    const uint64_t deadline_ns = ((const dynsel_bounded_wait *)wait_policy)->deadline_ns;
     const uint64_t now = dynsel_now_ns();
     if (now >= deadline_ns) {
         return false;
@@ -220,7 +220,7 @@ static dynsel_status wait_for(const dynsel_policy *policy, const dynsel_backend 
 {
     (void)dynsel_slots_reap();
     while (goes_on(policy, backend)) {
-        (void)rest(&dynsel_endless);
+        (void)backoff(&dynsel_unbounded_wait);
         (void)dynsel_slots_reap();
     }
     return DYNSEL_OK;

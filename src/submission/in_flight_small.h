@@ -97,17 +97,17 @@ void dynsel_slot_let_go(dynsel_slot *slot);
 /* How long a call may wait: the function that sleeps until an end may have been marked since
  * somebody looked, and is false when that took too long. A pointer, so that a program that gives no
  * bounds has no code for them. */
-typedef struct dynsel_patience {
-    bool (*rest)(const struct dynsel_patience *patience);
-} dynsel_patience;
+typedef struct dynsel_wait_policy {
+    bool (*backoff)(const struct dynsel_wait_policy *wait_policy);
+} dynsel_wait_policy;
 
-typedef struct dynsel_bounded_patience {
-    dynsel_patience patience; /* dynsel_rest_until */
+typedef struct dynsel_bounded_wait {
+    dynsel_wait_policy wait_policy; /* dynsel_backoff_until */
     uint64_t deadline_ns;
-} dynsel_bounded_patience;
+} dynsel_bounded_wait;
 
-extern const dynsel_patience dynsel_endless;
+extern const dynsel_wait_policy dynsel_unbounded_wait;
 
-bool dynsel_rest_until(const dynsel_patience *patience);
+bool dynsel_backoff_until(const dynsel_wait_policy *wait_policy);
 
 #endif

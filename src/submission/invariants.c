@@ -10,12 +10,12 @@ dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void)
     return dynsel_in_flight_look_at_table();
 }
 
-static bool lanes_are_in_order(const dynsel_policy *policy)
+static bool queues_are_in_order(const dynsel_policy *policy)
 {
     uint32_t out_of_service = 0;
     for (uint32_t i = 0; i < policy->count; i++) {
-        out_of_service += dynsel_lane_in_service(&policy->lanes[i]) ? 0 : 1;
-        if (!dynsel_in_flight_lane_is_whole(policy, i)) {
+        out_of_service += dynsel_health_in_service(&policy->queues[i]) ? 0 : 1;
+        if (!dynsel_in_flight_queue_is_whole(policy, i)) {
             return false;
         }
     }
@@ -31,5 +31,5 @@ bool dynsel_invariants_hold(const dynsel_policy *policy)
         return true;
     }
     return dynsel_policy_is_usable(policy) && policy->count >= 1 &&
-           policy->count <= CONFIG_DYNSEL_MAX_RESOURCES && lanes_are_in_order(policy);
+           policy->count <= CONFIG_DYNSEL_MAX_RESOURCES && queues_are_in_order(policy);
 }

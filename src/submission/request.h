@@ -13,17 +13,17 @@
 #include "policy/policy.h"
 
 /* How a submitting call was made; a constant for most of them. */
-typedef struct dynsel_manner {
+typedef struct dynsel_submit_options {
     const char *function; /* the public function, for error texts */
     uint64_t deadline_ns; /* until when to wait for a slot or a resource */
-    /* The call waits for the work itself: its slot is pinned from the beginning, so that nobody
+    /* The call waits for the work itself: its slot is referenced from the beginning, so that nobody
      * takes it for one that is never collected. */
     bool awaits;
-} dynsel_manner;
+} dynsel_submit_options;
 
 /* What one submitting call was asked for. */
 typedef struct dynsel_request {
-    const dynsel_manner *manner;
+    const dynsel_submit_options *options;
     dynsel_policy *policy;
     const dynsel_task *task;
     const dynsel_selection *selection; /* NULL: the policy chooses */
@@ -112,7 +112,7 @@ static inline dynsel_status dynsel_check_given(const dynsel_policy *policy,
         return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
                               "the program reported on this selection itself", 0);
     }
-    return dynsel_lane_in_service(&policy->lanes[given->index])
+    return dynsel_health_in_service(&policy->queues[given->index])
                ? DYNSEL_OK
                : dynsel_policy_refuse_task(policy, given->index, given->index + 1, NULL);
 }

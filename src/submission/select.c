@@ -22,9 +22,9 @@ dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,
         return DYNSEL_FAIL(DYNSEL_E_UNSUPPORTED, "the policy only submits, it does not select");
     }
     dynsel_in_flight_look(policy);
-    const dynsel_manner manner = {.function = DYNSEL_TEXT(__func__)};
+    const dynsel_submit_options options = {.function = DYNSEL_TEXT(__func__)};
     dynsel_selection chosen;
-    const dynsel_status status = dynsel_choose(&manner, policy, task, &chosen, false);
+    const dynsel_status status = dynsel_choose(&options, policy, task, &chosen, false);
     if (DYNSEL_CORE_LOOKS_AT_CHOICE && status == DYNSEL_OK &&
         !dynsel_is_candidate(policy, chosen.index, task)) {
         return dynsel_policy_refuse_task(policy, chosen.index, chosen.index + 1, task);

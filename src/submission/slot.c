@@ -44,7 +44,7 @@ static inline bool try_claim(dynsel_slot *slot, uint32_t index)
     }
     slot->work.token = dynsel_slot_generation(word) << DYNSEL_SLOT_GENERATION_SHIFT | index;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    slot->deferred = false;
+    slot->can_be_pending = false;
 #endif
     return true;
 }
@@ -106,8 +106,8 @@ void dynsel_slot_unclaim(dynsel_slot *slot)
 #define THIS_GENERATION (UINT32_MAX << DYNSEL_SLOT_GENERATION_SHIFT)
 
 /* Waits out the moment in which more threads wait than can be counted. which: ANY_GENERATION or
- * THIS_GENERATION; reserve: pins that are not for this caller. */
-static bool pin(dynsel_slot *slot, uint32_t needed, uint32_t which, uint32_t generation,
+ * THIS_GENERATION; reserve: references that are not for this caller. */
+static bool ref(dynsel_slot *slot, uint32_t needed, uint32_t which, uint32_t generation,
                 uint32_t reserve)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
@@ -118,36 +118,36 @@ static bool pin(dynsel_slot *slot, uint32_t needed, uint32_t which, uint32_t gen
             ((word ^ generation << DYNSEL_SLOT_GENERATION_SHIFT) & which) != 0) {
             return false;
         }
-        if ((word & DYNSEL_SLOT_PINS) >= DYNSEL_SLOT_PINS - reserve) {
+        if ((word & DYNSEL_SLOT_REFS) >= DYNSEL_SLOT_REFS - reserve) {
             dynsel_pause(round++);
             word = dynsel_word_load_acquire(&slot->word);
-        } else if (dynsel_marked_swap(&slot->word, &word, word + DYNSEL_SLOT_PIN)) {
+        } else if (dynsel_marked_swap(&slot->word, &word, word + DYNSEL_SLOT_REF)) {
             return true;
         }
     }
 }
 
-enum { RESERVE = CONFIG_DYNSEL_COMMAND_GROUPS ? DYNSEL_SLOT_PIN : 0 };
+enum { RESERVE = CONFIG_DYNSEL_COMMAND_GROUPS ? DYNSEL_SLOT_REF : 0 };
 
-bool dynsel_slot_pin(dynsel_slot *slot, uint32_t needed)
+bool dynsel_slot_ref(dynsel_slot *slot, uint32_t needed)
 {
-    return pin(slot, needed, ANY_GENERATION, 0, RESERVE);
+    return ref(slot, needed, ANY_GENERATION, 0, RESERVE);
 }
 
-bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation)
+bool dynsel_slot_ref_handle(dynsel_slot *slot, uint32_t generation)
 {
-    return pin(slot, DYNSEL_SLOT_HANDLE, THIS_GENERATION, generation, RESERVE);
+    return ref(slot, DYNSEL_SLOT_HANDLE, THIS_GENERATION, generation, RESERVE);
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation)
+bool dynsel_slot_ref_generation(dynsel_slot *slot, uint32_t generation)
 {
-    return pin(slot, 0, THIS_GENERATION, generation, RESERVE);
+    return ref(slot, 0, THIS_GENERATION, generation, RESERVE);
 }
 
-bool dynsel_slot_pin_reserved(dynsel_slot *slot, uint32_t generation)
+bool dynsel_slot_ref_reserved(dynsel_slot *slot, uint32_t generation)
 {
-    return pin(slot, 0, THIS_GENERATION, generation, 0);
+    return ref(slot, 0, THIS_GENERATION, generation, 0);
 }
 #endif
 
@@ -201,17 +201,17 @@ static void release_event(dynsel_slot *slot)
 }
 
 /* Who still needs the slot. */
-enum { KEPT = DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED | DYNSEL_SLOT_PINS };
+enum { REFERENCES = DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED | DYNSEL_SLOT_REFS };
 
-void dynsel_slot_drop(dynsel_slot *slot, uint32_t what)
+void dynsel_slot_unref(dynsel_slot *slot, uint32_t what)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
     uint32_t left = 0;
     bool last = false;
     do {
-        DYNSEL_ASSERT((word & (what == DYNSEL_SLOT_PIN ? (uint32_t)DYNSEL_SLOT_PINS : what)) != 0);
+        DYNSEL_ASSERT((word & (what == DYNSEL_SLOT_REF ? (uint32_t)DYNSEL_SLOT_REFS : what)) != 0);
         left = word - what;
-        last = dynsel_slot_state(left) == DYNSEL_SLOT_FINISHED && (left & KEPT) == 0;
+        last = dynsel_slot_state(left) == DYNSEL_SLOT_FINISHED && (left & REFERENCES) == 0;
         if (last) {
             left = (left & ~(uint32_t)DYNSEL_SLOT_STATE) | DYNSEL_SLOT_LEAVING;
         }
@@ -296,7 +296,7 @@ DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
     (void)dynsel_marked_add(&slot->word, end);
 }
 
-/* An addition, because others pin the slot meanwhile; the flags are not set yet. */
+/* An addition, because others reference the slot meanwhile; the flags are not set yet. */
 static inline void end_completion(dynsel_slot *slot, uint32_t flags)
 {
     if (DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
@@ -329,12 +329,12 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     if (end_ns != 0 && slot->work.ended_ns == 0) {
         slot->work.ended_ns = end_ns;
     }
-    if (dynsel_slot_is_deferred(slot)) {
-        dynsel_deferred_tell_end(slot);
+    if (dynsel_slot_can_be_pending(slot)) {
+        dynsel_pending_tell_end(slot);
     }
     dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
     end_completion(slot, flags);
-    dynsel_deferred_moved(slot);
+    dynsel_pending_moved(slot);
     return true;
 }
 
@@ -376,7 +376,7 @@ void dynsel_slot_synchronize(dynsel_slot *slot)
 }
 
 /* Work whose end was not marked before the backend stopped waiting has only just ended. Work of a
- * command group is only marked: it is completed in the order of its lane. */
+ * command group is only marked: it is completed in the order of its queue. */
 void dynsel_slot_wait_in_backend(dynsel_slot *slot)
 {
     if (slot->work.where->backend->ops->wait == NULL) {
@@ -385,7 +385,7 @@ void dynsel_slot_wait_in_backend(dynsel_slot *slot)
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const dynsel_status status = ask_to_wait(slot);
     const uint64_t end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? dynsel_now_ns() : 0;
-    if (dynsel_slot_is_deferred(slot)) {
+    if (dynsel_slot_can_be_pending(slot)) {
         (void)dynsel_complete(slot->work.token, status, end_ns);
     } else {
         (void)complete(slot, dynsel_word_load_acquire(&slot->word), status, failures_before, 0,
@@ -436,9 +436,9 @@ void dynsel_slot_begin_end(dynsel_slot *slot)
 }
 
 /* Those who only look at it do not wait for its results. */
-static uint32_t settle_flags(dynsel_slot *slot, uint32_t word, uint32_t flags)
+static uint32_t synchronized_flags(dynsel_slot *slot, uint32_t word, uint32_t flags)
 {
-    if (flags != 0 && (word & KEPT) != 0 && (word & DYNSEL_SLOT_HANDLE) == 0) {
+    if (flags != 0 && (word & REFERENCES) != 0 && (word & DYNSEL_SLOT_HANDLE) == 0) {
         (void)ask_to_wait(slot);
         return 0;
     }
@@ -456,9 +456,9 @@ bool dynsel_slot_end_polled(dynsel_slot *slot, uint32_t flags)
             dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
             to_tell = false;
         }
-        flags = settle_flags(slot, word, flags);
+        flags = synchronized_flags(slot, word, flags);
         after = (word & ~(uint32_t)DYNSEL_SLOT_STATE) |
-                ((word & KEPT) != 0 ? DYNSEL_SLOT_FINISHED | flags : DYNSEL_SLOT_LEAVING);
+                ((word & REFERENCES) != 0 ? DYNSEL_SLOT_FINISHED | flags : DYNSEL_SLOT_LEAVING);
     } while (!dynsel_marked_swap(&slot->word, &word, after));
     return dynsel_slot_state(after) == DYNSEL_SLOT_LEAVING;
 }

@@ -8,15 +8,15 @@
  *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> LEAVING -> FREE, in its next
  * generation
  *
- * and for deferred work (see submission/deferral.h) between CLAIMED and RUNNING
+ * and for pending work (see submission/pending_ops.h) between CLAIMED and RUNNING
  *
  *     WAITING <-> STARTING, and from there also to COMPLETING, when it ends without running on
  *
  * Whoever turns RUNNING into COMPLETING writes the result and turns it into FINISHED. Beside the
- * state the word holds who still needs the slot: the handle, the list of its lane, and the threads
- * that look at it (pins). Whoever takes away the last of them from a finished slot releases the
- * event and frees the slot. An interrupt or a callback may mark a slot as ended while it is claimed
- * or running; whoever looks next completes it.
+ * state the word holds who still needs the slot: the handle, the list of its queue, and the threads
+ * that look at it (references). Whoever takes away the last of them from a finished slot releases
+ * the event and frees the slot. An interrupt or a callback may mark a slot as ended while it is
+ * claimed or running; whoever looks next completes it.
  */
 #ifndef DYNSEL_SUBMISSION_SLOT_H
 #define DYNSEL_SUBMISSION_SLOT_H
@@ -30,7 +30,7 @@
 #include "port/assert.h"
 #include "port/atomic.h"
 #include "port/likely.h"
-#include "submission/deferral.h"
+#include "submission/pending_ops.h"
 
 enum {
     DYNSEL_SLOT_FREE = 0,
@@ -43,11 +43,11 @@ enum {
     DYNSEL_SLOT_LEAVING = 7,
     DYNSEL_SLOT_STATE = 7,       /* the bits of the state */
     DYNSEL_SLOT_HANDLE = 1 << 3, /* a submission will ask for it */
-    DYNSEL_SLOT_LISTED = 1 << 4, /* it is in the list of its lane */
+    DYNSEL_SLOT_LISTED = 1 << 4, /* it is in the list of its queue */
     DYNSEL_SLOT_POLLED =
         1 << 5, /* finished, but the backend has to wait once before results can be seen */
-    DYNSEL_SLOT_PIN = 1 << 6,
-    DYNSEL_SLOT_PINS = 31 << 6,
+    DYNSEL_SLOT_REF = 1 << 6,
+    DYNSEL_SLOT_REFS = 31 << 6,
     DYNSEL_SLOT_MARKING = 1 << 11, /* somebody is writing how and when the work ended */
     DYNSEL_SLOT_MARKED = 1 << 12,  /* it is written */
     DYNSEL_SLOT_GENERATION_SHIFT = 13
@@ -61,16 +61,17 @@ enum {
 
 typedef struct dynsel_slot {
     _Alignas(DYNSEL_SLOT_ALIGNMENT) dynsel_word word;
-    dynsel_word next; /* in its lane's list: a slot's number, DYNSEL_NO_SLOT at the end */
+    dynsel_word next; /* in its queue's list: a slot's number, DYNSEL_NO_SLOT at the end */
     dynsel_selection selection;
     dynsel_status marked; /* how the work ended, as it was marked */
     bool overtaken;       /* other work was appended between its start and its own append */
-    bool queued;          /* it was put behind other work of its lane */
+    bool queued;          /* it was put behind other work of its queue */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    bool deferred;        /* it may wait before it is started; see submission/deferral.h */
+    bool can_be_pending;  /* it may wait before it is started; see submission/pending_ops.h */
     bool counted;         /* among what is pending; of who has it alone, or has it in STARTING */
-    dynsel_word choice;   /* of deferred work: index and reason, for who does not start it */
-    dynsel_word watchers; /* of whoever defers work: not 0 where dynsel_deferral.moved is wanted */
+    dynsel_word choice;   /* of pending work: index and reason, for who does not start it */
+    dynsel_word watchers; /* of the owner of pending work: not 0 where dynsel_pending_ops.moved is
+                             wanted */
 #endif
     dynsel_work work;
 } dynsel_slot;
@@ -113,19 +114,19 @@ static inline uint32_t dynsel_slot_generation(uint32_t word)
     return word >> DYNSEL_SLOT_GENERATION_SHIFT;
 }
 
-/* Whether the slot, pinned or the caller's alone, is that of deferred work. */
-static inline bool dynsel_slot_is_deferred(const dynsel_slot *slot)
+/* Whether the slot, referenced or the caller's alone, is that of pending work. */
+static inline bool dynsel_slot_can_be_pending(const dynsel_slot *slot)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    return slot->deferred;
+    return slot->can_be_pending;
 #else
     (void)slot;
     return false;
 #endif
 }
 
-/* It waits, or a thread is starting it, or ending it without a lane: others may not look at its
- * choice, and no lane tells of it. */
+/* It waits, or a thread is starting it, or ending it without a queue: others may not look at its
+ * choice, and no queue tells of it. */
 static inline bool dynsel_slot_is_pending(uint32_t word)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -165,15 +166,15 @@ static inline uint32_t dynsel_choice_reason(uint32_t choice)
 
 /* After each change of the stage. */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-static inline void dynsel_deferred_moved(dynsel_slot *slot)
+static inline void dynsel_pending_moved(dynsel_slot *slot)
 {
     if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&slot->watchers) == 0)) {
-        dynsel_deferred_tell_watchers(slot);
+        dynsel_pending_tell_watchers(slot);
     }
 }
 
 #else
-static inline void dynsel_deferred_moved(dynsel_slot *slot)
+static inline void dynsel_pending_moved(dynsel_slot *slot)
 {
     (void)slot;
 }
@@ -196,34 +197,35 @@ static inline void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
 
 /* Keeps the slot from being freed, if `needed` (HANDLE or LISTED; 0: nothing) is set in it. False:
  * it is not, or not any more. */
-bool dynsel_slot_pin(dynsel_slot *slot, uint32_t needed);
+bool dynsel_slot_ref(dynsel_slot *slot, uint32_t needed);
 
 /* The same for a slot with a handle, in one generation only. */
-bool dynsel_slot_pin_handle(dynsel_slot *slot, uint32_t generation);
+bool dynsel_slot_ref_handle(dynsel_slot *slot, uint32_t generation);
 
-/* Takes away what kept the slot: a pin or LISTED, which must be there. Frees the slot when it was
- * the last. */
-void dynsel_slot_drop(dynsel_slot *slot, uint32_t what);
+/* Takes away what kept the slot: a reference or LISTED, which must be there. Frees the slot when it
+ * was the last. */
+void dynsel_slot_unref(dynsel_slot *slot, uint32_t what);
 
-/* Takes away the handle of a slot that the caller has pinned. False: somebody else did before. */
+/* Takes away the handle of a slot that the caller has referenced. False: somebody else did
+ * before. */
 bool dynsel_slot_take_handle(dynsel_slot *slot);
 
-/* Gives up the handle of a slot that the caller has pinned: a failure goes to the group then.
+/* Gives up the handle of a slot that the caller has referenced: a failure goes to the group then.
  * False: somebody else had it. */
 bool dynsel_slot_detach(dynsel_slot *slot);
 
-/* Looks once: true when the slot is finished now. The caller holds a pin or is the reaper of the
- * slot's lane. */
+/* Looks once: true when the slot is finished now. The caller holds a reference or is the reaper of
+ * the slot's queue. */
 bool dynsel_slot_poll(dynsel_slot *slot);
 
 /* Waits in the backend, where it can wait, until the work of a running slot is over. The caller
- * holds a pin. */
+ * holds a reference. */
 void dynsel_slot_wait_in_backend(dynsel_slot *slot);
 
 /*
  * Makes the results of a finished slot visible, where it was only polled. The caller is the reaper,
- * or holds a pin that it took while the slot had a handle: with any other pin the reaper may
- * already have moved the event away.
+ * or holds a reference that it took while the slot had a handle: with any other reference the
+ * reaper may already have moved the event away.
  */
 void dynsel_slot_synchronize(dynsel_slot *slot);
 
@@ -264,14 +266,14 @@ uint32_t dynsel_slot_count_in_use(void);
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
 /* Keeps the slot of one generation from being freed, from its publication on. */
-bool dynsel_slot_pin_generation(dynsel_slot *slot, uint32_t generation);
+bool dynsel_slot_ref_generation(dynsel_slot *slot, uint32_t generation);
 
 /* The same for who holds a lock that those who wait for the slot may need: never waits for them,
- * because one pin is kept for it. One caller at a time. */
-bool dynsel_slot_pin_reserved(dynsel_slot *slot, uint32_t generation);
+ * because one reference is kept for it. One caller at a time. */
+bool dynsel_slot_ref_reserved(dynsel_slot *slot, uint32_t generation);
 
 /* Completes it where its end is marked and its backend does not have to be asked. The caller holds
- * a pin. */
+ * a reference. */
 void dynsel_slot_finish_if_marked(dynsel_slot *slot);
 
 /* Whether it is running, and polling it now would not find it finished; completes nothing. */

@@ -34,29 +34,29 @@ dynsel_stage dynsel_stage_of_watched(uint32_t token)
 static bool keep(dynsel_slot *slot, uint32_t token)
 {
     if (dynsel_stage_of(token) == DYNSEL_STAGE_OVER) {
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
         return false;
     }
     return true;
 }
 
-bool dynsel_deferred_pin(uint32_t token)
+bool dynsel_pending_ref(uint32_t token)
 {
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    return dynsel_slot_pin_generation(slot, dynsel_slot_generation(token)) && keep(slot, token);
+    return dynsel_slot_ref_generation(slot, dynsel_slot_generation(token)) && keep(slot, token);
 }
 
-bool dynsel_deferred_pin_reserved(uint32_t token)
+bool dynsel_pending_ref_reserved(uint32_t token)
 {
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    return dynsel_slot_pin_reserved(slot, dynsel_slot_generation(token)) && keep(slot, token);
+    return dynsel_slot_ref_reserved(slot, dynsel_slot_generation(token)) && keep(slot, token);
 }
 
-void dynsel_deferred_finish(uint32_t token)
+void dynsel_pending_finish(uint32_t token)
 {
-    if (dynsel_deferred_pin(token)) {
+    if (dynsel_pending_ref(token)) {
         dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
         dynsel_slot_finish_if_marked(slot);
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }
 }

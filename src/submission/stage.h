@@ -8,8 +8,8 @@
 
 /* How far a piece of work is, told by its token. */
 typedef enum dynsel_stage {
-    DYNSEL_STAGE_ACCEPTED, /* not started, or on its way to its end without a place in a lane */
-    DYNSEL_STAGE_STARTED,  /* in its lane, where it ends before what is started there later */
+    DYNSEL_STAGE_ACCEPTED, /* not started, or on its way to its end without a place in a queue */
+    DYNSEL_STAGE_STARTED,  /* in its queue, where it ends before what is started there later */
     DYNSEL_STAGE_OVER      /* finished, or so long ago that its slot has been used again */
 } dynsel_stage;
 
@@ -19,14 +19,14 @@ dynsel_stage dynsel_stage_of(uint32_t token);
 dynsel_stage dynsel_stage_of_watched(uint32_t token);
 
 /* Keeps a piece of work's slot from being freed. False: it is over. For its event, when it was
- * started. Given back with dynsel_slot_drop(slot, DYNSEL_SLOT_PIN). */
-bool dynsel_deferred_pin(uint32_t token);
+ * started. Given back with dynsel_slot_unref(slot, DYNSEL_SLOT_REF). */
+bool dynsel_pending_ref(uint32_t token);
 
 /* The same under the caller's lock, for a moment: never waits. One caller at a time. */
-bool dynsel_deferred_pin_reserved(uint32_t token);
+bool dynsel_pending_ref_reserved(uint32_t token);
 
 /* Where started work is marked as complete, has its end told; returns when that is done. For task
  * functions too. */
-void dynsel_deferred_finish(uint32_t token);
+void dynsel_pending_finish(uint32_t token);
 
 #endif

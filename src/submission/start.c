@@ -8,9 +8,9 @@
 #include "submission/handle.h"
 #include "submission/in_flight.h"
 
-dynsel_status dynsel_refuse_choice(const dynsel_manner *manner, uint32_t index)
+dynsel_status dynsel_refuse_choice(const dynsel_submit_options *options, uint32_t index)
 {
-    return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_INVALID,
+    return DYNSEL_FAIL_IN(options->function, DYNSEL_E_INVALID,
                           "the policy chose resource {}, which it has not", index);
 }
 
@@ -19,14 +19,14 @@ static inline void fill_in(dynsel_work *work, const dynsel_request *request,
 {
     dynsel_policy *policy = request->policy;
     work->where = &policy->resources[selection->index];
-    work->own = policy->lanes[selection->index].own;
+    work->own = policy->queues[selection->index].own;
     work->function = function;
     work->args = request->task->args;
     work->wants = selection->wants;
     work->done = (dynsel_event){.native = NULL};
     work->error.status = DYNSEL_OK;
     if (dynsel_policy_outlives(policy)) {
-        work->lane_tail = dynsel_lane_tail(&policy->lanes[selection->index]);
+        work->queue_tail = dynsel_queue_tail(&policy->queues[selection->index]);
     }
     if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
         work->began = false;
@@ -98,16 +98,17 @@ DYNSEL_ASIDE static dynsel_status take_selection(const dynsel_request *request,
                                                  dynsel_selection *chosen)
 {
     *chosen = *request->selection;
-    return dynsel_check_given(request->policy, chosen, request->manner->function);
+    return dynsel_check_given(request->policy, chosen, request->options->function);
 }
 
 dynsel_attempt dynsel_start_once(const dynsel_request *request, dynsel_work *work,
                                  dynsel_selection *chosen)
 {
     dynsel_attempt made = {.failures_before = dynsel_this_thread()->failure_count};
-    made.status = DYNSEL_LIKELY(request->selection == NULL)
-                      ? dynsel_choose(request->manner, request->policy, request->task, chosen, true)
-                      : take_selection(request, chosen);
+    made.status =
+        DYNSEL_LIKELY(request->selection == NULL)
+            ? dynsel_choose(request->options, request->policy, request->task, chosen, true)
+            : take_selection(request, chosen);
     if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
         made.chose = true;
         made.status = start_at(request, chosen, work);
@@ -131,7 +132,7 @@ static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
                              dynsel_selection *chosen, dynsel_attempt made)
 {
     for (uint32_t refused = 0; made.chose && made.status == DYNSEL_E_OUT_OF_SERVICE; refused++) {
-        dynsel_lane_retire(request->policy, chosen->index);
+        dynsel_health_retire(request->policy, chosen->index);
         if (request->selection != NULL) {
             return made.status;
         }
@@ -147,27 +148,27 @@ static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
     return made.status;
 }
 
-dynsel_status dynsel_pass_on(const dynsel_manner *manner, dynsel_status status,
+dynsel_status dynsel_pass_on(const dynsel_submit_options *options, dynsel_status status,
                              uint32_t failures_before)
 {
     return status == DYNSEL_OK || dynsel_this_thread()->failure_count != failures_before
                ? status
-               : DYNSEL_FAIL_IN(manner->function, status, "the policy or the backend refused", 0);
+               : DYNSEL_FAIL_IN(options->function, status, "the policy or the backend refused", 0);
 }
 
-DYNSEL_RARE static dynsel_status refuse_late(const dynsel_manner *manner)
+DYNSEL_RARE static dynsel_status refuse_late(const dynsel_submit_options *options)
 {
-    return DYNSEL_FAIL_IN(manner->function, DYNSEL_E_TIMEOUT,
+    return DYNSEL_FAIL_IN(options->function, DYNSEL_E_TIMEOUT,
                           "the policy had no resource free in time", 0);
 }
 
-dynsel_status dynsel_wait_for_resource(const dynsel_manner *manner, uint32_t round)
+dynsel_status dynsel_wait_for_resource(const dynsel_submit_options *options, uint32_t round)
 {
-    if (manner->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0) {
+    if (options->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0) {
         return DYNSEL_E_AGAIN;
     }
-    if (dynsel_deadline_passed(manner->deadline_ns)) {
-        return refuse_late(manner);
+    if (dynsel_deadline_passed(options->deadline_ns)) {
+        return refuse_late(options);
     }
     dynsel_in_flight_reap();
     dynsel_pause(round);
@@ -179,11 +180,11 @@ dynsel_status dynsel_start_after(const dynsel_request *request, dynsel_work *wor
 {
     dynsel_status status = recover(request, work, chosen, made);
     for (uint32_t round = 0; status == DYNSEL_E_AGAIN; round++) {
-        status = dynsel_wait_for_resource(request->manner, round);
+        status = dynsel_wait_for_resource(request->options, round);
         if (status != DYNSEL_OK) {
             break;
         }
         status = recover(request, work, chosen, dynsel_start_once(request, work, chosen));
     }
-    return dynsel_pass_on(request->manner, status, made.failures_before);
+    return dynsel_pass_on(request->options, status, made.failures_before);
 }

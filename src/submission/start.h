@@ -45,26 +45,28 @@ DYNSEL_RARE dynsel_status dynsel_refuse_form(const dynsel_policy *policy, const 
                                              const dynsel_selection *chosen);
 
 /* Fails because a custom policy's choice is not in its table. */
-DYNSEL_RARE dynsel_status dynsel_refuse_choice(const dynsel_manner *manner, uint32_t index);
+DYNSEL_RARE dynsel_status dynsel_refuse_choice(const dynsel_submit_options *options,
+                                               uint32_t index);
 
 /* Before the policy is asked again that had nothing free. DYNSEL_OK: ask it; DYNSEL_E_AGAIN: the
  * call must not wait. */
-DYNSEL_ASIDE dynsel_status dynsel_wait_for_resource(const dynsel_manner *manner, uint32_t round);
+DYNSEL_ASIDE dynsel_status dynsel_wait_for_resource(const dynsel_submit_options *options,
+                                                    uint32_t round);
 
 /* Adds a generic text where a policy or a backend returned a bare status. */
-dynsel_status dynsel_pass_on(const dynsel_manner *manner, dynsel_status status,
+dynsel_status dynsel_pass_on(const dynsel_submit_options *options, dynsel_status status,
                              uint32_t failures_before);
 
 /* One choice of the policy, checked. claims: the work follows at once. */
-static inline dynsel_status dynsel_choose(const dynsel_manner *manner, dynsel_policy *policy,
-                                          const dynsel_task *task, dynsel_selection *selection,
-                                          bool claims)
+static inline dynsel_status dynsel_choose(const dynsel_submit_options *options,
+                                          dynsel_policy *policy, const dynsel_task *task,
+                                          dynsel_selection *selection, bool claims)
 {
     *selection = (dynsel_selection){
         .policy = policy, .wants = (uint8_t)policy->ops->needs, .claims = claims ? 1 : 0};
     const dynsel_status status = policy->ops->try_select(policy, task, selection);
     if (CONFIG_DYNSEL_CUSTOM_POLICIES && status == DYNSEL_OK && selection->index >= policy->count) {
-        return dynsel_refuse_choice(manner, selection->index);
+        return dynsel_refuse_choice(options, selection->index);
     }
     return status;
 }

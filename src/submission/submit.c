@@ -6,7 +6,7 @@
  *
  * Work that only is a call of the task function is a branch of it: it is over when the call
  * returns, and needs neither a slot nor its backend. Command groups come to the same start and the
- * same end through deferred.c, because their work may not be ready yet.
+ * same end through pending.c, because their work may not be ready yet.
  */
 #include <dynsel/submission.h>
 
@@ -21,9 +21,10 @@
 #include "submission/start.h"
 #include "submission/work.h"
 
-DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, const dynsel_manner *manner)
+DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy,
+                                        const dynsel_submit_options *options)
 {
-    return dynsel_refuse_arguments(policy, manner->function);
+    return dynsel_refuse_arguments(policy, options->function);
 }
 
 /* Whether started work goes on, or its end is still to be told. */
@@ -51,10 +52,10 @@ static dynsel_status choose_and_start(const dynsel_request *request, dynsel_slot
     }
     const bool over = slot == NULL || !goes_on(work);
     if (over) {
-        dynsel_finish(request->policy, chosen, work->error.status, dynsel_time_at_once(work));
+        dynsel_finish(request->policy, chosen, work->error.status, dynsel_direct_time(work));
     }
     if (slot != NULL) {
-        dynsel_in_flight_publish(slot, over, request->manner->awaits, submission);
+        dynsel_in_flight_publish(slot, over, request->options->awaits, submission);
         return DYNSEL_OK;
     }
     const dynsel_kept_error error =
@@ -75,8 +76,9 @@ DYNSEL_ASIDE static dynsel_status place_on_stack(const dynsel_request *request,
 DYNSEL_ASIDE static dynsel_status place(const dynsel_request *request,
                                         dynsel_submission *submission)
 {
-    if (!DYNSEL_LIKELY(!dynsel_policy_has_ways(request->policy) || dynsel_selects(request))) {
-        return dynsel_submit_its_own_way(request, submission);
+    if (!DYNSEL_LIKELY(!dynsel_policy_has_custom_submit(request->policy) ||
+                       dynsel_selects(request))) {
+        return dynsel_custom_submit(request, submission);
     }
     if (!dynsel_policy_outlives(request->policy)) {
         return place_on_stack(request, submission);
@@ -129,21 +131,21 @@ DYNSEL_RARE static dynsel_status place_unchosen(const dynsel_request *request,
                                                 dynsel_submission *submission, dynsel_status status,
                                                 uint32_t failures_before)
 {
-    return status == DYNSEL_E_AGAIN && request->manner->deadline_ns != DYNSEL_DO_NOT_WAIT
+    return status == DYNSEL_E_AGAIN && request->options->deadline_ns != DYNSEL_DO_NOT_WAIT
                ? place(request, submission)
-               : dynsel_pass_on(request->manner, status, failures_before);
+               : dynsel_pass_on(request->options, status, failures_before);
 }
 
 DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const dynsel_task *task,
                                                   dynsel_submission *submission,
-                                                  const dynsel_manner *manner)
+                                                  const dynsel_submit_options *options)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     direct work;
-    dynsel_status status = dynsel_choose(manner, policy, task, &work.chosen, true);
+    dynsel_status status = dynsel_choose(options, policy, task, &work.chosen, true);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return place_unchosen(
-            &(const dynsel_request){.manner = manner, .policy = policy, .task = task}, submission,
+            &(const dynsel_request){.options = options, .policy = policy, .task = task}, submission,
             status, failures_before);
     }
     const dynsel_task_fn function = dynsel_function_at(policy, work.chosen.index, task);
@@ -172,61 +174,63 @@ DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const d
 
 DYNSEL_ASIDE static dynsel_status place_task(dynsel_policy *policy, const dynsel_task *task,
                                              dynsel_submission *submission,
-                                             const dynsel_manner *manner)
+                                             const dynsel_submit_options *options)
 {
-    return place(&(const dynsel_request){.manner = manner, .policy = policy, .task = task},
+    return place(&(const dynsel_request){.options = options, .policy = policy, .task = task},
                  submission);
 }
 
 static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
-                                   dynsel_submission *submission, const dynsel_manner *manner)
+                                   dynsel_submission *submission,
+                                   const dynsel_submit_options *options)
 {
     if (!DYNSEL_LIKELY(dynsel_arguments_are_valid(policy, task))) {
-        return refuse(policy, manner);
+        return refuse(policy, options);
     }
 #if !CONFIG_DYNSEL_OPTIMIZE_SIZE
-    if (DYNSEL_LIKELY(policy->ways == 0)) {
-        return submit_directly(policy, task, submission, manner);
+    if (DYNSEL_LIKELY(policy->submit_flags == 0)) {
+        return submit_directly(policy, task, submission, options);
     }
 #endif
-    return place_task(policy, task, submission, manner);
+    return place_task(policy, task, submission, options);
 }
 
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission)
 {
-    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit"),
-                                         .deadline_ns = DYNSEL_WAIT_FOREVER};
-    return submit(policy, task, submission, &manner);
+    static const dynsel_submit_options options = {.function = DYNSEL_TEXT("dynsel_submit"),
+                                                  .deadline_ns = DYNSEL_WAIT_FOREVER};
+    return submit(policy, task, submission, &options);
 }
 
 dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission)
 {
-    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_try_submit"),
-                                         .deadline_ns = DYNSEL_DO_NOT_WAIT};
-    return submit(policy, task, submission, &manner);
+    static const dynsel_submit_options options = {.function = DYNSEL_TEXT("dynsel_try_submit"),
+                                                  .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    return submit(policy, task, submission, &options);
 }
 
 dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission, uint64_t timeout_ns)
 {
-    const dynsel_manner manner = {.function = DYNSEL_TEXT(__func__),
-                                  .deadline_ns = dynsel_deadline_after(timeout_ns)};
-    return submit(policy, task, submission, &manner);
+    const dynsel_submit_options options = {.function = DYNSEL_TEXT(__func__),
+                                           .deadline_ns = dynsel_deadline_after(timeout_ns)};
+    return submit(policy, task, submission, &options);
 }
 
-static dynsel_status submit_selection(const dynsel_manner *manner, dynsel_selection *selection,
-                                      const dynsel_task *task, dynsel_submission *submission)
+static dynsel_status submit_selection(const dynsel_submit_options *options,
+                                      dynsel_selection *selection, const dynsel_task *task,
+                                      dynsel_submission *submission)
 {
-    dynsel_status status = dynsel_selection_check(selection, manner->function);
+    dynsel_status status = dynsel_selection_check(selection, options->function);
     if (status != DYNSEL_OK) {
         return status;
     }
     const dynsel_request request = {
-        .manner = manner, .policy = selection->policy, .task = task, .selection = selection};
+        .options = options, .policy = selection->policy, .task = task, .selection = selection};
     if (!DYNSEL_LIKELY(dynsel_arguments_are_valid(selection->policy, task))) {
-        return refuse(selection->policy, manner);
+        return refuse(selection->policy, options);
     }
     status = place(&request, submission);
     if (status == DYNSEL_OK) {
@@ -238,17 +242,17 @@ static dynsel_status submit_selection(const dynsel_manner *manner, dynsel_select
 dynsel_status dynsel_submit_selection(dynsel_selection *selection, const dynsel_task *task,
                                       dynsel_submission *submission)
 {
-    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit_selection"),
-                                         .deadline_ns = DYNSEL_WAIT_FOREVER};
-    return submit_selection(&manner, selection, task, submission);
+    static const dynsel_submit_options options = {
+        .function = DYNSEL_TEXT("dynsel_submit_selection"), .deadline_ns = DYNSEL_WAIT_FOREVER};
+    return submit_selection(&options, selection, task, submission);
 }
 
 dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dynsel_task *task,
                                           dynsel_submission *submission)
 {
-    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_try_submit_selection"),
-                                         .deadline_ns = DYNSEL_DO_NOT_WAIT};
-    return submit_selection(&manner, selection, task, submission);
+    static const dynsel_submit_options options = {
+        .function = DYNSEL_TEXT("dynsel_try_submit_selection"), .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    return submit_selection(&options, selection, task, submission);
 }
 
 /* Out of line, so that the calls need no registers for it: inline it costs each 4 instructions. */
@@ -257,12 +261,12 @@ DYNSEL_RARE static dynsel_status refuse_to_await(const char *function)
     return dynsel_refuse_to_await(function);
 }
 
-/* Of work that was submitted by who awaits it, so that its slot is pinned. */
-static dynsel_status wait_and_unpin(dynsel_submission *submission)
+/* Of work that was submitted by who awaits it, so that its slot is referenced. */
+static dynsel_status wait_and_unref(dynsel_submission *submission)
 {
     const uint32_t slot = dynsel_word_load_relaxed(&submission->slot);
     const dynsel_status status = dynsel_wait(submission);
-    dynsel_in_flight_unpin(slot);
+    dynsel_in_flight_unref(slot);
     return status;
 }
 
@@ -279,18 +283,19 @@ dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *t
         return policy->ops->submit_and_wait(policy, task);
     }
 #endif
-    static const dynsel_manner manner = {.function = DYNSEL_TEXT("dynsel_submit_and_wait"),
-                                         .deadline_ns = DYNSEL_WAIT_FOREVER};
-    static const dynsel_manner awaiting = {.function = DYNSEL_TEXT("dynsel_submit_and_wait"),
-                                           .deadline_ns = DYNSEL_WAIT_FOREVER,
-                                           .awaits = true};
+    static const dynsel_submit_options options = {.function = DYNSEL_TEXT("dynsel_submit_and_wait"),
+                                                  .deadline_ns = DYNSEL_WAIT_FOREVER};
+    static const dynsel_submit_options awaiting = {.function =
+                                                       DYNSEL_TEXT("dynsel_submit_and_wait"),
+                                                   .deadline_ns = DYNSEL_WAIT_FOREVER,
+                                                   .awaits = true};
     dynsel_submission submission;
     if (!CONFIG_DYNSEL_CUSTOM_POLICIES ||
-        (dynsel_policy_is_usable(policy) && !dynsel_policy_has_ways(policy))) {
+        (dynsel_policy_is_usable(policy) && !dynsel_policy_has_custom_submit(policy))) {
         const dynsel_status status = submit(policy, task, &submission, &awaiting);
-        return status == DYNSEL_OK ? wait_and_unpin(&submission) : status;
+        return status == DYNSEL_OK ? wait_and_unref(&submission) : status;
     }
-    const dynsel_status status = submit(policy, task, &submission, &manner);
+    const dynsel_status status = submit(policy, task, &submission, &options);
     return status == DYNSEL_OK ? dynsel_wait(&submission) : status;
 }
 
@@ -302,11 +307,11 @@ dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *selection, cons
     if (dynsel_must_not_wait()) {
         return refuse_to_await(DYNSEL_TEXT(__func__));
     }
-    static const dynsel_manner awaiting = {.function =
-                                               DYNSEL_TEXT("dynsel_submit_selection_and_wait"),
-                                           .deadline_ns = DYNSEL_WAIT_FOREVER,
-                                           .awaits = true};
+    static const dynsel_submit_options awaiting = {
+        .function = DYNSEL_TEXT("dynsel_submit_selection_and_wait"),
+        .deadline_ns = DYNSEL_WAIT_FOREVER,
+        .awaits = true};
     dynsel_submission submission;
     const dynsel_status status = submit_selection(&awaiting, selection, task, &submission);
-    return status == DYNSEL_OK ? wait_and_unpin(&submission) : status;
+    return status == DYNSEL_OK ? wait_and_unref(&submission) : status;
 }

@@ -44,7 +44,7 @@ static void run(dynsel_policy *policy, piece *work, dynsel_task_fn function, voi
         dynsel_tell(&work->chosen, DYNSEL_TASK_TIME, dynsel_now_ns() - began_ns);
     }
     work->done.native = NULL;
-    dynsel_lane_note_result(policy, work->chosen.index, work->error.status);
+    dynsel_health_note_result(policy, work->chosen.index, work->error.status);
     if ((wants & DYNSEL_TASK_COMPLETION) != 0) {
         dynsel_tell(&work->chosen, DYNSEL_TASK_COMPLETION, 0);
     }
@@ -64,9 +64,9 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task, piec
     if (DYNSEL_RESOURCES_ARE_ALIKE && function == NULL) {
         return dynsel_policy_refuse(policy, task);
     }
-    const dynsel_manner manner = {.function = name};
+    const dynsel_submit_options options = {.function = name};
     const dynsel_status status = given ? dynsel_check_given(policy, &work->chosen, name)
-                                       : dynsel_choose(&manner, policy, task, &work->chosen, true);
+                                       : dynsel_choose(&options, policy, task, &work->chosen, true);
     if (status != DYNSEL_OK) {
         return status;
     }
@@ -81,7 +81,7 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task, piec
     return DYNSEL_OK;
 }
 
-static dynsel_status submit_and_deliver(dynsel_policy *policy, const dynsel_task *task,
+static dynsel_status submit_and_publish(dynsel_policy *policy, const dynsel_task *task,
                                         dynsel_submission *submission, const char *name)
 {
     piece work;
@@ -127,20 +127,20 @@ static dynsel_status submit_selection(dynsel_selection *selection, const dynsel_
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission)
 {
-    return submit_and_deliver(policy, task, submission, DYNSEL_TEXT(__func__));
+    return submit_and_publish(policy, task, submission, DYNSEL_TEXT(__func__));
 }
 
 dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission)
 {
-    return submit_and_deliver(policy, task, submission, DYNSEL_TEXT(__func__));
+    return submit_and_publish(policy, task, submission, DYNSEL_TEXT(__func__));
 }
 
 dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission, uint64_t timeout_ns)
 {
     (void)timeout_ns;
-    return submit_and_deliver(policy, task, submission, DYNSEL_TEXT(__func__));
+    return submit_and_publish(policy, task, submission, DYNSEL_TEXT(__func__));
 }
 
 dynsel_status dynsel_submit_and_wait(dynsel_policy *policy, const dynsel_task *task)

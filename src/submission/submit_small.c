@@ -39,7 +39,7 @@ typedef struct terms {
     dynsel_status (*choose)(const struct terms *asked, const dynsel_task *task,
                             dynsel_selection *chosen);
     const dynsel_selection *given; /* for take_given */
-    const dynsel_patience *patience;
+    const dynsel_wait_policy *wait_policy;
 } terms;
 
 static dynsel_status let_policy_choose(const terms *asked, const dynsel_task *task,
@@ -77,11 +77,11 @@ DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *ta
     const uint32_t index = slot->selection.index;
     dynsel_work *work = &slot->work;
     work->function = dynsel_function_at(policy, index, task);
-    if (work->function == NULL || !dynsel_lane_in_service(&policy->lanes[index])) {
+    if (work->function == NULL || !dynsel_health_in_service(&policy->queues[index])) {
         return refuse_task(policy, index, task);
     }
     work->where = &policy->resources[index];
-    work->own = policy->lanes[index].own;
+    work->own = policy->queues[index].own;
     work->args = task->args;
     work->wants = slot->selection.wants;
     dynsel_slot_note_step(slot);
@@ -95,7 +95,7 @@ DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *ta
         dynsel_slot_note_step(slot);
         dynsel_slot_end_use(slot);
         if (CONFIG_DYNSEL_LOSES_RESOURCES && status == DYNSEL_E_OUT_OF_SERVICE) {
-            dynsel_lane_retire(policy, index);
+            dynsel_health_retire(policy, index);
         }
         return status;
     }
@@ -133,7 +133,7 @@ DYNSEL_ASIDE static dynsel_status check(const dynsel_policy *policy, const dynse
  * that was found. */
 static bool may_wait(const terms *asked, dynsel_status status, const dynsel_slot *slot, bool runs)
 {
-    return (slot == NULL ? runs : status == DYNSEL_E_AGAIN) && asked->patience != NULL &&
+    return (slot == NULL ? runs : status == DYNSEL_E_AGAIN) && asked->wait_policy != NULL &&
            dynsel_this_thread()->task_depth == 0;
 }
 
@@ -206,7 +206,7 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
             dynsel_policy_impairment(policy) != impairment) {
             status = DYNSEL_OK; /* the policy chooses among those that are left */
         } else if (may_wait(asked, status, slot, runs)) {
-            status = asked->patience->rest(asked->patience) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
+            status = asked->wait_policy->backoff(asked->wait_policy) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
         }
         if (status != DYNSEL_OK) {
             note_refusal(slot);
@@ -218,7 +218,7 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
 dynsel_status dynsel_submit(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission)
 {
-    static const terms asked = {.choose = let_policy_choose, .patience = &dynsel_endless};
+    static const terms asked = {.choose = let_policy_choose, .wait_policy = &dynsel_unbounded_wait};
     return submit(policy, task, submission, &asked, DYNSEL_TEXT(__func__));
 }
 
@@ -232,20 +232,20 @@ dynsel_status dynsel_try_submit(dynsel_policy *policy, const dynsel_task *task,
 dynsel_status dynsel_submit_for(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_submission *submission, uint64_t timeout_ns)
 {
-    const dynsel_bounded_patience bounded = {.patience = {.rest = dynsel_rest_until},
-                                             .deadline_ns = dynsel_deadline_after(timeout_ns)};
-    const terms asked = {.choose = let_policy_choose, .patience = &bounded.patience};
+    const dynsel_bounded_wait bounded = {.wait_policy = {.backoff = dynsel_backoff_until},
+                                         .deadline_ns = dynsel_deadline_after(timeout_ns)};
+    const terms asked = {.choose = let_policy_choose, .wait_policy = &bounded.wait_policy};
     return submit(policy, task, submission, &asked, DYNSEL_TEXT(__func__));
 }
 
 static dynsel_status submit_selected(dynsel_selection *selection, const dynsel_task *task,
-                                     dynsel_submission *submission, const dynsel_patience *patience,
-                                     const char *function)
+                                     dynsel_submission *submission,
+                                     const dynsel_wait_policy *wait_policy, const char *function)
 {
     if (selection == NULL || selection->policy == NULL) {
         return dynsel_selection_check(selection, function);
     }
-    const terms asked = {.choose = take_given, .given = selection, .patience = patience};
+    const terms asked = {.choose = take_given, .given = selection, .wait_policy = wait_policy};
     const dynsel_status status = submit(selection->policy, task, submission, &asked, function);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
@@ -256,7 +256,8 @@ static dynsel_status submit_selected(dynsel_selection *selection, const dynsel_t
 dynsel_status dynsel_submit_selection(dynsel_selection *selection, const dynsel_task *task,
                                       dynsel_submission *submission)
 {
-    return submit_selected(selection, task, submission, &dynsel_endless, DYNSEL_TEXT(__func__));
+    return submit_selected(selection, task, submission, &dynsel_unbounded_wait,
+                           DYNSEL_TEXT(__func__));
 }
 
 dynsel_status dynsel_try_submit_selection(dynsel_selection *selection, const dynsel_task *task,

@@ -37,7 +37,7 @@ DYNSEL_ASIDE static dynsel_status find_aside(const dynsel_submission *submission
     return find(submission, slot, function);
 }
 
-static dynsel_status wait_with(const dynsel_patience *patience, dynsel_submission *submission,
+static dynsel_status wait_with(const dynsel_wait_policy *wait_policy, dynsel_submission *submission,
                                const char *function)
 {
     if (dynsel_must_not_wait()) {
@@ -57,7 +57,7 @@ static dynsel_status wait_with(const dynsel_patience *patience, dynsel_submissio
         if (slot->state == DYNSEL_SLOT_FINISHED) {
             break;
         }
-        if (!patience->rest(patience)) {
+        if (!wait_policy->backoff(wait_policy)) {
             return dynsel_refuse_unfinished(function);
         }
     }
@@ -70,7 +70,7 @@ static dynsel_status wait_with(const dynsel_patience *patience, dynsel_submissio
 
 dynsel_status dynsel_wait(dynsel_submission *submission)
 {
-    return wait_with(&dynsel_endless, submission, DYNSEL_TEXT(__func__));
+    return wait_with(&dynsel_unbounded_wait, submission, DYNSEL_TEXT(__func__));
 }
 
 dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission, dynsel_event *done)
@@ -85,7 +85,7 @@ dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission, dynsel_event
     if (dynsel_this_thread()->task_depth == 0 &&
         find_aside(submission, &slot, DYNSEL_TEXT(__func__)) == DYNSEL_OK) {
         while (dynsel_slots_reap() == DYNSEL_OK && slot->state != DYNSEL_SLOT_FINISHED) {
-            (void)dynsel_endless.rest(&dynsel_endless);
+            (void)dynsel_unbounded_wait.backoff(&dynsel_unbounded_wait);
         }
         *done = slot->work.done;
         slot->work.done.native = NULL; /* it is the caller's */
@@ -95,9 +95,9 @@ dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submission, dynsel_event
 
 dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns)
 {
-    const dynsel_bounded_patience bounded = {.patience = {.rest = dynsel_rest_until},
-                                             .deadline_ns = dynsel_deadline_after(timeout_ns)};
-    return wait_with(&bounded.patience, submission, DYNSEL_TEXT(__func__));
+    const dynsel_bounded_wait bounded = {.wait_policy = {.backoff = dynsel_backoff_until},
+                                         .deadline_ns = dynsel_deadline_after(timeout_ns)};
+    return wait_with(&bounded.wait_policy, submission, DYNSEL_TEXT(__func__));
 }
 
 dynsel_status dynsel_submission_release(dynsel_submission *submission)

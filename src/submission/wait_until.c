@@ -5,8 +5,8 @@
 #include "port/likely.h"
 #include "port/pause.h"
 #include "port/wake.h"
-#include "submission/deferral.h"
-#include "submission/lane.h"
+#include "submission/pending_ops.h"
+#include "submission/queue.h"
 #include "submission/request.h"
 #include "submission/stage.h"
 
@@ -18,14 +18,14 @@ static uint32_t state_of(const dynsel_slot *slot)
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
 /*
- * Within a lane whose work runs in order, who is told of the ends hears of them in that order.
- * First the work itself has to be over, and only then the lane is looked at: the other way round it
- * could end in between, before the work ahead of it was seen to. Behind work that goes on although
- * this one is over there is no order to keep.
+ * Within a queue whose work runs in order, who is told of the ends hears of them in that order.
+ * First the work itself has to be over, and only then the queue is looked at: the other way round
+ * it could end in between, before the work ahead of it was seen to. Behind work that goes on
+ * although this one is over there is no order to keep.
  */
 static void complete_in_order(dynsel_slot *slot)
 {
-    if (dynsel_lane_reap_to_running(&slot->selection.policy->lanes[slot->selection.index])) {
+    if (dynsel_queue_reap_to_running(&slot->selection.policy->queues[slot->selection.index])) {
         (void)dynsel_slot_poll(slot);
     }
 }
@@ -76,11 +76,11 @@ static uint64_t longest_sleep_ns(uint64_t deadline_ns)
 /*
  * The loop that waits for started work. A backend's own wait has no bound, so with one this looks
  * again and again, less and less often. Behind that wait at most another thread is still writing
- * the result, or is about the lane. False: the deadline has passed.
+ * the result, or is about the queue. False: the deadline has passed.
  */
 static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
 {
-    const bool in_order = dynsel_slot_is_deferred(slot);
+    const bool in_order = dynsel_slot_can_be_pending(slot);
     if (deadline_ns == DYNSEL_WAIT_FOREVER && state_of(slot) == DYNSEL_SLOT_RUNNING) {
         dynsel_slot_wait_in_backend(slot);
     }
@@ -99,22 +99,22 @@ static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
-DYNSEL_RARE dynsel_status dynsel_wait_for_blocker(const dynsel_slot *slot, uint64_t deadline_ns,
-                                                  uint32_t round)
+DYNSEL_RARE dynsel_status dynsel_wait_for_dependency(const dynsel_slot *slot, uint64_t deadline_ns,
+                                                     uint32_t round)
 {
     uint32_t token = 0;
-    const dynsel_status status = dynsel_deferral_known->blocker(slot, &token);
+    const dynsel_status status = dynsel_pending_operations->find_dependency(slot, &token);
     if (status != DYNSEL_OK && status != DYNSEL_E_AGAIN) {
         return status;
     }
-    if (status == DYNSEL_E_AGAIN || !dynsel_deferred_pin(token)) {
-        dynsel_lane_reap_all(); /* a resource may be full until the ends of its work are seen */
+    if (status == DYNSEL_E_AGAIN || !dynsel_pending_ref(token)) {
+        dynsel_queue_reap_all(); /* a resource may be full until the ends of its work are seen */
         dynsel_pause(round);
         return DYNSEL_OK;
     }
-    dynsel_slot *blocker = dynsel_slot_at(dynsel_slot_number_in(token));
-    (void)wait_until_finished(blocker, deadline_ns);
-    dynsel_slot_drop(blocker, DYNSEL_SLOT_PIN);
+    dynsel_slot *dependency = dynsel_slot_at(dynsel_slot_number_in(token));
+    (void)wait_until_finished(dependency, deadline_ns);
+    dynsel_slot_unref(dependency, DYNSEL_SLOT_REF);
     return DYNSEL_OK;
 }
 
@@ -122,7 +122,7 @@ DYNSEL_RARE dynsel_status dynsel_wait_for_blocker(const dynsel_slot *slot, uint6
 DYNSEL_RARE static dynsel_status drive(const dynsel_slot *slot, uint64_t deadline_ns)
 {
     for (uint32_t round = 0;; round++) {
-        dynsel_deferred_progress();
+        dynsel_pending_progress();
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
         if (!dynsel_slot_is_pending(word)) {
             return DYNSEL_OK;
@@ -134,23 +134,23 @@ DYNSEL_RARE static dynsel_status drive(const dynsel_slot *slot, uint64_t deadlin
             dynsel_pause(round); /* another thread is about it */
             continue;
         }
-        const dynsel_status status = dynsel_wait_for_blocker(slot, deadline_ns, round);
+        const dynsel_status status = dynsel_wait_for_dependency(slot, deadline_ns, round);
         if (status != DYNSEL_OK) {
             return status;
         }
     }
 }
 
-bool dynsel_deferred_is_stuck(dynsel_slot *slot)
+bool dynsel_pending_is_stuck(dynsel_slot *slot)
 {
     if (!dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word)) ||
-        !dynsel_slot_pin(slot, 0)) {
+        !dynsel_slot_ref(slot, 0)) {
         return false;
     }
     uint32_t token = 0;
     const bool stuck = dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word)) &&
-                       dynsel_deferral_known->blocker(slot, &token) == DYNSEL_E_BUSY;
-    dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+                       dynsel_pending_operations->find_dependency(slot, &token) == DYNSEL_E_BUSY;
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return stuck;
 }
 
@@ -167,22 +167,22 @@ static bool is_for(const dynsel_slot *slot, const dynsel_policy *policy,
     return slot->selection.policy->resources[index].backend == backend;
 }
 
-dynsel_status dynsel_deferred_wait(const dynsel_policy *policy, const dynsel_backend *backend)
+dynsel_status dynsel_pending_wait(const dynsel_policy *policy, const dynsel_backend *backend)
 {
-    if (dynsel_word_load_acquire(&dynsel_deferred_pending) == 0) {
+    if (dynsel_word_load_acquire(&dynsel_pending_count) == 0) {
         return DYNSEL_OK;
     }
     dynsel_status status = DYNSEL_OK;
     for (uint32_t number = 1; status == DYNSEL_OK && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
          number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
-        if (!dynsel_slot_pin(slot, 0)) {
+        if (!dynsel_slot_ref(slot, 0)) {
             continue;
         }
         if (is_for(slot, policy, backend)) {
             status = drive(slot, DYNSEL_WAIT_FOREVER);
         }
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }
     return status;
 }

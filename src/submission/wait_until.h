@@ -8,35 +8,36 @@
 
 #include "submission/slot.h"
 
-/* Waits until a pinned slot is finished. DYNSEL_E_TIMEOUT: not before the deadline (see
- * submission/request.h), no last error is set; DYNSEL_E_BUSY: as dynsel_deferral.blocker says. */
+/* Waits until a referenced slot is finished. DYNSEL_E_TIMEOUT: not before the deadline (see
+ * submission/request.h), no last error is set; DYNSEL_E_BUSY: as dynsel_pending_ops.find_dependency
+ * says. */
 dynsel_status dynsel_wait_until(dynsel_slot *slot, uint64_t deadline_ns);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
 /* Waits for what keeps waiting work from its start, if that is known. DYNSEL_OK: look again. slot:
- * pinned; round: how often in a row. */
-dynsel_status dynsel_wait_for_blocker(const dynsel_slot *slot, uint64_t deadline_ns,
-                                      uint32_t round);
+ * referenced; round: how often in a row. */
+dynsel_status dynsel_wait_for_dependency(const dynsel_slot *slot, uint64_t deadline_ns,
+                                         uint32_t round);
 
 /* Waits until the work that was accepted for the policy, or else for the backend, is started. */
-dynsel_status dynsel_deferred_wait(const dynsel_policy *policy, const dynsel_backend *backend);
+dynsel_status dynsel_pending_wait(const dynsel_policy *policy, const dynsel_backend *backend);
 
 /* Whether the slot cannot become free while this thread waits: its work waits for something that
  * the thread has to do. */
-bool dynsel_deferred_is_stuck(dynsel_slot *slot);
+bool dynsel_pending_is_stuck(dynsel_slot *slot);
 
 #else
 
-static inline dynsel_status dynsel_deferred_wait(const dynsel_policy *policy,
-                                                 const dynsel_backend *backend)
+static inline dynsel_status dynsel_pending_wait(const dynsel_policy *policy,
+                                                const dynsel_backend *backend)
 {
     (void)policy;
     (void)backend;
     return DYNSEL_OK;
 }
 
-static inline bool dynsel_deferred_is_stuck(dynsel_slot *slot)
+static inline bool dynsel_pending_is_stuck(dynsel_slot *slot)
 {
     (void)slot;
     return false;

@@ -360,7 +360,7 @@ static void direct_submit_to_host_without_aspect_is_refused(void **state)
 
 static void retire(uint32_t index)
 {
-    dynsel_lane_retire(POLICY, index);
+    dynsel_health_retire(POLICY, index);
 }
 
 static void refusal_error_ranks_form_aspect_and_service(void **state)

@@ -101,7 +101,7 @@ static unsigned submit_together(uint64_t seed)
                          0);
     }
     for (unsigned i = 0; i < 200; i++) {
-        dynsel_lane_retire(&any.policy, 0);
+        dynsel_health_retire(&any.policy, 0);
         assert_status(DYNSEL_OK, dynsel_resource_reinstate(&any.policy, 0));
     }
     for (unsigned i = 0; i < THREADS; i++) {

@@ -151,22 +151,22 @@ class Stack(unittest.TestCase):
         """One part of the library calls another through a table in a private header, and starts it as a task."""
         write(self.top / "include/dynsel/config.h", "#define CONFIG_DYNSEL_COMMAND_GROUPS 1\n")
         write(self.top / "src/groups/group.h", "typedef struct held {\n    answer_fn kept;\n} held;\n")
-        write(self.top / "src/submission/deferral.h", "typedef struct toy_deferral {\n    int (*ended)(int);\n} toy_deferral;\n")
+        write(self.top / "src/submission/pending_ops.h", "typedef struct toy_pending_ops {\n    int (*ended)(int);\n} toy_pending_ops;\n")
         write(self.top / "src/submission/work.h", "static inline int call(answer_fn function, int n)\n{\n"
                                             "    return function(n) + 1;\n}\n")
-        source = '#include <dynsel/shape.h>\n#include "src/submission/deferral.h"\nvoid fill(char *bytes);\n{}'
+        source = '#include <dynsel/shape.h>\n#include "src/submission/pending_ops.h"\nvoid fill(char *bytes);\n{}'
         write(self.top / "include/dynsel/shape.h",
               OPERATIONS.replace("answer_fn answer;", "answer_fn answer;\n    answer_fn function;"))
         graph = self.graph(
             use=source.format('#include "src/submission/work.h"\nint draw(const question *q, int n) { return call(q->answer, n); }\n'
-                              "extern const toy_deferral *deferral;\n"
-                              "int each(int n) { return deferral->ended(n) + 1; }\n"
+                              "extern const toy_pending_ops *pending_ops;\n"
+                              "int each(int n) { return pending_ops->ended(n) + 1; }\n"
                               '#include "src/groups/group.h"\n'
                               "extern const held *holder;\nint colour(const question *q, int n) { return holder->kept(n) + 1; }\n"),
             tables=source.format("int dynsel_group_run(int n);\n"
                                  "int dynsel_group_run(int n) { char bytes[300]; fill(bytes); return bytes[n]; }\n"
                                  "static int end(int n) { char bytes[50]; fill(bytes); return bytes[n]; }\n"
-                                 "const toy_deferral waiting = {.ended = end};\n"))
+                                 "const toy_pending_ops waiting = {.ended = end};\n"))
         self.assertEqual(self.chain(graph, "draw"), ["draw", "dynsel_group_run"])
         self.assertEqual(graph.public()["draw"].users, {"function"})
         self.assertEqual(self.chain(graph, "each"), ["each", "end"])

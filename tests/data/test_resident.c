@@ -20,9 +20,9 @@ static bool takes_short_way(unsigned place, job what)
 {
     dynsel_submission submission;
     send_to(place, what, &submission);
-    const bool at_hand = uses_of(&submission)->at_hand;
+    const bool resident = uses_of(&submission)->resident;
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
-    return at_hand;
+    return resident;
 }
 
 /* Since the program began. */
@@ -59,7 +59,7 @@ static void running_chain_on_resident_data_takes_short_path(void **state)
     dynsel_submission submissions[3];
     for (unsigned i = 0; i < 3; i++) {
         send_to(0, add_to(a, 1), &submissions[i]);
-        assert_true(uses_of(&submissions[i])->at_hand);
+        assert_true(uses_of(&submissions[i])->resident);
     }
     assert_int_equal(3, simulated_pending(&sim));
     for (unsigned i = 0; i < 3; i++) {
@@ -128,14 +128,14 @@ static void assert_ways_agree(dynsel_uses *uses)
 {
     static seen short_way;
     static seen long_way;
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     look(&short_way, uses);
     dynsel_coherence_take_back(uses);
     dynsel_error error = {.status = DYNSEL_OK};
     const dynsel_outlook outlook = dynsel_coherence_look(uses, &error);
     forget_use(uses);
     look(&long_way, uses);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     assert_status(DYNSEL_OK, outlook.status);
     assert_int_equal(uses->token, uses->decided);
     assert_memory_equal(short_way.buffers, long_way.buffers, sizeof short_way.buffers);
@@ -177,7 +177,7 @@ static void short_and_full_path_give_equal_results(void **state)
         send_to(place, any_job(&random), &submission);
         dynsel_uses *const uses =
             submission.slot.value >= DYNSEL_SUBMISSION_IN_SLOT ? uses_of(&submission) : NULL;
-        if (uses != NULL && place != HOST && uses->at_hand) {
+        if (uses != NULL && place != HOST && uses->resident) {
             assert_ways_agree(uses);
             short_ones++;
         }

@@ -143,13 +143,13 @@ static void unreachable_pointer_error_has_argument_number(void **state)
 
 static dynsel_policy asked;
 static uint32_t seen_id;
-static bool seen_passed_over;
+static bool seen_excluded;
 
 static dynsel_status see_and_choose(dynsel_policy *self, const dynsel_task *task,
                                     dynsel_selection *selection)
 {
     seen_id = task->id;
-    seen_passed_over = task->passed_over != NULL;
+    seen_excluded = task->excluded != NULL;
     for (uint32_t i = 0; i < self->count; i++) {
         if (dynsel_policy_may_use(self, i, task)) {
             selection->index = i;
@@ -159,11 +159,11 @@ static dynsel_status see_and_choose(dynsel_policy *self, const dynsel_task *task
     return dynsel_policy_refuse(self, task);
 }
 
-static uint32_t id_of(const void *pointer, bool passed_over)
+static uint32_t id_of(const void *pointer, bool excluded)
 {
     job what = {.pointer = pointer};
     assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&asked, raise_it, &what));
-    assert_int_equal(passed_over, seen_passed_over);
+    assert_int_equal(excluded, seen_excluded);
     return seen_id;
 }
 

@@ -101,18 +101,18 @@ static void invariants_check_finds_corruption(void **state)
 {
     (void)state;
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
-    dynsel_lane *lane = &policy.policy.lanes[0];
-    const uint32_t tail = lane->tail.value;
-    lane->tail.value = 0;
+    dynsel_queue *queue = &policy.policy.queues[0];
+    const uint32_t tail = queue->tail.value;
+    queue->tail.value = 0;
     assert_false(dynsel_invariants_hold(&policy.policy));
-    lane->tail.value = tail;
-    lane->reaper.value = 1;
+    queue->tail.value = tail;
+    queue->reaper.value = 1;
     assert_false(dynsel_invariants_hold(&policy.policy));
-    lane->reaper.value = 0;
-    const uint32_t head = lane->head.value;
-    lane->head.value = SLOTS + 1;
+    queue->reaper.value = 0;
+    const uint32_t head = queue->head.value;
+    queue->head.value = SLOTS + 1;
     assert_false(dynsel_invariants_hold(&policy.policy));
-    lane->head.value = head;
+    queue->head.value = head;
     policy.policy.impaired.value = 1;
     assert_false(dynsel_invariants_hold(&policy.policy));
     policy.policy.impaired.value = 0;
@@ -160,11 +160,11 @@ static void invariants_check_finds_unlisted_slot(void **state)
     (void)state;
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
     assert_true(dynsel_invariants_hold(&policy.policy));
-    const dynsel_lane before = policy.policy.lanes[0];
-    policy.policy.lanes[0].head.value = 0;
-    policy.policy.lanes[0].tail.value = 0;
+    const dynsel_queue before = policy.policy.queues[0];
+    policy.policy.queues[0].head.value = 0;
+    policy.policy.queues[0].tail.value = 0;
     assert_false(dynsel_invariants_hold(&policy.policy));
-    policy.policy.lanes[0] = before;
+    policy.policy.queues[0] = before;
     assert_true(dynsel_invariants_hold(&policy.policy));
     assert_status(DYNSEL_OK, wait_group());
 }

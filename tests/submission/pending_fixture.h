@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For the tests of deferred work: a policy that chooses as it is told, over the manual backend, and
+ * For the tests of pending work: a policy that chooses as it is told, over the manual backend, and
  * a deferral whose work waits until the test lets it go on.
  */
-#ifndef DYNSEL_TESTS_CORE_DEFERRAL_H
-#define DYNSEL_TESTS_CORE_DEFERRAL_H
+#ifndef DYNSEL_TESTS_CORE_PENDING_H
+#define DYNSEL_TESTS_CORE_PENDING_H
 
 #include <dynsel/dynsel.h>
 
@@ -12,10 +12,10 @@
 
 #include "fakes/manual_backend.h"
 #include "room.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 #include "test.h"
 
-enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, LANES = RESOURCES_UP_TO(2) };
+enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, QUEUES = RESOURCES_UP_TO(2) };
 
 static manual_backend manual;
 
@@ -75,11 +75,11 @@ static const dynsel_policy_ops policy_ops = {
 typedef struct item {
     bool waits;
     bool ready;
-    bool doomed;
+    bool will_fail;
     bool blocked_by_caller;
     bool turns_bad; /* its end is to become a failure */
-    bool has_blocker;
-    uint32_t blocker;
+    bool has_dependency;
+    uint32_t dependency;
     dynsel_task task;
 } item;
 
@@ -92,26 +92,28 @@ static inline item *item_of(const dynsel_slot *slot)
     return &items[dynsel_slot_number(slot)];
 }
 
-static const dynsel_manner forever = {.function = "test", .deadline_ns = DYNSEL_WAIT_FOREVER};
+static const dynsel_submit_options forever = {.function = "test",
+                                              .deadline_ns = DYNSEL_WAIT_FOREVER};
 
-static const dynsel_error doom = {.status = DYNSEL_E_DEPENDENCY, .code = 17, .detail = "doomed"};
+static const dynsel_error dependency_failure = {
+    .status = DYNSEL_E_DEPENDENCY, .code = 17, .detail = "doomed"};
 
 /* What one attempt to start it leads to. */
 static inline void start(dynsel_slot *slot)
 {
     item *one = item_of(slot);
-    dynsel_status status = dynsel_deferred_start(slot);
+    dynsel_status status = dynsel_pending_start(slot);
     const dynsel_request request = {
-        .manner = &forever, .policy = &world.policy, .task = &one->task};
+        .options = &forever, .policy = &world.policy, .task = &one->task};
     while (status == DYNSEL_E_OUT_OF_SERVICE) {
-        status = dynsel_deferred_choose_again(&request, slot);
-        status = status == DYNSEL_OK ? dynsel_deferred_start(slot) : DYNSEL_E_DEVICE;
+        status = dynsel_pending_choose_again(&request, slot);
+        status = status == DYNSEL_OK ? dynsel_pending_start(slot) : DYNSEL_E_DEVICE;
     }
     if (status == DYNSEL_E_AGAIN) {
-        dynsel_deferred_put_back(slot);
+        dynsel_pending_put_back(slot);
         one->waits = true;
     } else if (status != DYNSEL_OK) {
-        dynsel_deferred_fail(slot, dynsel_last_error());
+        dynsel_pending_fail(slot, dynsel_last_error());
     }
 }
 
@@ -120,33 +122,34 @@ static inline void progress(void)
     progress_calls++;
     for (uint32_t number = 1; number <= SLOTS; number++) {
         item *one = &items[number];
-        const bool freed = one->has_blocker && dynsel_stage_of(one->blocker) == DYNSEL_STAGE_OVER;
-        if (!one->waits || (!one->ready && !one->doomed && !freed)) {
+        const bool freed =
+            one->has_dependency && dynsel_stage_of(one->dependency) == DYNSEL_STAGE_OVER;
+        if (!one->waits || (!one->ready && !one->will_fail && !freed)) {
             continue;
         }
         one->waits = false;
-        dynsel_deferred_take(dynsel_slot_at(number));
-        if (one->doomed) {
-            dynsel_deferred_fail(dynsel_slot_at(number), &doom);
+        dynsel_pending_take(dynsel_slot_at(number));
+        if (one->will_fail) {
+            dynsel_pending_fail(dynsel_slot_at(number), &dependency_failure);
         } else {
             start(dynsel_slot_at(number));
         }
     }
 }
 
-static inline dynsel_status blocker(const dynsel_slot *slot, uint32_t *token)
+static inline dynsel_status dependency(const dynsel_slot *slot, uint32_t *token)
 {
     const item *one = item_of(slot);
     if (one->blocked_by_caller) {
         return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_BUSY, .detail = "your own"});
     }
-    *token = one->blocker;
-    return one->has_blocker ? DYNSEL_OK : DYNSEL_E_AGAIN;
+    *token = one->dependency;
+    return one->has_dependency ? DYNSEL_OK : DYNSEL_E_AGAIN;
 }
 
 static inline void note_end(dynsel_slot *slot)
 {
-    /* nothing is to follow what has no place in a lane */
+    /* nothing is to follow what has no place in a queue */
     const uint32_t word = dynsel_word_load_relaxed(&slot->word);
     assert_int_equal(dynsel_stage_of(slot->work.token), (word & DYNSEL_SLOT_LISTED) != 0
                                                             ? DYNSEL_STAGE_STARTED
@@ -154,7 +157,7 @@ static inline void note_end(dynsel_slot *slot)
     assert_in_range(ended_count, 0, 4 * SLOTS - 1);
     ended[ended_count++] = slot->work.token;
     if (item_of(slot)->turns_bad && slot->work.error.status == DYNSEL_OK) {
-        slot->work.error = doom;
+        slot->work.error = dependency_failure;
     }
 }
 
@@ -169,11 +172,11 @@ static inline bool hold_nothing(const dynsel_slot *slot)
     return false;
 }
 
-static const dynsel_deferral deferral = {.progress = progress,
-                                         .blocker = blocker,
-                                         .ended = note_end,
-                                         .holds = hold_nothing,
-                                         .leave = leave};
+static const dynsel_pending_ops pending_ops = {.progress = progress,
+                                               .find_dependency = dependency,
+                                               .ended = note_end,
+                                               .holds = hold_nothing,
+                                               .leave = leave};
 
 /* Around each test. */
 
@@ -183,9 +186,9 @@ static inline int set_up_with(bool poll_synchronizes)
     memset(items, 0, sizeof items);
     ended_count = progress_calls = 0;
     manual_backend_reset(&manual, poll_synchronizes);
-    dynsel_deferral_register(&deferral);
+    dynsel_pending_register(&pending_ops);
     const dynsel_resource resources[] = {manual_resource(&manual, 0), manual_resource(&manual, 1)};
-    const dynsel_options options = {.resources = resources, .count = LANES};
+    const dynsel_options options = {.resources = resources, .count = QUEUES};
     return dynsel_policy_init(&world.policy, &policy_ops, &options);
 }
 
@@ -222,9 +225,9 @@ static inline dynsel_status enqueue(const dynsel_resource *where, void *args, dy
 static inline dynsel_slot *choose(const dynsel_task *task)
 {
     dynsel_slot *slot = NULL;
-    const dynsel_request request = {.manner = &forever, .policy = &world.policy, .task = task};
-    assert_status(DYNSEL_OK, dynsel_deferred_claim(&world.policy, &forever, &slot));
-    assert_status(DYNSEL_OK, dynsel_deferred_choose(&request, slot));
+    const dynsel_request request = {.options = &forever, .policy = &world.policy, .task = task};
+    assert_status(DYNSEL_OK, dynsel_pending_claim(&world.policy, &forever, &slot));
+    assert_status(DYNSEL_OK, dynsel_pending_choose(&request, slot));
     *item_of(slot) = (item){.task = *task};
     return slot;
 }
@@ -234,9 +237,10 @@ static inline item *defer(const dynsel_task *task, dynsel_submission *submission
 {
     dynsel_slot *slot = choose(task);
     item_of(slot)->waits = true;
-    dynsel_deferred_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0, DYNSEL_COURSE_WAITS);
+    dynsel_pending_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0,
+                           DYNSEL_INITIAL_WAITING);
     if (submission != NULL) {
-        dynsel_deferred_hand_over(slot, submission);
+        dynsel_pending_publish_handle(slot, submission);
     }
     return item_of(slot);
 }
@@ -256,12 +260,12 @@ static inline uint32_t start_work(dynsel_submission *submission)
 {
     dynsel_slot *slot = choose(&DYNSEL_TASK(enqueue, NULL));
     const uint32_t token = slot->work.token;
-    dynsel_deferred_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0,
-                            DYNSEL_COURSE_STARTS);
+    dynsel_pending_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0,
+                           DYNSEL_INITIAL_STARTING);
     assert_int_equal(dynsel_stage_of(token), DYNSEL_STAGE_ACCEPTED);
     start(slot);
     if (submission != NULL) {
-        dynsel_deferred_hand_over(slot, submission);
+        dynsel_pending_publish_handle(slot, submission);
     }
     return token;
 }

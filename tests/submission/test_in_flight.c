@@ -7,7 +7,7 @@
 #include "test.h"
 
 /* What the tests are made for, as far as the configuration has room for it. */
-enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, LANES = RESOURCES_UP_TO(2) };
+enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, QUEUES = RESOURCES_UP_TO(2) };
 
 static manual_backend manual;
 static dynsel_round_robin_policy policy;
@@ -16,7 +16,7 @@ static int set_up_with(bool poll_synchronizes)
 {
     manual_backend_reset(&manual, poll_synchronizes);
     const dynsel_resource resources[] = {manual_resource(&manual, 0), manual_resource(&manual, 1)};
-    const dynsel_options options = {.resources = resources, .count = LANES};
+    const dynsel_options options = {.resources = resources, .count = QUEUES};
     return dynsel_round_robin_init(&policy, &options, 0);
 }
 
@@ -101,14 +101,14 @@ static void group_wait_waits_once_per_resource(void **state)
 {
     (void)state;
     const unsigned count = SLOTS < 20 ? SLOTS : 20;
-    const unsigned lanes = count < LANES ? count : LANES;
+    const unsigned queues = count < QUEUES ? count : QUEUES;
     for (unsigned i = 0; i < count; i++) {
         submit(NULL);
     }
     assert_status(DYNSEL_OK, dynsel_wait_group(group()));
     assert_int_equal(atomic_load(&manual.starts), count);
     /* the newest, and what makes polled results visible */
-    assert_in_range(atomic_load(&manual.waits), lanes, 2 * lanes);
+    assert_in_range(atomic_load(&manual.waits), queues, 2 * queues);
     for (unsigned i = 0; i < count; i++) {
         assert_true(manual_is_synchronized(&manual, i));
     }
@@ -356,7 +356,7 @@ static void completed_work_behind_running_work_is_collected(void **state)
 static void failed_init_detaches_attached_handles(void **state)
 {
     (void)state;
-    NEEDS(LANES >= 2);
+    NEEDS(QUEUES >= 2);
     dynsel_round_robin_policy other = {0};
     const dynsel_resource resources[] = {manual_resource(&manual, 2), manual_resource(&manual, 3)};
     const dynsel_options options = {.resources = resources, .count = 2};
@@ -407,7 +407,7 @@ static void detached_results_are_kept_until_group_wait(void **state)
     (void)state;
     NEEDS(SLOTS >= 3);
     /* of each resource the newest is kept, where it has to be waited for */
-    const unsigned given_back = manual.backend.ops->poll_synchronizes ? 2 : 2 - LANES;
+    const unsigned given_back = manual.backend.ops->poll_synchronizes ? 2 : 2 - QUEUES;
     dynsel_submission submission;
     submit(NULL);
     submit(NULL);
@@ -452,14 +452,14 @@ static void wait_for_polled_work_skips_wait_if_poll_synchronizes(void **state)
 static void failed_start_frees_its_slot(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < LANES; i++) {
+    for (unsigned i = 0; i < QUEUES; i++) {
         atomic_store(&manual.queues[i].is_full, true);
     }
     for (unsigned i = 0; i < SLOTS + 1; i++) {
         assert_status(DYNSEL_E_AGAIN,
                       dynsel_try_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
     }
-    for (unsigned i = 0; i < LANES; i++) {
+    for (unsigned i = 0; i < QUEUES; i++) {
         atomic_store(&manual.queues[i].is_full, false);
     }
     submit(NULL);
@@ -530,7 +530,7 @@ static void inline_work_in_mixed_policy_waits_for_no_event(void **state)
 {
     (void)state;
 #if CONFIG_DYNSEL_BACKEND_INLINE
-    NEEDS(LANES >= 2);
+    NEEDS(QUEUES >= 2);
     int something = 0;
     dynsel_round_robin_policy mixed = {0};
     const dynsel_resource resources[] = {manual_resource(&manual, 2),

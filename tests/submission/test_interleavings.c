@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "stepping/step.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 #include "submission/slot.h"
 #include "test.h"
 
@@ -32,7 +32,7 @@ typedef struct handle {
     unsigned collected; /* waits that gave the status of the work */
     unsigned released;
     event *of;
-    /* Of deferred work. */
+    /* Of pending work. */
     uint32_t token;
     bool deferred;
     bool waits;
@@ -57,9 +57,9 @@ static struct world {
     unsigned told_ends;
     unsigned group_failures;
     unsigned doomed; /* ended without a start */
-    unsigned hooks;  /* calls for ends of deferred work */
+    unsigned hooks;  /* calls for ends of pending work */
     unsigned newest_end;
-    unsigned attached; /* lanes */
+    unsigned attached; /* queues */
     bool in_order;     /* the device ends work in its order */
     unsigned mistakes;
     const char *mistake;
@@ -343,34 +343,34 @@ static void progress(unsigned which)
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
-/* Deferred work: what a thread has read of it here stays so until its next atomic operation. */
+/* Pending work: what a thread has read of it here stays so until its next atomic operation. */
 
-static void start_deferred(handle *own)
+static void start_pending(handle *own)
 {
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(own->token));
     own->waits = false;
-    dynsel_deferred_take(slot);
+    dynsel_pending_take(slot);
     if (own->doomed) {
         world.doomed++;
-        dynsel_deferred_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEPENDENCY});
+        dynsel_pending_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEPENDENCY});
     } else {
-        expect(dynsel_deferred_start(slot) == DYNSEL_OK, "start of deferred work");
+        expect(dynsel_pending_start(slot) == DYNSEL_OK, "start of deferred work");
     }
 }
 
-static void start_all_deferred(void)
+static void start_all_pending(void)
 {
     for (unsigned i = 0; i < HANDLES; i++) {
         handle *own = &world.handles[i];
         const bool free =
             !own->follows || dynsel_stage_of(world.handles[0].token) != DYNSEL_STAGE_ACCEPTED;
         if (free && own->waits && (own->ready || own->doomed)) {
-            start_deferred(own);
+            start_pending(own);
         }
     }
 }
 
-static dynsel_status name_blocker(const dynsel_slot *slot, uint32_t *token)
+static dynsel_status name_dependency(const dynsel_slot *slot, uint32_t *token)
 {
     (void)slot;
     (void)token;
@@ -419,33 +419,34 @@ static bool holds_nothing(const dynsel_slot *slot)
     return false;
 }
 
-static void register_deferral(void)
+static void register_pending_ops(void)
 {
-    static const dynsel_deferral deferral = {.progress = start_all_deferred,
-                                             .blocker = name_blocker,
-                                             .ended = note_end,
-                                             .holds = holds_nothing,
-                                             .leave = leave_nothing,
-                                             .moved = note_move};
-    dynsel_deferral_register(&deferral);
+    static const dynsel_pending_ops pending_ops = {.progress = start_all_pending,
+                                                   .find_dependency = name_dependency,
+                                                   .ended = note_end,
+                                                   .holds = holds_nothing,
+                                                   .leave = leave_nothing,
+                                                   .moved = note_move};
+    dynsel_pending_register(&pending_ops);
 }
 
 static void defer(unsigned which)
 {
-    static const dynsel_manner manner = {.function = "defer", .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    static const dynsel_submit_options options = {.function = "defer",
+                                                  .deadline_ns = DYNSEL_DO_NOT_WAIT};
     handle *own = &world.handles[which];
     const dynsel_task task = DYNSEL_TASK(enqueue, own);
-    const dynsel_request request = {.manner = &manner, .policy = &world.policy, .task = &task};
+    const dynsel_request request = {.options = &options, .policy = &world.policy, .task = &task};
     dynsel_slot *slot = NULL;
-    register_deferral();
-    expect(dynsel_deferred_claim(&world.policy, &manner, &slot) == DYNSEL_OK &&
-               dynsel_deferred_choose(&request, slot) == DYNSEL_OK,
+    register_pending_ops();
+    expect(dynsel_pending_claim(&world.policy, &options, &slot) == DYNSEL_OK &&
+               dynsel_pending_choose(&request, slot) == DYNSEL_OK,
            "accept");
     own->token = slot->work.token;
     own->deferred = own->waits = world.in_order = true;
     own->submitted = 1;
-    dynsel_deferred_publish(slot, DYNSEL_SLOT_HANDLE, DYNSEL_COURSE_WAITS);
-    dynsel_deferred_hand_over(slot, &own->submission);
+    dynsel_pending_publish(slot, DYNSEL_SLOT_HANDLE, DYNSEL_INITIAL_WAITING);
+    dynsel_pending_publish_handle(slot, &own->submission);
 }
 
 static void defer_behind(unsigned which)
@@ -457,20 +458,21 @@ static void defer_behind(unsigned which)
 /* As a command group without a handle that is started at once, and fails in the caller. */
 static void start_in_vain(unsigned which)
 {
-    static const dynsel_manner manner = {.function = "start", .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    static const dynsel_submit_options options = {.function = "start",
+                                                  .deadline_ns = DYNSEL_DO_NOT_WAIT};
     handle *own = &world.handles[which];
     const dynsel_task task = DYNSEL_TASK(enqueue, own);
-    const dynsel_request request = {.manner = &manner, .policy = &world.policy, .task = &task};
+    const dynsel_request request = {.options = &options, .policy = &world.policy, .task = &task};
     dynsel_slot *slot = NULL;
-    register_deferral();
-    expect(dynsel_deferred_claim(&world.policy, &manner, &slot) == DYNSEL_OK &&
-               dynsel_deferred_choose(&request, slot) == DYNSEL_OK,
+    register_pending_ops();
+    expect(dynsel_pending_claim(&world.policy, &options, &slot) == DYNSEL_OK &&
+               dynsel_pending_choose(&request, slot) == DYNSEL_OK,
            "accept");
     own->token = slot->work.token;
     own->deferred = true;
     world.doomed++;
-    dynsel_deferred_publish(slot, 0, DYNSEL_COURSE_STARTS);
-    dynsel_deferred_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEPENDENCY});
+    dynsel_pending_publish(slot, 0, DYNSEL_INITIAL_STARTING);
+    dynsel_pending_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEPENDENCY});
 }
 
 static void end_other(unsigned which)
@@ -728,7 +730,7 @@ static void set_up(backend_kind kind, bool fails)
 static step_result step_program(backend_kind kind, bool fails)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    void *const memory[] = {&world, dynsel_slot_at(1), &dynsel_deferred_pending};
+    void *const memory[] = {&world, dynsel_slot_at(1), &dynsel_pending_count};
 #else
     void *const memory[] = {&world, dynsel_slot_at(1)};
 #endif

@@ -40,11 +40,11 @@ static void pending_work_stays_accepted_until_started(void **state)
 static void handle_of_pending_work_has_selected_resource(void **state)
 {
     (void)state;
-    world.choice = LANES - 1;
+    world.choice = QUEUES - 1;
     dynsel_submission submission;
     item *one = defer_work(&submission);
     assert_ptr_equal(dynsel_submission_policy(&submission), &world.policy);
-    assert_ptr_equal(dynsel_submission_resource(&submission), &world.policy.resources[LANES - 1]);
+    assert_ptr_equal(dynsel_submission_resource(&submission), &world.policy.resources[QUEUES - 1]);
     assert_int_equal(dynsel_submission_reason(&submission), DYNSEL_REASON_TURN);
     one->ready = true;
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
@@ -69,8 +69,8 @@ static void wait_waits_for_dependencies_first(void **state)
     const uint32_t first = start_work(NULL);
     item *const both[] = {defer_work(&submissions[0]), defer_work(&submissions[1])};
     const unsigned later = both[1] > both[0] ? 1 : 0;
-    both[0]->has_blocker = both[1]->has_blocker = true;
-    both[0]->blocker = both[1]->blocker = first;
+    both[0]->has_dependency = both[1]->has_dependency = true;
+    both[0]->dependency = both[1]->dependency = first;
     const uint32_t tokens[] = {first, token_of(both[1 - later]), token_of(both[later])};
     assert_status(DYNSEL_OK, dynsel_wait(&submissions[later]));
     assert_int_equal(ended_count, 3); /* the other was started before it, and runs in order */
@@ -99,7 +99,7 @@ static void start_on_full_queue_is_retried(void **state)
 static void pending_work_on_lost_resource_moves_elsewhere(void **state)
 {
     (void)state;
-    NEEDS(LANES == 2);
+    NEEDS(QUEUES == 2);
     dynsel_submission submission;
     defer_work(&submission)->ready = true;
     atomic_store(&manual.queues[0].refuses, true);
@@ -117,7 +117,7 @@ static void pending_work_without_resource_keeps_selection_and_fails(void **state
     (void)state;
     dynsel_submission submission;
     defer_work(&submission)->ready = true;
-    for (unsigned i = 0; i < LANES; i++) {
+    for (unsigned i = 0; i < QUEUES; i++) {
         atomic_store(&manual.queues[i].refuses, true);
     }
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_wait(&submission));
@@ -130,7 +130,7 @@ static void failure_before_start_keeps_its_details(void **state)
     (void)state;
     dynsel_submission submission;
     item *one = defer_work(&submission);
-    one->doomed = true;
+    one->will_fail = true;
     dynsel_progress();
     assert_int_equal(dynsel_stage_of(token_of(one)), DYNSEL_STAGE_OVER);
     assert_int_equal(ended_count, 1);
@@ -148,7 +148,7 @@ static void failure_before_start_keeps_its_details(void **state)
 static void detached_failure_before_start_reaches_group(void **state)
 {
     (void)state;
-    defer_work(NULL)->doomed = true;
+    defer_work(NULL)->will_fail = true;
     dynsel_progress();
     assert_int_equal(dynsel_get_in_flight_statistics().in_use, 0);
     assert_status(DYNSEL_E_DEPENDENCY, wait_group());
@@ -194,18 +194,18 @@ static void reference_is_refused_after_completion(void **state)
     (void)state;
     dynsel_submission submission;
     const uint32_t token = start_work(&submission);
-    assert_true(dynsel_deferred_pin(token));
-    dynsel_slot_drop(dynsel_slot_at(dynsel_slot_number_in(token)), DYNSEL_SLOT_PIN);
+    assert_true(dynsel_pending_ref(token));
+    dynsel_slot_unref(dynsel_slot_at(dynsel_slot_number_in(token)), DYNSEL_SLOT_REF);
     manual_complete(&manual, 0);
     dynsel_progress();
-    assert_false(dynsel_deferred_pin(token)); /* finished */
+    assert_false(dynsel_pending_ref(token)); /* finished */
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
-    assert_false(dynsel_deferred_pin(token)); /* free */
+    assert_false(dynsel_pending_ref(token)); /* free */
     item *next = NULL;
     do { /* used again */
         next = defer_work(&submission);
         next->ready = true;
-        assert_false(dynsel_deferred_pin(token));
+        assert_false(dynsel_pending_ref(token));
         assert_int_equal(dynsel_stage_of(token), DYNSEL_STAGE_OVER);
         assert_status(DYNSEL_OK, dynsel_wait(&submission));
     } while (next != &items[dynsel_slot_number_in(token)]);
@@ -219,17 +219,17 @@ static void reserved_reference_is_granted_beyond_waiter_limit(void **state)
     item *one = defer_work(&submission);
     const uint32_t token = token_of(one);
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
-    enum { WAITERS = DYNSEL_SLOT_PINS / DYNSEL_SLOT_PIN - 1 };
+    enum { WAITERS = DYNSEL_SLOT_REFS / DYNSEL_SLOT_REF - 1 };
     for (unsigned i = 0; i < WAITERS; i++) {
-        assert_true(dynsel_deferred_pin(token));
+        assert_true(dynsel_pending_ref(token));
     }
-    assert_true(dynsel_deferred_pin_reserved(token));
+    assert_true(dynsel_pending_ref_reserved(token));
     for (unsigned i = 0; i <= WAITERS; i++) {
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }
     one->ready = true;
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
-    assert_false(dynsel_deferred_pin_reserved(token));
+    assert_false(dynsel_pending_ref_reserved(token));
 }
 
 static void selection_can_be_withdrawn(void **state)
@@ -237,7 +237,7 @@ static void selection_can_be_withdrawn(void **state)
     (void)state;
     dynsel_slot *slot = choose(&DYNSEL_TASK(enqueue, NULL));
     const uint32_t token = slot->work.token;
-    dynsel_deferred_withdraw(slot);
+    dynsel_pending_withdraw(slot);
     dynsel_slot_unclaim(slot);
     assert_int_equal(world.told_submissions, 1);
     assert_int_equal(world.told_withdrawals, 1);
@@ -247,13 +247,13 @@ static void selection_can_be_withdrawn(void **state)
 static dynsel_status choose_with(uint64_t deadline_ns)
 {
     dynsel_slot *slot = NULL;
-    const dynsel_manner manner = {.function = "test", .deadline_ns = deadline_ns};
+    const dynsel_submit_options options = {.function = "test", .deadline_ns = deadline_ns};
     const dynsel_request request = {
-        .manner = &manner, .policy = &world.policy, .task = &DYNSEL_TASK(enqueue, NULL)};
-    assert_status(DYNSEL_OK, dynsel_deferred_claim(&world.policy, &manner, &slot));
-    const dynsel_status status = dynsel_deferred_choose(&request, slot);
+        .options = &options, .policy = &world.policy, .task = &DYNSEL_TASK(enqueue, NULL)};
+    assert_status(DYNSEL_OK, dynsel_pending_claim(&world.policy, &options, &slot));
+    const dynsel_status status = dynsel_pending_choose(&request, slot);
     if (status == DYNSEL_OK) {
-        dynsel_deferred_withdraw(slot);
+        dynsel_pending_withdraw(slot);
     }
     dynsel_slot_unclaim(slot);
     return status;
@@ -280,14 +280,14 @@ static void policy_refusal_status_is_returned(void **state)
     const dynsel_task_form forms[] = {{&other, enqueue}};
     const dynsel_task task = {.forms = forms, .form_count = 1};
     dynsel_slot *slot = NULL;
-    assert_status(DYNSEL_OK, dynsel_deferred_claim(&world.policy, &forever, &slot));
-    const dynsel_request request = {.manner = &forever, .policy = &world.policy, .task = &task};
-    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_deferred_choose(&request, slot));
+    assert_status(DYNSEL_OK, dynsel_pending_claim(&world.policy, &forever, &slot));
+    const dynsel_request request = {.options = &forever, .policy = &world.policy, .task = &task};
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_pending_choose(&request, slot));
     dynsel_slot_unclaim(slot);
     assert_int_equal(world.told_submissions, 0);
     world.insists = true;
-    assert_status(DYNSEL_OK, dynsel_deferred_claim(&world.policy, &forever, &slot));
-    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_deferred_choose(&request, slot));
+    assert_status(DYNSEL_OK, dynsel_pending_claim(&world.policy, &forever, &slot));
+    assert_status(DYNSEL_E_UNSUPPORTED, dynsel_pending_choose(&request, slot));
     dynsel_slot_unclaim(slot);
     assert_int_equal(world.told_submissions, 1);
     assert_int_equal(world.told_withdrawals, 1);
@@ -304,8 +304,8 @@ static void submit_without_free_slot_starts_pending_work(void **state)
     assert_status(DYNSEL_E_FULL, dynsel_try_submit(&world.policy, &task, NULL));
     assert_int_equal(atomic_load(&manual.starts), SLOTS);
     dynsel_slot *slot = NULL;
-    const dynsel_manner once = {.function = "test", .deadline_ns = DYNSEL_DO_NOT_WAIT};
-    assert_status(DYNSEL_E_FULL, dynsel_deferred_claim(&world.policy, &once, &slot));
+    const dynsel_submit_options once = {.function = "test", .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    assert_status(DYNSEL_E_FULL, dynsel_pending_claim(&world.policy, &once, &slot));
     for (unsigned i = 0; i < SLOTS; i++) {
         manual_complete(&manual, i);
     }
@@ -377,7 +377,7 @@ static void task_function_starts_no_pending_work(void **state)
     assert_status(DYNSEL_E_BUSY, dynsel_policy_deinit(&world.policy));
     assert_error_says("2 submissions");
     assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
-    other->doomed = true;
+    other->will_fail = true;
     assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
     stop_using_inline();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many threads that accept, start, wait for and release deferred work: every piece runs once and
- * ends once, what comes after another on its lane ends after it, and nothing is left over.
+ * Many threads that accept, start, wait for and release pending work: every piece runs once and
+ * ends once, what comes after another on its queue ends after it, and nothing is left over.
  */
 #include <dynsel/dynsel.h>
 
@@ -11,7 +11,7 @@
 #include "fakes/manual_backend.h"
 #include "random.h"
 #include "room.h"
-#include "submission/deferred.h"
+#include "submission/pending.h"
 #include "test.h"
 
 enum {
@@ -38,7 +38,8 @@ typedef struct item {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static item items[SLOTS + 1];
 
-static const dynsel_manner forever = {.function = "test", .deadline_ns = DYNSEL_WAIT_FOREVER};
+static const dynsel_submit_options forever = {.function = "test",
+                                              .deadline_ns = DYNSEL_WAIT_FOREVER};
 
 static void expect(bool good)
 {
@@ -54,40 +55,40 @@ static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_ev
 
 static const dynsel_task task = {.function = enqueue};
 
-/* On its own lane it may start behind it, elsewhere when that is over. Under the lock. */
+/* On its own queue it may start behind it, elsewhere when that is over. Under the lock. */
 static bool may_start(const item *one)
 {
     if (one->after == 0) {
         return true;
     }
     const item *before = &items[dynsel_slot_number_in(one->after - 1)];
-    const bool same_lane = before->token == one->after - 1 && before->index == one->index;
+    const bool same_queue = before->token == one->after - 1 && before->index == one->index;
     const dynsel_stage stage = dynsel_stage_of(one->after - 1);
-    return stage == DYNSEL_STAGE_OVER || (stage == DYNSEL_STAGE_STARTED && same_lane);
+    return stage == DYNSEL_STAGE_OVER || (stage == DYNSEL_STAGE_STARTED && same_queue);
 }
 
 static void wait_again(item *one, dynsel_slot *slot)
 {
     pthread_mutex_lock(&lock);
     one->index = slot->selection.index;
-    dynsel_deferred_put_back(slot);
+    dynsel_pending_put_back(slot);
     one->waits = true;
     pthread_mutex_unlock(&lock);
 }
 
 static void start(item *one, dynsel_slot *slot)
 {
-    dynsel_status status = dynsel_deferred_start(slot);
+    dynsel_status status = dynsel_pending_start(slot);
     if (status == DYNSEL_E_OUT_OF_SERVICE) {
         const dynsel_request request = {
-            .manner = &forever, .policy = &policy.policy, .task = &task};
-        status = dynsel_deferred_choose_again(&request, slot) == DYNSEL_OK ? DYNSEL_E_AGAIN
-                                                                           : DYNSEL_E_DEVICE;
+            .options = &forever, .policy = &policy.policy, .task = &task};
+        status = dynsel_pending_choose_again(&request, slot) == DYNSEL_OK ? DYNSEL_E_AGAIN
+                                                                          : DYNSEL_E_DEVICE;
     }
     if (status == DYNSEL_E_AGAIN) {
         wait_again(one, slot);
     } else if (status != DYNSEL_OK) {
-        dynsel_deferred_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEVICE});
+        dynsel_pending_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEVICE});
     }
 }
 
@@ -98,7 +99,7 @@ static void progress(void)
         item *one = &items[number];
         if (one->waits && may_start(one)) {
             one->waits = false;
-            dynsel_deferred_take(dynsel_slot_at(number));
+            dynsel_pending_take(dynsel_slot_at(number));
             pthread_mutex_unlock(&lock);
             start(one, dynsel_slot_at(number));
             pthread_mutex_lock(&lock);
@@ -107,7 +108,7 @@ static void progress(void)
     pthread_mutex_unlock(&lock);
 }
 
-static dynsel_status blocker(const dynsel_slot *slot, uint32_t *token)
+static dynsel_status dependency(const dynsel_slot *slot, uint32_t *token)
 {
     pthread_mutex_lock(&lock);
     const uint32_t after = items[dynsel_slot_number(slot)].after;
@@ -140,16 +141,16 @@ static bool hold_nothing(const dynsel_slot *slot)
     return false;
 }
 
-static const dynsel_deferral deferral = {.progress = progress,
-                                         .blocker = blocker,
-                                         .ended = note_end,
-                                         .holds = hold_nothing,
-                                         .leave = leave};
+static const dynsel_pending_ops pending_ops = {.progress = progress,
+                                               .find_dependency = dependency,
+                                               .ended = note_end,
+                                               .holds = hold_nothing,
+                                               .leave = leave};
 
 static dynsel_slot *claim(void)
 {
     dynsel_slot *slot = NULL;
-    while (dynsel_deferred_claim(&policy.policy, &forever, &slot) == DYNSEL_E_FULL) {
+    while (dynsel_pending_claim(&policy.policy, &forever, &slot) == DYNSEL_E_FULL) {
         sched_yield(); /* others are about to collect */
     }
     return slot;
@@ -159,22 +160,22 @@ static dynsel_slot *claim(void)
 static uint32_t accept(dynsel_submission *submission, uint32_t after)
 {
     dynsel_slot *slot = claim();
-    const dynsel_request request = {.manner = &forever, .policy = &policy.policy, .task = &task};
+    const dynsel_request request = {.options = &forever, .policy = &policy.policy, .task = &task};
     const uint32_t token = slot->work.token;
-    expect(dynsel_deferred_choose(&request, slot) == DYNSEL_OK);
+    expect(dynsel_pending_choose(&request, slot) == DYNSEL_OK);
     pthread_mutex_lock(&lock);
     item *one = &items[dynsel_slot_number_in(token)];
     *one = (item){.token = token, .index = slot->selection.index, .after = after};
     const bool starts = may_start(one);
     one->waits = !starts;
-    dynsel_deferred_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0,
-                            starts ? DYNSEL_COURSE_STARTS : DYNSEL_COURSE_WAITS);
+    dynsel_pending_publish(slot, submission != NULL ? DYNSEL_SLOT_HANDLE : 0,
+                           starts ? DYNSEL_INITIAL_STARTING : DYNSEL_INITIAL_WAITING);
     pthread_mutex_unlock(&lock);
     if (starts) {
         start(one, slot);
     }
     if (submission != NULL) {
-        dynsel_deferred_hand_over(slot, submission);
+        dynsel_pending_publish_handle(slot, submission);
     }
     atomic_fetch_add(&accepted, 1);
     return token;
@@ -265,7 +266,7 @@ static void pending_work_of_threads_runs_once_in_order(void **state)
         atomic_store(&accepted, 0);
         atomic_store(&ended, 0);
         atomic_store(&stop, false);
-        dynsel_deferral_register(&deferral);
+        dynsel_pending_register(&pending_ops);
         dynsel_resource resources[QUEUES];
         for (unsigned i = 0; i < QUEUES; i++) {
             resources[i] = manual_resource(&manual, i);

@@ -22,11 +22,11 @@ static void backend_group_wait_starts_and_completes_pending_work(void **state)
 {
     (void)state;
     NEEDS(SLOTS >= 3);
-    world.choice = LANES - 1;
+    world.choice = QUEUES - 1;
     defer_work(NULL)->ready = true;
     item *last = defer_work(NULL);
-    last->has_blocker = true;
-    last->blocker = start_work(NULL);
+    last->has_dependency = true;
+    last->dependency = start_work(NULL);
     dynsel_backend other = {.ops = manual.backend.ops};
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_backend_submission_group(&other)));
     assert_int_equal(ended_count, 0);
@@ -59,7 +59,7 @@ static void submit_that_would_deadlock_on_slots_is_full(void **state)
 {
     (void)state;
     dynsel_submission submission;
-    defer_work(&submission)->doomed = true;
+    defer_work(&submission)->will_fail = true;
     dynsel_progress(); /* finished, and nobody collects it */
     for (unsigned i = 1; i < SLOTS; i++) {
         defer_work(NULL)->blocked_by_caller = true;
@@ -87,8 +87,8 @@ static void bounded_wait_for_pending_work_times_out(void **state)
     item *one = defer_work(&submission);
     assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, 200000));
     assert_error_says("was not complete in time");
-    one->has_blocker = true;
-    one->blocker = first;
+    one->has_dependency = true;
+    one->dependency = first;
     assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, 200000));
     assert_int_equal(atomic_load(&manual.waits), 0);
     assert_true(dynsel_invariants_hold(&world.policy));
@@ -148,7 +148,7 @@ static void work_of_one_queue_completes_in_queue_order(void **state)
     }
 }
 
-/* The slots are not in the order of the lane. */
+/* The slots are not in the order of the queue. */
 static void backend_group_wait_completes_work_in_queue_order(void **state)
 {
     (void)state;

@@ -47,7 +47,7 @@ void places_check(void)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
         const dynsel_buffer_record *const record = &dynsel_buffers[i];
-        assert_int_equal(DYNSEL_NO_FETCH, record->fetch.state);
+        assert_int_equal(DYNSEL_NO_COPY_OUT, record->copy_out.state);
         for (uint32_t d = 1; d <= CONFIG_DYNSEL_MAX_DOMAINS && !dynsel_buffer_is(record, 0); d++) {
             check_copy(record, d);
         }

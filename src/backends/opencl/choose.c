@@ -117,7 +117,7 @@ static void choose_among(const dynsel_opencl_table *table, const alternative *te
 }
 
 /* Two alternatives may have chosen the same physical device through different platforms. */
-static void settle(const dynsel_opencl_table *table, dynsel_opencl_choice *choice)
+static void finish_choice(const dynsel_opencl_table *table, dynsel_opencl_choice *choice)
 {
     uint64_t kept = 0;
     for (uint32_t i = 0; i < table->found; i++) {
@@ -149,5 +149,5 @@ void dynsel_opencl_choose(const dynsel_opencl_table *table, const dynsel_opencl_
         choose_among(table, &terms, choice);
         begin = terms.end;
     }
-    settle(table, choice);
+    finish_choice(table, choice);
 }

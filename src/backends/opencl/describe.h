@@ -20,7 +20,7 @@ const char *dynsel_opencl_read_answer(cl_device_id device, cl_device_info what);
 /* The place of that answer, for other questions. Under the lock. */
 char *dynsel_opencl_room_for_answer(size_t *bytes);
 
-/* "cpu", "gpu", ... for people. Static text. */
+/* "cpu", "gpu", ... for display. Static text. */
 const char *dynsel_opencl_type_name(cl_device_type type);
 
 #endif

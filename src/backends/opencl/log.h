@@ -12,7 +12,7 @@
 void dynsel_opencl_keep_log(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
                             cl_program program);
 
-/* The log that was kept, for people; NULL: it was empty, or is that of another kernel by now. */
+/* The log that was kept, for display; NULL: it was empty, or is that of another kernel by now. */
 const char *dynsel_opencl_log_of(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel);
 
 /* Those of all devices. */

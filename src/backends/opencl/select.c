@@ -185,22 +185,22 @@ dynsel_status dynsel_opencl_select(const char *selector, dynsel_resource *resour
     return DYNSEL_OK;
 }
 
-/* The verdict for people, on one line. */
+/* The verdict for display, on one line. */
 typedef struct reason {
     char text[2 * DYNSEL_OPENCL_NAME_BYTES];
 } reason;
 
-static void say(reason *why, const char *text)
+static void append(reason *why, const char *text)
 {
     dynsel_text_append(why->text, sizeof(why->text), dynsel_text_slice_of(text));
 }
 
 static void say_failure(reason *why, const char *text, const char *function, cl_int code)
 {
-    say(why, text);
-    say(why, function);
-    say(why, ": ");
-    say(why, dynsel_opencl_code_name(code));
+    append(why, text);
+    append(why, function);
+    append(why, ": ");
+    append(why, dynsel_opencl_code_name(code));
 }
 
 /* The platform through which the same physical device is chosen. */
@@ -220,33 +220,33 @@ static void explain(reason *why, const dynsel_opencl_entry *entry,
 {
     switch (choice->verdicts[entry - table->entries]) {
     case DYNSEL_OPENCL_CHOSEN:
-        say(why, "the selector fits");
-        say(why, entry->has_compiler ? "" : "; it has no compiler, only binaries run");
+        append(why, "the selector fits");
+        append(why, entry->has_compiler ? "" : "; it has no compiler, only binaries run");
         break;
     case DYNSEL_OPENCL_DUPLICATE:
-        say(why, "the same physical device counts through platform ");
-        say(why, platform_of_twin(entry, choice));
+        append(why, "the same physical device counts through platform ");
+        append(why, platform_of_twin(entry, choice));
         break;
     case DYNSEL_OPENCL_EMULATOR:
-        say(why, "it is an emulator, and the selector has no term `emulator`");
+        append(why, "it is an emulator, and the selector has no term `emulator`");
         break;
     case DYNSEL_OPENCL_UNAVAILABLE:
         if (entry->available) {
             say_failure(why, "it could not be opened: ", entry->failed_function,
                         entry->failed_code);
         } else {
-            say(why, "its driver says that it is not available");
+            append(why, "its driver says that it is not available");
         }
         break;
     case DYNSEL_OPENCL_TOO_OLD:
-        say(why, entry->too_old);
+        append(why, entry->too_old);
         break;
     case DYNSEL_OPENCL_LOST:
         say_failure(why, "it was lost: ", entry->failed_function, entry->failed_code);
         break;
     case DYNSEL_OPENCL_NOT_SELECTED:
     case DYNSEL_OPENCL_NO_DEVICE:
-        say(why, "the selector does not fit");
+        append(why, "the selector does not fit");
         break;
     }
 }
@@ -281,7 +281,7 @@ static void visit_empty_platform(const dynsel_opencl_platform *platform,
 {
     reason why = {""};
     if (platform->code == CL_SUCCESS || platform->code == CL_DEVICE_NOT_FOUND) {
-        say(&why, "the platform has no device");
+        append(&why, "the platform has no device");
     } else {
         say_failure(&why, "the platform does not list its devices: ", "clGetDeviceIDs",
                     platform->code);

@@ -93,7 +93,7 @@ typedef struct dynsel_opencl_entry {
 #endif
     dynsel_opencl_place place;
     char name[DYNSEL_OPENCL_NAME_BYTES];  /* as the driver says it */
-    char label[DYNSEL_OPENCL_NAME_BYTES]; /* the same for people */
+    char label[DYNSEL_OPENCL_NAME_BYTES]; /* the same for display */
     char vendor[DYNSEL_OPENCL_TEXT_BYTES];
     char driver_version[DYNSEL_OPENCL_TEXT_BYTES];
     char version[DYNSEL_OPENCL_TEXT_BYTES];

@@ -36,7 +36,7 @@ static uint32_t version_of(const char *text)
     return text != NULL && (*text == ' ' || *text == '\0') ? major << 16 | minor : 0;
 }
 
-static void say(dynsel_opencl_entry *entry, const char *text)
+static void append(dynsel_opencl_entry *entry, const char *text)
 {
     dynsel_text_append(entry->too_old, sizeof(entry->too_old), dynsel_text_slice_of(text));
 }
@@ -61,14 +61,14 @@ void dynsel_opencl_judge_version(dynsel_opencl_entry *entry)
         return;
     }
     if (device == 0) {
-        say(entry, "its driver does not tell which OpenCL it has (");
-        say(entry, entry->version);
+        append(entry, "its driver does not tell which OpenCL it has (");
+        append(entry, entry->version);
     } else {
-        say(entry,
-            device < NEEDED ? "its OpenCL is too old (" : "its platform's OpenCL is too old (");
-        say(entry, device < NEEDED ? entry->version : of_platform);
+        append(entry,
+               device < NEEDED ? "its OpenCL is too old (" : "its platform's OpenCL is too old (");
+        append(entry, device < NEEDED ? entry->version : of_platform);
     }
-    say(entry, "), and 1.2 is needed: update the driver");
+    append(entry, "), and 1.2 is needed: update the driver");
     part_braces(entry->too_old);
 }
 

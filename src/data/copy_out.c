@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/fetch.h"
+#include "data/copy_out.h"
 
 #include "base/fail.h"
 #include "data/buffers.h"
@@ -15,63 +15,63 @@ static void lose(dynsel_buffer_record *record, uint32_t domain)
     record->copies[domain - 1].lost = true;
 }
 
-static bool is_lost(const dynsel_fetch *fetch)
+static bool is_lost(const dynsel_copy_out *copy_out)
 {
-    dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
+    dynsel_backend *const backend = dynsel_domains[copy_out->domain - 1].backend;
     const dynsel_memory_ops *const ops = backend->ops->memory;
-    return ops->is_lost != NULL && ops->is_lost(backend, fetch->own);
+    return ops->is_lost != NULL && ops->is_lost(backend, copy_out->own);
 }
 
 static void end_well(dynsel_buffer_record *record)
 {
-    if (record->fetch.contents) {
+    if (record->copy_out.contents) {
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, true);
         dynsel_readback_end(record);
     }
-    record->fetch_failures = 0;
-    record->fetch_refused = 0;
-    record->fetch.state = DYNSEL_NO_FETCH;
+    record->copy_out_failures = 0;
+    record->copy_out_refused = 0;
+    record->copy_out.state = DYNSEL_NO_COPY_OUT;
 }
 
 /* The copy is as good as before, unless its device is lost. again: another try may help. */
 static void end_failed(dynsel_buffer_record *record, const dynsel_error *failure, bool again)
 {
-    const uint32_t domain = record->fetch.domain;
+    const uint32_t domain = record->copy_out.domain;
     const dynsel_memory *const memory = &record->copies[domain - 1].memory;
-    record->fetch_failure = *failure;
-    record->fetch_failures++;
-    if (is_lost(&record->fetch)) {
+    record->copy_out_failure = *failure;
+    record->copy_out_failures++;
+    if (is_lost(&record->copy_out)) {
         lose(record, domain);
-        record->fetch_failures = 0;
-    } else if (!again || record->fetch_failures == DYNSEL_FETCH_ATTEMPTS) {
-        record->fetch_refused = (uint8_t)domain;
-        record->fetch_failures = 0;
+        record->copy_out_failures = 0;
+    } else if (!again || record->copy_out_failures == DYNSEL_FETCH_ATTEMPTS) {
+        record->copy_out_refused = (uint8_t)domain;
+        record->copy_out_failures = 0;
     }
     if (memory->shared && memory->mapping == DYNSEL_UNMAPPED &&
         dynsel_is_valid(&record->validity, domain)) {
         /* it may have been the host's to be read */
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
     }
-    record->fetch.state = DYNSEL_NO_FETCH;
+    record->copy_out.state = DYNSEL_NO_COPY_OUT;
 }
 
-bool dynsel_fetch_look(dynsel_buffer_record *record)
+bool dynsel_copy_out_look(dynsel_buffer_record *record)
 {
-    if (record->fetch.state != DYNSEL_FETCH_RUNS) {
+    if (record->copy_out.state != DYNSEL_COPY_OUT_RUNS) {
         return false;
     }
-    const dynsel_fetch *const fetch = &record->fetch;
-    dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
+    const dynsel_copy_out *const copy_out = &record->copy_out;
+    dynsel_backend *const backend = dynsel_domains[copy_out->domain - 1].backend;
     const dynsel_backend_ops *const ops = backend->ops;
-    const dynsel_resource where = {.backend = backend, .handle = fetch->own};
-    dynsel_work work = {.where = &where, .own = fetch->own, .done = fetch->done};
+    const dynsel_resource where = {.backend = backend, .handle = copy_out->own};
+    dynsel_work work = {.where = &where, .own = copy_out->own, .done = copy_out->done};
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_status status = ops->poll(backend, &work);
     if (status == DYNSEL_OK && !ops->poll_synchronizes) {
         status = ops->wait(backend, &work);
     }
     if (status == DYNSEL_E_AGAIN) {
-        dynsel_readback_goes_on(&record->fetch);
+        dynsel_readback_goes_on(&record->copy_out);
         return false;
     }
     const dynsel_error failure = dynsel_details_of(status, failures_before);
@@ -79,7 +79,7 @@ bool dynsel_fetch_look(dynsel_buffer_record *record)
     if (status == DYNSEL_OK) {
         end_well(record);
     } else {
-        record->copies[fetch->domain - 1].memory.mapping =
+        record->copies[copy_out->domain - 1].memory.mapping =
             DYNSEL_UNMAPPED; /* it has not changed hands */
         end_failed(record, &failure, true);
     }
@@ -89,7 +89,7 @@ bool dynsel_fetch_look(dynsel_buffer_record *record)
 static void count(dynsel_buffer_record *record)
 {
     dynsel_movement *const movements[] = {&record->movement,
-                                          &dynsel_domains[record->fetch.domain - 1].movement};
+                                          &dynsel_domains[record->copy_out.domain - 1].movement};
     for (uint32_t i = 0; i < 2; i++) {
         movements[i]->bytes_out += record->bytes;
         movements[i]->copies_out++;
@@ -101,37 +101,37 @@ static void count(dynsel_buffer_record *record)
 static void give_up(dynsel_buffer_record *record)
 {
     dynsel_given_copy given;
-    dynsel_copy_take(record, record->fetch.domain, &given);
-    dynsel_brief_lock_release(&dynsel_memory_lock);
+    dynsel_copy_take(record, record->copy_out.domain, &given);
+    dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_copy_release(&given);
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
-    record->fetch.state = DYNSEL_NO_FETCH;
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    record->copy_out.state = DYNSEL_NO_COPY_OUT;
 }
 
 /* While the lock is not held the state is that of this thread alone. */
-void dynsel_fetch_begin(dynsel_buffer_record *record)
+void dynsel_copy_out_begin(dynsel_buffer_record *record)
 {
-    dynsel_fetch *const fetch = &record->fetch;
-    if (fetch->gives_up) {
+    dynsel_copy_out *const copy_out = &record->copy_out;
+    if (copy_out->gives_up) {
         give_up(record);
         return;
     }
-    dynsel_backend *const backend = dynsel_domains[fetch->domain - 1].backend;
-    dynsel_memory *const memory = &record->copies[fetch->domain - 1].memory;
-    fetch->done = (dynsel_event){.native = NULL};
-    dynsel_brief_lock_release(&dynsel_memory_lock);
-    dynsel_readback_begin(fetch);
+    dynsel_backend *const backend = dynsel_domains[copy_out->domain - 1].backend;
+    dynsel_memory *const memory = &record->copies[copy_out->domain - 1].memory;
+    copy_out->done = (dynsel_event){.native = NULL};
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    dynsel_readback_begin(copy_out);
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const dynsel_status status = backend->ops->memory->fetch(
-        backend, fetch->own, memory, fetch->contents, fetch->to_write, &fetch->done);
+        backend, copy_out->own, memory, copy_out->contents, copy_out->to_write, &copy_out->done);
     const dynsel_error failure = dynsel_details_of(status, failures_before);
 
-    dynsel_brief_lock_acquire(&dynsel_memory_lock);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     if (status == DYNSEL_OK && !memory->shared) {
         count(record);
     }
-    if (status == DYNSEL_OK && fetch->done.native != NULL) {
-        fetch->state = DYNSEL_FETCH_RUNS;
+    if (status == DYNSEL_OK && copy_out->done.native != NULL) {
+        copy_out->state = DYNSEL_COPY_OUT_RUNS;
     } else if (status == DYNSEL_OK) {
         end_well(record);
     } else {

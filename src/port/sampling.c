@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "port/now_and_then.h"
+#include "port/sampling.h"
 
 enum { PLACE_BITS = 8 }; /* of countdown_place; its upper ones are the place */
 
@@ -17,12 +17,12 @@ static void begin(dynsel_thread *thread, const void *subject, uint32_t bits, uin
     thread->countdown_length = (uint8_t)(1u << bits); /* as if it were a whole one */
 }
 
-void dynsel_count_from_start(const void *subject, uint32_t bits)
+void dynsel_sampling_begin(const void *subject, uint32_t bits)
 {
     begin(dynsel_this_thread(), subject, bits, (1u << bits) - 1);
 }
 
-void dynsel_count_on(uint32_t bits)
+void dynsel_sampling_continue(uint32_t bits)
 {
     dynsel_thread *thread = dynsel_this_thread();
     const uint32_t last = (1u << bits) - 1;
@@ -33,7 +33,7 @@ void dynsel_count_on(uint32_t bits)
     thread->countdown_length = (uint8_t)(thread->countdown + 1);
 }
 
-void dynsel_count_from_somewhere(const void *subject, uint32_t bits)
+void dynsel_sampling_begin_anywhere(const void *subject, uint32_t bits)
 {
     dynsel_thread *thread = dynsel_this_thread();
     begin(thread, subject, bits, scatter(thread->countdowns++) >> (32 - bits));

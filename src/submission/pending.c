@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "submission/deferred.h"
+#include "submission/pending.h"
 
 #include "base/fail.h"
 #include "policy/policy.h"
@@ -9,18 +9,18 @@
 #include "submission/finish.h"
 #include "submission/handle.h"
 #include "submission/in_flight.h"
-#include "submission/lane.h"
+#include "submission/queue.h"
 #include "submission/start.h"
 
-dynsel_status dynsel_deferred_claim(dynsel_policy *policy, const dynsel_manner *manner,
-                                    dynsel_slot **slot)
+dynsel_status dynsel_pending_claim(dynsel_policy *policy, const dynsel_submit_options *options,
+                                   dynsel_slot **slot)
 {
-    const dynsel_request request = {.manner = manner, .policy = policy};
+    const dynsel_request request = {.options = options, .policy = policy};
     const dynsel_status status = dynsel_in_flight_claim(&request, slot);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;
     }
-    (*slot)->deferred = true;
+    (*slot)->can_be_pending = true;
     (*slot)->work.done = (dynsel_event){.native = NULL};
     return DYNSEL_OK;
 }
@@ -30,7 +30,7 @@ static inline dynsel_status choose(const dynsel_request *request, dynsel_selecti
                                    dynsel_task_fn *function)
 {
     const dynsel_status status =
-        dynsel_choose(request->manner, request->policy, request->task, chosen, true);
+        dynsel_choose(request->options, request->policy, request->task, chosen, true);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;
     }
@@ -46,7 +46,7 @@ static void follow_choice(dynsel_slot *slot, dynsel_task_fn function)
     dynsel_selection *const chosen = &slot->selection;
     const dynsel_policy *const policy = chosen->policy;
     slot->work.where = &policy->resources[chosen->index];
-    slot->work.own = policy->lanes[chosen->index].own;
+    slot->work.own = policy->queues[chosen->index].own;
     slot->work.function = function;
     slot->work.wants = chosen->wants;
     dynsel_word_store_relaxed(&slot->choice, dynsel_choice(chosen->index, chosen->reason));
@@ -68,20 +68,20 @@ static void take_choice(dynsel_slot *slot, const dynsel_selection *chosen, dynse
     follow_choice(slot, function);
 }
 
-dynsel_status dynsel_deferred_choose(const dynsel_request *request, dynsel_slot *slot)
+dynsel_status dynsel_pending_choose(const dynsel_request *request, dynsel_slot *slot)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_task_fn function = NULL;
     dynsel_status status = choose(request, &slot->selection, &function);
     for (uint32_t round = 0; !DYNSEL_LIKELY(status != DYNSEL_E_AGAIN); round++) {
-        status = dynsel_wait_for_resource(request->manner, round);
+        status = dynsel_wait_for_resource(request->options, round);
         if (status != DYNSEL_OK) {
             break;
         }
         status = choose(request, &slot->selection, &function);
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        return dynsel_pass_on(request->manner, status, failures_before);
+        return dynsel_pass_on(request->options, status, failures_before);
     }
     slot->work.args = request->task->args;
     slot->work.error.status = DYNSEL_OK;
@@ -89,7 +89,7 @@ dynsel_status dynsel_deferred_choose(const dynsel_request *request, dynsel_slot 
     return DYNSEL_OK;
 }
 
-void dynsel_deferred_withdraw(dynsel_slot *slot)
+void dynsel_pending_withdraw(dynsel_slot *slot)
 {
     dynsel_tell_withdrawal(&slot->selection);
 }
@@ -105,31 +105,31 @@ static inline void tell_progress_thread(void)
 static void enter_pending(dynsel_slot *slot)
 {
     slot->counted = true;
-    (void)dynsel_word_add_synchronized(&dynsel_deferred_pending, 1);
+    (void)dynsel_word_add_synchronized(&dynsel_pending_count, 1);
 }
 
 static void leave_pending(bool counted)
 {
     if (!DYNSEL_LIKELY(!counted)) {
-        (void)dynsel_word_add_synchronized(&dynsel_deferred_pending, (uint32_t)-1);
+        (void)dynsel_word_add_synchronized(&dynsel_pending_count, (uint32_t)-1);
     }
 }
 
-void dynsel_deferred_publish(dynsel_slot *slot, uint32_t keepers, dynsel_course course)
+void dynsel_pending_publish(dynsel_slot *slot, uint32_t references, dynsel_initial_state initial)
 {
     slot->counted = false;
-    if (course != DYNSEL_COURSE_STARTS) {
+    if (initial != DYNSEL_INITIAL_STARTING) {
         enter_pending(slot);
     }
     dynsel_slot_publish(
-        slot,
-        (course == DYNSEL_COURSE_WAITS ? DYNSEL_SLOT_WAITING : DYNSEL_SLOT_STARTING) | keepers);
-    if (course == DYNSEL_COURSE_WAITS) {
+        slot, (initial == DYNSEL_INITIAL_WAITING ? DYNSEL_SLOT_WAITING : DYNSEL_SLOT_STARTING) |
+                  references);
+    if (initial == DYNSEL_INITIAL_WAITING) {
         tell_progress_thread();
     }
 }
 
-void dynsel_deferred_hand_over(const dynsel_slot *slot, dynsel_submission *submission)
+void dynsel_pending_publish_handle(const dynsel_slot *slot, dynsel_submission *submission)
 {
     const uint32_t choice = dynsel_word_load_relaxed(&slot->choice);
     const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
@@ -138,12 +138,12 @@ void dynsel_deferred_hand_over(const dynsel_slot *slot, dynsel_submission *submi
                           DYNSEL_SUBMISSION_IN_SLOT - 1 + dynsel_slot_number(slot));
 }
 
-void dynsel_deferred_take(dynsel_slot *slot)
+void dynsel_pending_take(dynsel_slot *slot)
 {
     (void)dynsel_marked_add(&slot->word, DYNSEL_SLOT_STARTING - DYNSEL_SLOT_WAITING);
 }
 
-void dynsel_deferred_put_back(dynsel_slot *slot)
+void dynsel_pending_put_back(dynsel_slot *slot)
 {
     if (!slot->counted) {
         enter_pending(slot);
@@ -153,26 +153,26 @@ void dynsel_deferred_put_back(dynsel_slot *slot)
     tell_progress_thread();
 }
 
-/* Ends work that needs no lane. started: the resource has run it. */
+/* Ends work that needs no queue. started: the resource has run it. */
 static void end(dynsel_slot *slot, bool started)
 {
     const bool counted = slot->counted;
     dynsel_slot_begin_end(slot);
-    dynsel_deferral_known->ended(slot);
+    dynsel_pending_operations->ended(slot);
     if (started) {
         dynsel_finish(slot->selection.policy, &slot->selection, slot->work.error.status,
-                      dynsel_time_at_once(&slot->work));
+                      dynsel_direct_time(&slot->work));
     } else {
         dynsel_tell_end(&slot->selection, slot->work.error.status, 0);
     }
     dynsel_slot_end(slot);
-    dynsel_deferred_moved(slot);
+    dynsel_pending_moved(slot);
     leave_pending(counted);
 }
 
-static void prepare(dynsel_slot *slot, const dynsel_lane *lane)
+static void prepare(dynsel_slot *slot, const dynsel_queue *queue)
 {
-    slot->work.lane_tail = dynsel_lane_tail(lane);
+    slot->work.queue_tail = dynsel_queue_tail(queue);
     if ((slot->work.wants & DYNSEL_TASK_TIME) != 0) {
         slot->work.began = false;
         slot->work.ended_ns = 0;
@@ -180,16 +180,16 @@ static void prepare(dynsel_slot *slot, const dynsel_lane *lane)
     }
 }
 
-/* It has its place in the lane before others can see that it is started and start what comes
- * after it: the lane's order is that of the starts then. Until then nobody takes it off. */
-static inline void enter_lane(dynsel_lane *lane, dynsel_slot *slot)
+/* It has its place in the queue before others can see that it is started and start what comes after
+ * it: the queue's order is that of the starts then. Until then nobody takes it off. */
+static inline void enter_queue(dynsel_queue *queue, dynsel_slot *slot)
 {
     const bool counted = slot->counted;
-    slot->queued = !dynsel_lane_is_empty(lane);
-    dynsel_lane_append(lane, slot);
+    slot->queued = !dynsel_queue_is_empty(queue);
+    dynsel_queue_append(queue, slot);
     (void)dynsel_marked_add(&slot->word,
                             DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING - DYNSEL_SLOT_STARTING);
-    dynsel_deferred_moved(slot);
+    dynsel_pending_moved(slot);
     leave_pending(counted);
 }
 
@@ -197,17 +197,17 @@ enum { LOOKS_LEFT_OUT = 31 };
 
 /* Some resources run work in the caller: then it is over by now, and best ends while all that it
  * used is near. Where that is not so, it is not tried for a while. */
-static inline bool pass(dynsel_lane *lane, dynsel_slot *slot)
+static inline bool pass(dynsel_queue *queue, dynsel_slot *slot)
 {
     dynsel_thread *const thread = dynsel_this_thread();
-    if (!dynsel_lane_is_empty(lane) || slot->work.wants != 0 || slot->counted) {
+    if (!dynsel_queue_is_empty(queue) || slot->work.wants != 0 || slot->counted) {
         return false;
     }
     if (thread->looks_left_out != 0) {
         thread->looks_left_out--;
         return false;
     }
-    const bool passed = dynsel_lane_pass(lane, slot);
+    const bool passed = dynsel_queue_pass(queue, slot);
     thread->looks_left_out = passed ? 0 : LOOKS_LEFT_OUT;
     return passed;
 }
@@ -216,21 +216,21 @@ static inline bool pass(dynsel_lane *lane, dynsel_slot *slot)
  * event, at the end of that. */
 DYNSEL_RARE static bool is_held(dynsel_slot *slot)
 {
-    const bool held = dynsel_deferral_known->holds(slot);
+    const bool held = dynsel_pending_operations->holds(slot);
     if (held && slot->work.done.native == NULL) {
-        dynsel_lane_note_result(slot->selection.policy, slot->selection.index,
-                                slot->work.error.status);
+        dynsel_health_note_result(slot->selection.policy, slot->selection.index,
+                                  slot->work.error.status);
     }
     return held;
 }
 
-dynsel_status dynsel_deferred_start(dynsel_slot *slot)
+dynsel_status dynsel_pending_start(dynsel_slot *slot)
 {
     dynsel_policy *policy = slot->selection.policy;
     const uint32_t index = slot->selection.index;
     dynsel_backend *backend = policy->resources[index].backend;
     const dynsel_backend_ops *ops = backend->ops;
-    prepare(slot, &policy->lanes[index]);
+    prepare(slot, &policy->queues[index]);
     const dynsel_status status = ops->start(backend, &slot->work);
     if (status != DYNSEL_OK) {
         return status;
@@ -244,9 +244,9 @@ dynsel_status dynsel_deferred_start(dynsel_slot *slot)
         return slot->work.error.status;
     }
     if (ops->marks_completion || slot->work.done.native != NULL) {
-        dynsel_lane *const lane = &policy->lanes[index];
-        if (ops->marks_completion || !pass(lane, slot)) {
-            enter_lane(lane, slot);
+        dynsel_queue *const queue = &policy->queues[index];
+        if (ops->marks_completion || !pass(queue, slot)) {
+            enter_queue(queue, slot);
         }
         return DYNSEL_OK;
     }
@@ -255,49 +255,49 @@ dynsel_status dynsel_deferred_start(dynsel_slot *slot)
 }
 
 /* The old choice is taken back only when there is another. */
-dynsel_status dynsel_deferred_choose_again(const dynsel_request *request, dynsel_slot *slot)
+dynsel_status dynsel_pending_choose_again(const dynsel_request *request, dynsel_slot *slot)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    dynsel_lane_retire(request->policy, slot->selection.index);
+    dynsel_health_retire(request->policy, slot->selection.index);
     dynsel_selection chosen;
     dynsel_task_fn function = NULL;
     const dynsel_status status = choose(request, &chosen, &function);
     if (status != DYNSEL_OK) {
-        return dynsel_pass_on(request->manner, status, failures_before);
+        return dynsel_pass_on(request->options, status, failures_before);
     }
     dynsel_tell_withdrawal(&slot->selection);
     take_choice(slot, &chosen, function);
     return DYNSEL_OK;
 }
 
-void dynsel_deferred_fail(dynsel_slot *slot, const dynsel_error *error)
+void dynsel_pending_fail(dynsel_slot *slot, const dynsel_error *error)
 {
     slot->work.error = *error;
     if (slot->work.done.native == NULL) {
         end(slot, false);
     } else {
-        enter_lane(&slot->selection.policy->lanes[slot->selection.index], slot);
+        enter_queue(&slot->selection.policy->queues[slot->selection.index], slot);
     }
 }
 
 #if CONFIG_DYNSEL_PROGRESS_THREAD
-bool dynsel_deferred_help(uint64_t deadline_ns, uint32_t round)
+bool dynsel_pending_help(uint64_t deadline_ns, uint32_t round)
 {
-    if (dynsel_word_load_acquire(&dynsel_deferred_pending) == 0) {
+    if (dynsel_word_load_acquire(&dynsel_pending_count) == 0) {
         return false;
     }
     dynsel_in_flight_reap();
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
-        if (!dynsel_slot_pin(slot, 0)) {
+        if (!dynsel_slot_ref(slot, 0)) {
             continue;
         }
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
         const bool waits = dynsel_slot_state(word) == DYNSEL_SLOT_WAITING;
         if (waits) {
-            (void)dynsel_wait_for_blocker(slot, deadline_ns, round);
+            (void)dynsel_wait_for_dependency(slot, deadline_ns, round);
         }
-        dynsel_slot_drop(slot, DYNSEL_SLOT_PIN);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
         if (waits) {
             return true;
         }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "submission/pending_ops.h"
+
+#include "port/thread.h"
+
+const dynsel_pending_ops *dynsel_pending_operations;
+static dynsel_word registered; /* then it is visible, too */
+
+dynsel_word dynsel_pending_count;
+
+void dynsel_pending_register(const dynsel_pending_ops *pending_ops)
+{
+    if (dynsel_pending_operations == NULL) {
+        dynsel_pending_operations = pending_ops;
+        dynsel_word_store_release(&registered, 1);
+    }
+}
+
+void dynsel_pending_tell_end(struct dynsel_slot *slot)
+{
+    dynsel_pending_operations->ended(slot);
+}
+
+void dynsel_pending_tell_watchers(struct dynsel_slot *slot)
+{
+    dynsel_pending_operations->moved(slot);
+}
+
+void dynsel_pending_leave(const dynsel_policy *policy)
+{
+    if (dynsel_word_load_acquire(&registered) != 0) {
+        dynsel_pending_operations->leave(policy);
+    }
+}
+
+void dynsel_pending_progress_now(void)
+{
+    if (dynsel_this_thread()->task_depth == 0) {
+        dynsel_pending_operations->progress();
+    }
+}

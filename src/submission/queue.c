@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "submission/queue.h"
+
+#include "port/pause.h"
+#include "submission/finish.h"
+
+void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot)
+{
+    const uint32_t number = dynsel_slot_number(slot);
+    dynsel_word_store_relaxed(&slot->next, DYNSEL_NO_SLOT);
+    const uint32_t before = dynsel_word_exchange(&queue->tail, slot->work.token + 1);
+    slot->overtaken = before != slot->work.queue_tail;
+    if (dynsel_tail_is_over(before)) {
+        dynsel_word_store_release(&queue->head, number);
+    } else {
+        dynsel_slot *last = dynsel_queue_last(before); /* it stays listed until this is there */
+        dynsel_word_store_release(&last->next, number);
+    }
+}
+
+/* The tail when this was taken off last. */
+static uint32_t tail_after(const dynsel_slot *slot)
+{
+    return (slot->work.token | (uint32_t)DYNSEL_TAIL_IS_OVER) + 1;
+}
+
+/* Only the reaper. False: another thread is appending behind the head; it can be taken off next
+ * time. */
+static bool take_head(dynsel_queue *queue, dynsel_slot *head)
+{
+    uint32_t next = dynsel_word_load_acquire(&head->next);
+    if (next == DYNSEL_NO_SLOT) {
+        uint32_t expected = head->work.token + 1;
+        /* before the tail: whoever appends next sets it */
+        dynsel_word_store_release(&queue->head, DYNSEL_NO_SLOT);
+        if (dynsel_word_swap(&queue->tail, &expected, tail_after(head))) {
+            return true;
+        }
+        next = dynsel_word_load_acquire(&head->next);
+        if (next == DYNSEL_NO_SLOT) {
+            dynsel_word_store_release(&queue->head, dynsel_slot_number(head));
+            return false;
+        }
+    }
+    dynsel_word_store_release(&queue->head, next);
+    return true;
+}
+
+static void release_unsynchronized(dynsel_queue *queue, const dynsel_resource *resource)
+{
+    if (queue->unsynchronized != NULL) {
+        dynsel_work work = {
+            .where = resource, .own = queue->own, .done = {.native = queue->unsynchronized}};
+        queue->unsynchronized = NULL;
+        resource->backend->ops->release(resource->backend, &work);
+    }
+}
+
+static void wait_for_unsynchronized(const dynsel_queue *queue, const dynsel_resource *resource)
+{
+    if (queue->unsynchronized != NULL) {
+        const dynsel_work work = {
+            .where = resource, .own = queue->own, .done = {.native = queue->unsynchronized}};
+        /* its failure was reported when it was polled */
+        (void)resource->backend->ops->wait(resource->backend, &work);
+    }
+}
+
+/*
+ * Work that nobody asks for and that was only polled: its event is kept until the group is waited
+ * for, in place of the event before it, because waiting for the newest covers them all. Threads
+ * that referenced the slot, other than this one, may still be using the event; then it is waited
+ * for right here.
+ */
+static void keep_event(dynsel_queue *queue, dynsel_slot *slot, uint32_t own_refs)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if ((word & DYNSEL_SLOT_POLLED) == 0 || (word & DYNSEL_SLOT_HANDLE) != 0) {
+        return; /* a handle's owner synchronizes */
+    }
+    if ((word & DYNSEL_SLOT_REFS) != own_refs) {
+        dynsel_slot_synchronize(slot);
+        return;
+    }
+    if (slot->overtaken) {
+        wait_for_unsynchronized(queue, slot->work.where);
+    }
+    void *const before = queue->unsynchronized;
+    queue->unsynchronized = slot->work.done.native;
+    slot->work.done.native = before; /* for who frees the slot to release */
+}
+
+/*
+ * What the work itself took: from when it could begin, or from the end of the work before it on the
+ * same resource. Work behind other work whose end nobody saw cannot be timed.
+ */
+static uint64_t time_of(const dynsel_queue *queue, const dynsel_slot *slot)
+{
+    const dynsel_work *work = &slot->work;
+    const bool timed = (work->wants & DYNSEL_TASK_TIME) != 0;
+    if (!timed || work->ended_ns == 0 ||
+        (slot->queued && !work->began && queue->last_end_ns == 0)) {
+        return 0;
+    }
+    const uint64_t begin =
+        queue->last_end_ns > work->ready_ns && !work->began ? queue->last_end_ns : work->ready_ns;
+    return work->ended_ns > begin ? work->ended_ns - begin : 1;
+}
+
+/* Only the reaper, so reports of a queue come one after the other. */
+static void tell_end(dynsel_queue *queue, const dynsel_slot *slot)
+{
+    dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
+    queue->last_end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? slot->work.ended_ns : 0;
+}
+
+static bool become_reaper(dynsel_queue *queue)
+{
+    uint32_t expected = 0;
+    return dynsel_word_swap(&queue->reaper, &expected, 1);
+}
+
+static void wait_to_be_reaper(dynsel_queue *queue)
+{
+    for (uint32_t round = 0; !become_reaper(queue); round++) {
+        dynsel_pause(round);
+    }
+}
+
+static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced)
+{
+    uint32_t number = dynsel_word_load_acquire(&queue->head);
+    while (number != DYNSEL_NO_SLOT) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_poll(slot) || !take_head(queue, slot)) {
+            break;
+        }
+        tell_end(queue, slot);
+        keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
+        number = dynsel_word_load_acquire(&queue->head);
+    }
+}
+
+void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced)
+{
+    if (dynsel_word_load_relaxed(&queue->head) != DYNSEL_NO_SLOT && become_reaper(queue)) {
+        take_off_finished(queue, referenced);
+        dynsel_word_store_release(&queue->reaper, 0);
+    }
+}
+
+/* A referenced slot is work that is out, so its policy stays. Most slots are free, and cost a
+ * look. */
+void dynsel_queue_reap_all(void)
+{
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
+            !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        dynsel_queue *queue = &slot->selection.policy->queues[slot->selection.index];
+        if (dynsel_word_load_relaxed(&queue->head) == number) {
+            dynsel_queue_reap(queue, slot);
+        }
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    }
+}
+
+/* A reference may have to be waited for, and not while nobody else can reap. */
+static bool is_crowded(const dynsel_slot *slot)
+{
+    return (dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_REFS) > DYNSEL_SLOT_REFS / 2;
+}
+
+dynsel_slot *dynsel_queue_ref_behind(dynsel_queue *queue, uint32_t count)
+{
+    if (!become_reaper(queue)) {
+        return NULL;
+    }
+    uint32_t number = dynsel_word_load_acquire(&queue->head);
+    for (uint32_t i = 0; i < count && number != DYNSEL_NO_SLOT; i++) {
+        number = dynsel_word_load_acquire(&dynsel_slot_at(number)->next);
+    }
+    dynsel_slot *slot = number != DYNSEL_NO_SLOT ? dynsel_slot_at(number) : NULL;
+    const bool referenced =
+        slot != NULL && !is_crowded(slot) && dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED);
+    dynsel_word_store_release(&queue->reaper, 0);
+    return referenced ? slot : NULL;
+}
+
+void dynsel_queue_reap_after_others(dynsel_queue *queue)
+{
+    wait_to_be_reaper(queue);
+    take_off_finished(queue, NULL);
+    dynsel_word_store_release(&queue->reaper, 0);
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Says in the queue that work came and went, if none has since this was about to be started. */
+static bool pass_by(dynsel_queue *queue, const dynsel_slot *slot)
+{
+    uint32_t expected = slot->work.queue_tail;
+    return dynsel_tail_is_over(expected) &&
+           dynsel_word_swap(&queue->tail, &expected, tail_after(slot));
+}
+
+/* As take_off_finished(), of work that nobody can have overtaken. */
+static void end_passing(dynsel_queue *queue, dynsel_slot *slot, bool synchronizes)
+{
+    dynsel_pending_tell_end(slot);
+    dynsel_finish(slot->selection.policy, &slot->selection, slot->work.error.status, 0);
+    queue->last_end_ns = 0;
+    if (dynsel_slot_end_polled(slot, synchronizes ? 0 : DYNSEL_SLOT_POLLED)) {
+        if (!synchronizes) {
+            void *const before = queue->unsynchronized;
+            queue->unsynchronized = slot->work.done.native;
+            slot->work.done.native = before;
+        }
+        dynsel_slot_free(slot);
+    }
+    dynsel_pending_moved(slot);
+}
+
+bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot)
+{
+    dynsel_backend *const backend = slot->work.where->backend;
+    if (!become_reaper(queue)) {
+        return false;
+    }
+    const bool over = backend->ops->poll(backend, &slot->work) == DYNSEL_OK && pass_by(queue, slot);
+    if (over) {
+        end_passing(queue, slot, backend->ops->poll_synchronizes);
+    }
+    dynsel_word_store_release(&queue->reaper, 0);
+    return over;
+}
+
+bool dynsel_queue_reap_to_running(dynsel_queue *queue)
+{
+    wait_to_be_reaper(queue);
+    take_off_finished(queue, NULL);
+    const uint32_t number = dynsel_word_load_acquire(&queue->head);
+    const bool running = number != DYNSEL_NO_SLOT && dynsel_slot_goes_on(dynsel_slot_at(number));
+    dynsel_word_store_release(&queue->reaper, 0);
+    return running;
+}
+#endif
+
+void dynsel_queue_synchronize(dynsel_queue *queue, const dynsel_resource *resource)
+{
+    wait_to_be_reaper(queue);
+    take_off_finished(queue, NULL);
+    wait_for_unsynchronized(queue, resource);
+    release_unsynchronized(queue, resource);
+    dynsel_word_store_release(&queue->reaper, 0);
+}
