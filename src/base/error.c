@@ -82,8 +82,7 @@ static const char *target_name(uint32_t number)
     return number < count ? targets[number].name : "unknown target";
 }
 
-/* Where the text goes on behind a placeholder that was put; NULL when it does not begin with one.
- */
+/* The rest of the text after a placeholder that was filled in; NULL: it does not begin with one. */
 static const char *put_name(line *out, const char *text, uint32_t number)
 {
     const char *rest = after(text, "{aspect}");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a terminal may get of a text that others made: names of devices come from drivers, with
- * anything in them, escape sequences too. */
+/* The printable part of a foreign text: names of devices come from drivers and may contain
+ * anything, also escape sequences. */
 #ifndef DYNSEL_BASE_PRINTABLE_H
 #define DYNSEL_BASE_PRINTABLE_H
 

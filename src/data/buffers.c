@@ -17,7 +17,7 @@ void dynsel_buffer_hide(dynsel_buffer_record *record)
     dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS);
 }
 
-/* Nothing but a handle that was one can be out of date. */
+/* Only a former handle can be stale. */
 static bool was_a_handle(dynsel_buffer buffer)
 {
     return dynsel_buffer_place(buffer) < CONFIG_DYNSEL_MAX_BUFFERS &&

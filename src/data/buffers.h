@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of buffers. All of it under the lock, but for what says otherwise. */
+/* The table of buffers, all under the lock unless noted. */
 #ifndef DYNSEL_DATA_BUFFERS_H
 #define DYNSEL_DATA_BUFFERS_H
 
@@ -21,15 +21,14 @@
  * work is started or polled, nor while a user's function or a driver's call that may block runs. */
 extern dynsel_spinlock dynsel_memory_lock;
 
-/* What the library knows of the copy in one domain. */
+/* The copy of a buffer in one domain. */
 typedef struct dynsel_copy_record {
     dynsel_memory memory; /* memory.native NULL: there is none */
     void *own;            /* the resource of the domain that it was allocated with */
-    const void *since_on; /* the queue that `since` runs on, to which its failures are known
-                             first */
-    uint32_t since;       /* token + 1 of the work that brought it here; until that is started and
-                             over, others come after it */
-    uint32_t missed;      /* token + 1 of the last work that was to bring it and could not */
+    const void *since_on; /* the queue of `since`, which knows its failures first */
+    uint32_t since;       /* token + 1 of the work that copied it in; until that is over, other work
+                             comes after it */
+    uint32_t missed;      /* token + 1 of the last work that failed to copy it in */
     uint32_t used;        /* when it was used last, by the domain's count of uses */
     bool lost;            /* its device failed: to be given up before it is used again */
 } dynsel_copy_record;
@@ -40,13 +39,13 @@ typedef enum dynsel_copy_out_state {
     DYNSEL_COPY_OUT_RUNS
 } dynsel_copy_out_state;
 
-/* Data on the way into the host's memory. */
+/* A copy into the host's memory. */
 typedef struct dynsel_copy_out {
     uint8_t state; /* a dynsel_copy_out_state */
-    bool contents; /* the data come, not only the right to use the memory */
-    bool gives_up; /* nothing comes: the copy was lost, and its memory is given back */
+    bool contents; /* the data are copied, not only the memory mapped */
+    bool gives_up; /* no data: the copy was lost, and its memory is freed */
     bool to_write;
-    bool timed;      /* what it takes is to be told: see src/data/readback.h */
+    bool timed;      /* its time has to be reported: see src/data/readback.h */
     uint32_t domain; /* from where */
     void *own;
     dynsel_event done;
@@ -59,13 +58,13 @@ typedef struct dynsel_copy_out {
 typedef struct dynsel_buffer_failures {
     dynsel_word known;           /* 0: there is none; these three are read without the lock too */
     dynsel_word lost;            /* the version that was being written by work that failed */
-    dynsel_word undone;          /* a version that was never begun: whoever was to read it fails */
+    dynsel_word undone;          /* a version that was never begun: its readers fail */
     uint32_t in_place_of_undone; /* the version that is there instead */
     dynsel_error loss;           /* why it was lost, */
     dynsel_error undoing;        /* and why it was not begun */
 } dynsel_buffer_failures;
 
-/* Who is to know what it takes to bring the data back. */
+/* The work whose policy gets the time of the copy back. */
 typedef struct dynsel_writer {
     dynsel_selection selection; /* of the work that wrote them; policy NULL: nobody */
     uint32_t id;                /* of its kind */
@@ -94,7 +93,8 @@ typedef struct dynsel_buffer_record {
     dynsel_validity validity;
     bool host_read;            /* work in the host's domain that reads it may be on its way */
     uint8_t copy_out_failures; /* in a row, of the copy to the host that is wanted now */
-    /* The domain that it was given up from; 0: none. Who is told clears it. */
+    /* The domain from which copies to the host are refused; 0: none. Cleared when the failure is
+     * reported. */
     uint8_t copy_out_refused;
     uint32_t shared_by; /* the domain whose copy is the host's memory itself, or will be when it is
                            allocated; 0: none */
@@ -129,8 +129,8 @@ static inline bool dynsel_buffer_is(const dynsel_buffer_record *record, uint32_t
     return dynsel_word_load_acquire(&record->token) == token;
 }
 
-/* The record of a handle; NULL when it was ended, or is none (see dynsel_buffer_refuse()). May be
- * called without the lock: by who knows that the buffer lives, or looks at nothing in it. */
+/* The record of a handle; NULL when it was ended, or is none (see dynsel_buffer_refuse()). Without
+ * the lock only if the buffer is known to exist, or its record is not read. */
 static inline dynsel_buffer_record *dynsel_buffer_find(dynsel_buffer buffer)
 {
     const uint32_t place = dynsel_buffer_place(buffer);
@@ -144,7 +144,7 @@ static inline dynsel_buffer_record *dynsel_buffer_find(dynsel_buffer buffer)
  * NULL. */
 dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dynsel_buffer buffer);
 
-/* What does not change of a buffer that lives; false: there is none. Takes the lock. */
+/* The constant properties of a buffer; false: it does not exist. Takes the lock. */
 bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape);
 
 /* Takes the buffer from its handles, as if it had been ended; its place is not free yet. */

@@ -19,7 +19,7 @@
 #include "port/likely.h"
 #include "submission/pending.h"
 
-/* One use on its way through. */
+/* The parameters of a look at one use. */
 typedef struct sight {
     dynsel_uses *uses;
     dynsel_use *use;
@@ -56,7 +56,7 @@ static void rely_on(const sight *s, uint32_t token_plus_1)
     s->use->relies_on = token_plus_1;
 }
 
-/* Whoever brought it may still be about it, for work of its domain. */
+/* The copy-in may still be running, for work of the same domain. */
 static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
 {
     if (copy->since == 0) {
@@ -67,7 +67,8 @@ static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
         return wait_for(s, copy->since);
     case DYNSEL_STAGE_STARTED:
         if (dynsel_uses_in(copy->since - 1)->undone) {
-            return wait_for(s, copy->since); /* whether it will have brought it is not known */
+            return wait_for(s, copy->since); /* whether it will have copied the data in is not
+                                                known */
         }
         if (!s->uses->in_order || copy->since_on != s->uses->queue) {
             come_after(s->uses, copy->since - 1);
@@ -82,7 +83,7 @@ static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
     }
 }
 
-/* The same for who is in another domain. */
+/* The same for work in another domain. */
 static dynsel_status look_completed(const sight *s, dynsel_copy_record *copy)
 {
     if (copy->since != 0 && dynsel_stage_of(copy->since - 1) != DYNSEL_STAGE_OVER) {
@@ -92,7 +93,7 @@ static dynsel_status look_completed(const sight *s, dynsel_copy_record *copy)
     return DYNSEL_OK;
 }
 
-/* The last copy to the host failed, and its function, device and code are told. */
+/* Fails with the function, device and code of the last failed copy to the host. */
 static dynsel_status fail_with_copy_out(const sight *s, const char *detail)
 {
     dynsel_error *const error = s->error;
@@ -114,7 +115,7 @@ static dynsel_status fail_lost(const sight *s)
     return fail_with_copy_out(s, DYNSEL_TEXT("the only valid copy was on a device that failed"));
 }
 
-/* This one gives up; who wants the data next tries again. */
+/* This work fails; the next use of the data tries again. */
 static dynsel_status fail_to_copy_out(const sight *s)
 {
     s->record->copy_out_refused = 0;
@@ -122,7 +123,7 @@ static dynsel_status fail_to_copy_out(const sight *s)
                                              "and are still on the device: try again"));
 }
 
-/* Has the caller begin it; contents come from a valid copy only. */
+/* Asks the caller to begin the copy; only a valid copy has contents. */
 static dynsel_status copy_out_from(const sight *s, uint32_t domain, bool to_write)
 {
     dynsel_copy_record *const copy = copy_of(s->record, domain);
@@ -146,8 +147,7 @@ static dynsel_status copy_out_from(const sight *s, uint32_t domain, bool to_writ
     return DYNSEL_E_AGAIN;
 }
 
-/* The domain that shares the host's memory: once that is certain, and as long as its device works.
- */
+/* The domain that shares the host's memory: once it is allocated, and while its device works. */
 static uint32_t sharer_of(const dynsel_buffer_record *record)
 {
     const uint32_t domain = record->shared_by;
@@ -157,7 +157,7 @@ static uint32_t sharer_of(const dynsel_buffer_record *record)
                : 0;
 }
 
-/* A domain with a valid copy; rather the one that moves nothing. 0: there is none. */
+/* A domain with a valid copy, preferably the sharing one. 0: none. */
 static uint32_t source_of(const dynsel_buffer_record *record, uint32_t sharer)
 {
     if (sharer != 0 && dynsel_is_valid(&record->validity, sharer)) {
@@ -166,8 +166,8 @@ static uint32_t source_of(const dynsel_buffer_record *record, uint32_t sharer)
     return dynsel_first_valid_copy(&record->validity);
 }
 
-/* The host's memory has no valid data, and they are needed. What comes from elsewhere is written
- * into it, for which it must be the host's. */
+/* The host needs valid data. A copy from another domain is written into the host's memory, which
+ * must be mapped to write. */
 static dynsel_status want_data(const sight *s, bool to_write)
 {
     const uint32_t sharer = sharer_of(s->record);
@@ -191,7 +191,7 @@ static dynsel_status want_data(const sight *s, bool to_write)
     return copy_out_from(s, source, false);
 }
 
-/* Those whose memory would change under their eyes. */
+/* Waits for host readers, whose memory would change. */
 static dynsel_status look_for_host_readers(const sight *s)
 {
     dynsel_buffer_record *const record = s->record;
@@ -205,7 +205,7 @@ static dynsel_status look_for_host_readers(const sight *s)
     return DYNSEL_OK;
 }
 
-/* Who reads the host's memory now would find it gone. What writes has others behind it already. */
+/* Waits for readers of the host's memory; a writer is already ordered behind them. */
 static dynsel_status look_for_readers(const sight *s)
 {
     dynsel_buffer_record *const record = s->record;
@@ -217,7 +217,7 @@ static dynsel_status look_for_readers(const sight *s)
     return look_for_host_readers(s);
 }
 
-/* Data that are not needed change hands all the same, for when the work does not begin. */
+/* Copies unneeded data too, in case the work does not begin. */
 static bool keeps_contents(const sight *s)
 {
     return dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN) ||
@@ -249,8 +249,7 @@ static dynsel_status clear(const sight *s)
     return DYNSEL_E_AGAIN;
 }
 
-/* Whether the host's memory becomes that of a device is about to be known by who is being started
- * there. */
+/* Waits for the work whose start decides whether a device shares the host's memory. */
 static dynsel_status look_for_sharer(const sight *s)
 {
     const uint32_t sharer = s->record->shared_by;
@@ -260,8 +259,8 @@ static dynsel_status look_for_sharer(const sight *s)
     return wait_for(s, copy_of(s->record, sharer)->since);
 }
 
-/* Who reads the host's memory is waited for where it ends by itself and devices of this domain are
- * known to share; else the device gets memory of its own, beside them. */
+/* Waits for host readers that end by themselves if this domain's devices share; else the device
+ * gets memory of its own. */
 static dynsel_status look_for_sharing(const sight *s)
 {
     const uint32_t obstacle = s->uses->obstacle;
@@ -290,7 +289,7 @@ static dynsel_status look_for_room(const sight *s)
     return s->use->may_share && !s->use->writes ? look_for_sharing(s) : DYNSEL_OK;
 }
 
-/* A reader may go on with its own copy beside a copy to the host. */
+/* A reader may use its own copy during a copy to the host. */
 static bool is_copied_out(const sight *s, const dynsel_copy_record *copy)
 {
     s->use->copy_out_ended = dynsel_copy_out_look(s->record);
@@ -364,7 +363,7 @@ static inline dynsel_status look_on_host(const sight *s)
     return DYNSEL_LIKELY(is_plain) ? DYNSEL_OK : look_closely_on_host(s);
 }
 
-/* One copy to the host after the other is begun, before any of them is waited for. */
+/* Begins all copies to the host before waiting for any of them. */
 dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error)
 {
     dynsel_outlook outlook = {.status = DYNSEL_OK};

@@ -8,7 +8,7 @@
 #include "data/readback.h"
 #include "data/validity.h"
 
-/* What is on a device that failed is gone; its memory is given up when somebody wants the copy. */
+/* Marks a copy on a failed device as lost; its memory is freed when the copy is needed. */
 static void lose(dynsel_buffer_record *record, uint32_t domain)
 {
     dynsel_set_valid(&record->validity, domain, false);
@@ -33,7 +33,7 @@ static void end_well(dynsel_buffer_record *record)
     record->copy_out.state = DYNSEL_NO_COPY_OUT;
 }
 
-/* The copy is as good as before, unless its device is lost. again: another try may help. */
+/* The device's copy stays valid, unless the device is lost. again: another attempt may succeed. */
 static void end_failed(dynsel_buffer_record *record, const dynsel_error *failure, bool again)
 {
     const uint32_t domain = record->copy_out.domain;
@@ -49,7 +49,7 @@ static void end_failed(dynsel_buffer_record *record, const dynsel_error *failure
     }
     if (memory->shared && memory->mapping == DYNSEL_UNMAPPED &&
         dynsel_is_valid(&record->validity, domain)) {
-        /* it may have been the host's to be read */
+        /* it may have been mapped to be read by the host */
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
     }
     record->copy_out.state = DYNSEL_NO_COPY_OUT;
@@ -96,7 +96,7 @@ static void count(dynsel_buffer_record *record)
     }
 }
 
-/* Nobody uses the buffer in this domain before that is done: the host's memory may be shared
+/* No work uses the buffer in this domain meanwhile; afterwards the host's memory may be shared
  * again. */
 static void give_up(dynsel_buffer_record *record)
 {
@@ -108,7 +108,7 @@ static void give_up(dynsel_buffer_record *record)
     record->copy_out.state = DYNSEL_NO_COPY_OUT;
 }
 
-/* While the lock is not held the state is that of this thread alone. */
+/* While the lock is released only this thread changes the state. */
 void dynsel_copy_out_begin(dynsel_buffer_record *record)
 {
     dynsel_copy_out *const copy_out = &record->copy_out;

@@ -5,13 +5,13 @@
 
 #include "data/buffers.h"
 
-/* Looks at a copy to the host that runs, and ends it if it is complete. True: it has ended, and
- * those who wait for it are to be told. */
+/* Polls a running copy to the host, and ends it if it is complete. True: it has ended, and its
+ * watchers must be notified. */
 bool dynsel_copy_out_look(dynsel_buffer_record *record);
 
-/* Begins the copy to the host that dynsel_coherence_look() asked for, or gives a lost copy up. Lets
- * the lock go meanwhile. When it returns the copy to the host runs or has ended, and those who wait
- * for it are to be told. */
+/* Begins the copy to the host that dynsel_coherence_look() asked for, or frees a lost copy.
+ * Releases the lock meanwhile. When it returns the copy runs or has ended, and its watchers must be
+ * notified. */
 void dynsel_copy_out_begin(dynsel_buffer_record *record);
 
 #endif

@@ -92,7 +92,7 @@ bool dynsel_coherence_start_resident(dynsel_uses *uses)
     return true;
 }
 
-/* What was valid before in other domains is so still, but for what is not there any more. */
+/* The copies in other domains that were valid before and still exist. */
 static dynsel_copy_set valid_before(const dynsel_use *use)
 {
     const dynsel_buffer_record *const record = use->record;
@@ -121,7 +121,7 @@ static bool has_hosts_data(const dynsel_use *use, const dynsel_copy_record *copy
            copy->memory.mapping == DYNSEL_UNMAPPED;
 }
 
-/* Who comes after what was brought comes after this work, as long as that is about it. */
+/* Work that depends on the copied data waits for this work while it is in progress. */
 static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, uint32_t domain)
 {
     dynsel_copy_record *const copy = copy_of(record, domain);
@@ -148,7 +148,7 @@ static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, 
 static void undo(const dynsel_uses *uses, const dynsel_use *use)
 {
     if (use->writes) {
-        dynsel_readback_forget(use->record); /* it was this work that was to be told */
+        dynsel_readback_forget(use->record); /* the report was for this work */
     }
     if (uses->domain == DYNSEL_HOST_DOMAIN) {
         undo_on_host(use, use->record);
@@ -177,8 +177,8 @@ static dynsel_use *find_next_in(dynsel_uses *uses, const dynsel_buffer_record *r
     return NULL;
 }
 
-/* Of all that is on its way. Referenced, because a group that is over may be filled in by who has
- * its slot next. */
+/* Searches all work in flight. Takes references, because the slot of a finished group may be
+ * reused. */
 static dynsel_use *find_next(const dynsel_buffer_record *record, uint32_t version, bool *decided)
 {
     dynsel_use *next = NULL;
@@ -199,8 +199,8 @@ static dynsel_use *find_next(const dynsel_buffer_record *record, uint32_t versio
     return next;
 }
 
-/* Where the start of the next writer was decided, it is that which would have to be taken back
- * first: then to what was here before. */
+/* If the start of the next writer was decided, that would be undone first; so it gets this work's
+ * earlier state to return to. */
 static void undo_late(const dynsel_uses *uses, const dynsel_use *use)
 {
     bool decided = false;

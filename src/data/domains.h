@@ -23,7 +23,7 @@ typedef struct dynsel_domain_record {
 
 extern dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
 
-/* What the backend says of a resource; number 0: it works in the host's memory. */
+/* The domain of a resource, from its backend; number 0: the host's memory. */
 static inline dynsel_domain dynsel_domain_ask(dynsel_backend *backend, void *own)
 {
     return backend->ops->memory != NULL ? backend->ops->memory->domain(backend, own)

@@ -23,8 +23,8 @@ static bool has_copies(uint32_t domain)
     return false;
 }
 
-/* Published work that will run there. Referenced, because a group that is over may be filled in by
- * who has its slot next. */
+/* Whether published work will run in the domain. Takes references, because the slot of a finished
+ * group may be reused. */
 static bool is_awaited(uint32_t domain)
 {
     bool awaited = false;
@@ -46,7 +46,7 @@ static bool can_be_entered(uint32_t domain, bool used)
                 : dynsel_domains[domain - 1].backend == NULL;
 }
 
-/* A place that was never used, or else one that nobody needs. */
+/* An unused place, or else one that is no longer needed. */
 static uint32_t find_place(void)
 {
     for (uint32_t i = 0; i < 2 * CONFIG_DYNSEL_MAX_DOMAINS; i++) {

@@ -97,7 +97,7 @@ static dynsel_buffer_record *find_unused(uint32_t domain, bool valid)
     return record;
 }
 
-/* What is out of date costs nothing to lose. */
+/* Outdated copies go first, because they cost nothing. */
 bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
 {
     dynsel_buffer_record *record = find_unused(domain, false);
@@ -110,7 +110,7 @@ bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
     return record != NULL;
 }
 
-/* Another thread may take one meanwhile, to make room. False: none is left. */
+/* Takes one copy; another thread may evict one meanwhile. False: none is left. */
 static bool take_any(dynsel_buffer_record *record, dynsel_given_copy *given)
 {
     uint32_t domain = 1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving copies up. Under the lock of src/data/buffers.h, but for what says otherwise: drivers may
- * take their time to give memory back. */
+/* Freeing copies. Under the lock of src/data/buffers.h unless noted: drivers may be slow to free
+ * memory. */
 #ifndef DYNSEL_DATA_EVICT_H
 #define DYNSEL_DATA_EVICT_H
 
 #include "data/buffers.h"
 
-/* A copy that nothing leads to any more. */
+/* A copy that was removed from the table. */
 typedef struct dynsel_given_copy {
     dynsel_backend *backend;
     void *own;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was moved. */
+/* Statistics of data movement. */
 #include <dynsel/command_group.h>
 
 #include "base/fail.h"

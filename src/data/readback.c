@@ -8,7 +8,7 @@
 #include "submission/in_flight.h"
 
 enum {
-    LATE_NS = 1000000 /* nobody has looked for so long: ten times as long as who waits pauses */
+    LATE_NS = 1000000 /* not polled for that long: ten times the pause of a waiting thread */
 };
 
 typedef struct due_report {
@@ -16,7 +16,7 @@ typedef struct due_report {
     uint64_t ns;
 } due_report;
 
-/* What is found by one look. What does not fit is not told: another run will be. */
+/* The reports that one poll finds. Reports that do not fit are dropped: later runs are reported. */
 static due_report due[CONFIG_DYNSEL_MAX_REQUIREMENTS];
 dynsel_word dynsel_readback_due;
 static dynsel_word telling; /* threads that are; they have let the lock go */
@@ -37,8 +37,8 @@ void dynsel_readback_remember(dynsel_buffer_record *record, const dynsel_uses *u
     record->wrote.id = uses->kind;
 }
 
-/* That a policy tries what else there is makes data move that would stay, and so does going back to
- * what it knows: another run of the same kind. */
+/* Exploration moves data that would stay, and so does the return from it: such copies are not
+ * reported. */
 bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_uses *uses)
 {
     if (record->wrote.selection.policy == NULL) {
@@ -52,7 +52,7 @@ bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_
            uses->kind != record->wrote.id;
 }
 
-/* What stands in line behind other work cannot be timed. */
+/* A copy behind other work cannot be timed. */
 void dynsel_readback_begin(dynsel_copy_out *copy_out)
 {
     const dynsel_backend *const backend = dynsel_domains[copy_out->domain - 1].backend;
@@ -77,8 +77,8 @@ static void note(const dynsel_selection *selection, uint64_t ns)
     }
 }
 
-/* An end that was seen late may have been any time since the last look. Fetches from one domain
- * come one after the other. */
+/* An end that was seen late may be of any time since the last poll. Copies from one domain are
+ * sequential. */
 void dynsel_readback_end(dynsel_buffer_record *record)
 {
     const dynsel_copy_out *const copy_out = &record->copy_out;

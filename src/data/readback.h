@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What bringing data back took belongs to the time of the work that wrote them, and its policy is
- * told, if it wants to know. Under the lock of src/data/buffers.h, but for what says otherwise.
+ * The time of a copy back to the host counts for the work that wrote the data, and is reported to
+ * its policy if it needs it. Under the lock of src/data/buffers.h unless noted.
  */
 #ifndef DYNSEL_DATA_READBACK_H
 #define DYNSEL_DATA_READBACK_H
@@ -11,16 +11,16 @@
 #include "data/buffers.h"
 #include "data/uses.h"
 
-/* Nobody is to know of the data that are there now. */
+/* No policy gets the copy time of the current data. */
 static inline void dynsel_readback_forget(dynsel_buffer_record *record)
 {
     record->wrote.selection.policy = NULL;
 }
 
-/* It is the group that will have written them; its policy wants to know. */
+/* Remembers the group that writes the data; its policy needs the copy time. */
 DYNSEL_ASIDE void dynsel_readback_remember(dynsel_buffer_record *record, const dynsel_uses *uses);
 
-/* From the start of the group on its results are what may be brought back. */
+/* From its start on, a copy back counts for this group. */
 static inline void dynsel_readback_expect(dynsel_buffer_record *record, const dynsel_uses *uses)
 {
     dynsel_readback_forget(record);
@@ -30,16 +30,16 @@ static inline void dynsel_readback_expect(dynsel_buffer_record *record, const dy
     }
 }
 
-/* Whether somebody is to know what a copy to the host takes that begins now for `group`. */
+/* Whether the time of a copy to the host that begins now must be reported. */
 bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_uses *uses);
 
-/* Without the lock, for who is about to begin the copy_out: from here on it takes time. */
+/* Without the lock: the copy to the host begins now; its time counts from here. */
 void dynsel_readback_begin(dynsel_copy_out *copy_out);
 
-/* It was looked at, and goes on. */
+/* A poll found the copy still running. */
 void dynsel_readback_goes_on(dynsel_copy_out *copy_out);
 
-/* It has brought the data. */
+/* The copy has completed. */
 void dynsel_readback_end(dynsel_buffer_record *record);
 
 /* How many reports are due; without the lock a hint. */
@@ -47,7 +47,7 @@ extern dynsel_word dynsel_readback_due;
 
 void dynsel_readback_tell_now(void);
 
-/* Without the lock: tells policies what is known by now. */
+/* Without the lock: sends the reports that are due. */
 static inline void dynsel_readback_tell(void)
 {
     if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&dynsel_readback_due) == 0)) {
@@ -55,8 +55,8 @@ static inline void dynsel_readback_tell(void)
     }
 }
 
-/* Without the lock: a policy is about to end. Nobody is telling it anything when this returns, and
- * nobody will. */
+/* Without the lock: a policy is about to end. When this returns no report to it is running or
+ * follows. */
 void dynsel_readback_leave(const dynsel_policy *policy);
 
 #endif

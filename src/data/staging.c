@@ -20,7 +20,7 @@ typedef struct record {
     dynsel_memory memory;    /* bytes: what there is room for; native NULL: not allocated (yet) */
     void *own;               /* the resource that it was allocated with */
     uint32_t domain;         /* where it is, or will be */
-    uint32_t user;           /* token + 1 of who has taken it, until that is over */
+    uint32_t user;           /* token + 1 of the work that uses it, until that is over */
     uint32_t used;           /* when it was taken last, by the count below */
     dynsel_given_copy given; /* memory that was here before, to be given back without the lock */
 } record;
@@ -28,8 +28,8 @@ typedef struct record {
 static record staging[CONFIG_DYNSEL_STAGING_COUNT];
 static uint32_t takes;
 
-/* Of each domain, token + 1 of the first that waits: those behind it do not take from it what it
- * waits for. */
+/* For each domain, token + 1 of the first waiting work: later work must not take its staging
+ * memory. */
 static uint32_t turns[CONFIG_DYNSEL_MAX_DOMAINS];
 
 static uint32_t room_for(const dynsel_staged *staged)
@@ -72,7 +72,7 @@ static bool is_kept(record *it)
     return is_idle(it) && it->memory.native != NULL;
 }
 
-/* Who takes the place gives it back before there is other memory. */
+/* A new user of the place frees its memory first. */
 static void give_up(record *it)
 {
     DYNSEL_ASSERT(it->given.backend == NULL);
@@ -100,7 +100,7 @@ void dynsel_staging_release(void)
     }
 }
 
-/* What is taken or, with `kept`, there in a domain. */
+/* Bytes in use or, with `kept`, allocated in a domain. */
 static uint32_t bytes_in(uint32_t domain, bool kept)
 {
     uint32_t bytes = 0;
@@ -112,8 +112,7 @@ static uint32_t bytes_in(uint32_t domain, bool kept)
     return bytes;
 }
 
-/* Kept memory that was taken longest ago. domain: DYNSEL_HOST_DOMAIN: wherever it is. NULL: there
- * is none. */
+/* The least recently used kept memory. domain: DYNSEL_HOST_DOMAIN: any. NULL: none. */
 static record *oldest_in(uint32_t domain)
 {
     record *oldest = NULL;
@@ -151,7 +150,7 @@ static record *find_kept(uint32_t domain, uint32_t room)
     return found;
 }
 
-/* A place without memory; something is given up if need be. There is one. */
+/* A place without memory, which always exists; frees kept memory if necessary. */
 static record *find_place(void)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
@@ -174,7 +173,7 @@ static void take(const dynsel_uses *uses, dynsel_staged *staged, record *it)
     staged->memory.native = it->memory.native;
 }
 
-/* Memory that is there. Returns: how much of what is needed is not. */
+/* Takes existing memory. Returns the bytes that are missing. */
 static uint32_t take_kept(dynsel_uses *uses)
 {
     uint32_t missing = 0;
@@ -203,13 +202,13 @@ static void take_new(dynsel_uses *uses)
     }
 }
 
-/* It is known that all of it fits, at least where nothing is kept. */
+/* The caller has checked that all fits once kept memory is freed. */
 static void take_all(dynsel_uses *uses)
 {
     const uint32_t domain = uses->domain;
     uint32_t missing = take_kept(uses);
     if (missing > CONFIG_DYNSEL_STAGING_BYTES - bytes_in(domain, false)) {
-        dynsel_staging_give_back(uses); /* what is kept is too large to be used */
+        dynsel_staging_give_back(uses); /* the kept memory is too large to be used */
         missing = 0;
         for (uint32_t i = 0; i < uses->staged_count; i++) {
             uses->staged[i].place = NONE;
@@ -222,7 +221,7 @@ static void take_all(dynsel_uses *uses)
     take_new(uses);
 }
 
-/* Of those that have taken something; rather in this domain. */
+/* A user of staging memory, preferably in this domain. */
 static uint32_t find_user(uint32_t domain)
 {
     uint32_t user = 0;
@@ -255,7 +254,7 @@ static bool is_behind(const dynsel_uses *uses, const dynsel_uses *other)
     return (int32_t)(uses->order - other->order) > 0;
 }
 
-/* Who has the turn, if he was entered before; else 0. */
+/* The work that has the turn, if it was entered before; else 0. */
 static uint32_t find_first(const dynsel_uses *uses)
 {
     uint32_t *const turn = &turns[uses->domain - 1];

@@ -26,7 +26,7 @@ typedef enum stage {
     FREE,
     UNMAPPED,
     MAPPED,
-    CHANGING /* somebody maps or unmaps it, without the lock */
+    CHANGING /* a thread is mapping or unmapping it, without the lock */
 } stage;
 
 typedef struct pool {
@@ -54,7 +54,7 @@ _Static_assert(CONFIG_DYNSEL_SVM_BLOCKS < UINT16_MAX, "blocks are counted in 16 
 static dynsel_lock pools_lock = DYNSEL_LOCK_INITIALIZER;
 static pool pools[POOLS];
 
-/* Taken after that one, for short moments. */
+/* Acquired after that lock, for short moments. */
 static dynsel_lock blocks_lock = DYNSEL_LOCK_INITIALIZER;
 static block blocks[CONFIG_DYNSEL_SVM_BLOCKS];
 
@@ -224,7 +224,7 @@ static dynsel_status make_pool(const dynsel_resource *where, uint32_t domain, po
     const dynsel_status status =
         ops->take_shared(where->backend, where->handle, CONFIG_DYNSEL_SVM_POOL_BYTES, &memory);
     if (status == DYNSEL_OK) {
-        dynsel_lock_acquire(&blocks_lock); /* for who looks for the owner of a block */
+        dynsel_lock_acquire(&blocks_lock); /* read while the owner of a block is searched */
         *made = (pool){.backend = where->backend,
                        .own = where->handle,
                        .domain = domain,
@@ -236,7 +236,7 @@ static dynsel_status make_pool(const dynsel_resource *where, uint32_t domain, po
     return status;
 }
 
-/* Under the lock. Nothing of it is used any more; what the host has stays. */
+/* Under the lock. The device's part is no longer used; the host's stays. */
 static void end_pool_if_empty(pool *from)
 {
     if (from->first == NONE && from->backend != NULL) {
@@ -331,7 +331,7 @@ dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size_t bytes, size_
     return from != NULL ? status : dynsel_this_thread()->last_error.status;
 }
 
-/* Whose turn it is with a block: what is wanted of it, and why not. */
+/* A request for a block, and its refusal. */
 typedef struct turn {
     const char *function;
     stage from; /* FREE: any */
@@ -383,7 +383,7 @@ static block *begin_turn(const void *memory, const turn *wanted, stage *was)
     return NULL;
 }
 
-/* Work may have ended that nobody has looked at yet. */
+/* Work may have ended that was not polled yet. */
 static block *begin_turn_when_over(const void *memory, const turn *wanted, stage *was)
 {
     block *found = begin_turn(memory, wanted, was);
@@ -440,7 +440,7 @@ dynsel_status dynsel_svm_free(void *memory)
         return dynsel_this_thread()->last_error.status;
     }
     if (was == MAPPED) {
-        (void)unmap(found); /* else it is of no use to anybody either */
+        (void)unmap(found); /* else it is unusable anyway */
     }
     dynsel_lock_acquire(&pools_lock);
     pool *const from = &pools[found->pool];

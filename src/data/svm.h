@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library knows of shared virtual memory when a pointer is an argument. */
+/* Shared virtual memory behind pointer arguments. */
 #ifndef DYNSEL_DATA_SVM_H
 #define DYNSEL_DATA_SVM_H
 
@@ -18,12 +18,12 @@ typedef struct dynsel_svm_owner {
 
 #if CONFIG_DYNSEL_SVM
 
-/* The number of the block that a pointer points into, which then stays until dynsel_svm_unref(). 0:
- * none. */
+/* Takes a reference to the block that a pointer points into, until dynsel_svm_unref(). Returns its
+ * number; 0: none. */
 uint16_t dynsel_svm_ref(const void *pointer);
 void dynsel_svm_unref(uint16_t number);
 
-/* Of a referenced block; 0: of memory that is none, which is the host's. */
+/* The owner of a referenced block; 0: plain host memory. */
 dynsel_svm_owner dynsel_svm_owner_of(uint16_t number);
 
 #else

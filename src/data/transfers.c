@@ -18,7 +18,7 @@ static dynsel_slot *slot_of_token(uint32_t token)
     return dynsel_slot_at(dynsel_slot_number_in(token));
 }
 
-/* What is over by now needs no waiting; the rest keeps its event while it is referenced. */
+/* Skips completed work; a reference keeps the event of the rest. */
 void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel_resource *where)
 {
     t->uses = uses;
@@ -51,8 +51,8 @@ static void release(const dynsel_transfers *t, dynsel_event event)
     t->backend->ops->release(t->backend, &work);
 }
 
-/* The work ends when what it brought has arrived, although nothing follows: the host's memory and
- * the copies are not anybody's before. */
+/* Without a command, the work ends with its last copy: the host's memory and the copies are in use
+ * until then. */
 static void wait_in_place_of_command(const dynsel_transfers *t, dynsel_event *done)
 {
     for (uint32_t i = t->after_count; i + 1 < t->event_count; i++) {
@@ -68,7 +68,7 @@ static void wait_in_place_of_command(const dynsel_transfers *t, dynsel_event *do
 void dynsel_transfers_end(const dynsel_transfers *t, bool started, dynsel_event *done)
 {
     if (DYNSEL_LIKELY(t->event_count == t->after_count)) {
-        /* nothing was brought */
+        /* nothing was copied in */
     } else if (started) {
         for (uint32_t i = t->after_count; i < t->event_count; i++) {
             release(t, t->events[i]);
@@ -81,7 +81,7 @@ void dynsel_transfers_end(const dynsel_transfers *t, bool started, dynsel_event 
     }
 }
 
-/* Staging memory has nothing in it that anybody needs. */
+/* Staging memory holds no data that are still needed. */
 bool dynsel_transfers_make_room(const dynsel_uses *uses)
 {
     dynsel_given_copy given = {.backend = NULL};
@@ -100,8 +100,8 @@ bool dynsel_transfers_make_room(const dynsel_uses *uses)
     return evicted;
 }
 
-/* The device has no room for what is called `name`, and none could be made. failures_before: of the
- * thread, to tell how the backend said so. */
+/* Fails because the device has no room for `name`, and none could be made. failures_before: of the
+ * thread, to find the backend's details. */
 static dynsel_status refuse_full(const char *name, size_t bytes, uint32_t failures_before)
 {
     dynsel_error error = dynsel_details_of(DYNSEL_E_AGAIN, failures_before);
@@ -150,8 +150,7 @@ static dynsel_status copy_in(dynsel_transfers *t, const char *name, size_t bytes
     return status != DYNSEL_E_AGAIN ? status : refuse_full(name, bytes, failures_before);
 }
 
-/* Makes the new memory known. Shared memory is the device's now, or will be when it was handed
- * over. */
+/* Publishes the new memory. Shared memory belongs to the device now, or after the copy in. */
 static void enter(const dynsel_transfers *t, dynsel_use *use, const dynsel_memory *memory)
 {
     dynsel_buffer_record *const record = use->record;
@@ -213,14 +212,14 @@ static dynsel_status copy_use_in(dynsel_transfers *t, dynsel_use *use)
     return status;
 }
 
-/* The staging memory is that of the work alone until it is over. */
+/* The staging memory belongs to the work until it is over. */
 static dynsel_status allocate_staging(const dynsel_transfers *t, dynsel_staged *staged)
 {
     dynsel_memory *const kept = dynsel_staging_memory(staged);
     dynsel_memory memory = {.bytes = kept->bytes};
     const dynsel_status status = allocate(t, A_RANGE, staged->memory.bytes, &memory);
     if (status == DYNSEL_OK) {
-        kept->native = memory.native; /* others read how large it is, under the lock */
+        kept->native = memory.native; /* other threads read its size, under the lock */
         dynsel_staging_allocated(staged, t->own);
         staged->memory.native = memory.native;
         staged->fresh = true;
@@ -244,7 +243,7 @@ static dynsel_status make_all_room(const dynsel_transfers *t)
         status = uses->each[i].allocate ? allocate_copy(t, &uses->each[i]) : DYNSEL_OK;
     }
     if (status == DYNSEL_OK && uses->staged_count != 0) {
-        dynsel_staging_release(); /* what had to go for this */
+        dynsel_staging_release(); /* memory that was evicted for this */
     }
     for (uint32_t i = 0; i < uses->staged_count && status == DYNSEL_OK; i++) {
         dynsel_staged *const staged = &uses->staged[i];
@@ -254,7 +253,7 @@ static dynsel_status make_all_room(const dynsel_transfers *t)
     return status;
 }
 
-/* First all room, then the data: where there is no room nothing is under way. */
+/* Allocates all memory before any copy: without room no transfer is in flight. */
 dynsel_status dynsel_transfers_in(dynsel_transfers *t)
 {
     dynsel_uses *const uses = t->uses;
@@ -296,7 +295,7 @@ static dynsel_status write_back(const dynsel_transfers *t, dynsel_staged *staged
     return DYNSEL_OK;
 }
 
-/* One after the other, so that the last one's event is that of all, and tells of all failures. */
+/* In sequence, so that the last event stands for all, with all failures. */
 dynsel_status dynsel_transfers_out(const dynsel_transfers *t, dynsel_event *done)
 {
     dynsel_status status = DYNSEL_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one start of work on a device moves: the copies of its buffers, and its ranges there and
- * back. Without the lock. */
+/* The transfers of one start of work on a device: copies of its buffers, and its ranges in and out.
+ * Without the lock. */
 #ifndef DYNSEL_DATA_TRANSFERS_H
 #define DYNSEL_DATA_TRANSFERS_H
 
@@ -16,26 +16,25 @@ typedef struct dynsel_transfers {
     const dynsel_memory_ops *ops;
     void *own;
     uint32_t referenced;  /* in uses->after, from the first on */
-    uint32_t after_count; /* of `events`: of work that was referenced */
-    uint32_t event_count; /* with those of what was brought */
+    uint32_t after_count; /* of `events`: of referenced work */
+    uint32_t event_count; /* with those of copies in */
     dynsel_event events[DYNSEL_MOST_AFTER];
 } dynsel_transfers;
 
 /* References the work that comes before, and collects its events. */
 void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel_resource *where);
 
-/* Before the command: moves in what was decided. */
+/* Before the command: copies in as decided. */
 dynsel_status dynsel_transfers_in(dynsel_transfers *t);
 
-/* Behind the command, where it was started: the way back of ranges, whose event takes the place of
- * the command's. */
+/* After the start of the command: copies ranges out; that event replaces the command's. */
 dynsel_status dynsel_transfers_out(const dynsel_transfers *t, dynsel_event *done);
 
 /* Releases events and references. started: the command was, or done->native is its event; else the
  * event of what was brought takes its place. */
 void dynsel_transfers_end(const dynsel_transfers *t, bool started, dynsel_event *done);
 
-/* Gives up memory in the domain of the work: staging memory, or else a copy. False: there is none,
+/* Frees memory in the domain of the work: staging memory, or else a copy. False: none can be freed,
  * as always in the host's memory. Takes the lock. */
 bool dynsel_transfers_make_room(const dynsel_uses *uses);
 

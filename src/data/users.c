@@ -130,7 +130,7 @@ static bool uses_it_in(uint32_t user, uint32_t domain)
     return domain == ANY_DOMAIN || (uses->decided == user && uses->domain == domain);
 }
 
-/* Takes off what is over on its way. */
+/* Removes work that is over. */
 static uint32_t find_former(dynsel_buffer_record *record, uint32_t domain)
 {
     uint32_t number = record->first_former;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who uses a buffer: the last work that writes it and those that read it since, which are in its
- * record, and earlier work that is not over although others have come after it: on a device that
- * keeps the order nobody may have looked at it yet. Under the lock of src/data/buffers.h.
+ * The users of a buffer: the last writer and the readers since, which are in its record, and
+ * earlier work that is not known to be over although later work was started behind it on an
+ * in-order device. Under the lock of src/data/buffers.h.
  */
 #ifndef DYNSEL_DATA_USERS_H
 #define DYNSEL_DATA_USERS_H
@@ -13,7 +13,7 @@
 #include "data/buffers.h"
 #include "data/uses.h"
 
-/* Another is about to take the place of the buffer's writer and its readers. */
+/* The buffer's writer and readers are about to be replaced. */
 void dynsel_users_replaced(dynsel_buffer_record *record);
 
 /* All that the slot was used for before is over. */

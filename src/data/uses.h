@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the work in a slot does to buffers and to ranges of the host's memory, and what was decided
- * for it: the word between command groups and data. There is one for each slot; it belongs to who
- * claimed the slot, and from its publication on what is marked below is changed only under the
- * lock.
+ * How the work in a slot uses buffers and ranges of host memory, and the decisions for its start:
+ * the interface between command groups and data. One per slot, owned by the thread that claimed the
+ * slot; after publication the parts marked below are changed only under the lock.
  */
 #ifndef DYNSEL_DATA_USES_H
 #define DYNSEL_DATA_USES_H
@@ -16,33 +15,33 @@
 #include "data/buffers.h"
 #include "submission/slot.h"
 
-/* One buffer, as all accessors of the command group together use it. */
+/* The use of one buffer by all accessors of the command group together. */
 typedef struct dynsel_use {
     struct dynsel_buffer_record *record;
     /* Of its handle: until the order is entered another thread may end the buffer. */
     uint32_t token;
     /* Under the lock: the number of entry of the last work that writes it before this; 0: none. */
     uint32_t source;
-    /* Under the lock: token + 1 of work ahead on the same resource that brings what it reads, where
-     * nothing but the order there makes it come after that; 0: none. */
+    /* Under the lock: token + 1 of work ahead on the same resource that copies in the data it
+     * reads, if only the resource's order makes it come after that; 0: none. */
     uint32_t relies_on;
     const char *name; /* of the first accessor */
     bool reads;       /* the old contents are needed */
     bool writes;
-    /* What was decided for the start, under the lock; then it is who starts it that reads it. */
+    /* The decision for the start, made under the lock and read by the starting thread. */
     bool allocate;       /* there is no copy in the domain yet */
-    bool copy_in;        /* something has to be handed to the device, or is new there */
-    bool contents;       /* namely the data */
+    bool copy_in;        /* memory has to be handed to the device, or is new there */
+    bool contents;       /* its contents have to be copied */
     bool may_share;      /* what is allocated may be the host's memory */
-    bool copied_in;      /* that was started */
+    bool copied_in;      /* the copy in was started */
     bool copy_out_ended; /* at the last look */
-    bool copied_out;     /* data were brought to the host's memory for it */
+    bool copied_out;     /* data were copied to the host's memory for it */
     bool was_valid;      /* to take the decision back: the copy in the domain, */
     bool host_was_valid;
     dynsel_copy_set others_valid; /* and those in other domains */
 } dynsel_use;
 
-/* Nothing was decided yet. */
+/* Resets the decision. */
 static inline void dynsel_use_reset(dynsel_use *use)
 {
     use->allocate = false;
@@ -60,7 +59,7 @@ typedef uint16_t dynsel_use_number;
 typedef uint32_t dynsel_use_number;
 #endif
 
-/* That others have taken its place in a buffer before it was over; see src/data/users.h. */
+/* A use that was replaced in its buffer before it was over; see src/data/users.h. */
 typedef struct dynsel_former_use {
     dynsel_use_number next; /* of the same buffer; 0: none */
     dynsel_use_number previous;
@@ -93,8 +92,9 @@ typedef struct dynsel_uses {
     uint32_t obstacle;         /* token + 1 of work whose end its data wait for; 0: none */
     uint32_t relies_on;        /* that of its uses; `token` where they differ */
     uint32_t after_count;      /* work to come after by its event; set when the start was decided */
-    uint32_t former_user;      /* token + 1 of who `former` is of; 0: nothing is in it */
-    const dynsel_queue *queue; /* where it will run: what its slot says is not for others to read */
+    uint32_t former_user;      /* token + 1 of the owner of `former`; 0: it is empty */
+    const dynsel_queue *queue; /* where it will run; other threads must not read that from the
+                                  slot */
     bool in_order;             /* its resource runs work in the order in which it was started */
     bool will_fail;            /* it will not be started */
     bool undone;               /* its start failed: its command changes nothing, as is entered */

@@ -23,7 +23,7 @@ static inline bool fits_at(size_t first, size_t bytes)
     return first <= CONFIG_DYNSEL_ARGUMENT_BYTES && bytes <= CONFIG_DYNSEL_ARGUMENT_BYTES - first;
 }
 
-/* Of the values that are arguments the first one from here on; NULL: there is none. */
+/* The first argument from here on that is a value; NULL: none. */
 DYNSEL_RARE static dynsel_argument *next_value(dynsel_handler *handler, const unsigned char *from)
 {
     dynsel_argument *next = NULL;
@@ -38,7 +38,7 @@ DYNSEL_RARE static dynsel_argument *next_value(dynsel_handler *handler, const un
     return next;
 }
 
-/* Moves the values together, over those that others were set in place of. */
+/* Compacts the values, over those that were replaced. */
 DYNSEL_RARE static void close_gaps(dynsel_handler *handler)
 {
     size_t taken = 0;
@@ -242,7 +242,7 @@ static dynsel_status set_local(const dynsel_call *call, uint32_t index,
     return DYNSEL_OK;
 }
 
-/* What it stands for on a device is found when the group function has returned. */
+/* Its meaning on a device is determined when the group function has returned. */
 dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
                                       const dynsel_accessor *accessor)
 {
@@ -266,7 +266,7 @@ dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
     return DYNSEL_OK;
 }
 
-/* Which resources take it is looked at before one is chosen. */
+/* Resources that cannot access it are excluded before the choice. */
 dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, const void *pointer)
 {
     const dynsel_call call = DYNSEL_CALL(handler, NULL);

@@ -112,7 +112,7 @@ static inline void find_forms(look *seen, const dynsel_handler *group, const dyn
     seen->task.form_count = count;
 }
 
-/* Resources that do not take a pointer. What other data would go elsewhere is learned apart. */
+/* Excluded resources. Such tasks are a kind of their own for a policy that learns. */
 static DYNSEL_ASIDE void pass_over(look *seen, const dynsel_handler *group,
                                    const dynsel_policy *policy)
 {

@@ -18,12 +18,11 @@
 #include "submission/pending.h"
 #include "submission/request.h"
 
-/* Who wants the data in the host's memory (its domain is 0), for the buffer that is being ended;
- * one at a time. */
+/* The host's use (domain 0) of the buffer that is being deinitialized; one at a time. */
 static dynsel_uses home;
 static dynsel_lock home_lock = DYNSEL_LOCK_INITIALIZER;
 
-/* From here on nobody's handle leads to the buffer. DYNSEL_E_BUSY: it is in use. */
+/* From here on no handle finds the buffer. DYNSEL_E_BUSY: it is in use. */
 static dynsel_status close_off(dynsel_buffer buffer, dynsel_buffer_record **found)
 {
     dynsel_status status = DYNSEL_OK;
@@ -41,7 +40,7 @@ static dynsel_status close_off(dynsel_buffer buffer, dynsel_buffer_record **foun
     return status;
 }
 
-/* Work may have ended that nobody has looked at yet. */
+/* Work may have ended that was not polled yet. */
 static dynsel_status close_off_when_over(dynsel_buffer buffer, dynsel_buffer_record **found)
 {
     dynsel_status status = close_off(buffer, found);

@@ -8,7 +8,7 @@
 #include "groups/watch.h"
 #include "submission/pending.h"
 
-static dynsel_word untold; /* host commands that have failed and whose ends were not told yet */
+static dynsel_word untold; /* failed host commands whose end is not reported yet */
 
 static uint32_t load(const dynsel_word *version)
 {
@@ -29,8 +29,7 @@ uint32_t dynsel_failure_version(const dynsel_buffer_record *record, uint32_t ver
                                                               : version;
 }
 
-/* The cause, as it is told to who depends on it: where that depended on something itself, its
- * cause. */
+/* The first cause of a failure, for dependents. */
 static dynsel_error depend_on(const dynsel_error *cause, const char *detail)
 {
     dynsel_error error = *cause;
@@ -132,15 +131,14 @@ static void note_lost(const dynsel_handler *group, const dynsel_use *use, const 
     dynsel_readback_forget(use->record);
 }
 
-/* What is entered from now on finds what was there before; unless something was entered behind it
- * that writes, which comes first. */
+/* Later work finds the contents from before, unless a writer was entered in between. */
 static void note_undone(const dynsel_handler *group, const dynsel_use *use,
                         const dynsel_error *error)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_buffer_failures *const failures = &record->failures;
     if (is_newer(load(&failures->undone), group->uses->order)) {
-        note_lost(group, use, error); /* of who was entered in between nothing else would tell */
+        note_lost(group, use, error); /* needed for work that was entered in between */
         return;
     }
     failures->in_place_of_undone = dynsel_failure_version(record, use->source);
@@ -151,8 +149,8 @@ static void note_undone(const dynsel_handler *group, const dynsel_use *use,
     }
 }
 
-/* A host accessor that was not opened: who came behind it meanwhile does not mind, but what was
- * wrong before stays so. */
+/* A host accessor that was not opened: dependents are not affected, but an earlier failure
+ * stays. */
 static void note_unopened(const dynsel_handler *group, const dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
@@ -203,7 +201,7 @@ static void have_all_looked_at_that_fail(void)
     }
 }
 
-/* What comes behind it waits for its end now: it may still be about what it brought. */
+/* Dependents wait for its end now: its copies in may still be running. */
 void dynsel_failure_enter(dynsel_handler *group, const dynsel_error *error)
 {
     dynsel_spinlock_acquire(&dynsel_memory_lock);
@@ -216,7 +214,7 @@ void dynsel_failure_enter(dynsel_handler *group, const dynsel_error *error)
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
-/* Then what is told at the end is that of the last copy, which came after the command. */
+/* Then the reported end is that of the last copy, which came after the command. */
 static bool is_written_back(const dynsel_handler *group)
 {
     bool written = false;
@@ -226,8 +224,8 @@ static bool is_written_back(const dynsel_handler *group)
     return written && group->uses->domain != DYNSEL_HOST_DOMAIN;
 }
 
-/* Another queue's work that it came after has not been seen to end: what is entered from now on
- * would not come after that. */
+/* Work of another queue that it depends on is not known to have ended: later work would not be
+ * ordered after that. */
 static bool is_early(const dynsel_handler *group)
 {
     bool early = false;
@@ -246,7 +244,7 @@ static bool has_begun(const dynsel_handler *group, dynsel_status status)
     return group->ran || status != DYNSEL_E_DEPENDENCY || is_written_back(group) || is_early(group);
 }
 
-/* What it ran on was not there: it did so all the same. */
+/* It ran although its input was missing. */
 static dynsel_error fail_missed(const dynsel_use *use)
 {
     (void)use; /* without CONFIG_DYNSEL_ERROR_TEXTS */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command group: what its group function registered, and then what it waits for. There is one for
- * each slot; it belongs to who claimed the slot, and from its publication on what is marked below
- * is changed only under the lock of src/data/buffers.h.
+ * A command group: its recorded requirements and command, then its dependencies. One per slot,
+ * owned by the thread that claimed the slot; after publication the parts marked below are changed
+ * only under the lock of src/data/buffers.h.
  */
 #ifndef DYNSEL_GROUPS_GROUP_H
 #define DYNSEL_GROUPS_GROUP_H
@@ -40,7 +40,7 @@ _Static_assert(CONFIG_DYNSEL_MAX_REQUIREMENTS <= DYNSEL_IS_STAGED &&
 /* A placeholder that the group function required or used, or a normal accessor that it got. Only
  * while the group function runs. */
 typedef struct dynsel_bound {
-    const dynsel_accessor *accessor; /* its address, never looked behind; NULL: a normal one */
+    const dynsel_accessor *accessor; /* its address, never dereferenced; NULL: a normal accessor */
     const char *name;
     uint32_t buffer; /* the token of its buffer, its own or the one it was required with; 0: none */
     uint32_t look;   /* a number made of mode, target, range and offset: tells others from copies */
@@ -74,17 +74,18 @@ struct dynsel_handler {
 
     /* Under the lock. */
     bool held;                 /* a host accessor that is open */
-    bool untold;               /* it has failed on the host, and its end was not told yet */
+    bool untold;               /* it has failed on the host, and its end is not reported yet */
     bool ran;                  /* it has failed after its command had begun, */
     bool unrun;                /* or on the host before that */
-    bool refused;              /* its resource took no more work when it was to be started last */
+    bool refused;              /* its resource refused its last start */
     bool for_start;            /* it waits for the start of `waits_for`, not for its end */
     dynsel_word *watches;      /* src/groups/watch.h: the list of watchers that it is in; or NULL */
-    uint32_t waits_for;        /* token + 1 of what its order made it wait for; 0: none */
+    uint32_t waits_for;        /* token + 1 of the dependency that it waits for; 0: none */
     uint32_t looked_since;     /* token + 1 of an obstacle after whose start it was looked at */
     uint32_t replaced;         /* of a host accessor that writes: the writer before it */
-    uint32_t dependency_count; /* of those that were not over when it was last looked at */
-    dynsel_word line;          /* those who wait until it is tried no more; src/groups/watch.h */
+    uint32_t dependency_count; /* not over at the last look */
+    dynsel_word line;          /* groups that wait until it is not tried any more;
+                                  src/groups/watch.h */
     uint16_t next;             /* in that list: slot numbers, DYNSEL_NO_SLOT at the ends */
     uint16_t previous;
     dynsel_range_bytes bytes; /* of its ranges, so far */
@@ -97,8 +98,8 @@ struct dynsel_handler {
 
 extern dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 
-/* Of the command groups that were entered, counted round; never 0, which is nobody's. Tests set it,
- * because they cannot enter as many as that takes. */
+/* The count of entered command groups; wraps, skipping 0. Tests set it, because they cannot enter
+ * that many. */
 extern uint32_t dynsel_order_entries;
 
 static inline dynsel_handler *dynsel_group_of(const dynsel_slot *slot)
@@ -118,7 +119,7 @@ static inline dynsel_slot *dynsel_slot_of(const dynsel_handler *group)
     return dynsel_uses_slot(group->uses);
 }
 
-/* What tells this kind of command group from others. Never 0. */
+/* Identifies this kind of command group. Never 0. */
 static inline uint32_t dynsel_group_id(const dynsel_handler *group)
 {
     if (group->id != 0) {

@@ -23,8 +23,8 @@ static inline void begin_command(dynsel_command *command)
     command->after_count = 0;
 }
 
-/* What counts and flags do not cover is written before it is read: most of it is never touched.
- * What is the lock's is written when the command group gets its place (src/groups/place.c). */
+/* Sets only counts and flags: the rest is written before it is read. The parts under the lock are
+ * written when the command group is placed (src/groups/place.c). */
 void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function)
 {
     group->open = true;
@@ -153,7 +153,7 @@ dynsel_status dynsel_need_aspects(dynsel_handler *handler, dynsel_aspect_set asp
 }
 #endif
 
-/* What it did wrong comes before what it returned. */
+/* An error of a handler function takes precedence over the returned status. */
 DYNSEL_RARE static dynsel_status pass_on(dynsel_handler *group, dynsel_status returned,
                                          uint32_t failures_before)
 {
@@ -207,7 +207,7 @@ static DYNSEL_ASIDE dynsel_status resolve_arguments(dynsel_call *call)
     return status;
 }
 
-/* Until now `bytes` of pointers said what ranges have devices reach through them. */
+/* Until now `bytes` of a pointer was the size of its range. */
 static DYNSEL_ASIDE void resolve_pointers(dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->argument_count; i++) {

@@ -14,7 +14,7 @@
 void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function);
 
 /*
- * After the group function: checks what it left, resolves accessors of arguments to buffers.
+ * After the group function: checks the recorded group, resolves accessors of arguments to buffers.
  * returned: what it returned. DYNSEL_OK, or the status of the submission with the last error set.
  */
 dynsel_status dynsel_group_close(dynsel_handler *group, dynsel_status returned,
@@ -43,7 +43,7 @@ static inline const char *dynsel_accessor_label(const dynsel_accessor *accessor)
     return accessor->name != NULL ? accessor->name : "an accessor";
 }
 
-/* Keeps the first failure of the group function: it becomes that of the submission. */
+/* Keeps the first failure of the group function for the submission. */
 void dynsel_call_note_failure(const dynsel_call *call);
 
 /* Fails, and keeps it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host accessor is a command group that does nothing: while it is open its slot is that of work
- * that is just being started, so that all that comes after it waits.
+ * A host accessor is a command group without a command: while it is open its slot is in STARTING,
+ * so that its dependents wait.
  */
 #include <dynsel/host_accessor.h>
 
@@ -40,7 +40,7 @@ static const dynsel_policy_ops policy_ops = {.name = "host accessors", .try_sele
 static const dynsel_backend_ops backend_ops = {.name = "host accessors", .start = start};
 static dynsel_backend backend = {.ops = &backend_ops};
 
-/* The policy of all of them: one resource, no device, nothing to attach. */
+/* The policy of all host accessors: one resource, no device, nothing to attach. */
 static dynsel_policy *the_policy(void)
 {
     static dynsel_policy policy;
@@ -55,7 +55,7 @@ static dynsel_policy *the_policy(void)
     return &policy;
 }
 
-/* One call that opens one. */
+/* One call that opens a host accessor. */
 typedef struct request {
     dynsel_submit_options options;
     dynsel_buffer buffer;
@@ -146,8 +146,7 @@ static uint32_t state_of(const dynsel_slot *slot)
     return dynsel_slot_state(dynsel_word_load_acquire(&slot->word));
 }
 
-/* Gives it up while it waits. False: it does so no longer. What came after it meanwhile does not
- * mind. */
+/* Ends it while it waits; dependents are not affected. False: it does not wait any more. */
 static bool cancel(const request *r)
 {
     dynsel_spinlock_acquire(&dynsel_memory_lock);
@@ -162,7 +161,7 @@ static bool cancel(const request *r)
     return waits;
 }
 
-/* Waits for what it waits for. DYNSEL_OK: look again. */
+/* Waits for its dependency. DYNSEL_OK: look again. */
 static dynsel_status wait_for_dependency(const request *r, uint32_t round)
 {
     uint32_t token = 0;
@@ -199,11 +198,11 @@ static dynsel_status drive(const request *r)
     }
 }
 
-/* A submission that nobody waits for any more. */
+/* A submission that was detached. */
 static void give_up(request *r)
 {
     const dynsel_status status = dynsel_submission_release(&r->accessor->submission);
-    (void)status; /* nobody else has it */
+    (void)status; /* no other thread has it */
     *r->accessor = (dynsel_host_accessor){.data = NULL};
 }
 
@@ -283,7 +282,7 @@ dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor, dyns
     return open(&r);
 }
 
-/* The slot of an accessor that is open, to be ended by the caller; NULL: it is not. */
+/* The slot of an open accessor, for the caller to end; NULL: it is not open. */
 static dynsel_slot *take(const dynsel_submission *submission)
 {
     const uint32_t number =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one thing that a command group launches. */
+/* The command of a command group. */
 #include <dynsel/command_group.h>
 
 #include <string.h>
@@ -10,7 +10,7 @@ enum {
     LARGEST_ELEMENT = 128 /* of a fill: what OpenCL takes */
 };
 
-/* What can be done only once. */
+/* Refuses a second command. */
 static inline dynsel_status begin(const dynsel_call *call, bool pointers)
 {
     const dynsel_status status = dynsel_call_begin(call, pointers);

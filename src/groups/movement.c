@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a command group made move, and what a task would. */
+/* Bytes that a command group moved, and that a task would move. */
 #include <dynsel/command_group.h>
 #include <dynsel/statistics.h>
 
@@ -78,7 +78,7 @@ static bool covers_all(const dynsel_accessor *accessor, const dynsel_buffer_reco
     return all;
 }
 
-/* What is discarded in part is kept for the rest. */
+/* A partial discard keeps the rest of the contents. */
 static bool needs_contents(const dynsel_accessor *accessor, const dynsel_buffer_record *record)
 {
     const bool discards = accessor->mode == DYNSEL_ACCESS_DISCARD_WRITE ||

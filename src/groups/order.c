@@ -23,9 +23,9 @@ static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependenc
     return false;
 }
 
-/* Token + 1 of work that its event does not tell the failure of; 0: its event fails when what it
- * depends on does. What only stands behind that on its queue succeeds all the same, and it is not
- * known to have failed before the queue is looked at. */
+/* Token + 1 of a dependency whose failure its event does not report; 0: its event fails with its
+ * dependencies. Work that is only behind it in its queue succeeds all the same, and its failure is
+ * known only once the queue is reaped. */
 static uint32_t find_untold_by_event(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->dependency_count; i++) {
@@ -40,13 +40,12 @@ static uint32_t find_untold_by_event(const dynsel_handler *group)
                : 0;
 }
 
-/* Whether it was not begun, or stands behind what failed on its queue, so that it fails although
- * its event does not. Referenced, because a group that is over may be filled in by who has its slot
- * next. */
+/* Whether it was not begun, or stands behind failed work in its queue, so that it fails although
+ * its event does not. Takes a reference, because the slot of a finished group may be reused. */
 static bool is_to_fail(uint32_t token)
 {
     if (!dynsel_pending_ref_reserved(token)) {
-        return true; /* it is over by now: to be looked at again */
+        return true; /* it is over now: look again */
     }
     const dynsel_handler *group = dynsel_group_in(token);
     const bool fails = group->uses->undone || dynsel_failures_find(group) != NULL ||
@@ -160,7 +159,7 @@ DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
                           CONFIG_DYNSEL_MAX_DEPENDENCIES);
 }
 
-/* What it depends on because of one buffer. */
+/* Its dependencies because of one buffer. */
 static inline dynsel_status find_dependencies(dynsel_handler *group, const dynsel_use *use,
                                               const char *function, bool *waits, uint32_t *token)
 {
@@ -176,7 +175,7 @@ static inline dynsel_status find_dependencies(dynsel_handler *group, const dynse
                                                       : refuse_reader(function, use, token);
 }
 
-/* True: what it reads was to be written by work that failed. */
+/* True: it reads the output of failed work. */
 static inline bool take_place(dynsel_handler *group, dynsel_use *use)
 {
     dynsel_buffer_record *record = use->record;
@@ -254,8 +253,8 @@ void dynsel_order_leave(dynsel_handler *group)
     }
 }
 
-/* What comes after it counts on all that it came after being over too; after a reader comes only
- * what has the same dependencies. */
+/* Its dependents rely on its dependencies being over too; the dependents of a reader have the same
+ * dependencies. */
 static bool may_end_early(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->uses->count; i++) {
@@ -266,8 +265,8 @@ static bool may_end_early(const dynsel_handler *group)
     return true;
 }
 
-/* Whether something that it depends on has to end before it can be started, or (fails) be ended.
- * Forgets what is over. */
+/* Whether a dependency has to end before it can be started, or (fails) ended. Removes dependencies
+ * that are over. */
 static inline bool has_to_wait(dynsel_handler *group, bool fails)
 {
     bool waits = false;
@@ -315,7 +314,7 @@ bool dynsel_order_holds(const dynsel_slot *slot)
     return holds;
 }
 
-/* What it reads may have failed on the same resource since it was started. */
+/* A dependency may have failed on the same resource since the start. */
 void dynsel_order_ended(dynsel_slot *slot)
 {
     dynsel_handler *group = dynsel_group_of(slot);
@@ -367,7 +366,7 @@ void dynsel_order_forget(dynsel_uses *uses)
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
-/* What waiting work waits for, and whether that is the very thread that asks. */
+/* The dependency of pending work, and whether it is the calling thread itself. */
 
 static bool is_held(const dynsel_handler *group)
 {
@@ -379,7 +378,7 @@ bool dynsel_order_is_own(uint32_t token)
     return dynsel_stage_of(token) != DYNSEL_STAGE_OVER && is_held(dynsel_group_in(token));
 }
 
-/* What one step of the way to the first cause found. */
+/* The result of one step towards the first dependency. */
 typedef struct step {
     uint32_t token;             /* of work that was started */
     bool found;                 /* there is such */

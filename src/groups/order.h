@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which command groups come before which. Under the lock of src/data/buffers.h. */
+/* The order of command groups. Under the lock of src/data/buffers.h. */
 #ifndef DYNSEL_GROUPS_ORDER_H
 #define DYNSEL_GROUPS_ORDER_H
 
@@ -9,45 +9,42 @@
 #include "port/likely.h"
 
 /*
- * Gives the command group its place behind all that were entered before: finds what it depends on,
- * and makes it the last writer or one of the readers of its buffers. function: the public one, for
- * error texts. waits: out, whether dynsel_order_look() has to be asked before the start; else it
- * would say DYNSEL_OK. DYNSEL_E_FULL: a table is full (last error set), and `token` is that of work
- * whose end will make room; DYNSEL_E_STALE: a buffer was ended. Nothing was changed then.
+ * Enters the command group behind all earlier ones: finds its dependencies, and makes it the last
+ * writer or a reader of its buffers. function: the public one, for error texts. waits: out, whether
+ * dynsel_order_look() has to be asked before the start; else it would say DYNSEL_OK. DYNSEL_E_FULL:
+ * a table is full (last error set), and `token` is that of work whose end will make room;
+ * DYNSEL_E_STALE: a buffer was ended. Nothing was changed then.
  */
 dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bool *waits,
                                  uint32_t *token);
 
 /*
- * Whether what it depends on allows the start on its resource: DYNSEL_OK, DYNSEL_E_AGAIN, or
- * another failure (group->error set) when something that it reads was to be written by work that
- * failed, or it is going to fail, and all that it depends on is over. Notes in `after` what to come
- * after by its event; with DYNSEL_E_AGAIN, in group->waits_for what it waits for first.
+ * Whether its dependencies allow the start on its resource: DYNSEL_OK, DYNSEL_E_AGAIN, or another
+ * failure (group->error set) if it reads the output of failed work or will fail, and all
+ * dependencies are over. Sets `after` to the work whose events it follows, and with DYNSEL_E_AGAIN
+ * group->waits_for.
  */
 dynsel_status dynsel_order_look(dynsel_handler *group);
 
-/* A host accessor that waits is given up: takes it out of the order, so that it can end at once and
- * nobody waits for it. Where others came behind it already it stays, until all is over that it
- * depends on. */
+/* Removes a waiting host accessor from the order, so that it can end at once. If other groups
+ * depend on it, it stays until its dependencies are over. */
 void dynsel_order_leave(dynsel_handler *group);
 
-/* Whether somebody has to wait for this work who has it open himself, as a host accessor. */
+/* Whether this work is a host accessor that the calling thread has open. */
 bool dynsel_order_is_own(uint32_t token);
 
-/* dynsel_pending_ops.holds: work that failed in its start, and whose event (if any) is not that of
- * its command, ends only when what it depends on is over: what comes behind it counts on that.
- * Takes the lock itself. */
+/* dynsel_pending_ops.holds: work that failed in its start without an event of its command ends only
+ * after its dependencies, because its dependents rely on that. Takes the lock itself. */
 bool dynsel_order_holds(const dynsel_slot *slot);
 
-/* What its start or end waits for first, as dynsel_pending_ops.find_dependency says. Takes the lock
- * itself. */
+/* dynsel_pending_ops.find_dependency. Takes the lock itself. */
 dynsel_status dynsel_order_find_dependency(const dynsel_slot *slot, uint32_t *token);
 
-/* dynsel_pending_ops.ended: takes the lock itself, and only where it failed. */
+/* dynsel_pending_ops.ended. Takes the lock itself, and only after a failure. */
 void dynsel_order_ended(dynsel_slot *slot);
 
-/* Before a slot is used: tokens come round, and what stands in the buffers of this slot's must not
- * be taken for the new work. token: of the slot. Takes the lock itself, and very rarely. */
+/* Before a slot is used: tokens wrap, and old tokens of this slot in buffers must not be taken for
+ * the new work. token: of the slot. Takes the lock itself, and very rarely. */
 DYNSEL_RARE void dynsel_order_forget(dynsel_uses *uses);
 
 static inline void dynsel_order_renew(uint32_t token)

@@ -11,7 +11,7 @@
 #include "port/likely.h"
 #include "submission/pending.h"
 
-/* What one attempt to enter came to. */
+/* The result of one attempt to enter. */
 typedef struct entry {
     dynsel_status status;           /* DYNSEL_OK: it is published */
     uint32_t token;                 /* of work to wait for; with `waits` */
@@ -57,7 +57,7 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_submit_optio
                                 uint32_t references, entry *made)
 {
     group->uses->will_fail = false;
-    group->uses->undone = false; /* others see it until this one is over */
+    group->uses->undone = false; /* other threads see it until this one is over */
     group->held = false;
     group->refused = false;
     group->looked_since = 0;
@@ -103,13 +103,13 @@ DYNSEL_RARE static dynsel_status wait_for_room(uint32_t token, const dynsel_subm
         return dynsel_fail(&full);
     }
     if (status == DYNSEL_E_TIMEOUT) {
-        full.status = status; /* it says which table was full for so long */
+        full.status = status; /* it names the full table */
         return dynsel_fail(&full);
     }
     return status;
 }
 
-/* What was refused, or cannot be started for good, is seen to at once. */
+/* A refused start, or one that can never succeed, is handled at once. */
 static inline void go_on(dynsel_handler *group, const entry *made)
 {
     bool more = made->start != DYNSEL_OK && made->start != DYNSEL_E_AGAIN;

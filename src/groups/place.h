@@ -6,8 +6,8 @@
 #include "groups/group.h"
 #include "submission/start.h"
 
-/* After the choice: gives it its place in the order, publishes it, and starts it, or lets it wait.
- * references: as of dynsel_pending_publish(). A failure had no effect. */
+/* After the choice: enters it into the order, publishes it, and starts it if it is ready.
+ * references: as of dynsel_pending_publish(). A failure has no effect. */
 dynsel_status dynsel_place_enter(dynsel_handler *group, const dynsel_submit_options *options,
                                  uint32_t references);
 

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "data/svm.h"
 
-/* What stands between a resource and a pointer; the last ones are the nearest to being right. */
+/* Why a resource cannot access a pointer, from the worst reason to the mildest. */
 typedef enum obstacle {
     NOTHING,
     NOT_REACHED,       /* the host's memory */

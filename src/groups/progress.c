@@ -13,7 +13,7 @@
 #include "port/likely.h"
 #include "submission/pending.h"
 
-/* Data that are lost for good make it fail: it ends when all that it depends on has. */
+/* Lost data make it fail: it ends after its dependencies. */
 dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
     group->waits_for = 0;
@@ -35,8 +35,8 @@ dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **
     return status == DYNSEL_OK ? dynsel_waiting_look_at_data(group, copy_out) : status;
 }
 
-/* What becomes of work whose start was refused: DYNSEL_OK: the policy has chosen again;
- * DYNSEL_E_AGAIN: it waits; else it is going to fail. */
+/* Handles a refused start: DYNSEL_OK: the policy has chosen again; DYNSEL_E_AGAIN: it waits; else
+ * it will fail. */
 static dynsel_status choose_again(dynsel_handler *group, dynsel_status refusal, bool may_choose)
 {
     return refusal == DYNSEL_E_OUT_OF_SERVICE && may_choose ? dynsel_place_choose_again(group)
@@ -49,8 +49,8 @@ static void fail_dependents(dynsel_handler *group, const dynsel_error *error)
     group->error = *error;
 }
 
-/* Under the lock: it waits again. status: of the look where the policy has chosen again, or why it
- * was not started. */
+/* Under the lock: returns it to WAITING. status: of the look after a new choice, or the reason of
+ * the refusal. */
 static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_status refusal,
                        dynsel_buffer_record *copy_out)
 {
@@ -76,8 +76,7 @@ static dynsel_status look_elsewhere(dynsel_handler *group, dynsel_buffer_record 
     return DYNSEL_E_AGAIN;
 }
 
-/* The start was refused. True: it is to be started where the policy chose it to be now; else it
- * waits, if only for its end. */
+/* Handles a refused start. True: start it on the newly chosen resource; else it waits. */
 DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *refusal,
                                      bool may_choose)
 {
@@ -113,7 +112,7 @@ DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
     fail_dependents(group, failure);
     dynsel_pending_put_back(dynsel_slot_of(group));
     dynsel_watch_no_longer(group);
-    dynsel_watch_changed(group); /* it will bring nothing */
+    dynsel_watch_changed(group); /* it will copy nothing in */
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
@@ -172,7 +171,7 @@ static void attend_to(dynsel_handler *group)
     }
     dynsel_pending_take(dynsel_slot_of(group));
     if (status == DYNSEL_OK && group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
-        group->held = true; /* from now on it is who asked for it that ends it */
+        group->held = true; /* from now on its owner ends it */
     } else {
         go_on(group, status);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks at command groups that wait, and starts or ends them. */
+/* Progress of pending command groups: starts or ends them. */
 #ifndef DYNSEL_GROUPS_PROGRESS_H
 #define DYNSEL_GROUPS_PROGRESS_H
 
@@ -9,19 +9,18 @@
 /* Registers with the core, once. Under the lock. */
 void dynsel_waiting_register(void);
 
-/* Starts or ends all that can be; see submission/pending.h. */
+/* Starts or ends all groups that are ready; see submission/pending.h. */
 void dynsel_waiting_progress(void);
 
-/* Under the lock: whether it may be started now. DYNSEL_OK: it has to be, or taken back;
- * DYNSEL_E_AGAIN, with a copy to the host to begin, or NULL; or why it never will
- * (group->error). */
+/* Under the lock: whether it may be started now. DYNSEL_OK: the caller starts it, or takes the
+ * decision back; DYNSEL_E_AGAIN, with a copy to the host to begin, or NULL; another failure: it
+ * never will (group->error). */
 dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **copy_out);
 
-/* The same where the order is known to allow it. */
+/* The same if its dependencies are known to allow it. */
 dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **copy_out);
 
-/* Without the lock: starts work that was taken after a look that allowed it. False: it waits again.
- */
+/* Without the lock: starts taken work that may be started. False: it waits again. */
 bool dynsel_waiting_start(dynsel_handler *group);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a group function registers: which buffers are used, how, and through which accessors. */
+/* The requirements of a group function: its buffers, their modes, and the accessors. */
 #include <dynsel/command_group.h>
 
 #include "data/buffers.h"
@@ -72,8 +72,8 @@ static inline uint32_t look_of(const dynsel_accessor *accessor)
                : mix_range(mix_range(mix(look, 0), &accessor->range), &accessor->offset);
 }
 
-/* The accessor itself. What stands at its address may be another by now: one that was passed by
- * value often has the address of the one before. look: the accessor's. */
+/* Finds the accessor by address and look, because an accessor passed by value often has the address
+ * of an earlier one. */
 static inline dynsel_bound *find_by_address(dynsel_handler *handler,
                                             const dynsel_accessor *accessor, uint32_t look)
 {
@@ -93,7 +93,7 @@ static bool is_required(const dynsel_bound *bound)
     return bound->use != DYNSEL_NO_USE;
 }
 
-/* One that says the same, with a buffer, and is required. */
+/* A required accessor with the same look and a buffer. */
 static dynsel_bound *find_equal(dynsel_handler *handler, uint32_t buffer, uint32_t look)
 {
     for (uint32_t i = 0; i < handler->bound_count && buffer != 0; i++) {
@@ -155,7 +155,7 @@ static bool discards(uint32_t mode)
     return mode == DYNSEL_ACCESS_DISCARD_WRITE || mode == DYNSEL_ACCESS_DISCARD_READ_WRITE;
 }
 
-/* Whether what is done in this mode was registered. */
+/* Whether the registered modes cover this mode. */
 static bool is_covered(const dynsel_use *use, uint32_t mode)
 {
     return (use->writes || mode == DYNSEL_ACCESS_READ) && (use->reads || discards(mode));
@@ -167,7 +167,7 @@ static inline void merge(dynsel_use *use, uint32_t mode, bool all)
     use->writes = use->writes || mode != DYNSEL_ACCESS_READ;
 }
 
-/* What was used before it was required, under its address or as a copy. */
+/* Resolves earlier uses of the accessor, by its address or as a copy. */
 static DYNSEL_ASIDE void resolve_others(dynsel_handler *handler, const dynsel_bound *required)
 {
     for (uint32_t i = 0; i < handler->bound_count; i++) {

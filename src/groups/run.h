@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What runs on the chosen resource. */
+/* The part of a command group that runs on the chosen resource. */
 #ifndef DYNSEL_GROUPS_RUN_H
 #define DYNSEL_GROUPS_RUN_H
 
 #include <dynsel/task.h>
 
-/* The task function of all command groups; args: the dynsel_handler. Moves in what was decided,
- * then launches the command, or calls its host form. Without the lock but for short moments. */
+/* The task function of all command groups; args: the dynsel_handler. Copies the data in, then
+ * launches the command, or calls its host form. Takes the lock only for short moments. */
 dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_event *done);
 
 #endif

@@ -30,7 +30,7 @@ static inline bool is_valid(const dynsel_policy *policy, dynsel_group_fn functio
                          policy->ops->try_select != NULL);
 }
 
-/* Runs the group function, which may do what it likes but wait. */
+/* Runs the group function, which must not wait. */
 static inline dynsel_status record(dynsel_handler *group, uint32_t token, dynsel_group_fn function,
                                    void *args)
 {
@@ -120,8 +120,8 @@ dynsel_status dynsel_submit_command_group_for(dynsel_policy *policy, dynsel_grou
     return submit(policy, group, args, submission, &options);
 }
 
-/* Nobody else has the submission: its slot would be kept for ever. Of work that ended with this
- * status nothing is left to be released. */
+/* Releases the submission, which no other caller has: else its slot would be kept for ever. Work
+ * that ended with this status has no slot. */
 DYNSEL_RARE static dynsel_status leave(dynsel_submission *submission, const char *function)
 {
     dynsel_error busy = *dynsel_last_error();

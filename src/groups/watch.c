@@ -6,24 +6,25 @@
 #include "port/assert.h"
 #include "submission/pending.h"
 
-/* Beside the first watcher of a slot: others who are to hear, those who wait for staging memory and
- * those who stand in line behind the slot's group. */
+/* Besides the slot number of the first watcher: flags for groups that wait for staging memory, and
+ * for groups in line behind the slot's group. */
 #define HAS_STAGING (1u << 31)
 #define HAS_LINE    (1u << 30)
 #define FLAGS       (HAS_STAGING | HAS_LINE)
 
 enum { BITS = 32 };
 
-/* A list of watchers is the slot number of the first, DYNSEL_NO_SLOT: none. That of work is in its
- * slot, that of a copy to the host in the buffer's record, a line in the group of who is tried. */
+/* A list of watchers is the slot number of the first, DYNSEL_NO_SLOT: none. The list of work is in
+ * its slot, that of a copy to the host in the buffer's record, that of a line in the group that is
+ * tried. */
 static dynsel_word of_staging;
 static dynsel_word of_nothing;
 
-/* Those to look at: a heap by order of entry. */
+/* The groups to look at: a heap by order of entry. */
 static uint16_t heap[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 static uint32_t heap_count;
 
-/* Buffers whose copies to the host are watched, as bits by place in the table; and how many. */
+/* Buffers whose copies to the host are watched, as bits by place in the table; and their number. */
 static uint32_t copies_out_watched[(CONFIG_DYNSEL_MAX_BUFFERS + BITS - 1) / BITS];
 static uint32_t copies_out_count;
 
@@ -214,8 +215,8 @@ void dynsel_watch_nothing(dynsel_handler *group)
     note_due();
 }
 
-/* Until its end, or where `start` until it is started: what came between the look and this is
- * looked at in this round yet. */
+/* Watches work until its end, or with `start` until its start. If it changed since the look, the
+ * group is looked at again in this round. */
 static void watch_work(dynsel_handler *group, uint32_t token, bool start)
 {
     add_watcher(group, &dynsel_slot_at(dynsel_slot_number_in(token))->watchers);
@@ -225,8 +226,7 @@ static void watch_work(dynsel_handler *group, uint32_t token, bool start)
     }
 }
 
-/* Some of this work's watchers wait for its start: one that was not looked at since is looked at
- * once more. */
+/* The work was started: its watchers for the start are looked at once more. */
 static void watch_holder(dynsel_handler *group, uint32_t token)
 {
     if (dynsel_stage_of(token) == DYNSEL_STAGE_STARTED && group->looked_since != token + 1) {
@@ -237,7 +237,7 @@ static void watch_holder(dynsel_handler *group, uint32_t token)
     }
 }
 
-/* Has the ends of all who have staging memory told. False: one of them is over by now. */
+/* Completes work that uses staging memory. False: some of it is over now. */
 static bool watch_users_of_staging(void)
 {
     bool go_on = true;
@@ -320,7 +320,7 @@ dynsel_buffer_record *dynsel_watched_copy_out(uint32_t place)
     return NULL;
 }
 
-/* A copy to the host that goes on, of a buffer that it uses; NULL: there is none. */
+/* A buffer of the group with a running copy to the host; NULL: none. */
 static dynsel_buffer_record *find_copy_out(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->uses->count; i++) {
@@ -357,7 +357,7 @@ void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *copy_out
     }
 }
 
-/* Who is tried in each round for this resource; NULL: nobody. */
+/* The group that is tried in each round for this resource; NULL: none. */
 static dynsel_handler *find_refused(const dynsel_queue *queue)
 {
     uint32_t number = first_in(&of_nothing);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What command groups that wait are waiting for, so that nobody looks at them before it has come.
- * All of it under the lock of src/data/buffers.h, but for what says otherwise.
+ * The events that pending command groups wait for, so that they are not looked at before. All of it
+ * under the lock of src/data/buffers.h unless noted.
  *
  * A command group that waits is in one place: among those to look at, which are taken in the order
  * in which they were entered, or among the watchers of one thing. When that changes it is looked at
@@ -27,14 +27,15 @@
 #include "groups/group.h"
 #include "port/likely.h"
 
-/* After a look: what that found in the way. copy_out: one that the caller begins, or NULL. */
+/* After a look: watches the obstacle that it found. copy_out: a copy to the host that the caller
+ * begins, or NULL. */
 void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *copy_out);
 
-/* Its resource takes no more work at the moment. */
+/* Its resource refuses work at the moment. */
 void dynsel_watch_resource(dynsel_handler *group);
 
-/* Where that was so at its last look: whether the resource has refused another since, which it
- * watches then. */
+/* If its resource refused it at its last look: whether the resource has refused another group
+ * since, which it then watches. */
 bool dynsel_watch_line(dynsel_handler *group);
 
 /* Nothing: to be looked at in the next round. */
@@ -46,21 +47,20 @@ void dynsel_watch_no_longer(dynsel_handler *group);
 /* To be looked at, whatever it watches. */
 void dynsel_watch_end(dynsel_handler *group);
 
-/* For those who watch this work, though neither started nor over: what they wait for may have
- * changed; and unless it was refused, for those in line behind it. */
+/* Notifies the watchers of this work, which is neither started nor over; and unless it was refused,
+ * the groups in line behind it. */
 void dynsel_watch_changed(const dynsel_handler *group);
 
-/* Looks at a copy to the host that runs, for those who watch it. */
+/* Polls a running copy to the host, and notifies its watchers. */
 void dynsel_watch_look_at_copy_out(dynsel_buffer_record *record);
 
-/* Begins a copy to the host, as dynsel_copy_out_begin(), for those who watch it. */
+/* Begins a copy to the host with dynsel_copy_out_begin(), and notifies its watchers. */
 void dynsel_watch_begin_copy_out(dynsel_buffer_record *record);
 
-/* After dynsel_coherence_look(): for those who watch copies to the host that it has seen to end. */
+/* After dynsel_coherence_look(): notifies the watchers of copies to the host that it ended. */
 void dynsel_watch_looked_at(dynsel_uses *uses);
 
-/* The first that watches something, in slot `number` (from 1 on) or one behind it; NULL: there is
- * none. */
+/* The first watching group in slot `number` (from 1 on) or behind; NULL: none. */
 dynsel_handler *dynsel_watcher_from(uint32_t number);
 
 /* Of those to look at, the first that was entered; NULL: there is none, or it is one of those that
@@ -68,17 +68,16 @@ dynsel_handler *dynsel_watcher_from(uint32_t number);
  * watches again. */
 dynsel_handler *dynsel_watch_take(uint32_t newest, uint32_t entries);
 
-/* At the beginning of a round: those who watch nothing are to be looked at. */
+/* At the beginning of a round: groups that watch nothing are looked at. */
 void dynsel_watch_begin_round(void);
 
-/* The first buffer from `place` on in the table that somebody watches a copy to the host of; NULL:
- * there is none. */
+/* The first buffer from `place` on whose copy to the host is watched; NULL: none. */
 dynsel_buffer_record *dynsel_watched_copy_out(uint32_t place);
 
 /* Whether a round would find anything; without the lock it is a hint. */
 bool dynsel_watch_is_due(void);
 
-/* dynsel_pending_ops.moved: takes the lock itself. */
+/* dynsel_pending_ops.moved. Takes the lock itself. */
 void dynsel_watch_moved(dynsel_slot *slot);
 
 /* How often a command group that waits was looked at; for tests. */

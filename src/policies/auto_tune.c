@@ -182,7 +182,7 @@ static void claim(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
     }
 }
 
-/* Its kind has no entry. Of equals each gets its turn, so that no kind has a bad one for ever. */
+/* The kind has no entry: the least loaded resource, equal ones in turn. */
 static dynsel_status select_untracked(dynsel_auto_tune_policy *policy, const dynsel_task *task,
                                       dynsel_reason reason, dynsel_selection *selection)
 {
@@ -206,7 +206,7 @@ static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tune
 {
     dynsel_tuned_lock(entry);
     if (!dynsel_tuned_is_of_kind(entry, task, dynsel_tuned_key_of(task))) {
-        dynsel_tuned_unlock(entry); /* it was given to another kind just now */
+        dynsel_tuned_unlock(entry); /* the entry was just given to another kind */
         return select_untracked(policy, task, DYNSEL_REASON_LEAST_LOADED, selection);
     }
     selection->notes[0] = (uint32_t)(entry - policy->tasks) + 1;
@@ -220,9 +220,9 @@ static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tune
 }
 
 /*
- * Of several threads one at a time is the keeper, who times; the others take its place after as
- * many turns as a keeper's runs are timed in, in case it comes no more. So what reports change
- * rarely moves from one processor to another.
+ * One thread at a time is the keeper, whose runs are timed; another thread takes over after that
+ * many turns, in case the keeper stopped. So data that reports change rarely move between
+ * processors.
  */
 static bool is_keeper(dynsel_tuned_task *entry)
 {

@@ -14,10 +14,10 @@ enum {
     LONGEST_PAUSE = 5,   /* as a power of two: 32 timed runs, 512 of all */
     CONFIRMED_SHARE = 2, /* as a power of two: who has lost for certain gets a quarter */
     SHARE_SHIFT = 10,
-    ROBUST_SAMPLES = 3 /* times, from which on the estimate withstands one that is wrong */
+    ROBUST_SAMPLES = 3 /* times, from which on one wrong time does not change the estimate */
 };
 
-/* What a close look found. */
+/* The result of a look at all resources. */
 typedef struct sight {
     dynsel_auto_tune_policy *policy;
     dynsel_tuned_task *entry;
@@ -39,7 +39,7 @@ static uint64_t estimate(const sight *s, uint32_t index)
     return dynsel_tuned_estimate(&s->entry->resources[index]);
 }
 
-/* Whether `time` is so much less that it is worth a change. Before the first result anything is. */
+/* Whether `time` is less by the margin; before the first result, less at all. */
 static bool is_less(const sight *s, uint64_t time, uint64_t than)
 {
     if (DYNSEL_TUNED_EXPLORES && s->entry->tuned) {
@@ -56,8 +56,8 @@ static bool needs_turn(const dynsel_tuned_resource *times)
            (times->samples == 0 && times->unfinished == 0 && times->turns < MOST_TURNS);
 }
 
-/* The turn is theirs who had the fewest, from the lowest index on: twice round, unless resources
- * come and go. */
+/* The turn goes to the resource with the fewest turns, from the lowest index on: two rounds, unless
+ * resources come and go. */
 static void look_at(sight *s, uint32_t index, uint64_t *least)
 {
     const dynsel_tuned_resource *times = &s->entry->resources[index];
@@ -80,7 +80,7 @@ static uint64_t incumbent_time(const sight *s, uint32_t index)
     return dynsel_tuned_incumbent_time(&s->entry->resources[index]);
 }
 
-/* What was spent on the best while it was the best is not held against it afterwards. */
+/* Runs on the best while it was the best do not count as exploration. */
 static void forgive_runs(dynsel_tuned_task *entry, uint32_t index)
 {
     if (DYNSEL_TUNED_EXPLORES && entry->tuned) {
@@ -100,8 +100,8 @@ static uint64_t lowest_of_others(const sight *s, uint32_t than)
     return low;
 }
 
-/* A best that has become much slower begins afresh where another may be faster now: it may be bad
- * luck. In any case others, which may have become faster since they were tried, are tried soon. */
+/* Resets the times of an incumbent that has become much slower, if another resource may be faster.
+ * In any case the others are tried soon. */
 static void reset_incumbent(sight *s)
 {
     dynsel_tuned_task *entry = s->entry;
@@ -121,7 +121,7 @@ static void reset_incumbent(sight *s)
     entry->pause = DYNSEL_TUNED_FIRST_PAUSE;
 }
 
-/* The best keeps its place unless the fastest is worth a change. */
+/* The incumbent stays unless the fastest is better by the margin. */
 static void keep_incumbent(sight *s, uint64_t least)
 {
     const uint32_t before = s->entry->best;
@@ -158,7 +158,7 @@ static sight look(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
     return s;
 }
 
-/* How long so many runs take; UINT64_MAX: longer than can be told. */
+/* The time of so many runs; UINT64_MAX: it overflows. */
 static uint64_t times_runs(uint64_t time_ns, uint32_t runs)
 {
     const uint64_t upper = (time_ns >> 32) * runs;
@@ -172,7 +172,7 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
     return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
-/* What was spent, by what is known now, on others than the best, and what may be. */
+/* The time spent so far on exploration, and the allowed time. */
 static uint64_t spent(const sight *s, uint64_t best_time)
 {
     uint64_t sum = 0;
@@ -223,7 +223,7 @@ static uint32_t who_gets_a_try(sight *s)
     return DYNSEL_TUNED_NO_RESOURCE;
 }
 
-/* Another try for one that is not the best. */
+/* Gives a resource other than the best another try. */
 static bool explore(sight *s, dynsel_selection *selection)
 {
     if (!DYNSEL_TUNED_EXPLORES) {
@@ -239,8 +239,8 @@ static bool explore(sight *s, dynsel_selection *selection)
     return true;
 }
 
-/* The lowest time of another, beyond which it is worth a change. Those out of service count too, so
- * that one that comes back is seen. */
+/* The lowest time of the others, past which a change pays. Resources out of service count too, so
+ * that a reinstated one is noticed. */
 static uint64_t bar(const sight *s)
 {
     uint64_t low = UINT64_MAX;
@@ -251,7 +251,7 @@ static uint64_t bar(const sight *s)
     return low == UINT64_MAX || !DYNSEL_TUNED_EXPLORES ? low : low + (low >> MARGIN_SHIFT);
 }
 
-/* From now on nothing but the word is looked at, if all is known and the best has shown it. */
+/* Publishes the result: settled, if all times are known and the best is confirmed. */
 static void settle(sight *s)
 {
     dynsel_tuned_task *entry = s->entry;
@@ -277,7 +277,7 @@ static void give_turn(const sight *s, dynsel_selection *selection)
     selection->reason = DYNSEL_REASON_PROFILING;
 }
 
-/* The best was looked for: the next try of another may be given after a longer time. */
+/* After a full look, the next try comes after a longer pause. */
 static void take_look(dynsel_tuned_task *entry)
 {
     if (entry->wait == 0) {
@@ -286,8 +286,7 @@ static void take_look(dynsel_tuned_task *entry)
     }
 }
 
-/* Of several selections that were made for the same first turn only one has it: the others do not
- * count, but the second turn is still to come. */
+/* Of several selections for the same first turn only one counts. */
 static void take_turn(dynsel_tuned_resource *times, bool is_warm_up)
 {
     if (times->turns != UINT8_MAX && (!is_warm_up || times->turns < WARM_UPS)) {
@@ -352,8 +351,8 @@ static void choose(sight *s, dynsel_selection *selection)
     }
 }
 
-/* Nothing is to be learned where there is no choice. That need not be looked at again if it is so
- * because the task has no other form, and not because others are out of service or lack aspects. */
+/* With one candidate nothing is learned. This is final only if the task has no other form, not if
+ * other resources are out of service or lack aspects. */
 static void choose_only(sight *s, dynsel_selection *selection)
 {
     selection->index = s->any;

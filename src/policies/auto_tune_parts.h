@@ -66,7 +66,7 @@ enum {
     /* In 1024ths, and a sixteenth less than asked for, because what is compared with it is
        uncertain. */
     DYNSEL_TUNED_SHARE = CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT * 960 / 100,
-    /* What it wants to hear of a timed run; only command groups' data are brought back. */
+    /* The reports of a timed run; only command groups copy data back. */
     DYNSEL_TUNED_TIMES =
         DYNSEL_TASK_TIME | (CONFIG_DYNSEL_COMMAND_GROUPS ? DYNSEL_TASK_READBACK_TIME : 0)
 };
@@ -241,11 +241,11 @@ uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times);
 /* The same in favour of the resource: where times lie far apart, the lowest of them. */
 uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times);
 
-/* What a resource defends its place as the best with: the estimate, or the price once there are
- * enough times. */
+/* The time with which the incumbent is compared: the estimate, or the price once there are enough
+ * times. */
 uint64_t dynsel_tuned_incumbent_time(const dynsel_tuned_resource *times);
 
-/* What one more run may bring: the newest time, or while there are few, the lowest. */
+/* The time of a candidate for another run: the newest, or while there are few, the lowest. */
 uint64_t dynsel_tuned_candidate_time(const dynsel_tuned_resource *times);
 
 /* Looks closely from now on, if the time of a run on the resource is a reason to. */
@@ -254,7 +254,7 @@ void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t 
 /* Counts runs on a resource. */
 void dynsel_tuned_count_runs(dynsel_tuned_task *entry, uint32_t index, uint32_t runs);
 
-/* Forgets the times of a resource, in the hope of better ones: it gets two runs. */
+/* Resets the times of a resource, which then gets two runs. */
 void dynsel_tuned_reset(dynsel_tuned_resource *times);
 
 /* Chooses for a kind of task that looks closely: fills in the selection but for what is claimed. */

@@ -114,7 +114,7 @@ static dynsel_tuned_task *find(dynsel_auto_tune_policy *policy, const dynsel_tas
     return least;
 }
 
-/* What a look at all resources found. */
+/* The result of a look at all resources. */
 typedef struct sight {
     uint32_t candidates;
     uint32_t least_loaded;

@@ -32,7 +32,7 @@ static bool is_filled_in(const dynsel_tuned_task *entry)
     return dynsel_tuned_state(dynsel_word_load_acquire(&entry->word)) != 0;
 }
 
-/* Nobody else uses the entry yet, or any more. */
+/* No other thread uses the entry. */
 static void fill_in(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                     const dynsel_task *task, dynsel_tuned_key key, uint32_t round)
 {

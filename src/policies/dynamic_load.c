@@ -40,7 +40,7 @@ static inline choice least_loaded_of_all(const dynsel_dynamic_load_policy *polic
     return least;
 }
 
-/* A load that changed since it was looked at may not be the least any more: then choose again. */
+/* Chooses again if the load has changed, because it may not be the least any more. */
 static inline bool claim(dynsel_dynamic_load_policy *policy, choice least)
 {
     return dynsel_word_swap(&policy->loads[least.index].word, &least.load, least.load + 1);

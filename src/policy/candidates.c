@@ -23,7 +23,7 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
             excluded = excluded || dynsel_is_excluded(task, i);
         }
     }
-    if (excluded) { /* src/groups/pointers.c says it better */
+    if (excluded) { /* src/groups/pointers.c has the better text */
         return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_INVALID,
                               "no resource that the policy may choose takes the task's pointers",
                               0);
@@ -38,7 +38,7 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
                           "the task has no form for any resource that the policy may choose", 0);
 }
 
-/* What stands between a resource and a task that it does not run. */
+/* The reason why a resource cannot run a task. */
 static dynsel_reason reason_against(const dynsel_policy *policy, uint32_t index,
                                     const dynsel_task *task)
 {

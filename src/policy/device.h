@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a policy knows of the devices in its table. */
+/* The devices of a policy's resources. */
 #ifndef DYNSEL_POLICY_DEVICE_H
 #define DYNSEL_POLICY_DEVICE_H
 

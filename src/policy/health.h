@@ -8,8 +8,7 @@
 #include "policy/statistics.h"
 
 enum {
-    DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_queue.health, beside the number of failures in a
-                                    row */
+    DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_queue.health, above the consecutive failures */
 };
 
 /* How many resources are out of service. */
@@ -33,7 +32,7 @@ static inline bool dynsel_health_in_service(const dynsel_queue *queue)
 #endif
 }
 
-/* What was appended to the queue last; tells whether something came in between. */
+/* The tail of the queue; shows whether work was appended in between. */
 static inline uint32_t dynsel_queue_tail(const dynsel_queue *queue)
 {
 #if CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
@@ -44,11 +43,11 @@ static inline uint32_t dynsel_queue_tail(const dynsel_queue *queue)
 #endif
 }
 
-/* Work on a resource ended so, and it was a failure, or failures were counted before. */
+/* Work ended with `status`: a failure, or the first success after failures. */
 DYNSEL_RARE void dynsel_health_note_change(dynsel_policy *policy, uint32_t index,
                                            dynsel_status status);
 
-/* Work on a resource ended so: counts failures of devices in a row. */
+/* Work ended with `status`: counts consecutive failures of the device. */
 static inline void dynsel_health_note_result(dynsel_policy *policy, uint32_t index,
                                              dynsel_status status)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies, for the rooms above: what they know of one, and how the built-in ones begin. */
+/* Policies, for the layers above: their state, and the initialization of the built-in ones. */
 #ifndef DYNSEL_POLICY_POLICY_H
 #define DYNSEL_POLICY_POLICY_H
 
@@ -18,7 +18,7 @@
 #define DYNSEL_POLICY_NAME(text) ""
 #endif
 
-/* In the operations of a policy that wants to hear of its work, and of how long it takes. */
+/* In the operations of a policy that needs reports, and times. */
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
 void dynsel_tell_step(struct dynsel_slot *slot);
 void dynsel_note_time(struct dynsel_slot *slot, uint64_t end_ns);

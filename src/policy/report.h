@@ -38,7 +38,7 @@ static inline void dynsel_tell_submission(dynsel_selection *selection)
     }
 }
 
-/* It was not started after all. */
+/* The work was not started. */
 static inline void dynsel_tell_withdrawal(const dynsel_selection *selection)
 {
     if ((selection->reported & DYNSEL_TASK_SUBMISSION) != 0) {

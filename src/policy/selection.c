@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program may do with a selection that it holds. */
+/* Operations on a selection that the program holds. */
 #include "policy/selection.h"
 
 #include "base/fail.h"

@@ -10,8 +10,8 @@
 #include "port/likely.h"
 
 enum {
-    DYNSEL_SUBMIT_WITH_SLOTS = 1, /* in dynsel_policy.submit_flags: some backend's work may outlive
-                                     a submit */
+    DYNSEL_SUBMIT_WITH_SLOTS = 1,       /* in dynsel_policy.submit_flags: some work may outlive its
+                                           submit */
     DYNSEL_SUBMIT_THROUGH_BACKENDS = 4, /* some backend does more than call the task function */
     DYNSEL_SUBMIT_CUSTOM =
         2 /* the policy has a submit, try_submit or submit_and_wait, or no try_select */
@@ -41,8 +41,8 @@ static inline bool dynsel_policy_is_usable(const dynsel_policy *policy)
     return dynsel_policy_is_initialized(policy) && !dynsel_in_interrupt();
 }
 
-/* The number of this use of the policy, from its initialization to its end; never 0. None is taken
- * before somebody needs it, and none comes twice within 2^31 of them. */
+/* The number of this initialization of the policy; never 0. Taken at the first call, and unique
+ * within 2^31 of them. */
 uint32_t dynsel_policy_life(dynsel_policy *policy);
 
 /* life: such a number, of this policy or of an earlier one at its address; 0: none was taken. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting what happens to work; nothing is left of it where CONFIG_DYNSEL_STATISTICS is off. */
+/* Statistics of work; no code without CONFIG_DYNSEL_STATISTICS. */
 #ifndef DYNSEL_POLICY_STATISTICS_H
 #define DYNSEL_POLICY_STATISTICS_H
 
@@ -10,7 +10,7 @@
 #include "port/atomic.h"
 #include "port/thread.h"
 
-/* The counts of this thread; the last ones are everybody's who comes later. */
+/* The counts of this thread; later threads share the last ones. */
 uint32_t dynsel_take_counting_place(dynsel_thread *thread);
 
 static inline uint32_t dynsel_counting_place(void)

@@ -122,8 +122,8 @@ static dynsel_status attach(dynsel_policy *policy, uint32_t index)
     return status;
 }
 
-/* A default resource that its backend cannot use is left out, as one that does not stand the proof;
- * the last one's failure is that of all. */
+/* Leaves out a default resource that its backend cannot use, or that fails verification; if none is
+ * left, the last failure is returned. */
 static dynsel_status attach_or_leave_out(dynsel_policy *policy, uint32_t index, bool given,
                                          bool *left_out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a task asks of a resource. */
+/* The requirements of a task on a resource. */
 #ifndef DYNSEL_POLICY_TASK_H
 #define DYNSEL_POLICY_TASK_H
 
@@ -10,7 +10,7 @@
 #include "port/likely.h"
 
 enum {
-    /* Nothing tells the resources of a policy from each other: what one runs, all run. */
+    /* All resources of a policy are alike: a task that runs on one runs on all. */
     DYNSEL_RESOURCES_ARE_ALIKE =
         CONFIG_DYNSEL_SUBMITS_IN_CALLER && !CONFIG_DYNSEL_ASPECTS && CONFIG_DYNSEL_MAX_FAILURES == 0
 };
@@ -32,7 +32,7 @@ static inline uint32_t dynsel_first_aspect(dynsel_aspect_set set)
     return number;
 }
 
-/* What a device must have for the task. */
+/* The aspects that the task requires. */
 static inline dynsel_aspect_set dynsel_needed_aspects(const dynsel_task *task)
 {
 #if CONFIG_DYNSEL_ASPECTS
@@ -71,7 +71,7 @@ static inline dynsel_aspect_set dynsel_missing_aspects(const dynsel_policy *poli
 /* A bit in words of 32 for each resource. */
 enum { DYNSEL_EXCLUDED_WORDS = (CONFIG_DYNSEL_MAX_RESOURCES + 31) / 32 };
 
-/* Not for this resource, whatever forms and aspects say. Only tasks with forms have such. */
+/* Whether the task excludes this resource. Only tasks with forms exclude any. */
 static inline bool dynsel_is_excluded(const dynsel_task *task, uint32_t index)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS

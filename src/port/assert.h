@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our own mistakes stop the program, where CONFIG_DYNSEL_ASSERTIONS is on; a caller's mistakes are
- * a status instead. */
+/* Errors of the library stop the program with CONFIG_DYNSEL_ASSERTIONS; errors of the caller are a
+ * status instead. */
 #ifndef DYNSEL_PORT_ASSERT_H
 #define DYNSEL_PORT_ASSERT_H
 

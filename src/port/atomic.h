@@ -32,8 +32,8 @@ static inline void dynsel_word_decrease(dynsel_word *word)
 #endif
 }
 
-/* On the words that dynsel_complete() changes, which interrupts may call: a slot's, and the count
- * of wakes. */
+/* For words that dynsel_complete() changes, also from interrupts: a slot's word, and the count of
+ * wakes. */
 #if !CONFIG_DYNSEL_CONTEXT_INTERRUPTS
 static inline uint32_t dynsel_marked_add(dynsel_word *word, uint32_t value)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For one processor whose interrupts call dynsel_complete(): a load or a store of 32 bits happens
- * at once on every core. What reads and writes is a critical section where that call does so too,
- * and only there. Needs no atomic instructions.
+ * For one processor whose interrupts call dynsel_complete(): loads and stores of 32 bits are atomic
+ * on every core. A read-modify-write is a critical section only on words that this call changes.
+ * Needs no atomic instructions.
  */
 #ifndef DYNSEL_PORT_ATOMIC_INTERRUPTS_H
 #define DYNSEL_PORT_ATOMIC_INTERRUPTS_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In which context this runs. An interrupt may complete work and look at the clock, and nothing
- * else: what it finds may be half changed. Who refuses it leaves no last error, which is that of
- * the program that was interrupted.
+ * The calling context. An interrupt may only complete work and read the clock, because other state
+ * may be half changed. A refused call sets no last error: that belongs to the interrupted program.
  */
 #ifndef DYNSEL_PORT_CONTEXT_H
 #define DYNSEL_PORT_CONTEXT_H

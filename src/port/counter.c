@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/port.h>
 
-/* The hardware is read inside: of two readers, the one that read last is also the one that adds
- * last. */
+/* Reads the hardware inside the critical section, so that readings are added in their order. */
 uint64_t dynsel_counter_total(dynsel_counter *counter)
 {
     const uint32_t before = dynsel_port_enter_critical();

@@ -13,10 +13,10 @@
 #include <time.h>
 
 static volatile sig_atomic_t depth;
-static volatile sig_atomic_t sleeping; /* so whoever runs is a handler */
+static volatile sig_atomic_t sleeping; /* code that runs meanwhile is a handler */
 static sigset_t outside; /* the signals that are blocked outside of the critical section */
 
-/* Once signals are blocked nobody else comes, so what was before is kept after that. */
+/* The old mask is kept after signals are blocked, when no handler can interfere. */
 uint32_t dynsel_port_enter_critical(void)
 {
     sigset_t all;
@@ -46,7 +46,7 @@ static bool has_handler(int number)
            action.sa_handler != SIG_IGN;
 }
 
-/* While a handler runs its signal is blocked. */
+/* A blocked signal with a handler means that the handler runs. */
 bool dynsel_port_in_interrupt(void)
 {
     sigset_t blocked;

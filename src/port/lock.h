@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock for slow paths, such as finding devices: waiters sleep. Nothing on the way of a submission
- * takes it. */
+/* A mutex for slow paths, such as device discovery: waiters sleep. A submission never takes it. */
 #ifndef DYNSEL_PORT_LOCK_H
 #define DYNSEL_PORT_LOCK_H
 

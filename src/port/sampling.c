@@ -14,7 +14,7 @@ static void begin(dynsel_thread *thread, const void *subject, uint32_t bits, uin
     thread->counted = subject;
     thread->countdown = countdown;
     thread->countdown_place = (uint8_t)(countdown << (PLACE_BITS - bits));
-    thread->countdown_length = (uint8_t)(1u << bits); /* as if it were a whole one */
+    thread->countdown_length = (uint8_t)(1u << bits); /* counts as a whole interval */
 }
 
 void dynsel_sampling_begin(const void *subject, uint32_t bits)

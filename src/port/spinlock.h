@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lock for moments, on the way of submissions: one exchange to take it and a store to give it
- * back. Waiters give way to others, and sleep a little when that does not help; so never hold it
- * while something is waited for. */
+/* A spinlock for the fast path: one exchange to acquire it and a store to release it. Waiters
+ * yield, then sleep for short times; never hold it across a wait. */
 #ifndef DYNSEL_PORT_SPINLOCK_H
 #define DYNSEL_PORT_SPINLOCK_H
 
@@ -9,12 +8,12 @@
 
 #include "port/atomic.h"
 
-/* All zero: nobody has it. */
+/* All zero: not held. */
 typedef struct dynsel_spinlock {
     dynsel_word taken;
 } dynsel_spinlock;
 
-/* Without threads there is nobody to wait for. */
+/* Without threads there is no contention. */
 #if CONFIG_DYNSEL_CONTEXT_THREADS
 void dynsel_spinlock_acquire(dynsel_spinlock *lock);
 #else

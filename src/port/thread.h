@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library keeps for each thread; where there are no threads, for the one that runs. */
+/* The library's state per thread; without threads, of the program. */
 #ifndef DYNSEL_PORT_THREAD_H
 #define DYNSEL_PORT_THREAD_H
 
@@ -19,8 +19,7 @@ typedef struct dynsel_thread {
     uint32_t looks_left_out; /* of the next, to see whether work was over as soon as it began */
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
-    uint32_t countdown;       /* of a thing that is done once in several times; see
-                                 port/sampling.h */
+    uint32_t countdown;       /* until the next sample; see port/sampling.h */
     uint32_t countdowns;      /* how many began somewhere */
     uint8_t countdown_place;  /* where it ends, among as many calls as there are to one thing */
     uint8_t countdown_length; /* how many calls it has */
@@ -44,8 +43,8 @@ static inline dynsel_thread *dynsel_this_thread(void)
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Tells this thread from all others, also from those that have ended, which its state's address
- * does not. Never 0; counted round after 2^32 threads. */
+/* A number that differs from those of all other threads, also ended ones, unlike the address of the
+ * state. Never 0; wraps after 2^32 threads. */
 uint32_t dynsel_thread_identity(void);
 #endif
 

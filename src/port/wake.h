@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sleeping until anything has been marked complete. Take a ticket, look at what you wait for, and
- * sleep with the ticket: a wake in between is not missed.
+ * Sleeping until work is marked complete. Take a ticket, check the condition, then sleep with the
+ * ticket: a wake in between is not missed.
  */
 #ifndef DYNSEL_PORT_WAKE_H
 #define DYNSEL_PORT_WAKE_H
@@ -14,7 +14,7 @@ uint32_t dynsel_wake_ticket(void);
  */
 void dynsel_wake_sleep(uint32_t ticket, uint64_t longest_ns);
 
-/* Wakes all that sleep. From any thread, interrupts, and handlers of signals. */
+/* Wakes all sleepers. From any thread, interrupt or signal handler. */
 void dynsel_wake_all(void);
 
 #endif

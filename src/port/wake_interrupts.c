@@ -12,7 +12,7 @@ uint32_t dynsel_wake_ticket(void)
     return dynsel_word_load_acquire(&wakes);
 }
 
-/* A mark that comes after the comparison stays pending, and that ends the sleep. */
+/* An interrupt after the comparison stays pending, and ends the sleep. */
 void dynsel_wake_sleep(uint32_t ticket, uint64_t longest_ns)
 {
     const uint32_t state = dynsel_critical_begin();

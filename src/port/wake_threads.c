@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linux' own futex, because the handler of a signal may wake as well: a condition variable's mutex
- * could be held by the very thread that it interrupts.
+ * Uses a futex, because a signal handler may wake too: it could interrupt the thread that holds a
+ * condition variable's mutex.
  */
 #define _GNU_SOURCE /* syscall() */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies with entries of their own for submitting. */
+/* Policies with custom submit operations. */
 #include "submission/custom.h"
 
 #include "base/fail.h"
@@ -16,9 +16,9 @@ typedef dynsel_status (*submit_fn)(dynsel_policy *policy, const dynsel_task *tas
                                    dynsel_submission *submission);
 
 /*
- * Calls the policy's own entry with a handle that shows whether it placed the work: the caller's
- * may hold anything, and stays as it is on failure. Work that was placed although the entry says
- * that it failed goes on, and its own failure is the group's.
+ * Calls the custom operation with a local handle, which shows whether work was placed; the caller's
+ * handle stays unchanged on failure. Work that was placed although the operation failed is
+ * detached.
  */
 static dynsel_status submit_with(submit_fn own, const dynsel_request *request,
                                  dynsel_submission *submission)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policies that submit in their own way; there are none without CONFIG_DYNSEL_CUSTOM_POLICIES. */
+/* Policies with custom submit operations; none without CONFIG_DYNSEL_CUSTOM_POLICIES. */
 #ifndef DYNSEL_SUBMISSION_CUSTOM_H
 #define DYNSEL_SUBMISSION_CUSTOM_H
 
@@ -15,8 +15,8 @@ static inline bool dynsel_policy_has_custom_submit(const dynsel_policy *policy)
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 
-/* Whether try_select serves this request: it must be there, and no entry of the policy's own comes
- * first. What may wait repeats try_submit where there is no submit. */
+/* Whether try_select serves this request: it exists, and no custom operation comes first. A call
+ * that may wait repeats try_submit if there is no submit. */
 bool dynsel_selects(const dynsel_request *request);
 
 DYNSEL_RARE dynsel_status dynsel_custom_submit(const dynsel_request *request,

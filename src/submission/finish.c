@@ -7,7 +7,7 @@
 
 enum { FAILURE_NONE, FAILURE_BEING_COPIED, FAILURE_KEPT };
 
-/* Without threads nobody looks in between. */
+/* Without threads no other access comes in between. */
 static bool begin_to_note(dynsel_policy *policy)
 {
     uint32_t expected = FAILURE_NONE;

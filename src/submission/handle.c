@@ -14,7 +14,7 @@ void dynsel_handle_publish_result(dynsel_submission *submission, const dynsel_se
         }
         return;
     }
-    uint32_t life = 0; /* for who releases it */
+    uint32_t life = 0; /* checked when it is released */
     if (DYNSEL_SUBMISSIONS_KNOW_LIFE && error->status != DYNSEL_OK) {
         life = dynsel_policy_life(chosen->policy);
     }

@@ -43,8 +43,8 @@ void dynsel_in_flight_reap(void)
     dynsel_pending_progress();
 }
 
-/* Nobody but the program itself can free it: it holds a result that was not collected, or work that
- * waits for this thread. */
+/* Only the program can free it: it holds an uncollected result, or work that waits for this
+ * thread. */
 static bool is_stuck(dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_relaxed(&slot->word);
@@ -54,7 +54,7 @@ static bool is_stuck(dynsel_slot *slot)
     return dynsel_pending_is_stuck(slot);
 }
 
-/* With those of command groups that this thread itself is recording. */
+/* Including the command groups that this thread is recording. */
 static uint32_t count_stuck(void)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -77,7 +77,7 @@ static dynsel_status refuse_full(const dynsel_request *request, uint32_t stuck)
         stuck);
 }
 
-/* The own policy's finished work is the nearest; only when that is not enough, everybody's. */
+/* Reaps the own policy first, and all policies only if that frees no slot. */
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 {
     reap_policy(policy);
@@ -120,9 +120,9 @@ static dynsel_queue *only_busy_queue(dynsel_policy *policy)
 }
 
 /*
- * Where all is on one resource, sleeps until a good part of it is done: looking again and again, or
- * waking for each piece of work, would take time from a device that runs on the host. False: no
- * such resource; others may be done sooner.
+ * If all work is on one resource, sleeps until a quarter of it is complete: polling or waking for
+ * each piece would take time from a device that runs on the host. False: several resources are
+ * busy.
  */
 static bool wait_while_busy(const dynsel_request *request)
 {
@@ -224,7 +224,7 @@ dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const cha
     return NULL;
 }
 
-/* What the task function left, with an event only where nobody releases it. */
+/* The task function's event and value, without an event that the backend releases. */
 static dynsel_event after_release(const dynsel_work *work)
 {
     dynsel_event left = work->done;
@@ -234,8 +234,8 @@ static dynsel_event after_release(const dynsel_work *work)
     return left;
 }
 
-/* The same with an event that is the caller's own, where the backend can retain it. The work is
- * complete, and nobody gives its event back meanwhile. */
+/* The same with a retained event for the caller, if the backend can retain it. The work is
+ * complete, and its event is not released meanwhile. */
 DYNSEL_ASIDE static dynsel_event retained(const dynsel_work *work)
 {
     dynsel_backend *backend = work->where->backend;
@@ -247,7 +247,7 @@ DYNSEL_ASIDE static dynsel_event retained(const dynsel_work *work)
     return left;
 }
 
-/* What the task function left, from now on in the handle of who took it. */
+/* Stores the task function's event and value in the handle. */
 static void keep_result(dynsel_submission *submission, const dynsel_work *work)
 {
     submission->done = after_release(work);
@@ -271,7 +271,7 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
     if (done != NULL) {
         *done = retained(&slot->work);
     }
-    if (dynsel_slot_take_handle(slot)) { /* else another thread that waited as well has it */
+    if (dynsel_slot_take_handle(slot)) { /* else another waiting thread has it */
         keep_result(submission, &slot->work);
     }
     dynsel_queue_reap(queue_of(slot), slot);
@@ -286,8 +286,7 @@ void dynsel_in_flight_unref(uint32_t slot)
     }
 }
 
-/* Results of work that was polled on behalf of this handle are made visible now: nobody will wait
- * for it. */
+/* Makes the results of polled work visible, because no wait follows. */
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
 {
     dynsel_slot *slot = dynsel_in_flight_ref(submission, DYNSEL_TEXT("dynsel_submission_release"));
@@ -302,8 +301,8 @@ dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
     return detached ? DYNSEL_OK : dynsel_refuse_stale(DYNSEL_TEXT("dynsel_submission_release"));
 }
 
-/* Where the end is marked, the task function may be writing its event in another thread until
- * then. */
+/* With a backend that marks ends, the task function may be writing its event in another thread
+ * until the mark. */
 static bool has_left_event(const dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
@@ -325,7 +324,7 @@ dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynse
     return DYNSEL_OK;
 }
 
-/* The slot, referenced, if it is work of this queue (any more). */
+/* Takes a reference to the slot if its work is in this queue. */
 static dynsel_slot *ref_in_queue(const dynsel_queue *queue, dynsel_slot *slot)
 {
     if (slot == NULL || !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
@@ -412,7 +411,7 @@ dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
     return DYNSEL_OK;
 }
 
-/* Other threads may look at a slot of a policy that has nothing to do with them; for a moment. */
+/* Waits for other threads, which may hold a reference to the slot for a moment. */
 static void wait_for_others(const dynsel_slot *slot)
 {
     uint32_t word = dynsel_word_load_acquire(&slot->word);
@@ -422,7 +421,7 @@ static void wait_for_others(const dynsel_slot *slot)
     }
 }
 
-/* References the slot if it is in use, and otherwise waits for who is just leaving it. */
+/* Takes a reference if the slot is in use; waits while another thread is freeing it. */
 static bool ref_or_see_free(dynsel_slot *slot)
 {
     for (uint32_t round = 0; !dynsel_slot_ref(slot, 0); round++) {
@@ -435,8 +434,8 @@ static bool ref_or_see_free(dynsel_slot *slot)
     return true;
 }
 
-/* Whether the slot is held for work of this policy. If not, nobody looks at the policy through it
- * any more afterwards. */
+/* Whether the slot holds work of this policy. If not, no thread reads the policy through it
+ * afterwards. */
 static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
 {
     if (!ref_or_see_free(slot)) {

@@ -28,18 +28,18 @@
 dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void);
 bool dynsel_in_flight_table_is_whole(void);
 
-/* Takes finished work off every queue of every policy; never blocks. */
+/* Reaps finished work of all policies; never blocks. */
 void dynsel_in_flight_reap(void);
 
-/* Waits for all that the policy had accepted before the call. DYNSEL_E_BUSY: some of it waits for
- * this thread itself. */
+/* Waits for all work that the policy accepted before the call. DYNSEL_E_BUSY: some of it waits for
+ * this thread. */
 dynsel_status dynsel_in_flight_wait(dynsel_policy *policy);
 
 /* Waits for all work of a backend, whichever policies placed it, that was accepted before the call.
  */
 dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend);
 
-/* Takes finished work off the policy's queues; returns how many slots it still holds. */
+/* Reaps the policy's finished work; returns how many slots it still holds. */
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
 
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
@@ -61,12 +61,12 @@ bool dynsel_in_flight_queue_is_whole(const dynsel_policy *policy, uint32_t index
 
 /* What submit.c and wait.c ask of it; static slots have their own, see in_flight_small.h. */
 
-/* A slot for work of the request's policy, waited for as the options allow; the caller's alone
- * until it is published or given back with dynsel_slot_unclaim(). slot: out, only on DYNSEL_OK. */
+/* Claims a slot for work of the request's policy; waits as the options allow. The caller owns it
+ * until it is published or returned with dynsel_slot_unclaim(). slot: out, only on DYNSEL_OK. */
 dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot);
 
-/* Makes started work known, and fills in its handle, if any. over: it is complete, and its slot
- * only keeps the result for the handle; awaits: the call waits itself, and gets a reference. */
+/* Publishes started work, and fills in its handle, if any. over: it is complete, and its slot only
+ * keeps the result for the handle; awaits: the call itself waits, and gets a reference. */
 void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
                               dynsel_submission *submission);
 
@@ -77,15 +77,13 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
 
-/* The slot of a submission that has one, referenced; NULL with the error set when it was
- * collected. */
+/* Takes a reference to the slot of a submission; NULL (last error set): it was collected. */
 dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const char *function);
 
-/* Takes away the reference of a submit that awaits its work, once that was collected. slot: the
- * submission's word. */
+/* Drops the reference of a submit that waited for its work. slot: the submission's word. */
 void dynsel_in_flight_unref(uint32_t slot);
 
-/* Takes finished work off the policy's queues, if it has any. */
+/* Reaps the policy's finished work, if it uses slots. */
 void dynsel_in_flight_reap_policy(dynsel_policy *policy);
 
 /* Before the policy chooses, so that it has heard of the ends that it wants to hear of. */
@@ -97,7 +95,7 @@ static inline void dynsel_in_flight_look(dynsel_policy *policy)
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Whether work goes on on a resource, told by what its backend works with: whoever placed it. */
+/* Whether work of any policy is running on a resource, identified by its backend's handle. */
 bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own);
 #endif
 

@@ -15,8 +15,8 @@ dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
     };
 }
 
-/* With nobody inside the library nothing is referenced, and a slot is free, waits, runs or is
- * finished; a host accessor that is open is work that is being started. */
+/* Outside of library calls there are no references of threads, and a slot is free, waits, runs or
+ * is finished; an open host accessor is in STARTING. */
 static bool slot_is_whole(uint32_t word)
 {
     const uint32_t kept = word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED);
@@ -48,7 +48,7 @@ bool dynsel_in_flight_table_is_whole(void)
     return true;
 }
 
-/* What says that it is in this queue: more than the queue's list has would be lost for ever. */
+/* Slots that are marked as listed in this queue; those that its list lacks would be lost. */
 static uint32_t count_listed(const dynsel_policy *policy, uint32_t index)
 {
     uint32_t count = 0;

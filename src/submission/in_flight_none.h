@@ -29,7 +29,7 @@ static inline bool dynsel_in_flight_queue_is_whole(const dynsel_policy *policy, 
     return true;
 }
 
-/* There are none. */
+/* No slots exist in this configuration. */
 typedef struct dynsel_slot {
     dynsel_selection selection;
     dynsel_work work;

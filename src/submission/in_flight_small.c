@@ -38,8 +38,8 @@ dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
 
 /*
- * What the work itself took: from when it could begin, or from the end of the work before it on the
- * same resource. Work that was started before an end that nobody knows may have waited for that.
+ * The run time of the work: from the later of its ready time and the end of the previous work on
+ * the resource. Work that was started before an unknown end may have waited for it.
  */
 void dynsel_note_time(dynsel_slot *slot, uint64_t end_ns)
 {
@@ -142,7 +142,7 @@ static void finish(dynsel_slot *slot)
     }
 }
 
-/* An end that is marked meanwhile is seen now or next time. */
+/* An end that is marked meanwhile is seen now or by the next call. */
 dynsel_status dynsel_slots_reap(void)
 {
     if (dynsel_in_interrupt()) {
@@ -260,7 +260,7 @@ dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
     return found;
 }
 
-/* What is free is closed and nobody's; what is in use is where its token says. */
+/* A free slot is closed and has no handle; a slot in use is where its token says. */
 static bool is_whole(const dynsel_slot *slot)
 {
     if (slot->state == DYNSEL_SLOT_FREE) {

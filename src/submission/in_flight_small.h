@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of submissions in flight in little code: for one thread, and for backends that tell
- * every end with dynsel_complete(), or end their work before they return.
+ * Static slots: the table of submissions in flight in little code, for one thread, and for backends
+ * that report every end with dynsel_complete() or complete their work before `start` returns.
  *
  * The program alone changes the state of a slot:
  *
  *     FREE -> STARTING -> RUNNING -> FINISHED -> FREE
  *
- * An interrupt only closes a slot that is open, after it wrote down how the work ended. So at any
- * time each word has one writer, and nothing but dynsel_complete() needs a critical section.
+ * An interrupt only closes an open slot, after it wrote the result. So each word has one writer at
+ * a time, and only dynsel_complete() needs a critical section.
  */
 #ifndef DYNSEL_SUBMISSION_IN_FLIGHT_SMALL_H
 #define DYNSEL_SUBMISSION_IN_FLIGHT_SMALL_H
@@ -25,13 +25,13 @@ enum {
     DYNSEL_SLOT_FREE = 0,
     DYNSEL_SLOT_STARTING = 1, /* inside of the backend's start */
     DYNSEL_SLOT_RUNNING = 2,  /* until somebody looks after it was closed */
-    DYNSEL_SLOT_FINISHED = 3  /* kept for who asks */
+    DYNSEL_SLOT_FINISHED = 3  /* kept for the handle */
 };
 
 typedef struct dynsel_slot {
     dynsel_word open; /* 1: the end may be marked */
     uint8_t state;
-    bool asked; /* a submission will ask for it */
+    bool asked; /* a handle refers to it */
     dynsel_selection selection;
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     uint64_t took_ns; /* 0: not known */
@@ -84,19 +84,19 @@ static inline dynsel_slot *dynsel_slot_of(uint32_t token)
  * call that waits or submits looks first. */
 dynsel_status dynsel_slots_reap(void);
 
-/* Lets the policy hear of a step, if it wants to: before the start (FREE), when the backend refused
- * (STARTING), and when the work is complete (FINISHED). */
+/* Reports a step to the policy, if it needs reports: before the start (FREE), when the backend
+ * refused (STARTING), and when the work is complete (FINISHED). */
 void dynsel_slot_note_step(dynsel_slot *slot);
 
 /* Gives back the event, and the slot, of work that is finished. */
 void dynsel_slot_free(dynsel_slot *slot);
 
-/* Nobody asks any more: from now on a failure is the group's. */
+/* Detaches the slot: from now on a failure is the group's. */
 void dynsel_slot_let_go(dynsel_slot *slot);
 
-/* How long a call may wait: the function that sleeps until an end may have been marked since
- * somebody looked, and is false when that took too long. A pointer, so that a program that gives no
- * bounds has no code for them. */
+/* How long a call may wait: the function sleeps until an end may have been marked, and returns
+ * false past the deadline. A pointer, so that a program without deadlines links no code for
+ * them. */
 typedef struct dynsel_wait_policy {
     bool (*backoff)(const struct dynsel_wait_policy *wait_policy);
 } dynsel_wait_policy;

@@ -25,7 +25,7 @@ dynsel_status dynsel_pending_claim(dynsel_policy *policy, const dynsel_submit_op
     return DYNSEL_OK;
 }
 
-/* What the policy chooses now. Nothing is changed on failure. */
+/* Asks the policy for a choice. A failure has no effect. */
 static inline dynsel_status choose(const dynsel_request *request, dynsel_selection *chosen,
                                    dynsel_task_fn *function)
 {
@@ -55,7 +55,7 @@ static void follow_choice(dynsel_slot *slot, dynsel_task_fn function)
     }
 }
 
-/* Others may be looking at selection.policy meanwhile, which stays the same. */
+/* selection.policy stays the same, because other threads may read it. */
 static void take_choice(dynsel_slot *slot, const dynsel_selection *chosen, dynsel_task_fn function)
 {
     slot->selection.index = chosen->index;
@@ -94,7 +94,7 @@ void dynsel_pending_withdraw(dynsel_slot *slot)
     dynsel_tell_withdrawal(&slot->selection);
 }
 
-/* Something waits now. */
+/* Work is pending now. */
 static inline void tell_progress_thread(void)
 {
 #if CONFIG_DYNSEL_PROGRESS_THREAD
@@ -180,8 +180,8 @@ static void prepare(dynsel_slot *slot, const dynsel_queue *queue)
     }
 }
 
-/* It has its place in the queue before others can see that it is started and start what comes after
- * it: the queue's order is that of the starts then. Until then nobody takes it off. */
+/* Appends the work before its start is visible, so that the queue's order is that of the starts.
+ * Until then it is not reaped. */
 static inline void enter_queue(dynsel_queue *queue, dynsel_slot *slot)
 {
     const bool counted = slot->counted;
@@ -195,8 +195,8 @@ static inline void enter_queue(dynsel_queue *queue, dynsel_slot *slot)
 
 enum { LOOKS_LEFT_OUT = 31 };
 
-/* Some resources run work in the caller: then it is over by now, and best ends while all that it
- * used is near. Where that is not so, it is not tried for a while. */
+/* Some resources run work in the caller. Such work is complete now and ends at once, while its data
+ * are cached. After an attempt that fails, the next ones are skipped. */
 static inline bool pass(dynsel_queue *queue, dynsel_slot *slot)
 {
     dynsel_thread *const thread = dynsel_this_thread();
@@ -212,8 +212,8 @@ static inline bool pass(dynsel_queue *queue, dynsel_slot *slot)
     return passed;
 }
 
-/* Whether work whose start failed may not end yet. Its failure is counted now, or, where it left an
- * event, at the end of that. */
+/* Whether work whose start failed must not end yet. Its failure is counted now, or when its event
+ * ends. */
 DYNSEL_RARE static bool is_held(dynsel_slot *slot)
 {
     const bool held = dynsel_pending_operations->holds(slot);
@@ -254,7 +254,7 @@ dynsel_status dynsel_pending_start(dynsel_slot *slot)
     return DYNSEL_OK;
 }
 
-/* The old choice is taken back only when there is another. */
+/* The old choice is withdrawn only when there is a new one. */
 dynsel_status dynsel_pending_choose_again(const dynsel_request *request, dynsel_slot *slot)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work that is accepted before it can be started: it waits in its slot until its owner starts it.
- * Who defers work (src/groups) keeps what it waits for; the core keeps the slot, and drives it
- * where somebody waits.
+ * Pending work: accepted before it can be started. It waits in its slot until its owner
+ * (src/groups), which keeps its dependencies, starts it. The core keeps the slot, and drives
+ * progress while a thread waits.
  */
 #ifndef DYNSEL_SUBMISSION_PENDING_H
 #define DYNSEL_SUBMISSION_PENDING_H
@@ -20,28 +20,28 @@
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
-/* A slot for work of this policy, waited for as the options allow, with work.token. The caller's
- * alone until it is published or given back with dynsel_slot_unclaim(). */
+/* Claims a slot, with work.token, for work of this policy; waits as the options allow. The caller
+ * owns it until it is published or returned with dynsel_slot_unclaim(). */
 dynsel_status dynsel_pending_claim(dynsel_policy *policy, const dynsel_submit_options *options,
                                    dynsel_slot **slot);
 
 /* Lets the policy choose for request->task, tells it the submission, and fills in the slot's
- * selection and work, all but the start. Waits for a policy that has nothing free if the options
- * allow it. A failure had no effect. */
+ * selection and work, all but the start. If the policy has no free resource, waits as the options
+ * allow. A failure had no effect. */
 dynsel_status dynsel_pending_choose(const dynsel_request *request, dynsel_slot *slot);
 
-/* Takes that back, before the slot is published. */
+/* Withdraws the choice, before the slot is published. */
 void dynsel_pending_withdraw(dynsel_slot *slot);
 
-/* What becomes of a slot when it is published. */
+/* The state in which a slot is published. */
 typedef enum dynsel_initial_state {
     DYNSEL_INITIAL_WAITING,
     DYNSEL_INITIAL_STARTING, /* the caller goes on with dynsel_pending_start() at once */
     DYNSEL_INITIAL_HELD      /* it is taken, until dynsel_pending_fail() */
 } dynsel_initial_state;
 
-/* Makes the slot known as accepted. references: DYNSEL_SLOT_HANDLE where somebody will ask, with
- * DYNSEL_SLOT_REF where the call waits itself. */
+/* Makes the slot known as accepted. references: DYNSEL_SLOT_HANDLE if there is a handle, with
+ * DYNSEL_SLOT_REF if the call itself waits. */
 void dynsel_pending_publish(dynsel_slot *slot, uint32_t references, dynsel_initial_state initial);
 
 /* Fills in the handle of a published slot that has one. */
@@ -50,7 +50,7 @@ void dynsel_pending_publish_handle(const dynsel_slot *slot, dynsel_submission *s
 /* Takes waiting work, to start it or to end it; one caller for one slot. */
 void dynsel_pending_take(dynsel_slot *slot);
 
-/* Lets it wait again. */
+/* Returns taken work to WAITING. */
 void dynsel_pending_put_back(dynsel_slot *slot);
 
 /* Starts taken work on the chosen resource. DYNSEL_OK: it was started, and may be over and its slot
@@ -66,8 +66,8 @@ dynsel_status dynsel_pending_choose_again(const dynsel_request *request, dynsel_
 void dynsel_pending_fail(dynsel_slot *slot, const dynsel_error *error);
 
 #if CONFIG_DYNSEL_PROGRESS_THREAD
-/* For who does nothing else: starts what can be started, or waits a while for what keeps other work
- * from its start. round: how often in a row something was waiting. False: nothing waits. */
+/* For the progress thread: starts ready work, or waits for a dependency of pending work. round: how
+ * often in a row work was pending. False: no work is pending. */
 bool dynsel_pending_help(uint64_t deadline_ns, uint32_t round);
 #endif
 

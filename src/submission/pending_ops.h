@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told to the upper layer that accepts work before it can be started, and asked of it. */
+/* The operations of the upper layer that accepts work before it can be started. */
 #ifndef DYNSEL_SUBMISSION_PENDING_OPS_H
 #define DYNSEL_SUBMISSION_PENDING_OPS_H
 
@@ -15,48 +15,45 @@ struct dynsel_slot;
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
-/* What the core asks of the owner of pending work. There is one such part of the library. */
+/* The operations of the owner of pending work. The library has one owner. */
 typedef struct dynsel_pending_ops {
-    /* Starts what can be started; never blocks. Not called while this thread is in a task
-     * function. */
+    /* Starts all work that is ready; never blocks. Not called inside a task function. */
     void (*progress)(void);
 
-    /* What has to end before waiting work can be started. DYNSEL_OK: `token` is that of a piece of
-     * work that was started and is not over; DYNSEL_E_AGAIN: none that can be waited for, look
-     * again; DYNSEL_E_BUSY (with the last error set): it would be waited for for ever. slot:
-     * referenced. */
+    /* Finds the work that has to end before this slot's work can start. DYNSEL_OK: `token` is that
+     * of started work; DYNSEL_E_AGAIN: no such work, try again; DYNSEL_E_BUSY (last error set): the
+     * wait would never end. slot: the caller holds a reference. */
     dynsel_status (*find_dependency)(const struct dynsel_slot *slot, uint32_t *token);
 
-    /* Pending work has ended, however it did, and nobody can see that yet. May change
-     * slot->work.error. No lock of the caller's is held but that of the slot's queue. */
+    /* Pending work has ended, and its end is not visible yet. May change slot->work.error. The
+     * caller holds no lock but that of the slot's queue. */
     void (*ended)(struct dynsel_slot *slot);
 
-    /* Whether work whose start failed may not end yet. Its event, if it left one, is not looked at
-     * before. */
+    /* Whether work whose start failed must not end yet. Its event, if any, is not polled before. */
     bool (*holds)(const struct dynsel_slot *slot);
 
-    /* A policy of which nothing is in flight is about to leave its resources, and to end. */
+    /* A policy without work in flight is being deinitialized. */
     void (*leave)(const dynsel_policy *policy);
 
-    /* The stage of a slot with `watchers` has changed, and everybody can see that; the slot may be
-     * another's by now. Held is what `ended` says. */
+    /* The stage of a slot with `watchers` has changed visibly; the slot may be in use again. Locks
+     * as for `ended`. */
     void (*moved)(struct dynsel_slot *slot);
 } dynsel_pending_ops;
 
-/* Makes it known; the same one each time. Before any work is deferred, under a lock of the
- * caller's. */
+/* Registers the operations, the same ones each time, before the first pending work and under the
+ * caller's lock. */
 void dynsel_pending_register(const dynsel_pending_ops *pending_ops);
 
-/* Visible to who sees that something is pending. */
+/* Visible to threads that see a pending count above 0. */
 extern const dynsel_pending_ops *dynsel_pending_operations;
 
-/* How much was published and is neither started nor ended, but for what the call that accepted it
- * starts at once: nobody can count on that before the call has returned. */
+/* The number of published pieces of work that are neither started nor ended, without those that the
+ * accepting call starts directly. */
 extern dynsel_word dynsel_pending_count;
 
 void dynsel_pending_progress_now(void);
 
-/* Starts what can be started, if anything waits and this thread is in no task function. */
+/* Starts ready work, if work is pending and this thread is not in a task function. */
 static inline void dynsel_pending_progress(void)
 {
     if (!DYNSEL_LIKELY(dynsel_word_load_acquire(&dynsel_pending_count) == 0)) {
@@ -64,13 +61,13 @@ static inline void dynsel_pending_progress(void)
     }
 }
 
-/* What dynsel_pending_ops.ended is for. */
+/* Calls dynsel_pending_ops.ended. */
 void dynsel_pending_tell_end(struct dynsel_slot *slot);
 
-/* What dynsel_pending_ops.moved is for: after each change of the stage. */
+/* Calls dynsel_pending_ops.moved, after each change of the stage. */
 DYNSEL_RARE void dynsel_pending_tell_watchers(struct dynsel_slot *slot);
 
-/* What dynsel_pending_ops.leave is for. */
+/* Calls dynsel_pending_ops.leave. */
 void dynsel_pending_leave(const dynsel_policy *policy);
 
 #else

@@ -13,25 +13,24 @@ void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot)
     if (dynsel_tail_is_over(before)) {
         dynsel_word_store_release(&queue->head, number);
     } else {
-        dynsel_slot *last = dynsel_queue_last(before); /* it stays listed until this is there */
+        dynsel_slot *last = dynsel_queue_last(before); /* it stays listed until `next` is set */
         dynsel_word_store_release(&last->next, number);
     }
 }
 
-/* The tail when this was taken off last. */
+/* The tail after this slot was removed. */
 static uint32_t tail_after(const dynsel_slot *slot)
 {
     return (slot->work.token | (uint32_t)DYNSEL_TAIL_IS_OVER) + 1;
 }
 
-/* Only the reaper. False: another thread is appending behind the head; it can be taken off next
- * time. */
+/* Reaper only. False: another thread is appending behind the head; the next reap removes it. */
 static bool take_head(dynsel_queue *queue, dynsel_slot *head)
 {
     uint32_t next = dynsel_word_load_acquire(&head->next);
     if (next == DYNSEL_NO_SLOT) {
         uint32_t expected = head->work.token + 1;
-        /* before the tail: whoever appends next sets it */
+        /* before the tail, because the next append sets it */
         dynsel_word_store_release(&queue->head, DYNSEL_NO_SLOT);
         if (dynsel_word_swap(&queue->tail, &expected, tail_after(head))) {
             return true;
@@ -67,10 +66,9 @@ static void wait_for_unsynchronized(const dynsel_queue *queue, const dynsel_reso
 }
 
 /*
- * Work that nobody asks for and that was only polled: its event is kept until the group is waited
- * for, in place of the event before it, because waiting for the newest covers them all. Threads
- * that referenced the slot, other than this one, may still be using the event; then it is waited
- * for right here.
+ * Keeps the event of detached work that was only polled until a group wait. It replaces the
+ * previous event, because a wait for the newest covers all. If other threads hold references they
+ * may be using the event; then this function waits for it.
  */
 static void keep_event(dynsel_queue *queue, dynsel_slot *slot, uint32_t own_refs)
 {
@@ -87,12 +85,12 @@ static void keep_event(dynsel_queue *queue, dynsel_slot *slot, uint32_t own_refs
     }
     void *const before = queue->unsynchronized;
     queue->unsynchronized = slot->work.done.native;
-    slot->work.done.native = before; /* for who frees the slot to release */
+    slot->work.done.native = before; /* released when the slot is freed */
 }
 
 /*
- * What the work itself took: from when it could begin, or from the end of the work before it on the
- * same resource. Work behind other work whose end nobody saw cannot be timed.
+ * The run time of the work: from the later of its ready time and the end of the previous work on
+ * the resource. Work behind work with an unknown end cannot be timed.
  */
 static uint64_t time_of(const dynsel_queue *queue, const dynsel_slot *slot)
 {
@@ -107,7 +105,7 @@ static uint64_t time_of(const dynsel_queue *queue, const dynsel_slot *slot)
     return work->ended_ns > begin ? work->ended_ns - begin : 1;
 }
 
-/* Only the reaper, so reports of a queue come one after the other. */
+/* Reaper only, so the reports of a queue are sequential. */
 static void tell_end(dynsel_queue *queue, const dynsel_slot *slot)
 {
     dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
@@ -150,8 +148,7 @@ void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced)
     }
 }
 
-/* A referenced slot is work that is out, so its policy stays. Most slots are free, and cost a
- * look. */
+/* A reference keeps the work, and so its policy. Most slots are free and cost one load. */
 void dynsel_queue_reap_all(void)
 {
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
@@ -168,7 +165,7 @@ void dynsel_queue_reap_all(void)
     }
 }
 
-/* A reference may have to be waited for, and not while nobody else can reap. */
+/* Taking a reference may wait for others, which the reaper must not do. */
 static bool is_crowded(const dynsel_slot *slot)
 {
     return (dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_REFS) > DYNSEL_SLOT_REFS / 2;
@@ -198,7 +195,7 @@ void dynsel_queue_reap_after_others(dynsel_queue *queue)
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Says in the queue that work came and went, if none has since this was about to be started. */
+/* Records in the tail that work came and went, if the queue has not changed since this start. */
 static bool pass_by(dynsel_queue *queue, const dynsel_slot *slot)
 {
     uint32_t expected = slot->work.queue_tail;
@@ -206,7 +203,7 @@ static bool pass_by(dynsel_queue *queue, const dynsel_slot *slot)
            dynsel_word_swap(&queue->tail, &expected, tail_after(slot));
 }
 
-/* As take_off_finished(), of work that nobody can have overtaken. */
+/* As take_off_finished(), for work that was never in the queue. */
 static void end_passing(dynsel_queue *queue, dynsel_slot *slot, bool synchronizes)
 {
     dynsel_pending_tell_end(slot);

@@ -14,9 +14,8 @@ enum { DYNSEL_TAIL_IS_OVER = 1 << (DYNSEL_SLOT_GENERATION_SHIFT - 1) };
 
 _Static_assert(CONFIG_DYNSEL_MAX_IN_FLIGHT <= (int)DYNSEL_TAIL_IS_OVER, "a tail has no bit left");
 
-/* A tail is the token of what was appended last, + 1, so that a slot that was used again in between
- * shows. It stays, with a mark, when that was taken off, so that work that came and went shows too.
- */
+/* A tail is the token of the work appended last, + 1. A mark is set when that work is removed. So
+ * the tail also shows slots that were reused and work that came and went. */
 static inline bool dynsel_tail_is_over(uint32_t tail)
 {
     return ((tail - 1) & DYNSEL_TAIL_IS_OVER) != 0;
@@ -27,7 +26,7 @@ static inline bool dynsel_queue_is_empty(const dynsel_queue *queue)
     return dynsel_tail_is_over(dynsel_word_load_relaxed(&queue->tail));
 }
 
-/* The slot that a tail stands for that is not over. */
+/* The slot of a tail without the mark. */
 static inline dynsel_slot *dynsel_queue_last(uint32_t tail)
 {
     return dynsel_slot_at(dynsel_slot_number_in(tail - 1));
@@ -36,32 +35,32 @@ static inline dynsel_slot *dynsel_queue_last(uint32_t tail)
 /* Appends a slot that is published as LISTED. */
 void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot);
 
-/* Takes finished work off the head, unless another thread is doing so. Never blocks. referenced:
- * the slot that the caller itself holds a reference of; or NULL. */
+/* Removes finished work from the head, unless another thread is reaping. Never blocks. referenced:
+ * a slot to which the caller holds a reference, or NULL. */
 void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced);
 
 /* The same for all work in flight. */
 void dynsel_queue_reap_all(void);
 
-/* As dynsel_queue_reap(), after any thread that is doing so. */
+/* As dynsel_queue_reap(), but waits for another thread that reaps. */
 void dynsel_queue_reap_after_others(dynsel_queue *queue);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Started work that has no place in the queue yet, and of which nobody wants to know more than its
- * end: where the queue is empty and the work is over by now, it ends without one. False: it is as
- * it was. */
+/* Ends started, untimed work without appending it, if the queue is empty and the work is complete.
+ * False: nothing changed. */
 bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot);
 
-/* As dynsel_queue_reap_after_others(). True: the oldest work that is left goes on; false: nothing
- * is left, or another thread is about to complete or append something. */
+/* As dynsel_queue_reap_after_others(). True: the oldest remaining work is running; false: the queue
+ * is empty, or another thread is completing or appending work. */
 bool dynsel_queue_reap_to_running(dynsel_queue *queue);
 #endif
 
-/* The started work that has `count` others ahead of it, referenced; NULL: there are fewer, or
- * another thread is taking work off. */
+/* The started work behind `count` others, with a reference; NULL: the queue is shorter, or another
+ * thread is reaping. */
 dynsel_slot *dynsel_queue_ref_behind(dynsel_queue *queue, uint32_t count);
 
-/* The same again; and makes the results of all work that was taken off visible to the caller. */
+/* As dynsel_queue_reap_after_others(), and makes the results of all removed work visible to the
+ * caller. */
 void dynsel_queue_synchronize(dynsel_queue *queue, const dynsel_resource *resource);
 
 #endif

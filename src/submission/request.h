@@ -12,16 +12,16 @@
 #include "base/fail.h"
 #include "policy/policy.h"
 
-/* How a submitting call was made; a constant for most of them. */
+/* The options of a submitting call; a constant for most calls. */
 typedef struct dynsel_submit_options {
     const char *function; /* the public function, for error texts */
     uint64_t deadline_ns; /* until when to wait for a slot or a resource */
-    /* The call waits for the work itself: its slot is referenced from the beginning, so that nobody
-     * takes it for one that is never collected. */
+    /* The call waits for the work itself. It holds a reference from the beginning, so that its slot
+     * does not count as uncollected. */
     bool awaits;
 } dynsel_submit_options;
 
-/* What one submitting call was asked for. */
+/* The parameters of one submitting call. */
 typedef struct dynsel_request {
     const dynsel_submit_options *options;
     dynsel_policy *policy;
@@ -34,8 +34,8 @@ typedef struct dynsel_request {
 #define DYNSEL_WAIT_FOREVER UINT64_MAX
 
 #if CONFIG_DYNSEL_IN_FLIGHT
-/* In case a device forgets to tell that work has ended. A millisecond of 2^20 ns is near enough,
- * and small cores make the number of it without twelve bytes of constants. */
+/* Bounds a sleep in case a device fails to report an end. A millisecond is taken as 2^20 ns: small
+ * cores compute that without twelve bytes of constants. */
 #define DYNSEL_LONGEST_SLEEP_NS ((uint64_t)CONFIG_DYNSEL_LONGEST_SLEEP_MS << 20)
 #endif
 

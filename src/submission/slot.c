@@ -84,8 +84,8 @@ DYNSEL_RARE static uint32_t wait_until_marked(const dynsel_slot *slot)
     return word;
 }
 
-/* What the slot's word is when nobody is marking it: the end may be marked by mistake even where
- * nobody asked for it, too early or too late, and that must not reach the next use. */
+/* The slot's word while no end is being marked. A backend may mark an end by mistake, and that must
+ * not reach the next use of the slot. */
 static inline uint32_t unmarked(const dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
@@ -105,8 +105,8 @@ void dynsel_slot_unclaim(dynsel_slot *slot)
 #define ANY_GENERATION  0u
 #define THIS_GENERATION (UINT32_MAX << DYNSEL_SLOT_GENERATION_SHIFT)
 
-/* Waits out the moment in which more threads wait than can be counted. which: ANY_GENERATION or
- * THIS_GENERATION; reserve: references that are not for this caller. */
+/* Waits while the count of references is at its limit. which: ANY_GENERATION or THIS_GENERATION;
+ * reserve: references that are not for this caller. */
 static bool ref(dynsel_slot *slot, uint32_t needed, uint32_t which, uint32_t generation,
                 uint32_t reserve)
 {
@@ -200,7 +200,7 @@ static void release_event(dynsel_slot *slot)
     }
 }
 
-/* Who still needs the slot. */
+/* All references to a slot. */
 enum { REFERENCES = DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED | DYNSEL_SLOT_REFS };
 
 void dynsel_slot_unref(dynsel_slot *slot, uint32_t what)
@@ -234,8 +234,8 @@ bool dynsel_slot_take_handle(dynsel_slot *slot)
 }
 
 /*
- * The group hears of a failure from whoever sees both that the work has finished and that nobody
- * asks for it: this function, or the one that completes the work.
+ * A failure of detached work is reported to the group by the function that sees it both finished
+ * and detached: this one, or the one that completes the work.
  */
 bool dynsel_slot_detach(dynsel_slot *slot)
 {
@@ -274,15 +274,15 @@ DYNSEL_ASIDE static bool begin_completion_after_others(dynsel_slot *slot, uint32
     return false;
 }
 
-/* One caller gets to write the result, and not while the slot is being marked. */
+/* True for one caller, which writes the result; waits while the end is being marked. */
 static inline bool begin_completion(dynsel_slot *slot, uint32_t word)
 {
     return DYNSEL_LIKELY(try_to_begin_completion(slot, &word)) ||
            begin_completion_after_others(slot, word);
 }
 
-/* A failure that nobody asks for reaches the group before anybody can see that the work has
- * finished; a handle that is given up does not come back. */
+/* A failure of detached work reaches the group before the work is seen as finished; a detached
+ * handle stays detached. */
 DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
 {
     const uint32_t end = DYNSEL_SLOT_FINISHED - DYNSEL_SLOT_COMPLETING + flags;
@@ -296,7 +296,7 @@ DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
     (void)dynsel_marked_add(&slot->word, end);
 }
 
-/* An addition, because others reference the slot meanwhile; the flags are not set yet. */
+/* An addition, because other threads take references meanwhile; the flags are not set yet. */
 static inline void end_completion(dynsel_slot *slot, uint32_t flags)
 {
     if (DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
@@ -338,7 +338,7 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     return true;
 }
 
-/* Its end was marked, or nobody knows it yet. */
+/* Completes work whose end was marked. */
 DYNSEL_ASIDE static bool complete_if_marked(dynsel_slot *slot, uint32_t word)
 {
     return (word & DYNSEL_SLOT_MARKED) != 0 &&
@@ -435,7 +435,7 @@ void dynsel_slot_begin_end(dynsel_slot *slot)
                                  word + (DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_STARTING)));
 }
 
-/* Those who only look at it do not wait for its results. */
+/* Threads that hold only a reference do not wait for the results. */
 static uint32_t synchronized_flags(dynsel_slot *slot, uint32_t word, uint32_t flags)
 {
     if (flags != 0 && (word & REFERENCES) != 0 && (word & DYNSEL_SLOT_HANDLE) == 0) {

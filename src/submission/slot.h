@@ -2,8 +2,8 @@
 /*
  * The table of submissions in flight, and what may happen to one slot of it.
  *
- * The truth of a slot is one 32-bit word, changed only by compare-and-swap, or by an addition of
- * who alone may take the next step:
+ * The state of a slot is one 32-bit word, changed only by compare-and-swap, or by an addition of
+ * the only thread that may take the next step:
  *
  *     FREE -> CLAIMED -> RUNNING -> COMPLETING -> FINISHED -> LEAVING -> FREE, in its next
  * generation
@@ -12,11 +12,11 @@
  *
  *     WAITING <-> STARTING, and from there also to COMPLETING, when it ends without running on
  *
- * Whoever turns RUNNING into COMPLETING writes the result and turns it into FINISHED. Beside the
- * state the word holds who still needs the slot: the handle, the list of its queue, and the threads
- * that look at it (references). Whoever takes away the last of them from a finished slot releases
- * the event and frees the slot. An interrupt or a callback may mark a slot as ended while it is
- * claimed or running; whoever looks next completes it.
+ * The thread that turns RUNNING into COMPLETING writes the result and turns it into FINISHED. The
+ * word also holds the references to the slot: the handle, the list of its queue, and those of
+ * threads. The thread that removes the last reference from a finished slot releases the event and
+ * frees the slot. An interrupt or a callback may mark a slot as ended while it is claimed or
+ * running; the next poll completes it.
  */
 #ifndef DYNSEL_SUBMISSION_SLOT_H
 #define DYNSEL_SUBMISSION_SLOT_H
@@ -42,14 +42,14 @@ enum {
     DYNSEL_SLOT_FINISHED = 6,
     DYNSEL_SLOT_LEAVING = 7,
     DYNSEL_SLOT_STATE = 7,       /* the bits of the state */
-    DYNSEL_SLOT_HANDLE = 1 << 3, /* a submission will ask for it */
+    DYNSEL_SLOT_HANDLE = 1 << 3, /* a handle refers to it */
     DYNSEL_SLOT_LISTED = 1 << 4, /* it is in the list of its queue */
     DYNSEL_SLOT_POLLED =
         1 << 5, /* finished, but the backend has to wait once before results can be seen */
     DYNSEL_SLOT_REF = 1 << 6,
     DYNSEL_SLOT_REFS = 31 << 6,
-    DYNSEL_SLOT_MARKING = 1 << 11, /* somebody is writing how and when the work ended */
-    DYNSEL_SLOT_MARKED = 1 << 12,  /* it is written */
+    DYNSEL_SLOT_MARKING = 1 << 11, /* status and time of the end are being written */
+    DYNSEL_SLOT_MARKED = 1 << 12,  /* they are written */
     DYNSEL_SLOT_GENERATION_SHIFT = 13
 };
 
@@ -68,10 +68,11 @@ typedef struct dynsel_slot {
     bool queued;          /* it was put behind other work of its queue */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     bool can_be_pending;  /* it may wait before it is started; see submission/pending_ops.h */
-    bool counted;         /* among what is pending; of who has it alone, or has it in STARTING */
-    dynsel_word choice;   /* of pending work: index and reason, for who does not start it */
-    dynsel_word watchers; /* of the owner of pending work: not 0 where dynsel_pending_ops.moved is
-                             wanted */
+    bool counted;         /* counted as pending; for the thread that owns it, or has it in
+                             STARTING */
+    dynsel_word choice;   /* of pending work: index and reason, for threads that do not start it */
+    dynsel_word watchers; /* of the owner of pending work: not 0 if dynsel_pending_ops.moved is to
+                             be called */
 #endif
     dynsel_work work;
 } dynsel_slot;
@@ -114,7 +115,8 @@ static inline uint32_t dynsel_slot_generation(uint32_t word)
     return word >> DYNSEL_SLOT_GENERATION_SHIFT;
 }
 
-/* Whether the slot, referenced or the caller's alone, is that of pending work. */
+/* Whether the slot is that of work that can be pending. The caller holds a reference or owns the
+ * slot. */
 static inline bool dynsel_slot_can_be_pending(const dynsel_slot *slot)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -125,8 +127,8 @@ static inline bool dynsel_slot_can_be_pending(const dynsel_slot *slot)
 #endif
 }
 
-/* It waits, or a thread is starting it, or ending it without a queue: others may not look at its
- * choice, and no queue tells of it. */
+/* It waits, or a thread is starting it, or ending it outside of a queue: other threads must not
+ * read its choice, and no queue reports it. */
 static inline bool dynsel_slot_is_pending(uint32_t word)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -181,41 +183,39 @@ static inline void dynsel_pending_moved(dynsel_slot *slot)
 
 #endif
 
-/* A slot that is the caller's alone, with its generation, and in work.token what finds it again;
- * NULL when none is free. Looks at each slot once at most. */
+/* Claims a free slot and sets work.token; NULL: none is free. Looks at each slot once at most. */
 dynsel_slot *dynsel_slot_claim(void);
 
 /* Gives back a slot that was claimed and not published. */
 void dynsel_slot_unclaim(dynsel_slot *slot);
 
-/* Makes a claimed slot known to others, in the state and with the flags of `bits`. An addition,
- * because the slot may be marked at the same time. */
+/* Publishes a claimed slot, in the state and with the flags of `bits`. An addition, because the
+ * slot may be marked at the same time. */
 static inline void dynsel_slot_publish(dynsel_slot *slot, uint32_t bits)
 {
     (void)dynsel_marked_add(&slot->word, bits - DYNSEL_SLOT_CLAIMED);
 }
 
-/* Keeps the slot from being freed, if `needed` (HANDLE or LISTED; 0: nothing) is set in it. False:
- * it is not, or not any more. */
+/* Takes a reference, if `needed` (HANDLE or LISTED; 0: nothing) is set in the slot. False: it is
+ * not set. */
 bool dynsel_slot_ref(dynsel_slot *slot, uint32_t needed);
 
 /* The same for a slot with a handle, in one generation only. */
 bool dynsel_slot_ref_handle(dynsel_slot *slot, uint32_t generation);
 
-/* Takes away what kept the slot: a reference or LISTED, which must be there. Frees the slot when it
- * was the last. */
+/* Removes a reference (REF or LISTED), which must be there. Frees the slot with the last one. */
 void dynsel_slot_unref(dynsel_slot *slot, uint32_t what);
 
-/* Takes away the handle of a slot that the caller has referenced. False: somebody else did
- * before. */
+/* Removes the handle's reference; the caller holds one of its own. False: another thread removed
+ * it. */
 bool dynsel_slot_take_handle(dynsel_slot *slot);
 
-/* Gives up the handle of a slot that the caller has referenced: a failure goes to the group then.
- * False: somebody else had it. */
+/* Detaches the handle: a failure goes to the group. The caller holds a reference. False: another
+ * thread removed the handle. */
 bool dynsel_slot_detach(dynsel_slot *slot);
 
-/* Looks once: true when the slot is finished now. The caller holds a reference or is the reaper of
- * the slot's queue. */
+/* Polls once. True: the slot is finished. The caller holds a reference or is the reaper of the
+ * slot's queue. */
 bool dynsel_slot_poll(dynsel_slot *slot);
 
 /* Waits in the backend, where it can wait, until the work of a running slot is over. The caller
@@ -229,8 +229,8 @@ void dynsel_slot_wait_in_backend(dynsel_slot *slot);
  */
 void dynsel_slot_synchronize(dynsel_slot *slot);
 
-/* How full the table gets. Each claim tells with CONFIG_DYNSEL_STATISTICS; without it, only who
- * finds the table full, and who asks. */
+/* The highest use of the table. Counted at each claim with CONFIG_DYNSEL_STATISTICS; without, only
+ * when the table is full and when statistics are read. */
 
 /* The slots that are counted as in use. Behind a claim and before a slot becomes free, so that it
  * is never more than there are. */
@@ -257,7 +257,7 @@ static inline void dynsel_slot_note_free(void)
 #endif
 }
 
-/* A submit went away without a slot. */
+/* The number of submits that got no slot. */
 extern dynsel_word dynsel_slot_refusals;
 
 /* Slots that are in use now. */
@@ -265,11 +265,11 @@ uint32_t dynsel_slot_count_in_use(void);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
-/* Keeps the slot of one generation from being freed, from its publication on. */
+/* Takes a reference to the slot in one generation, from its publication on. */
 bool dynsel_slot_ref_generation(dynsel_slot *slot, uint32_t generation);
 
-/* The same for who holds a lock that those who wait for the slot may need: never waits for them,
- * because one reference is kept for it. One caller at a time. */
+/* The same under a lock that waiting threads may need: uses a reserved reference, so it never waits
+ * for them. One caller at a time. */
 bool dynsel_slot_ref_reserved(dynsel_slot *slot, uint32_t generation);
 
 /* Completes it where its end is marked and its backend does not have to be asked. The caller holds

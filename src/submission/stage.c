@@ -22,15 +22,15 @@ dynsel_stage dynsel_stage_of(uint32_t token)
     return stage_in(dynsel_word_load_acquire(&slot->word), token);
 }
 
-/* All changes of the word have one order. Who changes the stage after this has seen what was
- * written before this, and looks at the watchers then. */
+/* All changes of the word have one order. A thread that changes the stage after this sees all that
+ * was written before, and reads the watchers. */
 dynsel_stage dynsel_stage_of_watched(uint32_t token)
 {
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
     return stage_in(dynsel_marked_add(&slot->word, 0), token);
 }
 
-/* The event of finished work may be moved away, but then nobody needs it. */
+/* The event of finished work may have been moved, but is not needed. */
 static bool keep(dynsel_slot *slot, uint32_t token)
 {
     if (dynsel_stage_of(token) == DYNSEL_STAGE_OVER) {

@@ -6,20 +6,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* How far a piece of work is, told by its token. */
+/* The stage of a piece of work, by its token. */
 typedef enum dynsel_stage {
-    DYNSEL_STAGE_ACCEPTED, /* not started, or on its way to its end without a place in a queue */
+    DYNSEL_STAGE_ACCEPTED, /* not started, or ending without a place in a queue */
     DYNSEL_STAGE_STARTED,  /* in its queue, where it ends before what is started there later */
-    DYNSEL_STAGE_OVER      /* finished, or so long ago that its slot has been used again */
+    DYNSEL_STAGE_OVER      /* finished, and its slot may be in use again */
 } dynsel_stage;
 
 dynsel_stage dynsel_stage_of(uint32_t token);
 
-/* The same after the slot's `watchers` were set: when the stage changes later, that is seen. */
+/* The same after the slot's `watchers` were set: later changes of the stage are reported. */
 dynsel_stage dynsel_stage_of_watched(uint32_t token);
 
-/* Keeps a piece of work's slot from being freed. False: it is over. For its event, when it was
- * started. Given back with dynsel_slot_unref(slot, DYNSEL_SLOT_REF). */
+/* Takes a reference to the slot of a piece of work, which keeps its event. False: the work is over.
+ * Dropped with dynsel_slot_unref(slot, DYNSEL_SLOT_REF). */
 bool dynsel_pending_ref(uint32_t token);
 
 /* The same under the caller's lock, for a moment: never waits. One caller at a time. */

@@ -83,7 +83,7 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
         fill_in(work, request, function, selection);
         status = backend->ops->start(backend, work);
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
-            /* not looked at where another thread may be writing it */
+            /* not read where another thread may be writing it */
             if (!outlives_submit(backend) && work->done.native != NULL) {
                 refuse_event(work);
             }
@@ -116,7 +116,7 @@ dynsel_attempt dynsel_start_once(const dynsel_request *request, dynsel_work *wor
     return made;
 }
 
-/* The last resource refused: what it said, as the error of the call. */
+/* Fails with the details of the last refusal. */
 static dynsel_status fail_as_refused(const dynsel_kept_error *refusal)
 {
     dynsel_kept_error error = *refusal;
@@ -125,8 +125,8 @@ static dynsel_status fail_as_refused(const dynsel_kept_error *refusal)
 }
 
 /*
- * A resource that would not start the work is lost: it leaves the service, and the policy chooses
- * again, at most as often as there are resources: it may insist on what is out of service.
+ * A resource that refuses with DYNSEL_E_OUT_OF_SERVICE is retired, and the policy chooses again, at
+ * most once per resource: a policy may insist on a retired one.
  */
 static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
                              dynsel_selection *chosen, dynsel_attempt made)

@@ -13,7 +13,7 @@
 #include "port/likely.h"
 #include "submission/request.h"
 
-/* What the first choice of a policy led to; a failure is not the last word. */
+/* The result of a policy's first choice; a failure may still be recovered. */
 typedef struct dynsel_attempt {
     dynsel_status status;
     bool chose;               /* the failure is that of the chosen resource */
@@ -48,8 +48,8 @@ DYNSEL_RARE dynsel_status dynsel_refuse_form(const dynsel_policy *policy, const 
 DYNSEL_RARE dynsel_status dynsel_refuse_choice(const dynsel_submit_options *options,
                                                uint32_t index);
 
-/* Before the policy is asked again that had nothing free. DYNSEL_OK: ask it; DYNSEL_E_AGAIN: the
- * call must not wait. */
+/* Waits before the policy is asked again. DYNSEL_OK: ask it; DYNSEL_E_AGAIN: the call must not
+ * wait. */
 DYNSEL_ASIDE dynsel_status dynsel_wait_for_resource(const dynsel_submit_options *options,
                                                     uint32_t round);
 

@@ -111,7 +111,7 @@ static inline void finish(dynsel_policy *policy, const direct *work, dynsel_stat
     dynsel_finish(policy, &work->chosen, status, took_ns);
 }
 
-/* Somebody wants to hear of it, or it failed. */
+/* The work has a handle, or it failed. */
 DYNSEL_ASIDE static void finish_with_result(dynsel_policy *policy, direct *work,
                                             dynsel_status status, dynsel_submission *submission)
 {
@@ -126,7 +126,7 @@ DYNSEL_ASIDE static void finish_with_result(dynsel_policy *policy, direct *work,
     dynsel_handle_publish_result(submission, &work->chosen, &work->done, &error);
 }
 
-/* The policy chose nothing: that is the answer, unless there is something to wait for. */
+/* The policy chose no resource: returns its status, or waits if the call may. */
 DYNSEL_RARE static dynsel_status place_unchosen(const dynsel_request *request,
                                                 dynsel_submission *submission, dynsel_status status,
                                                 uint32_t failures_before)
@@ -261,7 +261,7 @@ DYNSEL_RARE static dynsel_status refuse_to_await(const char *function)
     return dynsel_refuse_to_await(function);
 }
 
-/* Of work that was submitted by who awaits it, so that its slot is referenced. */
+/* Waits for work whose slot the submit holds a reference to. */
 static dynsel_status wait_and_unref(dynsel_submission *submission)
 {
     const uint32_t slot = dynsel_word_load_relaxed(&submission->slot);

@@ -15,7 +15,7 @@
 #include "submission/start.h"
 #include "submission/work.h"
 
-/* A piece of work, and what came of it. */
+/* A piece of work and its result. */
 typedef struct piece {
     dynsel_selection chosen;
     dynsel_event done;

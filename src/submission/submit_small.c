@@ -33,9 +33,9 @@ static dynsel_slot *claim(void)
     return NULL;
 }
 
-/* What a submitting call was asked for, beside policy, task and submission. */
+/* The parameters of a submitting call, beside policy, task and submission. */
 typedef struct terms {
-    /* Where the work is to go. A pointer, so that a program has only what it uses. */
+    /* Chooses the resource. A pointer, so that a program links only what it uses. */
     dynsel_status (*choose)(const struct terms *asked, const dynsel_task *task,
                             dynsel_selection *chosen);
     const dynsel_selection *given; /* for take_given */
@@ -149,7 +149,7 @@ static void note_refusal(const dynsel_slot *slot)
 }
 #endif
 
-/* Backends may return a bare status; the caller gets to know that they did. */
+/* Adds a generic text if the backend set none. */
 static dynsel_status fail(dynsel_status status, uint32_t failures_before, const char *function)
 {
     if (CONFIG_DYNSEL_ERROR_DETAILS && dynsel_this_thread()->failure_count != failures_before &&

@@ -10,22 +10,22 @@
 #include "submission/in_flight.h"
 #include "submission/request.h"
 
-/* What the submission's word says; a NULL one is as one that was never submitted. */
+/* The submission's word; NULL counts as never submitted. */
 static uint32_t word_of(const dynsel_submission *submission)
 {
     return submission != NULL ? dynsel_word_load_acquire(&submission->slot)
                               : (uint32_t)DYNSEL_SUBMISSION_NONE;
 }
 
-/* Why there is nothing to be had from a submission whose word says so. */
+/* The error for a submission without a result, by its word. */
 static dynsel_status refuse(uint32_t slot, const char *function)
 {
     return slot == DYNSEL_SUBMISSION_NONE ? dynsel_refuse_unsubmitted(function)
                                           : dynsel_refuse_stale(function);
 }
 
-/* Of a handle that holds its result itself. after: what its word is then; DYNSEL_E_STALE for who
- * comes second. */
+/* Takes the result that a handle itself holds. after: the new word; DYNSEL_E_STALE for the second
+ * caller. */
 static dynsel_status take_result(dynsel_submission *submission, uint32_t slot, uint32_t after,
                                  const char *function)
 {

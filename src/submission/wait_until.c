@@ -18,10 +18,9 @@ static uint32_t state_of(const dynsel_slot *slot)
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
 /*
- * Within a queue whose work runs in order, who is told of the ends hears of them in that order.
- * First the work itself has to be over, and only then the queue is looked at: the other way round
- * it could end in between, before the work ahead of it was seen to. Behind work that goes on
- * although this one is over there is no order to keep.
+ * In a queue that runs in order, ends are reported in that order. The work itself must be complete
+ * before the queue is reaped: otherwise it could end in between, before the work ahead of it was
+ * completed. Behind work that is still running there is no order to keep.
  */
 static void complete_in_order(dynsel_slot *slot)
 {
@@ -47,8 +46,8 @@ static bool poll_in_order(dynsel_slot *slot)
 
 #endif
 
-/* Only a mark wakes: work that is marked, or that another thread completes, is worth another look
- * at once. */
+/* Only a mark wakes a sleeper, so work that is marked or being completed is polled again at
+ * once. */
 static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t longest_ns,
                            uint32_t round)
 {
@@ -74,9 +73,9 @@ static uint64_t longest_sleep_ns(uint64_t deadline_ns)
 }
 
 /*
- * The loop that waits for started work. A backend's own wait has no bound, so with one this looks
- * again and again, less and less often. Behind that wait at most another thread is still writing
- * the result, or is about the queue. False: the deadline has passed.
+ * The loop that waits for started work. A backend's own wait has no bound, so with a deadline this
+ * polls with a growing backoff. After the backend's wait, at most another thread is still
+ * completing the work or reaping the queue. False: the deadline has passed.
  */
 static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
 {
@@ -131,7 +130,7 @@ DYNSEL_RARE static dynsel_status drive(const dynsel_slot *slot, uint64_t deadlin
             return DYNSEL_E_TIMEOUT;
         }
         if (dynsel_slot_state(word) != DYNSEL_SLOT_WAITING) {
-            dynsel_pause(round); /* another thread is about it */
+            dynsel_pause(round); /* another thread is starting or ending it */
             continue;
         }
         const dynsel_status status = dynsel_wait_for_dependency(slot, deadline_ns, round);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For the tests of pending work: a policy that chooses as it is told, over the manual backend, and
- * a deferral whose work waits until the test lets it go on.
+ * For the tests of pending work: a policy whose choice the test sets, over the manual backend, and
+ * operations whose work waits until the test releases it.
  */
 #ifndef DYNSEL_TESTS_CORE_PENDING_H
 #define DYNSEL_TESTS_CORE_PENDING_H
@@ -69,8 +69,8 @@ static const dynsel_policy_ops policy_ops = {
     .report = report,
 };
 
-/* The deferral: each slot waits until the test says that it is ready, or doomed, or until the work
- * that it comes after is over. */
+/* The operations: each slot waits until the test marks it as ready or failing, or until its
+ * dependency is over. */
 
 typedef struct item {
     bool waits;

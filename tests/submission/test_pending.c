@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work that is accepted before it can be started: its life, with a deferral of the test's own. */
+/* Work that is accepted before it can be started: its life, with the test's own operations. */
 #include "submission/pending_fixture.h"
 
 static void pending_work_stays_accepted_until_started(void **state)
@@ -60,7 +60,7 @@ static void wait_starts_ready_work(void **state)
     assert_true(manual_is_synchronized(&manual, 0));
 }
 
-/* The deferral of these tests starts what waits from the first slot to the last. */
+/* The operations of these tests start waiting work from the first slot to the last. */
 static void wait_waits_for_dependencies_first(void **state)
 {
     (void)state;

@@ -62,8 +62,8 @@ static inline void flush(dynsel_opencl_entry *entry)
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS
 
-/* In a thread of the driver's, which may call nothing of OpenCL's: the mark says when, poll and
- * wait say how. */
+/* Runs in a thread of the driver, which must not call OpenCL: the mark tells when the work ended,
+ * poll and wait tell how. */
 static void CL_CALLBACK note_end(cl_event event, cl_int status, void *token)
 {
     (void)event;

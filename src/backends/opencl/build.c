@@ -16,7 +16,7 @@
 #include "base/fail.h"
 #include "port/likely.h"
 
-/* One try: what came of it so far, or what failed. */
+/* One attempt: its result so far, or its failure. */
 typedef struct attempt {
     cl_program program;
     cl_kernel kernel; /* NULL: it did not succeed */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenCL's codes: their names, and those after which a device is lost. */
+/* OpenCL's error codes: their names, and which of them mean a lost device. */
 #include "backends/opencl/codes.h"
 
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "backends/opencl/table.h"
 
 enum {
-    /* Work that a command comes after, and what was brought for it. */
+    /* The work that a command comes after, and its copies in. */
     DYNSEL_OPENCL_WAIT_LIST = DYNSEL_MOST_AFTER
 };
 

@@ -15,7 +15,7 @@ uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device);
  * look for them again. */
 void dynsel_opencl_find_domains(void);
 
-/* A use of a device that is not open: tries to open it, unless it is lost. */
+/* Tries to open a device that is not open, unless it is lost. */
 dynsel_status dynsel_opencl_open_now(dynsel_opencl_entry *device);
 
 /*

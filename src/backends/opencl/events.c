@@ -65,7 +65,7 @@ void dynsel_opencl_note_unflushed(dynsel_opencl_entry *entry, cl_int code)
     (void)dynsel_opencl_failure(entry, "clFlush", code);
 }
 
-/* Else who only looks would never see an end. */
+/* Else a poll would never see an end. */
 DYNSEL_RARE static dynsel_status flush(dynsel_opencl_entry *entry)
 {
     dynsel_word_store_release(&entry->unflushed, 0);

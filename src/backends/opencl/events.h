@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How enqueued commands end.
+ * The ends of enqueued commands.
  *
- * A look or a wait that fails says nothing about the command: it may still run, and use its memory.
- * So it is looked at again, until its end is known. Where nothing can be learned for as long as
- * dynsel_opencl_options.patience_ms, the device is given up.
+ * A poll or wait that fails says nothing about the command: it may still run and use its memory. So
+ * it is polled again until its end is known. After dynsel_opencl_options.patience_ms of failures,
+ * the device is given up.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_EVENTS_H
 #define DYNSEL_BACKENDS_OPENCL_EVENTS_H
@@ -15,8 +15,8 @@
  * under the lock. */
 void dynsel_opencl_note_unflushed(dynsel_opencl_entry *entry, cl_int code);
 
-/* Looks once. DYNSEL_E_AGAIN: the command goes on, or nobody can tell; else how it ended, or that
- * the device is lost. Not under the lock. */
+/* Polls once. DYNSEL_E_AGAIN: the command is running, or its state is unknown; else how it ended,
+ * or that the device is lost. Not under the lock. */
 dynsel_status dynsel_opencl_look(dynsel_opencl_entry *entry, cl_event event);
 
 /* Waits until the end is known; never DYNSEL_E_AGAIN. Not under the lock. */

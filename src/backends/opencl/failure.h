@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call on a device, or work there, failed with. */
+/* Failures of calls on a device, and of its work. */
 #ifndef DYNSEL_BACKENDS_OPENCL_FAILURE_H
 #define DYNSEL_BACKENDS_OPENCL_FAILURE_H
 

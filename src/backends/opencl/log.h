@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What compilers of OpenCL C complain about. */
+/* Logs of the compilers of OpenCL C. */
 #ifndef DYNSEL_BACKENDS_OPENCL_LOG_H
 #define DYNSEL_BACKENDS_OPENCL_LOG_H
 
@@ -12,7 +12,7 @@
 void dynsel_opencl_keep_log(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
                             cl_program program);
 
-/* The log that was kept, for display; NULL: it was empty, or is that of another kernel by now. */
+/* The kept log, for display; NULL: it was empty, or was replaced by another kernel's. */
 const char *dynsel_opencl_log_of(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel);
 
 /* Those of all devices. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies of buffers on devices, and what moves them. */
+/* Copies of buffers on devices, and their transfers. */
 #include "backends/opencl/memory.h"
 
 #include "backends/opencl/build.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the backend does with memory, for command groups. */
+/* The memory operations of the backend, for command groups. */
 #ifndef DYNSEL_BACKENDS_OPENCL_MEMORY_H
 #define DYNSEL_BACKENDS_OPENCL_MEMORY_H
 

@@ -18,7 +18,7 @@ static bool is_blank(const char *text)
     return text == NULL || dynsel_text_trim(dynsel_text_slice_of(text)).length == 0;
 }
 
-/* A selector's text, and who gave it; NULL: the caller, who knows. */
+/* A selector's text and its origin; NULL: the caller. */
 typedef struct source {
     const char *text;
     const char *from;

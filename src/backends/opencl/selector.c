@@ -8,7 +8,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What is wrong, and where. */
+/* An error and its place. */
 typedef struct mistake {
     const char *detail;
     dynsel_text_slice word;

@@ -124,8 +124,8 @@ dynsel_status dynsel_opencl_map_shared(dynsel_backend *backend, void *own, void 
     return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clEnqueueSVMMap", code);
 }
 
-/* Other queues of the context do not come after it. It was begun, so nothing is mapped any more,
- * whatever the wait says; a loss is remembered. */
+/* Other queues of the context are not ordered after it. The unmap was begun, so nothing is mapped
+ * any more, whatever the wait returns; a loss is remembered. */
 static void wait_for(dynsel_opencl_entry *entry, cl_event *done)
 {
     (void)dynsel_opencl_wait(entry, *done);

@@ -18,7 +18,7 @@ static dynsel_worker workers[TABLE];
 static dynsel_lock lock = DYNSEL_LOCK_INITIALIZER; /* of all below */
 static uint32_t running;
 static uint32_t users; /* entries in the tables of policies */
-static bool started;   /* by the program, and not only because somebody needed them */
+static bool started;   /* by the program, and not only on demand */
 
 void *dynsel_threads_worker(uint32_t number)
 {

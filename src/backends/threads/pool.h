@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of workers: starting, stopping, and who uses them. */
+/* The table of workers: starting, stopping, and counting their users. */
 #ifndef DYNSEL_BACKENDS_THREADS_POOL_H
 #define DYNSEL_BACKENDS_THREADS_POOL_H
 
@@ -21,8 +21,8 @@ void *dynsel_threads_worker(uint32_t number);
 /* NULL for a handle that is not a worker. */
 const char *dynsel_threads_name(const void *handle);
 
-/* Counts who uses a worker, so that it is not stopped. DYNSEL_E_INVALID: `handle` is not one that
- * runs. */
+/* Counts a user of a worker, so that it is not stopped. DYNSEL_E_INVALID: `handle` is no running
+ * worker. */
 dynsel_status dynsel_threads_attach(void *handle);
 void dynsel_threads_detach(void);
 

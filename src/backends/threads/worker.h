@@ -25,7 +25,7 @@ typedef struct dynsel_worker {
 /* Starts the thread; 0 or an error number. */
 int dynsel_worker_start(dynsel_worker *worker);
 
-/* Ends it after all work that it was given, and waits for that. */
+/* Stops it after all its work, and waits for that. */
 void dynsel_worker_stop(dynsel_worker *worker);
 
 /* Gives it work, from any thread. False: the queue is full. */
