@@ -207,6 +207,8 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task,
             status = DYNSEL_OK; /* the policy chooses among those that are left */
         } else if (may_wait(asked, status, slot, runs)) {
             status = asked->wait_policy->backoff(asked->wait_policy) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
+        } else {
+            /* the caller gets the refusal */
         }
         if (status != DYNSEL_OK) {
             note_refusal(slot);
