@@ -46,7 +46,7 @@ typedef enum dynsel_access_target {
     DYNSEL_MEMORY_GLOBAL = 0,
     DYNSEL_MEMORY_CONSTANT, /**< only with DYNSEL_ACCESS_READ */
     DYNSEL_MEMORY_LOCAL,    /**< memory of a work group; it has no buffer and is no placeholder:
-                                 `range`and `element_bytes`give its size, mode and offset are
+                                 `range` and `element_bytes` give its size, mode and offset are
                                  ignored */
     DYNSEL_MEMORY_HOST      /**< only for dynsel_host_accessor; no command group takes it */
 } dynsel_access_target;

@@ -107,7 +107,7 @@ dynsel_set_arg_of_buffer(dynsel_handler *handler, uint32_t index, const void *va
 
 /**
  * Sets arguments of the kernel: a range of an iterator, one argument for each of its leaves, from
- * `index` on. Setting `index`again replaces the whole range, also with fewer arguments; setting
+ * `index` on. Setting `index` again replaces the whole range, also with fewer arguments; setting
  * another of its arguments replaces that one alone.
  *
  * type: of the iterator, one word; has a function `type_leaves`.

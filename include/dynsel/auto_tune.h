@@ -4,10 +4,9 @@
  * devices.
  *
  * A kind of task is identified by dynsel_task.id (0: by its function), its key words and the
- * aspects that
- * it needs. For each kind every resource that may be used gets two turns, the first of which does
- * not count because it may compile; then the fastest gets the work. A table inside the policy
- * stores the learned times.
+ * aspects that it needs. For each kind every resource that may be used gets two turns, the first of
+ * which does not count because it may compile; then the fastest gets the work. A table inside the
+ * policy stores the learned times.
  *
  * Source: seed 002, `auto_tune_policy`.
  */
@@ -118,7 +117,7 @@ typedef struct dynsel_auto_tune_policy {
 } dynsel_auto_tune_policy;
 
 /**
- * For each kind of task, selects each resource of the table in `options`that the task may use
+ * For each kind of task, selects each resource of the table in `options` that the task may use
  * twice, and then selects the fastest one.
  *
  * resample_interval_ns: once it has passed since the profiling began, the next selection of a kind
@@ -135,16 +134,13 @@ typedef struct dynsel_auto_tune_policy {
  *
  * While some times are unknown, the best so far is selected, and while all are unknown, the
  * resource with the least unfinished work. Then CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0:
- * the
- * resource whose counted runs took the least time on average, as in the seed. More: what counts is
- * the median of the last three times; other resources get occasional trial runs, as long as the
+ * the resource whose counted runs took the least time on average, as in the seed. More: what counts
+ * is the median of the last three times; other resources get occasional trial runs, as long as the
  * extra time of all trial runs stays below this share of the time of the best; another resource
  * becomes the best when it is at least 3 percent faster. A resource whose first runs fail gets two
  * more turns in a round, then it is excluded from the round. Times over 2^46 ns (19 hours) count as
- * that.
- * With CONFIG_DYNSEL_AUTO_TUNE_SMALL times are distinguished in steps of 256 ns, and those over
- * 2^36
- * ns (a minute) count as that.
+ * that. With CONFIG_DYNSEL_AUTO_TUNE_SMALL times are distinguished in steps of 256 ns, and those
+ * over 2^36 ns (a minute) count as that.
  *
  * The table has CONFIG_DYNSEL_MAX_TUNED_TASKS kinds; a kind is searched for in at most 32 entries,
  * in all with CONFIG_DYNSEL_AUTO_TUNE_SMALL. Where all are taken, one in 16 runs without an entry
@@ -165,8 +161,7 @@ typedef struct dynsel_auto_tune_policy {
  * dynsel_selection_needs() requests. Once the best resource is known, it times about one run in 16
  * of one thread at a time (if that thread stops submitting, another replaces it), and selecting
  * costs no atomic read-modify-write and no lock; with a resample interval, a read of the clock.
- * Timed
- * runs, and all runs before, take a spin lock of their kind of task for about a hundred
+ * Timed runs, and all runs before, take a spin lock of their kind of task for about a hundred
  * instructions for each resource. With CONFIG_DYNSEL_AUTO_TUNE_SMALL all runs are timed, without a
  * lock, and selecting looks at what is known of each resource. Unlike with other policies, a task
  * with more than CONFIG_DYNSEL_MAX_KEY_WORDS key words is DYNSEL_E_INVALID. The seed's constructors
@@ -183,8 +178,7 @@ DYNSEL_CHECKED dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *poli
 
 /**
  * The number of runs that had a choice of resources and found no entry in the table for their kind:
- * all with
- * reason DYNSEL_REASON_UNTRACKED, counted when they were submitted, and with
+ * all with reason DYNSEL_REASON_UNTRACKED, counted when they were submitted, and with
  * CONFIG_DYNSEL_AUTO_TUNE_SMALL each eviction of a kind as well.
  *
  * Returns: 0 for NULL; wraps after 2^32.

@@ -3,7 +3,7 @@
  * Backends: how work is started, watched and waited for on one kind of resource.
  *
  * Programs that only use the library need this header for nothing but the type. To write a backend,
- * make a `dynsel_backend`the first member of your own structure, fill in the operations, and put
+ * make a `dynsel_backend` the first member of your own structure, fill in the operations, and put
  * its address into your resources: the built-in backends use nothing else. doc/backends.md shows
  * the shortest one, for resources of any type with their own poll and wait (the generic backend of
  * the specification).
@@ -28,7 +28,7 @@ DYNSEL_BEGIN_DECLS
  * `release`. */
 typedef struct dynsel_work {
     const dynsel_resource *where; /**< as the program gave it; passed to the task function */
-    void *own; /**< the backend's handle: that of the resource, or the result of `adapt`*/
+    void *own; /**< the backend's handle: that of the resource, or the result of `adapt` */
     dynsel_task_fn function;
     void *args;
     uint32_t token;      /**< for dynsel_complete(), where work goes on after `start`; else 0 */
@@ -52,7 +52,7 @@ typedef struct dynsel_backend_ops {
     uint32_t reports;
 
     /** Work may go on after `start` has returned. Then `poll`, `wait` and `release` are needed, or
-     * marks_completion, and so is CONFIG_DYNSEL_IN_FLIGHT. False: `start`returns when the work is
+     * marks_completion, and so is CONFIG_DYNSEL_IN_FLIGHT. False: `start` returns when the work is
      * complete. */
     bool outlives_submit;
 
@@ -61,33 +61,33 @@ typedef struct dynsel_backend_ops {
     bool only_calls;
 
     /** The backend always reports completion of accepted work with dynsel_complete(), so that
-     * `poll`and `wait`are not needed (if they exist, their status is final).
+     * `poll` and `wait` are not needed (if they exist, their status is final).
      * False: the work is complete when done.native is NULL after `start`. With
      * CONFIG_DYNSEL_IN_FLIGHT_SMALL it must be true of work that outlives its submit, and there is
      * no `poll` and no `wait`. */
     bool marks_completion;
 
-    /** When `poll`reports completion, the results of the work are visible to the caller. False:
-     * only `wait`makes them visible, and waiting for a submission does so for all earlier work on
+    /** When `poll` reports completion, the results of the work are visible to the caller. False:
+     * only `wait` makes them visible, and waiting for a submission does so for all earlier work on
      * the same resource too. */
     bool poll_synchronizes;
 
     /** The default resources of this backend, in a fixed order. resources, capacity: the output
      * table. count: out, their number, even if that exceeds the capacity. May be NULL: it offers
      * none. Returns DYNSEL_OK also when there are none, or DYNSEL_E_NO_RESOURCE with a reason and
-     * `count`0: the initialization of the policy returns it if no other backend has resources. May
+     * `count` 0: the initialization of the policy returns it if no other backend has resources. May
      * block; called from `*_init`. */
     dynsel_status (*get_default_resources)(dynsel_backend *backend, dynsel_resource *resources,
                                            size_t capacity, size_t *count);
 #endif
 
-    /** A display name, see dynsel_resource_name(). `handle`may be anything. May be NULL. */
+    /** A display name, see dynsel_resource_name(). `handle` may be anything. May be NULL. */
     const char *(*resource_name)(dynsel_backend *backend, const void *handle);
 
 #if CONFIG_DYNSEL_ASPECTS
     /** Describes the device behind a handle: fills in the known fields of `device`, which is
      * initialized with the names of the backend and the resource, otherwise empty texts, and no
-     * aspects. `handle`may be anything; an unknown one is a failure. Never queries a driver twice.
+     * aspects. `handle` may be anything; an unknown one is a failure. Never queries a driver twice.
      * May be NULL: a device that has no aspects, and is recognized by the backend's name alone. */
     dynsel_status (*describe)(dynsel_backend *backend, const void *handle, dynsel_device *device);
 #endif
@@ -105,8 +105,7 @@ typedef struct dynsel_backend_ops {
 
 #if !CONFIG_DYNSEL_SUBMITS_IN_CALLER
     /** Starts the work: calls dynsel_work_call(), directly or later in another thread. DYNSEL_OK:
-     * it
-     * was started, and it is complete exactly when work->done.native is NULL (unless
+     * it was started, and it is complete exactly when work->done.native is NULL (unless
      * marks_completion). Any other status: nothing was started, the task function was not and will
      * not be called; DYNSEL_E_OUT_OF_SERVICE makes the policy choose again (but with
      * CONFIG_DYNSEL_IN_FLIGHT_SMALL and CONFIG_DYNSEL_MAX_FAILURES=0, where the submitting call
@@ -135,10 +134,10 @@ typedef struct dynsel_backend_ops {
 
 #if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     /** Takes a reference to work->done.native that the caller of dynsel_wait_and_unwrap() owns and
-     * releases; `release`still releases the library's reference. False: it cannot. NULL: events of
+     * releases; `release` still releases the library's reference. False: it cannot. NULL: events of
      * this backend have no reference count, and a waiting caller gets no event that `release`
      * releases. Any thread, several at once. (With CONFIG_DYNSEL_IN_FLIGHT_SMALL that caller gets
-     * the library's own reference, and `release`is not called.) */
+     * the library's own reference, and `release` is not called.) */
     bool (*retain)(dynsel_backend *backend, const dynsel_work *work);
 
     /** Whether the backend knows that the device is lost, so that it would refuse its next work
@@ -164,7 +163,7 @@ struct dynsel_backend {
 
 /**
  * Calls work->function in the calling thread and stores its status, with the details, in
- * work->error. For the `start`operation of backends.
+ * work->error. For the `start` operation of backends.
  *
  * Errors: none of its own. May block as the task function does.
  * Cost: one indirect call.
@@ -174,7 +173,7 @@ void dynsel_work_call(dynsel_work *work);
 /**
  * Marks work as complete: the one function that interrupts and drivers' callbacks may call.
  *
- * token: work->token; the call may come during `start`already, or too late.
+ * token: work->token; the call may come during `start` already, or too late.
  * end_ns: the clock of dynsel_now_ns() when the work ended; 0: unknown.
  * status: the result, DYNSEL_OK or a failure; only the status is passed on, without details.
  * Returns: DYNSEL_OK, or DYNSEL_E_STALE when that work was complete already: nothing was changed

@@ -69,16 +69,14 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  *     DYNSEL_E_DEVICE, the results could not be copied back; where the device still has them, the
  *     buffer is unchanged, the handle is not zeroed, and another call may succeed. (To discard
  *     them, open a host accessor with a discarding mode, close it, and end the buffer.) The buffer
- *     is
- *     gone although the call failed, the handle is zeroed, and the contents of the host's memory
+ *     is gone although the call failed, the handle is zeroed, and the contents of the host's memory
  *     are undefined, with DYNSEL_E_DEPENDENCY (work that had begun to write it failed), and with
  *     DYNSEL_E_DEVICE where the device with the only valid copy is lost.
  * May block: while results are copied back.
  * Context: any thread.
  * Cost: a check of each command group that used the buffer and was not known to be complete when
  *     later ones were ordered after it, and of each memory domain; three short locks, one more for
- *     each copy;
- *     while work seems to use it, that of dynsel_progress() too.
+ *     each copy; while work seems to use it, that of dynsel_progress() too.
  */
 DYNSEL_CHECKED dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer);
 

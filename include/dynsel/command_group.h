@@ -25,14 +25,13 @@
  * or use data that it writes, on any policy and device; command groups that only read the same data
  * run concurrently. It is accepted immediately and started as soon as its dependencies allow: by
  * the submitting call, or by a later call of the library (dynsel_progress(), submitting calls,
- * waits,
- * and opening a host accessor), not in between: a program that makes no calls starts nothing. When
- * failed work was to write the data that it reads, it fails too, with DYNSEL_E_DEPENDENCY and the
- * first cause. Where that work did not begin, this command group does not begin either, and work
- * that is submitted once the failure is known finds the earlier contents. Where it had begun, the
- * contents are lost, until a discarding mode replaces them. (Where it was started on the same
- * device before the failure
- * was known, it may have begun there, or a driver fails it as well: submit it again.)
+ * waits, and opening a host accessor), not in between: a program that makes no calls starts
+ * nothing. When failed work was to write the data that it reads, it fails too, with
+ * DYNSEL_E_DEPENDENCY and the first cause. Where that work did not begin, this command group does
+ * not begin either, and work that is submitted once the failure is known finds the earlier
+ * contents. Where it had begun, the contents are lost, until a discarding mode replaces them.
+ * (Where it was started on the same device before the failure was known, it may have begun there,
+ * or a driver fails it as well: submit it again.)
  *
  * Time: the time that policies learn for a command group includes its copies in. A later copy back,
  * because the host, the end of a buffer or work elsewhere needs the data, is reported to the policy

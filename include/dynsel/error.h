@@ -20,9 +20,9 @@ DYNSEL_BEGIN_DECLS
 typedef struct dynsel_error {
     dynsel_status status;
     int32_t code;    /**< the device interface's own code, such as a cl_int; 0: none */
-    uint32_t number; /**< the value of `{}`in `detail`; `{aspect}`is the name of the aspect with
-                        that number, `{target}`of the target with its upper half, `{status}`the text
-                        of the status with that number */
+    uint32_t number; /**< the value of `{}` in `detail`; `{aspect}` is the name of the aspect with
+                        that number, `{target}` of the target with its upper half, `{status}` the
+                        text of the status with that number */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     uint32_t buffer; /**< dynsel_buffer.token of the buffer concerned; 0: none */
 #endif
@@ -75,7 +75,7 @@ size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes);
 
 #if CONFIG_DYNSEL_STATUS_NAMES || CONFIG_DYNSEL_HAS_HOSTED
 /**
- * Copies a text in a form that is safe for a terminal: with `?`for control characters, for bytes
+ * Copies a text in a form that is safe for a terminal: with `?` for control characters, for bytes
  * that are not UTF-8, and for characters that change the direction of writing or are invisible.
  * Names of devices and of files may contain anything, including escape sequences.
  * dynsel_error_text() and dynsel_resource_name() do this themselves.
@@ -91,8 +91,8 @@ const char *dynsel_printable(const char *text, char *buffer, size_t bytes);
 #endif
 
 /**
- * Stores `error`as this thread's last error, for task functions, backends and policies with details
- * of a failure: `return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK, .function =
+ * Stores `error` as this thread's last error, for task functions, backends and policies with
+ * details of a failure: `return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK, .function =
  * "read_sensor", .code = errno});` The library keeps the details with the work when the task
  * function returns the same status.
  *

@@ -42,11 +42,9 @@ typedef struct dynsel_host_accessor {
  *     discarding mode to replace them; or work failed that was to write them and did not begin, and
  *     this access was ordered behind it: open again), DYNSEL_E_DEVICE (the only valid copy could
  *     not be copied back: open again, unless its device is lost; the error has device, function,
- *     code
- *     and buffer),
- *     DYNSEL_E_FULL (no slot of CONFIG_DYNSEL_MAX_IN_FLIGHT can become free), DYNSEL_E_BUSY (it
- *     conflicts with a host accessor that this thread has open: waiting would deadlock),
- *     DYNSEL_E_IN_TASK (inside a task function or group function).
+ *     code and buffer), DYNSEL_E_FULL (no slot of CONFIG_DYNSEL_MAX_IN_FLIGHT can become free),
+ *     DYNSEL_E_BUSY (it conflicts with a host accessor that this thread has open: waiting would
+ *     deadlock), DYNSEL_E_IN_TASK (inside a task function or group function).
  * May block: yes.
  * Context: any thread.
  * Cost: a slot while it is open; a copy of the whole buffer if another domain has the only valid

@@ -31,11 +31,10 @@
  * threads.
  *
  * The backend identifies a kernel by the fields that drivers are given: `name`, `source`,
- * `options`, `il`,
- * `il_bytes`, `binaries` and `binary_count`, each by its value, without comparing the memory behind
- * pointers. So objects that agree in all of these are the same kernel, at any address; and objects
- * that differ in one of them are different kernels, each built separately, also at the same
- * address. The memory behind the pointers must not change from the first use until
+ * `options`, `il`, `il_bytes`, `binaries` and `binary_count`, each by its value, without comparing
+ * the memory behind pointers. So objects that agree in all of these are the same kernel, at any
+ * address; and objects that differ in one of them are different kernels, each built separately,
+ * also at the same address. The memory behind the pointers must not change from the first use until
  * dynsel_opencl_close(): another text needs another address.
  */
 #ifndef DYNSEL_KERNEL_H
@@ -57,7 +56,7 @@ typedef enum dynsel_argument_kind {
     DYNSEL_ARGUMENT_UNSET,
     DYNSEL_ARGUMENT_VALUE,  /**< `bytes` bytes at `value` */
     DYNSEL_ARGUMENT_DATA,   /**< a buffer: on a device `memory`, on the host `value` */
-    DYNSEL_ARGUMENT_LOCAL,  /**< `bytes`of memory for each work-group; none on the host */
+    DYNSEL_ARGUMENT_LOCAL,  /**< `bytes` of memory for each work-group; none on the host */
     DYNSEL_ARGUMENT_POINTER /**< `value`, a pointer, is the argument itself; `bytes` of a pointer */
 } dynsel_argument_kind;
 

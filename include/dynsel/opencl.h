@@ -30,12 +30,11 @@
  * alternative allows. Emulators are excluded, and are not counted by an index, unless the
  * alternative has the term `emulator`, which holds for them alone: `all;emulator` is everything.
  * Devices that are lost, not available or too old are excluded, but keep their index. An empty
- * selector means the default one, and `all`if none is set.
+ * selector means the default one, and `all` if none is set.
  *
  * Several threads may submit to one device, as OpenCL allows. Where its driver does not support
- * that (PoCL 3.1's device `basic`deadlocks), let the task function enqueue and flush under a lock
- * of
- * its own, or submit from one thread.
+ * that (PoCL 3.1's device `basic` deadlocks), let the task function enqueue and flush under a lock
+ * of its own, or submit from one thread.
  *
  * Failures. The meaning of a code depends on the call that returns it:
  *
@@ -149,7 +148,7 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_select(const char *selector, dynsel_r
 
 /** The reason why a device is chosen or not. */
 typedef enum dynsel_opencl_verdict {
-    DYNSEL_OPENCL_CHOSEN,       /**< with a note in `reason`if the driver has no compiler */
+    DYNSEL_OPENCL_CHOSEN,       /**< with a note in `reason` if the driver has no compiler */
     DYNSEL_OPENCL_NOT_SELECTED, /**< the selector does not match */
     DYNSEL_OPENCL_DUPLICATE,    /**< the same physical device is there through another platform */
     DYNSEL_OPENCL_EMULATOR,     /**< an emulator, and the selector does not request it */
@@ -189,7 +188,7 @@ typedef void (*dynsel_opencl_visitor)(const dynsel_opencl_device_info *info, voi
  * for lists, and to see why a device is not chosen. A platform without devices is visited too.
  *
  * selector: as in dynsel_opencl_select().
- * visitor: called in this thread with no lock held; `info`is valid until it returns.
+ * visitor: called in this thread with no lock held; `info` is valid until it returns.
  * Errors: as dynsel_opencl_select(), without DYNSEL_E_NO_RESOURCE; with DYNSEL_E_FULL the devices
  *     within the limit were visited.
  * May block: yes, at the first use.
@@ -206,9 +205,8 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
  *     dynsel_opencl_close(). NULL with dynsel_last_error() set: DYNSEL_E_INVALID (not a resource of
  *     this backend), DYNSEL_E_OUT_OF_SERVICE (the device is lost, or could not be opened: function
  *     and code of the failed call; the next call tries again; not from dynsel_opencl_device(),
- *     which
- *     opens nothing), DYNSEL_E_UNSUPPORTED (its OpenCL is too old; not from dynsel_opencl_device()
- *     either).
+ *     which opens nothing), DYNSEL_E_UNSUPPORTED (its OpenCL is too old; not from
+ *     dynsel_opencl_device() either).
  * May block: the first call for a device, while its driver makes a context.
  * Context: any thread; task functions.
  * Cost: constant afterwards, no lock.
@@ -218,7 +216,7 @@ cl_context dynsel_opencl_context(const dynsel_resource *where);
 cl_device_id dynsel_opencl_device(const dynsel_resource *where);
 
 /**
- * Makes a queue of the program usable as a resource: set it as `adapt`in dynsel_options, with
+ * Makes a queue of the program usable as a resource: set it as `adapt` in dynsel_options, with
  * resources of the form `{&dynsel_opencl_backend, queue}`. The task function then gets the queue
  * itself as where->handle.
  *

@@ -52,7 +52,7 @@ typedef struct dynsel_options {
     size_t count;                     /**< how many `resources` there are */
     /** Selects exactly the default resources of this backend; NULL: those of several backends. */
     dynsel_backend *backend;
-    /** The set of default resources, if neither `resources`nor `backend`is given; else 0. Builds
+    /** The set of default resources, if neither `resources` nor `backend` is given; else 0. Builds
      * with neither threads nor OpenCL have the host alone, and ignore this field. */
     dynsel_default_set defaults;
     /** Turns the user's handle into the backend's own, once for each resource when the policy is
@@ -74,7 +74,7 @@ typedef struct dynsel_policy_ops {
     uint32_t needs;
 
     /** Chooses a resource for `task`: fills in selection->index, which dynsel_policy_may_use() must
-     * allow, and optionally reason, notes, and in `wants`fewer bits than `needs`has, or
+     * allow, and optionally reason, notes, and in `wants` fewer bits than `needs` has, or
      * DYNSEL_TASK_READBACK_TIME besides, which the library itself reports of command groups.
      * When selection->claims is set it may count the submission immediately, and then sets
      * DYNSEL_TASK_SUBMISSION in selection->reported: the library does not report it again.
@@ -88,15 +88,14 @@ typedef struct dynsel_policy_ops {
     /** Optional: a custom submit operation for dynsel_submit(), dynsel_try_submit() and
      * dynsel_submit_and_wait(), called instead of the library's, which selects with try_select and
      * starts the work on the selected resource. They place work with dynsel_submit_selection(), on
-     * a
-     * selection of try_select or on one that they fill in themselves (policy, index, and wants with
-     * the bits of `needs`; all else zero), and pass the submission of their caller to it; an
+     * a selection of try_select or on one that they fill in themselves (policy, index, and wants
+     * with the bits of `needs`; all else zero), and pass the submission of their caller to it; an
      * operation that returns DYNSEL_OK without doing so fails the call with DYNSEL_E_INVALID if the
      * caller passed a submission. One of these or try_select is enough, and the library derives the
      * missing operations: dynsel_submit() repeats try_submit while that is DYNSEL_E_AGAIN, and uses
-     * try_select only if both are missing; dynsel_submit_for() repeats try_submit, else
-     * try_select; dynsel_submit_and_wait() is dynsel_submit() and a wait. A call that cannot be
-     * derived fails with DYNSEL_E_UNSUPPORTED. */
+     * try_select only if both are missing; dynsel_submit_for() repeats try_submit, else try_select;
+     * dynsel_submit_and_wait() is dynsel_submit() and a wait. A call that cannot be derived fails
+     * with DYNSEL_E_UNSUPPORTED. */
     dynsel_status (*submit)(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_submission *submission);
     dynsel_status (*try_submit)(dynsel_policy *policy, const dynsel_task *task,
@@ -105,18 +104,16 @@ typedef struct dynsel_policy_ops {
 #endif
 
     /** Receives the reports that selection->wants requests: DYNSEL_TASK_SUBMISSION first, then
-     * DYNSEL_TASK_TIME
-     * with its value if the work succeeded and was timed, at last DYNSEL_TASK_COMPLETION; or
-     * DYNSEL_TASK_WITHDRAWN after a submission that the resource refused. DYNSEL_TASK_READBACK_TIME
-     * comes
-     * once for each buffer that such work wrote last and that was copied back to the host's memory
-     * afterwards: long after the completion, or never; not after dynsel_policy_deinit(). It is
-     * omitted where the work did not cause the copy time: where the copy was queued behind other
-     * work, where its end was detected late, and where data moved because a policy tried another
-     * resource
-     * (DYNSEL_REASON_PROFILING or _EXPLORING) or the next run of the same kind was sent elsewhere.
-     * `selection` is as try_select left it. Never blocks; deinitializes no policy. Several threads
-     * at once. Needed when `needs`or a `wants`is not 0. */
+     * DYNSEL_TASK_TIME with its value if the work succeeded and was timed, at last
+     * DYNSEL_TASK_COMPLETION; or DYNSEL_TASK_WITHDRAWN after a submission that the resource
+     * refused. DYNSEL_TASK_READBACK_TIME comes once for each buffer that such work wrote last and
+     * that was copied back to the host's memory afterwards: long after the completion, or never;
+     * not after dynsel_policy_deinit(). It is omitted where the work did not cause the copy time:
+     * where the copy was queued behind other work, where its end was detected late, and where data
+     * moved because a policy tried another resource (DYNSEL_REASON_PROFILING or _EXPLORING) or the
+     * next run of the same kind was sent elsewhere. `selection` is as try_select left it. Never
+     * blocks; deinitializes no policy. Several threads at once. Needed when `needs` or a `wants` is
+     * not 0. */
     void (*report)(dynsel_policy *policy, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value);
 
@@ -179,7 +176,7 @@ struct dynsel_policy {
     const dynsel_policy_ops *ops;
     const dynsel_policy *self; /* its own address once initialized */
     uint32_t count;            /* resources in the table */
-    uint32_t submit_flags;     /* how work is submitted: see src/policy/policy.h */
+    uint32_t submit_flags;     /* how work is submitted: see src/policy/state.h */
 #if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word impaired; /* how many resources are out of service */
 #endif
@@ -212,14 +209,13 @@ struct dynsel_policy {
  * Errors:  DYNSEL_E_INVALID (NULL policy or ops; a policy that is initialized already, copied or
  *     not zeroed; resources without a count or the other way round, or together with `defaults`;
  *     `backend` together with `defaults`; a value of `defaults` that is none; a resource without a
- *     backend,
- *     or with one that lacks operations; a handle that its backend does not know), DYNSEL_E_FULL
- *     (more than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set is empty),
- *     DYNSEL_E_ASPECT (a given resource's device, or all of the default set, lacks an aspect that
- *     this build promises or matches none of its targets: see <dynsel/targets.h>),
- *     DYNSEL_E_UNSUPPORTED (a
- *     backend whose work outlives a submit, without CONFIG_DYNSEL_IN_FLIGHT), and what the backends
- *     report. A policy that was zero is zero again after an error.
+ *     backend, or with one that lacks operations; a handle that its backend does not know),
+ *     DYNSEL_E_FULL (more than CONFIG_DYNSEL_MAX_RESOURCES), DYNSEL_E_NO_RESOURCE (the default set
+ *     is empty), DYNSEL_E_ASPECT (a given resource's device, or all of the default set, lacks an
+ *     aspect that this build promises or matches none of its targets: see <dynsel/targets.h>),
+ *     DYNSEL_E_UNSUPPORTED (a backend whose work outlives a submit, without
+ *     CONFIG_DYNSEL_IN_FLIGHT), and what the backends report. A policy that was zero is zero again
+ *     after an error.
  * May block: yes, where a backend looks for devices. Not from interrupts or task functions.
  * Cost: linear in the resources.
  */

@@ -78,7 +78,7 @@ void dynsel_port_wait_for_event(uint64_t longest_ns);
 
 /**
  * State that extends a hardware counter that wraps, for dynsel_now_ns(). Initially all zero except
- * `read`and `largest`.
+ * `read` and `largest`.
  */
 typedef struct dynsel_counter {
     uint32_t (*read)(

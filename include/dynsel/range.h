@@ -14,7 +14,7 @@ DYNSEL_BEGIN_DECLS
 enum { DYNSEL_MAX_DIMENSIONS = 3 };
 
 typedef struct dynsel_range {
-    /** In each dimension; those past `dimensions`are ignored. */
+    /** In each dimension; those past `dimensions` are ignored. */
     size_t size[DYNSEL_MAX_DIMENSIONS];
     uint32_t dimensions; /**< 1 to 3; 0: not given */
 } dynsel_range;

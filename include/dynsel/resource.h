@@ -18,7 +18,7 @@ typedef struct dynsel_resource {
 
 /**
  * The display name, such as "host" or "NVIDIA H200". For an OpenCL device it is the driver's name,
- * with `?`for characters that are unsafe for a terminal; dynsel_resource_describe() has the
+ * with `?` for characters that are unsafe for a terminal; dynsel_resource_describe() has the
  * unchanged name.
  *
  * Returns: text that lives as long as the resource; the backend's name if the backend does not name

@@ -30,9 +30,8 @@ typedef struct dynsel_round_robin_policy {
  * runs. Tasks take turns with those that may use the same resources. Beside all resources,
  * CONFIG_DYNSEL_MAX_RESOURCES sets of them have separate turns; where tasks and resources out of
  * service make more sets than that, some sets share turns. Selecting costs one atomic
- * read-modify-write,
- * and a check of each resource when the task has several forms or needs aspects, or a resource is
- * out of service.
+ * read-modify-write, and a check of each resource when the task has several forms or needs aspects,
+ * or a resource is out of service.
  *
  * Its own set of default resources excludes the host of backend inline if there are workers or
  * OpenCL devices, because work there blocks the calling thread; see dynsel_default_set.

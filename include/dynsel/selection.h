@@ -93,7 +93,7 @@ const dynsel_resource *dynsel_selection_unwrap(const dynsel_selection *selection
 dynsel_policy *dynsel_selection_policy(const dynsel_selection *selection);
 
 /**
- * Whether the policy requests `info`for this work. Programs that run work themselves call this
+ * Whether the policy requests `info` for this work. Programs that run work themselves call this
  * before they measure.
  *
  * Returns: false for NULL, for a consumed selection, and where the policy was deinitialized since.

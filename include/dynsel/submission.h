@@ -194,7 +194,7 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint
 DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submission);
 
 /**
- * The `done`of the task function: the backend's own event and the value. Before the wait the work
+ * The `done` of the task function: the backend's own event and the value. Before the wait the work
  * may still be running; all zero while it is, where the backend marks its completion (workers,
  * interrupts), and for a pending command group. After the wait, through the handle that was waited
  * for and any number of times: the value, and the event if the backend has no `release`, so that it
@@ -271,9 +271,8 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
  * Context: any thread; task functions, where it starts nothing; not interrupts.
  * Cost: bounded by CONFIG_DYNSEL_MAX_IN_FLIGHT, however much work completes meanwhile: a check of
  *     that many slots (seven instructions for one that is free), one poll for each piece of work
- *     that is
- *     finished, and two at most for each resource with work that is not. Of the pending command
- *     groups, a check of each of which a dependency completed since, in the order of their
+ *     that is finished, and two at most for each resource with work that is not. Of the pending
+ *     command groups, a check of each of which a dependency completed since, in the order of their
  *     submission (some steps more for each doubling of their number); of one for each resource that
  *     accepts no more work at the moment; and of each whose policy had no free resource after it
  *     had lost one. One poll for each buffer whose data are being copied to the host and waited

@@ -18,8 +18,7 @@
  * is a domain: dynsel makes one for each device, and one for the CPU devices of a platform
  * together): CONFIG_DYNSEL_SVM_POOL_BYTES that the driver allocates at the first block. Resources
  * that work in the host's memory have one pool: CONFIG_DYNSEL_SVM_HOST_BYTES inside the library. So
- * the
- * same program runs with devices and without.
+ * the same program runs with devices and without.
  *
  * A pointer into a block is accepted by:
  * - the devices of the domain that it was allocated for; in OpenCL not those of another context;
