@@ -62,9 +62,15 @@ static dynsel_status take_defaults(dynsel_policy *policy, dynsel_backend *const 
 
 static dynsel_status take_given(dynsel_policy *policy, const dynsel_options *options)
 {
-    const dynsel_status status = dynsel_table_check_given(options);
-    if (status != DYNSEL_OK) {
-        return status;
+    if (options->resources == NULL || options->count == 0) {
+        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                              "options need both resources and count, or neither", 0);
+    }
+    if (options->count > CONFIG_DYNSEL_MAX_RESOURCES) {
+        return DYNSEL_FAIL_IN(
+            DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
+            "there are {} resources: raise CONFIG_DYNSEL_MAX_RESOURCES or give fewer",
+            options->count);
     }
     for (size_t i = 0; i < options->count; i++) {
         policy->resources[i] = options->resources[i];

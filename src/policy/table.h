@@ -25,21 +25,6 @@ static inline void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
 }
 #endif
 
-/* Whether the options give a table that fits. */
-static inline dynsel_status dynsel_table_check_given(const dynsel_options *options)
-{
-    if (options->resources == NULL || options->count == 0) {
-        return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
-                              "options need both resources and count, or neither", 0);
-    }
-    return options->count <= CONFIG_DYNSEL_MAX_RESOURCES
-               ? DYNSEL_OK
-               : DYNSEL_FAIL_IN(
-                     DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_FULL,
-                     "there are {} resources: raise CONFIG_DYNSEL_MAX_RESOURCES or give fewer",
-                     options->count);
-}
-
 /* From the user's handle to the backend's own. */
 static inline dynsel_status dynsel_table_adapt(dynsel_policy *policy, uint32_t index,
                                                void *(*adapt)(void *))
