@@ -176,7 +176,7 @@ struct dynsel_policy {
     const dynsel_policy_ops *ops;
     const dynsel_policy *self; /* its own address once initialized */
     uint32_t count;            /* resources in the table */
-    uint32_t submit_flags;     /* how work is submitted: see src/policy/state.h */
+    uint32_t submit_flags;     /* how work is submitted: see src/policy/usable.h */
 #if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word impaired; /* how many resources are out of service */
 #endif

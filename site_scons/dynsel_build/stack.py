@@ -17,7 +17,7 @@ from . import elf
 
 INDIRECT = "__indirect_call"
 # Where task functions are called, one of them is the library's own: that of all command groups.
-OWN = {("src/submission/work.h", "function"): ("", "dynsel_group_run")}
+OWN = {("src/submission/call_task.h", "function"): ("", "dynsel_group_run")}
 NOTHING = frozenset()
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dynsel/targets.h>
 
-#include "base/slice.h"
+#include "base/text_slice.h"
 
 static bool is_whole(const char *expected, const char *text)
 {

@@ -5,7 +5,7 @@
 #include "data/domains.h"
 #include "policy/report.h"
 #include "port/pause.h"
-#include "submission/in_flight.h"
+#include "submission/slot_table.h"
 
 enum {
     LATE_NS = 1000000 /* not polled for that long: ten times the pause of a waiting thread */

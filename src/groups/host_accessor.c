@@ -15,9 +15,9 @@
 #include "policy/policy.h"
 #include "port/pause.h"
 #include "submission/handle.h"
-#include "submission/in_flight.h"
 #include "submission/pending.h"
 #include "submission/request.h"
+#include "submission/slot_table.h"
 
 static dynsel_status choose(dynsel_policy *policy, const dynsel_task *task,
                             dynsel_selection *selection)
@@ -286,7 +286,7 @@ dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor, dyns
 static dynsel_slot *take(const dynsel_submission *submission)
 {
     const uint32_t number =
-        dynsel_word_load_relaxed(&submission->slot) - DYNSEL_SUBMISSION_IN_SLOT + 1;
+        dynsel_word_load_relaxed(&submission->slot) - DYNSEL_SUBMISSION_SLOT_BASE;
     if (number < 1 || number > CONFIG_DYNSEL_MAX_IN_FLIGHT ||
         !dynsel_slot_ref_handle(dynsel_slot_at(number), submission->generation)) {
         return NULL;

@@ -10,7 +10,7 @@
 #include "groups/run.h"
 #include "policy/policy.h"
 #include "submission/handle.h"
-#include "submission/in_flight.h"
+#include "submission/slot_table.h"
 
 dynsel_status dynsel_submission_range_bytes(const dynsel_submission *submission,
                                             dynsel_range_bytes *bytes)

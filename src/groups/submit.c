@@ -8,9 +8,9 @@
 #include "groups/place.h"
 #include "groups/pointers.h"
 #include "policy/policy.h"
-#include "submission/in_flight.h"
 #include "submission/pending.h"
 #include "submission/request.h"
+#include "submission/slot_table.h"
 
 DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, dynsel_group_fn function,
                                         const dynsel_submit_options *options)

@@ -4,8 +4,8 @@
 #define DYNSEL_POLICY_HEALTH_H
 
 #include "base/fail.h"
-#include "policy/state.h"
 #include "policy/statistics.h"
+#include "policy/usable.h"
 
 enum {
     DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_queue.health, above the consecutive failures */

@@ -3,7 +3,7 @@
 #include "policy/policy.h"
 
 #include "base/fail.h"
-#include "policy/table.h"
+#include "policy/resource_table.h"
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 

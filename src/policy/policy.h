@@ -8,8 +8,8 @@
 #include "policy/candidates.h"
 #include "policy/health.h"
 #include "policy/selection.h"
-#include "policy/state.h"
 #include "policy/task.h"
+#include "policy/usable.h"
 
 /* The name of a policy of the library. */
 #if CONFIG_DYNSEL_STATUS_NAMES

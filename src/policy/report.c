@@ -4,7 +4,7 @@
 
 #include "base/fail.h"
 #include "policy/selection.h"
-#include "policy/state.h"
+#include "policy/usable.h"
 
 bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_info info)
 {

@@ -3,7 +3,7 @@
 #include "policy/selection.h"
 
 #include "base/fail.h"
-#include "policy/state.h"
+#include "policy/usable.h"
 
 dynsel_status dynsel_selection_check(const dynsel_selection *selection, const char *function)
 {

@@ -4,7 +4,7 @@
 #include <dynsel/statistics.h>
 
 #include "base/fail.h"
-#include "policy/state.h"
+#include "policy/usable.h"
 
 #if CONFIG_DYNSEL_STATISTICS
 

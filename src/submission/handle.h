@@ -16,7 +16,12 @@ enum {
         1, /* complete when the submit returned, the result is in the handle */
     DYNSEL_SUBMISSION_COLLECTED = 2, /* waited for; what the task function left is in the handle */
     DYNSEL_SUBMISSION_RELEASED = 3,  /* given up, and was complete when the submit returned */
-    DYNSEL_SUBMISSION_IN_SLOT = 4    /* this and above: 3 + the number of the slot */
+    DYNSEL_SUBMISSION_IN_SLOT = 4    /* this and above: the work has a slot */
+};
+
+enum {
+    /* added to the number of a slot, which counts from 1 */
+    DYNSEL_SUBMISSION_SLOT_BASE = DYNSEL_SUBMISSION_IN_SLOT - 1
 };
 
 /* Fills in a handle; `done` and `error` only belong to complete work. word: its `slot`, which with

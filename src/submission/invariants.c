@@ -3,7 +3,7 @@
 #include <dynsel/statistics.h>
 
 #include "policy/policy.h"
-#include "submission/in_flight.h"
+#include "submission/slot_table.h"
 
 dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void)
 {

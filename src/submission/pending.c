@@ -8,8 +8,8 @@
 #include "port/wake.h"
 #include "submission/finish.h"
 #include "submission/handle.h"
-#include "submission/in_flight.h"
 #include "submission/queue.h"
+#include "submission/slot_table.h"
 #include "submission/start.h"
 
 dynsel_status dynsel_pending_claim(dynsel_policy *policy, const dynsel_submit_options *options,
@@ -135,7 +135,7 @@ void dynsel_pending_publish_handle(const dynsel_slot *slot, dynsel_submission *s
     const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
     dynsel_handle_publish(submission, slot->selection.policy, dynsel_choice_index(choice),
                           dynsel_choice_reason(choice), generation,
-                          DYNSEL_SUBMISSION_IN_SLOT - 1 + dynsel_slot_number(slot));
+                          DYNSEL_SUBMISSION_SLOT_BASE + dynsel_slot_number(slot));
 }
 
 void dynsel_pending_take(dynsel_slot *slot)
@@ -276,7 +276,7 @@ void dynsel_pending_fail(dynsel_slot *slot, const dynsel_error *error)
     if (slot->work.done.native == NULL) {
         end(slot, false);
     } else {
-        enter_queue(&slot->selection.policy->queues[slot->selection.index], slot);
+        enter_queue(dynsel_queue_of(slot), slot);
     }
 }
 

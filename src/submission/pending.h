@@ -15,8 +15,8 @@
 #include "submission/pending_ops.h"
 #include "submission/request.h"
 #include "submission/slot.h"
-#include "submission/stage.h"
 #include "submission/wait_until.h"
+#include "submission/work_by_token.h"
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 

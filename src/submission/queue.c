@@ -157,7 +157,7 @@ void dynsel_queue_reap_all(void)
             !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
             continue;
         }
-        dynsel_queue *queue = &slot->selection.policy->queues[slot->selection.index];
+        dynsel_queue *queue = dynsel_queue_of(slot);
         if (dynsel_word_load_relaxed(&queue->head) == number) {
             dynsel_queue_reap(queue, slot);
         }

@@ -32,6 +32,12 @@ static inline dynsel_slot *dynsel_queue_last(uint32_t tail)
     return dynsel_slot_at(dynsel_slot_number_in(tail - 1));
 }
 
+/* The queue of work that has a resource. */
+static inline dynsel_queue *dynsel_queue_of(const dynsel_slot *slot)
+{
+    return &slot->selection.policy->queues[slot->selection.index];
+}
+
 /* Appends a slot that is published as LISTED. */
 void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot);
 

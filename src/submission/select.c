@@ -3,7 +3,7 @@
 
 #include "base/fail.h"
 #include "policy/policy.h"
-#include "submission/in_flight.h"
+#include "submission/slot_table.h"
 #include "submission/start.h"
 
 dynsel_status dynsel_select(dynsel_policy *policy, const dynsel_task *task,

@@ -7,8 +7,8 @@
 #include "port/pause.h"
 #include "port/thread.h"
 #include "port/wake.h"
+#include "submission/call_task.h"
 #include "submission/finish.h"
-#include "submission/work.h"
 
 dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 

@@ -6,7 +6,7 @@
 #include "policy/report.h"
 #include "port/pause.h"
 #include "submission/handle.h"
-#include "submission/in_flight.h"
+#include "submission/slot_table.h"
 
 dynsel_status dynsel_refuse_choice(const dynsel_submit_options *options, uint32_t index)
 {

@@ -13,13 +13,13 @@
 #include "base/fail.h"
 #include "policy/policy.h"
 #include "policy/report.h"
-#include "submission/custom.h"
+#include "submission/call_task.h"
+#include "submission/custom_submit.h"
 #include "submission/finish.h"
 #include "submission/handle.h"
-#include "submission/in_flight.h"
 #include "submission/request.h"
+#include "submission/slot_table.h"
 #include "submission/start.h"
-#include "submission/work.h"
 
 DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy,
                                         const dynsel_submit_options *options)

@@ -11,9 +11,9 @@
 #include "base/fail.h"
 #include "policy/policy.h"
 #include "policy/report.h"
+#include "submission/call_task.h"
 #include "submission/handle.h"
 #include "submission/start.h"
-#include "submission/work.h"
 
 /* A piece of work and its result. */
 typedef struct piece {

@@ -12,7 +12,7 @@
 #include "policy/policy.h"
 #include "policy/report.h"
 #include "submission/handle.h"
-#include "submission/in_flight_small.h"
+#include "submission/slot_table_small.h"
 #include "submission/start.h"
 
 #define NOT_ZERO ((uint32_t)1 << 31) /* in tokens */

@@ -8,7 +8,7 @@
 #include "submission/pending_ops.h"
 #include "submission/queue.h"
 #include "submission/request.h"
-#include "submission/stage.h"
+#include "submission/work_by_token.h"
 
 static uint32_t state_of(const dynsel_slot *slot)
 {
@@ -24,7 +24,7 @@ static uint32_t state_of(const dynsel_slot *slot)
  */
 static void complete_in_order(dynsel_slot *slot)
 {
-    if (dynsel_queue_reap_to_running(&slot->selection.policy->queues[slot->selection.index])) {
+    if (dynsel_queue_reap_to_running(dynsel_queue_of(slot))) {
         (void)dynsel_slot_poll(slot);
     }
 }

@@ -152,13 +152,13 @@ class Stack(unittest.TestCase):
         write(self.top / "include/dynsel/config.h", "#define CONFIG_DYNSEL_COMMAND_GROUPS 1\n")
         write(self.top / "src/groups/group.h", "typedef struct held {\n    answer_fn kept;\n} held;\n")
         write(self.top / "src/submission/pending_ops.h", "typedef struct toy_pending_ops {\n    int (*ended)(int);\n} toy_pending_ops;\n")
-        write(self.top / "src/submission/work.h", "static inline int call(answer_fn function, int n)\n{\n"
-                                            "    return function(n) + 1;\n}\n")
+        write(self.top / "src/submission/call_task.h", "static inline int call(answer_fn function, int n)\n{\n"
+                                                 "    return function(n) + 1;\n}\n")
         source = '#include <dynsel/shape.h>\n#include "src/submission/pending_ops.h"\nvoid fill(char *bytes);\n{}'
         write(self.top / "include/dynsel/shape.h",
               OPERATIONS.replace("answer_fn answer;", "answer_fn answer;\n    answer_fn function;"))
         graph = self.graph(
-            use=source.format('#include "src/submission/work.h"\nint draw(const question *q, int n) { return call(q->answer, n); }\n'
+            use=source.format('#include "src/submission/call_task.h"\nint draw(const question *q, int n) { return call(q->answer, n); }\n'
                               "extern const toy_pending_ops *pending_ops;\n"
                               "int each(int n) { return pending_ops->ended(n) + 1; }\n"
                               '#include "src/groups/group.h"\n'

@@ -3,7 +3,7 @@
 
 #include "aspects/host.h"
 #include "policy/report.h"
-#include "submission/work.h"
+#include "submission/call_task.h"
 
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
 static dynsel_status get_default_resources(dynsel_backend *backend, dynsel_resource *resources,

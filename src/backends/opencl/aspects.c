@@ -19,7 +19,7 @@
 
 #include "backends/opencl/describe.h"
 #include "base/fail.h"
-#include "base/slice.h"
+#include "base/text_slice.h"
 
 /* Newer than OpenCL 1.2, or of an extension: not in the headers of all systems. */
 enum {

@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "policy/report.h"
 #include "port/atomic.h"
-#include "submission/work.h"
+#include "submission/call_task.h"
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 #include "backends/opencl/memory.h"

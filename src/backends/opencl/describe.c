@@ -8,7 +8,7 @@
 #include <dynsel/error.h>
 
 #include "backends/opencl/version.h"
-#include "base/slice.h"
+#include "base/text_slice.h"
 
 /* cl_khr_device_uuid and cl_khr_pci_bus_info: newer than the headers of some systems. */
 enum { QUERY_UUID = 0x106A, QUERY_PCI_BUS_INFO = 0x410F };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/slice.h"
+#include "base/text_slice.h"
 
 typedef dynsel_opencl_entry entry;
 typedef bool (*likeness)(const entry *a, const entry *b);

@@ -5,7 +5,7 @@
 
 #include "backends/opencl/describe.h"
 #include "backends/opencl/kernels.h"
-#include "base/slice.h"
+#include "base/text_slice.h"
 #include "port/lock.h"
 
 typedef struct kept_log {

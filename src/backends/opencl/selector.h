@@ -7,7 +7,7 @@
 
 #include <dynsel/status.h>
 
-#include "base/slice.h"
+#include "base/text_slice.h"
 
 /* In one selector, over all its alternatives. */
 enum { DYNSEL_OPENCL_MAX_TERMS = 32 };

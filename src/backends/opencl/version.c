@@ -2,7 +2,7 @@
 #include "backends/opencl/version.h"
 
 #include "base/fail.h"
-#include "base/slice.h"
+#include "base/text_slice.h"
 
 enum { NEEDED = 1 << 16 | 2 }; /* the major version above the minor one */
 

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-#include "submission/work.h"
+#include "submission/call_task.h"
 
 /* The library does not wait for events of others here. */
 static void refuse_event(dynsel_work *work)

@@ -4,10 +4,10 @@
 
 #include "base/fail.h"
 #include "policy/policy.h"
-#include "policy/table.h"
+#include "policy/resource_table.h"
 #include "submission/finish.h"
-#include "submission/in_flight.h"
 #include "submission/request.h"
+#include "submission/slot_table.h"
 
 dynsel_submission_group dynsel_get_submission_group(dynsel_policy *policy)
 {

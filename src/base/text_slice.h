@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small texts of fixed size: drivers' names, and the texts of errors. */
-#ifndef DYNSEL_BASE_SLICE_H
-#define DYNSEL_BASE_SLICE_H
+#ifndef DYNSEL_BASE_TEXT_SLICE_H
+#define DYNSEL_BASE_TEXT_SLICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

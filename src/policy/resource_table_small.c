@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of resources of a policy, where all backends mark the end of their work, and inline is
  * the only one that comes along. */
-#include "policy/table.h"
+#include "policy/resource_table.h"
 
 #if CONFIG_DYNSEL_BACKEND_INLINE
 #include <dynsel/inline.h>
@@ -9,7 +9,7 @@
 
 #include "base/fail.h"
 #include "policy/device.h"
-#include "policy/state.h"
+#include "policy/usable.h"
 
 static bool can_report(const dynsel_policy *policy, const dynsel_backend *backend)
 {

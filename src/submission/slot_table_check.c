@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at the table of submissions in flight as a whole. */
-#include "submission/in_flight.h"
 #include "submission/queue.h"
+#include "submission/slot_table.h"
 
 dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
 {

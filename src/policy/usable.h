@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a policy can be used, and which use of its memory this is. */
-#ifndef DYNSEL_POLICY_STATE_H
-#define DYNSEL_POLICY_STATE_H
+#ifndef DYNSEL_POLICY_USABLE_H
+#define DYNSEL_POLICY_USABLE_H
 
 #include <dynsel/policy.h>
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work that goes on after its submit: the table of it. One file implements it, as configured:
+ * Work in flight, which goes on after its submit: the table of its slots. As configured, it is
  *
- *     in_flight.c        any number of threads, and backends that are polled or waited for
- *     in_flight_small.c  static slots: one thread, and backends that tell every end
- *     in_flight_none.h   none; the calls vanish
+ *     general  any number of threads, and backends that are polled or waited for: slot_table.c,
+ *              collect_from_slot.c, wait_for_all.c, slot_table_check.c
+ *     small    static slots for one thread, and backends that tell every end: slot_table_small.c
+ *     none     the calls vanish: slot_table_none.h
  */
-#ifndef DYNSEL_SUBMISSION_IN_FLIGHT_H
-#define DYNSEL_SUBMISSION_IN_FLIGHT_H
+#ifndef DYNSEL_SUBMISSION_SLOT_TABLE_H
+#define DYNSEL_SUBMISSION_SLOT_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +18,7 @@
 
 #include "submission/request.h"
 #if !CONFIG_DYNSEL_IN_FLIGHT
-#include "submission/in_flight_none.h"
+#include "submission/slot_table_none.h"
 #elif !CONFIG_DYNSEL_IN_FLIGHT_SMALL
 #include "submission/slot.h"
 #endif
@@ -59,7 +60,7 @@ static inline bool dynsel_in_flight_queue_is_whole(const dynsel_policy *policy, 
 
 bool dynsel_in_flight_queue_is_whole(const dynsel_policy *policy, uint32_t index);
 
-/* What submit.c and wait.c ask of it; static slots have their own, see in_flight_small.h. */
+/* What submit.c and collect.c ask of it; static slots have their own, see slot_table_small.h. */
 
 /* Claims a slot for work of the request's policy; waits as the options allow. The caller owns it
  * until it is published or returned with dynsel_slot_unclaim(). slot: out, only on DYNSEL_OK. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "submission/in_flight_small.h"
+#include "submission/slot_table_small.h"
 
 #include <dynsel/port.h>
 
 #include "policy/policy.h"
 #include "policy/report.h"
 #include "submission/finish.h"
-#include "submission/in_flight.h"
+#include "submission/slot_table.h"
 #include "submission/start.h"
 
 #define LATER ((uint32_t)1 << 30) /* a distance of tokens that goes backwards */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of resources of a policy, of any backends. */
-#include "policy/table.h"
+#include "policy/resource_table.h"
 
 #include "base/fail.h"
 #include "policy/default_backends.h"
 #include "policy/device.h"
-#include "policy/state.h"
+#include "policy/usable.h"
 
 static bool can_report(const dynsel_backend_ops *ops, uint32_t needs)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "submission/work.h"
+#include "submission/call_task.h"
 
 void dynsel_work_call(dynsel_work *work)
 {

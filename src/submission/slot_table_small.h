@@ -10,8 +10,8 @@
  * An interrupt only closes an open slot, after it wrote the result. So each word has one writer at
  * a time, and only dynsel_complete() needs a critical section.
  */
-#ifndef DYNSEL_SUBMISSION_IN_FLIGHT_SMALL_H
-#define DYNSEL_SUBMISSION_IN_FLIGHT_SMALL_H
+#ifndef DYNSEL_SUBMISSION_SLOT_TABLE_SMALL_H
+#define DYNSEL_SUBMISSION_SLOT_TABLE_SMALL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "policy/state.h"
+#include "policy/usable.h"
 
 #include "base/fail.h"
 

@@ -2,8 +2,8 @@
 /*
  * What the holder of a submission can do with it, where each has a slot of the small table.
  *
- * wait.c takes 436 bytes here before the table has collected, released or unwrapped anything, and
- * this takes 500 with that (mps2_an385+tiny_in_flight).
+ * collect.c takes 436 bytes here, before the table has collected, released or unwrapped anything,
+ * and this takes 500 with that (mps2_an385+tiny_in_flight).
  */
 #include <dynsel/submission.h>
 
@@ -11,7 +11,7 @@
 #include "port/context.h"
 #include "port/thread.h"
 #include "submission/handle.h"
-#include "submission/in_flight_small.h"
+#include "submission/slot_table_small.h"
 #include "submission/start.h"
 
 /* A submission's word is its slot's token. slot: out, only on DYNSEL_OK. A part of dynsel_wait(),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef DYNSEL_SUBMISSION_WORK_H
-#define DYNSEL_SUBMISSION_WORK_H
+#ifndef DYNSEL_SUBMISSION_CALL_TASK_H
+#define DYNSEL_SUBMISSION_CALL_TASK_H
 
 #include <dynsel/backend.h>
 

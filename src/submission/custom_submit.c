@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Policies with custom submit operations. */
-#include "submission/custom.h"
+#include "submission/custom_submit.h"
 
 #include "base/fail.h"
 #include "port/atomic.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a policy comes to its table of resources. */
-#ifndef DYNSEL_POLICY_TABLE_H
-#define DYNSEL_POLICY_TABLE_H
+#ifndef DYNSEL_POLICY_RESOURCE_TABLE_H
+#define DYNSEL_POLICY_RESOURCE_TABLE_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of submissions in flight where there is none: included by submission/in_flight.h. The
+/* The table of submissions in flight where there is none: included by submission/slot_table.h. The
  * calls vanish. */
-#ifndef DYNSEL_SUBMISSION_IN_FLIGHT_NONE_H
-#define DYNSEL_SUBMISSION_IN_FLIGHT_NONE_H
+#ifndef DYNSEL_SUBMISSION_SLOT_TABLE_NONE_H
+#define DYNSEL_SUBMISSION_SLOT_TABLE_NONE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Work of command groups, found again by its token. */
-#ifndef DYNSEL_SUBMISSION_STAGE_H
-#define DYNSEL_SUBMISSION_STAGE_H
+#ifndef DYNSEL_SUBMISSION_WORK_BY_TOKEN_H
+#define DYNSEL_SUBMISSION_WORK_BY_TOKEN_H
 
 #include <stdbool.h>
 #include <stdint.h>

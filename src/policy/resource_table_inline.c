@@ -2,7 +2,7 @@
 /* The table of resources of a policy, where backend inline is the only one. */
 #include <dynsel/inline.h>
 
-#include "policy/table.h"
+#include "policy/resource_table.h"
 
 static dynsel_status take_default(dynsel_policy *policy, const dynsel_options *options)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "submission/stage.h"
+#include "submission/work_by_token.h"
 
 #include "submission/slot.h"
 

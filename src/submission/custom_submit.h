@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Policies with custom submit operations; none without CONFIG_DYNSEL_CUSTOM_POLICIES. */
-#ifndef DYNSEL_SUBMISSION_CUSTOM_H
-#define DYNSEL_SUBMISSION_CUSTOM_H
+#ifndef DYNSEL_SUBMISSION_CUSTOM_SUBMIT_H
+#define DYNSEL_SUBMISSION_CUSTOM_SUBMIT_H
 
 #include <dynsel/submission.h>
 

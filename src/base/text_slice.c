@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/slice.h"
+#include "base/text_slice.h"
 
 enum { LONGEST_NAME = 15, FARTHEST = 2 };
 

@@ -7,8 +7,8 @@
 #include "port/atomic.h"
 #include "submission/finish.h"
 #include "submission/handle.h"
-#include "submission/in_flight.h"
 #include "submission/request.h"
+#include "submission/slot_table.h"
 
 /* The submission's word; NULL counts as never submitted. */
 static uint32_t word_of(const dynsel_submission *submission)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the holder of a submission can do while its work has a slot: wait, release and unwrap. */
+#include "submission/slot_table.h"
+
+#include "base/fail.h"
+#include "submission/handle.h"
+#include "submission/queue.h"
+#include "submission/slot.h"
+#include "submission/wait_until.h"
+
+dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const char *function)
+{
+    const uint32_t number =
+        dynsel_word_load_relaxed(&submission->slot) - DYNSEL_SUBMISSION_SLOT_BASE;
+    if (number - 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (dynsel_slot_ref_handle(slot, submission->generation)) {
+            return slot;
+        }
+    }
+    (void)dynsel_refuse_stale(function);
+    return NULL;
+}
+
+/* The task function's event and value, without an event that the backend releases. */
+static dynsel_event after_release(const dynsel_work *work)
+{
+    dynsel_event left = work->done;
+    if (work->where->backend->ops->release != NULL) {
+        left.native = NULL;
+    }
+    return left;
+}
+
+/* The same with a retained event for the caller, if the backend can retain it. The work is
+ * complete, and its event is not released meanwhile. */
+DYNSEL_ASIDE static dynsel_event retained(const dynsel_work *work)
+{
+    dynsel_backend *backend = work->where->backend;
+    dynsel_event left = after_release(work);
+    if (left.native != work->done.native && backend->ops->retain != NULL &&
+        backend->ops->retain(backend, work)) {
+        left.native = work->done.native;
+    }
+    return left;
+}
+
+/* Stores the task function's event and value in the handle. */
+static void keep_result(dynsel_submission *submission, const dynsel_work *work)
+{
+    submission->done = after_release(work);
+    dynsel_word_store_release(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
+}
+
+dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char *function,
+                                       uint64_t deadline_ns, dynsel_event *done)
+{
+    dynsel_slot *slot = dynsel_in_flight_ref(submission, function);
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    const dynsel_status status = dynsel_wait_until(slot, deadline_ns);
+    if (status != DYNSEL_OK) {
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+        return status == DYNSEL_E_TIMEOUT ? dynsel_refuse_unfinished(function) : status;
+    }
+    dynsel_slot_synchronize(slot);
+    const dynsel_kept_error error = slot->work.error;
+    if (done != NULL) {
+        *done = retained(&slot->work);
+    }
+    if (dynsel_slot_take_handle(slot)) { /* else another waiting thread has it */
+        keep_result(submission, &slot->work);
+    }
+    dynsel_queue_reap(dynsel_queue_of(slot), slot);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail_again(&error);
+}
+
+void dynsel_in_flight_unref(uint32_t slot)
+{
+    if (slot >= DYNSEL_SUBMISSION_IN_SLOT) {
+        dynsel_slot_unref(dynsel_slot_at(slot - DYNSEL_SUBMISSION_SLOT_BASE), DYNSEL_SLOT_REF);
+    }
+}
+
+/* Makes the results of polled work visible, because no wait follows. */
+dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
+{
+    dynsel_slot *slot = dynsel_in_flight_ref(submission, DYNSEL_TEXT("dynsel_submission_release"));
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    const bool detached = dynsel_slot_detach(slot);
+    if (!dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word))) {
+        dynsel_queue_reap(dynsel_queue_of(slot), slot);
+    }
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    return detached ? DYNSEL_OK : dynsel_refuse_stale(DYNSEL_TEXT("dynsel_submission_release"));
+}
+
+/* With a backend that marks ends, the task function may be writing its event in another thread
+ * until the mark. */
+static bool has_left_event(const dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if (dynsel_slot_is_pending(word)) {
+        return false;
+    }
+    return !slot->work.where->backend->ops->marks_completion || (word & DYNSEL_SLOT_MARKED) != 0 ||
+           dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED;
+}
+
+dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done)
+{
+    dynsel_slot *slot = dynsel_in_flight_ref(submission, DYNSEL_TEXT("dynsel_submission_unwrap"));
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    *done = has_left_event(slot) ? slot->work.done : (dynsel_event){.native = NULL};
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    return DYNSEL_OK;
+}

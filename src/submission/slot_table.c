@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "submission/slot_table.h"
+
+#include "base/fail.h"
+#include "policy/policy.h"
+#include "port/pause.h"
+#include "submission/finish.h"
+#include "submission/handle.h"
+#include "submission/pending_ops.h"
+#include "submission/queue.h"
+#include "submission/slot.h"
+#include "submission/wait_until.h"
+
+static void reap_policy(dynsel_policy *policy)
+{
+    for (uint32_t i = 0; i < policy->count; i++) {
+        dynsel_queue_reap(&policy->queues[i], NULL);
+    }
+}
+
+void dynsel_in_flight_reap_policy(dynsel_policy *policy)
+{
+    if (dynsel_policy_outlives(policy)) {
+        reap_policy(policy);
+    }
+}
+
+void dynsel_in_flight_reap(void)
+{
+    dynsel_queue_reap_all();
+    dynsel_pending_progress();
+}
+
+/* Only the program can free it: it holds an uncollected result, or work that waits for this
+ * thread. */
+static bool is_stuck(dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_relaxed(&slot->word);
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
+        return (word & (DYNSEL_SLOT_REFS | DYNSEL_SLOT_HANDLE)) == DYNSEL_SLOT_HANDLE;
+    }
+    return dynsel_pending_is_stuck(slot);
+}
+
+/* Including the command groups that this thread is recording. */
+static uint32_t count_stuck(void)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    uint32_t count = dynsel_this_thread()->recordings;
+#else
+    uint32_t count = 0;
+#endif
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        count += is_stuck(dynsel_slot_at(number)) ? 1 : 0;
+    }
+    return count;
+}
+
+static dynsel_status refuse_full(const dynsel_request *request, uint32_t stuck)
+{
+    return DYNSEL_FAIL_IN(
+        request->options->function, DYNSEL_E_FULL,
+        "no slot is free, {} hold finished work that nobody has collected, or what waits for this "
+        "thread: wait for submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+        stuck);
+}
+
+/* Reaps the own policy first, and all policies only if that frees no slot. */
+static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
+{
+    reap_policy(policy);
+    dynsel_slot *slot = dynsel_slot_claim();
+    if (slot == NULL) {
+        dynsel_in_flight_reap();
+        slot = dynsel_slot_claim();
+    }
+    return slot;
+}
+
+/* Whether waiting for a slot makes sense: DYNSEL_OK, or why not. */
+static dynsel_status may_wait_for_slot(const dynsel_request *request)
+{
+    const uint32_t stuck = count_stuck();
+    if (request->options->deadline_ns == DYNSEL_DO_NOT_WAIT ||
+        dynsel_this_thread()->task_depth != 0 || stuck == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
+        return refuse_full(request, stuck);
+    }
+    if (dynsel_deadline_passed(request->options->deadline_ns)) {
+        return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_TIMEOUT,
+                              "no slot was free in time", 0);
+    }
+    return DYNSEL_OK;
+}
+
+/* The only one of the policy's queues with work; NULL: there are several, or none. */
+static dynsel_queue *only_busy_queue(dynsel_policy *policy)
+{
+    dynsel_queue *busy = NULL;
+    for (uint32_t i = 0; i < policy->count; i++) {
+        if (!dynsel_queue_is_empty(&policy->queues[i])) {
+            if (busy != NULL) {
+                return NULL;
+            }
+            busy = &policy->queues[i];
+        }
+    }
+    return busy;
+}
+
+/*
+ * If all work is on one resource, sleeps until a quarter of it is complete: polling or waking for
+ * each piece would take time from a device that runs on the host. False: several resources are
+ * busy.
+ */
+static bool wait_while_busy(const dynsel_request *request)
+{
+    enum { GOOD_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4 };
+    if (request->options->deadline_ns != DYNSEL_WAIT_FOREVER ||
+        !dynsel_policy_outlives(request->policy)) {
+        return false;
+    }
+    dynsel_queue *queue = only_busy_queue(request->policy);
+    dynsel_slot *slot = queue != NULL ? dynsel_queue_ref_behind(queue, GOOD_PART) : NULL;
+    if (slot == NULL) {
+        return false;
+    }
+    (void)dynsel_wait_until(slot, DYNSEL_WAIT_FOREVER);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    return true;
+}
+
+/* When no slot is free. */
+DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynsel_slot **slot)
+{
+    for (uint32_t round = 0;; round++) {
+        *slot = claim_after_reaping(request->policy);
+        if (*slot != NULL) {
+            return DYNSEL_OK;
+        }
+        dynsel_slot_raise_most(dynsel_slot_count_in_use());
+        const dynsel_status status = may_wait_for_slot(request);
+        if (status != DYNSEL_OK) {
+            (void)dynsel_word_add_relaxed(&dynsel_slot_refusals, 1);
+            return status;
+        }
+        if (!wait_while_busy(request)) {
+            dynsel_pause(round);
+        }
+    }
+}
+
+dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot)
+{
+    dynsel_in_flight_look(request->policy);
+    *slot = dynsel_slot_claim();
+    return DYNSEL_LIKELY(*slot != NULL) ? DYNSEL_OK : make_room(request, slot);
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
+{
+    bool busy = false;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT && !busy; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        busy = slot->work.where->backend == backend && slot->work.own == own &&
+               dynsel_slot_goes_on(slot);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    }
+    return busy;
+}
+#endif
+
+void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
+                              dynsel_submission *submission)
+{
+    uint32_t references = 0;
+    if (submission != NULL) {
+        const uint32_t generation = dynsel_slot_generation(dynsel_word_load_relaxed(&slot->word));
+        dynsel_handle_publish(submission, slot->selection.policy, slot->selection.index,
+                              slot->selection.reason, generation,
+                              DYNSEL_SUBMISSION_SLOT_BASE + dynsel_slot_number(slot));
+        references = DYNSEL_SLOT_HANDLE | (awaits ? (uint32_t)DYNSEL_SLOT_REF : 0u);
+    }
+    if (!over) {
+        dynsel_queue *queue = dynsel_queue_of(slot);
+        slot->queued = !dynsel_queue_is_empty(queue);
+        dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | references);
+        dynsel_queue_append(queue, slot);
+    } else if (references != 0) {
+        dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | references);
+    } else {
+        if (slot->work.error.status != DYNSEL_OK) {
+            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+        }
+        dynsel_slot_unclaim(slot);
+    }
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All work of one policy or of one backend: waits for it, and tells what is left of it. */
+#include "submission/slot_table.h"
+
+#include "policy/policy.h"
+#include "port/pause.h"
+#include "submission/pending_ops.h"
+#include "submission/queue.h"
+#include "submission/slot.h"
+#include "submission/wait_until.h"
+
+/* Takes a reference to the slot if its work is in this queue. */
+static dynsel_slot *ref_in_queue(const dynsel_queue *queue, dynsel_slot *slot)
+{
+    if (slot == NULL || !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
+        return NULL;
+    }
+    if (dynsel_queue_of(slot) == queue) {
+        return slot;
+    }
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    return NULL;
+}
+
+static dynsel_slot *first_of(const dynsel_queue *queue)
+{
+    const uint32_t head = dynsel_word_load_acquire(&queue->head);
+    return head == DYNSEL_NO_SLOT ? NULL : dynsel_slot_at(head);
+}
+
+static dynsel_slot *last_of(const dynsel_queue *queue)
+{
+    const uint32_t tail = dynsel_word_load_acquire(&queue->tail);
+    return dynsel_tail_is_over(tail) ? NULL : dynsel_queue_last(tail);
+}
+
+static bool is_listed(const dynsel_slot *slot)
+{
+    return (dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_LISTED) != 0;
+}
+
+/* Waits for the newest work first: on an in-order resource the older work is done then too. */
+static void drain(dynsel_queue *queue)
+{
+    dynsel_slot *newest = ref_in_queue(queue, last_of(queue));
+    if (newest == NULL) {
+        return;
+    }
+    (void)dynsel_wait_until(newest, DYNSEL_WAIT_FOREVER);
+    dynsel_queue_reap(queue, newest);
+    for (uint32_t round = 0; is_listed(newest); round++) {
+        dynsel_slot *oldest = ref_in_queue(queue, first_of(queue));
+        if (oldest != NULL) {
+            (void)dynsel_wait_until(oldest, DYNSEL_WAIT_FOREVER);
+            dynsel_slot_unref(oldest, DYNSEL_SLOT_REF);
+        }
+        dynsel_queue_reap(queue, newest);
+        if (is_listed(newest)) {
+            dynsel_pause(round);
+        }
+    }
+    dynsel_slot_unref(newest, DYNSEL_SLOT_REF);
+}
+
+dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
+{
+    const dynsel_status status = dynsel_pending_wait(policy, NULL);
+    if (status != DYNSEL_OK || !dynsel_policy_outlives(policy)) {
+        return status;
+    }
+    for (uint32_t i = 0; i < policy->count; i++) {
+        drain(&policy->queues[i]);
+        dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
+    }
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+{
+    const dynsel_status status = dynsel_pending_wait(NULL, backend);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        dynsel_slot *slot = dynsel_slot_at(number);
+        if (!dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
+            continue;
+        }
+        if (slot->work.where->backend == backend) {
+            (void)dynsel_wait_until(slot, DYNSEL_WAIT_FOREVER);
+            dynsel_queue_reap(dynsel_queue_of(slot), slot);
+            dynsel_queue_synchronize(dynsel_queue_of(slot), slot->work.where);
+        }
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    }
+    return DYNSEL_OK;
+}
+
+/* Waits for other threads, which may hold a reference to the slot for a moment. */
+static void wait_for_others(const dynsel_slot *slot)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (uint32_t round = 0; (word & DYNSEL_SLOT_REFS) != DYNSEL_SLOT_REF; round++) {
+        dynsel_pause(round);
+        word = dynsel_word_load_acquire(&slot->word);
+    }
+}
+
+/* Takes a reference if the slot is in use; waits while another thread is freeing it. */
+static bool ref_or_see_free(dynsel_slot *slot)
+{
+    for (uint32_t round = 0; !dynsel_slot_ref(slot, 0); round++) {
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        if (dynsel_slot_state(word) <= DYNSEL_SLOT_CLAIMED) {
+            return false;
+        }
+        dynsel_pause(round);
+    }
+    return true;
+}
+
+/* Whether the slot holds work of this policy. If not, no thread reads the policy through it
+ * afterwards. */
+static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
+{
+    if (!ref_or_see_free(slot)) {
+        return false;
+    }
+    bool held = false;
+    if (slot->selection.policy == policy) {
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
+        held =
+            (word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) != 0 || dynsel_slot_is_pending(word);
+        if (!held) {
+            wait_for_others(slot);
+        }
+    }
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    return held;
+}
+
+static uint32_t count_held_by(const dynsel_policy *policy)
+{
+    uint32_t count = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        count += is_held_by(dynsel_slot_at(number), policy) ? 1 : 0;
+    }
+    return count;
+}
+
+uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
+{
+    if (!dynsel_policy_outlives(policy) && !CONFIG_DYNSEL_COMMAND_GROUPS) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < policy->count; i++) {
+        dynsel_queue_reap_after_others(&policy->queues[i]);
+    }
+    const uint32_t held = count_held_by(policy);
+    for (uint32_t i = 0; held == 0 && i < policy->count; i++) {
+        dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
+    }
+    if (held == 0) {
+        dynsel_pending_leave(policy);
+    }
+    return held;
+}
