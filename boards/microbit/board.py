@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Board microbit: the BBC micro:bit with a Cortex-M0, in QEMU."""
 
-from dynsel_build import ram
 from dynsel_build.boards import Board
 
 TOOLS = "arm-none-eabi-"
@@ -24,12 +23,9 @@ def describe(config):
         bare_metal=True,
         clang_target=("--target=arm-none-eabi", "-mcpu=cortex-m0", "-mthumb"),
         limits=limits(config),
-        machine=ram.BARE_ARM,
     )
 
 
 def limits(config):
-    """Bytes of the archive; what is in RAM does not depend on how the compiler optimizes."""
-    return {**ram.Formula(config, ram.BARE_ARM).limits(),
-            **({"stack": 1088 + (256 if config["DYNSEL_COMMAND_GROUPS"] else 0)}
-               if config["DYNSEL_OPTIMIZE_SIZE"] else {})}
+    """Bytes of stack; what the compiler optimizes for speed is not limited."""
+    return {"stack": 1088 + (256 if config["DYNSEL_COMMAND_GROUPS"] else 0)} if config["DYNSEL_OPTIMIZE_SIZE"] else {}

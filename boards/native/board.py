@@ -3,11 +3,9 @@
 
 import platform
 
-from dynsel_build import ram
 from dynsel_build.boards import Board
 
 KIB = 1024
-MACHINE = ram.HOST_AARCH64 if platform.machine() == "aarch64" else ram.HOST_64
 
 
 def describe(config):
@@ -15,7 +13,6 @@ def describe(config):
     return Board(
         cc="clang" if config["DYNSEL_COMPILER_CLANG"] else "gcc",
         limits=limits(config),
-        machine=MACHINE,
         check_on_top=("clang", "sanitize", "tsan"),
         check_short=("clang",),  # tsan is built with it, too
         check_beside=("minimal", "full", "interrupts", "tiny", "tiny_in_flight"),
@@ -42,6 +39,5 @@ def limits(config):
                  + ((54 if small else 69) + (13 if opencl else 0) if groups else 0)) * KIB,
         "rodata": (6 + (1 if threads else 0) + (4 if aspects else 0) + (15 if opencl else 0)
                    + (7 + (2 if opencl else 0) if groups else 0)) * KIB,
-        **ram.Formula(config, MACHINE).limits(),
         "stack": (2 + (1 if opencl else 0) + (1 if groups else 0)) * KIB,
     }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Board virt_riscv32: QEMU's own RISC-V machine with an RV32IMAC core."""
 
-from dynsel_build import ram
 from dynsel_build.boards import Board
 
 TOOLS = "riscv64-unknown-elf-"
@@ -27,12 +26,9 @@ def describe(config):
         bare_metal=True,
         clang_target=("--target=riscv32-unknown-elf", "-march=rv32imac", "-mabi=ilp32"),
         limits=limits(config),
-        machine=ram.BARE_32,
     )
 
 
 def limits(config):
-    """Bytes of the archive; what is in RAM does not depend on how the compiler optimizes."""
-    return {**ram.Formula(config, ram.BARE_32).limits(),
-            **({"stack": 896 + (800 if config["DYNSEL_COMMAND_GROUPS"] else 0)}
-               if config["DYNSEL_OPTIMIZE_SIZE"] else {})}
+    """Bytes of stack; what the compiler optimizes for speed is not limited."""
+    return {"stack": 896 + (800 if config["DYNSEL_COMMAND_GROUPS"] else 0)} if config["DYNSEL_OPTIMIZE_SIZE"] else {}

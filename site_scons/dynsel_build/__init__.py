@@ -24,7 +24,7 @@ Modules that know nothing of SCons, and can be used and tested without it:
     cli         arguments, help text, commands
     size        flash, RAM and stack: tables and limits
     stack       who calls whom, and the worst-case stack of each public function
-    ram         the formula for RAM
+    ram         RAM by the menu's numbers
     linked      what a program with one policy keeps of the library
     interface   what the public headers declare, asked from the compiler
     elf         sections, symbols and relocations of objects

@@ -35,7 +35,6 @@ class Board:
     limits        bytes of the archive: 'text', 'rodata', 'data', 'bss', 'flash' (the first three), 'stack'
                   of the worst public function, 'fixed_resource' and so on: what a program with that
                   policy keeps of the flash; one left out is not limited
-    machine       sizes that the formula for RAM needs (dynsel_build/ram.py); None: no formula is printed
     check_on_top  fragments that `scons check` also lays on each variant that it is asked for
     check_short   of check_on_top the fragments with which `scons check` leaves out the long tests
     check_beside  fragments that `scons check` also lays on the bare board
@@ -60,7 +59,6 @@ class Board:
     seconds: int = 240
     clang_target: tuple = ()
     limits: dict = field(default_factory=dict)
-    machine: object = None
     check_on_top: tuple = ()
     check_short: tuple = ()
     check_beside: tuple = ()

@@ -18,6 +18,7 @@ PRIVATE = ("src/submission/pending_ops.h", "src/groups/group.h")
 
 class Interface:
     """functions     names of functions that are declared
+    structures    names of structures
     callbacks     names of pointers to functions that a program of the user's fills in
     slots         table type -> {offset: name of the operation}
     table_bytes   table type -> bytes
@@ -32,6 +33,7 @@ class Interface:
         private = self._private()
         tables = {name: _pointers(body, types) for name, body in _tables(text + private)}
         self.functions = set(re.findall(r"\b([a-z_]\w*)\s*\(", text))
+        self.structures = {a or b for a, b in re.findall(r"\bstruct\s+(\w+)\s*\{|\}\s*(\w+)\s*;", text)}
         outside = re.sub(_TABLE, "", text + private)
         self.callbacks = set(_pointers(outside, types)) - types
         self.table_bytes, self.slots = self._measure(tables)
@@ -47,9 +49,15 @@ class Interface:
         self._includes += includes
         return _of_the_headers(self._run(["-E"], includes), PRIVATE)
 
-    def sizes(self, types):
-        """Bytes of each of these types; only of those that are there."""
-        return self._numbers({name: f"sizeof({name})" for name in types})
+    def sizes(self, types, numbers=None):
+        """Bytes of each of these types. numbers: {macro of the configuration: another value}."""
+        return self._numbers({name: f"sizeof({name})" for name in types}, numbers)
+
+    def compile(self, source, numbers):
+        """The object of a source of the library. numbers: {macro of the configuration: another value}."""
+        target = self._folder / "asked.o"
+        self._run(["-Isrc", "-c", "-o", str(target)], f'{_changed(numbers)}#include "{source.relative_to("src")}"\n')
+        return target
 
     def _measure(self, tables):
         asked = {name: f"sizeof({name})" for name in tables}
@@ -60,11 +68,11 @@ class Interface:
                  for name, members in tables.items()}
         return {name: found[name] for name in tables}, slots
 
-    def _numbers(self, asked):
+    def _numbers(self, asked, changed=None):
         """Name -> number, for {name: constant expression above 0}."""
         lines = "".join(f"char asked_{name}[{value}];\n" for name, value in asked.items())
         target = self._folder / "asked.o"
-        self._run(["-c", "-o", str(target)], f"#include <stddef.h>\n{self._includes}{lines}")
+        self._run(["-c", "-o", str(target)], f"#include <stddef.h>\n{_changed(changed)}{self._includes}{lines}")
         return {s.name[len("asked_"):]: s.size for s in elf.Object(target).symbols
                 if s.name.startswith("asked_")}
 
@@ -74,6 +82,12 @@ class Interface:
         source.write_text(text, encoding="utf-8")
         return subprocess.run([*self._command, *arguments, str(source)], capture_output=True, text=True,
                               check=True).stdout
+
+
+def _changed(numbers):
+    """The configuration with other values of some macros."""
+    changes = "".join(f"#undef {macro}\n#define {macro} {value}\n" for macro, value in (numbers or {}).items())
+    return f"#include <dynsel/autoconf.h>\n{changes}" if changes else ""
 
 
 def _include(path):

@@ -23,6 +23,7 @@ FIGURES = "size.json"
 COLUMNS = ("text", "rodata", "data", "bss", "frame")
 FLASH = ("text", "rodata", "data")
 WIDTH, NO_BREAK = 100, "\N{NO-BREAK SPACE}"
+SMALL = 64  # bytes of variables that the table of RAM sums up
 UNMEASURED = "stack of the public functions: not known, "
 
 
@@ -156,18 +157,20 @@ def _wrapped(head, text, indent=None):
     return [line.replace(NO_BREAK, " ") for line in lines]
 
 
-def ram_table(variant_name, formula, mistakes):
-    """The formula, for this configuration and in general."""
-    numbers = ", ".join(f"{name} {number}" for name, number in formula.numbers.items())
-    lines = [*_wrapped(f"{variant_name}: RAM in bytes, by the menu's numbers: ", numbers, 4), "in the archive"]
-    for term in formula.terms:
-        lines += _wrapped(f"  {term.text:36}{term.bytes:6}  ", term.formula)
-    lines.append(f"  {'together':36}{formula.bytes('data') + formula.bytes('bss'):6}  "
-                 f"{formula.bytes('data')} data and {formula.bytes('bss')} bss")
+def ram_table(variant_name, variables, structures):
+    """The variables of the archive, and what a program holds."""
+    sums = {section: sum(v.bytes for v in variables if v.section == section) for section in ("data", "bss")}
+    few = [v for v in variables if v.bytes < SMALL and not v.cost]
+    lines = [f"{variant_name}: RAM in bytes, by numbers of the menu; + is the cost of one more", "in the archive"]
+    for v in variables:
+        if v not in few:
+            lines += _wrapped(f"  {f'{v.name}  ':36}{v.bytes:7}  ", f"{f'{v.cost}; ' if v.cost else ''}{v.object}")
+    if few:
+        lines.append(f"  {f'{len(few)} more of less than {SMALL} each':36}{sum(v.bytes for v in few):7}")
+    lines.append(f"  {'together':36}{sum(sums.values()):7}  {sums['data']} data and {sums['bss']} bss")
     lines.append("in the program, each")
-    for name, size, text in formula.held:
-        lines += _wrapped(f"  {name:36}{size:6}  ", text)
-    lines += [f"the formula is out of date: {line}" for line in mistakes]
+    for s in structures:
+        lines += _wrapped(f"  {s.name:36}{s.bytes:7}  ", s.cost)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
@@ -250,20 +253,22 @@ def _update(folder, objects, variant, board, config, command, archive):
     rows = measure(board.size, objects, f"{folder}/obj/")
     known = f"{folder}/{WITHIN_LIMITS}"
     why_not = _incomparable(objects, config)
-    graph, found = (None, []) if why_not else _graph(folder, objects, command)
+    interface = Interface(command, f"{folder}/size")
+    graph, found = (None, []) if why_not else _graph(objects, interface)
     parts = [table(variant.name, rows, board.limits),
              stack_table(variant.name, graph, board.limits) if graph
              else f"{variant.name}: {UNMEASURED}{why_not or found[0]}\n"]
-    if board.machine:
-        formula = ram.Formula(config, board.machine)
-        mistakes = [] if _is_instrumented(config) else ram.compare(formula, ram.variables(objects))
-        parts.append(ram_table(variant.name, formula, mistakes))
-    kept = {} if _is_instrumented(config) else linked.measure(config, command, archive, f"{folder}/size")
+    kept, structures = {}, []
+    if not _is_instrumented(config):
+        structures = ram.structures(config, linked.policies(config), interface)
+        parts.append(ram_table(variant.name, ram.variables(objects, f"{folder}/obj/", config, interface),
+                               structures))
+        kept = linked.measure(config, command, archive, f"{folder}/size")
     if kept:
         parts.append(linked_table(variant.name, kept, board.limits))
     with open(f"{folder}/size.txt", "w", encoding="utf-8") as f:
         f.write("\n".join(parts))
-    _write_figures(folder, rows, graph, kept)
+    _write_figures(folder, rows, graph, kept, structures)
     found += _unknown_limits(board.limits, config)
     past = past_limits(rows, board.limits, _read(known), graph, kept)
     if not past and not found:
@@ -272,8 +277,10 @@ def _update(folder, objects, variant, board, config, command, archive):
     return [f"{variant.name}: {line}" for line in found]
 
 
-def _write_figures(folder, rows, graph, kept):
-    found = {"archive": totals(rows)["flash"], **{policy: sizes["flash"] for policy, sizes in kept.items()}}
+def _write_figures(folder, rows, graph, kept, structures):
+    sums = totals(rows)
+    found = {"archive": sums["flash"], "RAM": sums["data"] + sums["bss"],
+             **{policy: sizes["flash"] for policy, sizes in kept.items()}, **{s.name: s.bytes for s in structures}}
     if graph:
         found["stack"] = max((deepest.bytes for deepest in graph.public().values()), default=0)
     with open(f"{folder}/{FIGURES}", "w", encoding="utf-8") as f:
@@ -281,7 +288,7 @@ def _write_figures(folder, rows, graph, kept):
 
 
 def figures(folder):
-    """name -> bytes of a variant that was measured: archive, stack, and programs by their policy."""
+    """name -> bytes of a measured variant: archive, RAM, stack, programs by their policy, structures."""
     with open(f"{folder}/{FIGURES}", encoding="utf-8") as f:
         return json.load(f)
 
@@ -311,13 +318,13 @@ def _graph_of(path):
     return os.path.splitext(path)[0] + ".ci"
 
 
-def _graph(folder, objects, command):
+def _graph(objects, interface):
     """(who calls whom or None, what has no bound)"""
     missing = [o for o in objects if not os.path.exists(_graph_of(o))]
     if missing:
         return None, [f"{o}: its call graph is gone; remove the object, so that it is compiled again"
                       for o in missing]
-    graph = stack.Graph(objects, Interface(command, f"{folder}/size"))
+    graph = stack.Graph(objects, interface)
     graph.public()
     return graph, graph.mistakes
 

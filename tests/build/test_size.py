@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scons size: what grew is named, the stack of each public function is right, RAM is the formula's."""
+"""scons size: what grew is named, the stack of each public function is right, RAM follows the menu's numbers."""
 
 import os
 import re
@@ -10,13 +10,12 @@ import unittest
 from pathlib import Path
 
 import support
-from dynsel_build import boards, config as configs, interface, linked, ram, size, stack, variants
+from dynsel_build import interface, linked, size, stack
 from support import scons, write
 
 COMPILER = ["gcc", "-std=c11", "-Iinclude"]
 GCC = [*COMPILER, "-ffunction-sections", "-fdata-sections", "-fstack-usage",
        "-fcallgraph-info=su"]
-WORK = ["gcc", "-std=c11", "-pthread", "-Iinclude", "-Isrc"]
 
 OPERATIONS = """
 #ifndef SHAPE_H
@@ -318,6 +317,23 @@ class Build(unittest.TestCase):
         self.assertEqual(said.count("no limit is named"), 1)
         self.assertIn("native: no limit is named 'stakc'; did you mean stack? (there are: text, ", said)
 
+    def test_ram_table_shows_cost_of_menu_numbers(self):
+        one, header = self.top / "src/one.c", self.top / "include/dynsel/one.h"
+        for path in (one, header):
+            self.addCleanup(write, path, path.read_text(encoding="utf-8"))
+        write(header, "#ifndef ONE_H\n#define ONE_H\n#include <dynsel/autoconf.h>\nint one(void);\n"
+                      "typedef struct {\n    long values[CONFIG_DYNSEL_MAX_RESOURCES + 1];\n} dynsel_selection;\n#endif\n")
+        write(one, "#include <dynsel/one.h>\nenum { MOST = 1 + CONFIG_DYNSEL_MAX_IN_FLIGHT };\n"
+                   "static long entries[CONFIG_DYNSEL_MAX_RESOURCES];\nstatic char bytes[MOST];\n"
+                   "static struct {\n    int more[2];\n    int many[100 * CONFIG_DYNSEL_MAX_RESOURCES];\n} table;\n"
+                   "int one(void)\n{\n    static int fixed[300];\n"
+                   "    return (int)entries[0]++ + bytes[0]++ + table.many[0]++ + fixed[3]++;\n}\n")
+        status, said = scons(self.top, "size", "VARIANTS=native~MAX_RESOURCES=5")
+        self.assertEqual(status, 0, said)
+        for line in ("entries 40 8 x MAX_RESOURCES; one.o", "bytes 65 1 x (1 + MAX_IN_FLIGHT); one.o",
+                     "table 2008 MAX_RESOURCES +400; one.o", "fixed 1200 one.o", "dynsel_selection 48 MAX_RESOURCES +8"):
+            self.assertIn(f" {line} ", f" {' '.join(said.split())} ")
+
     def test_missing_elftools_error_names_package(self):
         write(self.top / "modules/elftools.py", "raise ImportError('gone')\n")
         status, said = scons(self.top, "size", "CONF=debug", env={"PYTHONPATH": str(self.top / "modules")})
@@ -351,74 +367,6 @@ class Build(unittest.TestCase):
         status, said = scons(self.top, "size")
         self.assertEqual(status, 2, said)
         self.assertIn("native: src/one.c:3:5: recursion without a bound: one() -> two() -> one()\n", said)
-
-
-class Ram(unittest.TestCase):
-    """The formula against the compiler, over several configurations."""
-
-    CONFIGURATIONS = (
-        "",
-        "CONFIG_DYNSEL_STATISTICS=y\nCONFIG_DYNSEL_COUNTING_THREADS=3\nCONFIG_DYNSEL_MAX_RESOURCES=5\n"
-        "CONFIG_DYNSEL_MAX_IN_FLIGHT=7\nCONFIG_DYNSEL_THREADS_WORKERS=3\nCONFIG_DYNSEL_THREADS_QUEUE=5\n"
-        "CONFIG_DYNSEL_OPENCL_MAX_DEVICES=3\nCONFIG_DYNSEL_OPENCL_MAX_PLATFORMS=1\n"
-        "CONFIG_DYNSEL_MAX_TUNED_TASKS=9\nCONFIG_DYNSEL_MAX_KEY_WORDS=5\nCONFIG_DYNSEL_MAX_BUFFERS=5\n"
-        "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES=0\nCONFIG_DYNSEL_MAX_DOMAINS=3\nCONFIG_DYNSEL_MAX_REQUIREMENTS=3\n"
-        "CONFIG_DYNSEL_MAX_READERS=3\nCONFIG_DYNSEL_MAX_DEPENDENCIES=7\nCONFIG_DYNSEL_MAX_ARGUMENTS=5\n"
-        "CONFIG_DYNSEL_ARGUMENT_BYTES=17\n",
-        "CONFIG_DYNSEL_BACKEND_OPENCL=n\nCONFIG_DYNSEL_MAX_RESOURCES=64\nCONFIG_DYNSEL_MAX_IN_FLIGHT=4096\n"
-        "CONFIG_DYNSEL_THREADS_QUEUE=1\nCONFIG_DYNSEL_MAX_KEY_WORDS=0\nCONFIG_DYNSEL_ERROR_TEXTS=n\n"
-        "CONFIG_DYNSEL_COMMAND_GROUPS=n\n",
-        "CONFIG_DYNSEL_CONTEXT_NOTHING=y\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_MAX_IN_FLIGHT=1\n"
-        "CONFIG_DYNSEL_ASPECTS=n\nCONFIG_DYNSEL_STATISTICS=y\nCONFIG_DYNSEL_MAX_RESOURCES=1\n"
-        "CONFIG_DYNSEL_MAX_KEY_WORDS=3\nCONFIG_DYNSEL_MAX_TUNED_TASKS=1\n",
-        "CONFIG_DYNSEL_CONTEXT_INTERRUPTS=y\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_MAX_IN_FLIGHT=3\n"
-        "CONFIG_DYNSEL_POLICY_AUTO_TUNE=n\nCONFIG_DYNSEL_MAX_RESOURCES=2\nCONFIG_DYNSEL_MAX_DOMAINS=1\n"
-        "CONFIG_DYNSEL_BUFFER_INSIDE_BYTES=9\nCONFIG_DYNSEL_MAX_READERS=1\n",
-        "CONFIG_DYNSEL_IN_FLIGHT=n\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_BACKEND_OPENCL=n\n"
-        "CONFIG_DYNSEL_MAX_RESOURCES=9\n",
-        "CONFIG_DYNSEL_CONTEXT_INTERRUPTS=y\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_BACKEND_OPENCL=n\n"
-        "CONFIG_DYNSEL_COMMAND_GROUPS=n\nCONFIG_DYNSEL_CUSTOM_POLICIES=n\nCONFIG_DYNSEL_MAX_FAILURES=0\n"
-        "CONFIG_DYNSEL_IN_FLIGHT_SMALL=y\nCONFIG_DYNSEL_MAX_IN_FLIGHT=5\nCONFIG_DYNSEL_MAX_RESOURCES=3\n"
-        "CONFIG_DYNSEL_STATISTICS=y\n",
-        "CONFIG_DYNSEL_CONTEXT_INTERRUPTS=y\nCONFIG_DYNSEL_BACKEND_THREADS=n\nCONFIG_DYNSEL_BACKEND_OPENCL=n\n"
-        "CONFIG_DYNSEL_COMMAND_GROUPS=n\nCONFIG_DYNSEL_CUSTOM_POLICIES=n\nCONFIG_DYNSEL_MAX_FAILURES=0\n"
-        "CONFIG_DYNSEL_IN_FLIGHT_SMALL=y\nCONFIG_DYNSEL_MAX_IN_FLIGHT=5\nCONFIG_DYNSEL_MAX_RESOURCES=3\n"
-        "CONFIG_DYNSEL_POLICY_AUTO_TUNE=n\nCONFIG_DYNSEL_ERROR_TEXTS=n\n",
-    )
-
-    def test_formula_covers_archive_and_program_structures(self):
-        for text in self.CONFIGURATIONS:
-            with self.subTest(text):
-                self.check(text)
-
-    def check(self, text):
-        top = self.tree(text)
-        status, said = scons(top, "CONF=numbers")
-        self.assertEqual(status, 0, said)
-        variant = variants.parse(str(top), "native+numbers")
-        config = configs.load(top, "native", variant.layers(top))
-        board = boards.describe(top, "native", config)
-        formula = ram.Formula(config, board.machine)
-        objects = [str(p) for p in (top / variant.folder / "obj").rglob("*.ci")]
-        objects = [p[:-3] + ".o" for p in objects]
-        self.assertGreater(len(objects), 20)
-        self.assertEqual(ram.compare(formula, ram.variables(objects)), [])
-        os.chdir(top)
-        asked = interface.Interface([*WORK, f"-I{variant.folder}/gen"], top / "asked")
-        self.assertEqual(asked.sizes(formula.sizes()), formula.sizes())
-
-    def tree(self, text):
-        """The real sources, with a fragment `numbers`."""
-        top = Path(tempfile.mkdtemp(prefix="dynsel-ram-"))
-        self.addCleanup(shutil.rmtree, top)
-        self.addCleanup(os.chdir, os.getcwd())
-        for name in ("SConstruct", "Kconfig", "site_scons", "boards", "src", "include", "configs"):
-            copy = shutil.copytree if (support.TOP / name).is_dir() else shutil.copy
-            copy(support.TOP / name, top / name)
-        write(top / "examples/SConscript", "")
-        write(top / "tools/SConscript", "")
-        write(top / "configs/numbers.conf", text)
-        return top
 
 
 if __name__ == "__main__":
