@@ -396,7 +396,9 @@ class VariantBuild:
                 UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
                 LSAN_OPTIONS=f"suppressions={top}/tests/lsan.supp:print_suppressions=0")
         if self.config["DYNSEL_SANITIZE_THREAD"]:
-            variables.update(TSAN_OPTIONS=f"halt_on_error=1:suppressions={top}/tests/tsan.supp")
+            # else each program that had threads sleeps for a second at its end
+            variables.update(TSAN_OPTIONS="halt_on_error=1:atexit_sleep_ms=0"
+                                          f":suppressions={top}/tests/tsan.supp")
         return variables
 
     def _board_variables(self):
