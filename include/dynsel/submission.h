@@ -181,6 +181,20 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submissio
 DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns);
 
 /**
+ * Whether the work is complete: looks once, and collects nothing. dynsel_wait() afterwards returns
+ * at once where this returned DYNSEL_OK. Starts the command groups that are ready, as dynsel_wait()
+ * does, so that a loop of polls comes to an end.
+ *
+ * Returns: DYNSEL_OK (complete, however the work ended), DYNSEL_E_AGAIN (not yet; leaves no last
+ *     error). Of the call itself: DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE.
+ * May block: no, but starting command groups takes as long as in a submit.
+ * Context: any thread, task functions, where it starts nothing; not interrupts.
+ * Cost: one poll of the backend, none once the work is known to be complete; for a pending command
+ *     group that of dynsel_progress().
+ */
+DYNSEL_CHECKED dynsel_status dynsel_submission_poll(const dynsel_submission *submission);
+
+/**
  * Releases a submission without waiting: the work becomes detached, and a failure goes to the
  * submission group. The work continues, and a pending command group is started when its
  * dependencies are complete. The failure of direct work is dropped when its policy was
@@ -258,6 +272,20 @@ dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *back
  * Cost: about one wait of the backend for each resource with work.
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
+
+/**
+ * dynsel_wait_group() that gives up after a time; then the group can be waited for again, and a
+ * failure of detached work is still kept.
+ *
+ * timeout_ns: nanoseconds from now on; 0 looks once.
+ * Errors: those of dynsel_wait_group(), and DYNSEL_E_TIMEOUT: work of the group goes on.
+ * May block: as long as `timeout_ns`, and what one sleep of the port takes longer (100 us); as long
+ *     as the functions of command groups take that the call itself starts; and as long as a backend
+ *     whose `poll` does not synchronize needs for the results of work that is complete.
+ * Cost: polls repeatedly where the backend does not mark completion.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_wait_group_for(dynsel_submission_group group,
+                                                   uint64_t timeout_ns);
 
 /**
  * Polls the oldest work of every resource of every policy once, frees the slots of finished work,

@@ -83,6 +83,18 @@ dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns
                       NULL);
 }
 
+dynsel_status dynsel_submission_poll(const dynsel_submission *submission)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    const uint32_t slot = word_of(submission);
+    if (is_in_slot(slot)) {
+        return dynsel_in_flight_poll(submission);
+    }
+    return slot == DYNSEL_SUBMISSION_COMPLETE ? DYNSEL_OK : refuse(slot, DYNSEL_TEXT(__func__));
+}
+
 dynsel_status dynsel_submission_release(dynsel_submission *submission)
 {
     if (dynsel_in_interrupt()) {

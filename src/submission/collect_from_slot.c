@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the holder of a submission can do while its work has a slot: wait, release and unwrap. */
+/* What the holder of a submission can do while its work has a slot: wait, poll, release and
+ * unwrap. */
 #include "submission/slot_table.h"
 
 #include "base/fail.h"
@@ -75,6 +76,17 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
     dynsel_queue_reap(dynsel_queue_of(slot), slot);
     dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail_again(&error);
+}
+
+dynsel_status dynsel_in_flight_poll(const dynsel_submission *submission)
+{
+    dynsel_slot *slot = dynsel_in_flight_ref(submission, DYNSEL_TEXT("dynsel_submission_poll"));
+    if (slot == NULL) {
+        return DYNSEL_E_STALE;
+    }
+    const dynsel_status status = dynsel_wait_until(slot, DYNSEL_DO_NOT_WAIT);
+    dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    return status == DYNSEL_E_TIMEOUT ? DYNSEL_E_AGAIN : status;
 }
 
 void dynsel_in_flight_unref(uint32_t slot)

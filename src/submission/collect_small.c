@@ -100,6 +100,17 @@ dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns
     return wait_with(&bounded.wait_policy, submission, DYNSEL_TEXT(__func__));
 }
 
+dynsel_status dynsel_submission_poll(const dynsel_submission *submission)
+{
+    dynsel_slot *slot = NULL;
+    const dynsel_status status = find_aside(submission, &slot, DYNSEL_TEXT(__func__));
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    (void)dynsel_slots_reap();
+    return slot->state == DYNSEL_SLOT_FINISHED ? DYNSEL_OK : DYNSEL_E_AGAIN;
+}
+
 dynsel_status dynsel_submission_release(dynsel_submission *submission)
 {
     dynsel_slot *slot = NULL;

@@ -33,12 +33,11 @@ bool dynsel_in_flight_table_is_whole(void);
 void dynsel_in_flight_reap(void);
 
 /* Waits for all work that the policy accepted before the call. DYNSEL_E_BUSY: some of it waits for
- * this thread. */
-dynsel_status dynsel_in_flight_wait(dynsel_policy *policy);
+ * this thread; DYNSEL_E_TIMEOUT: some of it goes on, no last error is set. */
+dynsel_status dynsel_in_flight_wait(dynsel_policy *policy, uint64_t deadline_ns);
 
-/* Waits for all work of a backend, whichever policies placed it, that was accepted before the call.
- */
-dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend);
+/* The same for all work of a backend, whichever policies placed it. */
+dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend, uint64_t deadline_ns);
 
 /* Reaps the policy's finished work; returns how many slots it still holds. */
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy);
@@ -77,6 +76,9 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
                                        uint64_t deadline_ns, dynsel_event *done);
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
+
+/* dynsel_submission_poll() for work that has a slot. */
+dynsel_status dynsel_in_flight_poll(const dynsel_submission *submission);
 
 /* Takes a reference to the slot of a submission; NULL (last error set): it was collected. */
 dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const char *function);

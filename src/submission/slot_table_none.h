@@ -82,6 +82,12 @@ static inline dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *sub
     return DYNSEL_E_STALE;
 }
 
+static inline dynsel_status dynsel_in_flight_poll(const dynsel_submission *submission)
+{
+    (void)submission;
+    return DYNSEL_E_STALE;
+}
+
 static inline void dynsel_in_flight_unref(uint32_t slot)
 {
     (void)slot;
@@ -96,15 +102,18 @@ static inline void dynsel_in_flight_reap(void)
 {
 }
 
-static inline dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
+static inline dynsel_status dynsel_in_flight_wait(dynsel_policy *policy, uint64_t deadline_ns)
 {
     (void)policy;
+    (void)deadline_ns;
     return DYNSEL_OK;
 }
 
-static inline dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+static inline dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend,
+                                                          uint64_t deadline_ns)
 {
     (void)backend;
+    (void)deadline_ns;
     return DYNSEL_OK;
 }
 

@@ -216,24 +216,29 @@ static bool goes_on(const dynsel_policy *policy, const dynsel_backend *backend)
     return false;
 }
 
-static dynsel_status wait_for(const dynsel_policy *policy, const dynsel_backend *backend)
+static dynsel_status wait_for(const dynsel_policy *policy, const dynsel_backend *backend,
+                              uint64_t deadline_ns)
 {
+    const dynsel_bounded_wait bounded = {.wait_policy = {.backoff = dynsel_backoff_until},
+                                         .deadline_ns = deadline_ns};
     (void)dynsel_slots_reap();
     while (goes_on(policy, backend)) {
-        (void)backoff(&dynsel_unbounded_wait);
+        if (!dynsel_backoff_until(&bounded.wait_policy)) {
+            return DYNSEL_E_TIMEOUT;
+        }
         (void)dynsel_slots_reap();
     }
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
+dynsel_status dynsel_in_flight_wait(dynsel_policy *policy, uint64_t deadline_ns)
 {
-    return wait_for(policy, NULL);
+    return wait_for(policy, NULL, deadline_ns);
 }
 
-dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend, uint64_t deadline_ns)
 {
-    return wait_for(NULL, backend);
+    return wait_for(NULL, backend, deadline_ns);
 }
 
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy)

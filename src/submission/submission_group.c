@@ -6,6 +6,7 @@
 #include "policy/policy.h"
 #include "policy/resource_table.h"
 #include "submission/finish.h"
+#include "submission/handle.h"
 #include "submission/request.h"
 #include "submission/slot_table.h"
 
@@ -19,24 +20,40 @@ dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *back
     return (dynsel_submission_group){.backend = backend};
 }
 
-dynsel_status dynsel_wait_group(dynsel_submission_group group)
+static dynsel_status wait_group(dynsel_submission_group group, const char *function,
+                                uint64_t deadline_ns)
 {
     dynsel_policy *policy = group.policy;
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
     if (group.backend == NULL && !dynsel_policy_is_usable(policy)) {
-        return dynsel_policy_refuse_use(policy, DYNSEL_TEXT(__func__));
+        return dynsel_policy_refuse_use(policy, function);
     }
     if (dynsel_must_not_wait()) {
-        return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
+        return DYNSEL_REFUSE_TO_WAIT(function,
                                      "the work that is waited for might wait for this function");
     }
-    if (group.backend != NULL) {
-        return dynsel_in_flight_wait_backend(group.backend); /* failures belong to the policies */
+    const dynsel_status status = group.backend != NULL
+                                     ? dynsel_in_flight_wait_backend(group.backend, deadline_ns)
+                                     : dynsel_in_flight_wait(policy, deadline_ns);
+    if (status == DYNSEL_E_TIMEOUT) {
+        return dynsel_refuse_unfinished(function);
     }
-    const dynsel_status status = dynsel_in_flight_wait(policy);
-    return status == DYNSEL_OK ? dynsel_group_take_failure(policy) : status;
+    /* failures of work on a backend belong to the policies */
+    return status == DYNSEL_OK && group.backend == NULL ? dynsel_group_take_failure(policy)
+                                                        : status;
+}
+
+dynsel_status dynsel_wait_group(dynsel_submission_group group)
+{
+    return wait_group(group, DYNSEL_TEXT(__func__), DYNSEL_WAIT_FOREVER);
+}
+
+dynsel_status dynsel_wait_group_for(dynsel_submission_group group, uint64_t timeout_ns)
+{
+    return wait_group(group, DYNSEL_TEXT(__func__),
+                      CONFIG_DYNSEL_IN_FLIGHT ? dynsel_deadline_after(timeout_ns) : timeout_ns);
 }
 
 dynsel_status dynsel_policy_deinit(dynsel_policy *policy)

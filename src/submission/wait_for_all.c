@@ -40,18 +40,18 @@ static bool is_listed(const dynsel_slot *slot)
 }
 
 /* Waits for the newest work first: on an in-order resource the older work is done then too. */
-static void drain(dynsel_queue *queue)
+static dynsel_status drain(dynsel_queue *queue, uint64_t deadline_ns)
 {
     dynsel_slot *newest = ref_in_queue(queue, last_of(queue));
     if (newest == NULL) {
-        return;
+        return DYNSEL_OK;
     }
-    (void)dynsel_wait_until(newest, DYNSEL_WAIT_FOREVER);
+    dynsel_status status = dynsel_wait_until(newest, deadline_ns);
     dynsel_queue_reap(queue, newest);
-    for (uint32_t round = 0; is_listed(newest); round++) {
+    for (uint32_t round = 0; status == DYNSEL_OK && is_listed(newest); round++) {
         dynsel_slot *oldest = ref_in_queue(queue, first_of(queue));
         if (oldest != NULL) {
-            (void)dynsel_wait_until(oldest, DYNSEL_WAIT_FOREVER);
+            status = dynsel_wait_until(oldest, deadline_ns);
             dynsel_slot_unref(oldest, DYNSEL_SLOT_REF);
         }
         dynsel_queue_reap(queue, newest);
@@ -60,40 +60,43 @@ static void drain(dynsel_queue *queue)
         }
     }
     dynsel_slot_unref(newest, DYNSEL_SLOT_REF);
+    return status;
 }
 
-dynsel_status dynsel_in_flight_wait(dynsel_policy *policy)
+dynsel_status dynsel_in_flight_wait(dynsel_policy *policy, uint64_t deadline_ns)
 {
-    const dynsel_status status = dynsel_pending_wait(policy, NULL);
-    if (status != DYNSEL_OK || !dynsel_policy_outlives(policy)) {
+    dynsel_status status = dynsel_pending_wait(policy, NULL, deadline_ns);
+    if (!dynsel_policy_outlives(policy)) {
         return status;
     }
-    for (uint32_t i = 0; i < policy->count; i++) {
-        drain(&policy->queues[i]);
-        dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
+    for (uint32_t i = 0; status == DYNSEL_OK && i < policy->count; i++) {
+        status = drain(&policy->queues[i], deadline_ns);
+        if (status == DYNSEL_OK) {
+            dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
+        }
     }
-    return DYNSEL_OK;
+    return status;
 }
 
-dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend)
+dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend, uint64_t deadline_ns)
 {
-    const dynsel_status status = dynsel_pending_wait(NULL, backend);
-    if (status != DYNSEL_OK) {
-        return status;
-    }
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+    dynsel_status status = dynsel_pending_wait(NULL, backend, deadline_ns);
+    for (uint32_t number = 1; status == DYNSEL_OK && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
+         number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (!dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
             continue;
         }
         if (slot->work.where->backend == backend) {
-            (void)dynsel_wait_until(slot, DYNSEL_WAIT_FOREVER);
+            status = dynsel_wait_until(slot, deadline_ns);
             dynsel_queue_reap(dynsel_queue_of(slot), slot);
-            dynsel_queue_synchronize(dynsel_queue_of(slot), slot->work.where);
+            if (status == DYNSEL_OK) {
+                dynsel_queue_synchronize(dynsel_queue_of(slot), slot->work.where);
+            }
         }
         dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }
-    return DYNSEL_OK;
+    return status;
 }
 
 /* Waits for other threads, which may hold a reference to the slot for a moment. */

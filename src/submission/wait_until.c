@@ -117,9 +117,13 @@ DYNSEL_RARE dynsel_status dynsel_wait_for_dependency(const dynsel_slot *slot, ui
     return DYNSEL_OK;
 }
 
-/* DYNSEL_OK: it is started, or over. */
+/* DYNSEL_OK: it is started, or over. A bounded wait may end before it waits for a dependency, so
+ * it looks at the ends of all work once: repeated often enough, it comes to an end. */
 DYNSEL_RARE static dynsel_status drive(const dynsel_slot *slot, uint64_t deadline_ns)
 {
+    if (deadline_ns != DYNSEL_WAIT_FOREVER) {
+        dynsel_queue_reap_all();
+    }
     for (uint32_t round = 0;; round++) {
         dynsel_pending_progress();
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
@@ -166,7 +170,8 @@ static bool is_for(const dynsel_slot *slot, const dynsel_policy *policy,
     return slot->selection.policy->resources[index].backend == backend;
 }
 
-dynsel_status dynsel_pending_wait(const dynsel_policy *policy, const dynsel_backend *backend)
+dynsel_status dynsel_pending_wait(const dynsel_policy *policy, const dynsel_backend *backend,
+                                  uint64_t deadline_ns)
 {
     if (dynsel_word_load_acquire(&dynsel_pending_count) == 0) {
         return DYNSEL_OK;
@@ -179,7 +184,7 @@ dynsel_status dynsel_pending_wait(const dynsel_policy *policy, const dynsel_back
             continue;
         }
         if (is_for(slot, policy, backend)) {
-            status = drive(slot, DYNSEL_WAIT_FOREVER);
+            status = drive(slot, deadline_ns);
         }
         dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }

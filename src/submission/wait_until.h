@@ -20,8 +20,10 @@ dynsel_status dynsel_wait_until(dynsel_slot *slot, uint64_t deadline_ns);
 dynsel_status dynsel_wait_for_dependency(const dynsel_slot *slot, uint64_t deadline_ns,
                                          uint32_t round);
 
-/* Waits until the work that was accepted for the policy, or else for the backend, is started. */
-dynsel_status dynsel_pending_wait(const dynsel_policy *policy, const dynsel_backend *backend);
+/* Waits until the work that was accepted for the policy, or else for the backend, is started;
+ * returns as dynsel_wait_until() does. */
+dynsel_status dynsel_pending_wait(const dynsel_policy *policy, const dynsel_backend *backend,
+                                  uint64_t deadline_ns);
 
 /* Whether the slot cannot become free while this thread waits: its work waits for something that
  * the thread has to do. */
@@ -30,10 +32,11 @@ bool dynsel_pending_is_stuck(dynsel_slot *slot);
 #else
 
 static inline dynsel_status dynsel_pending_wait(const dynsel_policy *policy,
-                                                const dynsel_backend *backend)
+                                                const dynsel_backend *backend, uint64_t deadline_ns)
 {
     (void)policy;
     (void)backend;
+    (void)deadline_ns;
     return DYNSEL_OK;
 }
 

@@ -58,8 +58,10 @@ static void call_all(void)
     note(dynsel_wait_and_unwrap(&submission, &done));
     note(dynsel_submission_unwrap(&submission, &done));
     note(dynsel_submission_release(&submission));
+    note(dynsel_submission_poll(&submission));
     note(dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
     note(dynsel_wait_group(dynsel_get_backend_submission_group(&dynsel_inline_backend)));
+    note(dynsel_wait_group_for(dynsel_get_submission_group(&policy.policy), 1));
     note(dynsel_get_statistics(&policy.policy, 0, &counts));
     note(dynsel_resource_in_service(&policy.policy, 0));
     note(dynsel_resource_reinstate(&policy.policy, 0));

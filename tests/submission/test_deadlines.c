@@ -121,6 +121,35 @@ static void bounded_wait_ends_at_deadline(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_for(&submission, 0)); /* it looks once all the same */
 }
 
+static dynsel_status wait_for_policy(uint64_t timeout_ns)
+{
+    return dynsel_wait_group_for(dynsel_get_submission_group(&policy.policy), timeout_ns);
+}
+
+static dynsel_status wait_for_backend(uint64_t timeout_ns)
+{
+    return dynsel_wait_group_for(dynsel_get_backend_submission_group(&patient), timeout_ns);
+}
+
+static void bounded_group_wait_ends_at_deadline(void **state)
+{
+    (void)state;
+    const unsigned count = SLOTS < 2 ? 1 : 2;
+    for (unsigned i = 0; i < count; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    }
+    assert_bounded(wait_for_policy);
+    assert_bounded(wait_for_backend);
+    while (started > 0) {
+        assert_status(DYNSEL_E_TIMEOUT, wait_for_policy(0));
+        assert_status(DYNSEL_OK, dynsel_complete(tokens[--started], DYNSEL_E_TASK, 0));
+    }
+    set_clock(BEGIN, 0);
+    assert_status(DYNSEL_OK, wait_for_backend(0)); /* which takes no failure of the policy's */
+    assert_status(DYNSEL_E_TASK, wait_for_policy(0));
+    assert_status(DYNSEL_OK, wait_for_policy(0));
+}
+
 static void bounded_submit_without_free_slot_ends_at_deadline(void **state)
 {
     (void)state;
@@ -163,6 +192,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(bounded_wait_ends_at_deadline),
+        TEST(bounded_group_wait_ends_at_deadline),
         TEST(bounded_submit_without_free_slot_ends_at_deadline),
         TEST(bounded_submit_to_busy_resource_ends_at_deadline),
         TEST(deadline_beyond_clock_range_never_expires),

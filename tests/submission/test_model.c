@@ -17,6 +17,7 @@ typedef struct piece {
     bool owned;    /* a submission is owed a wait or a release */
     bool fails;    /* how its event ends */
     bool finished; /* its event has ended */
+    bool polled;   /* and a poll of this piece has seen it */
     bool told;     /* its failure was taken by its owner, or by the group */
 } piece;
 
@@ -66,14 +67,15 @@ static unsigned most_slots_in_use(const model *m)
 }
 
 /* What the library can know to be finished: it looks no further than the oldest work of a queue
- * that runs. */
+ * that runs, unless it polls a piece for its owner. */
 static unsigned known_finished_and_owned(const model *m)
 {
     unsigned count = 0;
     bool queue_runs[QUEUES] = {false};
     for (unsigned i = 0; i < m->count; i++) {
         queue_runs[i % QUEUES] |= !m->pieces[i].finished;
-        count += m->pieces[i].owned && !queue_runs[i % QUEUES] ? 1 : 0;
+        const bool known = m->pieces[i].polled || !queue_runs[i % QUEUES];
+        count += m->pieces[i].owned && known ? 1 : 0;
     }
     return count;
 }
@@ -141,8 +143,9 @@ static void step_release(model *m, unsigned i)
 
 /* The group tells of one failure if there were several: the others were dropped in favour of the
  * earliest. */
-static void step_group(model *m)
+static void step_group(model *m, uint64_t timeout_ns)
 {
+    const dynsel_submission_group group = dynsel_get_submission_group(&policy.policy);
     bool failed = false;
     for (unsigned i = 0; i < m->count; i++) {
         end_event(m, i);
@@ -153,9 +156,45 @@ static void step_group(model *m)
         }
     }
     assert_status(failed ? DYNSEL_E_DEVICE : DYNSEL_OK,
-                  dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
+                  timeout_ns == UINT64_MAX ? dynsel_wait_group(group)
+                                           : dynsel_wait_group_for(group, timeout_ns));
     for (unsigned i = 0; i < m->count; i++) {
         assert_true(m->pieces[i].owned || m->pieces[i].fails || manual_is_synchronized(&manual, i));
+    }
+}
+
+static void step_poll(model *m, unsigned i)
+{
+    piece *p = &m->pieces[i];
+    if (p->owned) {
+        p->polled = p->finished;
+        assert_status(p->finished ? DYNSEL_OK : DYNSEL_E_AGAIN,
+                      dynsel_submission_poll(&p->submission));
+    } else if (p->submission.policy != NULL) {
+        assert_status(DYNSEL_E_STALE, dynsel_submission_poll(&p->submission));
+    }
+}
+
+/* Takes no failure while work goes on. It polls the newest work of each queue, up to the first
+ * queue that runs. */
+static void step_bounded_group(model *m)
+{
+    bool runs = false;
+    for (unsigned queue = 0; queue < QUEUES && !runs; queue++) {
+        piece *newest = NULL;
+        for (unsigned i = queue; i < m->count; i += QUEUES) {
+            newest = &m->pieces[i];
+            runs = runs || !newest->finished;
+        }
+        if (newest != NULL) {
+            newest->polled = newest->finished;
+        }
+    }
+    if (runs) {
+        const dynsel_submission_group group = dynsel_get_submission_group(&policy.policy);
+        assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_group_for(group, 0));
+    } else {
+        step_group(m, 0);
     }
 }
 
@@ -169,12 +208,16 @@ static void step(model *m, test_random *random)
         return;
     } else if (what < 80) {
         end_event(m, any);
-    } else if (what < 90) {
+    } else if (what < 85) {
+        step_poll(m, any);
+    } else if (what < 91) {
         step_wait(m, any);
-    } else if (what < 97) {
+    } else if (what < 95) {
         step_release(m, any);
+    } else if (what < 98) {
+        step_bounded_group(m);
     } else {
-        step_group(m);
+        step_group(m, UINT64_MAX);
     }
 }
 
@@ -194,7 +237,7 @@ static void run_program(test_random *random)
     for (unsigned i = 0; i < STEPS && m.count < WORK; i++) {
         step(&m, random);
     }
-    step_group(&m);
+    step_group(&m, UINT64_MAX);
     for (unsigned i = 0; i < m.count; i++) {
         step_wait(&m, i);
     }

@@ -99,6 +99,53 @@ static void bounded_wait_for_pending_work_times_out(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_for(&submission, 0));
 }
 
+static void bounded_group_wait_for_pending_work_times_out(void **state)
+{
+    (void)state;
+    NEEDS(SLOTS >= 3);
+    const dynsel_submission_group groups[] = {dynsel_get_submission_group(&world.policy),
+                                              dynsel_get_backend_submission_group(&manual.backend)};
+    const unsigned before = atomic_load(&manual.event_count);
+    const uint32_t first = start_work(NULL);
+    item *one = defer_work(NULL);
+    one->has_dependency = true;
+    one->dependency = first;
+    for (unsigned i = 0; i < 2; i++) {
+        assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_group_for(groups[i], 200000));
+        assert_error_says("was not complete in time");
+    }
+    assert_int_equal(atomic_load(&manual.waits), 0);
+    manual_complete(&manual, before);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_group_for(groups[i], 0)); /* started now */
+    }
+    assert_int_equal(dynsel_stage_of(token_of(one)), DYNSEL_STAGE_STARTED);
+    manual_complete(&manual, before + 1);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait_group_for(groups[i], 0));
+    }
+    assert_int_equal(dynsel_get_in_flight_statistics().in_use, 0);
+}
+
+/* A wait would be DYNSEL_E_BUSY. */
+static void poll_of_work_that_waits_for_caller_is_again(void **state)
+{
+    (void)state;
+    dynsel_submission submission;
+    item *one = defer_work(&submission);
+    one->blocked_by_caller = true;
+    assert_status(DYNSEL_E_AGAIN, dynsel_submission_poll(&submission));
+    one->ready = true;
+    assert_status(DYNSEL_E_AGAIN, dynsel_submission_poll(&submission)); /* started now */
+    assert_int_equal(dynsel_stage_of(token_of(one)), DYNSEL_STAGE_STARTED);
+    manual_complete(&manual, 0);
+    assert_status(DYNSEL_OK, dynsel_submission_poll(&submission));
+    assert_status(DYNSEL_OK, dynsel_submission_poll(&submission));
+    assert_int_equal(atomic_load(&manual.waits), 0);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_submission_poll(&submission));
+}
+
 static void policy_deinit_with_pending_work_is_busy(void **state)
 {
     (void)state;
@@ -204,6 +251,8 @@ int main(void)
         ONE(wait_that_would_deadlock_is_busy),
         ONE(submit_that_would_deadlock_on_slots_is_full),
         BOTH(bounded_wait_for_pending_work_times_out),
+        BOTH(bounded_group_wait_for_pending_work_times_out),
+        BOTH(poll_of_work_that_waits_for_caller_is_again),
         ONE(policy_deinit_with_pending_work_is_busy),
         BOTH(work_of_one_queue_completes_in_queue_order),
         BOTH(backend_group_wait_completes_work_in_queue_order),

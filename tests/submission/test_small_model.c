@@ -200,6 +200,10 @@ static void end_some(unsigned device)
 
 static void collect(piece *p)
 {
+    if (test_random_below(&dice, 2) == 0) {
+        assert_status(p->ended ? DYNSEL_OK : DYNSEL_E_AGAIN,
+                      dynsel_submission_poll(&p->submission));
+    }
     switch (test_random_below(&dice, 3)) {
     case 0:
         p->owned = false;
@@ -242,6 +246,22 @@ static void wait_for_group(unsigned policy)
     failed[policy] = 0;
 }
 
+static void wait_briefly_for_group(unsigned policy)
+{
+    bool goes_on = false;
+    for (unsigned i = 0; i < count; i++) {
+        goes_on = goes_on || (pieces[i].policy == policy && !pieces[i].ended);
+    }
+    const dynsel_status status =
+        dynsel_wait_group_for(dynsel_get_submission_group(policies[policy]), 0);
+    if (goes_on) {
+        assert_status(DYNSEL_E_TIMEOUT, status);
+    } else {
+        assert_int_equal(status != DYNSEL_OK, failed[policy] != 0);
+        failed[policy] = 0;
+    }
+}
+
 static void look(void)
 {
     dynsel_progress();
@@ -271,6 +291,7 @@ static void step(void)
         }
         break;
     case 4:
+        wait_briefly_for_group(test_random_below(&dice, POLICIES));
         if (test_random_below(&dice, 8) == 0) {
             end_all();
             wait_for_group(test_random_below(&dice, POLICIES));

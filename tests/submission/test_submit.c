@@ -95,6 +95,29 @@ static void second_wait_for_submission_is_stale(void **state)
     assert_status(DYNSEL_E_STALE, dynsel_submission_unwrap(&submission, &done));
 }
 
+static void poll_of_direct_work_collects_nothing(void **state)
+{
+    (void)state;
+    call c = {0};
+    dynsel_submission submission = {.policy = NULL};
+    assert_status(DYNSEL_E_INVALID, dynsel_submission_poll(NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_submission_poll(&submission));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    assert_status(DYNSEL_OK, dynsel_submission_poll(&submission));
+    assert_status(DYNSEL_OK, dynsel_submission_poll(&submission));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_submission_poll(&submission));
+    assert_error_says("dynsel_submission_poll");
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_with_details, NULL),
+                                           &submission));
+    assert_status(DYNSEL_OK, dynsel_submission_poll(&submission)); /* however it ended */
+    assert_status(DYNSEL_OK, dynsel_submission_release(&submission));
+    assert_status(DYNSEL_E_STALE, dynsel_submission_poll(&submission));
+    const dynsel_submission_group group = dynsel_get_submission_group(&policy.policy);
+    assert_status(DYNSEL_E_TASK, dynsel_wait_group_for(group, 0));
+    assert_status(DYNSEL_OK, dynsel_wait_group_for(group, 0));
+}
+
 static void second_wait_for_failed_submission_is_stale(void **state)
 {
     (void)state;
@@ -388,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(task_runs_once_on_selected_resource),
         TEST(second_wait_for_submission_is_stale),
+        TEST(poll_of_direct_work_collects_nothing),
         TEST(second_wait_for_failed_submission_is_stale),
         TEST(direct_work_needs_no_slot),
         TEST(success_is_not_reported_as_group_failure),
