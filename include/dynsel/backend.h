@@ -140,6 +140,12 @@ typedef struct dynsel_backend_ops {
      * the library's own reference, and `release` is not called.) */
     bool (*retain)(dynsel_backend *backend, const dynsel_work *work);
 
+    /** Takes back started work that has not begun, for dynsel_cancel(). True: its task function was
+     * not called and will not be; the library completes the work. False: it has begun, or is
+     * complete. Only called for work with a task function of the program's, never for that of a
+     * command group. Any thread, several at once. NULL: what is started begins. */
+    bool (*cancel)(dynsel_backend *backend, dynsel_work *work);
+
     /** Whether the backend knows that the device is lost, so that it would refuse its next work
      * with DYNSEL_E_OUT_OF_SERVICE. For dynsel_resource_in_service(). Never queries a driver, never
      * blocks; any thread. NULL: the next work detects the loss. */

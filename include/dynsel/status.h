@@ -30,7 +30,8 @@ DYNSEL_BEGIN_DECLS
     X(DYNSEL_E_ASPECT, -14, "the aspects do not fit")                                              \
     X(DYNSEL_E_DEPENDENCY, -15, "work that this depends on failed")                                \
     X(DYNSEL_E_CONTEXT, -16,                                                                       \
-      "called from an interrupt, which may only complete work and look at the clock")
+      "called from an interrupt, which may only complete work and look at the clock")              \
+    X(DYNSEL_E_CANCELLED, -17, "it was cancelled before it started")
 
 /** 0 is success, everything below is a failure. A task function may return any of them. */
 typedef enum dynsel_status {

@@ -208,6 +208,26 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_poll(const dynsel_submission *sub
 DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submission);
 
 /**
+ * Cancels work that has not started: its function is never called, and its submission ends with
+ * DYNSEL_E_CANCELLED. Work has not started while it is in a worker's queue, in that of a backend
+ * with a `cancel` operation, or while it is a pending command group. Such a command group ends when
+ * what it depends on is complete, its buffers keep their contents, and command groups that read
+ * what it was to write end with DYNSEL_E_DEPENDENCY; if work that it depends on failed before, it
+ * ends with that failure.
+ *
+ * submission: still requires dynsel_wait() or dynsel_submission_release(); after a release the
+ *     group gets the failure.
+ * Errors: DYNSEL_E_BUSY (it has started, or it is complete), DYNSEL_E_STALE (it was cancelled
+ *     before, it will end without a start anyway, or the submission was waited for or released),
+ *     DYNSEL_E_INVALID (NULL or never submitted). Nothing was changed then.
+ * May block: no, but starts command groups that are ready, as dynsel_progress() does.
+ * Context: any thread, task functions; not interrupts.
+ * Cost: linear in the queue of the worker; for a command group a lock and a look at those that wait
+ *     for it. Statistics count the work as failed, except for a command group.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_cancel(dynsel_submission *submission);
+
+/**
  * The `done` of the task function: the backend's own event and the value. Before the wait the work
  * may still be running; all zero while it is, where the backend marks its completion (workers,
  * interrupts), and for a pending command group. After the wait, through the handle that was waited

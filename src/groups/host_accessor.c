@@ -11,7 +11,7 @@
 #include "groups/handler.h"
 #include "groups/order.h"
 #include "groups/place.h"
-#include "groups/watch.h"
+#include "groups/progress.h"
 #include "policy/policy.h"
 #include "port/pause.h"
 #include "submission/handle.h"
@@ -146,21 +146,6 @@ static uint32_t state_of(const dynsel_slot *slot)
     return dynsel_slot_state(dynsel_word_load_acquire(&slot->word));
 }
 
-/* Ends it while it waits; dependents are not affected. False: it does not wait any more. */
-static bool cancel(const request *r)
-{
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    const bool waits = state_of(r->slot) == DYNSEL_SLOT_WAITING;
-    if (waits) {
-        r->group->uses->will_fail = true;
-        r->group->error = *dynsel_last_error();
-        dynsel_order_leave(r->group);
-        dynsel_watch_end(r->group);
-    }
-    dynsel_spinlock_release(&dynsel_memory_lock);
-    return waits;
-}
-
 /* Waits for its dependency. DYNSEL_OK: look again. */
 static dynsel_status wait_for_dependency(const request *r, uint32_t round)
 {
@@ -223,7 +208,7 @@ static void fill_in(const request *r)
 static dynsel_status wait_until_open(request *r)
 {
     const dynsel_status status = drive(r);
-    if (status != DYNSEL_OK && cancel(r)) {
+    if (status != DYNSEL_OK && dynsel_waiting_cancel(r->slot, dynsel_last_error()) == DYNSEL_OK) {
         dynsel_error error = *dynsel_last_error();
         error.function = r->options.function;
         give_up(r);

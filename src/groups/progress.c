@@ -153,7 +153,7 @@ static void go_on(dynsel_handler *group, dynsel_status status)
 static void attend_to(dynsel_handler *group)
 {
     dynsel_buffer_record *copy_out = NULL;
-    if (dynsel_watch_line(group)) {
+    if (!group->uses->will_fail && dynsel_watch_line(group)) {
         return;
     }
     const bool was_refused = group->refused;
@@ -209,6 +209,27 @@ void dynsel_waiting_progress(void)
     dynsel_readback_tell();
 }
 
+dynsel_status dynsel_waiting_cancel(dynsel_slot *slot, const dynsel_kept_error *error)
+{
+    dynsel_handler *const group = dynsel_group_of(slot);
+    const bool is_host_access = group->command.kind == DYNSEL_COMMAND_HOST_ACCESS;
+    dynsel_status status = DYNSEL_E_BUSY;
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    if (dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_WAITING) {
+        status = group->uses->will_fail && !is_host_access ? DYNSEL_E_STALE : DYNSEL_OK;
+    }
+    if (status == DYNSEL_OK) {
+        fail_dependents(group, error);
+        if (is_host_access) {
+            dynsel_order_leave(group);
+        }
+        dynsel_watch_end(group);
+        dynsel_watch_changed(group); /* it will copy nothing in */
+    }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return status;
+}
+
 static void leave(const dynsel_policy *policy)
 {
     dynsel_staging_leave(policy);
@@ -219,6 +240,7 @@ void dynsel_waiting_register(void)
 {
     static const dynsel_pending_ops pending_ops = {.progress = dynsel_waiting_progress,
                                                    .find_dependency = dynsel_order_find_dependency,
+                                                   .cancel = dynsel_waiting_cancel,
                                                    .ended = dynsel_order_ended,
                                                    .holds = dynsel_order_holds,
                                                    .moved = dynsel_watch_moved,

@@ -20,6 +20,10 @@ dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **
 /* The same if its dependencies are known to allow it. */
 dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **copy_out);
 
+/* Lets waiting work end without a start; see dynsel_pending_ops.cancel. Dependents of a host
+ * accessor are not affected. Takes the lock itself. */
+dynsel_status dynsel_waiting_cancel(dynsel_slot *slot, const dynsel_kept_error *error);
+
 /* Without the lock: starts taken work that may be started. False: it waits again. */
 bool dynsel_waiting_start(dynsel_handler *group);
 

@@ -95,6 +95,19 @@ dynsel_status dynsel_submission_poll(const dynsel_submission *submission)
     return slot == DYNSEL_SUBMISSION_COMPLETE ? DYNSEL_OK : refuse(slot, DYNSEL_TEXT(__func__));
 }
 
+dynsel_status dynsel_cancel(dynsel_submission *submission)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    const uint32_t slot = word_of(submission);
+    if (is_in_slot(slot)) {
+        return dynsel_in_flight_cancel(submission);
+    }
+    return slot == DYNSEL_SUBMISSION_COMPLETE ? dynsel_refuse_to_cancel(DYNSEL_TEXT(__func__))
+                                              : refuse(slot, DYNSEL_TEXT(__func__));
+}
+
 dynsel_status dynsel_submission_release(dynsel_submission *submission)
 {
     if (dynsel_in_interrupt()) {

@@ -111,6 +111,14 @@ dynsel_status dynsel_submission_poll(const dynsel_submission *submission)
     return slot->state == DYNSEL_SLOT_FINISHED ? DYNSEL_OK : DYNSEL_E_AGAIN;
 }
 
+/* Nothing waits in the library, nor in a backend that could be asked. */
+dynsel_status dynsel_cancel(dynsel_submission *submission)
+{
+    dynsel_slot *slot = NULL;
+    const dynsel_status status = find_aside(submission, &slot, DYNSEL_TEXT(__func__));
+    return status == DYNSEL_OK ? dynsel_refuse_to_cancel(DYNSEL_TEXT(__func__)) : status;
+}
+
 dynsel_status dynsel_submission_release(dynsel_submission *submission)
 {
     dynsel_slot *slot = NULL;

@@ -57,6 +57,12 @@ static inline dynsel_status dynsel_refuse_unfinished(const char *function)
     return DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT, "the work was not complete in time", 0);
 }
 
+static inline dynsel_status dynsel_refuse_to_cancel(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_BUSY,
+                          "the work has started, or is complete: wait for it", 0);
+}
+
 /* Of work that is complete and has no slot: gives the result to the handle; without one, a failure
  * goes to the group. */
 void dynsel_handle_publish_result(dynsel_submission *submission, const dynsel_selection *chosen,

@@ -16,6 +16,11 @@ void dynsel_pending_register(const dynsel_pending_ops *pending_ops)
     }
 }
 
+dynsel_status dynsel_pending_cancel(struct dynsel_slot *slot, const dynsel_kept_error *error)
+{
+    return dynsel_pending_operations->cancel(slot, error);
+}
+
 void dynsel_pending_tell_end(struct dynsel_slot *slot)
 {
     dynsel_pending_operations->ended(slot);

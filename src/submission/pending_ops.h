@@ -25,6 +25,11 @@ typedef struct dynsel_pending_ops {
      * wait would never end. slot: the caller holds a reference. */
     dynsel_status (*find_dependency)(const struct dynsel_slot *slot, uint32_t *token);
 
+    /* Lets pending work end without a start, when what it depends on is over. DYNSEL_E_BUSY: it
+     * does not wait; DYNSEL_E_STALE: it will end without a start already. slot: the caller holds a
+     * reference. */
+    dynsel_status (*cancel)(struct dynsel_slot *slot, const dynsel_kept_error *error);
+
     /* Pending work has ended, and its end is not visible yet. May change slot->work.error. The
      * caller holds no lock but that of the slot's queue. */
     void (*ended)(struct dynsel_slot *slot);
@@ -61,6 +66,9 @@ static inline void dynsel_pending_progress(void)
     }
 }
 
+/* Calls dynsel_pending_ops.cancel. */
+dynsel_status dynsel_pending_cancel(struct dynsel_slot *slot, const dynsel_kept_error *error);
+
 /* Calls dynsel_pending_ops.ended. */
 void dynsel_pending_tell_end(struct dynsel_slot *slot);
 
@@ -74,6 +82,14 @@ void dynsel_pending_leave(const dynsel_policy *policy);
 
 static inline void dynsel_pending_progress(void)
 {
+}
+
+static inline dynsel_status dynsel_pending_cancel(struct dynsel_slot *slot,
+                                                  const dynsel_kept_error *error)
+{
+    (void)slot;
+    (void)error;
+    return DYNSEL_E_BUSY;
 }
 
 static inline void dynsel_pending_tell_end(struct dynsel_slot *slot)

@@ -77,6 +77,9 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
 dynsel_status dynsel_in_flight_release(const dynsel_submission *submission);
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done);
 
+/* dynsel_cancel() for work that has a slot. */
+dynsel_status dynsel_in_flight_cancel(const dynsel_submission *submission);
+
 /* dynsel_submission_poll() for work that has a slot. */
 dynsel_status dynsel_in_flight_poll(const dynsel_submission *submission);
 

@@ -82,6 +82,12 @@ static inline dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *sub
     return DYNSEL_E_STALE;
 }
 
+static inline dynsel_status dynsel_in_flight_cancel(const dynsel_submission *submission)
+{
+    (void)submission;
+    return DYNSEL_E_STALE;
+}
+
 static inline dynsel_status dynsel_in_flight_poll(const dynsel_submission *submission)
 {
     (void)submission;

@@ -451,6 +451,39 @@ static dynsel_status nest(const dynsel_resource *where, void *args, dynsel_event
     return dynsel_submit(&policy, &inner, NULL);
 }
 
+static void cancelled_worker_task_never_runs(void **state)
+{
+    NEEDS(SLOTS >= 5 && QUEUE >= 4);
+    dynsel_submission standing;
+    dynsel_submission queued[4];
+    (void)state;
+    for (unsigned unwanted = 0; unwanted < 4; unwanted++) {
+        init(1);
+        assert_status(DYNSEL_OK, submit(stand_at_door, &standing));
+        await_entered();
+        for (unsigned i = 0; i < 4; i++) {
+            const dynsel_task task = numbered(i);
+            assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, &queued[i]));
+        }
+        assert_status(DYNSEL_OK, dynsel_cancel(&queued[unwanted]));
+        assert_status(DYNSEL_OK, dynsel_submission_poll(&queued[unwanted]));
+        assert_status(DYNSEL_E_STALE, dynsel_cancel(&queued[unwanted]));
+        assert_status(DYNSEL_E_BUSY, dynsel_cancel(&standing));
+        assert_error_says("wait for it");
+        open_door();
+        assert_status(DYNSEL_OK, dynsel_wait(&standing));
+        for (unsigned i = 0; i < 4; i++) {
+            assert_status(i == unwanted ? DYNSEL_E_CANCELLED : DYNSEL_OK, dynsel_wait(&queued[i]));
+            assert_status(DYNSEL_E_STALE, dynsel_cancel(&queued[i]));
+        }
+        assert_int_equal(atomic_load(&runs), 4);
+        for (unsigned i = 0; i < 3; i++) {
+            assert_int_equal(order[i + 1], i < unwanted ? i : i + 1);
+        }
+        finish();
+    }
+}
+
 static void submit_in_worker_task_does_not_wait(void **state)
 {
     NEEDS(SLOTS >= 2);
@@ -690,6 +723,7 @@ int main(void)
         cmocka_unit_test(worker_failures_reach_wait_and_group),
         cmocka_unit_test(event_from_worker_task_is_invalid),
         cmocka_unit_test(handles_of_worker_tasks_can_be_waited_for),
+        cmocka_unit_test(cancelled_worker_task_never_runs),
         cmocka_unit_test(submit_in_worker_task_does_not_wait),
         cmocka_unit_test(threads_stop_with_work_in_flight_is_busy),
         cmocka_unit_test(threads_stop_completes_accepted_work),

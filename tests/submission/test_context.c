@@ -59,6 +59,7 @@ static void call_all(void)
     note(dynsel_submission_unwrap(&submission, &done));
     note(dynsel_submission_release(&submission));
     note(dynsel_submission_poll(&submission));
+    note(dynsel_cancel(&submission));
     note(dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
     note(dynsel_wait_group(dynsel_get_backend_submission_group(&dynsel_inline_backend)));
     note(dynsel_wait_group_for(dynsel_get_submission_group(&policy.policy), 1));

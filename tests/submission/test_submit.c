@@ -105,9 +105,11 @@ static void poll_of_direct_work_collects_nothing(void **state)
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
     assert_status(DYNSEL_OK, dynsel_submission_poll(&submission));
     assert_status(DYNSEL_OK, dynsel_submission_poll(&submission));
+    assert_status(DYNSEL_E_BUSY, dynsel_cancel(&submission));
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
     assert_status(DYNSEL_E_STALE, dynsel_submission_poll(&submission));
     assert_error_says("dynsel_submission_poll");
+    assert_status(DYNSEL_E_STALE, dynsel_cancel(&submission));
     assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_with_details, NULL),
                                            &submission));
     assert_status(DYNSEL_OK, dynsel_submission_poll(&submission)); /* however it ended */

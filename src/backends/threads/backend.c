@@ -103,6 +103,12 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
                               "CONFIG_DYNSEL_THREADS_QUEUE")});
 }
 
+static bool cancel(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    return dynsel_worker_take_back(work->own, work);
+}
+
 DYNSEL_ASSERT_REPORTS(DYNSEL_THREADS_REPORTS, DYNSEL_NEEDS_OF_POLICIES);
 
 static const dynsel_backend_ops ops = {
@@ -119,6 +125,7 @@ static const dynsel_backend_ops ops = {
     .attach = attach,
     .detach = detach,
     .start = start,
+    .cancel = cancel,
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     .in_order = true,
 #endif

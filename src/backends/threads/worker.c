@@ -75,6 +75,27 @@ bool dynsel_worker_give(dynsel_worker *worker, dynsel_work *work)
     return fits;
 }
 
+bool dynsel_worker_take_back(dynsel_worker *worker, const dynsel_work *work)
+{
+    (void)pthread_mutex_lock(&worker->lock);
+    uint32_t ahead = 0;
+    while (ahead < worker->waiting &&
+           worker->queue[(worker->oldest + ahead) % CONFIG_DYNSEL_THREADS_QUEUE] != work) {
+        ahead++;
+    }
+    const bool found = ahead < worker->waiting;
+    if (found) {
+        worker->waiting--;
+        for (uint32_t i = ahead; i < worker->waiting; i++) {
+            const uint32_t place = worker->oldest + i;
+            worker->queue[place % CONFIG_DYNSEL_THREADS_QUEUE] =
+                worker->queue[(place + 1) % CONFIG_DYNSEL_THREADS_QUEUE];
+        }
+    }
+    (void)pthread_mutex_unlock(&worker->lock);
+    return found;
+}
+
 /* The program's signals are for its own threads: a worker inherits that all are blocked. */
 static int create(dynsel_worker *worker)
 {

@@ -31,4 +31,7 @@ void dynsel_worker_stop(dynsel_worker *worker);
 /* Gives it work, from any thread. False: the queue is full. */
 bool dynsel_worker_give(dynsel_worker *worker, dynsel_work *work);
 
+/* Takes back work that the thread has not taken yet. False: it has. */
+bool dynsel_worker_take_back(dynsel_worker *worker, const dynsel_work *work);
+
 #endif
