@@ -74,5 +74,5 @@ bool dynsel_selects(const dynsel_request *request)
     const dynsel_policy_ops *ops = request->policy->ops;
     const bool own = ops->try_submit != NULL ||
                      (ops->submit != NULL && request->options->deadline_ns == DYNSEL_WAIT_FOREVER);
-    return request->selection != NULL || (ops->try_select != NULL && !own);
+    return ops->try_select != NULL && !own;
 }

@@ -38,56 +38,64 @@ static inline bool goes_on(const dynsel_work *work)
 #endif
 }
 
-/* From the choice on. slot: NULL where nothing outlives the call; else work and chosen are its. */
-static dynsel_status choose_and_start(const dynsel_request *request, dynsel_slot *slot,
-                                      dynsel_work *work, dynsel_selection *chosen,
-                                      dynsel_submission *submission)
-{
-    const dynsel_status status = dynsel_start(request, work, chosen);
-    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        if (slot != NULL) {
-            dynsel_slot_unclaim(slot);
-        }
-        return status;
-    }
-    const bool over = slot == NULL || !goes_on(work);
-    if (over) {
-        dynsel_finish(request->policy, chosen, work->error.status, dynsel_direct_time(work));
-    }
-    if (slot != NULL) {
-        dynsel_in_flight_publish(slot, over, request->options->awaits, submission);
-        return DYNSEL_OK;
-    }
-    const dynsel_kept_error error =
-        work->error.status != DYNSEL_OK ? work->error : (dynsel_kept_error){.status = DYNSEL_OK};
-    dynsel_handle_publish_result(submission, chosen, &work->done, &error);
-    return DYNSEL_OK;
-}
-
+/* Nothing outlives the call: the work lies on the stack. Without a handle only a failure has a
+ * result, which is the group's. */
 DYNSEL_ASIDE static dynsel_status place_on_stack(const dynsel_request *request,
                                                  dynsel_submission *submission)
 {
+    static const dynsel_kept_error none = {.status = DYNSEL_OK};
     dynsel_work work;
     work.token = 0;
     dynsel_selection chosen;
-    return choose_and_start(request, NULL, &work, &chosen, submission);
+    const dynsel_status status = dynsel_start(request, &work, &chosen);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        return status;
+    }
+    const bool failed = work.error.status != DYNSEL_OK;
+    dynsel_finish(request->policy, &chosen, work.error.status, dynsel_direct_time(&work));
+    if (submission != NULL || failed) {
+        dynsel_handle_publish_result(submission, &chosen, &work.done, failed ? &work.error : &none);
+    }
+    return DYNSEL_OK;
+}
+
+DYNSEL_ASIDE static dynsel_status place_in_slot(const dynsel_request *request,
+                                                dynsel_submission *submission)
+{
+    dynsel_slot *slot = NULL;
+    dynsel_status status = dynsel_in_flight_claim(request, &slot);
+    if (!DYNSEL_LIKELY(slot != NULL)) {
+        return status;
+    }
+    status = dynsel_start(request, &slot->work, &slot->selection);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        dynsel_slot_unclaim(slot);
+        return status;
+    }
+    const bool over = !goes_on(&slot->work);
+    if (over) {
+        dynsel_finish(request->policy, &slot->selection, slot->work.error.status,
+                      dynsel_direct_time(&slot->work));
+    }
+    dynsel_in_flight_publish(slot, over, request->options->awaits, submission);
+    return DYNSEL_OK;
+}
+
+/* From the choice on, which the policy makes or the program has made. */
+static inline dynsel_status place_chosen(const dynsel_request *request,
+                                         dynsel_submission *submission)
+{
+    return dynsel_policy_outlives(request->policy) ? place_in_slot(request, submission)
+                                                   : place_on_stack(request, submission);
 }
 
 DYNSEL_ASIDE static dynsel_status place(const dynsel_request *request,
                                         dynsel_submission *submission)
 {
-    if (!DYNSEL_LIKELY(!dynsel_policy_has_custom_submit(request->policy) ||
-                       dynsel_selects(request))) {
-        return dynsel_custom_submit(request, submission);
-    }
-    if (!dynsel_policy_outlives(request->policy)) {
-        return place_on_stack(request, submission);
-    }
-    dynsel_slot *slot = NULL;
-    const dynsel_status status = dynsel_in_flight_claim(request, &slot);
-    return DYNSEL_LIKELY(slot != NULL)
-               ? choose_and_start(request, slot, &slot->work, &slot->selection, submission)
-               : status;
+    return DYNSEL_LIKELY(!dynsel_policy_has_custom_submit(request->policy) ||
+                         dynsel_selects(request))
+               ? place_chosen(request, submission)
+               : dynsel_custom_submit(request, submission);
 }
 
 #if !CONFIG_DYNSEL_OPTIMIZE_SIZE
@@ -232,7 +240,7 @@ static dynsel_status submit_selection(const dynsel_submit_options *options,
     if (!DYNSEL_LIKELY(dynsel_arguments_are_valid(selection->policy, task))) {
         return refuse(selection->policy, options);
     }
-    status = place(&request, submission);
+    status = place_chosen(&request, submission);
     if (status == DYNSEL_OK) {
         selection->policy = NULL;
     }
