@@ -4,7 +4,7 @@
  * work is kept for who waits for the group.
  *
  * Work in a queue ends in two steps: slot.c counts it as soon as its end is seen, and queue.c tells
- * the policy in the order of the queue.
+ * the policy in the order of the queue. Work that needs no place in a queue ends in one.
  */
 #ifndef DYNSEL_SUBMISSION_FINISH_H
 #define DYNSEL_SUBMISSION_FINISH_H

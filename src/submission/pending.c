@@ -153,20 +153,10 @@ void dynsel_pending_put_back(dynsel_slot *slot)
     tell_progress_thread();
 }
 
-/* Ends work that needs no queue. started: the resource has run it. */
-static void end(dynsel_slot *slot, bool started)
+static void end(dynsel_slot *slot, bool ran)
 {
     const bool counted = slot->counted;
-    dynsel_slot_begin_end(slot);
-    dynsel_pending_operations->ended(slot);
-    if (started) {
-        dynsel_finish(slot->selection.policy, &slot->selection, slot->work.error.status,
-                      dynsel_direct_time(&slot->work));
-    } else {
-        dynsel_tell_end(&slot->selection, slot->work.error.status, 0);
-    }
-    dynsel_slot_end(slot);
-    dynsel_pending_moved(slot);
+    dynsel_queue_end_outside(slot, ran);
     leave_pending(counted);
 }
 

@@ -52,6 +52,10 @@ void dynsel_queue_reap_all(void);
 void dynsel_queue_reap_after_others(dynsel_queue *queue);
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Ends work in STARTING that has no event, and frees its slot if nobody needs it. ran: the resource
+ * has run it. */
+void dynsel_queue_end_outside(dynsel_slot *slot, bool ran);
+
 /* Ends started, untimed work without appending it, if the queue is empty and the work is complete.
  * False: nothing changed. */
 bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot);

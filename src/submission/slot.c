@@ -445,7 +445,7 @@ static uint32_t synchronized_flags(dynsel_slot *slot, uint32_t word, uint32_t fl
     return flags;
 }
 
-bool dynsel_slot_end_polled(dynsel_slot *slot, uint32_t flags)
+bool dynsel_slot_end(dynsel_slot *slot, uint32_t flags)
 {
     bool to_tell = slot->work.error.status != DYNSEL_OK;
     uint32_t word = 0;
@@ -467,13 +467,6 @@ void dynsel_slot_free(dynsel_slot *slot)
 {
     release_event(slot);
     make_free(slot, dynsel_word_load_relaxed(&slot->word));
-}
-
-void dynsel_slot_end(dynsel_slot *slot)
-{
-    if (dynsel_slot_end_polled(slot, 0)) {
-        dynsel_slot_free(slot);
-    }
 }
 
 #endif

@@ -279,14 +279,13 @@ void dynsel_slot_finish_if_marked(dynsel_slot *slot);
 /* Whether it is running, and polling it now would not find it finished; completes nothing. */
 bool dynsel_slot_goes_on(dynsel_slot *slot);
 
-/* For who has a slot in STARTING and writes its result: to COMPLETING and then to FINISHED, or
- * freed where nobody needs it. */
+/* From STARTING to COMPLETING, for the thread that writes the result: no end can be marked any
+ * more. */
 void dynsel_slot_begin_end(dynsel_slot *slot);
-void dynsel_slot_end(dynsel_slot *slot);
 
-/* For work whose event was polled: from STARTING at once. flags: DYNSEL_SLOT_POLLED or 0. True:
- * nobody needs the slot, which is the caller's alone until dynsel_slot_free(). */
-bool dynsel_slot_end_polled(dynsel_slot *slot, uint32_t flags);
+/* From STARTING or COMPLETING to FINISHED. flags: DYNSEL_SLOT_POLLED or 0. True: nobody needs the
+ * slot, which is the caller's alone until dynsel_slot_free(). */
+bool dynsel_slot_end(dynsel_slot *slot, uint32_t flags);
 void dynsel_slot_free(dynsel_slot *slot);
 
 #endif
