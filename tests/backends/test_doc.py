@@ -17,7 +17,7 @@ class Doc(unittest.TestCase):
         tested = re.findall(r"/\* ---- \w[^-]* ---- \*/\n(.*?)/\* ---- until here ---- \*/", TEST, re.S)
         self.assertEqual(shown, tested)
 
-    def test_its_links_lead_somewhere(self):
+    def test_each_link_has_target(self):
         for target in re.findall(r"\]\(([^)]+)\)", DOC):
             with self.subTest(target):
                 self.assertTrue((TOP / "doc" / target).exists())

@@ -79,7 +79,7 @@ class Case(unittest.TestCase):
 class Golden(Case):
     """tables/<table>/<target>[+<target>...][-<aspect left out>...].golden"""
 
-    def test_headers(self):
+    def test_generated_header_equals_golden_file(self):
         paths = sorted(TABLES.glob("*/*.golden"))
         self.assertGreater(len(paths), 12)
         for path in paths:
@@ -91,7 +91,7 @@ class Golden(Case):
                 arguments += ["--aspects", listed] if listed.exists() else []
                 self.assertEqual(self.header(*arguments), path.read_text(encoding="utf-8"))
 
-    def test_the_examples_of_seed_003(self):
+    def test_examples_of_specification_give_documented_sets(self):
         """Said in its words, apart from the golden headers."""
         entries = yaml.safe_load((TABLES / "seed.yaml").read_text(encoding="utf-8"))
         dg1 = self.header(TABLES / "seed.yaml", "intel_gpu_dg1")
@@ -145,7 +145,7 @@ class Random(Case):
             macros |= {f"__DYNSEL_ANY_DEVICE_HAS_{a}__" for a in somewhere}
         return macros, everywhere, somewhere
 
-    def test_tables(self):
+    def test_random_tables_give_sets_of_second_computation(self):
         seed = int(os.environ.get("DYNSEL_SEED", random.SystemRandom().randrange(2**32)))
         print(f"DYNSEL_SEED={seed}", flush=True)
         dice = random.Random(seed)
@@ -173,7 +173,7 @@ class Random(Case):
         return defined, {a: (every, some)
                          for a, every, some in re.findall(r'^"(\w+)" +([01]) +([01])$', said, re.MULTILINE)}
 
-    def test_sets_are_those_of_the_definition(self):
+    def test_random_promises_give_sets_of_definition(self):
         """Every choice of up to two targets over two aspects, written out."""
         a, b, both, none = frozenset("a"), frozenset("b"), frozenset("ab"), frozenset()
         for promises, every, some in (
@@ -239,12 +239,12 @@ class Compilers(Case):
                          f" dynsel_any_device_has({aspect});\n    return both;\n}}")
         return "\n".join(lines) + "\n"
 
-    def test_every_aspect(self):
+    def test_traits_of_every_aspect_work_in_each_language(self):
         for name, (_, _, assertion) in self.languages.items():
             with self.subTest(name):
                 self.good(name, "#include <dynsel/aspect_traits.h>\n" + self.questions(assertion))
 
-    def test_the_front_of_opencl_programs(self):
+    def test_opencl_prelude_compiles_and_defines_traits(self):
         """Standing alone in front of a program, whose lines keep their numbers."""
         if "OpenCL C" not in self.languages:
             self.skipTest("there is no clang")
@@ -272,7 +272,7 @@ class Compilers(Case):
         self.assertEqual(status, 0, said)
         return subprocess.run([self.folder / "prelude"], check=True, capture_output=True, text=True).stdout
 
-    def test_names_that_are_no_aspect(self):
+    def test_unknown_aspect_does_not_compile(self):
         """Neither in #if, also behind a condition that decides already, nor in C."""
         for trait in ("dynsel_all_devices_have", "dynsel_any_device_has"):
             for text in (f"#if {trait}(fp61)\n#endif\ntypedef int x;\n",
@@ -285,7 +285,7 @@ class Compilers(Case):
                         self.assertNotEqual(status, 0)
                         self.assertIn("DYNSEL_NO_SUCH_ASPECT_fp61", said)
 
-    def test_names_that_are_no_aspect_where_any_is_there(self):
+    def test_unknown_aspect_beside_open_target_does_not_compile(self):
         self.write_headers(TABLES / "seed.yaml", "spir64")
         for name in self.languages:
             for text in ("#if dynsel_any_device_has(fp61)\n#endif\ntypedef int x;\n",
@@ -294,7 +294,7 @@ class Compilers(Case):
                 self.assertNotEqual(status, 0)
                 self.assertIn("DYNSEL_NO_SUCH_ASPECT_fp61", said)
 
-    def test_aspects_that_were_left_out(self):
+    def test_excluded_aspect_does_not_compile(self):
         self.write_headers(TABLES / "seed.yaml", "intel_gpu_dg1", "spir64", without=["fp16", "cpu"])
         for name in self.languages:
             self.good(name, "#include <dynsel/aspect_traits.h>\nenum { x = dynsel_any_device_has(gpu) };\n")
@@ -305,13 +305,13 @@ class Compilers(Case):
                     self.assertNotEqual(status, 0)
                     self.assertIn(f"DYNSEL_NO_SUCH_ASPECT_{aspect}", said)
 
-    def test_macros_of_the_user_with_the_names_of_aspects(self):
+    def test_user_macro_with_name_of_aspect_changes_no_trait(self):
         own = "".join(f"#define {name} {content}\n" for name, content in zip(NAMES, ["7", "", "(", "no such"] * 99))
         for name, (_, _, assertion) in self.languages.items():
             with self.subTest(name):
                 self.good(name, own + "#include <dynsel/aspect_traits.h>\n" + self.questions(assertion))
 
-    def test_bits(self):
+    def test_aspect_bits_are_distinct(self):
         """DYNSEL_ASPECT_BIT() takes the names of the list and no others."""
         options = "".join(f"#define CONFIG_DYNSEL_ASPECT_{name.upper()} {int(name != 'fp16')}\n" for name in NAMES)
         support.write(self.folder / "dynsel/autoconf.h", "#define CONFIG_DYNSEL_ASPECTS 1\n" + options)

@@ -64,7 +64,7 @@ class Case(unittest.TestCase):
 class Words(Case):
     """What is wrong on the command line ends with status 2 and builds nothing."""
 
-    def test_mistakes(self):
+    def test_wrong_command_line_names_remedy(self):
         for arguments, message in (
                 (["BORAD=x"], "no variable named 'BORAD'; did you mean BOARD? (there are: "),
                 (["BOARD=natve"], "no board named 'natve'; did you mean native? (there are: native)"),
@@ -132,7 +132,7 @@ class Words(Case):
             self.assertIn(text, said)
         self.assertLess(len(said.splitlines()), 50)
 
-    def test_why_and_diffconfig_answer(self):
+    def test_why_and_diffconfig_print_values(self):
         said = self.good("why=max_resources", "CONF=minimal")
         self.assertIn("DYNSEL_MAX_RESOURCES = 16   in native+minimal", said)
         said = self.good("diffconfig", "A=native", "B=native+minimal")
@@ -237,7 +237,7 @@ class Building(Case):
         self.good("-c", "CONF=clang,debug")
         self.assertFalse((self.top / "build/native+clang+debug").exists())
 
-    def test_install_and_pkg_config(self):
+    def test_install_writes_usable_pkg_config_file(self):
         root = self.top / "build/root"
         self.good("install", f"DESTDIR={root}", "PREFIX=/opt/d", "CONF=minimal")
         for name in ("lib/libdynsel.a", "lib/pkgconfig/dynsel.pc", "include/dynsel/one.h",

@@ -24,7 +24,7 @@ class Case(unittest.TestCase):
 
 
 class Values(Case):
-    def test_defaults_and_types(self):
+    def test_empty_fragment_gives_typed_defaults(self):
         config = self.load()
         self.assertIs(config["DYNSEL_CACHE"], False)
         self.assertIs(config["DYNSEL_COLOUR_RED"], True)
@@ -32,7 +32,7 @@ class Values(Case):
         self.assertEqual(config["DYNSEL_GREETING"], "hello")
         self.assertIsNone(config["DYNSEL_CACHE_LINES"])
 
-    def test_every_form_of_a_right_line(self):
+    def test_every_valid_line_form_is_accepted(self):
         config = self.load("radio", f='# a comment\n\nCONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_CACHE_LINES=64\n'
                            'CONFIG_DYNSEL_MASK=0xfF\nCONFIG_DYNSEL_GREETING="a \\"b\\" \\\\ c"\n'
                            "# CONFIG_DYNSEL_RADIO is not set\n")
@@ -42,15 +42,15 @@ class Values(Case):
         self.assertFalse(config["DYNSEL_RADIO"])
         self.assertEqual(config.notes, [])
 
-    def test_order_inside_a_file_does_not_matter(self):
+    def test_line_order_in_file_changes_no_value(self):
         config = self.load(f="CONFIG_DYNSEL_CACHE_LINES=5\nCONFIG_DYNSEL_CACHE=y\n")
         self.assertEqual(config["DYNSEL_CACHE_LINES"], 5)
 
-    def test_a_default_that_nobody_set_follows_its_feature(self):
+    def test_unset_default_follows_its_feature(self):
         self.assertEqual(self.load(a="CONFIG_DYNSEL_CACHE=n\n", b="CONFIG_DYNSEL_CACHE=y\n")
                          ["DYNSEL_CACHE_LINES"], 8)
 
-    def test_an_unknown_name_in_an_sconscript_is_a_mistake(self):
+    def test_unknown_name_in_sconscript_is_error(self):
         with self.assertRaisesRegex(UserMistake, "no option named DYNSEL_CASH; did you mean DYNSEL_CACHE"):
             self.load()["DYNSEL_CASH"]
 
@@ -61,7 +61,7 @@ class Mistakes(Case):
     def expect(self, text, *messages, board="plain"):
         self.assertEqual(self.mistakes(board, f=text), [f"configs/f.conf:{m}" for m in messages])
 
-    def test_unmet_dependencies_are_spelled_out(self):
+    def test_unmet_dependency_error_names_conditions(self):
         self.expect("CONFIG_DYNSEL_RADIO=y\n",
                     "1: CONFIG_DYNSEL_RADIO=y did not take effect (is n):"
                     " DYNSEL_HAS_RADIO is n, DYNSEL_CACHE is n")
@@ -69,19 +69,19 @@ class Mistakes(Case):
                     "2: CONFIG_DYNSEL_CACHE_LINES=9 did not take effect (is without a value):"
                     " DYNSEL_CACHE is n (configs/f.conf:1)")
 
-    def test_unknown_name(self):
+    def test_unknown_option_error_names_nearest(self):
         self.expect("CONFIG_DYNSEL_CASHE=y\n",
                     "1: no option named CONFIG_DYNSEL_CASHE; did you mean CONFIG_DYNSEL_CACHE?")
         self.expect("CONFIG_CACHE_LINES=1\n",
                     "1: no option named CONFIG_CACHE_LINES; did you mean CONFIG_DYNSEL_CACHE_LINES?")
 
-    def test_out_of_range(self):
+    def test_number_out_of_range_error_names_range(self):
         self.expect("CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_CACHE_LINES=65\n",
                     "2: CONFIG_DYNSEL_CACHE_LINES=65 is out of range; 1 to 64 is allowed")
         self.expect("CONFIG_DYNSEL_MASK=0x100\n",
                     "1: CONFIG_DYNSEL_MASK=0x100 is out of range; 0x0 to 0xff is allowed")
 
-    def test_wrong_type(self):
+    def test_value_of_wrong_type_error_names_form(self):
         is_int = "CONFIG_DYNSEL_CACHE_LINES is an int; write a decimal number without quotes or leading zero"
         for value in ("abc", '"5"', "05", "+5", "1_0", "0x5", "5.0", "y"):
             self.expect(f"CONFIG_DYNSEL_CACHE_LINES={value}\n",
@@ -97,7 +97,7 @@ class Mistakes(Case):
                     "1: CONFIG_DYNSEL_MASK=12: CONFIG_DYNSEL_MASK is a hex number;"
                     " write it as 0x1f, without quotes")
 
-    def test_numbers_that_are_too_long(self):
+    def test_too_long_number_is_refused(self):
         """Python itself refuses to read one of more than 4300 digits."""
         for option, number in (("DYNSEL_CACHE_LINES", "9" * 5000), ("DYNSEL_CACHE_LINES", "-" + "9" * 5000),
                                ("DYNSEL_CACHE_LINES", "9" * 19), ("DYNSEL_MASK", "0x" + "f" * 5000)):
@@ -109,7 +109,7 @@ class Mistakes(Case):
         for old, new in (("default 8", "default " + "8" * 5000), ("range 1 64", "range 1 " + "6" * 5000)):
             self.assertIn("CACHE_LINES", self.mistakes(kconfig=support.KCONFIG.replace(old, new))[0])
 
-    def test_grammar(self):
+    def test_malformed_line_error_names_correct_form(self):
         around = "; write NAME=value without blanks"
         self.expect("CONFIG_DYNSEL_CACHE = y\n", f"1: blank around '=' in 'CONFIG_DYNSEL_CACHE = y'{around}")
         self.expect("CONFIG_DYNSEL_CACHE= y\n", f"1: blank around the value in 'CONFIG_DYNSEL_CACHE= y'{around}")
@@ -136,12 +136,12 @@ class Mistakes(Case):
             self.expect(comment + "\n", f"1: {comment!r} is neither a comment nor an assignment;"
                         " write CONFIG_NAME=n, or begin the comment with another word")
 
-    def test_twice_in_one_file(self):
+    def test_second_assignment_in_file_is_refused(self):
         self.expect("CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_CACHE=y\n",
                     "2: CONFIG_DYNSEL_CACHE is set a second time in this file (first in line 1);"
                     " delete one of the two")
 
-    def test_choice(self):
+    def test_wrong_choice_assignment_error_names_members(self):
         self.expect("CONFIG_DYNSEL_COLOUR_RED=y\nCONFIG_DYNSEL_COLOUR_BLUE=y\n",
                     "2: CONFIG_DYNSEL_COLOUR_BLUE=y but line 1 already chose CONFIG_DYNSEL_COLOUR_RED"
                     " of the same choice DYNSEL_COLOUR; delete one of the two")
@@ -152,12 +152,12 @@ class Mistakes(Case):
         self.expect("CONFIG_DYNSEL_COLOUR_RADIO=y\n",
                     "1: CONFIG_DYNSEL_COLOUR_RADIO=y did not take effect (is n): DYNSEL_RADIO is n")
 
-    def test_symbol_without_prompt(self):
+    def test_assignment_to_option_without_prompt_is_refused(self):
         self.expect("CONFIG_DYNSEL_HAS_RADIO=y\n",
                     "1: CONFIG_DYNSEL_HAS_RADIO has no prompt: it follows from other options and"
                     " cannot be set; delete the line")
 
-    def test_all_mistakes_of_all_files_in_one_run(self):
+    def test_mistakes_in_several_files_are_reported_together(self):
         lines = self.mistakes("plain", board__plain="CONFIG_DYNSEL_MASK=300\n",
                               a="CONFIG_DYNSEL_RADIO=y\nCONFIG_NONE=y\n", b="x = y\n")
         self.assertEqual([line.split(": ")[0] for line in lines],
@@ -166,7 +166,7 @@ class Mistakes(Case):
 
 
 class Layers(Case):
-    def test_a_later_layer_overrides_with_a_note(self):
+    def test_later_layer_overrides_with_note(self):
         config = self.load(a="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_COLOUR_RED=y\n",
                            b="CONFIG_DYNSEL_CACHE=n\nCONFIG_DYNSEL_COLOUR_BLUE=y\n")
         self.assertFalse(config["DYNSEL_CACHE"])
@@ -177,12 +177,12 @@ class Layers(Case):
             "configs/a.conf:2: CONFIG_DYNSEL_COLOUR_RED=y is overridden by configs/b.conf:2"
             " (CONFIG_DYNSEL_COLOUR_BLUE=y)"])
 
-    def test_a_size_lost_with_its_feature_is_a_note(self):
+    def test_number_lost_with_its_feature_is_noted(self):
         config = self.load(a="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_CACHE_LINES=9\n", b="CONFIG_DYNSEL_CACHE=n\n")
         self.assertIn("configs/a.conf:2: CONFIG_DYNSEL_CACHE_LINES=9 did not take effect (is without a"
                       " value): DYNSEL_CACHE is n (configs/b.conf:1)", config.notes)
 
-    def test_a_feature_lost_through_a_later_layer_must_be_taken_back(self):
+    def test_feature_lost_through_later_layer_is_error(self):
         lines = self.mistakes("radio", a="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_RADIO=y\n",
                               b="CONFIG_DYNSEL_CACHE=n\n")
         self.assertEqual(lines, [
@@ -196,22 +196,22 @@ class Layers(Case):
 class KconfigItself(Case):
     """What Kconfiglib warns about, or cannot read, stops the build too."""
 
-    def test_select_past_a_dependency(self):
+    def test_select_past_dependency_is_error(self):
         lines = self.mistakes(kconfig=support.KCONFIG + "config DYNSEL_BAD\n\tdef_bool y\n\tselect DYNSEL_RADIO\n")
         self.assertEqual(len(lines), 1)
         self.assertIn("DYNSEL_RADIO", lines[0])
         self.assertIn("has direct dependencies", lines[0])
 
-    def test_undefined_symbol_in_an_expression(self):
+    def test_undefined_symbol_in_expression_is_error(self):
         lines = self.mistakes(kconfig=support.KCONFIG + "config DYNSEL_BAD\n\tbool\n\tdepends on DYNSEL_TYPO\n")
         self.assertIn("undefined symbol DYNSEL_TYPO", lines[0])
 
-    def test_syntax(self):
+    def test_kconfig_syntax_error_names_line(self):
         self.assertIn("Kconfig:", self.mistakes(kconfig=support.KCONFIG + "konfig X\n")[0])
 
 
 class Names(Case):
-    def test_board_and_fragment(self):
+    def test_unknown_board_or_fragment_error_names_nearest(self):
         top = support.menu_tree(debug="")
         self.addCleanup(shutil.rmtree, top)
         for arguments, message in (
@@ -228,7 +228,7 @@ class Names(Case):
         names = [v.name for v in variants.chosen(top, {"VARIANTS": "plain,radio+debug plain"})]
         self.assertEqual(names, ["plain", "radio+debug"])
 
-    def test_settings_without_a_file(self):
+    def test_setting_in_variant_name_takes_effect(self):
         top = support.menu_tree(debug="")
         self.addCleanup(shutil.rmtree, top)
         for arguments in ({"BOARD": "plain", "CONF": "debug~CACHE=y~CACHE_LINES=3"},
@@ -238,7 +238,7 @@ class Names(Case):
             config = configs.load(top, variant.board, variant.layers(top), variant.name)
             self.assertEqual(config["DYNSEL_CACHE_LINES"], 3)
 
-    def test_matrix(self):
+    def test_matrix_flips_each_option_once(self):
         top = support.menu_tree(board__radio="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_RADIO=y\n")
         self.addCleanup(shutil.rmtree, top)
         flipped, notes = matrix.flipped(top, variants.Variant("radio"))
@@ -246,7 +246,7 @@ class Names(Case):
         self.assertEqual([v.name for v in flipped], ["radio~CACHE=n~RADIO=n", "radio~RADIO=n",
                                                     "radio~COLOUR_BLUE=y", "radio~COLOUR_RADIO=y"])
 
-    def test_why(self):
+    def test_why_prints_origin_and_conditions(self):
         config = self.load("radio", f="CONFIG_DYNSEL_CACHE_LINES=9\nCONFIG_DYNSEL_CACHE=y\n")
         for name in ("cache_lines", "DYNSEL_CACHE_LINES", "CONFIG_DYNSEL_CACHE_LINES"):
             lines = explain.why(config, name)
@@ -258,7 +258,7 @@ class Names(Case):
         with self.assertRaisesRegex(UserMistake, "no option named CASHE; did you mean DYNSEL_CACHE"):
             explain.why(config, "CASHE")
 
-    def test_diff(self):
+    def test_diffconfig_prints_changed_values(self):
         lines = explain.diff(self.load("plain"), self.load("plain", f="CONFIG_DYNSEL_CACHE=y\n"))
         self.assertEqual(lines, ["DYNSEL_CACHE        n               -> y",
                                  "DYNSEL_CACHE_LINES  without a value -> 8"])

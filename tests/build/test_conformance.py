@@ -55,7 +55,7 @@ def declared(file):
 
 
 class Conformance(unittest.TestCase):
-    def test_every_row_has_a_test_or_says_why_not(self):
+    def test_each_row_names_test_or_reason(self):
         self.assertGreater(len(rows()), 100)
         for heading, cells in rows():
             with self.subTest(heading, row=cells[0]):
@@ -65,7 +65,7 @@ class Conformance(unittest.TestCase):
                 self.assertNotEqual(has_test, cells[1].startswith(WITHOUT))
                 self.assertTrue(has_test or cells[2] == "-")
 
-    def test_every_test_exists_and_runs(self):
+    def test_each_named_test_exists_and_runs(self):
         for heading, cells in rows():
             for file, test in named_tests(cells[2]):
                 with self.subTest(heading, row=cells[0], test=test):
@@ -73,20 +73,20 @@ class Conformance(unittest.TestCase):
                     self.assertTrue(runs(file, test), f"{file} has no test {test}")
                     self.assertTrue(declared(file), f"tests/SConscript has no {file}")
 
-    def test_every_name_of_the_library_exists(self):
+    def test_each_named_function_exists(self):
         for name, call in sorted(set(re.findall(r"\b((?:dynsel|DYNSEL)_\w+)(\(?)", DOC))):
             with self.subTest(name):
                 pattern = rf"\b{name}\(" if call else rf"\b{name}\b"
                 self.assertRegex(HEADERS, pattern)
 
-    def test_every_option_exists(self):
+    def test_each_named_option_exists(self):
         kconfig = "\n".join(p.read_text(encoding="utf-8") for p in TOP.rglob("Kconfig*")
                             if p.is_file() and "build" not in p.relative_to(TOP).parts)
         for name in sorted(set(re.findall(r"CONFIG_(DYNSEL_\w+)", DOC))):
             with self.subTest(name):
                 self.assertRegex(kconfig, rf"config {name}\n")
 
-    def test_its_links_lead_somewhere(self):
+    def test_each_link_has_target(self):
         for target in re.findall(r"\]\(([^)]+)\)", DOC):
             with self.subTest(target):
                 self.assertTrue((TOP / "doc" / target).exists())

@@ -25,7 +25,7 @@ def file(name, lines, branches):
 
 
 class Table(unittest.TestCase):
-    def test_folders_are_summed_and_only_all_of_them_is_100(self):
+    def test_table_sums_folders_and_rounds_down(self):
         rows = coverage.table([file("src/core/a.c", (999, 1000), (1, 2)), file("src/core/b.c", (1000, 1000), (2, 2)),
                                file("src/port/c.c", (5, 5), (0, 0))])
         self.assertEqual([row.split() for row in rows[1:]],

@@ -49,7 +49,7 @@ RENEWED = (TEXT.replace("`gcc 1.2.3`", "`gcc 12.2.0`").replace("| 1 | 2 | 3 |", 
 
 
 class Text(unittest.TestCase):
-    def test_only_figures_change_and_the_largest_option_is_first(self):
+    def test_renewed_text_changes_figures_only_and_sorts_options(self):
         self.assertEqual(footprint.renewed(TEXT, FIGURES, {"gcc": "12.2.0"}), RENEWED)
         self.assertEqual(footprint.renewed(RENEWED, FIGURES, {"gcc": "12.2.0"}), RENEWED)
 

@@ -71,27 +71,27 @@ class Project(unittest.TestCase):
                       "-ldynsel", *libraries, *LIBRARIES, "-o", "outside")
         self.works("outside")
 
-    def test_pkg_config(self):
+    def test_pkg_config_gives_working_flags(self):
         self.run_here(CC, "-std=c11", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", *SYSTEM,
                       *self.pkg_config("--cflags"), "-c", "main.c")
         self.run_here(CC, "-std=c11", *SYSTEM, *BOARD, "main.o", *self.pkg_config("--cflags", "--libs"),
                       *LIBRARIES, "-o", "outside")
         self.works("outside")
 
-    def test_pkg_config_knows_the_variant(self):
+    def test_pkg_config_names_variant(self):
         first = (ROOT / "include/dynsel/autoconf.h").read_text(encoding="utf-8").splitlines()[0]
         self.assertIn(f" for the variant {self.pkg_config('--variable=variant')[0]}; ", first)
         hashed = self.pkg_config("--variable=configuration")[0]
         self.assertIn(f"#define DYNSEL_CONFIG_TAG {hashed}\n",
                       (ROOT / "include/dynsel/autoconf.h").read_text(encoding="utf-8"))
 
-    def test_cmake(self):
+    def test_cmake_project_builds_and_runs(self):
         said = self.cmake()
         self.assertIn("-- dynsel 0.1.0 for board ", said)
         self.run_here("cmake", "--build", "made")
         self.works("made/outside")
 
-    def test_cmake_versions(self):
+    def test_cmake_refuses_incompatible_version(self):
         """Which requests are answered, as version 0.1.7 would."""
         for wanted, answered in (("0.1.7", True), ("0.1", True), ("0.1.3", True), ("0", True),
                                  ("0.1.8", False), ("0.2", False), ("1", False), ("0.0.9", False)):
@@ -99,7 +99,7 @@ class Project(unittest.TestCase):
                 said = self.asks_version(f"set(PACKAGE_FIND_VERSION {wanted})")
                 self.assertEqual(said, f"0.1.7 {str(answered).upper()} \n")
 
-    def test_cmake_for_another_machine(self):
+    def test_cmake_refuses_other_pointer_width(self):
         said = self.asks_version("set(PACKAGE_FIND_VERSION 0.1.7)\nset(CMAKE_SIZEOF_VOID_P 2)")
         self.assertRegex(said, r"^0\.1\.7 \(variant .*: pointers of [48] bytes\) TRUE TRUE\n$")
 
@@ -130,7 +130,7 @@ endif()
                              *(f"-D{name}={';'.join(words)}" for name, words in lists.items()),
                              CMAKE_GENERATOR="Unix Makefiles")
 
-    def test_all_headers_are_there(self):
+    def test_all_public_headers_are_installed(self):
         top = TOP / "include/dynsel"
         wanted = {p.name for p in top.iterdir() if p.suffix in (".h", ".def")} | set(GENERATED)
         self.assertEqual({p.name for p in (ROOT / "include/dynsel").iterdir()}, wanted)

@@ -35,34 +35,34 @@ class Layers(unittest.TestCase):
                          "src/data/b.c:2 names groups/a.h, and src/groups stands above src/data: move what both"
                          " need below them, or let groups fill in a table that data declares")
 
-    def test_policy_that_includes_a_backend_fails(self):
+    def test_policy_that_includes_backend_fails(self):
         for one, other in (("policies", "backends"), ("backends", "policies")):
             self.assertIn(f"src/{one}/b.c:1 names {other}/a.h, and src/{other} stands beside src/{one}",
                           self.one({f"{other}/a.h": "", f"{one}/b.c": f'#include "{other}/a.h"\n'}))
 
-    def test_call_upward_without_an_include_fails(self):
+    def test_call_upward_without_include_fails(self):
         said = self.one({"groups/a.c": CALLED, "base/b.c": "#include <dynsel/x.h>\n\n" + CALLS})
         self.assertTrue(said.startswith("src/base/b.c:5 names dynsel_called(), of src/groups/a.c, and"), said)
 
-    def test_call_from_an_inline_function_fails(self):
+    def test_call_upward_from_inline_function_fails(self):
         self.assertIn("src/base/b.h:3 names dynsel_called()",
                       self.one({"groups/a.c": CALLED, "base/b.h": "static inline " + CALLS}))
 
-    def test_function_as_an_operation_fails(self):
+    def test_upper_function_as_operation_fails(self):
         self.assertIn("src/base/b.c:2 names dynsel_called()", self.one(
             {"groups/a.c": CALLED, "base/b.c": "static const struct ops ops = {\n    .call = dynsel_called};\n"}))
 
-    def test_table_of_a_higher_room_is_clean(self):
+    def test_table_of_upper_layer_is_clean(self):
         self.assertEqual(self.findings({"groups/a.c": "const int dynsel_table[] = {1};\n",
                                         "base/b.c": "int dynsel_read(void)\n{\n    return dynsel_table[0];\n}\n"}), [])
 
-    def test_name_that_is_not_code_is_clean(self):
+    def test_name_in_comment_or_string_is_clean(self):
         self.assertEqual(self.findings({
             "groups/a.c": CALLED, "base/b.h": "void dynsel_called(void);\n",
             "base/b.c": "/* {\n dynsel_called()\n}\n */\n#define X(y) \\\n    int y(void) { \\\n        return 0; \\\n    }\n"
                         'const char *dynsel_b(void)\n{\n    return "dynsel_called()"; // dynsel_called()\n}\n'}), [])
 
-    def test_static_function_of_the_same_name_is_clean(self):
+    def test_static_function_with_same_name_is_clean(self):
         self.assertEqual(self.findings({"groups/a.c": "static " + CALLED, "base/b.c": CALLS}), [])
 
     def test_circle_of_includes_fails(self):
@@ -72,27 +72,27 @@ class Layers(unittest.TestCase):
                          " src/base/b.c:1 names base/c.h; src/base/c.h:2 names base/a.h): move what they share into a"
                          " file below them, or make them one file")
 
-    def test_circle_of_an_include_and_a_call_fails(self):
+    def test_circle_of_include_and_call_fails(self):
         self.assertIn("a circle: base/a -> base/b -> base/a",
                       self.one({"base/a.c": '#include "base/b.h"\n' + CALLED, "base/b.h": "", "base/b.c": CALLS}))
 
-    def test_call_that_no_configuration_compiles_is_clean(self):
+    def test_call_in_no_configuration_is_clean(self):
         sources = {"base/a.c": '#include "base/b.h"\n' + CALLED, "base/b.h": "", "base/b.c": CALLS}
         script = 'Import("component")\ncomponent("a", ["a.c"], when=["DYNSEL_X"])\ncomponent("b", ["b.c"], when=[%s])\n'
         self.assertEqual(self.findings({**sources, "base/SConscript": script % '"!DYNSEL_X"'}), [])
         self.assertIn("a circle", self.one({**sources, "base/SConscript": script % '"!DYNSEL_Y"'}))
 
-    def test_room_that_is_not_listed_fails(self):
+    def test_unlisted_layer_fails(self):
         self.assertEqual(self.one({"attic/a.c": ""}),
                          "src/attic/a.c: src/attic is none of the layers: site_scons/dynsel_build/layers.py lists them")
 
-    def test_exception_stands_while_it_is_needed(self):
+    def test_needed_exception_is_clean(self):
         upward = {"groups/a.h": "", "data/b.c": '#include "groups/a.h"\n'}
         circle = {"base/a.h": '#include "base/b.h"\n', "base/b.h": '#include "base/a.h"\n'}
         self.assertEqual(self.findings(upward, [("data/b", "groups/a")]), [])
         self.assertEqual(self.findings(circle, [("base/a", "base/b")]), [])
 
-    def test_exception_that_is_gone_fails(self):
+    def test_unneeded_exception_fails(self):
         clean = {"base/a.h": "", "groups/b.c": '#include "base/a.h"\n'}
         for one in (("groups/b", "base/a"), ("data/b", "groups/a")):
             self.assertEqual(self.one(clean, [one]), f"site_scons/dynsel_build/layers.py: the exception {one[0]} ->"

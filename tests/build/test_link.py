@@ -83,7 +83,7 @@ class Link(unittest.TestCase):
         return kept[0]
 
     @unittest.skipUnless(has("BACKEND_OPENCL") and has("COMMAND_GROUPS"), "no command groups on OpenCL")
-    def test_command_groups_are_left_out(self):
+    def test_program_without_command_groups_links_none(self):
         self.assertFalse(self.keeps(PROGRAM))
         for call in CALLS:
             self.assertTrue(self.keeps(GROUPS % call), call)

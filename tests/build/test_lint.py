@@ -23,7 +23,7 @@ class Lint(unittest.TestCase):
         finally:
             variants.DEFAULT_BOARD = default
 
-    def test_clean_removes_outputs(self):
+    def test_clean_tree_has_no_findings(self):
         self.assertEqual(self.findings(), [])
 
     def test_unknown_option_in_source_is_found(self):

@@ -75,7 +75,7 @@ class Building(unittest.TestCase):
         self.assertEqual(status, 2, said)
         self.assertIn("rr.c:4", said)
 
-    def test_mistakes(self):
+    def test_wrong_random_arguments_are_refused(self):
         for arguments, message in (
                 (["matrix", "RANDOM=many"], "RANDOM=many: write a number"),
                 (["matrix", "RANDOM=" + "9" * 5000], "write a number of at most 18 digits"),

@@ -87,7 +87,7 @@ class Growth(unittest.TestCase):
         self.assertEqual(size.past_limits(rows, {"flash": 9}, size.Before({"a.o": {"text": 6, "rodata": 2}})),
                          ["flash is 10 bytes, 1 past the limit of 9: grew a.o by 2"])
 
-    def test_table(self):
+    def test_table_sums_objects_and_takes_largest_frame(self):
         text = size.table("v", [self.row("a.o", text=7, frame=3), self.row("b.o", frame=9)], {"text": 9})
         self.assertEqual(text.splitlines()[-3].split(), ["total", "7", "0", "0", "0", "9"])
         self.assertEqual(text.splitlines()[-2].split(), ["limit", "9", "-", "-", "-", "-"])
@@ -243,7 +243,7 @@ class Stack(unittest.TestCase):
         self.assertEqual(len(said), 1, said)
         self.assertIn("each() calls through the pointer 'next'", said[0])
 
-    def test_past_the_limit(self):
+    def test_exceeded_stack_limit_names_function_and_growth(self):
         graph = self.graph(use=USE, tables=TABLES)
         worst = graph.public()["each"].bytes
         said = size.past_limits([], {"stack": worst}, size.Before(), graph)
@@ -289,7 +289,7 @@ class Linked(unittest.TestCase):
         self.assertGreater(sizes["flash"], 200)
         self.assertLess(sizes["flash"], 400)
 
-    def test_past_the_limit(self):
+    def test_exceeded_linked_limit_names_objects(self):
         row = size.Row("a.o", {**dict.fromkeys(size.COLUMNS, 0), "text": 70})
         before = size.Before({"a.o": {"text": 50}})
         kept = {"toy": {"flash": 60, "ram": 9}}

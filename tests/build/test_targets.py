@@ -65,28 +65,28 @@ def mistakes(text, aspects=tuple(ASPECTS)):
 
 
 class Table(unittest.TestCase):
-    def test_a_good_entry(self):
+    def test_valid_entry_is_read(self):
         (target,) = targets.read("t.yaml", GOOD.encode(), ASPECTS, BACKENDS)
         self.assertEqual(target, targets.Target(
             "good", 1, "a good one", "made up", ({"backend": "opencl", "type": "gpu"}, {}), ("opencl",),
             ("fp64", "gpu"), False, (8, 16)))
         self.assertEqual(target.symbol, "DYNSEL_TARGET_GOOD")
 
-    def test_other_ways_to_write_the_same(self):
+    def test_equivalent_yaml_gives_same_entry(self):
         text = ('"good":\n  "text": "a\n    good one"\n  source: \'made up\'\n  recognize: [{backend: opencl,'
                 " type: gpu}, {}]\n  added_by:\n  - opencl\n  aspects: [\n    fp64, # double\n    'gpu']\n"
                 "  may_support_other_aspects: false\n  sub_group_sizes: [8,\n    16]\n")
         one, other = (targets.read("t.yaml", t.encode(), ASPECTS, BACKENDS) for t in (GOOD, text))
         self.assertEqual(one, other)
 
-    def test_upper_and_lower_case_in_recognize(self):
+    def test_case_in_recognize_is_ignored_for_known_words(self):
         """As dynsel_target_recognizes() compares."""
         one, other = (targets.read("t.yaml", t.encode(), ASPECTS, BACKENDS) for t in (
             GOOD, GOOD.replace("opencl, type: gpu", "OpenCL, type: GPU")))
         self.assertEqual(one, other)
         self.assertTrue(other[0].may_be_of("opencl"))
 
-    def test_backends_of_users(self):
+    def test_custom_backend_name_is_accepted_unless_similar(self):
         for name in ("manual", "openvx", "cuda", "Tensor-Unit", "my opencl", "in"):
             (target,) = targets.read("t.yaml", GOOD.replace("backend: opencl", f"backend: {name}").encode(),
                                      ASPECTS, BACKENDS)
@@ -105,7 +105,7 @@ class Table(unittest.TestCase):
             self.assertIn(part, found[0])
         self.assertNotIn("\n", found[0])
 
-    def test_numbers_that_are_too_long(self):
+    def test_too_long_number_is_refused(self):
         """Nor does the version of YAML become one, whichever loader reads it."""
         for number in ("9" * 5000, "-" + "9" * 5000):
             self.one_mistake("[8, 16]", f"[8, {number}]", 10, "is not a size; write whole numbers from 1 to 99999")
@@ -124,7 +124,7 @@ class Table(unittest.TestCase):
         import yaml
         return types.SimpleNamespace(**{name: getattr(yaml, name) for name in dir(yaml) if name != "CSafeLoader"})
 
-    def test_promises_that_no_device_keeps(self):
+    def test_impossible_promise_is_refused(self):
         for old, new, line, *parts in (
                 ("[fp64, gpu]", "[fp64, gpu, cpu]", 8, "aspects: no device that {backend: opencl, type: gpu} recognizes"
                  " has cpu; delete it, or that way"),
@@ -142,7 +142,7 @@ class Table(unittest.TestCase):
         self.assertEqual(mistakes(GOOD.replace("backend: opencl, type: gpu", "backend: mine, type: cpu")
                                   .replace("false", "true")), [])  # who knows what those have
 
-    def test_what_the_list_says_of_promises(self):
+    def test_promise_against_aspect_list_is_refused(self):
         """aspects.def knows what the host has, and what no OpenCL device has."""
         listed = aspect_list.read("a.def", (support.TOP / aspect_list.PATH).read_bytes())
         for way, aspect, possible in (("{backend: inline}", "fp64", True), ("{backend: inline}", "fp16", False),
@@ -159,11 +159,11 @@ class Table(unittest.TestCase):
             self.assertEqual(found, [] if possible else [
                 f"t.yaml:7: target good: aspects: no device that {way} recognizes has {aspect}; delete it, or that way"])
 
-    def test_who_adds_it_is_recognized(self):
+    def test_added_by_unrecognized_backend_is_refused(self):
         self.one_mistake("    - {}\n  added_by: [opencl]", "  added_by: [opencl, inline]", 6,
                          "added_by: inline adds it, and no way in `recognize` fits its devices; add {backend: inline}")
 
-    def test_hosts_need_a_target(self):
+    def test_host_backend_without_target_is_refused(self):
         """Nobody chooses one for them in the menu."""
         found = targets.read("t.yaml", TABLE.encode(), ["host", "host_debuggable", "fp64", "usm_system_allocations"],
                              ["inline", "opencl", "threads"])
@@ -175,7 +175,7 @@ class Table(unittest.TestCase):
             " `added_by` of target unknown" for backend in ("inline", "threads")])
         self.assertIsNone(targets.check_hosts("t.yaml", found[1:], ["opencl"]))
 
-    def test_each_field_is_needed(self):
+    def test_missing_field_error_names_field(self):
         for number, field in ((2, "text"), (3, "source"), (7, "added_by"), (8, "aspects"),
                               (9, "may_support_other_aspects"), (10, "sub_group_sizes")):
             line = GOOD.splitlines(keepends=True)[number - 1]
@@ -183,7 +183,7 @@ class Table(unittest.TestCase):
         self.one_mistake("  recognize:\n    - {backend: opencl, type: gpu}\n    - {}\n", "", 1,
                          "target good has no recognize")
 
-    def test_mistakes(self):
+    def test_wrong_field_error_names_line_and_remedy(self):
         for change in (
                 ("  text:", "  txet:", 2, "field 'txet' is not known; did you mean text?"),
                 ("a good one", "", 2, "text is empty"), ("a good one", '" "', 2, "text is empty"),
@@ -240,15 +240,15 @@ class Table(unittest.TestCase):
             with self.subTest(change):
                 self.one_mistake(*change)
 
-    def test_an_empty_list_of_ways(self):
+    def test_empty_recognize_is_refused(self):
         self.one_mistake("\n    - {backend: opencl, type: gpu}\n    - {}\n", " []\n", 4, "recognize is empty")
 
-    def test_entries_that_are_none(self):
+    def test_entry_of_other_kind_is_refused(self):
         for text in ("good:\n", "good: 5\n", "good: [text, source]\n"):
             (line,) = mistakes(text)
             self.assertTrue(line.startswith("t.yaml:1: target good: an entry is a mapping of fields, not a"), line)
 
-    def test_whole_tables(self):
+    def test_malformed_table_is_refused(self):
         for text, line in (("", 1), ("# nothing\n", 1), ("{}\n", 1), ("---\n", 1)):
             self.assertEqual(mistakes(text), [f"t.yaml:{line}: the table is empty; add an entry for a target"])
         self.assertIn("t.yaml:1: a table is a mapping of target names", mistakes("- good\n")[0])
@@ -263,14 +263,14 @@ class Table(unittest.TestCase):
                          ["t.yaml:11: the character U+0007 may not stand in it; delete it"])
         self.assertIn("t.yaml:2: not YAML", mistakes(GOOD.replace("good:\n", "good:" + "[" * 20000 + "\n"))[0])
 
-    def test_nesting_too_deep_is_one_line(self):
+    def test_too_deep_nesting_gives_one_line(self):
         """Deep enough, and reading it would need more stack than there is."""
         for depth in (50, 200000):
             text = GOOD.replace("[8, 16]", "[" * depth + "]" * depth)
             self.assertEqual(mistakes(text), ["t.yaml:10: lists and mappings are 50 deep; a table needs no more than 4"])
         self.one_mistake("[8, 16]", "[" * 40 + "]" * 40, 10, "a list is not a size")
 
-    def test_odd_words_in_messages(self):
+    def test_long_or_unprintable_words_are_shortened_in_messages(self):
         """One line for each mistake, whatever the table has in it."""
         text = GOOD.replace("good:", '"go\\nod\\u202e":').replace("text:", '"te\\nxt":').replace(
             "[fp64", '["f\\np"').replace("false", "x" * 500)
@@ -280,14 +280,14 @@ class Table(unittest.TestCase):
             self.assertTrue(line.isprintable(), line)
             self.assertLess(len(line), 300)
 
-    def test_all_mistakes_come_at_once(self):
+    def test_all_mistakes_are_reported_together(self):
         text = (GOOD.replace("fp64", "fp61").replace("false", "maybe")
                 + GOOD.replace("good:", "Bad-name:").replace("  source: made up\n", "")
                 + GOOD.replace("[8, 16]", "[]").replace("  text", "  test"))
         self.assertEqual([line.split(": ")[0] for line in mistakes(text)],
                          [f"t.yaml:{n}" for n in (8, 9, 11, 11, 20)])
 
-    def test_texts_that_other_languages_would_read_otherwise(self):
+    def test_special_characters_are_escaped_in_generated_text(self):
         """In the menu, $(...) and quotes; in C, quotes, backslashes, trigraphs and other letters."""
         text = GOOD.replace("a good one", "'$(shell,rm) \"x\" \\ y'").replace(
             "type: gpu", 'name: "ä\\"\\\\??/"')
@@ -302,7 +302,7 @@ class Documentation(unittest.TestCase):
 
     TEXT = (support.TOP / "doc/aspects.md").read_text(encoding="utf-8")
 
-    def test_its_entry_and_its_mistakes(self):
+    def test_documented_entry_and_errors_hold(self):
         entry = re.search(r"```yaml\n(.*?)```", self.TEXT, re.DOTALL).group(1)
         listed = aspect_list.read("a", (support.TOP / aspect_list.PATH).read_bytes())
         names = [aspect.name for aspect in listed]
@@ -314,14 +314,14 @@ class Documentation(unittest.TestCase):
         for line in caught.exception.lines:
             self.assertIn(f"    {line}\n", self.TEXT)
 
-    def test_its_links_and_options(self):
+    def test_documented_links_and_options_exist(self):
         for link in re.findall(r"\]\(([^)]+)\)", self.TEXT):
             self.assertTrue((support.TOP / "doc" / link).exists(), link)
         table = (support.TOP / targets.PATH).read_text(encoding="utf-8")
         for name in re.findall(r"TARGET_([A-Z0-9_]+)", self.TEXT):
             self.assertIn(f"\n{name.lower()}:\n", table)
 
-    def test_its_command_of_the_generator(self):
+    def test_documented_generator_command_runs(self):
         (command,) = re.findall(r"    (tools/dynsel-aspects boards\S+ .*?) +#", self.TEXT)
         done = subprocess.run([sys.executable, *command.split()], cwd=support.TOP, text=True,
                               capture_output=True, check=False)
@@ -336,12 +336,12 @@ class List(unittest.TestCase):
             '#if CONFIG_DYNSEL_ASPECT_FP16\nDYNSEL_ASPECT(fp16, "half "\n   "\\"floats\\"", 1, NO)\n#endif\n'
             "#undef DYNSEL_ASPECT\n")
 
-    def test_a_good_list(self):
+    def test_valid_list_is_read(self):
         self.assertEqual(aspect_list.read("a.def", self.GOOD.encode()),
                          [aspect_list.Aspect("cpu", "a /* CPU", 3, False, 'TYPE(X) || Y(")")'),
                           aspect_list.Aspect("fp16", 'half "floats"', 7, True, "NO")])
 
-    def test_mistakes(self):
+    def test_wrong_list_error_names_line_and_remedy(self):
         for old, new, line, part in (
                 ("DYNSEL_ASPECT(cpu", "DYNSEL_ASPECT(gpu", 3, "stands in CONFIG_DYNSEL_ASPECT_CPU; its own option"
                  " is CONFIG_DYNSEL_ASPECT_GPU"),
@@ -376,19 +376,19 @@ class List(unittest.TestCase):
                 self.assertIn(part, caught.exception.lines[0])
                 self.assertEqual(len(caught.exception.lines), 1, caught.exception.lines)
 
-    def test_a_mistake_in_each_option(self):
+    def test_mistakes_in_several_options_are_reported_together(self):
         """What is wrong in one option is told once, and does not keep those of the others away."""
         text = self.GOOD.replace("0,\n", "2,\n").replace("NO)\n", 'NO)\n)\nx\ny\n').replace("fp16,", "fp61,")
         with self.assertRaises(UserMistake) as caught:
             aspect_list.read("a.def", text.encode())
         self.assertEqual([line.split(": ")[0] for line in caught.exception.lines], ["a.def:3", "a.def:7"])
 
-    def test_an_option_that_does_not_end(self):
+    def test_option_without_endif_is_refused(self):
         with self.assertRaises(UserMistake) as caught:
             aspect_list.read("a.def", self.GOOD.split("NO)")[0].encode() + b"NO)\n")
         self.assertEqual(caught.exception.lines, ["a.def:6: this #if has no #endif"])
 
-    def test_lists_that_are_none(self):
+    def test_list_of_other_kind_is_refused(self):
         for data in (b"", b"#undef DYNSEL_ASPECT\n", b"/* \xff */"):
             with self.assertRaisesRegex(UserMistake, r"a\.def:1: "):
                 aspect_list.read("a.def", data)
@@ -407,27 +407,27 @@ class Tool(unittest.TestCase):
                               capture_output=True, check=False, env={**os.environ, **environment})
         return done.returncode, done.stdout, done.stderr
 
-    def test_a_header(self):
+    def test_tool_writes_header(self):
         status, out, err = self.run_tool("t.yaml", "good")
         self.assertEqual((status, err), (0, ""))
         self.assertIn("#define __DYNSEL_ALL_DEVICES_HAVE_fp64__ 1\n", out)
         self.assertEqual(self.run_tool("t.yaml", "good", "-o", "h.h"), (0, "", ""))
         self.assertEqual((self.folder / "h.h").read_text(encoding="utf-8"), out)
 
-    def test_a_target_without_an_entry_is_worth_a_note(self):
+    def test_target_without_entry_is_noted(self):
         status, out, err = self.run_tool("t.yaml", "goood")
         self.assertEqual(status, 0)
         self.assertIn("#define __DYNSEL_ANY_DEVICE_HAS_ANY_ASPECT__ 1\n", out)
         self.assertEqual(err, "note: t.yaml has no entry for goood: it promises nothing, and any aspect may be"
                               " there; did you mean good?\n")
 
-    def test_listing_and_help(self):
+    def test_list_and_help_are_printed(self):
         self.assertEqual(self.run_tool("--list", "t.yaml"), (0, "good  a good one\n", ""))
         status, out, err = self.run_tool("--help")
         self.assertEqual((status, err), (0, ""))
         self.assertIn("Exit status: 0 if", out)
 
-    def test_mistakes(self):
+    def test_wrong_arguments_give_status_2(self):
         write(self.folder / "bad.yaml", GOOD.replace("fp64", "fp61").replace("[8, 16]", "[16, 8]"))
         for arguments, said in (
                 ([], "no table is named"), (["t.yaml"], "no target is named; t.yaml has good"),
@@ -449,7 +449,7 @@ class Tool(unittest.TestCase):
                 self.assertTrue(err.startswith("dynsel-aspects: " + said), err)
                 self.assertEqual(err.count("\n"), 2 if "bad.yaml" in arguments else 1, err)
 
-    def test_an_output_that_is_an_input(self):
+    def test_output_onto_input_is_refused(self):
         """By the same name, through links, of each input; nothing is written then."""
         write(self.folder / "a.def", (support.TOP / aspect_list.PATH).read_text(encoding="utf-8"))
         os.symlink("t.yaml", self.folder / "soft")
@@ -465,12 +465,12 @@ class Tool(unittest.TestCase):
         self.assertEqual({path: path.read_bytes() for path in self.folder.iterdir()}, before)
         self.assertEqual(self.run_tool("t.yaml", "good", "-o", "fresh.h"), (0, "", ""))
 
-    def test_output_that_cannot_be_written(self):
+    def test_unwritable_output_gives_status_1(self):
         status, out, err = self.run_tool("t.yaml", "good", "-o", "none/h.h")
         self.assertEqual((status, out), (1, ""))
         self.assertEqual(err, "dynsel-aspects: none/h.h: cannot be written: No such file or directory\n")
 
-    def test_without_the_yaml_module(self):
+    def test_missing_yaml_module_error_names_package(self):
         write(self.folder / "modules/yaml.py", "raise ImportError('gone')\n")
         status, _, err = self.run_tool("t.yaml", "good", PYTHONPATH=str(self.folder / "modules"))
         self.assertEqual(status, 2)
@@ -518,7 +518,7 @@ class Build(unittest.TestCase):
     def made(self, name, variant="native"):
         return (self.top / "build" / variant / "gen" / name).read_text(encoding="utf-8")
 
-    def test_mistakes_come_before_anything_is_compiled(self):
+    def test_wrong_table_fails_before_compiling(self):
         self.add(GOOD.replace("good:", "bad:").replace("fp64", "fp61") + GOOD.replace("good:", "unknown:"))
         first = self.table.count("\n") + 1
         for arguments in ((), ("test", "CONF=debug"), ("why=MAX_RESOURCES",), ("kconfig-lint",)):
@@ -530,7 +530,7 @@ class Build(unittest.TestCase):
             self.assertIn(f"dynsel: boards/targets.yaml:{first + 10}: target unknown is there already", lines[1])
         self.assertFalse(list((self.top / "build").glob("native+debug")))
 
-    def test_files_that_are_not_there(self):
+    def test_missing_file_is_named(self):
         for name in ("boards/targets.yaml", "include/dynsel/aspects.def"):
             path = self.top / name
             path.rename(self.top / "aside")
@@ -538,12 +538,12 @@ class Build(unittest.TestCase):
             (self.top / "aside").rename(path)
             self.assertEqual(said, f"dynsel: {name}: cannot be read: No such file or directory\n")
 
-    def test_a_list_that_is_wrong(self):
+    def test_wrong_list_fails_build(self):
         self.change("CONFIG_DYNSEL_ASPECT_FP16", "CONFIG_DYNSEL_ASPECT_FP61", "include/dynsel/aspects.def")
         self.assertRegex(self.bad(), r"\Adynsel: include/dynsel/aspects.def:\d+: aspect fp16 stands in"
                                      r" CONFIG_DYNSEL_ASPECT_FP61; its own option is CONFIG_DYNSEL_ASPECT_FP16\n\Z")
 
-    def test_an_entry_is_all_that_a_target_needs(self):
+    def test_new_entry_adds_target_to_build(self):
         self.add(GOOD.replace("[opencl]", "[]"))
         said = self.good("why=TARGET_GOOD")
         self.assertIn("DYNSEL_TARGET_GOOD = n   in native\n", said)
@@ -562,7 +562,7 @@ class Build(unittest.TestCase):
         _, said = scons(self.top, "kconfig-lint")
         self.assertNotIn("TARGET_GOOD", said)
 
-    def test_a_target_comes_with_its_backend(self):
+    def test_backend_adds_its_target(self):
         self.add(GOOD)
         self.assertIn("DYNSEL_TARGET_GOOD = y   in native\n", self.good("why=TARGET_GOOD"))
         self.assertIn("DYNSEL_TARGET_GOOD = n   in native+minimal\n", self.good("why=TARGET_GOOD", "CONF=minimal"))
@@ -570,14 +570,14 @@ class Build(unittest.TestCase):
         self.addCleanup((self.top / "configs/sets.conf").unlink)
         self.assertIn("CONFIG_DYNSEL_TARGET_GOOD has no prompt", self.bad("CONF=sets"))
 
-    def test_a_comment_rebuilds_nothing(self):
+    def test_comment_in_table_rebuilds_nothing(self):
         self.good()
         before = snapshot(self.top, "build/native")
         self.change("# The device targets:", "# One more line.\n# The device targets:")
         self.good()
         self.assertEqual(snapshot(self.top, "build/native"), before)
 
-    def test_a_changed_table_rebuilds_what_depends_on_it(self):
+    def test_changed_table_rebuilds_dependents_only(self):
         write(self.top / "configs/closed.conf", "CONFIG_DYNSEL_TARGET_UNKNOWN=n\nCONFIG_DYNSEL_BACKEND_OPENCL=n\n")
         self.addCleanup((self.top / "configs/closed.conf").unlink)
         self.good("CONF=closed")
@@ -590,7 +590,7 @@ class Build(unittest.TestCase):
         now = [line for line in self.made("dynsel/autoconf.h", "native+closed").splitlines() if "_TAG " in line]
         self.assertNotEqual(tag, now)  # so that headers and archive of different sets do not link
 
-    def test_a_target_that_is_not_chosen_changes_no_tag(self):
+    def test_unchosen_target_changes_no_tag(self):
         self.good()
         tag = [line for line in self.made("dynsel/autoconf.h").splitlines() if "_TAG " in line]
         self.add(GOOD.replace("added_by: [opencl]", "added_by: []"))
@@ -598,7 +598,7 @@ class Build(unittest.TestCase):
         self.assertIn("TARGET_GOOD 0", self.made("dynsel/autoconf.h"))
         self.assertEqual(tag, [line for line in self.made("dynsel/autoconf.h").splitlines() if "_TAG " in line])
 
-    def test_a_left_out_aspect_does_not_compile(self):
+    def test_excluded_aspect_does_not_compile(self):
         said = self.bad("CONF=~ASPECT_FP64=n")
         self.assertIn("DYNSEL_NO_SUCH_ASPECT_fp64", said)
         variant = "native~ASPECT_HOST_DEBUGGABLE=n"
@@ -607,7 +607,7 @@ class Build(unittest.TestCase):
                      "dynsel/aspect_names.h", "dynsel/aspect_sets.h"):
             self.assertNotIn("host_debuggable", self.made(name, variant))
 
-    def test_without_a_target(self):
+    def test_configuration_without_target_is_refused(self):
         self.change("CONFIG_DYNSEL_TARGET_UNKNOWN=y\n", "", "boards/native/defconfig")
         self.assertEqual(self.bad(), "dynsel: boards/native/defconfig:1: the OpenCL backend is in the build, and no"
                          " chosen target recognizes an OpenCL device, so each would be refused; set"
@@ -618,7 +618,7 @@ class Build(unittest.TestCase):
         self.assertEqual(self.bad("CONF=none"), "dynsel: configs/none.conf:1: no device target is chosen; set"
                          " CONFIG_DYNSEL_TARGET_UNKNOWN=y\n")
 
-    def test_the_matrix_leaves_out_what_cannot_be(self):
+    def test_matrix_excludes_impossible_configurations(self):
         flipped, notes = matrix.flipped(self.top, variants.Variant("native"))
         self.assertEqual(len(notes), 1)
         self.assertIn("the matrix leaves out DYNSEL_TARGET_UNKNOWN the other way round: ", notes[0])

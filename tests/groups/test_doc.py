@@ -45,7 +45,7 @@ class Doc(unittest.TestCase):
                 self.assertIsNotNone(entry)
                 self.assertRegex(entry.group(1), rf"default {default}$|default {default}\n")
 
-    def test_its_links_lead_somewhere(self):
+    def test_each_link_has_target(self):
         for target in re.findall(r"\]\(([^)]+)\)", DOC):
             with self.subTest(target):
                 self.assertTrue((TOP / "doc" / target).exists())

@@ -32,7 +32,7 @@ class Readme(unittest.TestCase):
         example = (TOP / "examples/first/first.c").read_text(encoding="utf-8").split("\n", 1)[1]
         self.assertEqual(program, example)
 
-    def test_its_links_lead_somewhere(self):
+    def test_each_link_has_target(self):
         for target in re.findall(r"\]\(([^)]+)\)", README):
             with self.subTest(target):
                 self.assertTrue((TOP / target).exists())
