@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads include/dynsel/aspects.def, the only list of the device aspects.
+"""Reads include/dynsel/aspects.def, the list of the device aspects.
 
-The reader is strict: each aspect stands alone inside its own option, so that what it finds is what
-the compiler finds.
+The reader demands that each aspect stands alone inside its own option, so that it finds the same aspects as
+the compiler.
 """
 
 import re
@@ -21,7 +21,7 @@ _ENTRY = re.compile(r'DYNSEL_ASPECT\(\s*(\w+)\s*,\s*((?:"(?:[^"\\\n]|\\["\\])*"\
                     re.DOTALL)
 _LEFT_OVER = re.compile(r'["\\#]|/[/*]')  # in an entry without its strings and comments
 _PIECE = re.compile(r'"((?:[^"\\]|\\["\\])*)"')
-_FORM = 'DYNSEL_ASPECT(name, "text", 0 or 1, how OpenCL finds out)'
+_FORM = 'DYNSEL_ASPECT(name, "text", 0 or 1, how to query OpenCL)'
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Aspect:
 def read(path, data):
     """All aspects of a list, in its order, or UserMistake.
 
-    It has one mistake of each option, and ends with the first line that is not where it belongs: what
-    follows such a line says nothing.
+    It reports one error in each option, and stops at the first misplaced line, because the lines after it
+    cannot be judged.
     """
     text, mistake = utf8.decode(path, data)
     if mistake:
@@ -59,7 +59,7 @@ def read(path, data):
 
 
 def _without_comments(text):
-    """Comments become empty lines, so that the numbers of lines stay."""
+    """Replaces comments with empty lines, so that line numbers do not change."""
     def keep(match):
         found = match.group()
         return found if found.startswith('"') else "\n" * found.count("\n")
@@ -68,7 +68,7 @@ def _without_comments(text):
 
 
 def _is_whole(entry):
-    """Whether all parentheses are closed; those in strings do not count."""
+    """Whether all parentheses outside of strings are closed."""
     bare = re.sub(_STRING, "", entry)
     return bare.count("(") == bare.count(")")
 
@@ -85,20 +85,20 @@ def _is_one(entry):
 
 
 class _Reader:
-    """Takes one line after the other."""
+    """Parses line by line."""
 
     def __init__(self, path):
         self.path, self.aspects, self.mistakes = path, [], []
         self._option, self._opened, self._entry, self._begun = None, 0, "", 0
         self._found, self._ended = 0, False
-        self._skips = False  # the rest of an option, behind a mistake in it
-        self._lost = False  # behind a line that is not where it belongs
+        self._skips = False  # the rest of an option, after an error in it
+        self._lost = False  # after a misplaced line
 
     def take(self, number, line):
         if not line or self._lost:
             return
         if self._ended:
-            self._lose(number, f"{line!r} stands behind the #undef, which ends the list")
+            self._lose(number, f"{line!r} stands after the #undef, which ends the list; move it up")
         elif line.startswith("#"):
             self._directive(number, line)
         elif self._option is None:
@@ -114,11 +114,11 @@ class _Reader:
         if self._lost:
             return
         if self._option is not None:
-            self._wrong(self._opened, "this #if has no #endif")
+            self._wrong(self._opened, "this #if has no #endif; add it")
         elif not self._ended:
             self._wrong(1, "the list does not end in #undef DYNSEL_ASPECT; add it")
         if not self.aspects and not self.mistakes:
-            self._wrong(1, f"there is no aspect in it; an entry is {_FORM}")
+            self._wrong(1, f"the list has no aspect; write {_FORM}")
 
     def _directive(self, number, line):
         begin = _BEGIN.fullmatch(line)
@@ -135,9 +135,9 @@ class _Reader:
 
     def _close(self, number):
         if self._entry:
-            self._wrong(self._begun, f"an unfinished entry; write {_FORM}")
+            self._wrong(self._begun, f"an incomplete entry; write {_FORM}")
         elif self._found == 0:
-            self._wrong(number, "no aspect stands in this option; delete the #if, or add the aspect")
+            self._wrong(number, "this option has no aspect; delete the #if, or add the aspect")
         self._option, self._entry = None, ""
 
     def _finish_entry(self):
@@ -145,7 +145,7 @@ class _Reader:
         match = _ENTRY.fullmatch(entry) if _is_one(entry) else None
         self._found += 1
         if not match:
-            self._skip(f"{entry.split(chr(10))[0]!r} is no entry; write {_FORM}")
+            self._skip(f"{entry.split(chr(10))[0]!r} is not an entry; write {_FORM}")
             return
         name = match.group(1)
         text = "".join(re.sub(r"\\(.)", r"\1", piece) for piece in _PIECE.findall(match.group(2)))
@@ -156,22 +156,22 @@ class _Reader:
             self.aspects.append(Aspect(name, text, self._begun, match.group(3) == "1", match.group(4).strip()))
 
     def _trouble(self, name, text):
-        """Why there can be no aspect of this name here, or None."""
+        """The error in an aspect of this name, or None."""
         if not _NAME.fullmatch(name):
-            return (f"{name!r} is not a name for an aspect; lower case letters, digits and _ make one,"
+            return (f"{name!r} is not a name for an aspect; use lower case letters, digits and _,"
                     " a letter first")
         earlier = [a.line for a in self.aspects if a.name == name]
         if earlier:
-            return f"aspect {name} is in the list already, in line {earlier[0]}; delete one of the two"
+            return f"aspect {name} is already listed in line {earlier[0]}; delete one of the two"
         if name.upper() != self._option:
             return (f"aspect {name} stands in CONFIG_DYNSEL_ASPECT_{self._option}; its own option is"
                     f" CONFIG_DYNSEL_ASPECT_{name.upper()}")
         if self._found > 1:
             return f"aspect {name} is the second in this option; give it an #if of its own"
         if not text.strip():
-            return f"the text of aspect {name} is empty; write one clause that says what it means"
+            return f"the text of aspect {name} is empty; write one clause that explains it"
         if not text.isprintable():
-            return f"the text of aspect {name} has characters in it that cannot be printed; delete them"
+            return f"the text of aspect {name} has unprintable characters; delete them"
         return None
 
     def _skip(self, what):

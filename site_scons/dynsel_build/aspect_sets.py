@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two sets of seed 003: what all devices have, and what any device has. Nothing else is in here.
+"""The two sets of aspects: those of all devices, and those of any device.
 
-For a target t, all_of(t) is what every device of it has, and any_of(t) is what some device of it may
+For a target t, all_of(t) are the aspects of each of its devices, and any_of(t) those that some device may
 have. The first set is the intersection of all all_of(t), the second the union of all any_of(t).
 """
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Promise:
-    """What is known of a target: `aspects` of each of its devices, and whether some may have more.
+    """The promise of a target: `aspects` of each of its devices, and whether some may have more.
 
-    A target that nothing is known of is Promise(): it promises nothing, and anything may be there.
+    A target without an entry is Promise(): it promises nothing, and its devices may have any aspect.
     """
 
     aspects: frozenset = frozenset()
@@ -24,7 +24,7 @@ class Sets:
     """In the order of the list of aspects.
 
     any_aspect: the second set is the set of all aspects; `any_devices` is empty then, because one
-    macro says it for all of them, known and unknown.
+    macro stands for all of them, known and unknown.
     """
 
     all_devices: tuple

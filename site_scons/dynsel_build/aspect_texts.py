@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The texts that are made from aspects and targets: headers, C for the library, parts of the menu."""
+"""Generates texts from aspects and targets: headers, C for the library, parts of the menu."""
 
 import textwrap
 
@@ -7,13 +7,13 @@ from . import opencl_texts
 from .grammar import quote
 
 WIDTH = 96
-QUERY_BYTES = 60  # measured on x86-64: what an aspect adds to the code of the OpenCL backend
+QUERY_BYTES = 60  # of code in the OpenCL backend for an aspect, measured on x86-64
 
 
 # Headers
 
 def names_header(aspects):
-    """<dynsel/aspect_names.h>: which names are an aspect, and that a macro that is not there is 0."""
+    """<dynsel/aspect_names.h>: the names of aspects, and 0 for each macro that is not defined."""
     lines = [f"#define DYNSEL_ASPECT_COUNT {len(aspects)}"]
     for name in aspects:
         lines += [_known(name), _zero(_all(name)), _zero(_any(name))]
@@ -21,7 +21,7 @@ def names_header(aspects):
 
 
 def sets_header(sets, names):
-    """<dynsel/aspect_sets.h>: the macros of seed 003 for the targets with these names."""
+    """<dynsel/aspect_sets.h>: the macros of the two sets for the targets with these names."""
     about = textwrap.fill(f"Generated for the device targets {', '.join(names)}.", WIDTH,
                           subsequent_indent="   ", break_on_hyphens=False)
     return _header("DYNSEL_ASPECT_SETS_H", about, _macros(sets))
@@ -56,9 +56,9 @@ def _zero(macro):
 
 
 def opencl_prelude(aspects, sets, traits):
-    """C string literals of the same macros, for the front of OpenCL programs.
+    """C string literals of the same macros, to prepend to OpenCL programs.
 
-    traits: the text of <dynsel/aspect_traits.h>. A zero that nothing can ask for is left out.
+    traits: the text of <dynsel/aspect_traits.h>. A zero that no code can query is omitted.
     """
     lines = [_known(name) for name in aspects]
     lines += [_zero(_all(name)) for name in aspects if name not in sets.all_devices]
@@ -71,7 +71,7 @@ def opencl_prelude(aspects, sets, traits):
 # C for the library
 
 def targets_inc(targets, aspects):
-    """The definitions of targets as dynsel_target; aspects that are not among `aspects` are left out."""
+    """The definitions of targets as dynsel_target; without aspects that are not in `aspects`."""
     ways = [f"static const dynsel_recognition recognize_{t.name}[] = {{\n"
             + "".join(f"    {_way(way)},\n" for way in t.recognize) + "};\n" for t in targets]
     entries = "".join(_entry(target, aspects) for target in targets)
@@ -102,13 +102,13 @@ def kconfig_targets(targets, path):
 
 
 def _first_line(path):
-    return f"# Generated from {path}; change that, not this file.\n\n"
+    return f"# Generated from {path}; edit that file, not this one.\n\n"
 
 
 def _target_option(target, path):
     prompt = _kconfig_text(f"{target.name}: {target.text}")
     help_text = _help([
-        f"Every such device has: {', '.join(target.aspects) or 'nothing that is known'}.",
+        f"Every such device has: {', '.join(target.aspects) or 'no known aspect'}.",
         "Some may have more (may_support_other_aspects)." if target.may_support_other_aspects
         else "None has another aspect.",
         f"Its devices are those {', or those '.join(map(_way_in_words, target.recognize))}.",
@@ -137,8 +137,8 @@ def _aspect_option(aspect):
     macros = sum(len(line) + 1 for line in (_known(aspect.name), _zero(_all(aspect.name)),
                                             _zero(_any(aspect.name))))
     help_text = _help([
-        "Without it the name is no aspect: code that asks for it, with #if or in C, does not compile;"
-        " no target promises it, and no device is asked for it.",
+        "Without it the name is not an aspect: code that queries it, with #if or in C, does not compile;"
+        " no target promises it, and no device is queried for it.",
         f"Costs {len(aspect.name) + 1} bytes for the name, {len(aspect.text.encode()) + 1} for the text and"
         f" two pointers; with the OpenCL backend about {QUERY_BYTES} bytes of code, and up to {macros} for"
         " the macros that its programs get."])

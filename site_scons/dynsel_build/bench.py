@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scons bench` and `scons soak`: programs that are built with the rest and run only when asked for."""
+"""`scons bench` and `scons soak`: programs that only these targets run."""
 
 import csv
 import os
@@ -10,7 +10,7 @@ import subprocess
 from collections import defaultdict
 
 from . import config as configs
-from .errors import UserMistake
+from .errors import UserMistake, install_hint
 from .nodes import action
 
 PHASE_BATCHES = 20
@@ -18,15 +18,15 @@ CALL_BATCHES = 100
 MOST_MORE_INSTRUCTIONS = 350
 STARPU = "starpu-1.3"
 LEAST_TIMES_LESS = 5
-CLONE = re.compile(r"\.(constprop|isra|part)\.\d+")  # a function that the compiler made of another
+CLONE = re.compile(r"\.(constprop|isra|part)\.\d+")  # a function that the compiler derived from another
 COST_LINE = re.compile(r"[-+*\d]")
 
 
 def variants_for(top, targets, chosen):
-    """What bench and soak make of the variants that were asked for.
+    """The variants that bench and soak derive from the chosen ones.
 
-    The bench: the fragment `bench` on top, with statistics off, and on; `bench_small` where there is no
-    memory to share. The soak: with statistics, because they are compared with its own counts.
+    The bench: the fragment `bench` on top, with statistics off, and on; `bench_small` without
+    shared memory. The soak: with statistics, which are compared with its own counts.
     """
     found = []
     if "bench" in targets:
@@ -43,27 +43,40 @@ def _fragment(top, variant):
 
 
 def _with(variant, setting):
-    """The variant with one setting on top, in place of the same option's."""
+    """The variant with one setting, which replaces an earlier one of the same option."""
     name = setting.split("=")[0] + "="
     settings = [s for s in variant.settings if not s.startswith(name)]
     return type(variant)(variant.board, variant.fragments, (*settings, setting))
 
 
 def declare(base, session, builds):
-    """The targets `bench` and `soak`, where they are asked for. Variants run one after the other."""
+    """The targets `bench`, `soak` and `usecases`, if named. Variants run one after the other."""
     arguments = shlex.split(session.arguments.get("ARGS", ""))
     for name, run in (("bench", _bench), ("soak", _soak)):
         ready = [build for build in builds if name in build.outside]
         if name not in session.targets:
             continue
         if not ready:
-            raise UserMistake(f"there is nothing to {name} in "
-                              + " or ".join(build.variant.name for build in builds))
+            _refuse(name, builds)
         nodes = [node for build in ready for node in build.outside[name]]
         nodes += [program for build in ready for program, _, _ in build.soaked if name == "soak"]
         base.AlwaysBuild(base.Alias(name, nodes, action(_one_by_one(ready, run, arguments), None)))
+    if "usecases" in session.targets and not any("usecases" in build.outside for build in builds):
+        _refuse("usecases", builds)
     for name in {"bench", "usecases"} & set(session.targets):
         base.Alias(name, [build.outside.get("usecases", []) for build in builds])
+
+
+NEEDS = {
+    "bench": "a host: use BOARD=native",
+    "soak": "threads, the inline backend and custom policies: use BOARD=native without CONF",
+    "usecases": "all policies and backends and larger tables: use CONF=usecases",
+}
+
+
+def _refuse(name, builds):
+    raise UserMistake(f"{' and '.join(build.variant.name for build in builds)}: no program for the target {name};"
+                      f" it needs {NEEDS[name]}")
 
 
 def _one_by_one(builds, run, arguments):
@@ -79,7 +92,7 @@ def _shell(build, devices):
 
 
 def _soak(build, arguments):
-    """Two equal devices; not PoCL's `basic`, which does not bear several threads."""
+    """Runs over two equal devices; PoCL's `basic` does not support several threads."""
     print(f"\n{build.variant.name}", flush=True)
     status = _call([build.outside["soak"][0].path, *arguments], _shell(build, "pthread pthread"))
     for _, command, settings in build.soaked:
@@ -90,7 +103,7 @@ def _soak(build, arguments):
 
 
 def _bench(build, arguments):
-    """Times, then instructions, then calls: three runs, because the last two cost time."""
+    """Measures times, instructions and calls in three runs, because counting takes time."""
     program, *layer = [node.path for node in build.outside["bench"]]
     folder = f"{build.variant.folder}/bench"
     shell = _shell(build, "basic pthread")
@@ -111,9 +124,9 @@ def _call(command, env):
 
 
 def _instructions(program, folder, env):
-    """What the phases cost under callgrind, printed."""
+    """Prints the instructions of each phase, counted by callgrind."""
     if not shutil.which("valgrind"):
-        print("\nOpenCL instructions: not counted, valgrind is missing")
+        print(f"\nOpenCL instructions: not counted, valgrind is missing; {install_hint('valgrind')}")
         return
     out = f"{folder}/callgrind.out"
     said = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", program,
@@ -121,11 +134,11 @@ def _instructions(program, folder, env):
                           env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False)
     if said.returncode != 0:
-        print("\nOpenCL instructions: not counted, valgrind says:\n" + said.stderr)
+        print("\nOpenCL instructions: not counted, valgrind failed:\n" + said.stderr)
         return
     words = [line.split(" ", 2)[1:] for line in said.stdout.splitlines() if line.startswith("work ")]
     if not words:
-        print("\nOpenCL instructions: no device")
+        print("\nOpenCL instructions: not counted, no device was found")
         return
     _print_instructions(" ".join(words[0]), words[1:], inclusive_costs(out))
 
@@ -148,7 +161,7 @@ def _print_instructions(device, phases, costs):
 
 
 def inclusive_costs(path):
-    """Function -> instructions of all its calls together, from callgrind's output."""
+    """Function -> instructions of all its calls, from callgrind's output."""
     names, costs, called, after_calls = {}, defaultdict(int), None, False
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -165,7 +178,7 @@ def inclusive_costs(path):
 
 
 def _starpu(folder, env):
-    """The chains of command groups beside StarPU's, where StarPU is."""
+    """Compares the chains of command groups with StarPU, if it is installed."""
     if not os.path.exists(f"{folder}/bench.csv"):
         return
     with open(f"{folder}/bench.csv", encoding="utf-8", newline="") as file:
@@ -175,7 +188,7 @@ def _starpu(folder, env):
     peer = f"{folder}/starpu"
     flags = _said(["pkg-config", "--cflags", "--libs", STARPU], env) if shutil.which("pkg-config") else None
     if flags is None:
-        print(f"\nStarPU: not measured, pkg-config finds no {STARPU}")
+        print(f"\nStarPU: not measured, pkg-config finds no {STARPU}; {install_hint('libstarpu-dev')}")
         return
     if _said(["cc", "-O2", "bench/peers/starpu.c", "-o", peer, *shlex.split(flags), "-lOpenCL"], env) is None:
         print("\nStarPU: not measured, bench/peers/starpu.c does not compile")
@@ -188,13 +201,13 @@ def _starpu(folder, env):
 
 
 def _said(command, env):
-    """What a command prints; None where it fails."""
+    """The output of a command; None if it fails."""
     done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else None
 
 
 def _starpu_times(peer, device, env):
-    """{"chain": ns, ...}. STARPU_NCPU=0 leaves the OpenCL device as the only worker."""
+    """{"chain": ns, ...}. STARPU_NCPU=0 makes the OpenCL device the only worker."""
     said = _said([os.path.abspath(peer)], {**env, "POCL_DEVICES": device, "STARPU_OPENCL_ON_CPUS": "1",
                                            "STARPU_NCPU": "0", "STARPU_SILENT": "1"}) or ""
     return {what: float(ns) for what, ns in re.findall(r"^starpu opencl (\w+) ([\d.]+)$", said, re.M)}

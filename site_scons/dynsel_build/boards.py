@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What boards/<name>/board.py says about a board."""
+"""The description of a board in boards/<name>/board.py."""
 
 import importlib.util
 import shutil
@@ -16,7 +16,7 @@ class Board:
     """Returned by the function `describe(config)` of a board.py.
 
     cc, ar, nm, size
-                  the programs; cc is also the linker
+                  commands; cc is also the linker
     cflags        added to every compilation and link (-mcpu=...)
     library_cflags
                   added when the library's own sources are compiled
@@ -24,22 +24,21 @@ class Board:
     start         sources that are linked into each program, such as start-up code
     linkflags     added to every link
     libraries     linked with each program, last
-    bare_metal    there is no operating system: the archive may need nothing but the port, and tests
-                  get stand-ins for the calls of POSIX that they use
+    bare_metal    no operating system: the archive may need only the port, and tests get replacements of
+                  the POSIX functions that they call
     small_runner  tests are linked with tests/runner and not with cmocka
     host_libraries
-                  the host's own libraries can be linked; else what needs some is left out
-    runner        put in front of a test program (an emulator); nothing runs it right here
-    seconds       of processor time that a test may take
-    clang_target  the machine as clang-tidy has to be told, for a cross compiler
+                  the host's libraries can be linked; if not, programs that need one are not built
+    runner        command in front of a test program (an emulator); empty: it runs directly
+    seconds       limit of processor time for a test
+    clang_target  flags that tell clang-tidy the machine of a cross compiler
     limits        bytes of the archive: 'text', 'rodata', 'data', 'bss', 'flash' (the first three), 'stack'
-                  of the worst public function, 'fixed_resource' and so on: what a program with that
-                  policy keeps of the flash; one left out is not limited
-    check_on_top  fragments that `scons check` also lays on each variant that it is asked for
-    check_short   of check_on_top the fragments with which `scons check` leaves out the long tests
-    check_beside  fragments that `scons check` also lays on the bare board
-    packages      what the file `packages` of the folder says: program, or compiler:file -> Debian
-                  package that has it
+                  of the worst public function; and, by a policy's name, the flash of a program that uses
+                  only this policy. A missing key is no limit
+    check_on_top  fragments that `scons check` adds to each chosen variant
+    check_short   those of check_on_top with which `scons check` omits the long tests
+    check_beside  fragments that `scons check` also adds to the board alone
+    packages      from the folder's file `packages`: command, or compiler:file -> its Debian package
     """
 
     cc: str
@@ -65,7 +64,7 @@ class Board:
     packages: dict = field(default_factory=dict)
 
     def missing(self):
-        """Packages of what tests are built with and is not there."""
+        """Packages for building tests that are not installed."""
         asked_elsewhere = (self.cc, self.ar, *self.runner[:1])
         return [package for what, package in self.packages.items()
                 if what not in asked_elsewhere and not is_there(what)]
@@ -80,19 +79,19 @@ def names(top):
 
 
 def check_folder(top, name):
-    """A folder that lacks a file is a mistake that names the file."""
+    """Refuses a folder that lacks a file."""
     folder = Path(top) / "boards" / name
     gone = [f for f in FILES if not (folder / f).is_file()]
     if folder.is_dir() and gone:
-        raise UserMistake([f"boards/{name}/{f} is missing; a board needs one"
-                           + (", if only an empty one" if f == "defconfig" else "") for f in gone])
+        raise UserMistake([f"boards/{name}/{f} is missing; a board needs this file"
+                           + (", even if empty" if f == "defconfig" else "") for f in gone])
 
 
 def describe(top, name, configuration):
-    """Asks boards/<name>/board.py. It is imported by path, so that boards can share nothing."""
+    """The Board of boards/<name>/board.py, which is imported by path."""
     path = Path(top) / "boards" / name / "board.py"
     if not path.is_file():
-        raise UserMistake(f"boards/{name}/board.py is missing; it says how to build for the board")
+        raise UserMistake(f"boards/{name}/board.py is missing; copy one of another board and adapt it (doc/boards.md)")
     spec = importlib.util.spec_from_file_location(f"dynsel_board_{name}", path)
     module = importlib.util.module_from_spec(spec)
     try:
@@ -100,13 +99,13 @@ def describe(top, name, configuration):
         board = module.describe(configuration)
     except UserMistake:
         raise
-    except Exception as e:  # pylint: disable=broad-except # it is the user's own file
+    except Exception as e:  # pylint: disable=broad-except # a user's file may raise anything
         raise UserMistake(_blame(f"boards/{name}/board.py", path, e)) from e
     return replace(board, packages=_packages(top, name))
 
 
 def _blame(shown, path, error):
-    """One line for whatever went wrong in a board.py, with the line of the file where it did."""
+    """One line for an exception in a board.py, with its place."""
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
     trace = error.__traceback__
     while trace is not None:
@@ -118,14 +117,14 @@ def _blame(shown, path, error):
 
 
 def _packages(top, name):
-    """What a board needs -> the Debian package that has it."""
+    """Command, or compiler:file -> its Debian package."""
     shown = f"boards/{name}/packages"
     found, path = {}, Path(top) / shown
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split("#")[0].split()
         if len(words) not in (0, 2):
-            raise UserMistake(f"{shown}:{number}: a line is a command, or compiler:file, and its package")
+            raise UserMistake(f"{shown}:{number}: write a command, or compiler:file, and its Debian package")
         if words:
             found[words[0]] = words[1]
     return found
@@ -133,7 +132,7 @@ def _packages(top, name):
 
 @lru_cache(maxsize=None)
 def is_there(what):
-    """Whether a command, or a compiler's file, is installed; of one without a compiler nobody knows."""
+    """Whether a command, or a compiler's file, is installed. A file is not looked for without its compiler."""
     command, _, file = what.partition(":")
     if shutil.which(command) is None:
         return bool(file)

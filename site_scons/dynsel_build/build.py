@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What SConscripts say: component(), program() and test(), for one variant.
+"""The functions of SConscripts: component(), program() and test(), for one variant.
 
-Objects are named explicitly (build/<variant>/obj/...), without SCons' variant_dir: so a source
-folder has no twin in the build folder, and include paths are just paths.
+Objects are named explicitly (build/<variant>/obj/...), without SCons' variant_dir, so that include paths
+are plain paths.
 """
 
 import json
@@ -36,7 +36,7 @@ class VariantBuild:
     """The nodes of one variant."""
 
     def __init__(self, variant, config, board, base, short=False):
-        """short: only tests count that are quick and of this variant."""
+        """short: only quick tests of this variant count."""
         self.short = short
         self.variant, self.config, self.board = variant, config, board
         self.env = toolchain.variant_environment(base, variant, config, board)
@@ -71,9 +71,9 @@ class VariantBuild:
     # What SConscripts call
 
     def component(self, name, sources, when=(), libs=()):
-        """A part of the library: its sources are compiled when all symbols in `when` are set.
+        """A part of the library: its sources are compiled if all symbols in `when` are set.
 
-        libs: pkg-config modules that its sources include, and that each user links with.
+        libs: pkg-config modules of its sources, which each user links with.
         """
         if not self._wanted(when):
             return
@@ -158,7 +158,7 @@ class VariantBuild:
         self.outside.setdefault(command, []).extend(nodes)
 
     def demo(self, program, arguments):
-        """`scons demo` runs this program; it may see the whole environment of the shell."""
+        """`scons demo` runs this program with the whole environment of the shell."""
         if program in self.programs:
             node = self.programs[program][0]
             command = [*self.board.runner, node.path, *arguments]
@@ -168,13 +168,13 @@ class VariantBuild:
     # What SConstruct calls
 
     def make_archive(self):
-        """libdynsel.a, when all components are known."""
+        """libdynsel.a, after all components are declared."""
         target = f"#{self.variant.folder}/libdynsel.a"
         self.archive = self.library_env.StaticLibrary(target, self.library_objects)
         return self.archive
 
     def compile_commands(self):
-        """compile_commands.json of this variant and no other."""
+        """compile_commands.json of this variant."""
         entries = [{
             "directory": self.env.Dir("#").abspath,
             "file": source.srcnode().path,
@@ -189,12 +189,12 @@ class VariantBuild:
         return [(env, source) for env, _, source in self._compiled.values()]
 
     def compiled_for_library(self):
-        """The same without what uses the library."""
+        """The same for the library's own sources."""
         library = {node.path for node in self.library_objects}
         return [(env, source) for env, node, source in self._compiled.values() if node.path in library]
 
     def written(self, name, text):
-        """A file with this text; written when the text changed, or when the file was tampered with."""
+        """A file with this text; written again if the text or the file changed."""
         path = f"{self.variant.folder}/{name}"
         node = self.env.Command(f"#{path}", Value(text), action(_write, "  GEN   $TARGET"))
         if os.path.exists(path):
@@ -203,21 +203,21 @@ class VariantBuild:
                     self.env.AlwaysBuild(node)
         return node
 
-    # How
+    # Implementation
 
     def _written_for_size(self):
-        """What the compiler tells `scons size`, in a file beside each object; Clang knows no calls."""
+        """Flags for files beside each object that `scons size` reads; Clang writes no call graph."""
         return [FRAMES, CALL_GRAPH] if self.config["DYNSEL_COMPILER_GCC"] else [FRAMES]
 
     def _same_everywhere(self):
-        """Keeps the name of this folder out of the archive: debug information has it else.
+        """Keeps the path of this tree out of the archive's debug information.
 
-        SCons does not compare what stands in $( and $), so a tree that was moved is not built again.
+        SCons does not compare text between $( and $), so a moved tree is not built again.
         """
         return ["$(", f"-ffile-prefix-map={self.env.Dir('#').abspath}=.", "$)"]
 
     def _public_headers(self):
-        """The headers that are made, not written, and that users of the library include."""
+        """The generated public headers."""
         chosen = self.config.aspects()
         texts = {"autoconf": autoconf(self.config), "aspect_names": chosen.names_header(),
                  "aspect_sets": chosen.sets_header(),
@@ -226,7 +226,7 @@ class VariantBuild:
                 for node in self.written(f"gen/dynsel/{name}.h", text)]
 
     def _private_texts(self):
-        """What the library and its tools include, and the .config for people."""
+        """The generated private files, and .config."""
         chosen, everything = self.config.aspects(), self.config.catalogue.targets
         traits = self._text(aspects.TRAITS)
         texts = {
@@ -274,7 +274,7 @@ class VariantBuild:
         return node
 
     def _stepped_object(self, source):
-        """The object of a library source that a test steps through; it hides the archive's own."""
+        """The object of a library source that a test steps through; it replaces the archive's own."""
         source = self.env.File(source)
         stem = os.path.splitext(source.srcnode().path)[0].removeprefix("src/")
         return self.stepped_env.Object(f"#{self.variant.folder}/obj/stepped/{stem}.o", source)
@@ -294,7 +294,7 @@ class VariantBuild:
         return [self._object(self.start_env, self.env.File(f"#{s}")) for s in self.board.start]
 
     def _link_alone(self, target, source):
-        """With all objects of the library, whether somebody calls them or not, and no C library."""
+        """Links all objects of the library, called or not, without a C library."""
         start = self._start_objects()
         whole = ["-Wl,--no-gc-sections", "-Wl,--whole-archive", self.archive[0].path,
                  "-Wl,--no-whole-archive"]
@@ -306,7 +306,7 @@ class VariantBuild:
         return program
 
     def _linker_scripts(self):
-        """Of -T<file> in the board's linkflags the files."""
+        """The files of -T<file> in the board's linkflags."""
         return [flag[2:] for flag in self.board.linkflags if flag.startswith("-T")]
 
     def _with_libraries(self, env, modules):
@@ -319,7 +319,7 @@ class VariantBuild:
         return self._library_envs[key]
 
     def _installed(self):
-        """The variant as `scons install` leaves it, for tests to look at."""
+        """The installed variant, for tests."""
         top = self.env.Dir("#").abspath
         return install.declare(self, top, "/opt/dynsel", f"{top}/{self.variant.folder}/installed")
 
@@ -365,18 +365,18 @@ class VariantBuild:
         return env
 
     def _can_run(self, source, libs, knows_boards):
-        """Scripts start programs without the board's emulator, unless they know better."""
+        """Scripts start programs directly, so they need a board without an emulator or knows_boards."""
         if source.endswith(".py"):
             return knows_boards or not self.board.runner
         return self.board.host_libraries or set(libs) <= {"cmocka"}
 
     def _emulator(self):
-        """A node that fails when what runs the tests is not there; they are built in any case."""
+        """A node that fails if the emulator is missing; the tests are built anyway."""
         return [missing(self.env, self.board.packages.get(program, program))
                 for program in self.board.runner[:1] if not shutil.which(program)]
 
     def _build_system(self):
-        """What a test of the build system depends on."""
+        """The files that a test of the build system depends on."""
         top = Path(self.env.Dir("#").abspath)
         paths = [top / name for name in ("SConstruct", "Kconfig", ".clang-tidy", ".clang-format")]
         paths += top.glob("src/**/Kconfig*")
@@ -405,7 +405,7 @@ class VariantBuild:
         return variables
 
     def _board_variables(self):
-        """What a script needs that builds programs for the board: words as a shell has them."""
+        """Variables for scripts that build programs for the board, quoted as in a shell."""
         top = Path(self.env.Dir("#").abspath)
         flags = list(self.board.linkflags)
         for script in self._linker_scripts():
@@ -419,7 +419,7 @@ class VariantBuild:
         }
 
     def _run(self, group, folder, name, run, command, depends, variables, seconds):
-        """One run: <name>[@<run>].ok stands when it passed, <name>[@<run>].log says what it said."""
+        """One run: <name>[@<run>].ok exists if it passed, <name>[@<run>].log has its output."""
         stem = f"{folder}/tests/{name}" + (f"@{run}" if run else "")
         place = self.env.Dir(f"#{self.variant.folder}").abspath
         settings = {k: str(v).replace("{build}", place) for k, v in variables.items()}
@@ -433,14 +433,14 @@ class VariantBuild:
 
 
 def _of_the_host(env):
-    """The variables of a test that runs once, whichever variants are built."""
+    """The variables of a test that runs once for all variants."""
     top = env.Dir("#").abspath
     return {"DYNSEL_TOP": top, "DYNSEL_BUILD": f"{top}/build", "DYNSEL_CC": "gcc",
             "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _write(target, source, env):
-    """Leaves a file alone that has the right text already, so that its time does not change."""
+    """Does not write a file that has the text already, so that its time does not change."""
     path, text = target[0].path, source[0].read()
     if os.path.exists(path):
         with open(path, encoding="utf-8") as f:
@@ -451,7 +451,7 @@ def _write(target, source, env):
 
 
 def _library_environment(env, modules):
-    """A library that is not installed makes its users fail when they are built, and nobody else."""
+    """The environment with these libraries; a missing library fails only its users."""
     env = env.Clone()
     for module in modules:
         flags = toolchain.library_flags(module)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: its variables, the help text, and the commands that build nothing."""
+"""The command line: variables, help text, and commands that build nothing."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 from . import boards, config as configs, grammar, variants
 from .errors import UserMistake, unknown
 
-# name -> (the targets that use it, or None for all; its line in the help text)
+# name -> (targets that use it, or None for all; line in the help text)
 ARGUMENTS = {
     "BOARD": (None, "boards to build for (default native)"),
     "CONF": (None, "fragments on top of each board, in this order (default none)"),
@@ -27,17 +27,17 @@ ARGUMENTS = {
 
 
 class Session:
-    """One call of scons: its arguments, and the configurations that it needs."""
+    """One call of scons: its arguments and configurations."""
 
     def __init__(self, top, arguments, targets, pretends=False):
-        """pretends: nothing is to be written, as with -n."""
+        """pretends: writes nothing, as with -n."""
         self.top, self.pretends = top, pretends
         self.arguments = dict(arguments)
         self.targets = list(targets)
         self._loaded = {}
 
     def check_arguments(self, pairs):
-        """Unknown, duplicate and unused arguments are mistakes: scons alone would ignore them."""
+        """Refuses unknown, duplicate and unused arguments, which scons alone ignores."""
         wrong = [self._unknown(name, value) for name, value in pairs if name not in ARGUMENTS]
         names = [name for name, _ in pairs]
         wrong += [f"{n}= is given twice; join the values with commas" for n in sorted(set(names))
@@ -45,23 +45,23 @@ class Session:
         for name in self.arguments:
             targets = ARGUMENTS.get(name, (None,))[0]
             if targets and not set(targets) & set(self.targets):
-                wrong.append(f"{name}= has a meaning only with {' or '.join(targets)}")
+                wrong.append(f"{name}= works only with the target {' or '.join(targets)}")
         for name in ("RANDOM", "SEED"):
             if not re.fullmatch("0|[1-9][0-9]{0,17}", self.arguments.get(name, "1")):
                 wrong.append(f"{name}={grammar.shorten(self.arguments[name])}: write a number of at most"
                              f" {grammar.LONGEST_NUMBER} digits")
         if "SEED" in self.arguments and "RANDOM" not in self.arguments:
-            wrong.append("SEED= needs RANDOM=, how many configurations to draw")
+            wrong.append("SEED= needs RANDOM=<number of configurations>")
         if self.arguments.get("VERBOSE", "0") not in ("0", "1"):
-            wrong.append("VERBOSE= is 0 or 1")
+            wrong.append(f"VERBOSE={self.arguments['VERBOSE']}: write 0 or 1")
         if wrong:
             raise UserMistake(wrong)
 
     def _unknown(self, name, value):
-        """No such variable; an option of the menu is the likeliest mistake."""
+        """The error for an unknown variable, which often is an option of the menu."""
         bare = name.upper().removeprefix("CONFIG_").removeprefix("DYNSEL_")
         if f"DYNSEL_{bare}" in configs.parse_kconfig(self.top, variants.DEFAULT_BOARD).syms:
-            return (f"{name} is an option, not a variable; put it into a fragment, or for a try:"
+            return (f"{name} is an option, not a variable; put it into a fragment, or try it with"
                     f" VARIANTS={variants.DEFAULT_BOARD}~{bare}={value}")
         return unknown("variable", name, ARGUMENTS)
 
@@ -87,7 +87,7 @@ class Session:
         return self._loaded[variant]
 
     def load_all(self, wanted):
-        """All of them, or the mistakes of all of them."""
+        """The configurations of all of them, or their errors together."""
         mistakes = []
         for variant in wanted:
             try:
@@ -104,7 +104,6 @@ class Session:
 
 HELP = """\
 Usage: scons [target...] [VARIABLE=value...]
-
 A variant is a board with fragments on top, built in build/<board>[+<fragment>...]/:
   scons                                build/native
   scons BOARD=a,b CONF=debug,clang     build/a+debug+clang and build/b+debug+clang
@@ -124,12 +123,11 @@ Targets that build
   coverage        the lines and branches of the library that its tests reach: a table, and HTML
   size            flash, RAM and stack in bytes; fails past the board's limits
   footprint       measure the variants in doc/footprint.md and update its tables
-  misra           check the library against MISRA C:2012; doc/misra.md lists the deviations
+  misra           check MISRA C:2012 in the library; doc/misra.md lists the deviations
   install         archive, headers, dynsel-info, files for pkg-config and CMake, into PREFIX
   -c              remove what the same command line builds; alone: the variant's folder
-Targets that configure or check; each stands alone on the command line
-  menuconfig, guiconfig   edit the options; saves differences into SAVE=<fragment> or SAVE=defconfig
-                          (default: the only fragment in CONF, without CONF the defconfig)
+Targets that configure or check; each must be the only target
+  menuconfig, guiconfig   edit the options; save to SAVE (default: CONF's only fragment, else defconfig)
   savedefconfig           the same without a menu
   <board>_defconfig       check a board's defconfig, write build/<board>/.config
   why=SYMBOL              the value of an option, its origin, the conditions that block it, its help
@@ -157,19 +155,19 @@ def help_text(session, shell_variables):
         shell=" ".join(shell_variables))
 
 
-# Commands that build nothing. Each stands alone on the command line.
+# Commands that build nothing. Each must be the only target.
 
 def find_command(session):
-    """The function for a command among the targets, or None when there is something to build."""
+    """The function of the command among the targets; None if there is none."""
     if "why" in session.arguments:
         if session.targets or not session.arguments["why"]:
-            raise UserMistake("why= takes one option and stands alone: scons why=MAX_RESOURCES")
+            raise UserMistake("why= takes one option and no target: scons why=MAX_RESOURCES")
         return _why
     names = [t for t in session.targets if t in COMMANDS or t.endswith("_defconfig")]
     if not names:
         return None
     if len(session.targets) > 1:
-        raise UserMistake(f"{names[0]} stands alone; first run `scons {names[0]}`, then the rest")
+        raise UserMistake(f"{names[0]} must be the only target; run `scons {names[0]}` first, then the others")
     if names[0] in COMMANDS:
         return COMMANDS[names[0]]
     return lambda s: _defconfig(s, names[0][: -len("_defconfig")])
@@ -193,7 +191,7 @@ def _diffconfig(session):
 
 
 def _defconfig(session, board):
-    """As in Linux. Nothing is stored: each call names the board."""
+    """As in Linux, but stores nothing: each call names the board."""
     variant = variants.parse(session.top, board)
     path = write_config(session, variant)
     print(f"{board}: boards/{board}/defconfig is valid; its values are in {path}")
@@ -223,7 +221,7 @@ def _lint(session):
     found = lint.lint(session.top)
     if found:
         raise UserMistake(found)
-    print("kconfig-lint: no mistakes found")
+    print("kconfig-lint: no errors found")
 
 
 def _layers(session):
@@ -232,7 +230,7 @@ def _layers(session):
     found = layers.lint(session.top)
     if found:
         raise UserMistake(found)
-    print("layers: no mistakes found")
+    print("layers: no errors found")
 
 
 def _format(session):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's defconfig and fragments become a configuration, or a list of all that is wrong.
+"""Makes a configuration from a board's defconfig and fragments, or a list of all errors.
 
-Kconfiglib decides what a configuration is; this module only gives it assignments and then compares
-each with the result, because Kconfiglib itself drops what does not fit without a word. A layer is
-one file. Layers are laid one after the other, and each is judged when it lies on top:
+Kconfiglib computes the values. This module gives it assignments and compares each with the result,
+because Kconfiglib silently drops an assignment that does not fit. A layer is one file. Layers are applied
+in order, and each is checked while it is the last one:
 
-- an assignment that does not take effect then, nor in the end, is a mistake;
-- one that took effect and is replaced by a later layer is worth a note;
-- one that took effect and is lost through a later layer (which switched off what it depends on) is
-  worth a note for a number or a text; a lost `=y` must be taken back with `=n` explicitly.
+- an assignment that does not take effect then, nor in the end, is an error;
+- one that took effect and is replaced by a later layer is noted;
+- one that took effect and is lost through a later layer (which switched off a dependency) is noted for
+  a number or a text; a lost `=y` must be revoked with `=n` explicitly.
 """
 
 import codecs
@@ -35,7 +35,7 @@ class Layer:
 class Configuration:
     """The values of all symbols for one board and its layers.
 
-    catalogue: the aspects and targets that the menu was made of.
+    catalogue: the aspects and targets in the menu.
     """
 
     def __init__(self, kconf, variant_name, assignments, notes, catalogue):
@@ -50,7 +50,7 @@ class Configuration:
         return self._symbols
 
     def __getitem__(self, name):
-        """True or False, a number or a text. An unknown name is an error, never just n."""
+        """True or False, a number or a text. An unknown name is an error."""
         if name not in self._symbols:
             raise UserMistake(f"no option named {name}{did_you_mean(name, self._symbols)}")
         sym = self._symbols[name]
@@ -61,7 +61,7 @@ class Configuration:
         return int(sym.str_value, 0) if sym.str_value else None
 
     def is_set(self, name):
-        """Whether a bool is y; one that is not in the menu is not."""
+        """Whether a bool is y; False if it is not in the menu."""
         return name in self._symbols and self._symbols[name].tri_value == 2
 
     def aspects(self):
@@ -73,7 +73,7 @@ class Configuration:
         return {name: sym.str_value for name, sym in self._symbols.items()}
 
     def locations(self):
-        """Symbol name -> ' (file:line)' of the assignment that counts."""
+        """Symbol name -> ' (file:line)' of the effective assignment."""
         return {a.name: f" ({a.where})" for a in self.assignments}
 
 
@@ -98,9 +98,9 @@ def read_layer(top, path):
 
 
 def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig, complete=True):
-    """The Configuration, or UserMistake with every mistake of every layer.
+    """The Configuration, or UserMistake with all errors of all layers.
 
-    complete: it must have all that a build needs; else more is to be laid on top.
+    complete: it must have all that a build needs; False if more layers follow.
     """
     kconf = parse_kconfig(top, board, kconfig_class)
     assignments, mistakes = [], []
@@ -124,16 +124,16 @@ def load(top, board, layers, variant_name="", kconfig_class=kl.Kconfig, complete
 
 
 def _without_board(config, board):
-    """A folder that was copied still has the old name in its Kconfig.board: nothing would be selected."""
+    """Refuses a copied folder whose Kconfig.board has the old name, so that it selects nothing."""
     boards = [s for s in config.symbols().values() if s.name.startswith("DYNSEL_BOARD_")]
     if not boards or any(s.tri_value for s in boards):
         return []
-    return [f"boards/{board}/Kconfig.board:1: nothing in it is for the board {board!r}; a folder that was"
-            f' copied needs its own name in it: config DYNSEL_BOARD_{board.upper()}, and "$(BOARD)" = "{board}"']
+    return [f"boards/{board}/Kconfig.board:1: it has no option for the board {board!r}; in a copied"
+            f' folder, change the name: config DYNSEL_BOARD_{board.upper()}, and "$(BOARD)" = "{board}"']
 
 
 def _without_targets(config, board):
-    """A menu that has targets needs one; the place is the line that took the last one away."""
+    """Refuses a configuration without a target; the place is the line that removed the last one."""
     symbols = [s for s in config.catalogue.target_symbols() if s in config.symbols()]
     trouble = aspects.impossible(config.catalogue, config.is_set) if symbols else None
     if not trouble:
@@ -151,7 +151,7 @@ def _by_place(message):
 
 @contextmanager
 def _kconfig_environment(top, board):
-    """Kconfiglib takes its parameters from the process' environment."""
+    """Passes parameters to Kconfiglib, which reads them from the environment."""
     wanted = {"srctree": str(top), "BOARD": board, "KCONFIG_WARN_UNDEF": "y",
               "KCONFIG_FUNCTIONS": "no_kconfig_functions", "CONFIG_": grammar.PREFIX}
     before = {name: os.environ.get(name) for name in wanted}
@@ -167,7 +167,7 @@ def _kconfig_environment(top, board):
 
 
 def parse_kconfig(top, board, kconfig_class=kl.Kconfig):
-    """The menu itself, with no assignment. Whatever Kconfiglib warns about is a mistake."""
+    """The menu without assignments. Each warning of Kconfiglib is an error."""
     aspects.write_menu(top)
     with _kconfig_environment(top, board):
         try:
@@ -181,9 +181,9 @@ def parse_kconfig(top, board, kconfig_class=kl.Kconfig):
 
 
 def _own_warnings(kconf):
-    """What Kconfiglib finds wrong while values are computed (a select past a dependency, ...)."""
+    """Warnings of Kconfiglib while it computes values (a select past a dependency, ...)."""
     for sym in kconf.unique_defined_syms:
-        sym.str_value  # computing it is what makes it warn
+        sym.str_value  # computing it warns
     return [_one_line(w) for w in kconf.warnings]
 
 
@@ -192,15 +192,15 @@ def _one_line(warning):
 
 
 class Judge:
-    """Lays assignments on a Kconfig and says what became of each."""
+    """Applies assignments to a Kconfig and reports the effect of each."""
 
     def __init__(self, kconf):
         self.kconf = kconf
         self.mistakes, self.notes, self.effective = [], [], []
         self._names = [s.name for s in kconf.unique_defined_syms]
-        self._failed = {}     # assignment -> message, given when its layer lay on top
-        self._current = {}    # symbol name -> the assignment that counts
-        self._chosen = {}     # choice -> the member's assignment that counts
+        self._failed = {}     # assignment -> message, from when its layer was the last one
+        self._current = {}    # symbol name -> the effective assignment
+        self._chosen = {}     # choice -> the effective assignment of a member
 
     def lay(self, assignments):
         """One more layer."""
@@ -211,7 +211,7 @@ class Judge:
                 self._failed[a] = message
 
     def conclude(self):
-        """After the last layer: compare every assignment that still counts with the result."""
+        """After the last layer: compares every effective assignment with the result."""
         for a in self._current.values():
             message = self._lost(a)
             if not message:
@@ -219,8 +219,8 @@ class Judge:
             elif a in self._failed:
                 self.mistakes.append(f"{a.where}: {message}")
             elif a.value == "y":
-                self.mistakes.append(f"{a.where}: {message}; if that is meant, say"
-                                     f" {grammar.PREFIX}{a.name}=n in the same file as that")
+                self.mistakes.append(f"{a.where}: {message}; if this is intended, add"
+                                     f" {grammar.PREFIX}{a.name}=n to the file that switches it off")
             else:
                 self.notes.append(f"{a.where}: {message}")
         self.effective.sort(key=lambda a: self._names.index(a.name))
@@ -231,7 +231,7 @@ class Judge:
                 if a.value == "y" and a not in self._failed and self._lost(a)]
 
     def _apply(self, a, layer):
-        """Gives Kconfiglib one assignment; False, with a message, when it cannot be one."""
+        """Gives Kconfiglib one assignment; False, with a message, if it is not valid."""
         sym = self.kconf.syms.get(a.name)
         message = self._cannot_be_set(a, sym) or _wrong_type(sym, a)
         if not message and sym.choice and a.value == "y":
@@ -258,7 +258,7 @@ class Judge:
         return did_you_mean(grammar.PREFIX + full, known)
 
     def _choose(self, sym, a, layer):
-        """Two members of one choice: a mistake inside a file, an override across files."""
+        """Two members of one choice are an error inside a file, an override across files."""
         old = self._chosen.get(sym.choice)
         self._chosen[sym.choice] = a
         if old is None or old.name == a.name:
@@ -276,7 +276,7 @@ class Judge:
             self.notes.append(f"{old.where}: {old} is overridden by {a.where} ({a})")
 
     def _lost(self, a):
-        """Why an assignment has no effect as things stand, or None when it has."""
+        """Why an assignment has no effect now, or None if it has."""
         sym = self.kconf.syms[a.name]
         wanted = _plain_value(sym, a.value)
         if sym.orig_type in (kl.INT, kl.HEX) and not _in_range(sym, wanted) and sym.visibility:
@@ -293,14 +293,14 @@ class Judge:
         return lost + (", ".join(terms) or self._forced(sym))
 
     def _forced(self, sym):
-        """A visible symbol that is not what was asked for: something selects it."""
+        """The reason for a visible symbol without the assigned value: something selects it."""
         by = [kl.split_expr(s, kl.AND)[0].name for s in kl.split_expr(sym.rev_dep, kl.OR)
               if kl.expr_value(s)]
         return f"selected by {', '.join(by)}" if by else "another member of the choice was set"
 
 
 def _plain_value(sym, value):
-    """What Kconfiglib stores for a value as written."""
+    """The value that Kconfiglib stores for a written one."""
     return grammar.unquote(value) if sym.orig_type == kl.STRING else value
 
 

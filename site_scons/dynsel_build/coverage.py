@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scons coverage`: which lines and branches of the library its tests reach, by folder.
+"""`scons coverage`: the lines and branches of the library that its tests reach, by folder.
 
-The fragment `coverage` has the compiler count. The tests all run again each time: counts of earlier
-runs, perhaps of other tests, are deleted before.
+The fragment `coverage` makes the compiler add counters. All tests run again each time, after the counts of earlier
+runs are deleted.
 """
 
 import json
@@ -19,12 +19,12 @@ COUNTED = ("line", "branch")
 
 
 def variants_for(chosen):
-    """What it makes of the variants that were asked for."""
+    """The variants that coverage derives from the chosen ones."""
     return [variant.with_fragment(FRAGMENT) for variant in chosen]
 
 
 def declare(base, builds):
-    """The target `coverage`, where it is asked for."""
+    """The target `coverage`."""
     for build in builds:
         if not build.config["DYNSEL_COVERAGE"]:
             continue
@@ -58,7 +58,7 @@ def _report_on(folder):
 
 
 def table(files):
-    """Lines of text: the folders of src, and all of them together."""
+    """The rows of the table: each folder of src, and the total."""
     sums = defaultdict(lambda: defaultdict(int))
     for file in files:
         for name in (str(PurePath(file["filename"]).parent.relative_to("src")), "all"):
@@ -67,7 +67,7 @@ def table(files):
                 sums[name][what] += file[f"{what}_total"]
                 sums[name][f"{what} reached"] += file[f"{what}_covered"]
     if not sums:
-        raise UserMistake("no source of the library was compiled for coverage")
+        raise UserMistake("no counts were found; remove the variant with `scons -c coverage` and run `scons coverage` again")
     width = max(map(len, ["folder", *sums]))
     rows = [f"{'folder':{width}}  files   lines  reached   branches  reached"]
     for name, found in sorted(sums.items(), key=lambda item: (item[0] == "all", item[0])):
@@ -78,5 +78,5 @@ def table(files):
 
 
 def _percent(reached, of):
-    """Only what is whole is 100."""
+    """Rounds down: 100 means all."""
     return "-" if of == 0 else f"{1000 * reached // of / 10} %"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sections, symbols and relocations of an ELF object, as pyelftools reads them, kept in one piece."""
+"""Sections, symbols and relocations of an ELF object, read with pyelftools."""
 
 from dataclasses import dataclass
 from io import BytesIO
@@ -9,7 +9,7 @@ from .errors import UserMistake, install_hint
 
 ALLOCATED, EXECUTABLE = 2, 4                                    # flags of a section
 OBJECT, FUNCTION, SECTION = "STT_OBJECT", "STT_FUNC", "STT_SECTION"  # types of a symbol
-_JUMPS = {"EM_ARM": (29, 30, 102), "EM_AARCH64": (282,)}  # relocations that stand in jumps, never in calls
+_JUMPS = {"EM_ARM": (29, 30, 102), "EM_AARCH64": (282,)}  # relocations of jumps
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,14 +24,14 @@ class Section:
 class Symbol:
     name: str
     type: str
-    section: Section | None    # None: it stands in no section of this object
+    section: Section | None    # None: undefined or absolute
     value: int
     size: int
 
 
 @dataclass(frozen=True, eq=False)
 class Relocation:
-    section: Section    # the one that is patched
+    section: Section    # of the patched place
     offset: int         # where in it
     symbol: Symbol
     type: int
@@ -53,9 +53,7 @@ class Object:
             for table in found if table["sh_type"] in ("SHT_REL", "SHT_RELA") for r in table.iter_relocations()]
 
     def is_jump(self, relocation):
-        """Whether it stands in a jump to a function and not in a call: the caller's frame is gone by then.
-
-        False where that is not known for the machine.
+        """Whether it is a jump to a function (a tail call) and not a call; False on unknown machines.
         """
         at = relocation.section.offset + relocation.offset
         if self._machine in _JUMPS:
@@ -68,7 +66,7 @@ class Object:
         return False
 
     def _symbol(self, symbol):
-        number = symbol["st_shndx"]  # a word, such as SHN_UNDEF, where it is no section
+        number = symbol["st_shndx"]  # a word such as SHN_UNDEF if it is not a section
         section = self.sections[number] if isinstance(number, int) else None
         return Symbol(symbol.name, symbol["st_info"]["type"], section, symbol["st_value"], symbol["st_size"])
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes of the user, and how they are told: one line each, with the nearest right name."""
+"""Errors of the user: one line each, with the nearest valid name."""
 
 
 class UserMistake(Exception):
-    """One or more lines that say what is wrong and what to do; ends the build with status 2."""
+    """One or more lines that state an error and its remedy; ends the build with status 2."""
 
     def __init__(self, lines):
         self.lines = [lines] if isinstance(lines, str) else list(lines)
@@ -11,11 +11,11 @@ class UserMistake(Exception):
 
 
 def nearest(name, known, cutoff=0.55):
-    """The most similar of the known names, or None when nothing comes close.
+    """The most similar of the known names, or None if none is similar.
 
-    cutoff: what is close, from 0 to 1, as difflib counts.
+    cutoff: the least similarity, from 0 to 1, by difflib.
     """
-    import difflib  # only when something is wrong already
+    import difflib  # only needed for errors
 
     folded = {}
     for candidate in known:
@@ -25,7 +25,7 @@ def nearest(name, known, cutoff=0.55):
 
 
 def did_you_mean(name, known):
-    """'; did you mean X?' or nothing, to be put behind an error."""
+    """'; did you mean X?' or nothing, to append to an error."""
     best = nearest(name, known)
     return f"; did you mean {best}?" if best else ""
 
@@ -35,6 +35,6 @@ def install_hint(package):
 
 
 def unknown(kind, name, known, where=""):
-    """The one form in which an unknown board, fragment, variable or target is reported."""
+    """The text for an unknown board, fragment, variable or target."""
     listed = ", ".join(sorted(known)) or "none"
     return f"{where}no {kind} named {name!r}{did_you_mean(name, known)} (there are: {listed})"

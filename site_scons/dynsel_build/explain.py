@@ -7,7 +7,7 @@ from .errors import UserMistake, did_you_mean
 
 
 def value_text(sym):
-    """A symbol's value as a person writes it."""
+    """A symbol's value as written in a file."""
     if sym.orig_type == kl.STRING:
         return f'"{kl.escape(sym.str_value)}"'
     return sym.str_value or "without a value"
@@ -24,9 +24,9 @@ def prompt_condition(item):
 
 
 def unmet_terms(expr, where=None):
-    """The parts of a condition that are n, in words, each with the values that make it so.
+    """The parts of a condition that are n, as text, each with the values that cause it.
 
-    where: symbol name -> ' (file:line)' of its assignment, to be added to the symbol.
+    where: symbol name -> ' (file:line)' of its assignment, to append to the symbol.
     """
     where = where or {}
     return [_term_text(term, where) for term in kl.split_expr(expr, kl.AND)
@@ -35,7 +35,7 @@ def unmet_terms(expr, where=None):
 
 def _term_text(term, where):
     if isinstance(term, kl.Choice):
-        return f"{_name_of(term)} is not open: {', '.join(unmet_terms(prompt_condition(term)))}"
+        return f"{_name_of(term)} is not available: {', '.join(unmet_terms(prompt_condition(term)))}"
     if not isinstance(term, tuple):
         return f"{_name_of(term)} is {value_text(term)}{where.get(term.name, '')}"
     values = [f"{_name_of(i)} is {value_text(i)}{where.get(i.name, '')}"
@@ -51,7 +51,7 @@ def _name_of(item):
 
 
 def active_range(sym):
-    """(low, high) of an int or hex symbol as it stands now, or None."""
+    """(low, high) of an int or hex symbol in this configuration, or None."""
     for low, high, condition in sym.ranges:
         if kl.expr_value(condition):
             return low.str_value, high.str_value
@@ -59,7 +59,7 @@ def active_range(sym):
 
 
 def find_symbol(configuration, name):
-    """The symbol that a person means, with or without CONFIG_ and DYNSEL_, in any case."""
+    """The symbol with this name, with or without CONFIG_ and DYNSEL_, in any case."""
     symbols = configuration.symbols()
     bare = name.upper()
     if bare.startswith("CONFIG_"):
@@ -98,7 +98,7 @@ def _range_text(sym):
 
 
 def _origin(configuration, sym):
-    """Where the value comes from: the last line that set it, else the menu's own rules."""
+    """The origin of the value: the last line that set it, else the menu's rules."""
     lines = [a for a in configuration.assignments if a.name == sym.name]
     texts = [f"{a.where} ({a})" for a in lines]
     if texts:
@@ -108,14 +108,14 @@ def _origin(configuration, sym):
     if sym.choice:
         chosen = sym.choice.selection
         return "the choice " + _name_of(sym.choice) + (
-            "" if chosen is sym else f", which is {_name_of(chosen) if chosen else 'not open'}")
+            "" if chosen is sym else f", which is {_name_of(chosen) if chosen else 'not available'}")
     if any(kl.expr_value(condition) for _, condition in sym.defaults):
         return "the default"
     return "nothing" if sym.visibility else "nothing: it cannot be set here"
 
 
 def _blockers(configuration, sym):
-    """Why it cannot be set, or nothing when it can."""
+    """The unmet conditions for setting it; empty if it can be set."""
     if not any(node.prompt for node in sym.nodes):
         return ["it has no prompt: it follows from others and cannot be set"]
     return unmet_terms(prompt_condition(sym), configuration.locations())
@@ -129,7 +129,7 @@ def _selectors(sym):
 
 
 def diff(a, b):
-    """What differs between two configurations, one line a symbol, in the order of the menu."""
+    """The differences between two configurations, one line a symbol, in the menu's order."""
     left, right = a.symbols(), b.symbols()
     rows = [(n, value_text(left[n]), value_text(right[n])) for n in left
             if n in right and left[n].str_value != right[n].str_value]

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`scons footprint`: writes the figures of `scons size` into the tables of doc/footprint.md; `scons check` compares.
 
-A line <!-- measured: VARIANT --> stands above such a table. The first word between backticks in a row says
-what is measured: `CONFIG_DYNSEL_X=y` is the variant with this option, and its figures are differences;
-anything else is a fragment on top; without such a word it is the variant itself. A column is the figure
-that the last word of its heading names. All other text is the author's, except for a compiler's version
-behind its name: `gcc 12.2.0`.
+A line <!-- measured: VARIANT --> stands above such a table. The first word between backticks in a row names
+the measured variant: `CONFIG_DYNSEL_X=y` is VARIANT with this option, and its figures are differences;
+another word is a fragment on top; without such a word it is VARIANT itself. The last word of a column's
+heading names its figure. All other text stays, except for a compiler's version: `gcc 12.2.0`.
 """
 
 import difflib
@@ -26,7 +25,7 @@ OPTION = "CONFIG_DYNSEL_"
 
 @dataclass
 class Table:
-    """One table: the variant that it is about, its figures' names, and (line, variant's name) of each row."""
+    """One table: its variant, the names of its figures, and (line, variant's name) of each row."""
 
     base: str
     columns: list = field(default_factory=list)
@@ -34,7 +33,7 @@ class Table:
 
 
 def tables(lines):
-    """The tables that are measured."""
+    """The measured tables."""
     found, table = [], None
     for number, line in enumerate(lines):
         marker = MARKER.fullmatch(line)
@@ -63,10 +62,10 @@ def _measured(base, line):
 
 
 def variants_of(top):
-    """The variants that the document is about."""
+    """The variants in the document."""
     names = _names((Path(top) / DOC).read_text(encoding="utf-8"))
     if not names:
-        raise UserMistake(f"{DOC}: nothing is measured; put <!-- measured: VARIANT --> above a table")
+        raise UserMistake(f"{DOC}: no table is measured; put <!-- measured: VARIANT --> above one")
     return [variants.parse(top, name, f"{DOC}: ") for name in names]
 
 
@@ -76,7 +75,7 @@ def _names(text):
 
 
 def renewed(text, figures, compilers):
-    """The text with these figures; rows of variants that are not among them stay.
+    """The text with these figures; rows of other variants stay.
 
     figures: a variant's name -> {column: bytes}; compilers: a command -> its version.
     """
@@ -111,25 +110,25 @@ def _first_figure(line):
 
 
 def difference(before, after):
-    """What is written instead of what, as diff shows it."""
+    """The differences, as diff shows them."""
     return list(difflib.unified_diff(before.splitlines(), after.splitlines(), DOC, "measured", "", "", 0, ""))
 
 
 def _compilers(builds):
-    """Command -> version, of GCC: others tell no stack."""
+    """Command -> version, of GCC: other compilers report no stack."""
     return {cc: subprocess.run([cc, "-dumpfullversion"], capture_output=True, text=True, check=True).stdout.strip()
             for cc in {build.board.cc for build in builds}}
 
 
 def _texts(builds):
-    """The document as it is, and as it has to be by these variants, which were measured."""
+    """The document as it is, and with the figures of these variants."""
     before = Path(DOC).read_text(encoding="utf-8")
     figures = {build.variant.name: size.figures(build.variant.folder) for build in builds}
     return before, renewed(before, figures, _compilers(builds))
 
 
 def declare(base, session, builds):
-    """The target `footprint`; it measures, and then writes into the document."""
+    """The target `footprint`, which measures and updates the document."""
     builds = _documented(session.top, builds)
 
     def write(target, source, env):
@@ -144,24 +143,24 @@ def declare(base, session, builds):
         if not session.pretends:
             return f"  DOC   {DOC}"
         if any(build.size[0].get_state() != up_to_date for build in builds):
-            return f"{DOC}: what would change shows when the sizes above are measured"
+            return f"{DOC}: the changes are known after the sizes above are measured"
         return "\n".join(difference(*_texts(builds))) or f"{DOC} has these figures already"
 
     base.AlwaysBuild(base.Alias("footprint", [build.size for build in builds], action(write, says)))
 
 
 def gate(base, top, builds):
-    """The document has the figures of those variants that are built in any case."""
+    """The document has the figures of those variants that are built anyway."""
     builds = _documented(top, builds)
 
     def check(target, source, env):
         before, after = _texts(builds)
         others = [f"{cc} {number}" for cc, number in _compilers(builds).items() if f"`{cc} {number}`" not in before]
         if others:
-            print(f"note: {DOC} has no figures of {' and '.join(others)}, so it is not compared")
+            print(f"note: {DOC} has no figures for {' and '.join(others)}, so it is not compared")
             return finish(target[0].path, [])
         said = difference(before, after)
-        return finish(target[0].path, [*said, f"{DOC} differs from what is measured; `scons footprint` renews it"]
+        return finish(target[0].path, [*said, f"{DOC} differs from the measured figures; `scons footprint` updates it"]
                       if said else [])
 
     sizes = [build.size for build in builds]

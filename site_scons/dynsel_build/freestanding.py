@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the archive of a bare-metal board may need: the port, four functions of memory, and the
-compiler's own runtime, of that neither floating point, nor 64-bit division, nor atomic operations.
+"""The symbols that the archive of a bare-metal board may need: the port, four memory functions, and the
+compiler's runtime without floating point, 64-bit division and atomic operations.
 """
 
 import re
@@ -9,14 +9,14 @@ from pathlib import Path
 
 MEMORY = {"memcpy", "memset", "memmove", "memcmp"}
 
-# Parts of the compiler's runtime, besides 64-bit division, by their names on ARM and by those that other machines use.
+# Parts of the compiler's runtime, by their names on ARM and on other machines.
 NOT_WANTED = (
-    (r"__(atomic|sync)_\w+", "the library must do without atomic instructions here"),
+    (r"__(atomic|sync)_\w+", "this processor has no such atomic instruction; use src/port/atomic.h"),
     (r"__aeabi_[dfc]\w+|__aeabi_u?[il]2[df]|__(?!ashl|ashr|lshr)\w+[sdtx]f[0-9a-z]*",
-     "the library must do without floating point"),
+     "the library uses no floating point; use integers"),
 )
 
-# 64-bit division off the way of a submit: object -> where.
+# Objects that may divide 64-bit numbers, off the path of a submit -> where.
 MAY_DIVIDE = {
     "auto_tune_times.o": "the mean of a resource's times, once for each time that is reported, and only"
                          " with DYNSEL_AUTO_TUNE_EXPLORE_PERCENT=0",
@@ -25,13 +25,13 @@ DIVISION = r"__aeabi_(u?ldivmod|ldiv0)|__u?(div|mod|divmod)di[34]"
 
 
 def port_functions(top):
-    """What <dynsel/port.h> tells the program to supply."""
+    """The functions that <dynsel/port.h> demands from the program."""
     text = (Path(top) / "include/dynsel/port.h").read_text(encoding="utf-8")
     return set(re.findall(r"\b(dynsel_port_\w+)\(", text)) | {"dynsel_now_ns"}
 
 
 def complaints(top, board, archive):
-    """One line for each object and symbol that is too much, with the object first."""
+    """One line for each object and symbol that is not allowed."""
     defined, needed = _symbols(board.nm, archive)
     runtime, _ = _symbols(board.nm, _runtime(board))
     allowed = defined | port_functions(top) | MEMORY
@@ -41,12 +41,12 @@ def complaints(top, board, archive):
             continue
         if re.fullmatch(DIVISION, symbol):
             if place.rpartition(":")[2] not in MAY_DIVIDE:
-                found.append(f"{place} needs {symbol}: 64-bit division is slow on this machine; where it does"
-                             " not matter, say so in dynsel_build/freestanding.py")
+                found.append(f"{place} needs {symbol}: 64-bit division is slow on this machine; off the path"
+                             " of a submit, add the object to MAY_DIVIDE in site_scons/dynsel_build/freestanding.py")
             continue
         reason = next((why for pattern, why in NOT_WANTED if re.fullmatch(pattern, symbol)), None)
         if reason or symbol not in runtime:
-            found.append(f"{place} needs {symbol}: {reason or 'only the port, memcpy and its like are there'}")
+            found.append(f"{place} needs {symbol}: {reason or 'bare metal has only the port, memcpy, memset, memmove and memcmp'}")
     return found
 
 

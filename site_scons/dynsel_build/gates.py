@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gates of `scons check` besides the tests: each one a node, with a stamp when it is clean.
+"""The gates of `scons check` besides the tests: each is a node with a stamp.
 
 A node depends on the tool's command line, on the file, on the headers that the file includes and on
-the tool's own settings, so a second check looks only at what changed.
+the tool's own settings, so a second check repeats only the changed ones.
 """
 
 import json
@@ -45,13 +45,13 @@ def find_llvm_tool(name):
 
 
 def c_files(top):
-    """Everything that clang-format looks after."""
+    """All files that clang-format checks."""
     return [str(p.relative_to(top)) for folder in FORMATTED
             for p in sorted((Path(top) / folder).rglob("*")) if p.suffix in (".c", ".h")]
 
 
 def format_in_place(top, pretends):
-    """`scons format`; one that pretends names what it would change."""
+    """`scons format`; with -n it only names the changes."""
     tool = find_llvm_tool("clang-format")
     if not tool:
         return missing_line(f"clang-format-{LLVM}")
@@ -79,7 +79,7 @@ class Gates:
                 for env, source in self._sources(build)]
 
     def cppcheck(self, build):
-        """cppcheck on library and examples; tests are macros of cmocka, which it cannot see into."""
+        """cppcheck on library and examples; it cannot expand the macros of cmocka in tests."""
         tool = shutil.which("cppcheck") and "cppcheck"
         return [self._per_source(build, "cppcheck", "CHECK", env, source,
                                  [tool, *CPPCHECK, *_cpp_flags(env), source.path],
@@ -88,19 +88,19 @@ class Gates:
                 if not source.path.startswith("tests/")]
 
     def formatted(self):
-        """clang-format has nothing to change.
+        """clang-format changes no file.
 
-        Not per variant: a file has one format. One process: it starts more slowly than it reads.
+        Not per variant: a file has one format. One process, because starting is slower than reading.
         """
         tool = find_llvm_tool("clang-format")
         needs = self._needs(tool, f"clang-format-{LLVM}") + [self.base.File("#.clang-format")]
         files = c_files(self.top)
         return self._node(self.base, "build/gates/format", "  FORMAT everything",
                           [tool, "--style=file", "--dry-run", "--Werror", *files],
-                          [self.base.File(f"#{path}") for path in files], needs, "`scons format` mends it")
+                          [self.base.File(f"#{path}") for path in files], needs, "`scons format` corrects it")
 
     def kconfig_lint(self):
-        """The same as the command kconfig-lint, when something changed that it reads."""
+        """The command kconfig-lint, repeated if one of its inputs changed."""
         def check(target, source, env):
             return finish(target[0].path, lint.lint(self.top))
 
@@ -112,7 +112,7 @@ class Gates:
                                  action(check, "  LINT  Kconfig and the sources"))
 
     def layers(self):
-        """The same as the command layers."""
+        """The command layers."""
         def check(target, source, env):
             return finish(target[0].path, layers.lint(self.top))
 
@@ -127,7 +127,7 @@ class Gates:
         def check(target, source, env):
             listing = subprocess.run([nm, "-A", source[0].path], capture_output=True, text=True,
                                      check=True).stdout
-            found = [f"{line}: the library must not use a heap" for line in listing.splitlines()
+            found = [f"{line}: the library uses no heap; use a static table" for line in listing.splitlines()
                      if line.split()[-1].split("@")[0] in HEAP]
             return finish(target[0].path, found)
 
@@ -136,7 +136,7 @@ class Gates:
                                  action(check, f"  HEAP  {build.archive[0].path}"))
 
     def freestanding(self, build):
-        """On bare metal the archive needs nothing that is not there."""
+        """On bare metal the archive needs only available symbols."""
         if not build.board.bare_metal:
             return []
 
@@ -150,7 +150,7 @@ class Gates:
                                  action(check, f"  NEEDS {build.archive[0].path}"))
 
     def headers(self, build):
-        """Each public header can be included alone, twice, in strict C11 and in C++."""
+        """Each public header compiles alone, included twice, in strict C11 and in C++."""
         folder = f"{build.variant.folder}/gates/headers"
         names = [f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob("*.h"))
                  if h.name != "opencl.h" or build.config["DYNSEL_HAS_OPENCL"]]
@@ -164,7 +164,7 @@ class Gates:
             said = []
             for name in names:
                 answer = [line for c in commands for line in _run([*c, "-include", name, "-include", name])]
-                said += answer + [f"<{name}> must be usable alone"] if answer else []
+                said += answer + [f"<{name}> does not compile alone; include what it uses"] if answer else []
             return finish(target[0].path, said)
 
         sources = [build.env.File(f"#include/{n}") for n in names]
@@ -191,16 +191,16 @@ class Gates:
         return node
 
     def show_size(self, build):
-        """Prints the table, also when it was up to date."""
+        """Prints the table, even if it was up to date."""
         def show(target, source, env):
             print(Path(f"{build.variant.folder}/size.txt").read_text(encoding="utf-8"), end="")
 
         return action(show, None)
 
-    # How
+    # Implementation
 
     def _sources(self, build):
-        """For a cross compiler's board what is there for boards; board native shows all the rest."""
+        """For a cross compiler only the sources for boards; board native checks the others."""
         return [(env, source) for env, source in build.compiled()
                 if not build.board.clang_target or source.path.startswith(OF_BOARDS)]
 
@@ -223,7 +223,7 @@ class Gates:
 
 
 def _run(command):
-    """What a failing command says, as lines; nothing when it is content."""
+    """The output of a failed command, as lines; nothing if it succeeded."""
     answer = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                             check=False)
     if answer.returncode == 0:
@@ -237,7 +237,7 @@ def _is_shallow(path):
 
 @lru_cache(maxsize=None)
 def _target_flags(board_cc, cflags, clang_target):
-    """For clang-tidy: the machine, and where a cross compiler has the C library's headers."""
+    """Flags for clang-tidy: the machine, and the folders of a cross compiler's C library."""
     if not clang_target:
         return []
     said = subprocess.run([board_cc, *cflags, "-E", "-Wp,-v", "-x", "c", "/dev/null"], text=True,
@@ -248,7 +248,7 @@ def _target_flags(board_cc, cflags, clang_target):
 
 
 def _as_cpp(build, source):
-    """The command of the C++ compiler that belongs to the board's C compiler, if it is installed."""
+    """The command of the board's C++ compiler, if it is installed."""
     compiler = re.sub(r"gcc$", "g++", re.sub(r"clang$", "clang++", build.board.cc))
     if compiler == build.board.cc or not shutil.which(compiler):
         return []

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lines of a defconfig or fragment.
 
-Kconfiglib's own reader is lenient: blanks around '=' name another symbol, `=nope` is n, and what
-it does not understand is a comment. Here a line is exactly one of
+Kconfiglib's reader is lenient: blanks around '=' name another symbol, `=nope` is n, and an unknown line
+is a comment. Here a line is exactly one of
 
     CONFIG_NAME=y      CONFIG_NAME=n      CONFIG_NAME=12      CONFIG_NAME=0x1f
     CONFIG_NAME="text"                    # CONFIG_NAME is not set      (the same as =n)
@@ -39,12 +39,12 @@ class Assignment:
 
     @property
     def short(self):
-        """The same, where the value may be as long as a file."""
+        """The same with a shortened value."""
         return f"{PREFIX}{self.name}={shorten(self.value)}"
 
 
 def parse(path, text):
-    """All assignments of a file in order, and a list of messages about the lines that are none."""
+    """All assignments of a file in order, and a list of messages about invalid lines."""
     assignments, mistakes = [], []
     for number, line in enumerate(text.split("\n"), 1):
         result = _parse_line(line)
@@ -71,7 +71,7 @@ def _parse_line(line):
 
 
 def _parse_comment(line):
-    """A comment, unless it is meant to switch something off."""
+    """A comment, unless it looks like a switched-off option."""
     match = _NOT_SET.fullmatch(line)
     if match:
         return match.group(1), "n"
@@ -86,7 +86,7 @@ def _parse_comment(line):
 def _bad_value(line, value):
     """Why this cannot be the value of any symbol, or None."""
     if value == "":
-        return f"nothing behind '=' in {line!r}"
+        return f"no value after '=' in {line!r}; write CONFIG_NAME=value"
     if value != value.strip():
         return f"blank around the value in {line!r}; write NAME=value without blanks"
     if value.startswith('"'):
@@ -99,7 +99,7 @@ def _bad_value(line, value):
 
 
 def _what_is_wrong(line):
-    """The likeliest reason why a line is not an assignment."""
+    """The most probable error in a line that is not an assignment."""
     if line != line.lstrip():
         return f"blank before {line.strip()!r}; an assignment begins the line"
     if re.match(r"\w+\s+=|\w+=\s", line):
@@ -113,7 +113,7 @@ def _what_is_wrong(line):
 
 
 def _duplicates(assignments):
-    """Two lines of one file about one symbol are a mistake, whatever they say."""
+    """Refuses two lines of one file about one symbol."""
     first, mistakes = {}, []
     for a in assignments:
         if a.name in first:
@@ -125,16 +125,16 @@ def _duplicates(assignments):
     return mistakes
 
 
-LONGEST_NUMBER = 18  # digits: what is longer fits no option, and Python reads no number of thousands
+LONGEST_NUMBER = 18  # digits: no option has more, and Python refuses thousands
 
 
 def is_too_long(number):
-    """Whether a number has more digits than any that is of use."""
+    """Whether a number has more digits than any option."""
     return len(number.lstrip("-").removeprefix("0x").removeprefix("0X")) > LONGEST_NUMBER
 
 
 def shorten(value):
-    """A value in a message, no longer than it helps."""
+    """A value in a message, shortened."""
     return value if len(value) <= 40 else f"{value[:40]}..."
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The generated configuration header.
 
-Every bool is there as 0 or 1, so that `#if` with -Wundef -Werror finds a misspelt name. A number
-that has no value in this configuration is left out: using it there is a mistake, too.
+Every bool is defined as 0 or 1, so that `#if` with -Wundef -Werror finds a misspelt name. A number
+without a value in this configuration is omitted, so that using it is an error, too.
 """
 
 import hashlib
@@ -13,10 +13,10 @@ from . import grammar
 
 
 def tag(configuration):
-    """What tells this configuration from others: c and eight hexadecimal digits."""
+    """Identifies this configuration: c and eight hexadecimal digits."""
     targets = {grammar.PREFIX + s for s in configuration.catalogue.target_symbols()}
     hashed = [line for line in _value_lines(configuration) if line.split()[1] not in targets]
-    hashed += configuration.aspects().macros()  # what the chosen targets come to
+    hashed += configuration.aspects().macros()  # the result of the chosen targets
     return "c" + hashlib.sha256("\n".join(hashed).encode()).hexdigest()[:8]
 
 

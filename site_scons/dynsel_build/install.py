@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scons install`: archive, headers, and what pkg-config and CMake want to know.
+"""`scons install`: archive, headers, and files for pkg-config and CMake.
 
 One prefix holds one variant: an installation replaces each file of the one before.
 """
@@ -21,14 +21,14 @@ CMAKE_PACKAGES = {"OpenCL": ("OpenCL", "OpenCL::OpenCL")}
 
 
 def root_of(prefix, destdir):
-    """The folder that is written to."""
+    """The folder to install to."""
     if not os.path.isabs(prefix):
-        raise UserMistake(f"PREFIX={prefix}: an absolute path is needed, because it goes into dynsel.pc")
+        raise UserMistake(f"PREFIX={prefix}: write an absolute path, because it goes into dynsel.pc")
     return os.path.abspath(os.path.join(destdir, prefix.lstrip("/")) if destdir else prefix)
 
 
 def declare(build, top, prefix, destdir=""):
-    """Nodes for every file that is installed; `scons -c install` takes them away again."""
+    """Nodes for every installed file; `scons -c install` removes them."""
     root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=_copy)
     headers = sorted(p for pattern in ("*.h", "*.def")
                      for p in (Path(top) / "include/dynsel").glob(pattern))
@@ -45,14 +45,14 @@ def declare(build, top, prefix, destdir=""):
 
 
 def _copy(target, source, env):
-    """Readable for all, whatever the umask was here, and programs run."""
+    """Sets permissions independent of the umask."""
     shutil.copy2(source, target)
     os.chmod(target, 0o755 if os.path.basename(os.path.dirname(target)) == "bin" else 0o644)
     return 0
 
 
 def replaced(build, root):
-    """A note when the folder holds another configuration, which is about to go; else None."""
+    """A note if the folder holds another configuration, which is replaced; else None."""
     try:
         text = Path(root, "lib/pkgconfig/dynsel.pc").read_text(encoding="utf-8")
     except OSError:
@@ -65,13 +65,13 @@ def replaced(build, root):
 
 
 def _flags(build):
-    """What everybody must compile and link with who uses the archive."""
+    """Flags that every user of the archive needs to compile and link."""
     machine = [flag for flag in build.board.cflags if flag.startswith("-m")]
     return machine + toolchain.sanitizers(build.config)
 
 
 def _pc(build, prefix):
-    """The archive is static, so what it needs is needed by each user: Requires, not .private."""
+    """The archive is static, so each user needs its libraries: Requires, not Requires.private."""
     prefix = prefix.replace(" ", "\\ ")
     threads = ["-pthread"] if build.config["DYNSEL_CONTEXT_THREADS"] else []
     flags = " ".join(_flags(build) + threads)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the public headers declare, as the compiler sees them: functions, tables of operations, sizes.
+"""The declarations of the public headers, as the compiler sees them: functions, tables of operations, sizes.
 
-So nothing about them is written down a second time. A number is asked for with an array of that many
-bytes: the object's symbol table then tells it, also where the compiler is a cross compiler.
+Nothing of them is written down a second time. A number is read from the symbol table of an object, as the
+size of an array of that many bytes, which works with cross compilers, too.
 """
 
 import re
@@ -12,20 +12,20 @@ from pathlib import Path
 from . import elf
 
 HEADERS = "include/dynsel"
-# A table of operations that one part of the library has for another, and where users' functions are kept.
+# Private tables of operations, and structures that keep users' functions.
 PRIVATE = ("src/submission/pending_ops.h", "src/groups/group.h")
 
 
 class Interface:
-    """functions     names of functions that are declared
+    """functions     names of declared functions
     structures    names of structures
-    callbacks     names of pointers to functions that a program of the user's fills in
+    callbacks     names of function pointers that the user's program sets
     slots         table type -> {offset: name of the operation}
     table_bytes   table type -> bytes
     """
 
     def __init__(self, command, folder):
-        """command: the compiler with all flags of the library; folder: where a file may be written."""
+        """command: the compiler with all flags of the library; folder: for temporary files."""
         self._command, self._folder = [*command, "-w"], Path(folder)
         self._includes = "".join(_include(path) for path in sorted(Path(HEADERS).glob("*.h")))
         text = _of_the_headers(self._run(["-E"], self._includes))
@@ -39,7 +39,7 @@ class Interface:
         self.table_bytes, self.slots = self._measure(tables)
 
     def _private(self):
-        """The text of the library's own headers; from here on their tables are asked about, too."""
+        """The text of the private headers, whose tables are included from here on."""
         found = [Path(path).relative_to("src") for path in PRIVATE if Path(path).exists()]
         if not found:
             return ""
@@ -91,7 +91,7 @@ def _changed(numbers):
 
 
 def _include(path):
-    """Includes a public header where the headers of others that it needs are installed."""
+    """Includes a public header if the foreign headers that it needs are installed."""
     needed = re.findall(r"^#include <((?!dynsel/)[^>]+)>", path.read_text(encoding="utf-8"), re.M)
     condition = " && ".join(["1", *(f"__has_include(<{name}>)" for name in needed)])
     return f"#if {condition}\n#include <dynsel/{path.name}>\n#endif\n"
@@ -105,7 +105,7 @@ def _tables(text):
 
 
 def _pointers(text, types):
-    """Names of pointers to functions in declarations: written out, or of one of these types."""
+    """Names of function pointers in declarations, written out or of one of these types."""
     written_out = re.findall(r"\(\s*\*\s*(\w+)\s*\)\s*\(", text)
     typed = [name for t in types for name in re.findall(rf"\b{t}\s+(\w+)\s*[;,)]", text)]
     return written_out + typed

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layers of src/: a room uses what stands below it, and no files use each other in a circle.
+"""The layers of src/: a room (a folder of src/) uses only rooms below it, and no files form a circle.
 
-A C file and the header of its name are one node. A node uses another whose header it includes, and
-another whose functions its code names: headers of the public interface declare functions of all
-rooms, so includes alone do not show them. Tables are left out: a room may read a table that a
-higher one fills in.
+A C file and the header with the same name are one node. A node uses another if it includes its header or
+if its code names its functions: the public headers declare functions of all rooms, so includes alone do
+not show every use. Tables do not count: a room may read a table that a higher one fills in.
 """
 
 import re
@@ -15,7 +14,7 @@ from typing import NamedTuple
 ROOMS = ("port", "base", "aspects", "policy", "submission", "backends policies", "data", "groups")
 RANKS = {room: rank for rank, rooms in enumerate(ROOMS) for room in rooms.split()}
 
-# Arrows (from, to) that run against the rules all the same: none.
+# Arrows (from, to) that are allowed against the rules: none.
 EXCEPTIONS = ()
 
 INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')
@@ -25,7 +24,7 @@ THIS = "site_scons/dynsel_build/layers.py"
 
 
 class Arrow(NamedTuple):
-    """One node uses another: where, and what it names there."""
+    """One node uses another: the place, and the name that it uses."""
     source: str
     target: str
     place: str
@@ -36,17 +35,17 @@ class Arrow(NamedTuple):
 
 
 def lint(top, exceptions=EXCEPTIONS):
-    """All findings, as lines with a place."""
+    """All violations, as lines with a place."""
     arrows = _arrows(Path(top))
     kept = [a for a in arrows if (a.source, a.target) not in exceptions]
     left_out = {(a.source, a.target): a for a in arrows if (a.source, a.target) in exceptions}
     return (_unknown_rooms(Path(top)) + [_upward(a) for a in kept if _is_upward(a)] + _circles(kept)
-            + [f"{THIS}: the exception {s} -> {t} is not needed any more: remove it"
+            + [f"{THIS}: the exception {s} -> {t} is no longer needed: remove it"
                for s, t in exceptions if (s, t) not in left_out or not _is_needed(left_out[s, t], kept)])
 
 
 def files(top):
-    """What is read."""
+    """The files to check."""
     return sorted(p for p in (Path(top) / "src").rglob("*") if p.suffix in (".c", ".h") or p.name == "SConscript")
 
 
@@ -56,7 +55,7 @@ def _room(node):
 
 def _unknown_rooms(top):
     rooms = {p.relative_to(top / "src").parts[0]: p for p in reversed(files(top)) if p.parent != top / "src"}
-    return [f"{path.relative_to(top)}: src/{room} is none of the layers: {THIS} lists them"
+    return [f"{path.relative_to(top)}: src/{room} is no layer: add it to ROOMS in {THIS}, or move the file"
             for room, path in sorted(rooms.items()) if room not in RANKS]
 
 
@@ -69,7 +68,7 @@ def _is_upward(arrow):
 def _upward(arrow):
     source, target = _room(arrow.source), _room(arrow.target)
     how = "beside" if RANKS[source] == RANKS[target] else "above"
-    return (f"{arrow}, and src/{target} stands {how} src/{source}: move what both need below them, or"
+    return (f"{arrow}, and src/{target} stands {how} src/{source}: move the shared code below both, or"
             f" let {target} fill in a table that {source} declares")
 
 
@@ -83,7 +82,7 @@ def _path(arrows, start, end):
     after = defaultdict(list)
     for arrow in arrows:
         after[arrow.source].append(arrow)
-    for node, way in ways:  # grows while it is read
+    for node, way in ways:  # grows during the loop
         if node == end:
             return way
         for arrow in after[node]:
@@ -94,7 +93,7 @@ def _path(arrows, start, end):
 
 
 def _circles(arrows):
-    """One finding a circle; none for files that an earlier one named."""
+    """One line for each circle; none for files of an earlier line."""
     found, named = [], set()
     for arrow in arrows:
         way = None if arrow.source in named else _path(arrows, arrow.target, arrow.source)
@@ -103,7 +102,7 @@ def _circles(arrows):
             named |= {a.source for a in circle}
             found.append(f"{arrow.place}: a circle: " + " -> ".join([a.source for a in circle] + [arrow.source])
                          + " (" + "; ".join(map(str, circle))
-                         + "): move what they share into a file below them, or make them one file")
+                         + "): move the shared code into a file below them, or join them")
     return found
 
 
@@ -130,7 +129,7 @@ def _node(path):
 
 
 def _code(text):
-    """Without comments, and without the texts of strings; lines stay where they are."""
+    """Removes comments and strings; line numbers do not change."""
     def emptied(match):
         start = text.rfind("\n", 0, match.start()) + 1
         of_include = text[start:match.start()].lstrip().startswith("#")
@@ -145,7 +144,7 @@ def _included(text, texts):
 
 
 def _statements(text):
-    """(what stands before a body, the body, its first line) outside of functions, without directives."""
+    """(text before a body, the body, its first line) at file level, without directives."""
     depth, head, body, start, directive = 0, "", "", 1, False
     for number, line in enumerate(text.splitlines(), 1):
         directive = directive or line.lstrip().startswith("#")
@@ -167,14 +166,14 @@ def _statements(text):
 
 
 def _defined(text):
-    """The functions that other files may call."""
+    """The external functions."""
     heads = (head for head, body, _ in _statements(text) if body and "=" not in head and "(" in head)
     return {m[0] for head in heads if not re.search(r"\bstatic\b", head)
             for m in [re.search(r"\bdynsel_\w+(?=\s*\()", head)] if m}
 
 
 def _named(text, path, definers, conditions):
-    """(file, line, name) for functions of other files that the code in this one names."""
+    """(file, line, name) for functions of other files that this code names."""
     for _, body, start in _statements(text):
         for match in NAME.finditer(body):
             targets = definers.get(match[0], ())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links a test program; where it is too large for the board's memory, a note takes its place.
+"""Links a test program; if it is too large for the board's memory, writes a note in its place.
 
-For variants beside the board's own, whose tables may be of any size: on the board's own
-configuration a test that does not fit is an error. Called with the whole command of the linker.
+For variants whose tables may have any size: in the board's own configuration a test that does not fit
+is an error. Arguments: the complete command of the linker.
 """
 
 import re
@@ -15,7 +15,7 @@ TOO_LARGE = re.compile(r"will not fit in region|region .* overflowed by|no room 
 
 
 def is_note(path):
-    """Whether a program was left out."""
+    """Whether the file is the note in place of a program."""
     with open(path, "rb") as f:
         return f.read(len(NOTE)) == NOTE
 

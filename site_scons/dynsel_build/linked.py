@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program keeps of the library that uses one policy: linked with --gc-sections, without libc.
+"""Flash and RAM of the library in a program that uses one policy: linked with --gc-sections, without libc.
 
-It refers to the policy's init function, dynsel_submit() and dynsel_wait(); what they need stays. The
-link is a relocatable one, so it needs no start-up code, no linker script and no other library.
+The program refers to the policy's init function, dynsel_submit() and dynsel_wait(); the linker keeps what
+they need. It is a relocatable link, so that it needs no start-up code, linker script or other library.
 """
 
 import re
@@ -23,14 +23,14 @@ __attribute__((section(".used_by_program"))) const function used_by_program[] = 
 
 
 def policies(config):
-    """The policies of a configuration, by the names in their functions."""
+    """The policies of a configuration, as named in their functions."""
     names = (name.removeprefix("DYNSEL_POLICY_").lower() for name in config.symbols()
              if name.startswith("DYNSEL_POLICY_") and config.is_set(name))
     return [name for name in names if Path(f"{HEADERS}/{name}.h").exists()]
 
 
 def measure(config, command, archive, folder):
-    """policy -> {'flash', 'ram'} in bytes, of what a program that uses it alone keeps of the library."""
+    """policy -> {'flash', 'ram'} in bytes of the library, in a program that uses only this policy."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     return {policy: _kept(policy, command, archive, folder) for policy in policies(config)}
@@ -39,7 +39,7 @@ def measure(config, command, archive, folder):
 def _kept(policy, command, archive, folder):
     source, script, target = (folder / f"linked.{suffix}" for suffix in ("c", "ld", "o"))
     source.write_text(PROGRAM.format(policy=policy), encoding="utf-8")
-    script.write_text("SECTIONS { }\n", encoding="utf-8")  # instead of one that a board's flags bring
+    script.write_text("SECTIONS { }\n", encoding="utf-8")  # replaces a script in the board's flags
     flags = ["-w", "-fno-lto", "-nostdlib", "-nostartfiles", "-r", "-Wl,--gc-sections",
              "-Wl,-u,used_by_program", "-Wl,-e,used_by_program", "-T", str(script)]
     subprocess.run([*command, *flags, str(source), archive, "-o", str(target)], capture_output=True,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kconfig-lint: what Kconfig accepts and a reader, or a later change, trips over."""
+"""kconfig-lint: errors that Kconfig accepts: unknown names, unused options, missing helps, ..."""
 
 import re
 from pathlib import Path
@@ -11,18 +11,18 @@ from .errors import UserMistake, did_you_mean
 from .save import Target, edited, minimal
 
 TOKEN = re.compile(r"\bCONFIG_(DYNSEL_[A-Z0-9_]*[A-Z0-9])\b(?!\*)")
-PLACEHOLDER = "DYNSEL_X"  # what documentation calls any option
+PLACEHOLDER = "DYNSEL_X"  # stands for any option in documentation
 NAME = re.compile(r"\b(DYNSEL_[A-Z0-9_]+)\b")
 COLUMNS = 100
 SUFFIXES = {".c", ".h", ".def", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
 FOLDERS = ("include", "src", "examples", "tests", "bench", "soak", "tools", "doc", "boards", "configs",
            "site_scons")
-# Texts that are about wrong configurations on purpose.
+# Texts with wrong configurations on purpose.
 EXEMPT = ("tests/build/",)
 
 
 def files(top):
-    """Every text that may speak of an option."""
+    """Every text that may name an option."""
     top = Path(top)
     found = [p for p in (top / "SConstruct", top / "README.md", top / "bootstrap") if p.exists()]
     for folder in FOLDERS:
@@ -53,21 +53,21 @@ def _unknown_names(kconf, texts):
 
 def _ifdefs(texts):
     """An option is 0 or 1: #ifdef is true for both."""
-    return [f"{path}:{number}: {line.strip()!r}: options are 0 or 1, so write #if CONFIG_..."
+    return [f"{path}:{number}: {line.strip()!r}: options are 0 or 1; write #if CONFIG_..."
             for path, text in texts.items() if path.endswith((".c", ".h"))
             for number, line in enumerate(text.splitlines(), 1)
             if re.match(r"\s*#\s*(ifdef|ifndef|if.*\bdefined\b).*\bCONFIG_DYNSEL_", line)]
 
 
 def _long_lines(texts):
-    """clang-format leaves comments alone, because it would break up the contracts in headers."""
-    return [f"{path}:{number}: {len(line)} columns, {COLUMNS} are allowed"
+    """clang-format does not wrap comments, which would break the layout of the contracts in headers."""
+    return [f"{path}:{number}: {len(line)} columns; wrap it to {COLUMNS}"
             for path, text in texts.items() if path.endswith((".c", ".h"))
             for number, line in enumerate(text.splitlines(), 1) if len(line) > COLUMNS]
 
 
 def _unused(kconf, texts, used_by_the_build):
-    """Symbols that neither a source, nor an SConscript, nor another symbol asks for."""
+    """Symbols that no source, SConscript or other symbol uses."""
     sources = "\n".join(t for p, t in texts.items() if not p.endswith((".md", ".conf", "defconfig")))
     used = {*NAME.findall(sources.replace("CONFIG_DYNSEL", "DYNSEL")), *used_by_the_build}
     for sym in kconf.unique_defined_syms:
@@ -77,8 +77,8 @@ def _unused(kconf, texts, used_by_the_build):
     for choice in kconf.unique_choices:
         members = [s.name for s in choice.syms]
         if sum(m in used for m in members) >= len(members) - 1:
-            used |= set(members)  # the one left is what the others are not
-    return [f"{_place(s)}: {s.name} is used nowhere; delete it, or use it" for s in kconf.unique_defined_syms
+            used |= set(members)  # the last one holds if no other does
+    return [f"{_place(s)}: {s.name} is not used; delete it" for s in kconf.unique_defined_syms
             if s.name not in used]
 
 
@@ -117,7 +117,7 @@ def _place(sym):
 
 
 def _fragments(top):
-    """A fragment must be right on one board at least."""
+    """A fragment must be valid on at least one board."""
     found = []
     for fragment in variants.fragment_names(top):
         mistakes = [_mistakes(top, board, [fragment]) for board in boards.names(top)]
@@ -135,7 +135,7 @@ def _mistakes(top, board, fragments):
 
 
 def _defconfigs(top):
-    """A defconfig must be right, and hold nothing that is the default anyway."""
+    """A defconfig must be valid and minimal."""
     found = []
     for board in boards.names(top):
         mistakes = _mistakes(top, board, [])
@@ -150,14 +150,14 @@ def _not_minimal(top, board):
     fewest = edited(target.text(), minimal(target, wanted))
     if fewest == target.text():
         return []
-    return [f"{path}: not minimal; `scons BOARD={board} savedefconfig` makes it so"]
+    return [f"{path}: it repeats defaults; run `scons BOARD={board} savedefconfig`"]
 
 
 def unlisted_sources(top):
-    """A C file in src/ that its SConscript does not name would silently be left out."""
+    """C files in src/ that their SConscript does not name, so that no build compiles them."""
     found = []
     for source in sorted(Path(top).glob("src/**/*.c")):
         script = source.parent / "SConscript"
         if not script.exists() or f'"{source.name}"' not in script.read_text(encoding="utf-8"):
-            found.append(f"{source.relative_to(top)}: not listed in {script.relative_to(top)}")
+            found.append(f"{source.relative_to(top)}: no build compiles it; list it in {script.relative_to(top)}")
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call of scons does, from the arguments to the nodes."""
+"""Handles a call of scons, from the arguments to the nodes."""
 
 import fcntl
 import os
@@ -17,14 +17,14 @@ from .errors import UserMistake, did_you_mean
 from .gates import Gates
 from .nodes import action
 
-OWN_VARIANTS = {"coverage", "footprint", "misra"}  # targets that say themselves what they look at
+OWN_VARIANTS = {"coverage", "footprint", "misra"}  # targets that choose their variants themselves
 
 _lock = None  # held until the process ends
 
 
 def run(top):
-    """Reads the command line and declares what it asks for; mistakes end with status 2."""
-    DefaultEnvironment(tools=[])  # else SCons looks for every tool that it knows
+    """Reads the command line and declares its targets; errors end with status 2."""
+    DefaultEnvironment(tools=[])  # else SCons searches for every tool that it knows
     try:
         _run(cli.Session(top, ARGUMENTS, COMMAND_LINE_TARGETS, _is_idle()))
     except UserMistake as e:
@@ -32,8 +32,8 @@ def run(top):
     except OSError as e:
         if e.filename is None:
             raise
-        _refuse([f"{e.filename}: {e.strerror}; check that you may read this tree and write"
-                 " build/"])
+        _refuse([f"{e.filename}: {e.strerror}; check the permissions: this tree must be"
+                 " readable and build/ writable"])
 
 
 def _refuse(lines):
@@ -66,12 +66,12 @@ def _run(session):
 
 
 def _is_idle():
-    """Whether scons was asked to make nothing."""
+    """Whether scons is to build nothing."""
     return any(GetOption(name) for name in ("clean", "no_exec", "question"))
 
 
 def _take_build_folder():
-    """One scons at a time in a tree: they share the record of what is up to date."""
+    """One scons at a time in a tree: they share the database of built files."""
     global _lock
     os.makedirs("build", exist_ok=True)
     _lock = open("build/.lock", "w", encoding="utf-8")
@@ -84,14 +84,14 @@ def _take_build_folder():
 
 
 def _declare_all(session):
-    """The nodes of all variants that this call needs, and what counts those of the matrix."""
+    """The nodes of all variants of this call, and the counter of the matrix."""
     chosen = session.chosen()
     if "install" in session.targets and len(chosen) > 1:
         raise UserMistake("install takes one variant, not " + " and ".join(v.name for v in chosen))
     wanted = _wanted(session, chosen)
     loaded = session.load_all(wanted)
     for note in dict.fromkeys(n for config in loaded.values() for n in config.notes):
-        if not (_is_random(session) or "footprint" in session.targets):  # where everything overrides
+        if not (_is_random(session) or "footprint" in session.targets):  # which override much on purpose
             print(f"note: {note}")
     base = toolchain.base_environment(session.arguments.get("VERBOSE") == "1")
     gates = Gates(base, session.top)
@@ -118,7 +118,7 @@ def _declare_all(session):
 
 
 def _wanted(session, chosen):
-    """The chosen variants, or those that check and matrix make of them."""
+    """The chosen variants, or those that check and matrix derive from them."""
     wanted = [] if _is_random(session) else list(chosen)
     if "check" in session.targets:
         wanted = variants.for_check(session.top, chosen, session.board)
@@ -139,7 +139,7 @@ def _wanted(session, chosen):
 
 
 def _is_short(session, variant, chosen):
-    """Whether the long tests are left to others than this variant, which nobody chose."""
+    """Whether a variant that the user did not choose leaves the long tests to others."""
     made = "matrix" in session.targets and variant.settings
     return variant not in chosen and bool(made or set(session.board(variant).check_short) & set(variant.fragments))
 
@@ -149,7 +149,7 @@ def _is_random(session):
 
 
 def _matrix(session, variant):
-    """What the matrix makes of a variant."""
+    """The variants that the matrix derives from a variant."""
     from . import matrix
 
     if _is_random(session):
@@ -189,7 +189,7 @@ def _declare(build, session, gates, tested):
 
 
 def _declare_targets(build, session, gates, tested):
-    """What only named targets need; a plain `scons` saves the time."""
+    """Nodes of named targets only; a plain `scons` saves the time."""
     env, build.size = build.env, gates.size(build)
     build.checks = [gates.no_heap(build), gates.freestanding(build), gates.headers(build)]
     env.Alias("test", [build.tests, build.checks])
@@ -201,14 +201,14 @@ def _declare_targets(build, session, gates, tested):
         prefix = session.arguments.get("PREFIX", "/usr/local")
         destdir = session.arguments.get("DESTDIR", "")
         nodes = install.declare(build, session.top, prefix, destdir)
-        env.AlwaysBuild(env.Alias("install", nodes), nodes)  # another tree may have installed there
+        env.AlwaysBuild(env.Alias("install", nodes), nodes)  # another tree may have installed to the same prefix
         note = install.replaced(build, install.root_of(prefix, destdir))
         if note and not (GetOption("clean") or GetOption("no_exec")):
             print(f"note: {note}")
 
 
 def _matrix_node(build, matrix):
-    """All of a variant is built, and what counts of its tests passes."""
+    """Builds all of a variant and runs its tests that count."""
     stamp = f"{build.variant.folder}/gates/matrix.ok"
     node = build.env.Command(
         f"#{stamp}", [build.tests, build.check_tests, build.test_programs, build.checks, build.archive,
@@ -219,14 +219,14 @@ def _matrix_node(build, matrix):
 
 
 def _check_targets(session):
-    """SCons itself finds an unknown target only when it gets there, and does not guess."""
+    """Names the nearest target; SCons itself reports an unknown one late and without a guess."""
     names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak", "usecases", *OWN_VARIANTS}
     for target in session.targets:
         if target in names:
             continue
         if target == "demo":
-            raise UserMistake("the example that demo runs is not in "
-                              + " or ".join(v.name for v in session.chosen()))
+            raise UserMistake("demo runs the example sepia, which needs a host and libpng; it is not in "
+                              + " or ".join(v.name for v in session.chosen()) + ": use BOARD=native")
         node = Entry(f"#{target}")
         if not (node.has_builder() or node.exists() or node.get_state()):
             raise UserMistake(f"no target named {target!r}{did_you_mean(target, names)}"
@@ -234,7 +234,7 @@ def _check_targets(session):
 
 
 def _keep_going():
-    """As with -k: one failed test must not hide the others. SetOption() does not offer it."""
+    """As with -k: one failed test must not hide the others. SetOption() has no such option."""
     from SCons.Script import Main
 
     Main.OptionsParser.values.keep_going = True

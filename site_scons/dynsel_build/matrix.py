@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scons matrix`: every switch is built and tested both ways, or all of them at random."""
+"""`scons matrix`: builds and tests each option flipped, or random configurations."""
 
 import random
 
@@ -11,18 +11,18 @@ from .explain import active_range
 from .save import Target, minimal, sufficient
 from .variants import Variant
 
-TRIES = 50  # to draw a configuration that can be built
-RARE = {"DYNSEL_SANITIZE": 0.04, "DYNSEL_SANITIZE_THREAD": 0.04, "DYNSEL_COVERAGE": 0.04}  # slow, and checked by itself
-OTHERWISE = 0.35  # how often an option is drawn that is not its default
-ALIKE = (0, 0, 0.1, 0.5)  # the same for aspects and targets, of which there are many
-LONGEST = 160  # of the names of options that are turned together; they become the name of a folder
+TRIES = 50  # to draw a valid configuration
+RARE = {"DYNSEL_SANITIZE": 0.04, "DYNSEL_SANITIZE_THREAD": 0.04, "DYNSEL_COVERAGE": 0.04}  # slow, and tested by `scons check`
+OTHERWISE = 0.35  # probability that an option gets another value than its default
+ALIKE = (0, 0, 0.1, 0.5)  # the same for all aspects or targets of one configuration
+LONGEST = 160  # characters of option names in a group; they become the name of a folder
 
 
 def flipped(top, variant):
-    """(variants, notes): each option of the menu that can be the other way round here is so in one.
+    """(variants, notes): each option that can be flipped is flipped in one variant.
 
-    Aspects, and targets that are not chosen, are many and alike, so several are turned together. An
-    option whose other way leads to no configuration is left out, with a note.
+    Several aspects, or targets that are not chosen, are flipped together, because they are many and alike. An
+    option whose flip gives no valid configuration is omitted, with a note.
     """
     layers = variant.layers(top)
     start = configs.load(top, variant.board, layers)
@@ -32,19 +32,19 @@ def flipped(top, variant):
         flip = _flip(top, variant, layers, group)
         trouble = _trouble(top, flip)
         if trouble:
-            notes.append(f"the matrix leaves out {' and '.join(group)} the other way round: {trouble}")
+            notes.append(f"the matrix omits {' and '.join(group)} flipped: {trouble}")
         else:
             found.append(flip)
     return found, notes
 
 
 def _can_flip(sym):
-    """Of a choice the members that are not chosen, else everything that can be set."""
+    """Of a choice the members that are not chosen, else each option that can be set."""
     return sym.visibility and (not sym.tri_value if sym.choice else len(sym.assignable) > 1)
 
 
 def _families(config):
-    """Options that may be turned together."""
+    """Groups of options that may be flipped together."""
     known = config.catalogue
     return [{a.symbol for a in known.aspects},
             {symbol for symbol in known.target_symbols() if not config.is_set(symbol)}]
@@ -62,7 +62,7 @@ def _groups(names, families):
 
 
 def _flip(top, variant, layers, names):
-    """The settings that turn these options, and take back what was explicitly set and is lost with it."""
+    """The variant with these options flipped, and explicit settings that are lost with them revoked."""
     kconf = configs.load(top, variant.board, layers).kconf
     for name in names:
         sym = kconf.syms[name]

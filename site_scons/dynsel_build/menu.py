@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""menuconfig, guiconfig and savedefconfig: Kconfiglib's menus on our layers.
+"""menuconfig, guiconfig and savedefconfig: Kconfiglib's menus on layers.
 
-The menus were made to read and write one full .config. Here they start from the assignments of the
-layers alone, so that an option that nobody set keeps following its default, and what they save is
-the difference, in one layer.
+The menus read and write one full .config. Here they start from the assignments of the layers, so that an
+option without an assignment keeps following its default, and they save the difference in one layer.
 """
 
 import errno
@@ -21,7 +20,7 @@ DEFCONFIG = "defconfig"
 
 
 def target_of(session):
-    """The file that is saved to, so that the very same command line builds what was saved."""
+    """The file to save to, so that the same command line builds the saved configuration."""
     target = _chosen_target(session)
     target.pretends = session.pretends
     return target
@@ -34,7 +33,7 @@ def _chosen_target(session):
                           + " and ".join(v.name for v in chosen))
     variant = chosen[0]
     if variant.settings:
-        raise UserMistake(f"{variant.name} has settings that belong to no file; leave them out")
+        raise UserMistake(f"{variant.name} has settings, which belong to no file; name the variant without ~")
     name = session.arguments.get("SAVE")
     if name is None:
         name = _obvious(variant)
@@ -45,19 +44,19 @@ def _chosen_target(session):
 
 
 def _obvious(variant):
-    """Where to save without SAVE=: into what plain `scons`, with the same CONF, builds next."""
+    """The target without SAVE=: a file that `scons` with the same CONF reads."""
     if len(variant.fragments) > 1:
-        raise UserMistake(f"{variant.name} has several fragments; say which one to save to:"
+        raise UserMistake(f"{variant.name} has several fragments; choose the one to save to:"
                           f" SAVE={variant.fragments[-1]}, SAVE=<new name> or SAVE={DEFCONFIG}")
     return variant.fragments[0] if variant.fragments else DEFCONFIG
 
 
 def _fragment_target(session, variant, name):
     if not name.replace("_", "").replace("-", "").isalnum():
-        raise UserMistake(f"SAVE={name}: a fragment's name has letters, digits, - and _ only")
+        raise UserMistake(f"SAVE={name}: use letters, digits, - and _ for a fragment's name")
     if name in variant.fragments[:-1]:
-        raise UserMistake(f"SAVE={name}: only the last fragment of CONF can be saved to, because what"
-                          f" lies on top of {name} would hide it")
+        raise UserMistake(f"SAVE={name}: save to the last fragment of CONF, because fragments"
+                          f" after {name} would hide the change")
     variant = variant.with_fragment(name)
     below = configs.layers_of(session.top, variant.board, variant.fragments[:-1])
     return Target(session.top, variant, f"configs/{name}.conf", below)
@@ -70,7 +69,7 @@ def savedefconfig(session):
 
 
 def open_menu(session, which):
-    """menuconfig or guiconfig. The files must be right before: what is lost cannot be saved."""
+    """Opens menuconfig or guiconfig. The files must be valid, because lost assignments cannot be saved."""
     target = target_of(session)
     layers = configs.layers_of(session.top, target.variant.board, session.chosen()[0].fragments)
     if target.path not in [layer.path for layer in layers]:
@@ -100,7 +99,7 @@ def _run_menu(which, kconf, target):
 
 
 def _can_draw():
-    """A terminal at both ends, of a kind that curses knows and that can place its cursor."""
+    """Whether stdin and stdout are a terminal that curses knows and whose cursor can be placed."""
     import curses
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -113,10 +112,10 @@ def _can_draw():
 
 
 def _teach(module):
-    """Two habits of the menus suit a full .config only, where each option has a line.
+    """Adapts the menus, which expect a full .config with a line for each option.
 
-    There, an option without a line is new and unsaved; here it follows its default, which needs
-    neither a mark in the menu nor a question when one leaves it.
+    There, an option without a line is new and unsaved; here it follows its default and needs neither a
+    mark in the menu nor a question at the end.
     """
     plain = module._node_str
     module._node_str = lambda node: plain(node).replace(" (NEW)", "")
@@ -124,7 +123,7 @@ def _teach(module):
 
 
 class _MenuKconfig(kl.Kconfig):
-    """A Kconfig whose reading and writing, as the menus call them, mean our layers."""
+    """A Kconfig that the menus read from and write to layers."""
 
     target = None
     said = ""
@@ -135,13 +134,13 @@ class _MenuKconfig(kl.Kconfig):
         self.top_node.prompt = (title, self.y)
 
     def load_config(self, filename=None, replace=True, verbose=None):
-        """At the start there is nothing to read: the layers are in. 'O' in the menu reads a file."""
+        """Reads nothing at the start, because the layers are loaded. 'O' in the menu reads a file."""
         if filename is None:
             return f"Configuration of {self.target.variant.name}"
         return super().load_config(filename, replace, verbose)
 
     def write_config(self, filename=None, header=None, save_old=True, verbose=None):
-        """Saves the difference; trouble goes through the one error that the menus show."""
+        """Saves the difference; errors become OSError, which the menus show."""
         if filename is not None and os.path.normpath(filename) != self.target.path:
             raise OSError(errno.EINVAL, f"this menu saves to {self.target.path}; to save elsewhere,"
                           " leave and start it with SAVE=name", filename)
@@ -152,5 +151,5 @@ class _MenuKconfig(kl.Kconfig):
         return f"{self.target.variant.name} is configured"
 
     def write_min_config(self, filename, header=None):
-        """'D' in the menu: here each save is minimal."""
+        """'D' in the menu: every save is minimal."""
         return self.write_config(filename, header)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`scons misra`: the library keeps the rules of MISRA C:2012 that cppcheck's addon knows.
+"""`scons misra`: checks the library against the rules of MISRA C:2012 that cppcheck's addon knows.
 
-doc/misra.md lists the deviations. What is found and not listed fails, and so does a deviation that
-occurs nowhere any more.
+doc/misra.md lists the deviations. A violation that is not listed fails, and so does a listed deviation that
+no longer occurs.
 """
 
 import json
@@ -17,7 +17,7 @@ from .nodes import action, finish, missing
 
 DEVIATIONS = "doc/misra.md"
 EVERYWHERE = "everywhere"
-# Together they have every source that a host can compile; a source counts in the first that has it.
+# Together they compile every source that a host can compile; a source is checked in the first one.
 FRAGMENTS = ("full", "interrupts", "minimal", "tiny_in_flight", "tiny")
 COMMAND = ["cppcheck", "--addon=misra", "--quiet", "--std=c11", "--enable=style",
            "--suppress=missingIncludeSystem", "--template={file}:{line}: {id}"]
@@ -28,7 +28,7 @@ _ROW = re.compile(r"\| *(\d+\.\d+) *\| *(mandatory|required|advisory) *\| *([^|]
 
 
 def declare(base, top, builds):
-    """The node that compares all findings with the deviations."""
+    """The node that compares all violations with the deviations."""
     reports, seen = [], set()
     for build in builds:
         for env, source in build.compiled_for_library():
@@ -36,7 +36,7 @@ def declare(base, top, builds):
                 seen.add(source.srcnode().path)
                 reports.append(_report(base, build, env, source))
     doc = Path(top) / DEVIATIONS
-    skipped = [f"{path}: no configuration that is looked at compiles it; add one that does to FRAGMENTS in"
+    skipped = [f"{path}: no checked configuration compiles it; add one to FRAGMENTS in"
                " site_scons/dynsel_build/misra.py" for path in _sources(top) if path not in seen]
 
     def check(target, source, env):
@@ -55,7 +55,7 @@ def _sources(top):
 
 
 def _report(base, build, env, source):
-    """A node with the findings in one source and its headers."""
+    """A node with the violations in one source and its headers."""
     stem = f"build/gates/misra/{source.srcnode().path}"
     command = [*COMMAND, f"--cppcheck-build-dir={stem}.dir",
                *env.subst("$_CPPDEFFLAGS $_CPPINCFLAGS").split(), source.srcnode().path]
@@ -81,27 +81,27 @@ def _report(base, build, env, source):
 
 
 def compare(findings, text):
-    """Complaints about what is found and no deviation, and about deviations that are not found.
+    """Errors for violations without a deviation, and for deviations without a violation.
 
-    findings: lines "path:line: misra-c2012-rule"; others do not count.
+    findings: lines "path:line: misra-c2012-rule"; other lines are ignored.
     """
     deviations, said = _deviations(text)
     used = set()
     for path, line, rule in sorted(_parsed(findings), key=lambda f: (f[0], int(f[1]), f[2])):
         row = next((d for d in deviations if d["rule"] == rule and _covers(d, path)), None)
         if row is None:
-            said.append(f"{path}:{line}: MISRA C:2012 rule {rule} is not kept; keep it, or list a deviation"
-                        f" with its reason in {DEVIATIONS}")
+            said.append(f"{path}:{line}: MISRA C:2012 rule {rule} is violated; correct the code, or list a"
+                        f" deviation with its reason in {DEVIATIONS}")
         else:
             used.update((row["line"], place) for place in row["places"] if _is_in(path, place))
-    said += [f"{DEVIATIONS}:{d['line']}: nothing deviates from rule {d['rule']}"
-             f"{'' if place == EVERYWHERE else ' in ' + place} any more; delete it"
+    said += [f"{DEVIATIONS}:{d['line']}: no violation of rule {d['rule']}"
+             f"{'' if place == EVERYWHERE else ' in ' + place}; delete it"
              for d in deviations for place in d["places"] if (d["line"], place) not in used]
     return said
 
 
 def _parsed(findings):
-    """(path, line, rule) of each, once; generated files are called so."""
+    """(path, line, rule) of each, once; generated files are named generated/..."""
     matches = (_FINDING.fullmatch(line) for line in findings)
     return {(re.sub(r"^build/[^/]+/gen/", "generated/", m[1]), m[2], m[3]) for m in matches if m}
 
@@ -114,9 +114,9 @@ def _deviations(text):
             rule, category, places, _ = match.groups()
             found.append({"rule": rule, "line": number, "places": places.replace("`", "").split(", ")})
             if category == "mandatory":
-                said.append(f"{DEVIATIONS}:{number}: rule {rule} is mandatory: nothing may deviate from it")
+                said.append(f"{DEVIATIONS}:{number}: rule {rule} is mandatory, so no deviation is allowed; correct the code")
         elif re.match(r"\| *\d+\.\d+ *\|", line):
-            said.append(f"{DEVIATIONS}:{number}: a row is | rule | required or advisory | everywhere, or"
+            said.append(f"{DEVIATIONS}:{number}: write | rule | required or advisory | everywhere, or"
                         " files and folders | reason |")
     return found, said
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small nodes that several modules need: stamps, complaints, things that are not installed."""
+"""Small nodes that several modules need: stamps, errors, missing packages."""
 
 import sys
 from pathlib import Path
@@ -12,9 +12,9 @@ _missing = {}
 
 
 class _Step:
-    """A function as an action, with the same signature for all: what it depends on must be a node.
+    """A function as an action, with the same signature for all: its inputs must be nodes.
 
-    A bare function's signature has in it what its closure holds, and objects differ in each run.
+    SCons puts the closure of a bare function into its signature, and objects differ in each run.
     """
 
     def __init__(self, function):
@@ -25,12 +25,12 @@ class _Step:
 
 
 def action(function, says):
-    """An action that runs a function(target, source, env) and is announced with one line, or none."""
+    """An action that runs function(target, source, env); `says` is the line to print, or None."""
     return Action(_Step(function), says)
 
 
 def finish(stamp, complaints):
-    """An action's end: a stamp, or all complaints in one write, so that parallel ones do not mix."""
+    """Ends an action: writes a stamp, or all errors in one write, so that parallel ones do not mix."""
     if complaints:
         sys.stdout.write("".join(line + "\n" for line in complaints))
         sys.stdout.flush()
@@ -44,9 +44,9 @@ def missing_line(package):
 
 
 def missing(env, package):
-    """A node that fails with one line that names the Debian package, however many depend on it.
+    """A node that fails with one line that names the Debian package.
 
-    So a target that does not need the package is built without it.
+    Targets that do not need the package are built without it.
     """
     if package not in _missing:
         def fail(target, source, env):

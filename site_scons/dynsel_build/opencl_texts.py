@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headers that host and OpenCL C share, as C string literals for the front of OpenCL programs."""
+"""Headers that host and OpenCL C share, as string literals to prepend to OpenCL programs."""
 
 import re
 
@@ -7,7 +7,7 @@ ITERATORS = "include/dynsel/iterators.h"
 
 
 def iterators_header(text):
-    """<dynsel/opencl_iterators.h>, out of the text of <dynsel/iterators.h>."""
+    """<dynsel/opencl_iterators.h>, from the text of <dynsel/iterators.h>."""
     lines = literals([*_of_opencl(bare(text)), "#line 1"]).splitlines()
     return ("/* SPDX-License-Identifier: Apache-2.0 */\n"
             "/* Generated from <dynsel/iterators.h>. */\n"
@@ -19,7 +19,7 @@ def iterators_header(text):
 
 
 def _of_opencl(lines):
-    """Without what an #if leaves to the host, nor the #if; there is no other inside of it."""
+    """Removes the host's branch of each #if __OPENCL_C_VERSION__, which contains no other #if."""
     kept, in_host, resolved = [], False, False
     for line in lines:
         if line.startswith("#if") and "__OPENCL_C_VERSION__" in line:
@@ -32,12 +32,12 @@ def _of_opencl(lines):
 
 
 def literals(lines):
-    """A C string literal for each line, with its end."""
+    """A C string literal for each line, with a line end."""
     return "".join(f"{c_string(line)[:-1]}\\n\"\n" for line in lines)
 
 
 def bare(header):
-    """The lines of a header without comments, guard, includes and line breaks inside macros."""
+    """The lines of a header without comments, guard and includes, with macros in one line."""
     text = re.sub(r"/\*.*?\*/", " ", header, flags=re.DOTALL)
     text = re.sub(r"\\\n", " ", text)
     lines = [" ".join(line.split()) for line in text.splitlines()]

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last lines of `scons test` and `scons check`: what passed, what failed.
+"""The last lines of `scons test` and `scons check`: counts of passed and failed test programs.
 
-Counted are test programs. One whose earlier pass still stands, because nothing that it depends on
-has changed, counts as passed; one that could not even be built counts as failed. When scons was
-interrupted, what had no chance to run is neither.
+A program that passed earlier and whose inputs did not change counts as passed; one that cannot be built
+counts as failed. After an interruption, programs that did not run count as neither.
 """
 
 import atexit
@@ -36,11 +35,11 @@ class Group:
         return status
 
     def failed_now(self):
-        """One run at least ended, and not well."""
+        """At least one run failed."""
         return any(self.results.values())
 
     def passed(self):
-        """Every run passed now, or before and nothing has changed since."""
+        """Every run passed, now or earlier without a change since."""
         return all(self.results.get(stem, 0 if self._stands(stem) else 1) == 0 for stem in self.nodes)
 
     def _stands(self, stem):
@@ -50,7 +49,7 @@ class Group:
 
 
 class Matrix:
-    """How far many variants have come, and which did not get through."""
+    """The progress of many variants, and those that failed."""
 
     def __init__(self, count):
         self._count, self._done, self._nodes = count, 0, {}
@@ -59,13 +58,13 @@ class Matrix:
         self._nodes[variant] = node
 
     def step(self, stamp):
-        """One more is done."""
+        """Counts one more variant as done."""
         self._done += 1
         print(f"  DONE  {os.path.dirname(os.path.dirname(stamp))}: {self._done} of {self._count}", flush=True)
         Path(stamp).write_text("passed\n", encoding="utf-8")
 
     def at_exit(self):
-        """Prints how it went, and how to get at what failed."""
+        """Prints the result, and a command for each failed variant."""
         atexit.register(self._summary)
 
     def _summary(self):
@@ -73,16 +72,16 @@ class Matrix:
 
         bad = [v for v, node in self._nodes.items() if node.get_state() not in (executed, up_to_date)]
         if runner.interrupted():
-            print(f"{len(self._nodes) - len(bad)} configurations passed, {len(bad)} were not finished")
+            print(f"{len(self._nodes) - len(bad)} configurations passed, {len(bad)} not finished")
             return
         for variant in bad:
-            print(f"this configuration alone: scons test VARIANTS={variant.name}")
-        print(f"{len(self._nodes) - len(bad)} configurations passed, {len(bad)} did not")
+            print(f"to repeat this configuration: scons test VARIANTS={variant.name}")
+        print(f"{len(self._nodes) - len(bad)} configurations passed, {len(bad)} failed")
         sys.stdout.flush()
 
 
 def first_time(name):
-    """True for the first variant that declares a test that is run once for all."""
+    """True for the first variant that declares a test which runs once for all."""
     if name in _once:
         return False
     _once.add(name)
@@ -90,7 +89,7 @@ def first_time(name):
 
 
 def at_exit(counted):
-    """Prints the summary when everything is over, whatever happened before."""
+    """Prints the summary at the end of the process."""
     runner.watch_signals()
     atexit.register(_summary, counted)
 

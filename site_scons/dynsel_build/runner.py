@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a test program: in bounded time, output into a log, a stamp when it passed.
+"""Runs a test program in bounded time, with its output in a log, and a stamp if it passed.
 
-Processor time is what is bounded, since a loaded machine makes none of it. Programs that wait for ever
-take none, so that there is a limit on the clock, too, which only they reach.
+The limit is processor time, which does not depend on the load of the machine. A program that waits forever
+uses none, so there is also a longer limit on the clock.
 
-A signal that ends scons ends the tests that run, too: of those, nothing is known.
+A signal that ends scons also ends the running tests, whose result is then unknown.
 
-LeakSanitizer looks for leaks from a process of its own, which once in some thousand runs crashes over
-a thread that just ends (google/sanitizers issue 1170). Such a run says nothing about the test, so
-that it is repeated; a leak, a failed test and a crash of the program itself are not.
+LeakSanitizer searches for leaks in a process of its own, which once in some thousand runs crashes on
+a thread that is ending (google/sanitizers issue 1170). Such a run is repeated, because it says nothing
+about the test; a leak, a failed test and a crash of the program itself are not repeated.
 """
 
 import os
@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 from . import link_if_it_fits
 
-SECONDS = 240  # of processor time, for each process of a test, unless a board says otherwise
+SECONDS = 240  # of processor time for each process of a test, unless a board has another limit
 BUILDS_SECONDS = 360  # for tests that build
-PATIENCE = 5  # the limit on the clock, in multiples of that
+PATIENCE = 5  # the limit on the clock, in multiples of it
 TAIL = 40
 TRIES = 3
 TRACER_CRASHED = b"\nTracer caught signal "
@@ -34,9 +34,9 @@ _interrupted = False
 
 
 def watch_signals():
-    """From here on a signal that ends scons ends its tests.
+    """From here on, a signal that ends scons also ends its tests.
 
-    SCons has handlers of its own while it builds, so signals are heard through a pipe.
+    SCons installs its own handlers while it builds, so signals are read from a pipe.
     """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -71,7 +71,7 @@ class Run:
 
 
 def run(spec):
-    """0 when it passed. The output is only shown when it did not."""
+    """Returns 0 if it passed; else prints the end of its output."""
     log = spec.stem + ".log"
     os.makedirs(os.path.dirname(log), exist_ok=True)
     if link_if_it_fits.is_note(spec.command[-1]):
@@ -138,7 +138,7 @@ def _on_the_clock(spec):
 def _reason(spec, status):
     if status in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
         return f"not done after {spec.seconds} s of processor time, so it loops or is too slow"
-    if status in (124, 137, -signal.SIGKILL):  # the last: it did not end when it was asked to
-        return f"not done after {_on_the_clock(spec)} s on the clock, so it waits for what never comes"
+    if status in (124, 137, -signal.SIGKILL):  # the last: it ignored SIGTERM
+        return f"not done after {_on_the_clock(spec)} s on the clock, so it waits for an event that does not come"
     return f"killed by signal {status - 128 if status > 128 else -status}" if status > 128 or status < 0 \
         else f"exit status {status}"

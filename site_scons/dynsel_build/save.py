@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way back: the fewest lines of one file that lead to wanted values.
+"""Saving: the fewest lines of one file that give the wanted values.
 
-The result is proved before it is written: the layers are loaded again with it, and must give
-exactly the wanted values without a lost assignment.
+The result is verified before it is written: loading the layers with it must give exactly the wanted
+values without a lost assignment.
 """
 
 from pathlib import Path
@@ -14,11 +14,11 @@ from .errors import UserMistake
 
 
 class Target:
-    """The file that is written, and the layers that lie below it when the variant is built."""
+    """The file to write, and the layers below it in the variant."""
 
     def __init__(self, top, variant, path, below):
         self.top, self.variant, self.path, self.below = top, variant, path, list(below)
-        self.pretends = False  # nothing is written; save() says what would be
+        self.pretends = False  # save() writes nothing and reports what it would write
 
     def text(self):
         file = Path(self.top) / self.path
@@ -30,7 +30,7 @@ class Target:
         return configs.load(self.top, self.variant.board, layers, self.variant.name)
 
     def save(self, wanted):
-        """Writes the file so that the variant has the wanted values; returns what to tell the user.
+        """Writes the file so that the variant has the wanted values; returns a message for the user.
 
         wanted: symbol name -> value as text, of all symbols.
         """
@@ -39,7 +39,7 @@ class Target:
         reached = self.load(text).values()
         wrong = [n for n in wanted if reached[n] != wanted[n]]
         if wrong:
-            raise UserMistake(f"cannot save to {self.path}: lines in it cannot express "
+            raise UserMistake(f"cannot save to {self.path}: no line in it gives "
                               + ", ".join(f"{n}={wanted[n]}" for n in wrong))
         file = Path(self.top) / self.path
         changed = not file.exists() or file.read_text(encoding="utf-8") != text
@@ -47,15 +47,15 @@ class Target:
             file.write_text(text, encoding="utf-8")
         count = f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
         saved = "would save" if self.pretends else "saved"
-        said = f"{saved} {self.path} ({count})" if changed else f"{self.path} has it already ({count})"
+        said = f"{saved} {self.path} ({count})" if changed else f"{self.path} has this already ({count})"
         return f"{said}; build it with: {' '.join(['scons', self.variant.arguments()]).strip()}"
 
 
 def minimal(target, wanted):
     """name -> value as written: the lines needed on top of target.below, in the menu's order.
 
-    Lines that a person wrote into a fragment stay while they are true: a fragment may say something
-    that happens to be this board's default. A defconfig holds differences from the defaults only.
+    Lines of a fragment stay while they are true: a fragment may state a value
+    that is this board's default. A defconfig holds only differences from the defaults.
     """
     stay = _still_true(target, wanted) if target.below else {}
     found = {**stay, **sufficient(target, wanted)}
@@ -68,21 +68,21 @@ def minimal(target, wanted):
 
 
 def sufficient(target, wanted):
-    """The same in a hurry: lines that lead there, some of which may not be needed."""
+    """The same, faster: sufficient lines, some of which may not be needed."""
     found = _differences(target, wanted)
     found.update(_taken_back(target, found))
     return found
 
 
 def _still_true(target, wanted):
-    """The file's own assignments that say what is wanted anyway."""
+    """The file's assignments that agree with the wanted values."""
     assignments, _ = grammar.parse(target.path, target.text())
     return {a.name: a.value for a in assignments
             if wanted.get(a.name) in (a.value, grammar.unquote(a.value))}
 
 
 def _differences(target, wanted):
-    """Sets what differs until nothing differs; one value may open the way for the next."""
+    """Sets differing values until none differs; one value may make the next one settable."""
     kconf = configs.load(target.top, target.variant.board, target.below, complete=False).kconf
     found = {}
     for _ in kconf.unique_defined_syms:
@@ -98,8 +98,8 @@ def _differences(target, wanted):
 
 
 def _can_be_set(sym, value):
-    """A choice is changed by naming its new member, not by switching off the old one; a number that has
-    no value has lost what it depends on, which is further down."""
+    """A choice is changed by naming its new member, not by switching off the old one; a number without
+    a value has lost its dependency, which is set later."""
     lost = value == "" and sym.orig_type != kl.STRING
     return bool(sym.visibility) and not lost and not (sym.choice and value == "n")
 
@@ -109,7 +109,7 @@ def _as_written(sym, value):
 
 
 def _taken_back(target, found):
-    """=n for each =y below that is lost now; the loader demands that it is said."""
+    """=n for each =y below that is lost now, because the loader demands it."""
     kconf = configs.parse_kconfig(target.top, target.variant.board)
     judge = configs.Judge(kconf)
     for layer in target.below + [configs.Layer(target.path, _lines(found))]:
@@ -121,7 +121,7 @@ def _leads_to(target, lines, wanted):
     try:
         return target.load(_lines(lines)).values() == wanted
     except UserMistake:
-        return False  # a line that is needed to take another one back
+        return False  # a line that revokes another one is missing
 
 
 def _lines(assignments):

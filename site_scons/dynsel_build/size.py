@@ -3,8 +3,8 @@
 
 The few figures that documents have are in size.json beside it.
 
-Counted is what reaches the target: no debug information, no unwind tables. Constants that a position
-independent program relocates when it starts (.data.rel.ro) are constants, so they count as rodata.
+Debug information and unwind tables do not count. Constants that a position independent program relocates
+when it starts (.data.rel.ro) count as rodata.
 """
 
 import json
@@ -18,13 +18,13 @@ from . import linked, ram, stack
 from .errors import UserMistake, did_you_mean
 from .interface import Interface
 
-WITHIN_LIMITS = "size.within-limits.json"  # the last sizes that were, to say later what grew
+WITHIN_LIMITS = "size.within-limits.json"  # the last sizes within the limits, to report growth later
 FIGURES = "size.json"
 COLUMNS = ("text", "rodata", "data", "bss", "frame")
 FLASH = ("text", "rodata", "data")
 WIDTH, NO_BREAK = 100, "\N{NO-BREAK SPACE}"
 SMALL = 64  # bytes of variables that the table of RAM sums up
-UNMEASURED = "stack of the public functions: not known, "
+UNMEASURED = "stack of the public functions: unknown, "
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Row:
 
 @dataclass
 class Before:
-    """What was within limits the last time: bytes by object and column, frames by function."""
+    """The last sizes within the limits: bytes by object and column, frames by function."""
 
     objects: dict = field(default_factory=dict)
     frames: dict = field(default_factory=dict)
@@ -71,7 +71,7 @@ def measure(program, objects, prefix):
 
 
 def _column(section):
-    """Which column a section counts in; None when it never reaches the target."""
+    """The column of a section; None if it does not reach the target."""
     if section.startswith(".data.rel.ro"):
         return "rodata"
     match = re.match(r"\.s?(text|rodata|data|tdata|bss|tbss)\b", section)
@@ -98,7 +98,7 @@ def totals(rows):
     return sums
 
 
-# What people read
+# Tables of size.txt
 
 def table(variant_name, rows, limits):
     """The objects."""
@@ -122,14 +122,14 @@ def stack_table(variant_name, graph, limits):
     """The public functions, deepest first."""
     public = sorted(graph.public().items(), key=lambda item: (-item[1].bytes, item[0]))
     lines = [f"{variant_name}: stack of each public function in bytes, and the frames of its deepest chain",
-             "(+: and what the program's own functions need; 0: gone by a jump; ...: goes on as above)"]
+             "(+: add the program's own functions; 0: frame released by a tail call; ...: continues as above)"]
     seen = set()
     for name, deepest in public:
         head = f"{name}{' +' if deepest.users else '':3}".ljust(38) + f"{deepest.bytes:6}  "
         lines += _wrapped(head, _chain(graph, deepest, seen))
     outside = sorted({name for _, deepest in public for name in deepest.outside})
     if outside:
-        lines += _wrapped("functions of others, not counted: ", ", ".join(outside), 4)
+        lines += _wrapped("functions outside the library, not counted: ", ", ".join(outside), 4)
     if public:
         lines.append(f"worst: {public[0][1].bytes} in {public[0][0]}()"
                      + (f"; limit {limits['stack']}" if "stack" in limits else ""))
@@ -137,7 +137,7 @@ def stack_table(variant_name, graph, limits):
 
 
 def _chain(graph, deepest, seen):
-    """The frames, up to where the chain goes on like one that was shown already."""
+    """The frames, up to where the chain continues like an earlier one."""
     parts = []
     for i, (key, frame) in enumerate(deepest.chain):
         parts.append(f"{graph.functions[key].name if i else 'own'}{NO_BREAK}{frame}")
@@ -150,7 +150,7 @@ def _chain(graph, deepest, seen):
 
 
 def _wrapped(head, text, indent=None):
-    """Lines of at most WIDTH columns; the text hangs under its own beginning."""
+    """Lines of at most WIDTH columns, with a hanging indent."""
     blanks = " " * (len(head) if indent is None else indent)
     lines = textwrap.wrap(head + text, WIDTH, subsequent_indent=blanks, break_long_words=False,
                           break_on_hyphens=False) if text else [head]
@@ -175,8 +175,8 @@ def ram_table(variant_name, variables, structures):
 
 
 def linked_table(variant_name, kept, limits):
-    """What programs keep."""
-    lines = [f"{variant_name}: what a program keeps of it that uses one policy, to submit and wait, in bytes",
+    """The sizes of programs that use one policy."""
+    lines = [f"{variant_name}: the library in a program that uses one policy, to submit and wait, in bytes",
              f"{'policy':20}{'flash':>7}{'ram':>7}{'limit':>7}"]
     lines += [f"{name:20}{sizes['flash']:7}{sizes['ram']:7}{limits.get(name, '-'):>7}"
               for name, sizes in kept.items()]
@@ -186,7 +186,7 @@ def linked_table(variant_name, kept, limits):
 # Limits
 
 def past_limits(rows, limits, before, graph=None, kept=None):
-    """What is too large and by how much, and what grew since the last size that was within limits."""
+    """Lines for exceeded limits, with the excess and the objects that grew."""
     sums, found = totals(rows), []
     for column, limit in limits.items():
         if column == "stack":
@@ -200,21 +200,21 @@ def past_limits(rows, limits, before, graph=None, kept=None):
 
 
 def _culprits(rows, column, before):
-    """The objects that grew since `before`, or the largest ones when nothing is known."""
+    """The objects that grew since `before`, or the largest ones if it is empty."""
     grown = [(r.get(column) - before.of(r.name, column), r.name) for r in rows]
     return _grown_or_largest(grown if before.objects else [], [(r.get(column), r.name) for r in rows])
 
 
 def _past_linked_limit(policy, limit, sizes, rows, before):
-    """A line for a policy with which a program keeps too much."""
+    """A line for a policy whose program exceeds its limit."""
     if sizes is None or sizes["flash"] <= limit:
         return []
-    return [f"a program that uses {policy} keeps {sizes['flash']} bytes of flash, {sizes['flash'] - limit} past"
+    return [f"a program that uses {policy} has {sizes['flash']} bytes of the library, {sizes['flash'] - limit} past"
             f" the limit of {limit}: in the archive {_culprits(rows, 'flash', before)}"]
 
 
 def _past_stack_limit(graph, limit, before):
-    """A line for the worst function past the limit; how many more there are."""
+    """A line for the worst function past the limit, with the number of others."""
     past = sorted(((d.bytes, name, d) for name, d in graph.public().items() if d.bytes > limit), reverse=True)
     if not past:
         return []
@@ -233,10 +233,10 @@ def _grown_or_largest(grown, largest):
     return "largest are " + ", ".join(f"{name} with {n}" for n, name in sorted(largest, reverse=True)[:5] if n)
 
 
-# Together
+# The node
 
 def update(folder, objects, variant, board, config, command, archive):
-    """Writes <folder>/size.txt and size.json; returns what is wrong or past a limit, as lines.
+    """Writes <folder>/size.txt and size.json; returns errors and exceeded limits, as lines.
 
     command: the compiler with all flags of the library.
     """
@@ -306,11 +306,11 @@ def _is_instrumented(config):
 
 
 def _incomparable(objects, config):
-    """Why no stack can be told; empty when it can."""
+    """The reason why stack is unknown; empty if it is known."""
     if _is_instrumented(config):
-        return "instrumented code has frames and calls of its own"
+        return "instrumented code has other frames and calls"
     if objects and not any(os.path.exists(_graph_of(o)) for o in objects):
-        return "only GCC writes down who calls whom"
+        return "only GCC writes a call graph"
     return ""
 
 
@@ -319,10 +319,11 @@ def _graph_of(path):
 
 
 def _graph(objects, interface):
-    """(who calls whom or None, what has no bound)"""
+    """(the call graph or None, errors)"""
     missing = [o for o in objects if not os.path.exists(_graph_of(o))]
     if missing:
-        return None, [f"{o}: its call graph is gone; remove the object, so that it is compiled again"
+        return None, [f"{o}: its call graph is missing; remove the object, to compile it again (ccache keeps no call"
+                      " graphs: set CCACHE_DISABLE=1)"
                       for o in missing]
     graph = stack.Graph(objects, interface)
     graph.public()

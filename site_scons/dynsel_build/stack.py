@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The worst-case stack of each public function: frames from GCC, added up along the calls.
 
-Who calls whom comes from GCC's -fcallgraph-info=su, one .ci file beside each object. Where a call
-through a pointer can go is found in the objects themselves: a call of an operation goes to whatever
-stands there in some constant table of operations, a call of a parameter to the functions whose
-address that object takes. What the program brings with it (task functions, tables of its own, libc,
-the driver) is not counted, but named. Where a call is a jump, the caller's frame is gone by then.
+The call graph comes from GCC's -fcallgraph-info=su, one .ci file beside each object. The targets of a call
+through a pointer come from the objects: a call of an operation may reach the functions in that slot of any
+constant table of operations, a call of a parameter the functions whose address that object takes. Functions
+of the program (task functions, its tables, libc, the driver) are named and not counted. A tail call releases
+the caller's frame.
 """
 
 import re
@@ -16,14 +16,14 @@ from pathlib import Path
 from . import elf
 
 INDIRECT = "__indirect_call"
-# Where task functions are called, one of them is the library's own: that of all command groups.
+# A call of a task function may reach one of the library: that of all command groups.
 OWN = {("src/submission/call_task.h", "function"): ("", "dynsel_group_run")}
 NOTHING = frozenset()
 
 
 @dataclass
 class Function:
-    """One function that was compiled."""
+    """A compiled function."""
 
     name: str
     place: str
@@ -33,27 +33,27 @@ class Function:
     is_global: bool
     calls: set = field(default_factory=set)       # keys of functions, here and outside
     indirect: set = field(default_factory=set)    # places of calls through pointers
-    jumps: set = field(default_factory=set)       # of `calls`, those that are jumps somewhere
-    returned: set = field(default_factory=set)    # of `calls`, those that are calls somewhere
+    jumps: set = field(default_factory=set)       # of `calls`, those with a tail call
+    returned: set = field(default_factory=set)    # of `calls`, those with a call that returns
 
 
 @dataclass(frozen=True)
 class Deepest:
-    """What one function needs, with all that it calls."""
+    """The stack of a function and all that it calls."""
 
     bytes: int
     chain: tuple               # (key, bytes of its frame that count), outermost first
-    outside: frozenset         # functions of others that it may call
+    outside: frozenset         # functions outside the library that it may call
     users: frozenset           # operations and callbacks of the user's program that it may call
 
 
 class Graph:
-    """All functions of a library; `mistakes` has a line for each thing that has no bound."""
+    """All functions of a library; `mistakes` has a line for each unbounded use of stack."""
 
     def __init__(self, objects, interface):
         self.functions, self.mistakes = {}, []
         self._interface, self._texts = interface, {}
-        self._tables = defaultdict(set)    # operation -> keys of what stands in the tables
+        self._tables = defaultdict(set)    # operation -> keys of functions in the tables
         self._taken = defaultdict(set)     # object -> keys of functions whose address it takes
         self._variables = defaultdict(set)  # object -> names of variables
         self._elves = {path: elf.Object(path) for path in objects}
@@ -90,7 +90,7 @@ class Graph:
                 function.calls.add(_key(path, target))
 
     def _read_object(self, path, obj):
-        """Tables of operations, addresses that are taken, and calls that the compiler added."""
+        """Tables of operations, taken addresses, and calls that the compiler added."""
         kinds = self._kinds_of_tables(path)
         for relocation in obj.relocations:
             section = relocation.section
@@ -146,8 +146,8 @@ class Graph:
 
     def _check(self, function):
         if not function.bounded:
-            self.mistakes.append(f"{function.place}: {function.name}() needs stack whose size shows only when"
-                                 " it runs (a variable-length array or alloca)")
+            self.mistakes.append(f"{function.place}: {function.name}() needs stack of unbounded size (a"
+                                 " variable-length array or alloca); use an array of constant size")
 
     def deepest(self, key, above=()):
         """The deepest chain from a function on."""
@@ -178,11 +178,11 @@ class Graph:
                        NOTHING.union(users, *(d.users for d in below)))
 
     def _note_cycle(self, cycle):
-        """Each cycle once, whoever found it."""
+        """Adds a line for a cycle, once."""
         first = cycle.index(min(cycle))
         cycle = cycle[first:] + cycle[:first]
         names = [self.functions[key].name + "()" for key in (*cycle, cycle[0])]
-        line = f"{self.functions[cycle[0]].place}: recursion without a bound: {' -> '.join(names)}"
+        line = f"{self.functions[cycle[0]].place}: recursion without a bound: {' -> '.join(names)}; use a loop"
         if line not in self.mistakes:
             self.mistakes.append(line)
 
@@ -199,20 +199,20 @@ class Graph:
             return {("", name)}, NOTHING
         found, users = self._passed_around(function, place, operations)
         if not (found or users) or name in self._variables[function.object]:
-            line = (f"{place}: {function.name}() calls through the pointer {name!r}, and nothing tells where to:"
+            line = (f"{place}: {function.name}() calls through the pointer {name!r}, whose targets are unknown;"
                     " use a table of operations (a const ..._ops) or a parameter")
             if line not in self.mistakes:
                 self.mistakes.append(line)
         return found, users
 
     def _is_of_driver(self, place, name):
-        """Whether the variable is a function that a driver gave the address of."""
+        """Whether the variable is a function whose address comes from a driver."""
         text = self._text_of(place.rsplit(":", 2)[0])
         types = "|".join(re.findall(r"typedef[^;{}]*\(\s*CL_API_CALL\s*\*\s*(\w+)\s*\)", text))
         return bool(types) and re.search(rf"\b(?:{types})\s+{name}\b", text) is not None
 
     def _passed_around(self, function, place, operations):
-        """For a parameter: what this object takes the address of, and the operations that it reads."""
+        """For a parameter: the functions whose address this object takes, and the operations that it reads."""
         read = re.findall(r"(?:->|\.)(\w+)\b(?!\s*[(=])", self._text_of(place.rsplit(":", 2)[0]))
         slots = operations.intersection(read)
         found = self._taken[function.object].union(*(self._tables[slot] for slot in slots))

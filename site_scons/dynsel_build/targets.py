@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of device targets, boards/targets.yaml: what an entry has, and all that can be wrong."""
+"""Reads and checks the table of device targets, boards/targets.yaml."""
 
 import re
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ PATH = "boards/targets.yaml"
 TYPES = ("cpu", "gpu", "accelerator", "custom", "host")
 HOSTS = ("inline", "threads")  # the backends that run C functions on the host
 LONGEST_QUOTE = 40
-NEAR_MISS = 0.82  # of a backend's name; what is less like it may be a backend of the user's own
+NEAR_MISS = 0.82  # similarity to a backend's name from which on a name is a typo and not a custom backend
 WAYS = ("backend", "platform", "vendor", "type", "name")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _NUMBER = re.compile(r"[1-9][0-9]{0,4}")
-_NAME_RULE = "lower case letters, digits and _ make one, a letter first"
+_NAME_RULE = "use lower case letters, digits and _, a letter first"
 
 
 @dataclass(frozen=True)
 class Target:
-    """One entry. `recognize`: a mapping for each way, in the table's order."""
+    """One entry. `recognize`: the mappings, in the table's order."""
 
     name: str
     line: int
@@ -51,14 +51,14 @@ class Target:
 
 
 def odd_name(name):
-    """What is wrong with the name of a target, or None."""
+    """The error in the name of a target, or None."""
     return None if _NAME.fullmatch(name) else f"{_quoted(name)} is not a name for a target; {_NAME_RULE}"
 
 
 def read(path, data, aspects, backends, listed_in=aspect_list.PATH):
-    """All targets of a table, in its order, or UserMistake with every mistake in it.
+    """All targets of a table, in its order, or UserMistake with all errors in it.
 
-    aspects: those that an entry may use, of aspect_list or as names; of a name alone less is known.
+    aspects: those that an entry may use, from aspect_list or as names, which allow fewer checks.
     backends: the names that it may use.
     listed_in: the file that has all aspects, for messages.
     """
@@ -73,7 +73,7 @@ def read(path, data, aspects, backends, listed_in=aspect_list.PATH):
 
 
 def check_hosts(path, targets, backends):
-    """UserMistake where the host's own devices would be refused: nobody chooses a target for them."""
+    """UserMistake if the host's devices would be refused, because no target is added for them."""
     mistakes = []
     for backend in sorted(set(HOSTS) & set(backends)):
         if not any(backend in target.added_by for target in targets):
@@ -87,7 +87,7 @@ def check_hosts(path, targets, backends):
 
 
 class _Reader:
-    """Looks at each piece of the table. A method returns a value, or None behind a mistake."""
+    """Checks each part of the table. A method returns a value, or None after an error."""
 
     def __init__(self, path, aspects, backends, listed_in):
         self.path, self.listed_in = path, listed_in
@@ -117,7 +117,7 @@ class _Reader:
         if trouble:
             self._wrong(key, trouble)
         elif not becomes_text(key):
-            self._wrong(key, f"{name!r} means something else in YAML; take another name")
+            self._wrong(key, f"{name!r} is no text in YAML; choose another name")
         name = _quoted(name) if trouble else name
         if value.id != "mapping":
             self._wrong(key, f"target {name}: an entry is a mapping of fields, not"
@@ -127,7 +127,7 @@ class _Reader:
         found = {field.value: self._fields[field.value](f"target {name}: {field.value}", content)
                  for field, content in fields}
         meant = {nearest(field.value, self._fields) for field, _ in value.value
-                 if field.id == "scalar" and field.value not in self._fields}  # told already
+                 if field.id == "scalar" and field.value not in self._fields}  # already reported
         missing = [field for field in self._fields if field not in found and field not in meant]
         if missing:
             self._wrong(key, f"target {name} has no {' and no '.join(missing)}; all fields are"
@@ -138,17 +138,17 @@ class _Reader:
             self.targets.append(target)
 
     def _pairs(self, mapping, what, known=None):
-        """The pairs of a mapping, without those whose key is wrong or was there already."""
+        """The pairs of a mapping, without those whose key is wrong or repeated."""
         first, found = {}, []
         for key, value in mapping.value:
             if key.id != "scalar":
-                self._wrong(key, f"{what}: {_kind(key)} is no name; write a word and a colon")
+                self._wrong(key, f"{what}: {_kind(key)} is not a name; write a word and a colon")
             elif known is not None and key.value not in known:
-                self._wrong(key, f"{what} {_quoted(key.value)} is not known"
+                self._wrong(key, f"{what} {_quoted(key.value)} is unknown"
                             f"{did_you_mean(key.value, known)} (there are: {', '.join(known)})")
             elif key.value in first:
                 name = key.value if key.value.isidentifier() else _quoted(key.value)
-                self._wrong(key, f"{what} {name} is there already, in line {first[key.value]}; delete"
+                self._wrong(key, f"{what} {name} is already defined in line {first[key.value]}; delete"
                             " one of the two")
             else:
                 first[key.value] = yaml_lines.line(key)
@@ -158,20 +158,20 @@ class _Reader:
     # The fields
 
     def _clause(self, what, piece):
-        """A text of one line, for people; lines that YAML folds are one."""
+        """A text of one line; lines that YAML folds are one."""
         return self._text(what, piece, folds=True)
 
     def _recognize(self, what, piece):
         ways = self._list(what, piece)
         if ways == []:
-            self._wrong(piece, f"{what} is empty; a target needs a way to recognize its devices, or"
+            self._wrong(piece, f"{what} is empty; write how to recognize its devices, or"
                         " [{}] for every device")
         found = [self._way(what, way) for way in ways or ()]
         return None if not found or None in found else tuple(found)
 
     def _way(self, what, piece):
         if piece.id != "mapping":
-            self._wrong(piece, f"{what}: a way is a mapping, not {_kind(piece)}; write"
+            self._wrong(piece, f"{what}: an item is a mapping, not {_kind(piece)}; write"
                         " {backend: ..., name: ...}")
             return None
         found = {key.value: self._text(f"{what}: {key.value}", value)
@@ -185,12 +185,12 @@ class _Reader:
         return None if None in found.values() else found
 
     def _backend(self, what, key, name):
-        """Users have backends of their own, but none whose name is nearly one of these."""
+        """A custom backend may have any name that is not similar to a known one."""
         known = self.known["backend"]
         meant = nearest(name, known, NEAR_MISS)
         if meant is not None and name.lower() != meant.lower():
-            self._wrong(key, f"{what}: no backend is named {_quoted(name)}; did you mean {meant}? (a backend"
-                        " of your own needs a name less like it)")
+            self._wrong(key, f"{what}: no backend is named {_quoted(name)}; did you mean {meant}? (the name"
+                        " of a custom backend must be less similar)")
             return None
         return meant or name
 
@@ -231,10 +231,10 @@ class _Reader:
             return None
         return tuple(sizes)
 
-    # What fields say of each other
+    # Contradictions between fields
 
     def _contradictions(self, target, fields):
-        """Promises that no recognized device can keep, so that each would be refused."""
+        """Refuses promises that no recognized device can keep."""
         items = {item.value: item for item in fields["aspects"].value}
         for way, piece in zip(target.recognize, fields["recognize"].value):
             trouble = _odd_way(way)
@@ -244,30 +244,31 @@ class _Reader:
             wrong = [aspect for aspect in target.aspects if not self._is_possible(way, aspect)]
             for aspect in wrong:
                 self._wrong(items[aspect], f"target {target.name}: aspects: no device that {_shown_way(way)}"
-                            f" recognizes has {aspect}; delete it, or that way")
+                            f" recognizes has {aspect}; delete the aspect or that"
+                            " item of `recognize`")
             own = way.get("type")
             if not wrong and own in self.known["aspect"] and own not in target.aspects and not target.may_support_other_aspects:
                 self._wrong(fields["aspects"],
                             f"target {target.name}: aspects: {_shown_way(way)} recognizes devices that have {own}, and"
-                            f" none may have other aspects than these; add {own}, or let may_support_other_aspects be"
+                            f" no other aspects are allowed; add {own}, or set may_support_other_aspects to"
                             " true")
         for item in fields["added_by"].value:
             if not target.may_be_of(item.value):
-                self._wrong(item, f"target {target.name}: added_by: {item.value} adds it, and no way in"
-                            f" `recognize` fits its devices; add {{backend: {item.value}}} there")
+                self._wrong(item, f"target {target.name}: added_by: no item of `recognize` matches devices of"
+                            f" {item.value}; add {{backend: {item.value}}} there")
 
     def _is_possible(self, way, aspect):
-        """Whether some device that is recognized so may have the aspect."""
+        """Whether a device that this mapping recognizes may have the aspect."""
         backend, own, known = way.get("backend"), way.get("type"), self.facts.get(aspect)
         if backend in HOSTS or own == "host":
             return known.host if known else aspect == "host" or aspect not in TYPES
         if backend not in ("opencl", None):
-            return True  # of a user's own
+            return True  # a custom backend
         if backend == "opencl" and (aspect == "host" or known and known.opencl == "NO"):
             return False
         return own is None or aspect not in TYPES or aspect == own
 
-    # What fields are made of
+    # Values of fields
 
     def _names(self, what, piece, kind):
         """A list of different known names, of aspects or of backends."""
@@ -283,12 +284,12 @@ class _Reader:
         return None if None in found else tuple(found)
 
     def _trouble(self, item, kind, before):
-        """Why this cannot stand in a list of names, or None."""
+        """The error of an item in a list of names, or None."""
         known = self.known[kind]
         if item.id != "scalar":
-            return f"{_kind(item)} is no name; write the names of {kind}s alone"
-        if item.value not in known:  # aspects are too many for one line
-            all_of_them = f"{self.listed_in} has them all" if kind == "aspect" else (
+            return f"{_kind(item)} is not a name; write the names of {kind}s"
+        if item.value not in known:  # too many aspects for one line
+            all_of_them = f"{self.listed_in} lists them" if kind == "aspect" else (
                 f"there are: {', '.join(known) or 'none'}")
             return (f"no {kind} is named {_quoted(item.value)}{did_you_mean(item.value, known)}"
                     f" ({all_of_them})")
@@ -310,9 +311,9 @@ class _Reader:
         if not text.strip():
             self._wrong(piece, f"{what} is empty; write a text")
         elif not becomes_text(piece):
-            self._wrong(piece, f"{what}: {_quoted(text)[1:-1]} is no text in YAML; put it in quotes")
+            self._wrong(piece, f"{what}: {_quoted(text)[1:-1]} is not a text in YAML; put it in quotes")
         elif not text.isprintable():
-            self._wrong(piece, f"{what} has characters in it that cannot be printed; delete them")
+            self._wrong(piece, f"{what} has unprintable characters; delete them")
         else:
             return text
         return None
@@ -322,10 +323,10 @@ class _Reader:
 
 
 def _odd_way(way):
-    """Why no device is recognized so, or None."""
+    """The reason why this mapping recognizes no device, or None."""
     backend, own = way.get("backend"), way.get("type")
     if backend in HOSTS and own not in (None, "host"):
-        return f"devices of the backend {backend} are of type host, none of type {own}; delete one of the two"
+        return f"devices of the backend {backend} are of type host, not {own}; delete one of the two"
     if backend == "opencl" and own == "host":
         return "no OpenCL device is of type host; delete one of the two"
     return None
@@ -340,12 +341,12 @@ def _kind(piece):
 
 
 def _shown(piece):
-    """A piece in a message: the word itself where it is one."""
+    """A value in a message: the word itself if it is one."""
     if piece.id != "scalar":
         return _kind(piece)
     return _quoted(piece.value) if piece.value else "empty"
 
 
 def _quoted(text):
-    """A word of the table in a message: on one line, and no longer than it helps."""
+    """A word of the table in a message: on one line, shortened."""
     return repr(text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE] + "...")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SCons environments: which programs run, in which process environment, with which flags."""
+"""SCons environments: commands, flags, and the process environment."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from SCons.Script import Environment
 
 from .errors import UserMistake, install_hint
 
-# What a build takes over from the shell. Anything else cannot change what is built.
+# Variables that a build takes over from the shell; no other can change the result.
 SHELL_VARIABLES = ("PATH", "HOME", "TERM", "LANG", "LC_ALL", "TMPDIR",
                    "CCACHE_DIR", "CCACHE_DISABLE", "CCACHE_BASEDIR", "CCACHE_MAXSIZE")
 
@@ -27,8 +27,8 @@ OPTIMIZATION = {
 }
 
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g"]
-# GCC takes an address of a thread's own variable for null where the linker turns what added it up into
-# an instruction that sets no flags; this one is not turned into another.
+# With other TLS models the linker replaces an addition by an instruction that sets no flags, and GCC's code
+# then takes the address of a thread-local variable for null.
 GCC_SANITIZERS = ["-ftls-model=local-exec"]
 THREAD_SANITIZER = ["-fsanitize=thread", "-fno-omit-frame-pointer", "-g"]
 COVERAGE = ["--coverage", "-fprofile-update=atomic"]
@@ -46,7 +46,7 @@ def shell_environment():
 
 
 def base_environment(verbose):
-    """The one environment that all others are cloned from; making one takes SCons a while."""
+    """The environment that all others are cloned from, because creating one is slow."""
     env = Environment(tools=["cc", "link", "ar", "install"], ENV=shell_environment())
     env.Decider("content")
     if not verbose:
@@ -58,7 +58,7 @@ def base_environment(verbose):
 
 
 def variant_environment(base, variant, config, board):
-    """Compiler and flags of one variant. There is nothing of a component in here."""
+    """Compiler and flags of one variant, without those of components."""
     for tool in (board.cc, board.ar):
         require_program(tool, board.packages)
     common = [*board.cflags, *sanitizers(config)]
@@ -73,7 +73,7 @@ def variant_environment(base, variant, config, board):
         CPPDEFINES=list(board.cppdefines),
         CPPPATH=[base.Dir(gen), base.Dir("#include")],
         ARFLAGS=["rcsD"],
-        MISSING=[],  # nodes that fail because something is not installed
+        MISSING=[],  # nodes that fail for missing packages
     )
 
 
@@ -88,7 +88,7 @@ def _optimization(config):
     for name, flags in OPTIMIZATION.items():
         if config[name]:
             return flags
-    raise UserMistake("DYNSEL_OPTIMIZE has a member that dynsel_build/toolchain.py does not know")
+    raise UserMistake("a member of the choice DYNSEL_OPTIMIZE has no flags; add it to OPTIMIZATION in site_scons/dynsel_build/toolchain.py")
 
 
 def _counting(config):
@@ -96,14 +96,14 @@ def _counting(config):
 
 
 def require_program(name, packages):
-    """A missing program is one line that says how to get it."""
+    """Refuses a missing program with a line that names its package."""
     if shutil.which(name) is None:
         raise UserMistake(f"{name} is missing; {install_hint(packages.get(name, name))}")
 
 
 @lru_cache(maxsize=None)
 def library_flags(module):
-    """pkg-config's answer for a library, or None when it is not installed."""
+    """The flags of a library from pkg-config, or None if it is not installed."""
     if shutil.which("pkg-config") is None:
         raise UserMistake(f"pkg-config is missing; {install_hint('pkg-config')}")
     answer = subprocess.run(["pkg-config", "--cflags", "--libs", module],
@@ -113,7 +113,7 @@ def library_flags(module):
 
 @lru_cache(maxsize=None)
 def pointer_bytes(cc, flags):
-    """How wide a pointer is for this compiler, asked without compiling."""
+    """The size of a pointer for this compiler, from its predefined macros."""
     answer = subprocess.run([cc, *flags, "-dM", "-E", "-x", "c", os.devnull], capture_output=True,
                             text=True, check=True)
     return int(re.search(r"__SIZEOF_POINTER__ (\d+)", answer.stdout).group(1))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be built: a board with fragments on top, named <board>[+<fragment>...][~<SYMBOL>=<value>...].
+"""A variant is a board with fragments on top, named <board>[+<fragment>...][~<SYMBOL>=<value>...].
 
-The last form sets single options on top, for a try without a file: native~MAX_RESOURCES=4.
+The last form sets single options without a file: native~MAX_RESOURCES=4.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from . import boards, config as configs
 from .errors import UserMistake, unknown
 
 DEFAULT_BOARD = "native"
-LONGEST = 120  # characters of a name that is also a folder's
+LONGEST = 120  # characters of the name of a folder
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Variant:
 
     @property
     def folder(self):
-        """Of many settings only a hash is left, because names of files are not as long as that."""
+        """Many settings are replaced with a hash, because file names have a limited length."""
         if len(self.name) <= LONGEST:
             return f"build/{self.name}"
         digest = hashlib.sha256(self.name.encode()).hexdigest()[:10]
         return f"build/{self.name[:LONGEST].partition('~')[0]}~{digest}"
 
     def with_fragment(self, fragment):
-        """The same with one more fragment on top, or itself when it is in there already."""
+        """The same with one more fragment on top, or itself if it has the fragment."""
         if fragment in self.fragments:
             return self
         return Variant(self.board, self.fragments + (fragment,), self.settings)
@@ -49,7 +49,7 @@ class Variant:
         return layers
 
     def arguments(self):
-        """What to type behind `scons` to get this variant."""
+        """The arguments of `scons` for this variant."""
         if self.settings:
             return f"VARIANTS={self.name}"
         words = [f"BOARD={self.board}"] if self.board != DEFAULT_BOARD else []
@@ -62,7 +62,7 @@ def fragment_names(top):
 
 
 def split(text):
-    """Words of a comma or blank separated list."""
+    """The words of a list separated by commas or blanks."""
     return [word for word in re.split(r"[,\s]+", text) if word]
 
 

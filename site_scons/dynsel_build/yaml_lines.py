@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""YAML as its nodes, each of which knows its line, and in which nothing is guessed.
+"""YAML as nodes with line numbers, without conversions.
 
-A scalar is text here, whatever YAML would make of it: whoever asks for a number or a bool says which
-words are one. Tags, anchors, aliases and a second document are mistakes.
+A scalar stays text: the caller converts numbers and bools. Tags, anchors, aliases and a second document are
+errors.
 """
 
 from . import utf8
 from .errors import UserMistake, install_hint
 
-DEEPEST = 50  # of lists and mappings in each other: who composes and reads them calls itself for each
+DEEPEST = 50  # nested lists and mappings: composing and reading them is recursive
 
 
 def read(path, data):
-    """(the node at the top or None, mistakes as lines) of a YAML file's bytes."""
+    """(the top node or None, errors as lines) of a YAML file's bytes."""
     yaml = _module()
     text, mistake = utf8.decode(path, data)
     if mistake:
@@ -24,14 +24,14 @@ def read(path, data):
             mistakes += [f"{path}:{line(last)}: {what}" for what in wrong]
     except yaml.YAMLError as e:
         mistakes.append(_syntax(path, e))
-    except (ValueError, OverflowError):  # of the loader that is written in Python, about numbers in %YAML and \U
+    except (ValueError, OverflowError):  # from the Python loader, for numbers in %YAML and \U
         number = last.end_mark.line + 1 if last else 1
-        mistakes.append(f"{path}:{number}: not YAML: a number that is too large; look at this line and the next")
+        mistakes.append(f"{path}:{number}: not YAML: a number is too large; check this line and the next")
     return (None, mistakes) if mistakes else (yaml.compose(text, loader), [])
 
 
 def line(node):
-    """Of a node or an event."""
+    """The line of a node or an event."""
     return node.start_mark.line + 1
 
 
@@ -41,7 +41,7 @@ def is_plain(node):
 
 
 def becomes_text(node):
-    """Whether YAML, too, takes it for a text; `no`, `1.5` and the empty word are none without quotes."""
+    """Whether YAML reads it as a text; `no`, `1.5` and the empty word need quotes."""
     return node.tag == "tag:yaml.org,2002:str"
 
 
@@ -57,12 +57,12 @@ def _syntax(path, error):
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     said = [part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part]
     number = mark.line + 1 if mark else 1
-    return (f"{path}:{number}: not YAML: {', '.join(said) or 'it cannot be read'}; look at this line and"
+    return (f"{path}:{number}: not YAML: {', '.join(said) or 'it cannot be read'}; check this line and"
             " the one before")
 
 
 def _events(events):
-    """Each event, with what of it is not allowed; the nodes do not tell any more."""
+    """Each event, with errors that the nodes do not show."""
     documents = depth = 0
     for event in events:
         kind, wrong = type(event).__name__, []

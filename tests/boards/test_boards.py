@@ -72,13 +72,13 @@ class Boards(unittest.TestCase):
             write(mine / "Kconfig.board", text)
             status, said = scons(self.top, "mine_defconfig")
             self.assertEqual(status, 2, said)
-            self.assertIn("dynsel: boards/mine/Kconfig.board:1: nothing in it is for the board 'mine'", said)
+            self.assertIn("dynsel: boards/mine/Kconfig.board:1: it has no option for the board 'mine'", said)
 
     def test_a_folder_that_lacks_something(self):
         for name, message in (
-                ("defconfig", "dynsel: boards/toy/defconfig is missing; a board needs one, if only an empty one"),
-                ("Kconfig.board", "dynsel: boards/toy/Kconfig.board is missing; a board needs one"),
-                ("board.py", "dynsel: boards/toy/board.py is missing; it says how to build for the board")):
+                ("defconfig", "dynsel: boards/toy/defconfig is missing; a board needs this file, even if empty"),
+                ("Kconfig.board", "dynsel: boards/toy/Kconfig.board is missing; a board needs this file"),
+                ("board.py", "dynsel: boards/toy/board.py is missing; copy one of another board and adapt it (doc/boards.md)")):
             with self.subTest(name):
                 self.setUp()
                 (self.folder / name).unlink()
@@ -98,8 +98,8 @@ class Boards(unittest.TestCase):
 
     def test_a_list_of_packages_that_is_wrong(self):
         write(self.folder / "packages", "# a comment\n\ngcc gcc gcc\n")
-        self.assertEqual(self.scons(2), "dynsel: boards/toy/packages:3: a line is a command, or"
-                                        " compiler:file, and its package\n")
+        self.assertEqual(self.scons(2), "dynsel: boards/toy/packages:3: write a command, or"
+                                        " compiler:file, and its Debian package\n")
 
     def test_a_toolchain_that_is_not_installed(self):
         write(self.folder / "packages", "no-such-gcc gcc-for-toys\n")
@@ -155,7 +155,7 @@ unsigned __int128 two(unsigned __int128 a, long double b)
 }
 """)
         said = self.scons(2, "build/toy/gates/freestanding.ok")
-        self.assertIn("two.o needs puts: only the port, memcpy and its like are there", said)
+        self.assertIn("two.o needs puts: bare metal has only the port, memcpy, memset, memmove and memcmp", said)
         self.assertIn("floating point", said)
         self.assertNotIn("memcpy:", said)
 

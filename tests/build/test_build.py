@@ -70,27 +70,27 @@ class Words(Case):
                 (["BOARD=natve"], "no board named 'natve'; did you mean native? (there are: native)"),
                 (["CONF=debgu"], "no fragment named 'debgu'; did you mean debug? (there are: bench,"),
                 (["chekc"], "no target named 'chekc'; did you mean check? (there are: all, bench,"),
-                (["bench"], "there is nothing to bench in native+bench~STATISTICS=n or native+bench~"),
-                (["soak"], "there is nothing to soak in native~STATISTICS=y"),
-                (["ARGS=--help"], "ARGS= has a meaning only with bench or soak"),
+                (["bench"], "no program for the target bench; it needs a host: use BOARD=native"),
+                (["soak"], "native~STATISTICS=y: no program for the target soak; it needs threads"),
+                (["ARGS=--help"], "ARGS= works only with the target bench or soak"),
                 (["CONF=a", "CONF=b"], "CONF= is given twice"),
-                (["SAVE=x"], "SAVE= has a meaning only with menuconfig"),
-                (["TESTED=native", "test"], "TESTED= has a meaning only with check"),
+                (["SAVE=x"], "SAVE= works only with the target menuconfig"),
+                (["TESTED=native", "test"], "TESTED= works only with the target check"),
                 (["TESTED=native+debug", "check"], "TESTED=native+debug is not among the variants of this call: native, "),
                 (["TESTED=natve", "check"], "TESTED: no board named 'natve'; did you mean native?"),
-                (["VERBOSE=yes"], "VERBOSE= is 0 or 1"),
-                (["menuconfig", "test"], "menuconfig stands alone"),
+                (["VERBOSE=yes"], "VERBOSE=yes: write 0 or 1"),
+                (["menuconfig", "test"], "menuconfig must be the only target"),
                 (["menuconfig"], "menuconfig needs a terminal"),
                 (["why=CASHE"], "why: no option named CASHE"),
                 (["nativ_defconfig"], "no board named 'nativ'; did you mean native?"),
                 (["diffconfig", "A=native"], "diffconfig compares two variants"),
-                (["why="], "why= takes one option and stands alone"),
-                (["why=IN_FLIGHT", "test"], "why= takes one option and stands alone"),
+                (["why="], "why= takes one option and no target"),
+                (["why=IN_FLIGHT", "test"], "why= takes one option and no target"),
                 (["CONFIG_DYNSEL_MAX_RESOURCES=3"], "CONFIG_DYNSEL_MAX_RESOURCES is an option, not a"
-                 " variable; put it into a fragment, or for a try: VARIANTS=native~MAX_RESOURCES=3"),
+                 " variable; put it into a fragment, or try it with VARIANTS=native~MAX_RESOURCES=3"),
                 (["in_flight=n"], "in_flight is an option"),
                 (["install", "VARIANTS=native,native+debug"], "install takes one variant"),
-                (["install", "PREFIX=here"], "an absolute path is needed")):
+                (["install", "PREFIX=here"], "PREFIX=here: write an absolute path")):
             with self.subTest(arguments):
                 self.assertIn(message, self.bad(*arguments))
         self.assertFalse((self.top / "build" / "native" / "libdynsel.a").exists())
@@ -389,16 +389,16 @@ class Testing(Case):
                                      "    return (char *)s;\n}\n")
         said = self.bad("test", "CONF=debug")
         for name in ("malloc", "free", "strdup"):
-            self.assertRegex(said, rf"(two|three)\.o.* {name}: the library must not use a heap")
+            self.assertRegex(said, rf"(two|three)\.o.* {name}: the library uses no heap")
 
     def test_incomplete_public_header_is_refused(self):
         self.edit("include/dynsel/one.h", "int one(void);", "int one(void);\nsize_t many(void);")
-        self.assertIn("<dynsel/one.h> must be usable alone", self.bad("test"))
+        self.assertIn("<dynsel/one.h> does not compile alone; include what it uses", self.bad("test"))
 
     @unittest.skipUnless(shutil.which("g++"), "there is no C++ compiler")
     def test_public_headers_compile_as_cpp(self):
         self.edit("include/dynsel/one.h", "int one(void);", "int one(void);\nextern int new;")
-        self.assertIn("<dynsel/one.h> must be usable alone", self.bad("test"))
+        self.assertIn("<dynsel/one.h> does not compile alone; include what it uses", self.bad("test"))
 
     def test_exceeded_size_limit_fails(self):
         said = self.good("size")
@@ -434,7 +434,7 @@ class Checking(Case):
         self.assert_nothing_done(self.good("check"))
         self.edit("src/one.c", "return", "int  unused = 1;\n    return")
         said = self.bad("check")
-        self.assertIn("`scons format` mends it", said)
+        self.assertIn("`scons format` corrects it", said)
         self.assertIn("failed: build/gates/format.ok\n", said)
 
     def uses_all_options(self):

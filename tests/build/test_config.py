@@ -120,7 +120,7 @@ class Mistakes(Case):
                     "1: one value is expected, not 'y # why'; a comment needs a line of its own")
         self.expect("CONFIG_DYNSEL_CACHE\n",
                     "1: 'CONFIG_DYNSEL_CACHE' is not an assignment; write CONFIG_NAME=value")
-        self.expect("CONFIG_DYNSEL_CACHE=\n", "1: nothing behind '=' in 'CONFIG_DYNSEL_CACHE='")
+        self.expect("CONFIG_DYNSEL_CACHE=\n", "1: no value after '=' in 'CONFIG_DYNSEL_CACHE='; write CONFIG_NAME=value")
         self.expect("DYNSEL_CACHE=y\n",
                     "1: 'DYNSEL_CACHE' has no CONFIG_ in front; write CONFIG_DYNSEL_CACHE=y")
         self.expect("CONFIG_DYNSEL-CACHE=y\n",
@@ -187,7 +187,7 @@ class Layers(Case):
                               b="CONFIG_DYNSEL_CACHE=n\n")
         self.assertEqual(lines, [
             "configs/a.conf:2: CONFIG_DYNSEL_RADIO=y did not take effect (is n): DYNSEL_CACHE is n"
-            " (configs/b.conf:1); if that is meant, say CONFIG_DYNSEL_RADIO=n in the same file as that"])
+            " (configs/b.conf:1); if this is intended, add CONFIG_DYNSEL_RADIO=n to the file that switches it off"])
         config = self.load("radio", a="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_RADIO=y\n",
                            b="CONFIG_DYNSEL_CACHE=n\nCONFIG_DYNSEL_RADIO=n\n")
         self.assertFalse(config["DYNSEL_RADIO"])

@@ -35,7 +35,7 @@ class Table(unittest.TestCase):
         self.assertEqual(len({len(row) for row in rows}), 1)
 
     def test_coverage_without_compiled_source_is_refused(self):
-        with self.assertRaisesRegex(coverage.UserMistake, "no source of the library"):
+        with self.assertRaisesRegex(coverage.UserMistake, "no counts were found"):
             coverage.table([])
 
 

@@ -82,7 +82,7 @@ class Build(unittest.TestCase):
         write(doc, self.DOC)
         status, said = scons(self.top, "-n", "footprint")
         self.assertEqual(status, 0, said)
-        self.assertIn("doc/footprint.md: what would change shows when the sizes above are measured\n", said)
+        self.assertIn("doc/footprint.md: the changes are known after the sizes above are measured\n", said)
         self.assertEqual(doc.read_text(encoding="utf-8"), self.DOC)
 
         status, said = scons(self.top, "footprint")
@@ -106,11 +106,11 @@ class Build(unittest.TestCase):
         gate = "build/gates/footprint.ok"
         status, said = scons(self.top, gate)
         self.assertEqual(status, 2, said)
-        self.assertIn("doc/footprint.md differs from what is measured; `scons footprint` renews it\n", said)
+        self.assertIn("doc/footprint.md differs from the measured figures; `scons footprint` updates it\n", said)
         write(doc, re.sub(r"`gcc [\d.]+`", "`gcc 1.2.3`", wrong))
         status, said = scons(self.top, gate)
         self.assertEqual(status, 0, said)
-        self.assertRegex(said, r"note: doc/footprint.md has no figures of gcc [\d.]+, so it is not compared\n")
+        self.assertRegex(said, r"note: doc/footprint.md has no figures for gcc [\d.]+, so it is not compared\n")
         write(doc, text)
         status, said = scons(self.top, gate)
         self.assertEqual(status, 0, said)
@@ -122,7 +122,7 @@ class Build(unittest.TestCase):
 
     def test_mistakes_in_document_are_refused(self):
         for text, line in (
-                ("Nothing.\n", "doc/footprint.md: nothing is measured; put <!-- measured: VARIANT --> above a table"),
+                ("Nothing.\n", "doc/footprint.md: no table is measured; put <!-- measured: VARIANT --> above one"),
                 (self.DOC.replace("`minimal`", "`minimla`"), "doc/footprint.md: no fragment named 'minimla'; did you"),
                 (self.DOC.replace("ROUND_ROBIN=y", "ROUND_ROBBIN=y"), "ROUND_ROBBIN")):
             with self.subTest(line):

@@ -32,8 +32,8 @@ class Layers(unittest.TestCase):
 
     def test_include_upward_fails(self):
         self.assertEqual(self.one({"groups/a.h": "", "data/b.c": '/* why */\n#include "groups/a.h"\n'}),
-                         "src/data/b.c:2 names groups/a.h, and src/groups stands above src/data: move what both"
-                         " need below them, or let groups fill in a table that data declares")
+                         "src/data/b.c:2 names groups/a.h, and src/groups stands above src/data: move the shared"
+                         " code below both, or let groups fill in a table that data declares")
 
     def test_policy_that_includes_backend_fails(self):
         for one, other in (("policies", "backends"), ("backends", "policies")):
@@ -69,8 +69,8 @@ class Layers(unittest.TestCase):
         self.assertEqual(self.one({"base/a.h": '#include "base/b.h"\n', "base/b.h": "", "base/b.c": '#include "base/c.h"\n',
                                    "base/c.h": '\n#include "base/a.h"\n'}),
                          "src/base/a.h:1: a circle: base/a -> base/b -> base/c -> base/a (src/base/a.h:1 names base/b.h;"
-                         " src/base/b.c:1 names base/c.h; src/base/c.h:2 names base/a.h): move what they share into a"
-                         " file below them, or make them one file")
+                         " src/base/b.c:1 names base/c.h; src/base/c.h:2 names base/a.h): move the shared code into"
+                         " a file below them, or join them")
 
     def test_circle_of_include_and_call_fails(self):
         self.assertIn("a circle: base/a -> base/b -> base/a",
@@ -84,7 +84,8 @@ class Layers(unittest.TestCase):
 
     def test_unlisted_layer_fails(self):
         self.assertEqual(self.one({"attic/a.c": ""}),
-                         "src/attic/a.c: src/attic is none of the layers: site_scons/dynsel_build/layers.py lists them")
+                         "src/attic/a.c: src/attic is no layer: add it to ROOMS in site_scons/dynsel_build/layers.py, or"
+                         " move the file")
 
     def test_needed_exception_is_clean(self):
         upward = {"groups/a.h": "", "data/b.c": '#include "groups/a.h"\n'}
@@ -96,7 +97,7 @@ class Layers(unittest.TestCase):
         clean = {"base/a.h": "", "groups/b.c": '#include "base/a.h"\n'}
         for one in (("groups/b", "base/a"), ("data/b", "groups/a")):
             self.assertEqual(self.one(clean, [one]), f"site_scons/dynsel_build/layers.py: the exception {one[0]} ->"
-                             f" {one[1]} is not needed any more: remove it")
+                             f" {one[1]} is no longer needed: remove it")
 
 
 if __name__ == "__main__":

@@ -33,17 +33,17 @@ class Lint(unittest.TestCase):
     def test_long_lines_are_found(self):
         self.assertEqual(self.findings(source=USES + "/* " + 94 * "x" + " */\n"), [])
         self.assertEqual(self.findings(source=USES + "/* " + 95 * "x" + " */\n"),
-                         ["src/x.c:17: 101 columns, 100 are allowed"])
+                         ["src/x.c:17: 101 columns; wrap it to 100"])
 
     def test_ifdef_of_option_is_found(self):
         self.assertEqual(self.findings(source=USES + "#ifdef CONFIG_DYNSEL_CACHE\n"),
-                         ["src/x.c:17: '#ifdef CONFIG_DYNSEL_CACHE': options are 0 or 1, so write"
+                         ["src/x.c:17: '#ifdef CONFIG_DYNSEL_CACHE': options are 0 or 1; write"
                           " #if CONFIG_..."])
 
     def test_unused_option_is_found(self):
         found = self.findings(source=USES.replace("DYNSEL_MASK", "DYNSEL_X"))
         self.assertEqual(len(found), 1)
-        self.assertIn("DYNSEL_MASK is used nowhere", found[0])
+        self.assertIn("DYNSEL_MASK is not used; delete it", found[0])
 
     def test_incomplete_options_are_found(self):
         for kconfig, message in (
@@ -62,8 +62,7 @@ class Lint(unittest.TestCase):
 
     def test_redundant_line_in_defconfig_is_found(self):
         self.assertEqual(self.findings(board__plain="CONFIG_DYNSEL_COLOUR_RED=y\n"),
-                         ["boards/plain/defconfig: not minimal; `scons BOARD=plain savedefconfig`"
-                          " makes it so"])
+                         ["boards/plain/defconfig: it repeats defaults; run `scons BOARD=plain savedefconfig`"])
 
     def test_fragment_must_be_right_on_one_board(self):
         self.assertEqual(self.findings(f="CONFIG_DYNSEL_CACHE=y\nCONFIG_DYNSEL_RADIO=y\n"), [])
@@ -73,7 +72,7 @@ class Lint(unittest.TestCase):
         top = support.menu_tree()
         self.addCleanup(shutil.rmtree, top)
         support.write(top / "src/x.c", "")
-        self.assertEqual(lint.unlisted_sources(top), ["src/x.c: not listed in src/SConscript"])
+        self.assertEqual(lint.unlisted_sources(top), ["src/x.c: no build compiles it; list it in src/SConscript"])
 
 
 if __name__ == "__main__":

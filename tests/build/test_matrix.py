@@ -63,10 +63,10 @@ class Building(unittest.TestCase):
         support.write(self.top / "src/rr.c", "int rr(void);\nint rr(void)\n{\n    return nonsense;\n}\n")
         status, said = scons(self.top, "matrix", "RANDOM=6", "SEED=5")
         self.assertIn("matrix: RANDOM=6 SEED=5\n", said)
-        alone = re.findall(r"^this configuration alone: scons test (VARIANTS=\S+)$", said, re.MULTILINE)
+        alone = re.findall(r"^to repeat this configuration: scons test (VARIANTS=\S+)$", said, re.MULTILINE)
         self.assertGreater(len(alone), 0, said)
         self.assertEqual(status, 2)
-        self.assertEqual(said.splitlines()[-1], f"{6 - len(alone)} configurations passed, {len(alone)} did not")
+        self.assertEqual(said.splitlines()[-1], f"{6 - len(alone)} configurations passed, {len(alone)} failed")
         self.assertEqual(said.count("  DONE  build/"), 6 - len(alone))
         self.assertNotIn("  TEST  build/tests/test_script\n", said)
         for variant in alone:
@@ -80,8 +80,8 @@ class Building(unittest.TestCase):
                 (["matrix", "RANDOM=many"], "RANDOM=many: write a number"),
                 (["matrix", "RANDOM=" + "9" * 5000], "write a number of at most 18 digits"),
                 (["matrix", "RANDOM=1", "SEED=-1"], "SEED=-1: write a number"),
-                (["matrix", "SEED=1"], "SEED= needs RANDOM=, how many configurations to draw"),
-                (["RANDOM=1"], "RANDOM= has a meaning only with matrix")):
+                (["matrix", "SEED=1"], "SEED= needs RANDOM=<number of configurations>"),
+                (["RANDOM=1"], "RANDOM= works only with the target matrix")):
             status, said = scons(self.top, *arguments)
             self.assertEqual((status, said.count("\n")), (2, 1), said)
             self.assertIn(message, said)

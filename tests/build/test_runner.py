@@ -54,7 +54,7 @@ class Runs(unittest.TestCase):
     def test_blocked_test_is_stopped_by_clock(self):
         for deaf in ("", "trap '' TERM; "):
             _, _, said = self.run_script(deaf + "while true; do sleep 0.1; done", seconds=1, patience=1)
-            self.assertIn("not done after 1 s on the clock, so it waits for what never comes", said)
+            self.assertIn("not done after 1 s on the clock, so it waits for an event that does not come", said)
 
     def test_looping_test_is_stopped_by_processor_time(self):
         for loop in ("while true; do :; done", "sh -c 'while true; do :; done'; exit $?"):

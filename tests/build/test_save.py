@@ -111,8 +111,8 @@ class WhereTo(Case):
 
     def test_unclear_save_target_is_refused(self):
         self.tree(a="", b="")
-        for arguments, message in (({"CONF": "a,b"}, "say which one to save to"),
-                                   ({"CONF": "a,b", "SAVE": "a"}, "only the last fragment"),
+        for arguments, message in (({"CONF": "a,b"}, "choose the one to save to"),
+                                   ({"CONF": "a,b", "SAVE": "a"}, "save to the last fragment of CONF"),
                                    ({"SAVE": "../x"}, "letters, digits"),
                                    ({"SAVE": ""}, "letters, digits")):
             with self.assertRaisesRegex(UserMistake, message):

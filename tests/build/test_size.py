@@ -197,7 +197,7 @@ class Stack(unittest.TestCase):
                 'int each(int n)\n{\n    return other(n) + 1;\n}\n',
             more='#include <dynsel/shape.h>\nint other(int n);\n'
                  'int other(int n)\n{\n    return n > 9 ? n : each(n + 1) + 1;\n}\n'),
-            ["use.c:3:5: recursion without a bound: each() -> other() -> each()"])
+            ["use.c:3:5: recursion without a bound: each() -> other() -> each(); use a loop"])
 
     def test_recursion_through_table_is_error(self):
         said = self.mistakes(use=USE, tables='#include <dynsel/shape.h>\nextern const question again;\n'
@@ -210,15 +210,15 @@ class Stack(unittest.TestCase):
         self.assertEqual(self.mistakes(
             use="#include <dynsel/shape.h>\nvoid fill(char *bytes);\n"
                 "int each(int n)\n{\n    char bytes[n];\n    fill(bytes);\n    return bytes[0];\n}\n"),
-            ["use.c:3:5: each() needs stack whose size shows only when it runs (a variable-length array or"
-             " alloca)"])
+            ["use.c:3:5: each() needs stack of unbounded size (a variable-length array or"
+             " alloca); use an array of constant size"])
 
     def test_call_through_unknown_pointer_is_error(self):
         for declared in ("static int (*volatile hook)(int);", "extern int (*hook)(int);"):
             self.assertEqual(self.mistakes(
                 use=f"#include <dynsel/shape.h>\n{declared}\n"
                     "int each(int n)\n{\n    return hook(n) + 1;\n}\n"),
-                ["use.c:5:12: each() calls through the pointer 'hook', and nothing tells where to: use a table"
+                ["use.c:5:12: each() calls through the pointer 'hook', whose targets are unknown; use a table"
                  " of operations (a const ..._ops) or a parameter"])
 
     def test_unknown_pointer_beside_taken_addresses_is_error(self):
@@ -295,7 +295,7 @@ class Linked(unittest.TestCase):
         kept = {"toy": {"flash": 60, "ram": 9}}
         self.assertEqual(size.past_limits([row], {"toy": 60, "gone": 1}, before, None, kept), [])
         self.assertEqual(size.past_limits([row], {"toy": 59}, before, None, kept),
-                         ["a program that uses toy keeps 60 bytes of flash, 1 past the limit of 59: in the"
+                         ["a program that uses toy has 60 bytes of the library, 1 past the limit of 59: in the"
                           " archive grew a.o by 20"])
 
 
@@ -366,7 +366,7 @@ class Build(unittest.TestCase):
                    "int two(char *bytes)\n{\n    return bytes[0] + one();\n}\n")
         status, said = scons(self.top, "size")
         self.assertEqual(status, 2, said)
-        self.assertIn("native: src/one.c:3:5: recursion without a bound: one() -> two() -> one()\n", said)
+        self.assertIn("native: src/one.c:3:5: recursion without a bound: one() -> two() -> one(); use a loop\n", said)
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ class Table(unittest.TestCase):
         """Nor does the version of YAML become one, whichever loader reads it."""
         for number in ("9" * 5000, "-" + "9" * 5000):
             self.one_mistake("[8, 16]", f"[8, {number}]", 10, "is not a size; write whole numbers from 1 to 99999")
-            self.one_mistake("a good one", number, 2, "is no text in YAML; put it in quotes")
+            self.one_mistake("a good one", number, 2, "is not a text in YAML; put it in quotes")
         for text in (f"%YAML {'9' * 5000}.1\n---\n" + GOOD, GOOD.replace("a good one", r'"\UFFFFFFFF"')):
             for slow in (False, True):
                 with self.subTest(text[:40], slow=slow), unittest.mock.patch.object(
@@ -127,16 +127,16 @@ class Table(unittest.TestCase):
     def test_impossible_promise_is_refused(self):
         for old, new, line, *parts in (
                 ("[fp64, gpu]", "[fp64, gpu, cpu]", 8, "aspects: no device that {backend: opencl, type: gpu} recognizes"
-                 " has cpu; delete it, or that way"),
+                 " has cpu; delete the aspect or that item of `recognize`"),
                 ("type: gpu}", "type: cpu}", 8, "no device that {backend: opencl, type: cpu} recognizes has gpu"),
                 ("{backend: opencl, type: gpu}", "{type: cpu}", 8, "no device that {type: cpu} recognizes has gpu"),
                 ("{backend: opencl, type: gpu}", "{backend: inline}", 8, "no device that {backend: inline} recognizes"
                  " has gpu"),
                 ("backend: opencl, type: gpu", "backend: inline, type: gpu", 5, "devices of the backend inline are of type"
-                 " host, none of type gpu"),
+                 " host, not gpu"),
                 ("type: gpu}", "type: host}", 5, "no OpenCL device is of type host"),
-                ("[fp64, gpu]", "[fp64]", 8, "{backend: opencl, type: gpu} recognizes devices that have gpu, and none may"
-                 " have other aspects than these; add gpu")):
+                ("[fp64, gpu]", "[fp64]", 8, "{backend: opencl, type: gpu} recognizes devices that have gpu, and no"
+                 " other aspects are allowed; add gpu")):
             self.one_mistake(old, new, line, *parts)
         self.assertEqual(mistakes(GOOD.replace("[fp64, gpu]", "[fp64]").replace("false", "true")), [])
         self.assertEqual(mistakes(GOOD.replace("backend: opencl, type: gpu", "backend: mine, type: cpu")
@@ -157,11 +157,11 @@ class Table(unittest.TestCase):
             except UserMistake as e:
                 found = e.lines
             self.assertEqual(found, [] if possible else [
-                f"t.yaml:7: target good: aspects: no device that {way} recognizes has {aspect}; delete it, or that way"])
+                f"t.yaml:7: target good: aspects: no device that {way} recognizes has {aspect}; delete the aspect or that item of `recognize`"])
 
     def test_added_by_unrecognized_backend_is_refused(self):
         self.one_mistake("    - {}\n  added_by: [opencl]", "  added_by: [opencl, inline]", 6,
-                         "added_by: inline adds it, and no way in `recognize` fits its devices; add {backend: inline}")
+                         "added_by: no item of `recognize` matches devices of inline; add {backend: inline}")
 
     def test_host_backend_without_target_is_refused(self):
         """Nobody chooses one for them in the menu."""
@@ -185,25 +185,25 @@ class Table(unittest.TestCase):
 
     def test_wrong_field_error_names_line_and_remedy(self):
         for change in (
-                ("  text:", "  txet:", 2, "field 'txet' is not known; did you mean text?"),
+                ("  text:", "  txet:", 2, "field 'txet' is unknown; did you mean text?"),
                 ("a good one", "", 2, "text is empty"), ("a good one", '" "', 2, "text is empty"),
-                ("a good one", "no", 2, "no is no text in YAML; put it in quotes"),
+                ("a good one", "no", 2, "no is not a text in YAML; put it in quotes"),
                 ("a good one", "1.5", 2, "put it in quotes"), ("a good one", "2020-01-01", 2, "in quotes"),
                 ("a good one", "~", 2, "in quotes"), ("a good one", "[a]", 2, "is a list; write a text"),
-                ("a good one", r'"bell \a"', 2, "cannot be printed"),
+                ("a good one", r'"bell \a"', 2, "unprintable characters"),
                 ("made up", "{a: b}", 3, "source is a mapping; write a text"),
                 ("type: gpu", "type: gup", 5, "no type is named 'gup'; did you mean gpu? (there are: cpu, gpu,"),
                 ("backend: opencl", "backend: opnecl", 5, "recognize: no backend is named 'opnecl'; did you mean"
-                 " opencl? (a backend of your own needs a name less like it)"),
+                 " opencl? (the name of a custom backend must be less similar)"),
                 ("backend: opencl", "backend: in_line", 5, "no backend is named 'in_line'; did you mean inline?"),
                 ("type: gpu", "type: Gup", 5, "no type is named 'Gup'; did you mean gpu?"),
-                ("type: gpu", "typ: gpu", 5, "key 'typ' is not known; did you mean type?"),
-                ("type: gpu", "name: 3090", 5, "3090 is no text in YAML; put it in quotes"),
+                ("type: gpu", "typ: gpu", 5, "key 'typ' is unknown; did you mean type?"),
+                ("type: gpu", "name: 3090", 5, "3090 is not a text in YAML; put it in quotes"),
                 ("type: gpu", "name: ''", 5, "name is empty"), ("type: gpu", "backend: inline", 5,
-                                                             "key backend is there already, in line 5"),
+                                                             "key backend is already defined in line 5"),
                 ("type: gpu", "name: [a]", 5, "recognize: name is a list; write a text"),
-                ("    - {}", "    - all", 6, "a way is a mapping, not a text"),
-                ("    - {}", "    -", 6, "a way is a mapping, not a text"),
+                ("    - {}", "    - all", 6, "an item is a mapping, not a text"),
+                ("    - {}", "    -", 6, "an item is a mapping, not a text"),
                 ("[opencl]", "[opencl, opnecl]", 7, "no backend is named 'opnecl'; did you mean opencl?"
                  " (there are: inline, opencl)"),
                 ("[opencl]", "[opencl, opencl]", 7, "opencl is listed twice"),
@@ -212,7 +212,7 @@ class Table(unittest.TestCase):
                 ("[fp64, gpu]", "[fp64,\n    zzz]", 9, "no aspect is named 'zzz' ("),
                 ("[fp64, gpu]", "[fp64,\n    gpu,\n    fp64]", 10, "fp64 is listed twice"),
                 ("[fp64, gpu]", "[fp64, FP16]", 8, "no aspect is named 'FP16'; did you mean fp16?"),
-                ("[fp64, gpu]", "[fp64, [gpu]]", 8, "a list is no name"),
+                ("[fp64, gpu]", "[fp64, [gpu]]", 8, "a list is not a name"),
                 ("[fp64, gpu]", "[fp64, ]x", 8, "not YAML"),
                 ("[fp64, gpu]", "", 8, "aspects is empty; write a list"),
                 ("false", "no", 9, "is 'no'; write true or false"), ("false", "False", 9, "true or false"),
@@ -229,8 +229,8 @@ class Table(unittest.TestCase):
                 ("good:", "go-od:", 1, "'go-od' is not a name"), ("good:", "8good:", 1, "is not a name"),
                 ("good:", "_good:", 1, "is not a name"), ("good:", "göod:", 1, "is not a name"),
                 ("good:", '"go\\nod":', 1, "is not a name"), ('good:', '"":', 1, "is not a name"),
-                ("good:", "no:", 1, "'no' means something else in YAML"),
-                ("good:", "[good]:", 1, "a list is no name"),
+                ("good:", "no:", 1, "'no' is no text in YAML"),
+                ("good:", "[good]:", 1, "a list is not a name"),
                 ("good:", "good: &anchor", 1, "anchors and aliases are not allowed"),
                 ("good:", "good: !tag", 1, "the tag '!tag' is not allowed"),
                 ("a good one", "*other", 2, "*other: anchors and aliases are not allowed; write"),
@@ -255,12 +255,12 @@ class Table(unittest.TestCase):
         self.assertIn("t.yaml:1: a table is a mapping of target names", mistakes("good\n")[0])
         self.assertIn("t.yaml:11: a second document", "\n".join(mistakes(GOOD + "---\n" + GOOD)))
         self.assertEqual(mistakes(GOOD + GOOD),
-                         ["t.yaml:11: target good is there already, in line 1; delete one of the two"])
+                         ["t.yaml:11: target good is already defined in line 1; delete one of the two"])
         self.assertEqual(mistakes(GOOD.encode() + b"# \xff\n"),
                          ["t.yaml:11: not UTF-8 text; save the file as UTF-8"])
         self.assertIn("t.yaml:1: a byte order mark", mistakes(b"\xef\xbb\xbf" + GOOD.encode())[0])
         self.assertEqual(mistakes(GOOD + "# \x07\n"),
-                         ["t.yaml:11: the character U+0007 may not stand in it; delete it"])
+                         ["t.yaml:11: the character U+0007 is not allowed; delete it"])
         self.assertIn("t.yaml:2: not YAML", mistakes(GOOD.replace("good:\n", "good:" + "[" * 20000 + "\n"))[0])
 
     def test_too_deep_nesting_gives_one_line(self):
@@ -346,27 +346,27 @@ class List(unittest.TestCase):
                 ("DYNSEL_ASPECT(cpu", "DYNSEL_ASPECT(gpu", 3, "stands in CONFIG_DYNSEL_ASPECT_CPU; its own option"
                  " is CONFIG_DYNSEL_ASPECT_GPU"),
                 ("(cpu", "(Cpu", 3, "'Cpu' is not a name for an aspect"),
-                ("0,\n", "2,\n", 3, "is no entry"), ('"a /* CPU"', "a", 3, "is no entry"),
-                ("TYPE(X)", "TYPE(X", 3, "an unfinished entry"), ("TYPE(X)", "TYPE)X(", 3, "is no entry"),
-                ("TYPE(X)", 'TYPE(")', 3, "an unfinished entry"), ("TYPE(X)", "TYPE, (X)", 3, "is no entry"),
-                ("TYPE(X)", "TYPE/*(X)", 3, "is no entry"), ("TYPE(X)", "TYPE#(X)", 3, "is no entry"),
-                ('"a /* CPU"', '"a\nCPU"', 3, "is no entry"),
+                ("0,\n", "2,\n", 3, "is not an entry"), ('"a /* CPU"', "a", 3, "is not an entry"),
+                ("TYPE(X)", "TYPE(X", 3, "an incomplete entry"), ("TYPE(X)", "TYPE)X(", 3, "is not an entry"),
+                ("TYPE(X)", 'TYPE(")', 3, "an incomplete entry"), ("TYPE(X)", "TYPE, (X)", 3, "is not an entry"),
+                ("TYPE(X)", "TYPE/*(X)", 3, "is not an entry"), ("TYPE(X)", "TYPE#(X)", 3, "is not an entry"),
+                ('"a /* CPU"', '"a\nCPU"', 3, "is not an entry"),
                 ("#endif\n#if", "#if", 5, "is not expected here"),
                 ("#if CONFIG_DYNSEL_ASPECT_CPU", "#ifdef CONFIG_DYNSEL_ASPECT_CPU", 2, "is not expected here"),
                 ("#undef DYNSEL_ASPECT\n", "", 1, "does not end in #undef DYNSEL_ASPECT"),
                 ("#undef", "#endif\n#undef", 10, "is not expected here"),
-                ("#undef DYNSEL_ASPECT\n", "#undef DYNSEL_ASPECT\nint x;\n", 11, "behind the #undef"),
-                ('DYNSEL_ASPECT(fp16, "half "\n   "\\"floats\\"", 1, NO)\n', "", 7, "no aspect stands in"),
-                ('"a /* CPU"', '""', 3, "the text of aspect cpu is empty; write one clause that says what it means"),
+                ("#undef DYNSEL_ASPECT\n", "#undef DYNSEL_ASPECT\nint x;\n", 11, "after the #undef"),
+                ('DYNSEL_ASPECT(fp16, "half "\n   "\\"floats\\"", 1, NO)\n', "", 7, "this option has no aspect"),
+                ('"a /* CPU"', '""', 3, "the text of aspect cpu is empty; write one clause that explains it"),
                 ('"a /* CPU"', '" " ""', 3, "the text of aspect cpu is empty"),
-                ("a /* CPU", "a \0 CPU", 3, "the character U+0000 may not stand in it; delete it"),
-                ("a /* CPU", "a \\0 CPU", 3, "is no entry"),
-                ("a /* CPU", "a \u202e CPU", 3, "the text of aspect cpu has characters in it that cannot be printed"),
+                ("a /* CPU", "a \0 CPU", 3, "the character U+0000 is not allowed; delete it"),
+                ("a /* CPU", "a \\0 CPU", 3, "is not an entry"),
+                ("a /* CPU", "a \u202e CPU", 3, "the text of aspect cpu has unprintable characters"),
                 ("/* A list", "\ufeff/* A list", 1, "a byte order mark; save the file as UTF-8 without one"),
                 ("#if CONFIG_DYNSEL_ASPECT_CPU", "", 3, "stands outside #if CONFIG_DYNSEL_ASPECT_<NAME>"),
-                ("0,\n", "2)\nx y\n(z, 0,\n", 3, "is no entry"), ("*/\n", "\n", 1, "stands outside"),
+                ("0,\n", "2)\nx y\n(z, 0,\n", 3, "is not an entry"), ("*/\n", "\n", 1, "stands outside"),
                 ("NO)\n", 'NO)\nDYNSEL_ASPECT(fp64, "x", 1, NO)\n', 9, "its own option"),
-                ("NO)\n", 'NO)\nDYNSEL_ASPECT(fp16, "x", 1, NO)\n', 9, "in the list already, in line 7")):
+                ("NO)\n", 'NO)\nDYNSEL_ASPECT(fp16, "x", 1, NO)\n', 9, "already listed in line 7")):
             with self.subTest(new):
                 text = self.GOOD.replace(old, new, 1)
                 self.assertNotEqual(text, self.GOOD)
@@ -386,7 +386,7 @@ class List(unittest.TestCase):
     def test_option_without_endif_is_refused(self):
         with self.assertRaises(UserMistake) as caught:
             aspect_list.read("a.def", self.GOOD.split("NO)")[0].encode() + b"NO)\n")
-        self.assertEqual(caught.exception.lines, ["a.def:6: this #if has no #endif"])
+        self.assertEqual(caught.exception.lines, ["a.def:6: this #if has no #endif; add it"])
 
     def test_list_of_other_kind_is_refused(self):
         for data in (b"", b"#undef DYNSEL_ASPECT\n", b"/* \xff */"):
@@ -527,7 +527,7 @@ class Build(unittest.TestCase):
             self.assertEqual(len(lines), 2, said)
             self.assertIn(f"dynsel: boards/targets.yaml:{first + 7}: target bad: aspects: no aspect is named 'fp61'",
                           lines[0])
-            self.assertIn(f"dynsel: boards/targets.yaml:{first + 10}: target unknown is there already", lines[1])
+            self.assertIn(f"dynsel: boards/targets.yaml:{first + 10}: target unknown is already defined", lines[1])
         self.assertFalse(list((self.top / "build").glob("native+debug")))
 
     def test_missing_file_is_named(self):
@@ -609,8 +609,8 @@ class Build(unittest.TestCase):
 
     def test_configuration_without_target_is_refused(self):
         self.change("CONFIG_DYNSEL_TARGET_UNKNOWN=y\n", "", "boards/native/defconfig")
-        self.assertEqual(self.bad(), "dynsel: boards/native/defconfig:1: the OpenCL backend is in the build, and no"
-                         " chosen target recognizes an OpenCL device, so each would be refused; set"
+        self.assertEqual(self.bad(), "dynsel: boards/native/defconfig:1: the OpenCL backend is configured, and no"
+                         " chosen target recognizes an OpenCL device, so every device would be refused; set"
                          " CONFIG_DYNSEL_TARGET_UNKNOWN=y\n")
         write(self.top / "configs/none.conf", "CONFIG_DYNSEL_TARGET_UNKNOWN=n\n" + "".join(
             f"CONFIG_DYNSEL_BACKEND_{name}=n\n" for name in ("INLINE", "THREADS", "OPENCL")))
@@ -621,7 +621,7 @@ class Build(unittest.TestCase):
     def test_matrix_excludes_impossible_configurations(self):
         flipped, notes = matrix.flipped(self.top, variants.Variant("native"))
         self.assertEqual(len(notes), 1)
-        self.assertIn("the matrix leaves out DYNSEL_TARGET_UNKNOWN the other way round: ", notes[0])
+        self.assertIn("the matrix omits DYNSEL_TARGET_UNKNOWN flipped: ", notes[0])
         names = [variant.name for variant in flipped]
         turned = [name for variant in flipped for name in variant.settings if name.startswith("ASPECT_")]
         self.assertEqual(len(turned), len(set(turned)))
