@@ -36,8 +36,8 @@ class Board:
                   of the worst public function; and, by a policy's name, the flash of a program that uses
                   only this policy. A missing key is no limit
     check_on_top  fragments that `scons check` adds to each chosen variant
-    check_short   those of check_on_top with which `scons check` omits the long tests
     check_beside  fragments that `scons check` also adds to the board alone
+    check_short   those of both with which `scons check` omits the long tests
     packages      from the folder's file `packages`: command, or compiler:file -> its Debian package
     """
 
@@ -59,8 +59,8 @@ class Board:
     clang_target: tuple = ()
     limits: dict = field(default_factory=dict)
     check_on_top: tuple = ()
-    check_short: tuple = ()
     check_beside: tuple = ()
+    check_short: tuple = ()
     packages: dict = field(default_factory=dict)
 
     def missing(self):

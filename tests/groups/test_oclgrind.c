@@ -14,7 +14,7 @@
 #include "groups/random_opencl.h"
 #include "test.h"
 
-enum { PROGRAMS = 2000, MOST_LINES = 4000 };
+enum { PROGRAMS = 800, MOST_LINES = 4000 };
 
 static FILE *said;
 static int error_output;

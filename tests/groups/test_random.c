@@ -17,10 +17,10 @@
 
 enum {
     PROGRAMS = !CONFIG_DYNSEL_HAS_MUCH_RAM     ? 100
-               : !CONFIG_DYNSEL_HAS_FULL_SPEED ? 2000
-               : CONFIG_DYNSEL_SANITIZE_THREAD ? 2000
-               : CONFIG_DYNSEL_SANITIZE        ? 4000
-                                               : 10000,
+               : !CONFIG_DYNSEL_HAS_FULL_SPEED ? 1000
+               : CONFIG_DYNSEL_SANITIZE_THREAD ? 1000
+               : CONFIG_DYNSEL_SANITIZE        ? 2000
+                                               : 4000,
     PROGRAMS_OF_A_WORLD = 20,
     WORKERS = 2,
     MOST_RESOURCES = RESOURCES_UP_TO(SIMULATED_DEVICES + WORKERS + 1)

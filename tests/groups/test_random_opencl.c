@@ -4,7 +4,7 @@
 #include "groups/random_opencl.h"
 #include "test.h"
 
-enum { PROGRAMS = CONFIG_DYNSEL_SANITIZE ? 1000 : 10000 };
+enum { PROGRAMS = CONFIG_DYNSEL_SANITIZE ? 1000 : 2500 };
 
 static void random_programs_on_opencl_agree_with_interpreter(void **state)
 {

@@ -263,7 +263,8 @@ static void threads_submitting_together_spread_over_resources(void **state)
 /* One round of two threads that are kept spinning, so that their submits begin within nanoseconds:
  * with a choice apart from its claim some of the rounds put both pieces of work on one resource. */
 enum {
-    SPINNING_ROUNDS = CONFIG_DYNSEL_HAS_FULL_SPEED && !CONFIG_DYNSEL_SANITIZE_THREAD ? 20000 : 2000
+    IS_SANITIZED = CONFIG_DYNSEL_SANITIZE || CONFIG_DYNSEL_SANITIZE_THREAD, /* slower */
+    SPINNING_ROUNDS = CONFIG_DYNSEL_HAS_FULL_SPEED && !IS_SANITIZED ? 20000 : 2000
 };
 
 static atomic_uint rounds_begun;

@@ -27,7 +27,7 @@ enum {
     /* for each policy, at least */
     PIECES = SLOTS > 512                     ? 500
              : !CONFIG_DYNSEL_HAS_FULL_SPEED ? 2000
-                                             : 6000,
+                                             : 600,
     ENOUGH = 25,    /* interrupts inside of each function, at least */
     STEPS = 500,    /* of a stage */
     LONGEST_US = 12 /* between an interrupt's end and the next one */
