@@ -264,6 +264,25 @@ dynsel_reason dynsel_submission_reason(const dynsel_submission *submission);
 /** The policy that placed the work; NULL for NULL. Context: any. Cost: constant. */
 dynsel_policy *dynsel_submission_policy(const dynsel_submission *submission);
 
+#if CONFIG_DYNSEL_RESERVED_SLOTS
+/**
+ * Reserves slots of the table of submissions in flight for one policy: other policies do not get
+ * them, however much work of theirs is running or hangs. The policy uses these and those that are
+ * not reserved.
+ *
+ * count: how many slots shall be reserved for the policy from now on, in place of the number of an
+ *     earlier call; 0 reserves none. dynsel_policy_deinit() gives them back.
+ * Errors: DYNSEL_E_INVALID (NULL, a copied policy), DYNSEL_E_UNINITIALIZED, DYNSEL_E_UNSUPPORTED
+ *     (no work of this policy needs a slot), DYNSEL_E_FULL (fewer slots are free and not reserved,
+ *     with the one that stays for all policies; nothing was changed).
+ * May block: no.
+ * Context: any thread, but not beside another such call for the same policy; task functions; not
+ *     interrupts.
+ * Cost: linear in CONFIG_DYNSEL_MAX_IN_FLIGHT times `count`.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_policy_reserve_slots(dynsel_policy *policy, uint32_t count);
+#endif
+
 /** A submission group: all work of one policy, or of one backend. A value that may be copied. */
 typedef struct dynsel_submission_group {
     dynsel_policy *policy;

@@ -35,10 +35,10 @@ uint32_t dynsel_slot_count_in_use(void)
     return count;
 }
 
-static inline bool try_claim(dynsel_slot *slot, uint32_t index)
+static inline bool try_claim(dynsel_slot *slot, uint32_t index, const dynsel_policy *policy)
 {
-    uint32_t word = dynsel_word_load_relaxed(&slot->word);
-    if (dynsel_slot_state(word) != DYNSEL_SLOT_FREE ||
+    uint32_t word = dynsel_word_load_acquire(&slot->word); /* before its owner */
+    if (dynsel_slot_state(word) != DYNSEL_SLOT_FREE || dynsel_slot_is_anothers(index, policy) ||
         !dynsel_marked_swap(&slot->word, &word, word | DYNSEL_SLOT_CLAIMED)) {
         return false;
     }
@@ -49,14 +49,14 @@ static inline bool try_claim(dynsel_slot *slot, uint32_t index)
     return true;
 }
 
-dynsel_slot *dynsel_slot_claim(void)
+dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy)
 {
     dynsel_thread *thread = dynsel_this_thread();
     uint32_t cursor = thread->slot_cursor;
     for (uint32_t looked_at = 0; looked_at < CONFIG_DYNSEL_MAX_IN_FLIGHT; looked_at++) {
         const uint32_t index = cursor;
         cursor = cursor + 1 < CONFIG_DYNSEL_MAX_IN_FLIGHT ? cursor + 1 : 0;
-        if (try_claim(&dynsel_slots[index], index)) {
+        if (try_claim(&dynsel_slots[index], index, policy)) {
             thread->slot_cursor = cursor;
             dynsel_slot_note_claim();
             return &dynsel_slots[index];

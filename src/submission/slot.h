@@ -183,8 +183,33 @@ static inline void dynsel_pending_moved(dynsel_slot *slot)
 
 #endif
 
-/* Claims a free slot and sets work.token; NULL: none is free. Looks at each slot once at most. */
-dynsel_slot *dynsel_slot_claim(void);
+#if CONFIG_DYNSEL_RESERVED_SLOTS
+/* For each slot, the life (see policy/usable.h) of the policy that it is reserved for; 0: it is for
+ * all. Set while the slot is claimed, so that its generation tells a change. */
+extern dynsel_word dynsel_slot_owners[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+/* Whether the slot of this index is reserved for another policy. policy: NULL is any other. */
+static inline bool dynsel_slot_is_anothers(uint32_t index, const dynsel_policy *policy)
+{
+    const uint32_t owner = dynsel_word_load_relaxed(&dynsel_slot_owners[index]);
+    return !DYNSEL_LIKELY(owner == 0) &&
+           (policy == NULL || dynsel_word_load_relaxed(&policy->life) != owner);
+}
+
+/* Gives back `count` of the slots that are reserved for a policy of this life. */
+void dynsel_slots_unreserve(uint32_t life, uint32_t count);
+#else
+static inline bool dynsel_slot_is_anothers(uint32_t index, const dynsel_policy *policy)
+{
+    (void)index;
+    (void)policy;
+    return false;
+}
+#endif
+
+/* Claims a free slot for a policy and sets work.token; NULL: none is free. policy: NULL takes none
+ * that is reserved. Looks at each slot once at most. */
+dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy);
 
 /* Gives back a slot that was claimed and not published. */
 void dynsel_slot_unclaim(dynsel_slot *slot);

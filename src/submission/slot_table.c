@@ -42,8 +42,9 @@ static bool is_stuck(dynsel_slot *slot)
     return dynsel_pending_is_stuck(slot);
 }
 
-/* Including the command groups that this thread is recording. */
-static uint32_t count_stuck(void)
+/* The slots that this policy does not get while the thread waits, with those of the command groups
+ * that the thread is recording. */
+static uint32_t count_stuck(const dynsel_policy *policy)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     uint32_t count = dynsel_this_thread()->recordings;
@@ -51,7 +52,8 @@ static uint32_t count_stuck(void)
     uint32_t count = 0;
 #endif
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
-        count += is_stuck(dynsel_slot_at(number)) ? 1 : 0;
+        count +=
+            dynsel_slot_is_anothers(number - 1, policy) || is_stuck(dynsel_slot_at(number)) ? 1 : 0;
     }
     return count;
 }
@@ -61,7 +63,8 @@ static dynsel_status refuse_full(const dynsel_request *request, uint32_t stuck)
     return DYNSEL_FAIL_IN(
         request->options->function, DYNSEL_E_FULL,
         "no slot is free, {} hold finished work that nobody has collected, or what waits for this "
-        "thread: wait for submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+        "thread, or are reserved for other policies: wait for submissions or release them, or "
+        "raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
         stuck);
 }
 
@@ -69,10 +72,10 @@ static dynsel_status refuse_full(const dynsel_request *request, uint32_t stuck)
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 {
     reap_policy(policy);
-    dynsel_slot *slot = dynsel_slot_claim();
+    dynsel_slot *slot = dynsel_slot_claim(policy);
     if (slot == NULL) {
         dynsel_in_flight_reap();
-        slot = dynsel_slot_claim();
+        slot = dynsel_slot_claim(policy);
     }
     return slot;
 }
@@ -80,7 +83,7 @@ static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 /* Whether waiting for a slot makes sense: DYNSEL_OK, or why not. */
 static dynsel_status may_wait_for_slot(const dynsel_request *request)
 {
-    const uint32_t stuck = count_stuck();
+    const uint32_t stuck = count_stuck(request->policy);
     if (request->options->deadline_ns == DYNSEL_DO_NOT_WAIT ||
         dynsel_this_thread()->task_depth != 0 || stuck == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
         return refuse_full(request, stuck);
@@ -152,7 +155,7 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
 dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot)
 {
     dynsel_in_flight_look(request->policy);
-    *slot = dynsel_slot_claim();
+    *slot = dynsel_slot_claim(request->policy);
     return DYNSEL_LIKELY(*slot != NULL) ? DYNSEL_OK : make_room(request, slot);
 }
 

@@ -164,6 +164,10 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
         dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
     }
     if (held == 0) {
+#if CONFIG_DYNSEL_RESERVED_SLOTS
+        dynsel_slots_unreserve(dynsel_word_load_relaxed(&policy->life),
+                               CONFIG_DYNSEL_MAX_IN_FLIGHT);
+#endif
         dynsel_pending_leave(policy);
     }
     return held;
