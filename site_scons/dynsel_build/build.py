@@ -52,6 +52,8 @@ class VariantBuild:
         self.start_env.Append(CCFLAGS=list(board.library_cflags))
         self.test_env = self._test_environment()
         self.stepped_env = self.test_env.Clone(CCFLAGS=self.env["CCFLAGS"])
+        if config["DYNSEL_COVERAGE"]:
+            self.stepped_env.Append(CCFLAGS=toolchain.COVERAGE)
         self.stepped_env.Prepend(CPPPATH=[self.env.Dir("#tests/stepping")])
         self.shared_env = self.env.Clone()
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])

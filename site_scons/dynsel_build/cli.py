@@ -120,7 +120,7 @@ Targets that build
   usecases        build the programs of doc/results.md; use CONF=usecases for full tables and speed
   soak            ten million submits from several threads; all counts must add up
   matrix          the short tests, with each option of the menu flipped, or with RANDOM=20
-  coverage        the lines and branches of the library that its tests reach: a table, and HTML
+  coverage        the lines and branches that the library's tests reach: a table; the rest in a list
   size            flash, RAM and stack in bytes; fails past the board's limits
   footprint       measure the variants in doc/footprint.md and update its tables
   misra           check MISRA C:2012 in the library; doc/misra.md lists the deviations

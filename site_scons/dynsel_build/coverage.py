@@ -16,6 +16,7 @@ from .nodes import action, finish, missing
 
 FRAGMENT = "coverage"
 COUNTED = ("line", "branch")
+UNTAKEN = "untaken.txt"
 
 
 def variants_for(chosen):
@@ -42,23 +43,29 @@ def declare(base, builds):
 
 def _report_on(folder):
     def report(target, source, env):
-        html = f"{folder}/coverage/index.html"
+        reports = Path(target[0].path).parent
         said = subprocess.run(
-            ["gcovr", "--root", ".", "--filter", "src/", "--json-summary", target[0].path,
-             "--html-details", html, f"{folder}/obj"],
+            ["gcovr", "--root", ".", "--filter", "src/", "--json-summary", target[0].path, "--json", reports / "lines.json",
+             "--html-details", reports / "index.html", f"{folder}/obj"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if said.returncode != 0:
             return finish(None, said.stdout.splitlines() or [f"gcovr ended with {said.returncode}"])
+        missed = untaken(json.loads((reports / "lines.json").read_text(encoding="utf-8"))["files"], _source_line)
+        (reports / UNTAKEN).write_text("".join(f"{line}\n" for line in missed), encoding="utf-8")
         print(f"\n{PurePath(folder).name}: coverage of the library by its tests\n")
         print("\n".join(table(json.loads(Path(target[0].path).read_text(encoding="utf-8"))["files"])))
-        print(f"\nLine by line: {html}", flush=True)
+        print(f"\nNever taken, by file and line: {reports / UNTAKEN}\nWith the sources: {reports / 'index.html'}", flush=True)
         return 0
 
     return report
 
 
+def _source_line(name, number):
+    return Path(name).read_text(encoding="utf-8").splitlines()[number - 1].strip()
+
+
 def table(files):
-    """The rows of the table: each folder of src, and the total."""
+    """The rows of the table: each folder of src, most untaken branches first, and the total."""
     sums = defaultdict(lambda: defaultdict(int))
     for file in files:
         for name in (str(PurePath(file["filename"]).parent.relative_to("src")), "all"):
@@ -69,12 +76,38 @@ def table(files):
     if not sums:
         raise UserMistake("no counts were found; remove the variant with `scons -c coverage` and run `scons coverage` again")
     width = max(map(len, ["folder", *sums]))
-    rows = [f"{'folder':{width}}  files   lines  reached   branches  reached"]
-    for name, found in sorted(sums.items(), key=lambda item: (item[0] == "all", item[0])):
+    rows = [f"{'folder':{width}}  files   lines  reached   branches  reached  untaken"]
+
+    def last_is_all_else_most_untaken(item):
+        name, found = item
+        return name == "all", found["branch reached"] - found["branch"], name
+
+    for name, found in sorted(sums.items(), key=last_is_all_else_most_untaken):
         lines, branches = (_percent(found[f"{what} reached"], found[what]) for what in COUNTED)
         rows.append(f"{name:{width}}  {found['files']:5}  {found['line']:6}  {lines:>7}   {found['branch']:8}"
-                    f"  {branches:>7}")
+                    f"  {branches:>7}  {found['branch'] - found['branch reached']:7}")
     return rows
+
+
+def untaken(files, source_line):
+    """The lines `file:line: gap: source` of lines never reached and branches never taken.
+
+    source_line: gives the text of a line, by file name and number.
+    """
+    found = []
+    for file in sorted(files, key=lambda file: file["file"]):
+        for line in file["lines"]:
+            if line.get("gcovr/noncode"):
+                continue
+            counts = [branch["count"] for branch in line["branches"]]
+            if line["count"] == 0:
+                gap = "line never reached"
+            elif 0 in counts:
+                gap = f"{counts.count(0)} of {len(counts)} branches never taken"
+            else:
+                continue
+            found.append(f"{file['file']}:{line['line_number']}: {gap}: {source_line(file['file'], line['line_number'])}")
+    return found
 
 
 def _percent(reached, of):
