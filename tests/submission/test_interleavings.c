@@ -21,7 +21,7 @@ typedef struct event {
     uint32_t token;
     uint32_t releases;
     bool fails;
-    bool marks_itself; /* it ends while it is started, where ends are marked */
+    bool marks_itself; /* it completes during its start, if the backend marks completion */
 } event;
 
 typedef enum event_state { RUNNING, ENDED } event_state;
@@ -29,43 +29,42 @@ typedef enum event_state { RUNNING, ENDED } event_state;
 typedef struct handle {
     dynsel_submission submission;
     unsigned submitted;
-    unsigned collected; /* waits that gave the status of the work */
+    unsigned collected; /* waits that returned the status of the work */
     unsigned released;
     event *of;
-    /* Of pending work. */
-    uint32_t token;
-    bool deferred;
+    uint32_t token; /* of pending work, as all below */
+    bool pending;   /* it was accepted as pending work */
     bool waits;
     bool ready;
-    bool doomed;
-    bool follows; /* it may start when the work of handle 0 is started: the device runs in order */
+    bool dependency_failed;
+    bool follows; /* it starts after the work of handle 0: the device runs in order */
     bool watched;
-    bool told;     /* of a change since then */
+    bool notified; /* of a change since then */
     unsigned seen; /* the dynsel_stage when it was watched */
 } handle;
 
-/* All that the threads change, beside the table of slots. */
+/* All that the threads change, except the table of slots. */
 static struct world {
     dynsel_policy policy;
-    dynsel_policy other; /* on the same device; it is there to be ended */
+    dynsel_policy other; /* on the same device, for END_OTHER */
     handle handles[HANDLES];
     event events[EVENTS];
     unsigned event_count;
-    unsigned refused; /* submits, because the table was full */
-    unsigned vain;    /* submits that the device refused */
-    unsigned told_submissions;
-    unsigned told_ends;
+    unsigned full; /* submits that a full table refused */
+    unsigned lost; /* submits that the lost device refused */
+    unsigned reported_submissions;
+    unsigned reported_ends;
     unsigned group_failures;
-    unsigned doomed; /* ended without a start */
-    unsigned hooks;  /* calls for ends of pending work */
+    unsigned failed_dependents; /* ended without a start */
+    unsigned pending_ends;      /* calls for ends of pending work */
     unsigned newest_end;
     unsigned attached; /* queues */
     bool in_order;     /* the device ends work in its order */
     unsigned mistakes;
     const char *mistake;
     bool next_fails;
-    bool lost; /* the device takes no work any more */
-    bool over; /* the policy was ended */
+    bool device_lost;
+    bool policy_ended;
 } world;
 
 static void expect(bool good, const char *what)
@@ -76,7 +75,7 @@ static void expect(bool good, const char *what)
     }
 }
 
-/* The policy: one resource, and it wants to hear of everything. */
+/* The policy: one resource, and all reports. */
 
 static dynsel_status try_select(dynsel_policy *policy, const dynsel_task *task,
                                 dynsel_selection *selection)
@@ -91,9 +90,9 @@ static void report(dynsel_policy *policy, const dynsel_selection *selection,
     (void)policy;
     (void)selection;
     (void)value;
-    world.told_submissions += info == DYNSEL_TASK_SUBMISSION ? 1 : 0;
-    world.told_submissions -= info == DYNSEL_TASK_WITHDRAWN ? 1 : 0;
-    world.told_ends += info == DYNSEL_TASK_COMPLETION ? 1 : 0;
+    world.reported_submissions += info == DYNSEL_TASK_SUBMISSION ? 1 : 0;
+    world.reported_submissions -= info == DYNSEL_TASK_WITHDRAWN ? 1 : 0;
+    world.reported_ends += info == DYNSEL_TASK_COMPLETION ? 1 : 0;
 }
 
 static const dynsel_policy_ops policy_ops = {
@@ -103,12 +102,11 @@ static const dynsel_policy_ops policy_ops = {
     .report = report,
 };
 
-/* The backend: a device whose work ends when an operation of the scenario says so, or when it is
- * waited for. */
+/* The backend: work on the device ends by an operation of the scenario, or by a wait for it. */
 
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
-    if (world.lost) {
+    if (world.device_lost) {
         return DYNSEL_E_OUT_OF_SERVICE;
     }
     dynsel_work_call(work);
@@ -172,7 +170,7 @@ static void release(dynsel_backend *backend, dynsel_work *work)
     which->releases++;
     expect(which->state == ENDED, "an event was released before its end");
     expect(world.attached > (world.other.self != NULL ? 1 : 0),
-           "an event was released when its policy had left the device");
+           "an event was released after its policy detached from the device");
 }
 
 #define BACKEND_OPS                                                                                \
@@ -198,37 +196,37 @@ static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_ev
     done->native = made;
     if (args != NULL) {
         ((handle *)args)->of = made;
-        made->marks_itself = ((handle *)args)->deferred;
+        made->marks_itself = ((handle *)args)->pending;
     }
     return DYNSEL_OK;
 }
 
-/* What a thread can do. `which` is a handle or an event. */
+/* Operations of a thread. `which` is a handle or an event. */
 
 static void submit(unsigned which)
 {
     const dynsel_status status =
         dynsel_try_submit(&world.policy, &DYNSEL_TASK(enqueue, NULL), NULL);
     (void)which;
-    world.refused += status == DYNSEL_E_FULL ? 1 : 0;
+    world.full += status == DYNSEL_E_FULL ? 1 : 0;
     expect(status == DYNSEL_OK || status == DYNSEL_E_FULL, "submit");
 }
 
 static void lose_device(unsigned which)
 {
     (void)which;
-    world.lost = true;
+    world.device_lost = true;
 }
 
-static void submit_in_vain(unsigned which)
+static void submit_to_lost_device(unsigned which)
 {
     (void)which;
-    world.vain++;
+    world.lost++;
     expect(dynsel_try_submit(&world.policy, &DYNSEL_TASK(enqueue, NULL), NULL) ==
                DYNSEL_E_OUT_OF_SERVICE,
-           "submit to what is lost");
+           "submit to a lost device");
     expect(dynsel_resource_in_service(&world.policy, 0) == DYNSEL_E_OUT_OF_SERVICE,
-           "what is lost is in service");
+           "the lost device is in service");
 }
 
 static void submit_with_handle(unsigned which)
@@ -237,7 +235,7 @@ static void submit_with_handle(unsigned which)
     const dynsel_status status =
         dynsel_try_submit(&world.policy, &DYNSEL_TASK(enqueue, own), &own->submission);
     own->submitted += status == DYNSEL_OK ? 1 : 0;
-    world.refused += status == DYNSEL_E_FULL ? 1 : 0;
+    world.full += status == DYNSEL_E_FULL ? 1 : 0;
     expect(status == DYNSEL_OK || status == DYNSEL_E_FULL, "submit with a handle");
 }
 
@@ -248,14 +246,14 @@ static void wait_for(unsigned which)
         return;
     }
     const dynsel_status status = dynsel_wait(&own->submission);
-    const dynsel_status wanted = own->doomed                         ? DYNSEL_E_DEPENDENCY
+    const dynsel_status wanted = own->dependency_failed              ? DYNSEL_E_DEPENDENCY
                                  : own->of != NULL && own->of->fails ? DYNSEL_E_DEVICE
                                                                      : DYNSEL_OK;
     own->collected += status == wanted ? 1 : 0;
     expect(status == wanted || status == DYNSEL_E_STALE, "wait");
 }
 
-static void let_go(unsigned which)
+static void release_handle(unsigned which)
 {
     handle *own = &world.handles[which];
     if (own->submitted == 0) {
@@ -307,18 +305,17 @@ static void mark_all(unsigned which)
 
 typedef enum outcome { IN_ANY_CASE, PERHAPS } outcome;
 
-/* Another thread may still be looking at the table of slots. PERHAPS: it may have to collect its
- * work first. */
+/* While another thread may read the table of slots. PERHAPS: work may be uncollected. */
 static void end_policy(unsigned which)
 {
     const dynsel_status status = dynsel_policy_deinit(&world.policy);
     expect(status == DYNSEL_OK || (which == PERHAPS && status == DYNSEL_E_BUSY), "deinit");
-    world.over = status == DYNSEL_OK;
+    world.policy_ended = status == DYNSEL_OK;
 }
 
 static void wait_for_group(unsigned which)
 {
-    if (world.over) {
+    if (world.policy_ended) {
         return;
     }
     const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&world.policy));
@@ -328,9 +325,9 @@ static void wait_for_group(unsigned which)
            "group wait");
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     for (unsigned i = 0; i < HANDLES; i++) {
-        expect(!world.handles[i].deferred ||
+        expect(!world.handles[i].pending ||
                    dynsel_stage_of(world.handles[i].token) == DYNSEL_STAGE_OVER,
-               "the group did not wait for deferred work");
+               "the group did not wait for pending work");
     }
 #endif
 }
@@ -343,18 +340,18 @@ static void progress(unsigned which)
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 
-/* Pending work: what a thread has read of it here stays so until its next atomic operation. */
+/* Pending work: between two atomic operations, no other thread changes it. */
 
 static void start_pending(handle *own)
 {
     dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(own->token));
     own->waits = false;
     dynsel_pending_take(slot);
-    if (own->doomed) {
-        world.doomed++;
+    if (own->dependency_failed) {
+        world.failed_dependents++;
         dynsel_pending_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEPENDENCY});
     } else {
-        expect(dynsel_pending_start(slot) == DYNSEL_OK, "start of deferred work");
+        expect(dynsel_pending_start(slot) == DYNSEL_OK, "start of pending work");
     }
 }
 
@@ -364,7 +361,7 @@ static void start_all_pending(void)
         handle *own = &world.handles[i];
         const bool free =
             !own->follows || dynsel_stage_of(world.handles[0].token) != DYNSEL_STAGE_ACCEPTED;
-        if (free && own->waits && (own->ready || own->doomed)) {
+        if (free && own->waits && (own->ready || own->dependency_failed)) {
             start_pending(own);
         }
     }
@@ -381,7 +378,7 @@ static dynsel_status name_dependency(const dynsel_slot *slot, uint32_t *token)
 static void note_end(dynsel_slot *slot)
 {
     const event *which = slot->work.done.native;
-    world.hooks++;
+    world.pending_ends++;
     if (which != NULL) {
         const unsigned number = (unsigned)(which - world.events);
         expect(world.newest_end == NEVER || world.newest_end < number, "ends out of order");
@@ -399,8 +396,8 @@ static void note_move(dynsel_slot *slot)
     dynsel_word_store_relaxed(&slot->watchers, 0);
     for (unsigned i = 0; i < HANDLES; i++) {
         handle *own = &world.handles[i];
-        own->told = own->told || (own->watched && dynsel_slot_number_in(own->token) ==
-                                                      (uint32_t)(slot - dynsel_slots) + 1);
+        own->notified = own->notified || (own->watched && dynsel_slot_number_in(own->token) ==
+                                                              (uint32_t)(slot - dynsel_slots) + 1);
     }
 }
 
@@ -409,7 +406,7 @@ static void watch(unsigned which)
     handle *own = &world.handles[which];
     own->watched = true;
     dynsel_word_store_relaxed(&dynsel_slot_at(dynsel_slot_number_in(own->token))->watchers, 1);
-    own->told = false;
+    own->notified = false;
     own->seen = dynsel_stage_of_watched(own->token);
 }
 
@@ -430,11 +427,11 @@ static void register_pending_ops(void)
     dynsel_pending_register(&pending_ops);
 }
 
-static void defer(unsigned which)
+/* As a command group does: claims a slot, and chooses the resource. */
+static dynsel_slot *accept_pending(handle *own)
 {
-    static const dynsel_submit_options options = {.function = "defer",
+    static const dynsel_submit_options options = {.function = "accept_pending",
                                                   .deadline_ns = DYNSEL_DO_NOT_WAIT};
-    handle *own = &world.handles[which];
     const dynsel_task task = DYNSEL_TASK(enqueue, own);
     const dynsel_request request = {.options = &options, .policy = &world.policy, .task = &task};
     dynsel_slot *slot = NULL;
@@ -443,34 +440,31 @@ static void defer(unsigned which)
                dynsel_pending_choose(&request, slot) == DYNSEL_OK,
            "accept");
     own->token = slot->work.token;
-    own->deferred = own->waits = world.in_order = true;
+    own->pending = true;
+    return slot;
+}
+
+static void submit_pending(unsigned which)
+{
+    handle *own = &world.handles[which];
+    dynsel_slot *const slot = accept_pending(own);
+    own->waits = world.in_order = true;
     own->submitted = 1;
     dynsel_pending_publish(slot, DYNSEL_SLOT_HANDLE, DYNSEL_INITIAL_WAITING);
     dynsel_pending_publish_handle(slot, &own->submission);
 }
 
-static void defer_behind(unsigned which)
+static void submit_pending_behind(unsigned which)
 {
     world.handles[which].follows = true;
-    defer(which);
+    submit_pending(which);
 }
 
-/* As a command group without a handle that is started at once, and fails in the caller. */
-static void start_in_vain(unsigned which)
+/* A command group without a handle that fails while its submit starts it. */
+static void submit_failing_start(unsigned which)
 {
-    static const dynsel_submit_options options = {.function = "start",
-                                                  .deadline_ns = DYNSEL_DO_NOT_WAIT};
-    handle *own = &world.handles[which];
-    const dynsel_task task = DYNSEL_TASK(enqueue, own);
-    const dynsel_request request = {.options = &options, .policy = &world.policy, .task = &task};
-    dynsel_slot *slot = NULL;
-    register_pending_ops();
-    expect(dynsel_pending_claim(&world.policy, &options, &slot) == DYNSEL_OK &&
-               dynsel_pending_choose(&request, slot) == DYNSEL_OK,
-           "accept");
-    own->token = slot->work.token;
-    own->deferred = true;
-    world.doomed++;
+    dynsel_slot *const slot = accept_pending(&world.handles[which]);
+    world.failed_dependents++;
     dynsel_pending_publish(slot, 0, DYNSEL_INITIAL_STARTING);
     dynsel_pending_fail(slot, &(const dynsel_error){.status = DYNSEL_E_DEPENDENCY});
 }
@@ -488,16 +482,16 @@ static void take_failure(unsigned which)
     world.group_failures += status != DYNSEL_OK ? 1 : 0;
 }
 
-static void get_ready(unsigned which)
+static void make_ready(unsigned which)
 {
     step_before(STEP_WRITES);
     world.handles[which].ready = true;
 }
 
-static void doom(unsigned which)
+static void fail_dependency(unsigned which)
 {
     step_before(STEP_WRITES);
-    world.handles[which].doomed = world.handles[which].waits;
+    world.handles[which].dependency_failed = world.handles[which].waits;
 }
 
 #endif
@@ -517,7 +511,7 @@ typedef struct program {
 #define OPERATION(run, which) {run, which}
 /* clang-format on */
 #define WAIT(n)    OPERATION(wait_for, n)
-#define RELEASE(n) OPERATION(let_go, n)
+#define RELEASE(n) OPERATION(release_handle, n)
 #define UNWRAP(n)  OPERATION(unwrap, n)
 #define END(n)     OPERATION(end, n)
 #define MARK(n)    OPERATION(mark, n)
@@ -530,16 +524,16 @@ typedef struct program {
 #define END_POLICY(outcome) OPERATION(end_policy, outcome)
 
 #define LOSE           OPERATION(lose_device, 0)
-#define SUBMIT_IN_VAIN OPERATION(submit_in_vain, 0)
+#define SUBMIT_TO_LOST OPERATION(submit_to_lost_device, 0)
 #define END_OTHER      OPERATION(end_other, 0)
 
-#define DEFER(n)         OPERATION(defer, n)
-#define DEFER_BEHIND(n)  OPERATION(defer_behind, n)
-#define READY(n)         OPERATION(get_ready, n)
-#define DOOM(n)          OPERATION(doom, n)
-#define START_IN_VAIN(n) OPERATION(start_in_vain, n)
-#define WATCH(n)         OPERATION(watch, n)
-#define TAKE_FAILURE     OPERATION(take_failure, 0)
+#define PENDING(n)         OPERATION(submit_pending, n)
+#define PENDING_BEHIND(n)  OPERATION(submit_pending_behind, n)
+#define READY(n)           OPERATION(make_ready, n)
+#define FAIL_DEPENDENCY(n) OPERATION(fail_dependency, n)
+#define FAILING_START(n)   OPERATION(submit_failing_start, n)
+#define WATCH(n)           OPERATION(watch, n)
+#define TAKE_FAILURE       OPERATION(take_failure, 0)
 
 static const program programs[] = {
     {"both wait", {HANDLE(0)}, {{MARK(0), WAIT(0), WAIT(0)}, {WAIT(0), SUBMIT, PROGRESS}}},
@@ -565,7 +559,7 @@ static const program programs[] = {
     {"group beside release", {HANDLE(0)}, {{MARK(0), GROUP}, {RELEASE(0), UNWRAP(0), PROGRESS}}},
     {"two groups", {SUBMIT}, {{MARK(0), GROUP}, {MARK(0), GROUP}}},
     {"two handles", {HANDLE(0), HANDLE(1)}, {{MARK(0), WAIT(0)}, {MARK_ALL, RELEASE(1)}}},
-    {"loss beside loss", {LOSE}, {{SUBMIT_IN_VAIN}, {SUBMIT_IN_VAIN}}},
+    {"loss beside loss", {LOSE}, {{SUBMIT_TO_LOST}, {SUBMIT_TO_LOST}}},
     {"reap beside deinit",
      {HANDLE(0)},
      {{PROGRESS, PROGRESS}, {MARK(0), RELEASE(0), END_POLICY(IN_ANY_CASE)}}},
@@ -573,20 +567,28 @@ static const program programs[] = {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     {"failure beside deinit",
      {{NULL, 0}},
-     {{START_IN_VAIN(0)}, {TAKE_FAILURE, END_OTHER, TAKE_FAILURE}}},
-    {"start beside wait", {DEFER(0)}, {{READY(0), PROGRESS, SUBMIT}, {WAIT(0), UNWRAP(0)}}},
-    {"start beside release", {DEFER(0)}, {{READY(0), PROGRESS, UNWRAP(0)}, {RELEASE(0), PROGRESS}}},
-    {"group beside start", {DEFER(0)}, {{READY(0), PROGRESS, RELEASE(0)}, {GROUP, WAIT(0)}}},
-    {"both wait for a start", {DEFER(0)}, {{READY(0), WAIT(0)}, {WAIT(0), PROGRESS}}},
+     {{FAILING_START(0)}, {TAKE_FAILURE, END_OTHER, TAKE_FAILURE}}},
+    {"start beside wait", {PENDING(0)}, {{READY(0), PROGRESS, SUBMIT}, {WAIT(0), UNWRAP(0)}}},
+    {"start beside release",
+     {PENDING(0)},
+     {{READY(0), PROGRESS, UNWRAP(0)}, {RELEASE(0), PROGRESS}}},
+    {"group beside start", {PENDING(0)}, {{READY(0), PROGRESS, RELEASE(0)}, {GROUP, WAIT(0)}}},
+    {"both wait for a start", {PENDING(0)}, {{READY(0), WAIT(0)}, {WAIT(0), PROGRESS}}},
     {"one behind the other",
-     {DEFER(0), DEFER_BEHIND(1)},
+     {PENDING(0), PENDING_BEHIND(1)},
      {{READY(0), WAIT(0)}, {READY(1), WAIT(1)}}},
-    {"both detached", {DEFER(0), DEFER_BEHIND(1)}, {{READY(0), RELEASE(0)}, {READY(1), GROUP}}},
-    {"doom beside wait", {DEFER(0)}, {{DOOM(0), PROGRESS, SUBMIT}, {WAIT(0), UNWRAP(0)}}},
-    {"doom beside release", {DEFER(0)}, {{DOOM(0), PROGRESS, UNWRAP(0)}, {RELEASE(0), GROUP}}},
-    {"watch beside start", {DEFER(0)}, {{READY(0), PROGRESS, WAIT(0)}, {WATCH(0), WATCH(0)}}},
-    {"watch beside doom", {DEFER(0)}, {{DOOM(0), PROGRESS, RELEASE(0)}, {WATCH(0)}}},
-    {"watch a detached one", {DEFER(0)}, {{READY(0), RELEASE(0), GROUP}, {WATCH(0), WATCH(0)}}},
+    {"both detached", {PENDING(0), PENDING_BEHIND(1)}, {{READY(0), RELEASE(0)}, {READY(1), GROUP}}},
+    {"failed dependency beside wait",
+     {PENDING(0)},
+     {{FAIL_DEPENDENCY(0), PROGRESS, SUBMIT}, {WAIT(0), UNWRAP(0)}}},
+    {"failed dependency beside release",
+     {PENDING(0)},
+     {{FAIL_DEPENDENCY(0), PROGRESS, UNWRAP(0)}, {RELEASE(0), GROUP}}},
+    {"watch beside start", {PENDING(0)}, {{READY(0), PROGRESS, WAIT(0)}, {WATCH(0), WATCH(0)}}},
+    {"watch beside failed dependency",
+     {PENDING(0)},
+     {{FAIL_DEPENDENCY(0), PROGRESS, RELEASE(0)}, {WATCH(0)}}},
+    {"watch of detached work", {PENDING(0)}, {{READY(0), RELEASE(0), GROUP}, {WATCH(0), WATCH(0)}}},
 #endif
 };
 
@@ -608,7 +610,7 @@ static void run_thread(unsigned thread)
     }
 }
 
-/* How often the slots went from free to free. */
+/* Pieces of work that have used the slots. */
 static unsigned count_generations(void)
 {
     unsigned generations = 0;
@@ -624,11 +626,11 @@ static void must(bool good, const char *what)
 {
     if (!good) {
         print_error("%s: %s, after %s\n", chosen->name, what, step_path());
-        abort(); /* cmocka could not go on: the library's state is somewhere in between */
+        abort(); /* the library is between two steps: no further test can run */
     }
 }
 
-/* Ends what still runs, and collects what nobody has collected. */
+/* Ends what still runs, and collects the handles that are left. */
 static void clean_up(void)
 {
     for (unsigned i = 0; i < HANDLES; i++) {
@@ -646,26 +648,27 @@ static void check_handles(void)
 {
     for (unsigned i = 0; i < HANDLES; i++) {
         const handle *own = &world.handles[i];
-        must(own->submitted == 0 || own->collected + own->released > 0, "a handle's end got lost");
+        must(own->submitted == 0 || own->collected + own->released > 0,
+             "a handle was neither collected nor released");
         must(own->released <= own->submitted, "a handle was released twice");
     }
 }
 
-/* It is over by now. */
+/* All work has ended. */
 static void check_watches(void)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     for (unsigned i = 0; i < HANDLES; i++) {
         const handle *own = &world.handles[i];
-        must(!own->watched || own->told || own->seen == DYNSEL_STAGE_OVER,
-             "who watched was not told of the change");
+        must(!own->watched || own->notified || own->seen == DYNSEL_STAGE_OVER,
+             "a change of watched work was not reported");
     }
 #endif
 }
 
 static void check_events(void)
 {
-    unsigned failures = world.doomed;
+    unsigned failures = world.failed_dependents;
     unsigned collected = 0;
     for (unsigned i = 0; i < world.event_count; i++) {
         must(world.events[i].releases == 1, "an event was not released exactly once");
@@ -674,9 +677,9 @@ static void check_events(void)
     for (unsigned i = 0; i < HANDLES; i++) {
         collected += world.handles[i].collected;
     }
-    must(failures == 0 || world.over || world.group_failures + collected > 0,
-         "nobody was told of the failure");
-    must(world.group_failures <= failures, "a failure that was none, or told twice");
+    must(failures == 0 || world.policy_ended || world.group_failures + collected > 0,
+         "a failure was not reported");
+    must(world.group_failures <= failures, "a failure was reported twice, or did not happen");
 }
 
 static void check_end(void)
@@ -688,25 +691,25 @@ static void check_end(void)
         must((word & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1)) == DYNSEL_SLOT_FREE,
              "a slot was not freed");
     }
-    const unsigned ended = world.event_count + world.doomed;
-    must(count_generations() - generations_before == ended + world.vain,
-         "a slot's generation did not go on by one for each piece of work");
-    must(world.told_submissions == ended && world.told_ends == ended,
-         "the policy did not hear of each piece of work once");
-    unsigned deferred = 0;
+    const unsigned ended = world.event_count + world.failed_dependents;
+    must(count_generations() - generations_before == ended + world.lost,
+         "the generations do not count the pieces of work");
+    must(world.reported_submissions == ended && world.reported_ends == ended,
+         "the policy did not get one report for each piece of work");
+    unsigned pending = 0;
     for (unsigned i = 0; i < HANDLES; i++) {
-        deferred += world.handles[i].deferred ? 1 : 0;
+        pending += world.handles[i].pending ? 1 : 0;
     }
-    must(world.hooks == deferred, "who deferred the work did not hear of each end once");
+    must(world.pending_ends == pending, "ends of pending work were not reported once each");
     check_handles();
     check_watches();
     check_events();
-    must(world.over || dynsel_resource_reinstate(&world.policy, 0) == DYNSEL_OK,
+    must(world.policy_ended || dynsel_resource_reinstate(&world.policy, 0) == DYNSEL_OK,
          "the device stays out of service");
     must(world.policy.impaired.value == 0, "a loss was counted twice");
     must(world.other.self == NULL || dynsel_policy_deinit(&world.other) == DYNSEL_OK,
          "the other policy is in use");
-    must(world.over || dynsel_policy_deinit(&world.policy) == DYNSEL_OK,
+    must(world.policy_ended || dynsel_policy_deinit(&world.policy) == DYNSEL_OK,
          "the policy is still in use");
 }
 
@@ -753,7 +756,7 @@ static void step_all(backend_kind kind)
         for (int fails = 0; fails < (kind == POLLING ? 2 : 1); fails++) {
             chosen = &programs[i];
             const step_result result = step_program(kind, fails != 0);
-            print_message("%-22s %s %9.3g interleavings, %7lu states, %5lu ends, %3u steps, %u "
+            print_message("%-32s %s %9.3g interleavings, %7lu states, %5lu ends, %3u steps, %u "
                           "overslept\n",
                           chosen->name, fails != 0 ? "fails" : "     ", result.orders,
                           result.states, result.ends, result.longest, result.overslept);
