@@ -19,6 +19,10 @@
 
 #include <dynsel/error.h>
 
+/* Entries of a list of tests, with the functions set_up() and tear_down() of their file. */
+#define TEST(test)        cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define TEST_SET_UP(test) cmocka_unit_test_setup(test, set_up)
+
 /* Compares two statuses and shows their names, and the details of the last failure. */
 #define assert_status(expected, actual)                                                            \
     check_status((expected), (actual), #actual, __FILE__, __LINE__)

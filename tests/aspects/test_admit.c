@@ -461,8 +461,6 @@ static void error_text_with_invalid_numbers_is_formatted(void **state)
 }
 #endif
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

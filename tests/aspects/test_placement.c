@@ -720,8 +720,6 @@ static void random_tasks_run_only_on_permitted_devices(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -549,7 +549,6 @@ static void buffer_ended_between_record_and_use_is_stale(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(buffer_init_with_wrong_arguments_is_refused),
         TEST(full_buffer_table_error_names_its_option),

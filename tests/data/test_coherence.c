@@ -521,8 +521,7 @@ static void reader_behind_failed_copy_in_fails(void **state)
 
 int main(void)
 {
-#define EACH(test)                                                                                 \
-    cmocka_unit_test_setup(test, set_up), cmocka_unit_test_setup(test, set_up_with_waits)
+#define EACH(test) TEST_SET_UP(test), cmocka_unit_test_setup(test, set_up_with_waits)
     const struct CMUnitTest tests[] = {
         EACH(repeated_reads_copy_in_once_per_domain),
         EACH(write_invalidates_copies_of_other_domains),

@@ -402,25 +402,24 @@ static void buffer_deinit_after_host_overwrite_needs_no_copy_out(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
     const struct CMUnitTest tests[] = {
-        TEST(refused_command_keeps_only_valid_copy),
-        TEST(refused_discard_keeps_shared_memory),
-        TEST(full_device_memory_keeps_old_contents_of_result),
-        TEST(dependents_of_refused_work_fail_and_change_nothing),
-        TEST(work_after_refused_work_waits_for_earlier_work),
-        TEST(two_writers_that_never_started_keep_copies),
-        TEST(unstarted_work_keeps_host_data_in_mapped_shared_memory),
-        TEST(unstarted_work_keeps_host_data_in_unmapped_shared_memory),
-        TEST(refused_work_completes_after_its_dependencies),
+        TEST_SET_UP(refused_command_keeps_only_valid_copy),
+        TEST_SET_UP(refused_discard_keeps_shared_memory),
+        TEST_SET_UP(full_device_memory_keeps_old_contents_of_result),
+        TEST_SET_UP(dependents_of_refused_work_fail_and_change_nothing),
+        TEST_SET_UP(work_after_refused_work_waits_for_earlier_work),
+        TEST_SET_UP(two_writers_that_never_started_keep_copies),
+        TEST_SET_UP(unstarted_work_keeps_host_data_in_mapped_shared_memory),
+        TEST_SET_UP(unstarted_work_keeps_host_data_in_unmapped_shared_memory),
+        TEST_SET_UP(refused_work_completes_after_its_dependencies),
 #if CAN_HOLD
-        TEST(two_writers_refused_by_worker_keep_only_valid_copy),
+        TEST_SET_UP(two_writers_refused_by_worker_keep_only_valid_copy),
 #endif
-        TEST(failed_writer_that_started_invalidates_contents),
-        TEST(failed_copy_out_is_retried),
-        TEST(copy_out_that_keeps_failing_fails_access_and_keeps_data),
-        TEST(buffer_deinit_with_failing_copy_out_keeps_buffer),
-        TEST(buffer_deinit_after_host_overwrite_needs_no_copy_out),
+        TEST_SET_UP(failed_writer_that_started_invalidates_contents),
+        TEST_SET_UP(failed_copy_out_is_retried),
+        TEST_SET_UP(copy_out_that_keeps_failing_fails_access_and_keeps_data),
+        TEST_SET_UP(buffer_deinit_with_failing_copy_out_keeps_buffer),
+        TEST_SET_UP(buffer_deinit_after_host_overwrite_needs_no_copy_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

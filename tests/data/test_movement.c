@@ -2,6 +2,7 @@
 /* What was moved, what would have to be, memory domains, and kernels that are prepared. */
 #include <string.h>
 
+#include "support/do_nothing.h"
 #include "support/places.h"
 
 static int32_t numbers[ELEMENTS];
@@ -318,14 +319,8 @@ static void note(const dynsel_kernel *kernel, const dynsel_resource *where, dyns
     assert_true(where->backend == &building || where->backend == &dynsel_inline_backend);
 }
 
-static dynsel_status nothing(const dynsel_launch *launch)
-{
-    (void)launch;
-    return DYNSEL_OK;
-}
-
-static const dynsel_kernel everywhere = {.name = "x", .function = nothing, .source = "x"};
-static const dynsel_kernel only_host = {.function = nothing};
+static const dynsel_kernel everywhere = {.name = "x", .function = launch_nothing, .source = "x"};
+static const dynsel_kernel only_host = {.function = launch_nothing};
 static const dynsel_kernel only_devices = {.name = "y", .source = "y"};
 
 static void begin_building(dynsel_round_robin_policy *policy)
@@ -408,24 +403,19 @@ static void wrong_kernel_prepare_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(domain_movement_counts_copied_bytes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(host_domain_counts_no_copies, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(wrong_movement_queries_are_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_to_move_predicts_copies, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_to_move_counts_everything_for_new_domain, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(bytes_to_move_is_zero_for_shared_memory, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(bytes_to_move_of_missing_or_ended_buffer_is_zero, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(new_domain_reuses_slot_of_unused_one, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(full_domain_table_refuses_new_domain_until_one_is_free,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(domain_with_pending_work_keeps_its_slot, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(kernel_prepare_builds_on_devices_with_form, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(kernel_prepare_tries_all_and_returns_first_failure, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(wrong_kernel_prepare_is_refused, set_up, tear_down),
+        TEST(domain_movement_counts_copied_bytes),
+        TEST(host_domain_counts_no_copies),
+        TEST(wrong_movement_queries_are_refused),
+        TEST(bytes_to_move_predicts_copies),
+        TEST(bytes_to_move_counts_everything_for_new_domain),
+        TEST(bytes_to_move_is_zero_for_shared_memory),
+        TEST(bytes_to_move_of_missing_or_ended_buffer_is_zero),
+        TEST(new_domain_reuses_slot_of_unused_one),
+        TEST(full_domain_table_refuses_new_domain_until_one_is_free),
+        TEST(domain_with_pending_work_keeps_its_slot),
+        TEST(kernel_prepare_builds_on_devices_with_form),
+        TEST(kernel_prepare_tries_all_and_returns_first_failure),
+        TEST(wrong_kernel_prepare_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,8 +262,7 @@ static void failure_at_start_is_reported_to_submission_group(void **state)
 
 int main(void)
 {
-#define EACH(test)                                                                                 \
-    cmocka_unit_test_setup(test, set_up), cmocka_unit_test_setup(test, set_up_with_waits)
+#define EACH(test) TEST_SET_UP(test), cmocka_unit_test_setup(test, set_up_with_waits)
     const struct CMUnitTest tests[] = {
         EACH(resident_data_take_short_path),
         EACH(running_chain_on_resident_data_takes_short_path),

@@ -277,8 +277,7 @@ static void copy_in_waits_while_device_takes_shared_memory(void **state)
 
 int main(void)
 {
-#define EACH(test)                                                                                 \
-    cmocka_unit_test_setup(test, set_up), cmocka_unit_test_setup(test, set_up_with_waits)
+#define EACH(test) TEST_SET_UP(test), cmocka_unit_test_setup(test, set_up_with_waits)
     const struct CMUnitTest tests[] = {
         EACH(shared_memory_copies_nothing),
         EACH(host_and_sharing_device_read_concurrently),

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Staging memory: its owner, its next user, and its release. */
-#include "support/places.h"
+#include "support/places_fixture.h"
 #include "support/range_types.h"
 
 #include <string.h>
 
 #include "groups/group.h"
 #include "port/thread.h"
+#include "room.h"
 #include "submission/slot.h"
 
 enum {
@@ -26,21 +27,6 @@ static int set_up(void **state)
     places_begin(false);
     memset(elements, 0, sizeof elements);
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    places_hurry();
-    places_end();
-    return 0;
-}
-
-static void skip_unless(bool condition)
-{
-    if (!condition) {
-        skip();
-    }
 }
 
 /* Adds 1 to all elements of its ranges. */
@@ -179,7 +165,7 @@ static void full_staging_table_evicts_least_recently_taken(void **state)
 {
     enum { RANGES = 5, MORE = RANGES * SIMULATED_DEVICES - CONFIG_DYNSEL_STAGING_COUNT };
     (void)state;
-    skip_unless(MORE > 0 && MORE <= RANGES);
+    NEEDS(MORE > 0 && MORE <= RANGES);
     for (unsigned place = 0; place < SIMULATED_DEVICES; place++) {
         run(place, (work){RANGES, SMALL, elements[0]});
     }
@@ -208,7 +194,7 @@ static void oversized_idle_staging_memory_is_evicted(void **state)
     };
     static int data[COUNT];
     (void)state;
-    skip_unless(FITS);
+    NEEDS(FITS);
     memset(data, 0, sizeof data);
     run(DEVICE, (work){2, COUNT / 2, data});
     assert_int_equal(BYTES_OF_ALL, sim.used[1]);
@@ -232,7 +218,7 @@ static void kept_staging_memory_leaves_room_to_last_byte(void **state)
     };
     static int data[COUNT];
     (void)state;
-    skip_unless(FITS);
+    NEEDS(FITS);
     run(DEVICE, (work){1, COUNT / 2, data});
     run(DEVICE, (work){2, COUNT / 2, data});
     assert_int_equal(2, sim.counts.allocated);
@@ -244,8 +230,7 @@ static void postponed_start_returns_its_staging_memory(void **state)
 {
     dynsel_submission submission;
     (void)state;
-    skip_unless(HALF_OF_ALL <= CONFIG_DYNSEL_MAX_STAGED &&
-                HALF_OF_ALL <= CONFIG_DYNSEL_MAX_ARGUMENTS);
+    NEEDS(HALF_OF_ALL <= CONFIG_DYNSEL_MAX_STAGED && HALF_OF_ALL <= CONFIG_DYNSEL_MAX_ARGUMENTS);
     atomic_store(&sim.devices[DEVICE].full_for, 4);
     send(DEVICE, (work){HALF_OF_ALL, SMALL, elements[0]}, &submission);
     assert_status(DYNSEL_OK, dynsel_wait(&submission));
@@ -290,8 +275,7 @@ static void reused_token_owns_no_staging_memory(void **state)
     uint32_t tokens[2];
     const work half = {HALF_OF_ALL, SMALL, elements[0]};
     (void)state;
-    skip_unless(HALF_OF_ALL <= CONFIG_DYNSEL_MAX_STAGED &&
-                HALF_OF_ALL <= CONFIG_DYNSEL_MAX_ARGUMENTS);
+    NEEDS(HALF_OF_ALL <= CONFIG_DYNSEL_MAX_STAGED && HALF_OF_ALL <= CONFIG_DYNSEL_MAX_ARGUMENTS);
     sim.devices[DEVICE].pace = SIMULATED_BY_HAND;
     for (unsigned i = 0; i < 2; i++) {
         send(DEVICE, half, &submissions[i]);
@@ -336,8 +320,8 @@ static void reused_token_keeps_staging_memory_of_others(void **state)
 static void work_waiting_for_staging_takes_next_free_entries(void **state)
 {
     (void)state;
-    skip_unless(HALF_OF_ALL <= CONFIG_DYNSEL_MAX_STAGED &&
-                HALF_OF_ALL <= CONFIG_DYNSEL_MAX_ARGUMENTS && CONFIG_DYNSEL_STAGING_COUNT % 2 == 0);
+    NEEDS(HALF_OF_ALL <= CONFIG_DYNSEL_MAX_STAGED && HALF_OF_ALL <= CONFIG_DYNSEL_MAX_ARGUMENTS &&
+          CONFIG_DYNSEL_STAGING_COUNT % 2 == 0);
     for (unsigned first = 0; first < 2; first++) {
         dynsel_submission submissions[3];
         memset(elements, 0, sizeof elements);
@@ -362,7 +346,6 @@ static void work_waiting_for_staging_takes_next_free_entries(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(staging_memory_is_reused_down_to_quarter_of_its_size),
         TEST(kept_staging_memory_is_used_beside_new),

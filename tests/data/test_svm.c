@@ -661,29 +661,26 @@ static void threads_allocate_and_free_svm_blocks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] =
-    { cmocka_unit_test_setup_teardown(wrong_svm_calls_are_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(freed_or_inner_svm_pointer_is_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(svm_map_and_unmap_must_alternate, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(svm_blocks_are_aligned_and_disjoint, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(full_svm_pool_error_names_its_option, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(full_svm_pool_table_is_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(driver_failure_leaves_svm_block_unchanged, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(mapping_decides_which_resource_takes_svm_pointer, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(fine_grain_svm_pointer_is_taken_mapped_or_not, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(svm_pointer_of_other_domain_is_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(svm_error_describes_closest_resource, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(resource_excluded_once_is_considered_again, set_up,
-                                      tear_down),
-      cmocka_unit_test_setup_teardown(svm_free_and_map_during_use_are_busy, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(svm_map_polls_completed_work, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(concurrent_svm_map_and_unmap_are_refused, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(failed_work_does_not_hold_svm_block, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(svm_map_in_task_function_is_refused, set_up, tear_down),
+    const struct CMUnitTest tests[] = {
+        TEST(wrong_svm_calls_are_refused),
+        TEST(freed_or_inner_svm_pointer_is_refused),
+        TEST(svm_map_and_unmap_must_alternate),
+        TEST(svm_blocks_are_aligned_and_disjoint),
+        TEST(full_svm_pool_error_names_its_option),
+        TEST(full_svm_pool_table_is_refused),
+        TEST(driver_failure_leaves_svm_block_unchanged),
+        TEST(mapping_decides_which_resource_takes_svm_pointer),
+        TEST(fine_grain_svm_pointer_is_taken_mapped_or_not),
+        TEST(svm_pointer_of_other_domain_is_refused),
+        TEST(svm_error_describes_closest_resource),
+        TEST(resource_excluded_once_is_considered_again),
+        TEST(svm_free_and_map_during_use_are_busy),
+        TEST(svm_map_polls_completed_work),
+        TEST(concurrent_svm_map_and_unmap_are_refused),
+        TEST(failed_work_does_not_hold_svm_block),
+        TEST(svm_map_in_task_function_is_refused),
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-      cmocka_unit_test_setup_teardown(threads_allocate_and_free_svm_blocks, set_up, tear_down),
+        TEST(threads_allocate_and_free_svm_blocks),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

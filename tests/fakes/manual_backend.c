@@ -174,6 +174,13 @@ manual_event *manual_event_new(manual_backend *backend, const dynsel_resource *w
     return event;
 }
 
+dynsel_status manual_enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)args;
+    done->native = manual_event_new(outer(where->backend), where);
+    return DYNSEL_OK;
+}
+
 static void end(manual_backend *backend, unsigned event, manual_state state)
 {
     manual_state expected = MANUAL_RUNNING;

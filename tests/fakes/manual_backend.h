@@ -56,6 +56,9 @@ dynsel_resource manual_resource(manual_backend *backend, unsigned queue);
 /* For task functions: an event of `where`'s queue that is running. */
 manual_event *manual_event_new(manual_backend *backend, const dynsel_resource *where);
 
+/* A task function that leaves a running event. */
+dynsel_status manual_enqueue(const dynsel_resource *where, void *args, dynsel_event *done);
+
 /* The events in the order in which they were made. */
 void manual_complete(manual_backend *backend, unsigned event);
 void manual_fail(manual_backend *backend, unsigned event);

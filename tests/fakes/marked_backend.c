@@ -3,9 +3,7 @@
 
 #include "fakes/marked_backend.h"
 
-#include <signal.h>
-#include <sys/time.h>
-
+#include "support/signals.h"
 #include "test.h"
 
 uint32_t marked_releases;
@@ -93,13 +91,6 @@ void *marked_event(void)
 static marked_device *timed;
 static unsigned timed_count;
 
-static void set_timer(int microseconds)
-{
-    const struct itimerval timer = {.it_interval = {.tv_usec = microseconds},
-                                    .it_value = {.tv_usec = microseconds}};
-    assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
-}
-
 static void interrupt(int number)
 {
     (void)number;
@@ -111,11 +102,9 @@ static void interrupt(int number)
 void marked_timer_on(marked_device *devices, unsigned count)
 {
     enum { PERIOD_US = 200 };
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
-    (void)sigemptyset(&action.sa_mask);
     timed = devices;
     timed_count = count;
-    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    use_signal(SIGALRM, interrupt);
     set_timer(PERIOD_US);
 }
 

@@ -37,6 +37,13 @@ void queues_begin(bool in_order)
     }
 }
 
+void queues_wait(void)
+{
+    for (unsigned i = 0; i < QUEUES; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&queues[i].policy)));
+    }
+}
+
 void queues_end(void)
 {
     for (unsigned i = 0; i < QUEUES; i++) {

@@ -35,6 +35,9 @@ extern dynsel_fixed_resource_policy queues[QUEUES];
 /* in_order: work on one queue runs in the order in which it was started. */
 void queues_begin(bool in_order);
 
+/* Waits for the work of all queues; each piece must succeed. */
+void queues_wait(void);
+
 /* Nothing is left of what was done. */
 void queues_end(void);
 

@@ -193,7 +193,6 @@ static void wrong_argument_or_null_handler_is_invalid(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(argument_values_keep_type_and_size),
         TEST(pointer_arguments_are_passed_unchanged),

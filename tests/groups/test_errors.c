@@ -659,7 +659,6 @@ static void buffer_ended_by_another_thread_is_stale(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(wrong_command_group_is_refused_without_trace),
         TEST(wrong_submit_call_starts_nothing),

@@ -707,7 +707,7 @@ static void handler_outside_group_function_is_refused(void **state)
         assert_status(DYNSEL_E_INVALID, dynsel_single_task(none, &some_kernel));
         assert_status(DYNSEL_E_INVALID, dynsel_copy(none, &own, &own));
         assert_status(DYNSEL_E_INVALID, dynsel_fill(none, &own, line, sizeof line[0]));
-        assert_status(DYNSEL_E_INVALID, dynsel_host_task(none, nothing_to_do));
+        assert_status(DYNSEL_E_INVALID, dynsel_host_task(none, launch_nothing));
         assert_status(DYNSEL_E_INVALID, dynsel_set_key(none, 1, NULL, 0));
 #if CONFIG_DYNSEL_ASPECTS
         assert_status(DYNSEL_E_INVALID, dynsel_need_aspects(none, 0));
@@ -721,7 +721,6 @@ static void handler_outside_group_function_is_refused(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(zeroed_accessor_fields_request_read_write_of_whole_buffer),
         TEST(access_mode_decides_what_is_read_and_written),

@@ -6,30 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "groups/queues.h"
+#include "groups/two_numbers.h"
 
 enum { NS_PER_MS = 1000000 };
 
-static uint32_t numbers[2];
-static dynsel_buffer a;
-static dynsel_buffer b;
-
-static int set_up(void **state)
-{
-    (void)state;
-    queues_begin(false);
-    numbers[0] = 7;
-    numbers[1] = 8;
-    a = new_number(&numbers[0]);
-    b = new_number(&numbers[1]);
-    return 0;
-}
-
 static void end_with(dynsel_status of_a)
 {
-    for (unsigned i = 0; i < QUEUES; i++) {
-        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&queues[i].policy)));
-    }
+    queues_wait();
     assert_status(of_a, dynsel_buffer_deinit(&a));
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
     queues_end();
@@ -654,32 +637,32 @@ static void work_behind_timed_out_open_keeps_place_and_fails_with_cause(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(open_host_accessor_points_to_data, set_up),
-        cmocka_unit_test_setup(host_accessor_open_waits_for_writers, set_up),
-        cmocka_unit_test_setup(host_accessor_open_to_write_waits_for_readers, set_up),
-        cmocka_unit_test_setup(host_accessor_open_ignores_other_buffers, set_up),
-        cmocka_unit_test_setup(host_accessor_open_to_read_blocks_writers, set_up),
-        cmocka_unit_test_setup(host_accessor_open_to_write_blocks_readers_and_writers, set_up),
-        cmocka_unit_test_setup(next_call_after_close_starts_blocked_work, set_up),
-        cmocka_unit_test_setup(buffer_deinit_during_host_access_is_busy, set_up),
-        cmocka_unit_test_setup(host_accessor_takes_slot_only_while_open, set_up),
-        cmocka_unit_test_setup(second_open_by_same_thread_is_busy, set_up),
-        cmocka_unit_test_setup(wait_for_work_blocked_by_own_host_accessor_is_busy, set_up),
-        cmocka_unit_test_setup(submit_and_wait_blocked_by_own_host_accessor_leaks_no_slot, set_up),
-        cmocka_unit_test_setup(timed_out_open_leaves_no_trace, set_up),
-        cmocka_unit_test_setup(timed_out_opens_use_no_slots, set_up),
-        cmocka_unit_test_setup(timed_out_open_blocks_no_later_work, set_up),
-        cmocka_unit_test_setup(timed_out_open_keeps_order_of_work, set_up),
-        cmocka_unit_test_setup(timed_out_open_passes_earlier_failure_on, set_up),
-        cmocka_unit_test_setup(host_accessor_open_reports_failure_until_discard, set_up),
-        cmocka_unit_test_setup(host_accessor_in_task_function_may_only_be_closed, set_up),
-        cmocka_unit_test_setup(wrong_host_accessor_calls_are_refused, set_up),
-        cmocka_unit_test_setup(host_accessor_open_with_full_reader_table_is_refused, set_up),
+        TEST_SET_UP(open_host_accessor_points_to_data),
+        TEST_SET_UP(host_accessor_open_waits_for_writers),
+        TEST_SET_UP(host_accessor_open_to_write_waits_for_readers),
+        TEST_SET_UP(host_accessor_open_ignores_other_buffers),
+        TEST_SET_UP(host_accessor_open_to_read_blocks_writers),
+        TEST_SET_UP(host_accessor_open_to_write_blocks_readers_and_writers),
+        TEST_SET_UP(next_call_after_close_starts_blocked_work),
+        TEST_SET_UP(buffer_deinit_during_host_access_is_busy),
+        TEST_SET_UP(host_accessor_takes_slot_only_while_open),
+        TEST_SET_UP(second_open_by_same_thread_is_busy),
+        TEST_SET_UP(wait_for_work_blocked_by_own_host_accessor_is_busy),
+        TEST_SET_UP(submit_and_wait_blocked_by_own_host_accessor_leaks_no_slot),
+        TEST_SET_UP(timed_out_open_leaves_no_trace),
+        TEST_SET_UP(timed_out_opens_use_no_slots),
+        TEST_SET_UP(timed_out_open_blocks_no_later_work),
+        TEST_SET_UP(timed_out_open_keeps_order_of_work),
+        TEST_SET_UP(timed_out_open_passes_earlier_failure_on),
+        TEST_SET_UP(host_accessor_open_reports_failure_until_discard),
+        TEST_SET_UP(host_accessor_in_task_function_may_only_be_closed),
+        TEST_SET_UP(wrong_host_accessor_calls_are_refused),
+        TEST_SET_UP(host_accessor_open_with_full_reader_table_is_refused),
 #if CONFIG_DYNSEL_CONTEXT_THREADS
-        cmocka_unit_test_setup(host_accessor_open_waits_for_close_by_other_thread, set_up),
-        cmocka_unit_test_setup(host_accessor_may_be_closed_by_other_thread, set_up),
-        cmocka_unit_test_setup(host_accessor_of_ended_thread_stays_open, set_up),
-        cmocka_unit_test_setup(work_behind_timed_out_open_keeps_place_and_fails_with_cause, set_up),
+        TEST_SET_UP(host_accessor_open_waits_for_close_by_other_thread),
+        TEST_SET_UP(host_accessor_may_be_closed_by_other_thread),
+        TEST_SET_UP(host_accessor_of_ended_thread_stays_open),
+        TEST_SET_UP(work_behind_timed_out_open_keeps_place_and_fails_with_cause),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

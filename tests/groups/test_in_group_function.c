@@ -6,44 +6,15 @@
 
 #include <string.h>
 
-#include "groups/queues.h"
-
-static uint32_t numbers[2];
-static dynsel_buffer a;
-static dynsel_buffer b;
+#include "groups/two_numbers.h"
+#include "support/do_nothing.h"
 
 static dynsel_submission before; /* of work that was submitted before, and goes on */
 static dynsel_selection chosen;
 static unsigned refused;
 static dynsel_status (*tries)(void);
 
-static int set_up(void **state)
-{
-    (void)state;
-    queues_begin(false);
-    numbers[0] = 7;
-    numbers[1] = 8;
-    a = new_number(&numbers[0]);
-    b = new_number(&numbers[1]);
-    refused = 0;
-    return 0;
-}
-
-static dynsel_status do_nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
-
-static dynsel_status nothing_in_c(const dynsel_launch *launch)
-{
-    (void)launch;
-    return DYNSEL_OK;
-}
-
-static const dynsel_kernel kernel = {.name = "nothing", .function = nothing_in_c};
+static const dynsel_kernel kernel = {.name = "nothing", .function = launch_nothing};
 
 /* One way of waiting each. */
 
@@ -209,8 +180,8 @@ static void nonwaiting_calls_in_group_function_succeed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(waiting_calls_in_group_function_are_refused, set_up),
-        cmocka_unit_test_setup(nonwaiting_calls_in_group_function_succeed, set_up),
+        TEST_SET_UP(waiting_calls_in_group_function_are_refused),
+        TEST_SET_UP(nonwaiting_calls_in_group_function_succeed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

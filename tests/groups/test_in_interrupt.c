@@ -9,6 +9,7 @@
 #endif
 
 #include "interrupted.h"
+#include "support/do_nothing.h"
 #include "test.h"
 
 enum { ELEMENTS = 4, MOST = 40 };
@@ -42,17 +43,11 @@ static void assert_all_refused(void)
     calls = 0;
 }
 
-static dynsel_status nothing(const dynsel_launch *launch)
-{
-    (void)launch;
-    return DYNSEL_OK;
-}
-
 static dynsel_status count_group(dynsel_handler *handler, void *args)
 {
     (void)args;
     groups++;
-    return dynsel_host_task(handler, nothing);
+    return dynsel_host_task(handler, launch_nothing);
 }
 
 static void use_buffers(void)
@@ -137,7 +132,7 @@ static void host_accessor_close_in_interrupt_is_refused(void **state)
 
 static void record(void)
 {
-    static const dynsel_kernel kernel = {.function = nothing};
+    static const dynsel_kernel kernel = {.function = launch_nothing};
     static dynsel_accessor accessor;
     note(dynsel_require_buffer(recorded, buffer, &accessor));
     note(dynsel_get_access(recorded, buffer, DYNSEL_ACCESS_READ, DYNSEL_MEMORY_GLOBAL, &accessor));
@@ -145,7 +140,7 @@ static void record(void)
     note(dynsel_set_arg_local(recorded, 0, 4));
     note(dynsel_set_arg_pointer(recorded, 0, data));
     note(dynsel_single_task(recorded, &kernel));
-    note(dynsel_host_task(recorded, nothing));
+    note(dynsel_host_task(recorded, launch_nothing));
     note(dynsel_set_key(recorded, 1, NULL, 0));
 }
 
@@ -155,7 +150,7 @@ static dynsel_status record_interrupted(dynsel_handler *handler, void *args)
     recorded = handler;
     interrupt(record);
     assert_all_refused();
-    return dynsel_host_task(handler, nothing);
+    return dynsel_host_task(handler, launch_nothing);
 }
 
 static void interrupt_of_group_function_records_nothing(void **state)

@@ -267,7 +267,7 @@ static void command_group_with_two_commands_is_refused(void **state)
                         : DYNSEL_OK,
             second == 2 ? dynsel_copy(handler, &row_in, &row_out) : DYNSEL_OK,
             second == 3 ? dynsel_fill(handler, &row_out, &zero, sizeof zero) : DYNSEL_OK,
-            second == 4 ? dynsel_host_task(handler, nothing_to_do) : DYNSEL_OK,
+            second == 4 ? dynsel_host_task(handler, launch_nothing) : DYNSEL_OK,
         };
         for (int i = 0; i < 5; i++) {
             assert_status(i == second ? DYNSEL_E_INVALID : DYNSEL_OK, statuses[i]);
@@ -283,7 +283,7 @@ static void kernel_without_form_is_refused(void **state)
     (void)state;
     static const dynsel_kernel formless = {.name = "formless"};
     static const dynsel_kernel nameless = {.source = "kernel void x() {}"};
-    static const dynsel_kernel host_only = {.function = nothing_to_do};
+    static const dynsel_kernel host_only = {.function = launch_nothing};
     static const unsigned char code[] = {1};
     static const dynsel_kernel_binary binary = {.device = "x", .data = code, .bytes = 1};
     const dynsel_kernel device_only[] = {
@@ -415,9 +415,9 @@ static void work_item_ranges_are_recorded_unchanged(void **state)
     assert_int_equal(0, launch->offset.size[0]);
     handler = record();
     assert_status(DYNSEL_OK, dynsel_set_arg_local(handler, 0, 4));
-    assert_status(DYNSEL_OK, close_with(handler, dynsel_host_task(handler, nothing_to_do)));
+    assert_status(DYNSEL_OK, close_with(handler, dynsel_host_task(handler, launch_nothing)));
     assert_int_equal(DYNSEL_COMMAND_HOST_TASK, handler->command.kind);
-    assert_true(handler->host_task == nothing_to_do);
+    assert_true(handler->host_task == launch_nothing);
     assert_int_equal(0, launch->global.dimensions);
     assert_int_equal(1, launch->argument_count);
 }
@@ -727,7 +727,6 @@ static void copy_boxes_agree_with_element_by_element_model(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(argument_values_are_copied_and_aligned),
         TEST(argument_set_again_takes_no_more_room),

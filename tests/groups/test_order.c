@@ -6,31 +6,11 @@
 
 #include "data/buffers.h"
 #include "groups/order.h"
-#include "groups/queues.h"
+#include "groups/two_numbers.h"
 #include "port/thread.h"
 #include "submission/slot.h"
 
 enum { ATTEMPTS = 500, ATTEMPT_NS = 10000000 };
-
-static uint32_t numbers[2];
-static dynsel_buffer a;
-static dynsel_buffer b;
-
-static void begin(bool in_order)
-{
-    queues_begin(in_order);
-    numbers[0] = 7;
-    numbers[1] = 8;
-    a = new_number(&numbers[0]);
-    b = new_number(&numbers[1]);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    begin(false);
-    return 0;
-}
 
 static int set_up_in_order(void **state)
 {
@@ -51,13 +31,6 @@ static void end(void)
     end_buffers(DYNSEL_OK, DYNSEL_OK);
 }
 
-static void end_all_work(void)
-{
-    for (unsigned i = 0; i < QUEUES; i++) {
-        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&queues[i].policy)));
-    }
-}
-
 static void reader_runs_after_earlier_writer(void **state)
 {
     (void)state;
@@ -74,7 +47,7 @@ static void reader_runs_after_earlier_writer(void **state)
     assert_runs(1, &reads);
     assert_int_equal(worked_in(7, 1), reads.seen);
     complete(&reads);
-    end_all_work();
+    queues_wait();
     end();
 }
 
@@ -95,7 +68,7 @@ static void writer_runs_after_earlier_readers(void **state)
     dynsel_progress();
     assert_runs(1, &writes);
     complete(&writes);
-    end_all_work();
+    queues_wait();
     end();
     assert_int_equal(3, numbers[0]);
 }
@@ -116,7 +89,7 @@ static void writer_runs_after_earlier_writer(void **state)
         complete(&writes[i]);
         dynsel_progress();
     }
-    end_all_work();
+    queues_wait();
     end();
     assert_int_equal(3, numbers[0]);
 }
@@ -138,7 +111,7 @@ static void readers_behind_writer_run_concurrently(void **state)
         assert_runs(1, &reads[i]);
     }
     assert_runs(0, &last);
-    end_all_work();
+    queues_wait();
     assert_runs(1, &last);
     end();
     assert_int_equal(worked_in(worked_in(7, 1), 5), numbers[0]);
@@ -152,7 +125,7 @@ static void work_on_other_buffers_is_not_ordered(void **state)
     send(0, &first, NULL);
     send(1, &second, NULL);
     assert_runs(1, &second);
-    end_all_work();
+    queues_wait();
     end();
 }
 
@@ -171,7 +144,7 @@ static void command_group_waits_for_all_its_buffers(void **state)
     complete(&second);
     dynsel_progress();
     assert_runs(1, &both);
-    end_all_work();
+    queues_wait();
     end();
     assert_int_equal(3, numbers[1]);
 }
@@ -195,7 +168,7 @@ static void in_order_queue_accepts_whole_chain_immediately(void **state)
     dynsel_progress();
     assert_runs(1, &elsewhere);
     assert_int_equal(worked_in(worked_in(7, 1), 2), elsewhere.seen);
-    end_all_work();
+    queues_wait();
     end();
 }
 
@@ -210,7 +183,7 @@ static void dependency_on_other_queue_waits_in_library(void **state)
     send(0, &back, NULL);
     assert_runs(0, &on_second);
     assert_runs(0, &back); /* its queue is free for it, but not before the other */
-    end_all_work();
+    queues_wait();
     assert_true(on_second.turn < back.turn);
     end();
 }
@@ -225,7 +198,7 @@ static void out_of_order_queue_gets_dependent_work_later(void **state)
     complete(&chain[0]);
     dynsel_progress();
     assert_runs(1, &chain[1]);
-    end_all_work();
+    queues_wait();
     end();
 }
 
@@ -244,7 +217,7 @@ static void wait_drives_all_dependencies(void **state)
     }
     assert_runs(0, &chain[1]);
     assert_status(DYNSEL_OK, dynsel_wait(&last));
-    end_all_work();
+    queues_wait();
     end();
     assert_int_equal(expected, numbers[0]);
 }
@@ -553,7 +526,7 @@ static void work_refused_by_full_queue_keeps_its_order(void **state)
         assert_runs(1, &jobs[i]);
         assert_int_equal(2 + i, jobs[i].turn);
     }
-    end_all_work();
+    queues_wait();
     end();
 }
 
@@ -580,7 +553,7 @@ static void lost_resource_makes_policy_select_again(void **state)
     assert_ptr_equal(&manual.queues[3], manual.events[moved.event].queue);
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&policy.policy, 0));
     assert_runs(1, &moved);
-    end_all_work();
+    queues_wait();
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
     end();
 }
@@ -603,7 +576,7 @@ static void handle_of_pending_work_can_be_released(void **state)
     assert_runs(1, &second);
     complete(&second);
     assert_status(DYNSEL_E_USER, dynsel_wait_group(dynsel_get_submission_group(&queues[1].policy)));
-    end_all_work();
+    queues_wait();
     end_buffers(DYNSEL_E_DEPENDENCY, DYNSEL_OK);
 }
 
@@ -636,7 +609,7 @@ static void cancelled_command_group_leaves_contents_from_before(void **state)
     assert_runs(0, &dependent);
     send(3, &later, NULL);
     complete(&later);
-    end_all_work();
+    queues_wait();
     end();
     assert_int_equal(worked_in(worked_in(7, 1), 4), numbers[0]);
 }
@@ -698,7 +671,7 @@ static void deinit_with_pending_command_groups_is_busy(void **state)
     assert_status(DYNSEL_E_BUSY, dynsel_buffer_deinit(&a));
     complete(&first);
     assert_status(DYNSEL_E_BUSY, dynsel_buffer_deinit(&a));
-    end_all_work();
+    queues_wait();
     end();
 }
 
@@ -730,7 +703,7 @@ static void token_reuse_creates_no_false_dependency(void **state)
     job reads = READS(2, b);
     send(0, &writes, NULL);
     send(1, &reads, NULL);
-    end_all_work();
+    queues_wait();
     bring_round(dynsel_buffer_find(a)->writer);
     run_next(a);
     bring_round(dynsel_buffer_find(b)->readers[0]);
@@ -796,7 +769,7 @@ static void pending_work_keeps_order_when_entry_count_wraps(void **state)
         dynsel_progress();
         assert_runs(1, &third);
         assert_true(second.turn < third.turn);
-        end_all_work();
+        queues_wait();
     }
     end();
 }
@@ -804,40 +777,39 @@ static void pending_work_keeps_order_when_entry_count_wraps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(reader_runs_after_earlier_writer, set_up),
-        cmocka_unit_test_setup(writer_runs_after_earlier_readers, set_up),
-        cmocka_unit_test_setup(writer_runs_after_earlier_writer, set_up),
-        cmocka_unit_test_setup(readers_behind_writer_run_concurrently, set_up),
-        cmocka_unit_test_setup(work_on_other_buffers_is_not_ordered, set_up),
-        cmocka_unit_test_setup(command_group_waits_for_all_its_buffers, set_up),
+        TEST_SET_UP(reader_runs_after_earlier_writer),
+        TEST_SET_UP(writer_runs_after_earlier_readers),
+        TEST_SET_UP(writer_runs_after_earlier_writer),
+        TEST_SET_UP(readers_behind_writer_run_concurrently),
+        TEST_SET_UP(work_on_other_buffers_is_not_ordered),
+        TEST_SET_UP(command_group_waits_for_all_its_buffers),
         cmocka_unit_test_setup(in_order_queue_accepts_whole_chain_immediately, set_up_in_order),
         cmocka_unit_test_setup(dependency_on_other_queue_waits_in_library, set_up_in_order),
-        cmocka_unit_test_setup(out_of_order_queue_gets_dependent_work_later, set_up),
-        cmocka_unit_test_setup(wait_drives_all_dependencies, set_up),
-        cmocka_unit_test_setup(dependents_of_failed_work_fail_with_its_cause, set_up),
-        cmocka_unit_test_setup(buffer_failure_persists_for_later_work, set_up),
-        cmocka_unit_test_setup(discard_write_clears_buffer_failure, set_up),
-        cmocka_unit_test_setup(failed_reader_leaves_buffer_valid, set_up),
+        TEST_SET_UP(out_of_order_queue_gets_dependent_work_later),
+        TEST_SET_UP(wait_drives_all_dependencies),
+        TEST_SET_UP(dependents_of_failed_work_fail_with_its_cause),
+        TEST_SET_UP(buffer_failure_persists_for_later_work),
+        TEST_SET_UP(discard_write_clears_buffer_failure),
+        TEST_SET_UP(failed_reader_leaves_buffer_valid),
         cmocka_unit_test_setup(failure_ahead_in_same_queue_fails_dependents, set_up_in_order),
         cmocka_unit_test_setup(newer_buffer_failure_is_kept_over_older_one, set_up_in_order),
-        cmocka_unit_test_setup(failing_dependent_waits_for_its_other_dependencies, set_up),
-        cmocka_unit_test_setup(detached_failures_reach_submission_group, set_up),
-        cmocka_unit_test_setup(pending_work_on_lost_queue_fails, set_up),
-        cmocka_unit_test_setup(submit_to_lost_queue_is_accepted_and_fails_at_wait, set_up),
-        cmocka_unit_test_setup(full_queue_is_retried, set_up),
-        cmocka_unit_test_setup(wait_gives_back_events_that_refused_work_needs, set_up),
-        cmocka_unit_test_setup(work_refused_by_full_queue_keeps_its_order, set_up),
-        cmocka_unit_test_setup(lost_resource_makes_policy_select_again, set_up),
-        cmocka_unit_test_setup(handle_of_pending_work_can_be_released, set_up),
-        cmocka_unit_test_setup(cancelled_command_group_leaves_contents_from_before, set_up),
-        cmocka_unit_test_setup(cancelled_and_released_command_group_fails_its_submission_group,
-                               set_up),
-        cmocka_unit_test_setup(cancelled_command_groups_leave_line_of_full_queue, set_up),
-        cmocka_unit_test_setup(deinit_with_pending_command_groups_is_busy, set_up),
-        cmocka_unit_test_setup(token_reuse_creates_no_false_dependency, set_up),
-        cmocka_unit_test_setup(buffer_failure_persists_when_entry_count_wraps, set_up),
-        cmocka_unit_test_setup(very_old_failure_does_not_hide_new_one, set_up),
-        cmocka_unit_test_setup(pending_work_keeps_order_when_entry_count_wraps, set_up),
+        TEST_SET_UP(failing_dependent_waits_for_its_other_dependencies),
+        TEST_SET_UP(detached_failures_reach_submission_group),
+        TEST_SET_UP(pending_work_on_lost_queue_fails),
+        TEST_SET_UP(submit_to_lost_queue_is_accepted_and_fails_at_wait),
+        TEST_SET_UP(full_queue_is_retried),
+        TEST_SET_UP(wait_gives_back_events_that_refused_work_needs),
+        TEST_SET_UP(work_refused_by_full_queue_keeps_its_order),
+        TEST_SET_UP(lost_resource_makes_policy_select_again),
+        TEST_SET_UP(handle_of_pending_work_can_be_released),
+        TEST_SET_UP(cancelled_command_group_leaves_contents_from_before),
+        TEST_SET_UP(cancelled_and_released_command_group_fails_its_submission_group),
+        TEST_SET_UP(cancelled_command_groups_leave_line_of_full_queue),
+        TEST_SET_UP(deinit_with_pending_command_groups_is_busy),
+        TEST_SET_UP(token_reuse_creates_no_false_dependency),
+        TEST_SET_UP(buffer_failure_persists_when_entry_count_wraps),
+        TEST_SET_UP(very_old_failure_does_not_hide_new_one),
+        TEST_SET_UP(pending_work_keeps_order_when_entry_count_wraps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

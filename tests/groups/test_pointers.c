@@ -225,18 +225,13 @@ static void pointer_argument_index_beyond_limit_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(host_accepts_any_pointer, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(device_sharing_all_memory_accepts_any_pointer, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(null_pointer_is_accepted_by_all_resources, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(unreachable_pointer_error_has_argument_number, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(work_for_fewer_resources_gets_its_own_learning_id, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(pointer_set_last_is_passed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(pointer_argument_index_beyond_limit_is_refused, set_up,
-                                        tear_down),
+        TEST(host_accepts_any_pointer),
+        TEST(device_sharing_all_memory_accepts_any_pointer),
+        TEST(null_pointer_is_accepted_by_all_resources),
+        TEST(unreachable_pointer_error_has_argument_number),
+        TEST(work_for_fewer_resources_gets_its_own_learning_id),
+        TEST(pointer_set_last_is_passed),
+        TEST(pointer_argument_index_beyond_limit_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,12 +148,10 @@ static void progress_thread_stops_with_pending_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(progress_thread_starts_pending_work_without_call, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(progress_thread_starts_work_pending_before_it, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(progress_thread_restarts_after_stop, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(progress_thread_stops_with_pending_work, set_up, tear_down),
+        TEST(progress_thread_starts_pending_work_without_call),
+        TEST(progress_thread_starts_work_pending_before_it),
+        TEST(progress_thread_restarts_after_stop),
+        TEST(progress_thread_stops_with_pending_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

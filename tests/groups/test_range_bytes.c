@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The counts of what ranges made move: who may ask, and when. */
-#include "support/places.h"
+#include "support/do_nothing.h"
+#include "support/places_fixture.h"
 #include "support/range_cases.h"
 
 #include <string.h>
@@ -18,14 +19,6 @@ static int set_up(void **state)
     (void)state;
     places_begin(false);
     range_fill(&world, 1);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    places_hurry();
-    places_end();
     return 0;
 }
 
@@ -84,14 +77,6 @@ static void range_bytes_of_pending_submission_are_zero(void **state)
     for (unsigned i = 0; i <= fits; i++) {
         assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
     }
-}
-
-static dynsel_status do_nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
 }
 
 static void range_bytes_of_plain_task_are_zero(void **state)
@@ -153,7 +138,6 @@ static void range_statistics_of_policy_sum_its_submissions(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(range_bytes_are_readable_until_submission_is_collected),
         TEST(range_bytes_of_pending_submission_are_zero),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges as arguments: what comes out, and exactly what is moved for it. */
 #include "random.h"
-#include "support/places.h"
+#include "room.h"
+#include "support/places_fixture.h"
 #include "support/range_cases.h"
 
 #include <string.h>
@@ -21,21 +22,6 @@ static int set_up(void **state)
     }
     range_fill(&world, 1);
     return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    places_hurry();
-    places_end();
-    return 0;
-}
-
-static void skip_unless(bool condition)
-{
-    if (!condition) {
-        skip();
-    }
 }
 
 static void check_bytes(const dynsel_range_bytes *bytes, size_t in, size_t out, size_t direct)
@@ -345,7 +331,7 @@ static void work_waits_for_free_staging_buffer(void **state)
     static int data[CONFIG_DYNSEL_STAGING_COUNT + 1][RANGE_ELEMENTS];
     dynsel_submission submissions[CONFIG_DYNSEL_STAGING_COUNT + 1];
     (void)state;
-    skip_unless(CONFIG_DYNSEL_STAGING_COUNT < CONFIG_DYNSEL_MAX_IN_FLIGHT);
+    NEEDS(CONFIG_DYNSEL_STAGING_COUNT < CONFIG_DYNSEL_MAX_IN_FLIGHT);
     keep_all(DEVICE);
     for (unsigned i = 0; i <= CONFIG_DYNSEL_STAGING_COUNT; i++) {
         submissions[i] = (dynsel_submission){.policy = NULL};
@@ -376,7 +362,7 @@ static void work_waits_for_free_staging_bytes(void **state)
     static int data[3 * COUNT];
     dynsel_submission submissions[3] = {{.policy = NULL}};
     (void)state;
-    skip_unless(FITS);
+    NEEDS(FITS);
     keep_all(DEVICE);
     memset(data, 0, sizeof data);
     const mode_job large = {DYNSEL_ACCESS_READ_WRITE, COUNT, &touch, data, false};
@@ -434,7 +420,6 @@ static void failed_kernel_copies_nothing_back(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(each_iterator_kind_works_on_host),
         TEST(each_iterator_kind_works_on_device),

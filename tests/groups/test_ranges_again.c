@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Arguments that are set again, as ranges or otherwise: nothing is left of what was there. */
 #include "random.h"
-#include "support/places.h"
+#include "support/places_fixture.h"
 #include "support/range_cases.h"
 
 #include <string.h>
@@ -50,14 +50,6 @@ static int set_up(void **state)
     places_begin(false);
     sim.devices[DEVICE].sharing = DYNSEL_SHARES_ALL;
     range_fill(&world, 1);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    places_hurry();
-    places_end();
     return 0;
 }
 
@@ -739,7 +731,6 @@ static void random_argument_replacements_agree_with_model(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(argument_set_last_is_used),
         TEST(replaced_ranges_stage_nothing),

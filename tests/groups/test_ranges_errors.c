@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges that cannot be, and devices that fail at each step. */
+#include "support/do_nothing.h"
 #include "support/places.h"
 #include "support/range_cases.h"
 
@@ -55,13 +56,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static dynsel_status nothing_form(const dynsel_launch *launch)
-{
-    (void)launch;
-    return DYNSEL_OK;
-}
-
-static const dynsel_kernel nothing = {.name = "nothing", .function = nothing_form};
+static const dynsel_kernel nothing = {.name = "nothing", .function = launch_nothing};
 
 /* What is set before `nothing` is launched. */
 typedef dynsel_status (*set_fn)(dynsel_handler *handler);
@@ -552,7 +547,6 @@ static void staging_on_full_device_returns_full(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(wrong_ranges_are_refused),
         TEST(set_range_outside_group_function_is_refused),

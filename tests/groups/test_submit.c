@@ -6,6 +6,7 @@
 #include <dynsel/memory.h>
 
 #include "groups/queues.h"
+#include "support/do_nothing.h"
 
 enum {
     NS_PER_MS = 1000000,
@@ -30,9 +31,7 @@ static int set_up(void **state)
 
 static void end_all_work(void)
 {
-    for (unsigned i = 0; i < QUEUES; i++) {
-        assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&queues[i].policy)));
-    }
+    queues_wait();
 }
 
 static void end_with(dynsel_status of_first)
@@ -250,16 +249,10 @@ static const dynsel_backend_ops other_ops = {
     .name = "other", .start = refuse_to_start, .memory = &other_memory};
 static dynsel_backend other = {.ops = &other_ops};
 
-static dynsel_status nothing_of_kernel(const dynsel_launch *launch)
-{
-    (void)launch;
-    return DYNSEL_OK;
-}
-
 static dynsel_status group_of_host_task(dynsel_handler *handler, void *args)
 {
     (void)args;
-    return dynsel_host_task(handler, nothing_of_kernel);
+    return dynsel_host_task(handler, launch_nothing);
 }
 
 static dynsel_status group_of_device_kernel(dynsel_handler *handler, void *args)
@@ -771,29 +764,29 @@ static void statistics_count_command_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(each_submit_form_submits, set_up),
-        cmocka_unit_test_setup(handle_of_pending_work_has_resource_and_no_event, set_up),
-        cmocka_unit_test_setup(wrong_submit_calls_are_refused, set_up),
-        cmocka_unit_test_setup(policy_without_select_is_unsupported, set_up),
-        cmocka_unit_test_setup(group_function_failure_cancels_submit, set_up),
-        cmocka_unit_test_setup(buffer_ended_before_ordering_is_stale, set_up),
-        cmocka_unit_test_setup(resources_without_kernel_form_are_excluded, set_up),
-        cmocka_unit_test_setup(too_many_readers_of_one_buffer_are_refused, set_up),
-        cmocka_unit_test_setup(too_many_dependencies_are_refused, set_up),
-        cmocka_unit_test_setup(readers_behind_writer_free_their_entries, set_up),
-        cmocka_unit_test_setup(pending_work_can_fill_all_slots, set_up),
-        cmocka_unit_test_setup(submit_that_waits_for_own_host_accessor_is_refused, set_up),
-        cmocka_unit_test_setup(group_function_may_submit, set_up),
-        cmocka_unit_test_setup(too_deep_nested_submits_are_refused, set_up),
-        cmocka_unit_test_setup(task_function_may_submit_ready_or_pending_work, set_up),
-        cmocka_unit_test_setup(submit_and_wait_in_task_function_is_refused, set_up),
-        cmocka_unit_test_setup(submit_in_task_function_does_not_wait_for_room, set_up),
-        cmocka_unit_test_setup(progress_call_ends_when_work_submits_more, set_up),
-        cmocka_unit_test_setup(command_group_reports_submit_and_completion_once, set_up),
-        cmocka_unit_test_setup(refused_submit_is_withdrawn_from_policy, set_up),
-        cmocka_unit_test_setup(policy_sees_requirements_of_command_group, set_up),
+        TEST_SET_UP(each_submit_form_submits),
+        TEST_SET_UP(handle_of_pending_work_has_resource_and_no_event),
+        TEST_SET_UP(wrong_submit_calls_are_refused),
+        TEST_SET_UP(policy_without_select_is_unsupported),
+        TEST_SET_UP(group_function_failure_cancels_submit),
+        TEST_SET_UP(buffer_ended_before_ordering_is_stale),
+        TEST_SET_UP(resources_without_kernel_form_are_excluded),
+        TEST_SET_UP(too_many_readers_of_one_buffer_are_refused),
+        TEST_SET_UP(too_many_dependencies_are_refused),
+        TEST_SET_UP(readers_behind_writer_free_their_entries),
+        TEST_SET_UP(pending_work_can_fill_all_slots),
+        TEST_SET_UP(submit_that_waits_for_own_host_accessor_is_refused),
+        TEST_SET_UP(group_function_may_submit),
+        TEST_SET_UP(too_deep_nested_submits_are_refused),
+        TEST_SET_UP(task_function_may_submit_ready_or_pending_work),
+        TEST_SET_UP(submit_and_wait_in_task_function_is_refused),
+        TEST_SET_UP(submit_in_task_function_does_not_wait_for_room),
+        TEST_SET_UP(progress_call_ends_when_work_submits_more),
+        TEST_SET_UP(command_group_reports_submit_and_completion_once),
+        TEST_SET_UP(refused_submit_is_withdrawn_from_policy),
+        TEST_SET_UP(policy_sees_requirements_of_command_group),
 #if CONFIG_DYNSEL_STATISTICS
-        cmocka_unit_test_setup(statistics_count_command_groups, set_up),
+        TEST_SET_UP(statistics_count_command_groups),
 #endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -204,7 +204,6 @@ static void reader_fails_as_soon_as_one_dependency_failed(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(pending_work_is_not_checked_while_dependencies_run),
         TEST(completion_checks_only_its_dependents),

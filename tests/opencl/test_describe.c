@@ -355,23 +355,23 @@ static void failed_driver_query_means_absent_aspect(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_machine, tear_down)
+#define MACHINE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up_machine, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(found_devices_are_described),
-        TEST(queue_of_found_device_is_described_like_it),
-        TEST(queue_of_subdevice_is_described),
-        TEST(queue_of_unlisted_platform_is_described),
-        TEST(queue_of_emulator_has_aspect_emulated),
-        TEST(describe_of_foreign_handle_is_refused),
-        TEST(driver_is_queried_only_during_discovery),
-        TEST(adopted_queue_is_queried_once),
-        TEST(driver_is_queried_again_after_close),
-        TEST(opencl_program_prepends_prelude),
-        TEST(opencl_program_failure_has_reason),
-        TEST(failed_driver_query_means_absent_aspect),
+        MACHINE_TEST(found_devices_are_described),
+        MACHINE_TEST(queue_of_found_device_is_described_like_it),
+        MACHINE_TEST(queue_of_subdevice_is_described),
+        MACHINE_TEST(queue_of_unlisted_platform_is_described),
+        MACHINE_TEST(queue_of_emulator_has_aspect_emulated),
+        MACHINE_TEST(describe_of_foreign_handle_is_refused),
+        MACHINE_TEST(driver_is_queried_only_during_discovery),
+        MACHINE_TEST(adopted_queue_is_queried_once),
+        MACHINE_TEST(driver_is_queried_again_after_close),
+        MACHINE_TEST(opencl_program_prepends_prelude),
+        MACHINE_TEST(opencl_program_failure_has_reason),
+        MACHINE_TEST(failed_driver_query_means_absent_aspect),
     };
     return RUN(tests);
 }

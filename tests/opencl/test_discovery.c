@@ -356,7 +356,6 @@ static void opencl_codes_have_names(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(missing_platforms_give_empty_selection),
         TEST(discovery_is_repeated_after_failure),

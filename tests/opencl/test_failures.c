@@ -227,15 +227,15 @@ static void device_of_lost_context_gets_new_memory(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up_buffer, tear_down_buffer)
+#define BUFFER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up_buffer, tear_down_buffer)
     const struct CMUnitTest tests[] = {
-        TEST(refused_enqueue_changes_nothing),
-        TEST(wrong_launch_changes_nothing),
-        TEST(failed_kernel_build_changes_nothing),
-        TEST(full_kernel_table_changes_nothing),
-        TEST(failed_read_loses_no_data),
-        TEST(lost_device_error_names_device_and_buffer),
-        TEST(device_of_lost_context_gets_new_memory),
+        BUFFER_TEST(refused_enqueue_changes_nothing),
+        BUFFER_TEST(wrong_launch_changes_nothing),
+        BUFFER_TEST(failed_kernel_build_changes_nothing),
+        BUFFER_TEST(full_kernel_table_changes_nothing),
+        BUFFER_TEST(failed_read_loses_no_data),
+        BUFFER_TEST(lost_device_error_names_device_and_buffer),
+        BUFFER_TEST(device_of_lost_context_gets_new_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -636,29 +636,29 @@ static void contexts_are_distinct_domains(void **state)
     (void)clReleaseContext(context);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up_memory, tear_down)
+#define MEMORY_TEST(test) cmocka_unit_test_setup_teardown(test, set_up_memory, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(repeated_launch_costs_one_call),
-        TEST(refused_argument_is_set_again),
-        TEST(failed_kernel_query_is_repeated_without_rebuild),
-        TEST(kernel_is_built_once_per_device),
-        TEST(range_dimensions_are_reversed_for_driver),
-        TEST(out_of_memory_does_not_lose_device),
-        TEST(allocation_above_device_memory_is_refused_directly),
-        TEST(lazy_driver_allocation_is_forced_early),
-        TEST(only_aligned_memory_is_shared),
-        TEST(shared_memory_is_mapped_and_unmapped_once_per_transfer),
-        TEST(mapping_at_other_address_is_refused),
-        TEST(lost_device_gets_no_further_calls_for_its_memory),
-        TEST(failed_build_is_not_repeated),
-        TEST(kernels_are_identified_by_contents),
-        TEST(build_log_belongs_to_its_kernel_only),
-        TEST(build_failed_for_memory_is_repeated),
-        TEST(fault_in_each_call_leaks_nothing),
-        TEST(contexts_are_distinct_domains),
+        MEMORY_TEST(repeated_launch_costs_one_call),
+        MEMORY_TEST(refused_argument_is_set_again),
+        MEMORY_TEST(failed_kernel_query_is_repeated_without_rebuild),
+        MEMORY_TEST(kernel_is_built_once_per_device),
+        MEMORY_TEST(range_dimensions_are_reversed_for_driver),
+        MEMORY_TEST(out_of_memory_does_not_lose_device),
+        MEMORY_TEST(allocation_above_device_memory_is_refused_directly),
+        MEMORY_TEST(lazy_driver_allocation_is_forced_early),
+        MEMORY_TEST(only_aligned_memory_is_shared),
+        MEMORY_TEST(shared_memory_is_mapped_and_unmapped_once_per_transfer),
+        MEMORY_TEST(mapping_at_other_address_is_refused),
+        MEMORY_TEST(lost_device_gets_no_further_calls_for_its_memory),
+        MEMORY_TEST(failed_build_is_not_repeated),
+        MEMORY_TEST(kernels_are_identified_by_contents),
+        MEMORY_TEST(build_log_belongs_to_its_kernel_only),
+        MEMORY_TEST(build_failed_for_memory_is_repeated),
+        MEMORY_TEST(fault_in_each_call_leaks_nothing),
+        MEMORY_TEST(contexts_are_distinct_domains),
     };
     return RUN(tests);
 }

@@ -343,18 +343,16 @@ static void subdevices_are_described(void **state)
     assert_status(DYNSEL_OK, dynsel_opencl_close());
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(reported_aspects_agree_with_driver),
-        TEST(device_texts_come_from_driver),
-        TEST(traits_in_device_code_equal_those_on_host),
-        TEST(unknown_aspect_in_device_code_fails_build),
-        TEST(build_errors_keep_line_numbers),
-        TEST(prelude_leaves_source_unchanged),
-        TEST(subdevices_are_described),
+        TEST_SET_UP(reported_aspects_agree_with_driver),
+        TEST_SET_UP(device_texts_come_from_driver),
+        TEST_SET_UP(traits_in_device_code_equal_those_on_host),
+        TEST_SET_UP(unknown_aspect_in_device_code_fails_build),
+        TEST_SET_UP(build_errors_keep_line_numbers),
+        TEST_SET_UP(prelude_leaves_source_unchanged),
+        TEST_SET_UP(subdevices_are_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -294,15 +294,15 @@ static void copy_back_without_memory_returns_full(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_ranges, tear_down)
+#define RANGES_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_ranges, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(each_staging_direction_is_one_command),
-        TEST(empty_range_gets_nonempty_memory),
-        TEST(fault_in_each_call_leaks_nothing),
-        TEST(failed_copy_back_enqueue_ends_after_earlier_ones),
-        TEST(late_command_failure_fails_work),
-        TEST(device_lost_in_each_step_fails_work),
-        TEST(copy_back_without_memory_returns_full),
+        RANGES_TEST(each_staging_direction_is_one_command),
+        RANGES_TEST(empty_range_gets_nonempty_memory),
+        RANGES_TEST(fault_in_each_call_leaks_nothing),
+        RANGES_TEST(failed_copy_back_enqueue_ends_after_earlier_ones),
+        RANGES_TEST(late_command_failure_fails_work),
+        RANGES_TEST(device_lost_in_each_step_fails_work),
+        RANGES_TEST(copy_back_without_memory_returns_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -306,7 +306,6 @@ static void empty_selection_error_has_reason(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(selector_chooses_expected_devices),
         TEST(wrong_selector_is_refused_with_position),

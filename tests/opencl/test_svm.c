@@ -248,20 +248,16 @@ static void lost_device_gets_no_further_svm_calls(void **state)
 
 int main(void)
 {
+#define MACHINE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up_machine, tear_down)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(coarse_grain_svm_is_mapped, set_up_machine, tear_down),
-        cmocka_unit_test_setup_teardown(fine_grain_svm_is_not_mapped, set_up_machine, tear_down),
-        cmocka_unit_test_setup_teardown(svm_pool_is_allocated_once, set_up_machine, tear_down),
-        cmocka_unit_test_setup_teardown(system_svm_device_accepts_any_pointer, set_up_machine,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(device_without_svm_accepts_null_only, set_up_machine,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(failed_svm_alloc_of_driver_returns_full, set_up_machine,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(fault_in_each_call_leaks_nothing, set_up_machine,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(lost_device_gets_no_further_svm_calls, set_up_machine,
-                                        tear_down),
+        MACHINE_TEST(coarse_grain_svm_is_mapped),
+        MACHINE_TEST(fine_grain_svm_is_not_mapped),
+        MACHINE_TEST(svm_pool_is_allocated_once),
+        MACHINE_TEST(system_svm_device_accepts_any_pointer),
+        MACHINE_TEST(device_without_svm_accepts_null_only),
+        MACHINE_TEST(failed_svm_alloc_of_driver_returns_full),
+        MACHINE_TEST(fault_in_each_call_leaks_nothing),
+        MACHINE_TEST(lost_device_gets_no_further_svm_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -636,30 +636,30 @@ static void fault_in_each_call_leaks_nothing(void **state)
 
 int main(void)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up_work, tear_down_work)
+#define WORK_TEST(function) cmocka_unit_test_setup_teardown(function, set_up_work, tear_down_work)
     const struct CMUnitTest tests[] = {
-        TEST(submit_and_wait_costs_four_calls),
-        TEST(detached_work_costs_no_more_calls),
-        TEST(work_without_event_is_complete),
-        TEST(wait_and_unwrap_gives_own_event_reference),
-        TEST(failed_event_fails_work),
-        TEST(failed_task_function_waits_for_its_enqueued_command),
-        TEST(device_lost_in_task_function_fails_work),
-        TEST(failed_flush_is_retried),
-        TEST(failed_poll_does_not_complete_work),
-        TEST(failed_wait_continues_by_polling),
-        TEST(failed_event_ends_wait_with_unspecific_error),
-        TEST(unresponsive_device_is_given_up),
-        TEST(bounded_wait_with_failing_polls_times_out),
-        TEST(lost_device_gets_no_further_calls),
-        TEST(failed_device_open_is_retried),
-        TEST(poll_can_detect_lost_device),
-        TEST(fixed_resource_on_lost_device_returns_out_of_service),
-        TEST(cpus_of_shared_context_are_lost_together),
-        TEST(adopted_queue_is_resource),
-        TEST(out_of_order_queue_work_is_waited_for_each),
-        TEST(wrong_queues_are_refused),
-        cmocka_unit_test_setup_teardown(fault_in_each_call_leaks_nothing, set_up, tear_down),
+        WORK_TEST(submit_and_wait_costs_four_calls),
+        WORK_TEST(detached_work_costs_no_more_calls),
+        WORK_TEST(work_without_event_is_complete),
+        WORK_TEST(wait_and_unwrap_gives_own_event_reference),
+        WORK_TEST(failed_event_fails_work),
+        WORK_TEST(failed_task_function_waits_for_its_enqueued_command),
+        WORK_TEST(device_lost_in_task_function_fails_work),
+        WORK_TEST(failed_flush_is_retried),
+        WORK_TEST(failed_poll_does_not_complete_work),
+        WORK_TEST(failed_wait_continues_by_polling),
+        WORK_TEST(failed_event_ends_wait_with_unspecific_error),
+        WORK_TEST(unresponsive_device_is_given_up),
+        WORK_TEST(bounded_wait_with_failing_polls_times_out),
+        WORK_TEST(lost_device_gets_no_further_calls),
+        WORK_TEST(failed_device_open_is_retried),
+        WORK_TEST(poll_can_detect_lost_device),
+        WORK_TEST(fixed_resource_on_lost_device_returns_out_of_service),
+        WORK_TEST(cpus_of_shared_context_are_lost_together),
+        WORK_TEST(adopted_queue_is_resource),
+        WORK_TEST(out_of_order_queue_work_is_waited_for_each),
+        WORK_TEST(wrong_queues_are_refused),
+        TEST(fault_in_each_call_leaks_nothing),
     };
     return RUN(tests);
 }

@@ -488,28 +488,26 @@ static void host_only_functions_are_listed_by_name(void **state)
     assert_int_equal(whole(roundly_back_read(it, 1)), 2);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(simple_iterators_read_elements),
-        TEST(composed_iterators_read_like_plain_c),
-        TEST(zip_iterators_read_all_parts),
-        TEST(nested_iterators_read_like_plain_c),
-        TEST(iterator_writes_reach_elements),
-        TEST(simple_iterators_have_one_leaf_or_none),
-        TEST(composed_iterators_list_leaves_of_parts),
-        TEST(nested_iterators_list_all_leaves),
-        TEST(leaf_offsets_count_from_whole_iterator),
-        TEST(leaves_give_pointers_and_extents),
-        TEST(mark_of_user_type_applies_to_its_pointers),
-        TEST(type_without_leaves_is_accepted),
-        TEST(const_pointer_leaves_are_read_only),
-        TEST(const_array_leaves_are_read_only),
-        TEST(mark_applies_at_any_position),
-        TEST(unmarked_iterator_copies_only_unmarked_parts),
-        TEST(host_only_functions_are_listed_by_name),
+        TEST_SET_UP(simple_iterators_read_elements),
+        TEST_SET_UP(composed_iterators_read_like_plain_c),
+        TEST_SET_UP(zip_iterators_read_all_parts),
+        TEST_SET_UP(nested_iterators_read_like_plain_c),
+        TEST_SET_UP(iterator_writes_reach_elements),
+        TEST_SET_UP(simple_iterators_have_one_leaf_or_none),
+        TEST_SET_UP(composed_iterators_list_leaves_of_parts),
+        TEST_SET_UP(nested_iterators_list_all_leaves),
+        TEST_SET_UP(leaf_offsets_count_from_whole_iterator),
+        TEST_SET_UP(leaves_give_pointers_and_extents),
+        TEST_SET_UP(mark_of_user_type_applies_to_its_pointers),
+        TEST_SET_UP(type_without_leaves_is_accepted),
+        TEST_SET_UP(const_pointer_leaves_are_read_only),
+        TEST_SET_UP(const_array_leaves_are_read_only),
+        TEST_SET_UP(mark_applies_at_any_position),
+        TEST_SET_UP(unmarked_iterator_copies_only_unmarked_parts),
+        TEST_SET_UP(host_only_functions_are_listed_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

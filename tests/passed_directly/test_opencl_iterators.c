@@ -425,8 +425,8 @@ static void opencl_iterator_source_ends_with_line_directive(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(kernel_reads_equal_host_reads, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(kernel_writes_equal_host_writes, set_up, tear_down),
+        TEST(kernel_reads_equal_host_reads),
+        TEST(kernel_writes_equal_host_writes),
         cmocka_unit_test(opencl_iterator_source_ends_with_line_directive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include "any_policy.h"
 #include "room.h"
+#include "support/do_nothing.h"
 #include "test.h"
 
 enum { COUNT = RESOURCES_UP_TO(3), LAST = COUNT - 1 };
@@ -17,15 +18,7 @@ static const dynsel_resource hosts[] = {{&dynsel_inline_backend, (void *)"a"},
                                         {&dynsel_inline_backend, (void *)"c"}};
 static const dynsel_options given = {.resources = hosts, .count = COUNT};
 
-static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
-
-static const dynsel_task task = {.function = nothing};
+static const dynsel_task task = {.function = do_nothing};
 
 static dynsel_selection choose(void)
 {

@@ -8,21 +8,14 @@
 #include <string.h>
 
 #include "any_policy.h"
+#include "support/do_nothing.h"
 #include "test.h"
 
 enum { WORKERS = CONFIG_DYNSEL_THREADS_WORKERS < 2 ? 1 : 2 };
 
 static any_policy any;
 
-static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
-
-static const dynsel_task task = {.function = nothing};
+static const dynsel_task task = {.function = do_nothing};
 
 static bool knows_no_times(const any_kind *kind)
 {

@@ -42,13 +42,6 @@ static int tear_down(void **state)
     return 0;
 }
 
-static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)args;
-    done->native = manual_event_new(&manual, where);
-    return DYNSEL_OK;
-}
-
 static dynsel_status fail_at_once(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     (void)where;
@@ -61,7 +54,7 @@ static dynsel_selection choose(void)
 {
     dynsel_selection selection;
     assert_status(DYNSEL_OK,
-                  dynsel_select(&policy.policy, &DYNSEL_TASK(enqueue, NULL), &selection));
+                  dynsel_select(&policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), &selection));
     return selection;
 }
 
@@ -72,7 +65,8 @@ static uint32_t queue_of(unsigned event)
 
 static void submit(unsigned expected_queue)
 {
-    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
+    assert_status(DYNSEL_OK,
+                  dynsel_submit(&policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), NULL));
     assert_int_equal(queue_of(atomic_load(&manual.event_count) - 1), expected_queue);
 }
 
@@ -107,10 +101,11 @@ static void failed_and_refused_work_leaves_no_load(void **state)
     assert_status(DYNSEL_OK, dynsel_resource_reinstate(&policy.policy, 0)); /* one may be enough */
     atomic_store(&manual.queues[0].is_full, true);
     assert_status(DYNSEL_E_AGAIN,
-                  dynsel_try_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL));
+                  dynsel_try_submit(&policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), NULL));
     atomic_store(&manual.queues[0].is_full, false);
     atomic_store(&manual.queues[0].refuses, true);
-    const dynsel_status status = dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL);
+    const dynsel_status status =
+        dynsel_submit(&policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), NULL);
     assert_status(RESOURCES > 1 ? DYNSEL_OK : DYNSEL_E_OUT_OF_SERVICE, status);
     assert_status(DYNSEL_OK, wait_group());
     assert_int_equal(policy.loads[0].value, 0);
@@ -127,7 +122,7 @@ static void selection_without_submit_adds_no_load(void **state)
     }
     dynsel_selection selection = choose();
     assert_status(DYNSEL_OK,
-                  dynsel_submit_selection(&selection, &DYNSEL_TASK(enqueue, NULL), NULL));
+                  dynsel_submit_selection(&selection, &DYNSEL_TASK(manual_enqueue, NULL), NULL));
     assert_int_equal(policy.loads[0].value, 1);
     assert_status(DYNSEL_OK, wait_group());
 }
@@ -154,7 +149,8 @@ static void reports_out_of_order_are_refused(void **state)
     assert_status(DYNSEL_E_INVALID, dynsel_report_value(&s, DYNSEL_TASK_TIME, 1));
     assert_status(DYNSEL_OK, dynsel_report(&s, DYNSEL_TASK_SUBMISSION));
     assert_status(DYNSEL_E_INVALID, dynsel_report(&s, DYNSEL_TASK_SUBMISSION));
-    assert_status(DYNSEL_E_INVALID, dynsel_submit_selection(&s, &DYNSEL_TASK(enqueue, NULL), NULL));
+    assert_status(DYNSEL_E_INVALID,
+                  dynsel_submit_selection(&s, &DYNSEL_TASK(manual_enqueue, NULL), NULL));
     assert_status(DYNSEL_E_INVALID, dynsel_report(&s, DYNSEL_TASK_TIME));
     assert_status(DYNSEL_E_INVALID, dynsel_report(&s, DYNSEL_TASK_WITHDRAWN));
     assert_status(DYNSEL_E_INVALID, dynsel_report_value(&s, DYNSEL_TASK_SUBMISSION, 1));
@@ -163,7 +159,8 @@ static void reports_out_of_order_are_refused(void **state)
     assert_status(DYNSEL_E_INVALID, dynsel_report_value(&s, DYNSEL_TASK_TIME, 1));
     assert_status(DYNSEL_E_INVALID, dynsel_report(NULL, DYNSEL_TASK_SUBMISSION));
     dynsel_selection consumed = choose();
-    assert_status(DYNSEL_OK, dynsel_submit_selection(&consumed, &DYNSEL_TASK(enqueue, NULL), NULL));
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_selection(&consumed, &DYNSEL_TASK(manual_enqueue, NULL), NULL));
     assert_status(DYNSEL_E_STALE, dynsel_report(&consumed, DYNSEL_TASK_SUBMISSION));
     assert_false(dynsel_selection_needs(&consumed, DYNSEL_TASK_SUBMISSION));
     assert_false(dynsel_selection_needs(NULL, DYNSEL_TASK_SUBMISSION));
@@ -229,7 +226,8 @@ static void *submit_one(void *unused)
 {
     (void)unused;
     (void)pthread_barrier_wait(&together);
-    const dynsel_status status = dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL);
+    const dynsel_status status =
+        dynsel_submit(&policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), NULL);
     return status == DYNSEL_OK ? NULL : &policy;
 }
 
@@ -282,7 +280,8 @@ static void spin_until(atomic_uint *counter, unsigned value)
 
 static void submit_in_round(void)
 {
-    const dynsel_status status = dynsel_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL), NULL);
+    const dynsel_status status =
+        dynsel_submit(&policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), NULL);
     atomic_fetch_add(&failures, status == DYNSEL_OK ? 0 : 1);
 }
 
@@ -322,7 +321,6 @@ static void threads_submitting_simultaneously_get_different_resources(void **sta
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(least_loaded_is_selected_and_ties_use_lowest_index),
         TEST(failed_and_refused_work_leaves_no_load),

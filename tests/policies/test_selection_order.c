@@ -7,15 +7,8 @@
 
 #include "random.h"
 #include "room.h"
+#include "support/do_nothing.h"
 #include "test.h"
-
-static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
 
 static dynsel_resource hosts[CONFIG_DYNSEL_MAX_RESOURCES];
 
@@ -30,7 +23,7 @@ static dynsel_options first_hosts(size_t count)
 static uint32_t choice(dynsel_policy *policy)
 {
     dynsel_selection selection;
-    assert_status(DYNSEL_OK, dynsel_select(policy, &DYNSEL_TASK(nothing, NULL), &selection));
+    assert_status(DYNSEL_OK, dynsel_select(policy, &DYNSEL_TASK(do_nothing, NULL), &selection));
     return selection.index;
 }
 
@@ -189,7 +182,7 @@ static void set_out(dynsel_policy *policy, uint32_t index, bool out)
     dynsel_selection selection = {.policy = policy, .index = index};
     device_is_lost = true;
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
-                  dynsel_submit_selection(&selection, &DYNSEL_TASK(nothing, NULL), NULL));
+                  dynsel_submit_selection(&selection, &DYNSEL_TASK(do_nothing, NULL), NULL));
     device_is_lost = false;
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(policy, index));
 }
@@ -197,9 +190,9 @@ static void set_out(dynsel_policy *policy, uint32_t index, bool out)
 static void check_one(dynsel_round_robin_policy *round_robin, dynsel_fixed_resource_policy *fixed,
                       model *m, test_random *random)
 {
-    const dynsel_task_form forms[] = {{&left, nothing}, {&right, nothing}};
+    const dynsel_task_form forms[] = {{&left, do_nothing}, {&right, do_nothing}};
     const uint32_t kind = test_random_below(random, 3);
-    const dynsel_task task = kind == ANYWHERE ? (dynsel_task){.function = nothing}
+    const dynsel_task task = kind == ANYWHERE ? (dynsel_task){.function = do_nothing}
                              : kind == LEFT_ONLY
                                  ? (dynsel_task){.forms = &forms[0], .form_count = 1}
                                  : (dynsel_task){.forms = &forms[1], .form_count = 1};
@@ -279,7 +272,7 @@ static void alternating_kinds_reach_all_their_resources(void **state)
         resources[i] = (dynsel_resource){i < COUNT / 2 ? &left : &right, NULL};
     }
     const dynsel_options options = {.resources = resources, .count = COUNT};
-    const dynsel_task_form forms[] = {{&left, nothing}, {&right, nothing}};
+    const dynsel_task_form forms[] = {{&left, do_nothing}, {&right, do_nothing}};
     const dynsel_task kinds[] = {{.forms = &forms[0], .form_count = 1},
                                  {.forms = &forms[1], .form_count = 1},
                                  {.forms = forms, .form_count = 2}};

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "room.h"
+#include "support/do_nothing.h"
 #include "test.h"
 
 enum {
@@ -56,14 +57,6 @@ static void set_times(uint64_t first, uint64_t second, uint64_t others)
     }
 }
 
-static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
-
 static dynsel_status nothing_else(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     (void)args;
@@ -71,7 +64,7 @@ static dynsel_status nothing_else(const dynsel_resource *where, void *args, dyns
     return DYNSEL_OK;
 }
 
-static const dynsel_task task = {.function = nothing};
+static const dynsel_task task = {.function = do_nothing};
 
 static dynsel_selection choose(const dynsel_task *of)
 {
@@ -141,7 +134,7 @@ static void times_are_distinguished_to_nanosecond(void **state)
     NEEDS(!CONFIG_DYNSEL_AUTO_TUNE_SMALL);
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 4);
     for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        const dynsel_task kind = {.function = nothing, .id = i + 1};
+        const dynsel_task kind = {.function = do_nothing, .id = i + 1};
         set_times(pairs[i][0], pairs[i][1], 2 * pairs[i][0]);
         (void)runs_on(1, &kind, 2 * COUNT);
         assert_in_range(runs_on(1, &kind, 100), 80, 100);
@@ -153,7 +146,7 @@ static void first_time_of_resource_is_ignored(void **state)
     (void)state;
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 2);
     for (uint32_t lucky = 0; lucky < 2; lucky++) {
-        const dynsel_task kind = {.function = nothing, .id = 1 + lucky};
+        const dynsel_task kind = {.function = do_nothing, .id = 1 + lucky};
         /* lucky: the slow one seems fast at first; else the fast one seems slow, as it compiles */
         set_times(lucky != 0 ? 1 : 100000, lucky != 0 ? 10000 : 90000000, 500000);
         (void)runs_on(1, &kind, COUNT);
@@ -260,15 +253,15 @@ static void task_kinds_differ_by_function_id_and_keys(void **state)
     static const uint32_t words[] = {1, 2};
     (void)state;
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 8);
-    assert_apart(&(dynsel_task){.function = nothing}, &(dynsel_task){.function = nothing_else});
-    assert_apart(&(dynsel_task){.function = nothing, .id = 1},
-                 &(dynsel_task){.function = nothing, .id = 2});
+    assert_apart(&(dynsel_task){.function = do_nothing}, &(dynsel_task){.function = nothing_else});
+    assert_apart(&(dynsel_task){.function = do_nothing, .id = 1},
+                 &(dynsel_task){.function = do_nothing, .id = 2});
     if (CONFIG_DYNSEL_MAX_KEY_WORDS >= 1) {
         assert_apart(
             &(dynsel_task){
-                .function = nothing, .id = 3, .key_words = &words[0], .key_word_count = 1},
+                .function = do_nothing, .id = 3, .key_words = &words[0], .key_word_count = 1},
             &(dynsel_task){
-                .function = nothing, .id = 3, .key_words = &words[1], .key_word_count = 1});
+                .function = do_nothing, .id = 3, .key_words = &words[1], .key_word_count = 1});
     }
 }
 
@@ -279,7 +272,7 @@ static void tasks_of_one_id_are_one_kind(void **state)
     (void)state;
     NEEDS(COUNT >= 2);
     set_times(1000, 10, 2000);
-    (void)runs_on(1, &(dynsel_task){.function = nothing, .id = 7}, 2 * COUNT);
+    (void)runs_on(1, &(dynsel_task){.function = do_nothing, .id = 7}, 2 * COUNT);
     for (unsigned i = 0; i < 100; i++) {
         const dynsel_task other = {.function = nothing_else, .args = &args, .id = 7};
         assert_int_not_equal(run(&other).reason, DYNSEL_REASON_PROFILING);
@@ -294,11 +287,11 @@ static void kinds_beyond_full_table_are_served_untracked(void **state)
     set_times(1000, 10, 2000);
     dynsel_selection last = {0};
     for (uint32_t id = 1; id <= CONFIG_DYNSEL_MAX_TUNED_TASKS + MORE; id++) {
-        last = run(&(dynsel_task){.function = nothing, .id = id});
+        last = run(&(dynsel_task){.function = do_nothing, .id = id});
     }
     assert_int_equal(last.reason, DYNSEL_REASON_UNTRACKED);
     assert_in_range(dynsel_auto_tune_untracked(&policy), MORE - MORE / 8, MORE);
-    const dynsel_task known = {.function = nothing, .id = 1};
+    const dynsel_task known = {.function = do_nothing, .id = 1};
     (void)runs_on(1, &known, 2 * COUNT);
     assert_in_range(runs_on(1, &known, 100), 80, 100);
     assert_int_equal(dynsel_auto_tune_untracked(NULL), 0);
@@ -312,13 +305,13 @@ static void kind_beyond_full_table_is_learned(void **state)
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 3 && CONFIG_DYNSEL_MAX_TUNED_TASKS <= 32);
     set_times(1000000, 1000, 2000000);
     for (uint32_t id = 1; id <= CONFIG_DYNSEL_MAX_TUNED_TASKS; id++) {
-        (void)runs_on(1, &(dynsel_task){.function = nothing, .id = id}, 2 * COUNT + 8);
+        (void)runs_on(1, &(dynsel_task){.function = do_nothing, .id = id}, 2 * COUNT + 8);
     }
-    const dynsel_task first = {.function = nothing, .id = 1};
+    const dynsel_task first = {.function = do_nothing, .id = 1};
     (void)runs_on(1, &first, 20); /* not the one that was used least lately */
-    const dynsel_task late = {.function = nothing, .id = 1000};
+    const dynsel_task late = {.function = do_nothing, .id = 1000};
     assert_in_range(runs_on(1, &late, 200), 180, 200);
-    const dynsel_task given_up = {.function = nothing, .id = 2};
+    const dynsel_task given_up = {.function = do_nothing, .id = 2};
     assert_int_equal(run(&given_up).reason, DYNSEL_REASON_UNTRACKED);
     assert_int_not_equal(run(&first).reason, DYNSEL_REASON_UNTRACKED);
     assert_int_not_equal(run(&late).reason, DYNSEL_REASON_UNTRACKED);
@@ -371,12 +364,12 @@ static void times_are_distinguished_in_steps(void **state)
     (void)state;
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 5);
     for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        const dynsel_task kind = {.function = nothing, .id = i + 1};
+        const dynsel_task kind = {.function = do_nothing, .id = i + 1};
         set_times(pairs[i][0], pairs[i][1], 2 * pairs[i][0]);
         (void)runs_on(1, &kind, 2 * COUNT);
         assert_int_equal(runs_on(1, &kind, 100), 100);
     }
-    const dynsel_task same = {.function = nothing, .id = 5};
+    const dynsel_task same = {.function = do_nothing, .id = 5};
     set_times(511, 256, 1000);
     (void)runs_on(1, &same, 2 * COUNT);
     assert_int_equal(runs_on(1, &same, 100), 0);
@@ -388,11 +381,11 @@ static void mean_stays_right_when_counters_are_halved(void **state)
 {
     (void)state;
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 2);
-    const dynsel_task frequent = {.function = nothing, .id = 1};
+    const dynsel_task frequent = {.function = do_nothing, .id = 1};
     set_times(300000, 200000, 1000000);
     (void)runs_on(1, &frequent, 2 * COUNT);
     assert_int_equal(runs_on(1, &frequent, 70000), 70000);
-    const dynsel_task slow = {.function = nothing, .id = 2};
+    const dynsel_task slow = {.function = do_nothing, .id = 2};
     set_times(UINT64_MAX, (uint64_t)30 << 30, UINT64_MAX);
     (void)runs_on(1, &slow, 2 * COUNT);
     assert_int_equal(runs_on(1, &slow, 1000), 1000);
@@ -407,7 +400,7 @@ static void *submit_many(void *unused)
 {
     unsigned mistakes = 0;
     for (uint32_t i = 0; i < PER_THREAD; i++) {
-        const dynsel_task kind = {.function = nothing, .id = 1 + i % KINDS};
+        const dynsel_task kind = {.function = do_nothing, .id = 1 + i % KINDS};
         mistakes += dynsel_submit(&policy.policy, &kind, NULL) != DYNSEL_OK ? 1 : 0;
     }
     return mistakes == 0 ? NULL : unused;
@@ -433,7 +426,6 @@ static void threads_tune_concurrently(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(auto_tune_profiles_each_resource_twice_then_uses_best),
         TEST(times_are_distinguished_to_nanosecond),

@@ -3,6 +3,7 @@
 #include <dynsel/dynsel.h>
 
 #include "room.h"
+#include "support/do_nothing.h"
 #include "test.h"
 
 static dynsel_auto_tune_policy policy;
@@ -22,17 +23,9 @@ static const dynsel_backend_ops ops = {
     .name = "full now and then", .reports = DYNSEL_AUTO_TUNE_NEEDS, .start = start};
 static dynsel_backend backend_of_both = {&ops};
 
-static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
-
 static uint32_t place_of_next(void)
 {
-    const dynsel_task task = {.function = nothing, .id = 1};
+    const dynsel_task task = {.function = do_nothing, .id = 1};
     dynsel_submission submission;
     assert_status(DYNSEL_OK, dynsel_try_submit(&policy.policy, &task, &submission));
     const uint32_t index = submission.index;
@@ -44,7 +37,7 @@ static void refused_work_takes_no_turn_and_no_load(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
-    const dynsel_task task = {.function = nothing, .id = 1};
+    const dynsel_task task = {.function = do_nothing, .id = 1};
     const dynsel_resource resources[] = {{&backend_of_both, &is_full[0]},
                                          {&backend_of_both, &is_full[1]}};
     const dynsel_options options = {.resources = resources, .count = 2};
@@ -57,7 +50,7 @@ static void refused_work_takes_no_turn_and_no_load(void **state)
     for (uint32_t i = 0; i < 4; i++) { /* twice round */
         assert_int_equal(place_of_next(), i % 2);
     }
-    const dynsel_task other = {.function = nothing, .id = 2}; /* nothing is left of a load */
+    const dynsel_task other = {.function = do_nothing, .id = 2}; /* nothing is left of a load */
     dynsel_submission submission;
     assert_status(DYNSEL_OK, dynsel_try_submit(&policy.policy, &other, &submission));
     assert_int_equal(submission.index, 0);

@@ -367,7 +367,6 @@ static void custom_policy_selecting_lost_resource_gets_reason(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(refusing_resource_is_replaced_by_another),
         TEST(submit_refused_by_all_returns_first_reason),

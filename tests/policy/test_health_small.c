@@ -160,7 +160,6 @@ static void late_success_does_not_reinstate_resource(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {TEST(consecutive_failures_take_resource_out_of_service),
                                        TEST(success_between_failures_resets_count),
                                        TEST(refusing_resource_is_replaced_by_another),

@@ -5,15 +5,8 @@
 #include <string.h>
 
 #include "room.h"
+#include "support/do_nothing.h"
 #include "test.h"
-
-static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
 
 static dynsel_status choose_index_99(dynsel_policy *policy, const dynsel_task *task,
                                      dynsel_selection *selection)
@@ -187,7 +180,7 @@ static void refusal_without_details_keeps_its_status(void **state)
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
     (void)dynsel_fail(&(dynsel_error){.status = DYNSEL_E_TASK}); /* of something else, before */
     assert_status(DYNSEL_E_OUT_OF_SERVICE,
-                  dynsel_submit(&policy.policy, &DYNSEL_TASK(nothing, NULL), NULL));
+                  dynsel_submit(&policy.policy, &DYNSEL_TASK(do_nothing, NULL), NULL));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
 }
 
@@ -319,7 +312,7 @@ static void second_init_is_refused_and_changes_nothing(void **state)
     assert_error_says("deinit");
     dynsel_selection selection;
     assert_status(DYNSEL_OK,
-                  dynsel_select(&policy.policy, &DYNSEL_TASK(nothing, NULL), &selection));
+                  dynsel_select(&policy.policy, &DYNSEL_TASK(do_nothing, NULL), &selection));
     assert_int_equal(selection.index, LAST);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
@@ -329,7 +322,7 @@ static void second_init_is_refused_and_changes_nothing(void **state)
 /* Calls everything that takes a policy. */
 static void assert_all_refuse(dynsel_policy *policy, dynsel_status expected)
 {
-    const dynsel_task task = DYNSEL_TASK(nothing, NULL);
+    const dynsel_task task = DYNSEL_TASK(do_nothing, NULL);
     dynsel_selection selection = {0};
     dynsel_submission submission = {0};
     size_t count = 1;
@@ -378,9 +371,9 @@ static void custom_policy_with_wrong_index_is_refused(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &choosing_99, &options));
     dynsel_selection selection;
     assert_status(DYNSEL_E_INVALID,
-                  dynsel_select(&policy, &DYNSEL_TASK(nothing, NULL), &selection));
+                  dynsel_select(&policy, &DYNSEL_TASK(do_nothing, NULL), &selection));
     assert_error_says("resource 99");
-    assert_status(DYNSEL_E_INVALID, dynsel_submit(&policy, &DYNSEL_TASK(nothing, NULL), NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_submit(&policy, &DYNSEL_TASK(do_nothing, NULL), NULL));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
@@ -410,7 +403,7 @@ static void custom_policy_with_index_at_count_is_refused(void **state)
     dynsel_selection selection = {0};
     assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &ops, &options));
     assert_status(DYNSEL_E_INVALID,
-                  dynsel_select(&policy, &DYNSEL_TASK(nothing, NULL), &selection));
+                  dynsel_select(&policy, &DYNSEL_TASK(do_nothing, NULL), &selection));
     assert_null(selection.policy);
     selection = (dynsel_selection){.policy = &policy, .index = COUNT};
     assert_null(dynsel_selection_unwrap(&selection));
@@ -423,11 +416,11 @@ static void custom_policy_status_is_returned(void **state)
     static const dynsel_policy_ops ops = {.name = "nothing", .try_select = find_nothing};
     const dynsel_options options = given();
     dynsel_backend other = {dynsel_inline_backend.ops};
-    const dynsel_task_form forms[] = {{&other, nothing}};
+    const dynsel_task_form forms[] = {{&other, do_nothing}};
     const dynsel_task elsewhere = {.forms = forms, .form_count = 1, .id = 1};
     dynsel_policy policy = {0};
     assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &ops, &options));
-    assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&policy, &DYNSEL_TASK(nothing, NULL), NULL));
+    assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&policy, &DYNSEL_TASK(do_nothing, NULL), NULL));
     assert_status(DYNSEL_E_UNSUPPORTED, dynsel_submit(&policy, &elsewhere, NULL));
     assert_error_says("nothing");
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
@@ -441,7 +434,7 @@ static void unusable_resource_error_names_reason(void **state)
     dynsel_backend other = {dynsel_inline_backend.ops};
     const dynsel_resource resources[] = {{&dynsel_inline_backend, NULL}, {&other, NULL}};
     const dynsel_options options = {.resources = resources, .count = 2};
-    const dynsel_task_form forms[] = {{&other, nothing}};
+    const dynsel_task_form forms[] = {{&other, do_nothing}};
     const dynsel_task task = {.forms = forms, .form_count = 1};
     dynsel_policy policy = {0};
     assert_status(DYNSEL_OK, dynsel_policy_init(&policy, &choosing_99, &options));

@@ -128,16 +128,11 @@ static void failure_released_after_reinit_stays_out_of_new_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(report_of_selection_before_reinit_is_refused, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(selection_before_reinit_is_refused_beside_current_one,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(selection_of_deinitialized_policy_is_refused, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(load_stays_zero_after_duplicate_completion_reports, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(failure_released_after_reinit_stays_out_of_new_group,
-                                        set_up, tear_down),
+        TEST(report_of_selection_before_reinit_is_refused),
+        TEST(selection_before_reinit_is_refused_beside_current_one),
+        TEST(selection_of_deinitialized_policy_is_refused),
+        TEST(load_stays_zero_after_duplicate_completion_reports),
+        TEST(failure_released_after_reinit_stays_out_of_new_group),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

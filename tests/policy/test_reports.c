@@ -4,6 +4,7 @@
 
 #include "fakes/manual_backend.h"
 #include "room.h"
+#include "support/do_nothing.h"
 #include "test.h"
 
 enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, COUNT = RESOURCES_UP_TO(2) };
@@ -32,14 +33,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)args;
-    done->native = manual_event_new(&manual, where);
-    return DYNSEL_OK;
-}
-
-static const dynsel_task task = {.function = enqueue};
+static const dynsel_task task = {.function = manual_enqueue};
 
 static dynsel_status wait_group(dynsel_policy *of)
 {
@@ -122,14 +116,6 @@ static const dynsel_backend_ops noting_ops = {.name = "noting",
                                                          DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
                                               .start = start_and_note};
 
-static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
-
 static dynsel_status choose_the_first(dynsel_policy *base, const dynsel_task *of,
                                       dynsel_selection *selection)
 {
@@ -169,9 +155,9 @@ static void policy_gets_only_reports_it_needs(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_init(&deaf, &deaf_ops, &only));
     heard_times = 0;
     for (int i = 0; i < 3; i++) {
-        assert_status(DYNSEL_OK, dynsel_submit(&timing, &DYNSEL_TASK(nothing, NULL), NULL));
+        assert_status(DYNSEL_OK, dynsel_submit(&timing, &DYNSEL_TASK(do_nothing, NULL), NULL));
         assert_int_equal(wanted, DYNSEL_TASK_TIME);
-        assert_status(DYNSEL_OK, dynsel_submit(&deaf, &DYNSEL_TASK(nothing, NULL), NULL));
+        assert_status(DYNSEL_OK, dynsel_submit(&deaf, &DYNSEL_TASK(do_nothing, NULL), NULL));
         assert_int_equal(wanted, 0);
     }
     assert_int_equal(heard_times, 3);
@@ -181,7 +167,6 @@ static void policy_gets_only_reports_it_needs(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(completions_are_reported_before_each_selection),
         TEST(selection_polls_oldest_work_only),

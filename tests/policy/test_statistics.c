@@ -205,7 +205,6 @@ static void statistics_query_raises_peak(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(peak_between_queries_is_kept),
         TEST(statistics_query_raises_peak),

@@ -7,10 +7,9 @@
 
 #include <dynsel/backend.h>
 
-#include <signal.h>
 #include <stdbool.h>
-#include <sys/time.h>
 
+#include "support/signals.h"
 #include "test.h"
 
 /* Of the boards' counters the shortest goes round in 0.7 s. */
@@ -29,23 +28,14 @@ static void look_in_interrupt(int number)
     interrupts = interrupts + 1;
 }
 
-static void set_timer(int microseconds)
-{
-    const struct itimerval timer = {.it_interval = {.tv_usec = microseconds},
-                                    .it_value = {.tv_usec = microseconds}};
-    assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
-}
-
 static void clock_never_goes_back(void **state)
 {
-    struct sigaction action = {.sa_handler = look_in_interrupt, .sa_flags = SA_RESTART};
     const uint64_t begin = dynsel_now_ns();
     uint64_t last = begin;
     uint64_t longest = 0;
     (void)state;
     assert_true(begin != 0);
-    (void)sigemptyset(&action.sa_mask);
-    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    use_signal(SIGALRM, look_in_interrupt);
     set_timer(PERIOD_US);
     while (last - begin < LONG_ENOUGH_NS && !went_back) {
         const uint64_t now = dynsel_now_ns();
@@ -54,8 +44,7 @@ static void clock_never_goes_back(void **state)
         last = now;
     }
     set_timer(0);
-    action.sa_handler = SIG_IGN;
-    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    use_signal(SIGALRM, SIG_IGN);
     assert_false(went_back);
     assert_true(interrupts > 100);
     assert_true(longest < LONG_ENOUGH_NS); /* a torn time is seconds off */

@@ -4,10 +4,9 @@
 
 #include <dynsel/port.h>
 
-#include <signal.h>
 #include <stdbool.h>
-#include <sys/time.h>
 
+#include "support/signals.h"
 #include "test.h"
 
 static uint32_t hardware;
@@ -78,22 +77,13 @@ static void look_in_interrupt(int number)
     interrupts = interrupts + 1;
 }
 
-static void set_timer(int microseconds)
-{
-    const struct itimerval timer = {.it_interval = {.tv_usec = microseconds},
-                                    .it_value = {.tv_usec = microseconds}};
-    assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
-}
-
 static void counter_read_in_interrupt_is_not_torn(void **state)
 {
-    struct sigaction action = {.sa_handler = look_in_interrupt, .sa_flags = SA_RESTART};
     uint64_t last = 0;
     uint32_t looks = 0;
     (void)state;
     (void)dynsel_counter_total(&stormy); /* the first step is from 0 to 0 */
-    (void)sigemptyset(&action.sa_mask);
-    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    use_signal(SIGALRM, look_in_interrupt);
     set_timer(50);
     for (; interrupts < 300 && !went_back; looks++) {
         const uint64_t total = dynsel_counter_total(&stormy);
@@ -101,8 +91,7 @@ static void counter_read_in_interrupt_is_not_torn(void **state)
         last = total;
     }
     set_timer(0);
-    action.sa_handler = SIG_IGN;
-    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+    use_signal(SIGALRM, SIG_IGN);
     assert_false(went_back);
     assert_int_equal(dynsel_counter_total(&stormy), looks + interrupts + 1);
 }

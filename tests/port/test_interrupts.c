@@ -7,32 +7,17 @@
 
 #include <dynsel/port.h>
 
-#include <signal.h>
 #include <stdbool.h>
-#include <sys/time.h>
 
 #include "port/atomic.h"
 #include "port/wake.h"
+#include "support/signals.h"
 #include "test.h"
 
 enum { PERIOD_US = 50, ENOUGH = 300 };
 
 static dynsel_word word;
 static volatile uint32_t interrupts;
-
-static void use_signal(int number, void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    (void)sigemptyset(&action.sa_mask);
-    assert_int_equal(sigaction(number, &action, NULL), 0);
-}
-
-static void set_timer(int microseconds)
-{
-    const struct itimerval timer = {.it_interval = {.tv_usec = microseconds},
-                                    .it_value = {.tv_usec = microseconds}};
-    assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
-}
 
 static void begin_storm(void (*handler)(int))
 {

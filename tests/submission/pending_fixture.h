@@ -284,8 +284,6 @@ static inline dynsel_resource_statistics counts_of(size_t index)
 }
 
 #define BOTH(test)                                                                                 \
-    cmocka_unit_test_setup_teardown(test, set_up, tear_down),                                      \
-        cmocka_unit_test_setup_teardown(test, set_up_synchronizing, tear_down)
-#define ONE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    TEST(test), cmocka_unit_test_setup_teardown(test, set_up_synchronizing, tear_down)
 
 #endif

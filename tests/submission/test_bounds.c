@@ -29,14 +29,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)args;
-    done->native = manual_event_new(&manual, where);
-    return DYNSEL_OK;
-}
-
-static const dynsel_task task = {.function = enqueue};
+static const dynsel_task task = {.function = manual_enqueue};
 
 static void finish_all(void)
 {
@@ -183,7 +176,6 @@ static void backend_group_wait_covers_all_policies(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(wait_after_timeout_can_be_repeated),
         TEST(bounded_wait_returns_failures_and_argument_errors),

@@ -9,15 +9,14 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/time.h>
 #include <time.h>
 
 #include "random.h"
 #include "room.h"
+#include "support/signals.h"
 #include "test.h"
 
 enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, NO_TIME = 0 };
@@ -537,13 +536,6 @@ static void interrupt(int number)
     }
 }
 
-static void use_signal(int number, void (*handler)(int))
-{
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    (void)sigemptyset(&action.sa_mask);
-    assert_int_equal(sigaction(number, &action, NULL), 0);
-}
-
 static void completion_from_interrupt_ends_wait(void **state)
 {
     plan p = {.ready_ns = 1};
@@ -559,13 +551,6 @@ static void completion_from_interrupt_ends_wait(void **state)
     assert_int_equal(heard.times, 1);
     use_signal(SIGUSR1, SIG_DFL);
     finish(1);
-}
-
-static void set_timer(int microseconds)
-{
-    const struct itimerval timer = {.it_interval = {.tv_usec = microseconds},
-                                    .it_value = {.tv_usec = microseconds}};
-    assert_int_equal(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
 /* The interrupt comes in the thread that is on its way to sleep, sleeps, or wakes up. */

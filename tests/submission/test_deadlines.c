@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "room.h"
+#include "support/do_nothing.h"
 #include "test.h"
 
 enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, BEGIN = 1000, MOST_LOOKS = 1000 };
@@ -54,15 +55,7 @@ static const dynsel_backend_ops ops = {.name = "patient",
 static dynsel_backend patient = {&ops};
 static dynsel_fixed_resource_policy policy;
 
-static dynsel_status nothing(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
-
-static const dynsel_task task = {.function = nothing};
+static const dynsel_task task = {.function = do_nothing};
 
 static int set_up(void **state)
 {
@@ -189,7 +182,6 @@ static void deadline_beyond_clock_range_never_expires(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(bounded_wait_ends_at_deadline),
         TEST(bounded_group_wait_ends_at_deadline),

@@ -582,8 +582,7 @@ static void second_release_of_submission_is_stale(void **state)
 int main(void)
 {
 #define BOTH(name)                                                                                 \
-    cmocka_unit_test_setup_teardown(name, set_up, tear_down),                                      \
-        cmocka_unit_test_setup_teardown(name, set_up_synchronizing, tear_down)
+    TEST(name), cmocka_unit_test_setup_teardown(name, set_up_synchronizing, tear_down)
     const struct CMUnitTest tests[] = {
         BOTH(wait_collects_submission_and_releases_event),
         BOTH(stale_handle_stays_stale_after_slot_reuse),

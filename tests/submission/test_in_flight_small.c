@@ -401,7 +401,6 @@ static void failed_work_is_not_timed(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(second_completion_is_stale),
         TEST(completion_during_start_keeps_slot_until_function_returns),

@@ -46,13 +46,6 @@ static dynsel_status take_turn(dynsel_policy *base, const dynsel_task *task,
 
 static const dynsel_policy_ops in_turn = {.name = "in turn", .try_select = take_turn};
 
-static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)args;
-    done->native = manual_event_new(&manual, where);
-    return DYNSEL_OK;
-}
-
 /* Slots that may not be free: owned ones, and those whose event or an older one of the queue has
  * not ended. */
 static unsigned most_slots_in_use(const model *m)
@@ -84,8 +77,8 @@ static void step_submit(model *m, test_random *random)
 {
     piece *p = &m->pieces[m->count];
     const bool owned = test_random_below(random, 2) == 0;
-    const dynsel_status status = dynsel_try_submit(&policy.policy, &DYNSEL_TASK(enqueue, NULL),
-                                                   owned ? &p->submission : NULL);
+    const dynsel_status status = dynsel_try_submit(
+        &policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), owned ? &p->submission : NULL);
     if (most_slots_in_use(m) < CONFIG_DYNSEL_MAX_IN_FLIGHT) {
         assert_status(DYNSEL_OK, status);
     }

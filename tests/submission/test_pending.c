@@ -495,29 +495,29 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         BOTH(pending_work_stays_accepted_until_started),
-        ONE(handle_of_pending_work_has_selected_resource),
+        TEST(handle_of_pending_work_has_selected_resource),
         BOTH(wait_starts_ready_work),
         BOTH(wait_waits_for_dependencies_first),
-        ONE(start_on_full_queue_is_retried),
-        ONE(pending_work_on_lost_resource_moves_elsewhere),
-        ONE(pending_work_without_resource_keeps_selection_and_fails),
-        ONE(failure_before_start_keeps_its_details),
-        ONE(detached_failure_before_start_reaches_group),
+        TEST(start_on_full_queue_is_retried),
+        TEST(pending_work_on_lost_resource_moves_elsewhere),
+        TEST(pending_work_without_resource_keeps_selection_and_fails),
+        TEST(failure_before_start_keeps_its_details),
+        TEST(detached_failure_before_start_reaches_group),
         BOTH(completion_hook_can_turn_success_into_failure),
         BOTH(pending_work_can_be_released),
         BOTH(reference_is_refused_after_completion),
         BOTH(reserved_reference_is_granted_beyond_waiter_limit),
-        ONE(selection_can_be_withdrawn),
-        ONE(submit_waits_for_policy_without_free_resource),
-        ONE(policy_refusal_status_is_returned),
+        TEST(selection_can_be_withdrawn),
+        TEST(submit_waits_for_policy_without_free_resource),
+        TEST(policy_refusal_status_is_returned),
         BOTH(submit_without_free_slot_starts_pending_work),
-        ONE(empty_pending_list_costs_no_progress_call),
+        TEST(empty_pending_list_costs_no_progress_call),
 #if CONFIG_DYNSEL_BACKEND_INLINE
-        ONE(task_function_starts_no_pending_work),
-        ONE(direct_completion_ends_pending_work_at_start),
-        ONE(event_without_backend_support_is_refused),
+        TEST(task_function_starts_no_pending_work),
+        TEST(direct_completion_ends_pending_work_at_start),
+        TEST(event_without_backend_support_is_refused),
 #endif
-        ONE(marked_completion_of_pending_work_is_sufficient),
+        TEST(marked_completion_of_pending_work_is_sufficient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

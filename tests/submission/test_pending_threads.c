@@ -46,14 +46,7 @@ static void expect(bool good)
     atomic_fetch_add(&mistakes, good ? 0 : 1);
 }
 
-static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)args;
-    done->native = manual_event_new(&manual, where);
-    return DYNSEL_OK;
-}
-
-static const dynsel_task task = {.function = enqueue};
+static const dynsel_task task = {.function = manual_enqueue};
 
 /* On its own queue it may start behind it, elsewhere when that is over. Under the lock. */
 static bool may_start(const item *one)

@@ -3,6 +3,7 @@
 #include <dynsel/dynsel.h>
 #include <dynsel/port.h>
 
+#include "support/do_nothing.h"
 #include "test.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -57,14 +58,6 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     return DYNSEL_OK;
 }
 
-static dynsel_status begin(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    return DYNSEL_OK;
-}
-
 static dynsel_fixed_resource_policy policy;
 static dynsel_submission submission;
 
@@ -82,7 +75,7 @@ static int set_up(void **state)
         return 1;
     }
     const dynsel_status status =
-        dynsel_submit(&policy.policy, &DYNSEL_TASK(begin, NULL), &submission);
+        dynsel_submit(&policy.policy, &DYNSEL_TASK(do_nothing, NULL), &submission);
     sleeps = 0;
     return status == DYNSEL_OK ? 0 : 1;
 }
@@ -125,10 +118,9 @@ static void completion_before_sleep_prevents_sleep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(wait_of_five_seconds_wakes_as_often_as_configured, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(bounded_wait_wakes_no_more_often, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(completion_before_sleep_prevents_sleep, set_up, tear_down),
+        TEST(wait_of_five_seconds_wakes_as_often_as_configured),
+        TEST(bounded_wait_wakes_no_more_often),
+        TEST(completion_before_sleep_prevents_sleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,7 +409,6 @@ static void task_function_may_submit_but_not_wait(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(task_runs_once_on_selected_resource),
         TEST(second_wait_for_submission_is_stale),

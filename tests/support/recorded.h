@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "data/buffers.h"
 #include "groups/handler.h"
+#include "support/do_nothing.h"
 #include "test.h"
 
 /* The handler of a group function that has just been entered. */
@@ -34,13 +35,7 @@ static inline dynsel_status close_with(dynsel_handler *handler, dynsel_status re
     return dynsel_group_close(handler, returned, failures_so_far());
 }
 
-static inline dynsel_status nothing_to_do(const dynsel_launch *launch)
-{
-    (void)launch;
-    return DYNSEL_OK;
-}
-
-static const dynsel_kernel some_kernel = {.name = "some", .function = nothing_to_do};
+static const dynsel_kernel some_kernel = {.name = "some", .function = launch_nothing};
 
 /* Launches something and closes: what is wrong with the rest? */
 static inline dynsel_status finish(dynsel_handler *handler)
