@@ -447,6 +447,37 @@ static void unusable_resource_error_names_reason(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
 }
 
+static void ignore_report(dynsel_policy *policy, const dynsel_selection *selection,
+                          dynsel_execution_info info, uint64_t value)
+{
+    (void)policy;
+    (void)selection;
+    (void)info;
+    (void)value;
+}
+
+static void backend_that_cannot_report_gives_no_default_resources(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops needy = {
+        .name = "needy",
+        .needs = DYNSEL_TASK_TIME,
+        .try_select = find_nothing,
+        .report = ignore_report,
+    };
+    dynsel_backend_ops silent_ops = *dynsel_inline_backend.ops;
+    silent_ops.reports = 0;
+    dynsel_backend silent = {&silent_ops};
+    dynsel_backend empty = {NULL};
+    dynsel_backend *const backends[] = {&silent, &empty};
+    for (unsigned i = 0; i < 2; i++) {
+        dynsel_policy policy = {0};
+        const dynsel_options options = {.backend = backends[i]};
+        assert_status(DYNSEL_E_NO_RESOURCE, dynsel_policy_init(&policy, &needy, &options));
+        assert_error_says("the default set is empty");
+    }
+}
+
 static void get_resources_without_count_is_refused(void **state)
 {
     (void)state;
@@ -466,6 +497,8 @@ static void resource_name_of_any_resource_is_text(void **state)
     assert_string_equal(dynsel_resource_name(NULL), "none");
     assert_string_equal(dynsel_resource_name(&(dynsel_resource){NULL, NULL}), "none");
     assert_string_equal(dynsel_resource_name(&(dynsel_resource){&backend, NULL}), "nameless");
+    backend.ops = NULL;
+    assert_string_equal(dynsel_resource_name(&(dynsel_resource){&backend, NULL}), "none");
 }
 
 int main(void)
@@ -489,6 +522,7 @@ int main(void)
         cmocka_unit_test(custom_policy_status_is_returned),
         cmocka_unit_test(unusable_resource_error_names_reason),
         cmocka_unit_test(get_resources_without_count_is_refused),
+        cmocka_unit_test(backend_that_cannot_report_gives_no_default_resources),
         cmocka_unit_test(resource_name_of_any_resource_is_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,8 @@
 #include <dynsel/dynsel.h>
 
 #include "fakes/manual_backend.h"
+#include "room.h"
+#include "submission/slot.h"
 #include "test.h"
 
 enum { SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, PEAK = 5 };
@@ -116,8 +118,83 @@ static void invariants_check_finds_corruption(void **state)
     policy.policy.impaired.value = 1;
     assert_false(dynsel_invariants_hold(&policy.policy));
     policy.policy.impaired.value = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        policy.policy.count = i == 0 ? 0 : CONFIG_DYNSEL_MAX_RESOURCES + 1;
+        assert_false(dynsel_invariants_hold(&policy.policy));
+    }
+    policy.policy.count = 1;
     assert_true(dynsel_invariants_hold(&policy.policy));
     assert_status(DYNSEL_OK, wait_group());
+}
+
+static void invariants_check_finds_wrong_slot_in_queue(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    dynsel_slot *const slot = dynsel_slot_at(policy.policy.queues[0].head.value);
+    const uint32_t word = slot->word.value;
+    const uint32_t generation = word & ~((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1);
+    const uint32_t wrong_words[] = {
+        word + DYNSEL_SLOT_REF,                                 /* a reference was left */
+        word | DYNSEL_SLOT_MARKING,                             /* a mark was left half */
+        generation | DYNSEL_SLOT_FINISHED | DYNSEL_SLOT_HANDLE, /* in the list unmarked */
+        generation | DYNSEL_SLOT_CLAIMED,                       /* it was never started */
+        word ^ (DYNSEL_SLOT_RUNNING ^ DYNSEL_SLOT_FREE),        /* free, but in the list */
+    };
+    for (size_t i = 0; i < sizeof wrong_words / sizeof wrong_words[0]; i++) {
+        slot->word.value = wrong_words[i];
+        assert_false(dynsel_invariants_hold(&policy.policy));
+    }
+    slot->word.value = word;
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    assert_status(DYNSEL_OK, wait_group());
+}
+
+static void swap_queues(dynsel_queue *one, dynsel_queue *other)
+{
+    const dynsel_queue first = *one;
+    *one = *other;
+    *other = first;
+}
+
+/* As long as its own, so that only the look at each piece of work can find it. */
+static void invariants_check_finds_queue_of_other_policy(void **state)
+{
+    (void)state;
+    dynsel_fixed_resource_policy other = {0};
+    const dynsel_resource resource = manual_resource(&manual, 1);
+    const dynsel_options options = {.resources = &resource, .count = 1};
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&other, &options, 0));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &task, NULL));
+    assert_true(dynsel_invariants_hold(&other.policy));
+    assert_status(DYNSEL_OK, dynsel_submit(&other.policy, &task, NULL));
+    swap_queues(&policy.policy.queues[0], &other.policy.queues[0]);
+    assert_false(dynsel_invariants_hold(&policy.policy));
+    swap_queues(&policy.policy.queues[0], &other.policy.queues[0]);
+    assert_true(dynsel_invariants_hold(&policy.policy));
+    assert_status(DYNSEL_OK, wait_group());
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&other.policy)));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&other.policy));
+}
+
+static void invariants_check_finds_queue_of_other_resource(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    dynsel_fixed_resource_policy two = {0};
+    const dynsel_resource resources[] = {manual_resource(&manual, 1), manual_resource(&manual, 2)};
+    const dynsel_options options = {.resources = resources, .count = 2};
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&two, &options, 0));
+    for (uint32_t i = 0; i < 2; i++) {
+        dynsel_selection selection = {.policy = &two.policy, .index = i};
+        assert_status(DYNSEL_OK, dynsel_submit_selection(&selection, &task, NULL));
+    }
+    assert_true(dynsel_invariants_hold(&two.policy));
+    swap_queues(&two.policy.queues[0], &two.policy.queues[1]);
+    assert_false(dynsel_invariants_hold(&two.policy));
+    swap_queues(&two.policy.queues[0], &two.policy.queues[1]);
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&two.policy)));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&two.policy));
 }
 
 static void submission_tells_its_resource_and_reason(void **state)
@@ -209,6 +286,9 @@ int main(void)
         TEST(peak_between_queries_is_kept),
         TEST(statistics_query_raises_peak),
         TEST(invariants_check_finds_unlisted_slot),
+        TEST(invariants_check_finds_wrong_slot_in_queue),
+        TEST(invariants_check_finds_queue_of_other_policy),
+        TEST(invariants_check_finds_queue_of_other_resource),
         TEST(invariants_check_finds_claimed_slot),
         TEST(statistics_count_submitted_completed_and_failed),
         TEST(wrong_arguments_are_refused),

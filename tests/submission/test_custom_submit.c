@@ -108,6 +108,45 @@ static void custom_submit_alone_serves_submit_and_wait(void **state)
     stop(2, 2);
 }
 
+/* As the blocking submit may wait, and these calls must not. */
+static void custom_submit_leaves_bounded_submits_to_select(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {
+        .name = "both", .try_select = choose_first, .submit = own_submit};
+    start(&ops);
+    assert_status(DYNSEL_OK, dynsel_try_submit(&policy, &task, NULL));
+    assert_status(DYNSEL_OK, dynsel_submit_for(&policy, &task, NULL, 1));
+    assert_int_equal(own_calls, 0);
+    assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, NULL));
+    stop(3, 1);
+}
+
+static dynsel_status choose_when_free(dynsel_policy *of, const dynsel_task *what,
+                                      dynsel_selection *selection)
+{
+    if (busy_rounds > 0) {
+        busy_rounds--;
+        return DYNSEL_E_AGAIN;
+    }
+    return choose_first(of, what, selection);
+}
+
+static void submit_waits_for_policy_without_free_resource(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "busy", .try_select = choose_when_free};
+    start(&ops);
+    busy_rounds = 3;
+    assert_status(DYNSEL_E_AGAIN, dynsel_try_submit(&policy, &task, NULL));
+    assert_status(DYNSEL_OK, dynsel_submit(&policy, &task, NULL));
+    assert_int_equal(busy_rounds, 0);
+    busy_rounds = 1000000;
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_submit_for(&policy, &task, NULL, 1000));
+    busy_rounds = 0;
+    stop(1, 0);
+}
+
 static void custom_try_submit_alone_is_retried_by_submit(void **state)
 {
     (void)state;
@@ -218,6 +257,8 @@ int main(void)
         cmocka_unit_test(custom_submit_returning_ok_without_work_is_invalid),
         cmocka_unit_test(work_of_failed_custom_submit_is_detached),
         cmocka_unit_test(custom_submit_alone_serves_submit_and_wait),
+        cmocka_unit_test(custom_submit_leaves_bounded_submits_to_select),
+        cmocka_unit_test(submit_waits_for_policy_without_free_resource),
         cmocka_unit_test(custom_try_submit_alone_is_retried_by_submit),
         cmocka_unit_test(custom_submit_and_wait_alone_leaves_submit_unsupported),
         cmocka_unit_test(policy_without_submit_entry_is_refused),

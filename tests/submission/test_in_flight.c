@@ -523,6 +523,13 @@ static dynsel_status leave_an_event(const dynsel_resource *where, void *args, dy
     done->native = args;
     return DYNSEL_OK;
 }
+
+static dynsel_status leave_an_event_and_fail(const dynsel_resource *where, void *args,
+                                             dynsel_event *done)
+{
+    (void)leave_an_event(where, args, done);
+    return DYNSEL_E_TASK;
+}
 #endif
 
 /* The last resource's work does not outlive its submit, the first's does. */
@@ -540,6 +547,10 @@ static void inline_work_in_mixed_policy_waits_for_no_event(void **state)
     assert_status(DYNSEL_OK, dynsel_submit_and_wait(&mixed.policy, &DYNSEL_TASK(enqueue, NULL)));
     assert_status(DYNSEL_E_INVALID,
                   dynsel_submit_and_wait(&mixed.policy, &DYNSEL_TASK(leave_an_event, &something)));
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&mixed.policy, &DYNSEL_TASK(enqueue, NULL)));
+    assert_status(
+        DYNSEL_E_TASK,
+        dynsel_submit_and_wait(&mixed.policy, &DYNSEL_TASK(leave_an_event_and_fail, &something)));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&mixed.policy));
 #endif
 }

@@ -132,6 +132,56 @@ static void second_wait_for_failed_submission_is_stale(void **state)
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
 }
 
+static void wait_and_unwrap_returns_value_of_direct_work(void **state)
+{
+    (void)state;
+    call c = {.value = 17};
+    dynsel_submission submission;
+    dynsel_event done = {.native = &c};
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    assert_status(DYNSEL_OK, dynsel_wait_and_unwrap(&submission, &done));
+    assert_int_equal(done.value, 17);
+    assert_null(done.native);
+    assert_status(DYNSEL_E_STALE, dynsel_wait_and_unwrap(&submission, &done));
+    c.returns = DYNSEL_E_TASK;
+    c.value = 18;
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    assert_status(DYNSEL_E_TASK, dynsel_wait_and_unwrap(&submission, &done));
+    assert_int_equal(done.value, 18);
+}
+
+/* Where every piece of work has a slot, the policy does not end before that. */
+static void failure_released_after_policy_end_is_dropped(void **state)
+{
+    (void)state;
+    NEEDS(!CONFIG_DYNSEL_IN_FLIGHT_SMALL);
+    dynsel_submission submission;
+    const dynsel_options options = {.resources = hosts, .count = COUNT};
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(fail_with_details, NULL),
+                                           &submission));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    const dynsel_fixed_resource_policy ended = policy;
+    assert_status(DYNSEL_OK, dynsel_submission_release(&submission));
+    assert_memory_equal(&ended, &policy, sizeof ended);
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, LAST));
+}
+
+static void resource_of_submission_is_null_after_reinit_with_fewer(void **state)
+{
+    (void)state;
+    NEEDS(COUNT >= 2 && !CONFIG_DYNSEL_IN_FLIGHT_SMALL);
+    call c = {0};
+    dynsel_submission submission;
+    const dynsel_options options = {.resources = hosts, .count = 1};
+    assert_status(DYNSEL_OK, dynsel_submit(&policy.policy, &DYNSEL_TASK(note, &c), &submission));
+    assert_non_null(dynsel_submission_resource(&submission));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_null(dynsel_submission_resource(&submission));
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
+    assert_null(dynsel_submission_resource(&submission));
+}
+
 /* Nothing is kept in flight, so no table can be full. */
 static void direct_work_needs_no_slot(void **state)
 {
@@ -414,6 +464,9 @@ int main(void)
         TEST(second_wait_for_submission_is_stale),
         TEST(poll_of_direct_work_collects_nothing),
         TEST(second_wait_for_failed_submission_is_stale),
+        TEST(wait_and_unwrap_returns_value_of_direct_work),
+        TEST(failure_released_after_policy_end_is_dropped),
+        TEST(resource_of_submission_is_null_after_reinit_with_fewer),
         TEST(direct_work_needs_no_slot),
         TEST(success_is_not_reported_as_group_failure),
         TEST(wait_returns_task_function_status),
