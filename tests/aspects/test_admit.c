@@ -256,6 +256,41 @@ static void default_devices_without_promised_aspects_are_excluded(void **state)
     }
 }
 
+/* Nothing stands behind the last one that could move up. */
+static void refused_devices_of_full_table_are_excluded(void **state)
+{
+    enum { ALL = CONFIG_DYNSEL_MAX_RESOURCES };
+    static described_device devices[ALL];
+    (void)state;
+    NEEDS_ROOM();
+    for (unsigned last = 0; last < 2; last++) {
+        for (unsigned i = 0; i < ALL; i++) {
+            devices[i] = i == 0 || (last != 0 && i == ALL - 1) ? liar : good;
+        }
+        described_offer(devices, ALL);
+        assert_status(DYNSEL_OK, init_default());
+        size_t count = 0;
+        const dynsel_resource *resources = dynsel_get_resources(&policy, &count);
+        assert_int_equal(count, ALL - 1 - last);
+        for (unsigned i = 0; i < count; i++) {
+            assert_ptr_equal(resources[i].handle, &devices[i + 1]);
+        }
+        assert_int_equal(dynsel_refused_count(&policy), 1 + last);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
+    }
+}
+
+static void prove_returns_failure_of_description(void **state)
+{
+    (void)state;
+    NEEDS_ROOM();
+    const dynsel_resource resource = described(&good);
+    assert_status(DYNSEL_OK, dynsel_resource_prove(&resource));
+    good.describes = DYNSEL_E_DEVICE;
+    assert_status(DYNSEL_E_DEVICE, dynsel_resource_prove(&resource));
+    assert_status(DYNSEL_E_INVALID, dynsel_resource_prove(NULL));
+}
+
 static void last_error_names_excluded_device(void **state)
 {
     (void)state;
@@ -470,6 +505,8 @@ int main(void)
         TEST(error_names_target_of_device),
         TEST(device_without_matching_target_is_refused),
         TEST(default_devices_without_promised_aspects_are_excluded),
+        TEST(refused_devices_of_full_table_are_excluded),
+        TEST(prove_returns_failure_of_description),
         TEST(last_error_names_excluded_device),
         TEST(default_set_without_admitted_device_is_refused),
         TEST(refused_count_of_unusable_policy_is_zero),

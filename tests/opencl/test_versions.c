@@ -139,6 +139,23 @@ static void only_old_devices_give_no_resource_error(void **state)
     assert_nothing_was_asked();
 }
 
+static void host_is_default_where_all_devices_are_old(void **state)
+{
+    static const fake_platform old[] = {{.name = "P", .count = 2, .devices = generations}};
+    dynsel_round_robin_policy policy = {0};
+    size_t count = 0;
+    (void)state;
+    show(old, 1);
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&policy, NULL, 0));
+    const dynsel_resource *const resources = dynsel_get_resources(&policy.policy, &count);
+    assert_int_equal(count, 1);
+    assert_ptr_equal(resources[0].backend, &dynsel_inline_backend);
+#if CONFIG_DYNSEL_ASPECTS
+    assert_int_equal(dynsel_refused_count(&policy.policy), 2);
+#endif
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+}
+
 /* What a driver says of its version, and whether it is enough. */
 static void version_texts_are_parsed(void **state)
 {
@@ -278,6 +295,7 @@ int main(void)
         TEST(given_old_device_is_unsupported),
         TEST(adopted_queue_on_old_device_is_refused),
         TEST(only_old_devices_give_no_resource_error),
+        TEST(host_is_default_where_all_devices_are_old),
         TEST(version_texts_are_parsed),
         TEST(invalid_version_text_is_quoted),
         TEST(old_platform_makes_its_devices_old),
