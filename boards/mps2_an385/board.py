@@ -39,15 +39,17 @@ def tiny_limits(config):
     slots = 104 * (config["DYNSEL_MAX_IN_FLIGHT"] or 0)
     learns = config["DYNSEL_POLICY_AUTO_TUNE"] and not config["DYNSEL_AUTO_TUNE_SMALL"]
     if config["DYNSEL_IN_FLIGHT_SMALL"] and (learns or config["DYNSEL_MAX_FAILURES"] != 0):
-        return {"flash": 10740, "fixed_resource": 1860, "dynamic_load": 2608, "auto_tune": 6912, "stack": 368,
-                "data": 4, "bss": 76 + slots}
+        long = 410 if learns and not config["DYNSEL_AUTO_TUNE_SHORT_TIMES"] else 0
+        # of the archive 190 for polling, cancelling and bounded waits
+        return {"flash": 9950 + long, "fixed_resource": 1860, "dynamic_load": 2608, "auto_tune": 5944 + long,
+                "own_backend": 6570 + long, "stack": 360 if long else 340, "data": 4, "bss": 76 + slots}
     if learns or config["DYNSEL_MAX_FAILURES"] != 0:
         return None
     if config["DYNSEL_IN_FLIGHT_SMALL"]:
         # The archive: 6,040 before it told selections of an ended policy from those of the next, handed
         # out what task functions left, refused all other calls of interrupts (together 400), finished
         # profiles and gave up kinds of task (70).
-        return {"flash": 6560, "fixed_resource": 1536, "stack": 224, "data": 4, "bss": 56 + slots}
+        return {"flash": 6560, "fixed_resource": 1536, "own_backend": 3500, "stack": 224, "data": 4, "bss": 56 + slots}
     if config["DYNSEL_IN_FLIGHT"]:
         # 10,352 and 5,237 before it told selections apart (96, 50), handed out what task functions left
         # (376, 332), refused other calls of interrupts (376, 100), finished profiles and gave up kinds (64),
@@ -59,10 +61,25 @@ def tiny_limits(config):
         "flash": 3891, "fixed_resource": 1024, "stack": 192, "data": 4, "bss": 48}
 
 
+# option: (number, bytes). A higher number of the menu needs longer instructions, and one that is no power of two
+# more of them, because of remainders: so many bytes of flash at most, measured with 1 to 1,000 of each.
+HIGHER = {"DYNSEL_MAX_RESOURCES": (16, 64), "DYNSEL_MAX_IN_FLIGHT": (16, 40),
+          "DYNSEL_MAX_TUNED_TASKS": (32, 16), "DYNSEL_MAX_KEY_WORDS": (2, 20)}
+
+
+def with_numbers(config, tiny):
+    """The same with the numbers of this configuration; the limits above are for those in HIGHER."""
+    more = 0
+    for option, (number, size) in HIGHER.items():
+        chosen = config[option] or 0
+        more += size if chosen > number or chosen & (chosen - 1) else 0
+    return {name: limit if name in ("stack", "data", "bss") else limit + more for name, limit in tiny.items()}
+
+
 def limits(config):
     """Bytes of the archive."""
     tiny = tiny_limits(config)
     if tiny:
-        return tiny
+        return with_numbers(config, tiny)
     # with command groups 1,528, of which 24 are for evicting what work that fails may leave valid, and for watchers
     return {"stack": 896 + (632 if config["DYNSEL_COMMAND_GROUPS"] else 0)} if config["DYNSEL_OPTIMIZE_SIZE"] else {}

@@ -55,17 +55,24 @@ typedef struct dynsel_tuned_task {
 
 #else
 
+#if CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES
+typedef uint32_t dynsel_tuned_time; /* in steps of 16 ns */
+#else
+typedef uint64_t dynsel_tuned_time; /* in ns */
+#endif
+
 /** What is known of one kind of task on one resource; only the library looks inside. */
 typedef struct dynsel_tuned_resource {
-    uint64_t times[3]; /* the newest, in turn; with 0 percent exploration their sum is the first */
-    uint32_t runs;     /* this round; with 0 percent exploration how many were counted */
-    uint16_t unfinished;  /* runs that were counted when they began, and are out */
-    uint8_t turns;        /* choices of this round while its time was not known */
-    uint8_t samples;      /* up to 3 how many times are known, then 3 to 5 in turn */
+    /* the newest, in turn; with 0 percent exploration their sum is the first */
+    dynsel_tuned_time times[3];
+    uint32_t runs;             /* this round; with 0 percent exploration how many were counted */
+    uint16_t unfinished;       /* runs that were counted when they began, and are out */
+    uint8_t turns;             /* choices of this round while its time was not known */
+    uint8_t samples;           /* up to 3 how many times are known, then 3 to 5 in turn */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    uint16_t timed[3];    /* the numbers of the runs that `times` are of, with a mark */
-    uint16_t brought_run; /* the number of the last run whose results were brought back */
-    uint64_t brought_ns;  /* what that took; assumed of runs with the mark */
+    uint16_t timed[3];         /* the numbers of the runs that `times` are of, with a mark */
+    uint16_t brought_run;      /* the number of the last run whose results were brought back */
+    dynsel_tuned_time brought; /* what that took; assumed of runs with the mark */
 #endif
 } dynsel_tuned_resource;
 
@@ -79,18 +86,18 @@ typedef struct dynsel_tuned_task {
 #if CONFIG_DYNSEL_ASPECTS
     dynsel_word aspects[2];
 #endif
-    dynsel_word started[2]; /* when this round began */
-    dynsel_word keeper;     /* the thread whose runs are timed once settled; 0: none yet */
-    dynsel_busy_word apart; /* what a settled choice reads from what reports change */
+    dynsel_word started[2];      /* when this round began */
+    dynsel_word keeper;          /* the thread whose runs are timed once settled; 0: none yet */
+    dynsel_busy_word apart;      /* what a settled choice reads from what reports change */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    dynsel_word timed;      /* runs that were to be timed, counted round */
+    dynsel_word timed;           /* runs that were to be timed, counted round */
 #endif
-    dynsel_word lock;       /* of all that follows */
-    dynsel_word used;       /* when it was seen to be used last, by the policy's clock */
-    uint32_t born;          /* the round in which it became this kind's */
-    uint32_t runs;          /* on all resources in this round */
-    uint64_t bar;           /* when the best takes longer than this, another may be better */
-    uint64_t best_time;     /* of the best when it was settled */
+    dynsel_word lock;            /* of all that follows */
+    dynsel_word used;            /* when it was seen to be used last, by the policy's clock */
+    uint32_t born;               /* the round in which it became this kind's */
+    uint32_t runs;               /* on all resources in this round */
+    dynsel_tuned_time bar;       /* when the best takes longer than this, another may be better */
+    dynsel_tuned_time best_time; /* of the best when it was settled */
     uint8_t best;
     uint8_t explored; /* the last that got another try */
     uint8_t wait;     /* timed runs until the next try */
@@ -140,7 +147,8 @@ typedef struct dynsel_auto_tune_policy {
  * becomes the best when it is at least 3 percent faster. A resource whose first runs fail gets two
  * more turns in a round, then it is excluded from the round. Times over 2^46 ns (19 hours) count as
  * that. With CONFIG_DYNSEL_AUTO_TUNE_SMALL times are distinguished in steps of 256 ns, and those
- * over 2^36 ns (a minute) count as that.
+ * over 2^36 ns (a minute) count as that; with CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES in steps of 16
+ * ns, and those over 2^35 ns (34 seconds) count as that.
  *
  * The table has CONFIG_DYNSEL_MAX_TUNED_TASKS kinds; a kind is searched for in at most 32 entries,
  * in all with CONFIG_DYNSEL_AUTO_TUNE_SMALL. Where all are taken, one in 16 runs without an entry

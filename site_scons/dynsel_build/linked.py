@@ -2,7 +2,8 @@
 """Flash and RAM of the library in a program that uses one policy: linked with --gc-sections, without libc.
 
 The program refers to the policy's init function, dynsel_submit() and dynsel_wait(); the linker keeps what
-they need. It is a relocatable link, so that it needs no start-up code, linker script or other library.
+they need. One more program, OWN_BACKEND, uses the two policies that learn from reports, and a backend of its
+own. It is a relocatable link, so that it needs no start-up code, linker script or other library.
 """
 
 import re
@@ -13,13 +14,15 @@ from . import elf
 from .interface import HEADERS
 
 PROGRAM = """\
-#include <dynsel/{policy}.h>
-#include <dynsel/submission.h>
+{includes}
 typedef void (*function)(void);
 extern const function used_by_program[];
 __attribute__((section(".used_by_program"))) const function used_by_program[] = {{
-    (function)dynsel_{policy}_init, (function)dynsel_submit, (function)dynsel_wait}};
+    {functions}}};
 """
+
+OWN_BACKEND = "own_backend"
+LEARNING = ("auto_tune", "dynamic_load")
 
 
 def policies(config):
@@ -33,12 +36,19 @@ def measure(config, command, archive, folder):
     """policy -> {'flash', 'ram'} in bytes of the library, in a program that uses only this policy."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return {policy: _kept(policy, command, archive, folder) for policy in policies(config)}
+    found = {policy: _kept([policy], command, archive, folder) for policy in policies(config)}
+    if set(LEARNING) <= found.keys() and config.is_set("DYNSEL_CUSTOM_BACKENDS"):
+        found[OWN_BACKEND] = _kept(LEARNING, command, archive, folder, ("complete", "work_call"))
+    return found
 
 
-def _kept(policy, command, archive, folder):
+def _kept(used, command, archive, folder, more=()):
+    names = (*(f"{policy}_init" for policy in used), "submit", "wait", *more)
+    headers = (*used, "submission", *(("backend",) if more else ()))
     source, script, target = (folder / f"linked.{suffix}" for suffix in ("c", "ld", "o"))
-    source.write_text(PROGRAM.format(policy=policy), encoding="utf-8")
+    source.write_text(PROGRAM.format(
+        includes="\n".join(f"#include <dynsel/{header}.h>" for header in headers),
+        functions=", ".join(f"(function)dynsel_{name}" for name in names)), encoding="utf-8")
     script.write_text("SECTIONS { }\n", encoding="utf-8")  # replaces a script in the board's flags
     flags = ["-w", "-fno-lto", "-nostdlib", "-nostartfiles", "-r", "-Wl,--gc-sections",
              "-Wl,-u,used_by_program", "-Wl,-e,used_by_program", "-T", str(script)]

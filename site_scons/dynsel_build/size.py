@@ -180,6 +180,8 @@ def linked_table(variant_name, kept, limits):
              f"{'policy':20}{'flash':>7}{'ram':>7}{'limit':>7}"]
     lines += [f"{name:20}{sizes['flash']:7}{sizes['ram']:7}{limits.get(name, '-'):>7}"
               for name, sizes in kept.items()]
+    if linked.OWN_BACKEND in kept:
+        lines += [f"{linked.OWN_BACKEND}: with {' and '.join(linked.LEARNING)}, and a backend of the program's own"]
     return "\n".join(lines) + "\n"
 
 
@@ -294,8 +296,9 @@ def figures(folder):
 
 
 def _unknown_limits(limits, config):
-    known = [*COLUMNS, "flash", "stack", *(name.removeprefix("DYNSEL_POLICY_").lower() for name in config.symbols()
-                                           if name.startswith("DYNSEL_POLICY_"))]
+    policies = (name.removeprefix("DYNSEL_POLICY_").lower() for name in config.symbols()
+                if name.startswith("DYNSEL_POLICY_"))
+    known = [*COLUMNS, "flash", "stack", linked.OWN_BACKEND, *policies]
     return [f"no limit is named {name!r}{did_you_mean(name, known)} (there are: {', '.join(known)})"
             for name in limits if name not in known]
 

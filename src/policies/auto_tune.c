@@ -71,29 +71,29 @@ static void give_back_turn(dynsel_tuned_task *entry, const dynsel_selection *sel
 
 /* A first run may have compiled, so it is no sample, but it bounds what the work itself needs. */
 static void learn_warm_up(dynsel_tuned_resource *times, const dynsel_selection *selection,
-                          uint64_t time_ns)
+                          dynsel_tuned_time time)
 {
     for (uint32_t i = times->samples; times->samples < 2 && i < DYNSEL_TUNED_WINDOW; i++) {
-        dynsel_tuned_note(times, i, selection, time_ns);
+        dynsel_tuned_note(times, i, selection, time);
     }
 }
 
 static void learn_in_window(dynsel_tuned_resource *times, const dynsel_selection *selection,
-                            uint64_t time_ns)
+                            dynsel_tuned_time time)
 {
-    dynsel_tuned_note(times, times->samples % DYNSEL_TUNED_WINDOW, selection, time_ns);
+    dynsel_tuned_note(times, times->samples % DYNSEL_TUNED_WINDOW, selection, time);
     times->samples = (uint8_t)(times->samples < 2 * DYNSEL_TUNED_WINDOW - 1 ? times->samples + 1
                                                                             : DYNSEL_TUNED_WINDOW);
     times->turns = 2;
 }
 
-static void learn_mean(dynsel_tuned_resource *times, uint64_t time_ns)
+static void learn_mean(dynsel_tuned_resource *times, dynsel_tuned_time time)
 {
     if (times->runs == DYNSEL_TUNED_MOST_RUNS) {
         times->runs /= 2;
         times->times[0] /= 2;
     }
-    times->times[0] += time_ns;
+    times->times[0] += time;
     times->runs++;
     times->samples = 1;
 }
@@ -103,22 +103,22 @@ static void learn(dynsel_tuned_task *entry, const dynsel_selection *selection, u
 {
     dynsel_tuned_resource *times = &entry->resources[selection->index];
     const bool is_tick = (selection->notes[0] & DYNSEL_NOTE_TICK) != 0;
-    time_ns = dynsel_lower(time_ns, DYNSEL_TUNED_LONGEST_NS);
+    const dynsel_tuned_time time = dynsel_tuned_time_of(time_ns);
     if ((selection->notes[0] & DYNSEL_NOTE_WARM_UP) != 0) {
         if (DYNSEL_TUNED_EXPLORES) {
-            learn_warm_up(times, selection, time_ns);
+            learn_warm_up(times, selection, time);
         }
     } else if (!DYNSEL_TUNED_EXPLORES) {
-        learn_mean(times, time_ns);
+        learn_mean(times, time);
     } else {
-        learn_in_window(times, selection, time_ns);
+        learn_in_window(times, selection, time);
         if (is_tick) {
             dynsel_tuned_count_runs(entry, selection->index,
                                     selection->notes[1] >> DYNSEL_NOTE_RUNS_SHIFT);
             entry->wait = (uint8_t)(entry->wait != 0 ? entry->wait - 1 : 0);
         }
     }
-    dynsel_tuned_look_again(entry, selection->index, time_ns);
+    dynsel_tuned_look_again(entry, selection->index, time);
 }
 
 static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
@@ -205,7 +205,8 @@ static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tune
                                     const dynsel_task *task, dynsel_selection *selection)
 {
     dynsel_tuned_lock(entry);
-    if (!dynsel_tuned_is_of_kind(entry, task, dynsel_tuned_key_of(task))) {
+    if (CONFIG_DYNSEL_CONTEXT_THREADS &&
+        !dynsel_tuned_is_of_kind(entry, task, dynsel_tuned_key_of(task))) {
         dynsel_tuned_unlock(entry); /* the entry was just given to another kind */
         return select_untracked(policy, task, DYNSEL_REASON_LEAST_LOADED, selection);
     }
@@ -320,7 +321,7 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
         (task->key_words == NULL || task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS)) {
         return refuse_key(policy, task);
     }
-    if (!DYNSEL_LIKELY(is_simple(policy, task))) {
+    if (CONFIG_DYNSEL_OPTIMIZE_SIZE || !DYNSEL_LIKELY(is_simple(policy, task))) {
         return select_anyhow(policy, task, selection);
     }
     const dynsel_tuned_key key = dynsel_tuned_key_of_simple(task);

@@ -34,13 +34,13 @@ static bool is_candidate(const sight *s, uint32_t index)
     return dynsel_is_candidate(&s->policy->policy, index, s->task);
 }
 
-static uint64_t estimate(const sight *s, uint32_t index)
+static dynsel_tuned_time estimate(const sight *s, uint32_t index)
 {
     return dynsel_tuned_estimate(&s->entry->resources[index]);
 }
 
 /* Whether `time` is less by the margin; before the first result, less at all. */
-static bool is_less(const sight *s, uint64_t time, uint64_t than)
+static bool is_less(const sight *s, dynsel_tuned_time time, dynsel_tuned_time than)
 {
     if (DYNSEL_TUNED_EXPLORES && s->entry->tuned) {
         time += time >> MARGIN_SHIFT;
@@ -58,7 +58,7 @@ static bool needs_turn(const dynsel_tuned_resource *times)
 
 /* The turn goes to the resource with the fewest turns, from the lowest index on: two rounds, unless
  * resources come and go. */
-static void look_at(sight *s, uint32_t index, uint64_t *least)
+static void look_at(sight *s, uint32_t index, dynsel_tuned_time *least)
 {
     const dynsel_tuned_resource *times = &s->entry->resources[index];
     s->candidates++;
@@ -68,14 +68,14 @@ static void look_at(sight *s, uint32_t index, uint64_t *least)
         s->turn = index;
     }
     s->is_waiting |= times->samples == 0 && times->unfinished != 0;
-    const uint64_t time = estimate(s, index);
+    const dynsel_tuned_time time = estimate(s, index);
     if (time < *least) {
         *least = time;
         s->best = index;
     }
 }
 
-static uint64_t incumbent_time(const sight *s, uint32_t index)
+static dynsel_tuned_time incumbent_time(const sight *s, uint32_t index)
 {
     return dynsel_tuned_incumbent_time(&s->entry->resources[index]);
 }
@@ -89,11 +89,12 @@ static void forgive_runs(dynsel_tuned_task *entry, uint32_t index)
     }
 }
 
-static uint64_t lowest_of_others(const sight *s, uint32_t than)
+/* The lowest estimate of the resources other than `index`: of candidates, or of all. */
+static dynsel_tuned_time lowest_of_others(const sight *s, uint32_t index, bool only_candidates)
 {
-    uint64_t low = UINT64_MAX;
+    dynsel_tuned_time low = DYNSEL_TUNED_UNKNOWN;
     for (uint32_t i = 0; i < s->policy->policy.count; i++) {
-        if (i != than && is_candidate(s, i)) {
+        if (i != index && (!only_candidates || is_candidate(s, i))) {
             low = dynsel_lower(low, estimate(s, i));
         }
     }
@@ -108,29 +109,29 @@ static void reset_incumbent(sight *s)
     if (!DYNSEL_TUNED_EXPLORES || !entry->tuned || entry->resources[entry->best].samples == 0) {
         return;
     }
-    const uint64_t now = incumbent_time(s, entry->best);
+    const dynsel_tuned_time now = incumbent_time(s, entry->best);
     if (now <= entry->best_time + entry->best_time / 2) {
         return;
     }
     entry->best_time = now;
-    if (lowest_of_others(s, entry->best) < now) {
+    if (lowest_of_others(s, entry->best, true) < now) {
         dynsel_tuned_reset(&entry->resources[entry->best]);
-        entry->best_time = DYNSEL_TUNED_LONGEST_NS;
+        entry->best_time = DYNSEL_TUNED_LONGEST;
     }
     entry->wait = 1;
     entry->pause = DYNSEL_TUNED_FIRST_PAUSE;
 }
 
 /* The incumbent stays unless the fastest is better by the margin. */
-static void keep_incumbent(sight *s, uint64_t least)
+static void keep_incumbent(sight *s, dynsel_tuned_time least)
 {
     const uint32_t before = s->entry->best;
     if (s->best == DYNSEL_TUNED_NO_RESOURCE || s->best == before) {
         return;
     }
     if (before != DYNSEL_TUNED_NO_RESOURCE && is_candidate(s, before)) {
-        const uint64_t held = incumbent_time(s, before);
-        if (held != UINT64_MAX && !is_less(s, least, held)) {
+        const dynsel_tuned_time held = incumbent_time(s, before);
+        if (held != DYNSEL_TUNED_UNKNOWN && !is_less(s, least, held)) {
             s->best = before;
             return;
         }
@@ -139,67 +140,72 @@ static void keep_incumbent(sight *s, uint64_t least)
     s->entry->best = (uint8_t)s->best;
 }
 
-static sight look(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                  const dynsel_task *task)
+static void look(sight *s)
 {
-    sight s = {.policy = policy,
-               .entry = entry,
-               .task = task,
-               .turn = DYNSEL_TUNED_NO_RESOURCE,
-               .best = DYNSEL_TUNED_NO_RESOURCE};
-    uint64_t least = UINT64_MAX;
-    reset_incumbent(&s);
-    for (uint32_t i = 0; i < policy->policy.count; i++) {
-        if (is_candidate(&s, i)) {
-            look_at(&s, i, &least);
+    dynsel_tuned_time least = DYNSEL_TUNED_UNKNOWN;
+    s->candidates = 0;
+    s->turn = DYNSEL_TUNED_NO_RESOURCE;
+    s->best = DYNSEL_TUNED_NO_RESOURCE;
+    s->is_waiting = false;
+    reset_incumbent(s);
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        if (is_candidate(s, i)) {
+            look_at(s, i, &least);
         }
     }
-    keep_incumbent(&s, least);
-    return s;
+    keep_incumbent(s, least);
 }
 
-/* The time of so many runs; UINT64_MAX: it overflows. */
-static uint64_t times_runs(uint64_t time_ns, uint32_t runs)
+/* The time of `runs` runs; UINT64_MAX: it overflows. Short times never do: a kind of task has at
+ * most 2^31 runs, so the sum for all resources has at most 62 bits. */
+static uint64_t times_runs(dynsel_tuned_time time, uint32_t runs)
 {
-    const uint64_t upper = (time_ns >> 32) * runs;
-    const uint64_t lower = (time_ns & UINT32_MAX) * runs;
+    if (CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES) {
+        return (uint64_t)time * runs;
+    }
+    const uint64_t upper = ((uint64_t)time >> 32) * runs;
+    const uint64_t lower = (time & UINT32_MAX) * (uint64_t)runs;
     const uint64_t middle = upper + (lower >> 32);
     return middle <= UINT32_MAX ? middle << 32 | (lower & UINT32_MAX) : UINT64_MAX;
 }
 
 static uint64_t sum_of(uint64_t a, uint64_t b)
 {
-    return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+    return CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES || a <= UINT64_MAX - b ? a + b : UINT64_MAX;
 }
 
 /* The time spent so far on exploration, and the allowed time. */
-static uint64_t spent(const sight *s, uint64_t best_time)
+static uint64_t spent(const sight *s, dynsel_tuned_time best_time)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->policy->policy.count; i++) {
         const dynsel_tuned_resource *times = &s->entry->resources[i];
-        const uint64_t price = dynsel_tuned_price(times);
-        if (price != UINT64_MAX && price > best_time) {
+        const dynsel_tuned_time price = dynsel_tuned_price(times);
+        if (price != DYNSEL_TUNED_UNKNOWN && price > best_time) {
             sum = sum_of(sum, times_runs(price - best_time, times->runs));
         }
     }
     return sum;
 }
 
-static uint64_t allowance(const sight *s, uint64_t best_time)
+static uint64_t allowance(const sight *s, dynsel_tuned_time best_time)
 {
     return (times_runs(best_time, s->entry->runs) >> SHARE_SHIFT) * DYNSEL_TUNED_SHARE;
 }
 
-static bool is_affordable(const sight *s, const dynsel_tuned_resource *times, uint64_t best_time)
+static bool is_affordable(const sight *s, const dynsel_tuned_resource *times,
+                          dynsel_tuned_time best_time)
 {
-    const uint64_t price = dynsel_tuned_price(times);
-    const uint64_t extra = price > best_time ? price - best_time : 0;
-    const uint32_t shift = times->samples < ROBUST_SAMPLES ? 0 : CONFIRMED_SHARE;
-    return sum_of(spent(s, best_time), extra) <= allowance(s, best_time) >> shift;
+    const dynsel_tuned_time price = dynsel_tuned_price(times);
+    const dynsel_tuned_time extra = price > best_time ? price - best_time : 0;
+    uint64_t allowed = allowance(s, best_time);
+    if (times->samples >= ROBUST_SAMPLES) {
+        allowed >>= CONFIRMED_SHARE;
+    }
+    return sum_of(spent(s, best_time), extra) <= allowed;
 }
 
-static bool deserves_try(const sight *s, uint32_t index, uint64_t best_time)
+static bool may_try(const sight *s, uint32_t index, dynsel_tuned_time best_time)
 {
     const dynsel_tuned_resource *times = &s->entry->resources[index];
     if (index == s->best || times->samples == 0 || times->unfinished != 0 ||
@@ -210,62 +216,43 @@ static bool deserves_try(const sight *s, uint32_t index, uint64_t best_time)
            (s->entry->wait == 0 && is_affordable(s, times, best_time));
 }
 
-static uint32_t who_gets_a_try(sight *s)
+/* The resource that gets a trial run instead of the best, if any. */
+static uint32_t find_trial(const sight *s, dynsel_tuned_time best_time)
 {
     const uint32_t count = s->policy->policy.count;
-    const uint64_t best_time = incumbent_time(s, s->best);
-    for (uint32_t k = 1; k <= count; k++) {
+    for (uint32_t k = 1; DYNSEL_TUNED_EXPLORES && k <= count; k++) {
         const uint32_t index = (s->entry->explored + k) % count;
-        if (deserves_try(s, index, best_time)) {
+        if (may_try(s, index, best_time)) {
             return index;
         }
     }
     return DYNSEL_TUNED_NO_RESOURCE;
 }
 
-/* Gives a resource other than the best another try. */
-static bool explore(sight *s, dynsel_selection *selection)
-{
-    if (!DYNSEL_TUNED_EXPLORES) {
-        return false;
-    }
-    const uint32_t index = who_gets_a_try(s);
-    if (index == DYNSEL_TUNED_NO_RESOURCE) {
-        return false;
-    }
-    selection->index = index;
-    selection->reason = DYNSEL_REASON_EXPLORING;
-    selection->notes[0] |= DYNSEL_NOTE_TURN;
-    return true;
-}
-
 /* The lowest time of the others, past which a change pays. Resources out of service count too, so
  * that a reinstated one is noticed. */
-static uint64_t bar(const sight *s)
+static dynsel_tuned_time bar(const sight *s)
 {
-    uint64_t low = UINT64_MAX;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
-        const uint64_t time = i != s->best ? estimate(s, i) : UINT64_MAX;
-        low = time < low ? time : low;
-    }
-    return low == UINT64_MAX || !DYNSEL_TUNED_EXPLORES ? low : low + (low >> MARGIN_SHIFT);
+    const dynsel_tuned_time low = lowest_of_others(s, s->best, false);
+    return low == DYNSEL_TUNED_UNKNOWN || !DYNSEL_TUNED_EXPLORES ? low
+                                                                 : low + (low >> MARGIN_SHIFT);
 }
 
 /* Publishes the result: settled, if all times are known and the best is confirmed. */
-static void settle(sight *s)
+static void settle(const sight *s, dynsel_tuned_time best_time)
 {
     dynsel_tuned_task *entry = s->entry;
     const dynsel_tuned_resource *times = &entry->resources[s->best];
-    const bool is_confirmed = !DYNSEL_TUNED_EXPLORES || (times->samples >= ROBUST_SAMPLES &&
-                                                         dynsel_tuned_candidate_time(times) / 2 <=
-                                                             incumbent_time(s, s->best));
-    const bool is_settled = !s->is_waiting && is_confirmed;
-    if (is_settled) {
+    uint32_t state = DYNSEL_TUNED_OPEN;
+    if (!s->is_waiting &&
+        (!DYNSEL_TUNED_EXPLORES || (times->samples >= ROBUST_SAMPLES &&
+                                    dynsel_tuned_candidate_time(times) / 2 <= best_time))) {
         entry->tuned = true;
-        entry->best_time = incumbent_time(s, s->best);
+        entry->best_time = best_time;
         entry->bar = bar(s);
+        state = DYNSEL_TUNED_SETTLED;
     }
-    dynsel_tuned_publish(entry, is_settled ? DYNSEL_TUNED_SETTLED : DYNSEL_TUNED_OPEN);
+    dynsel_tuned_publish(entry, state);
 }
 
 static void give_turn(const sight *s, dynsel_selection *selection)
@@ -339,15 +326,21 @@ static void choose(sight *s, dynsel_selection *selection)
     selection->notes[0] |= dynsel_tuned_number_run(s->entry);
     if (s->turn != DYNSEL_TUNED_NO_RESOURCE) {
         give_turn(s, selection);
-    } else if (s->best == DYNSEL_TUNED_NO_RESOURCE) {
+        return;
+    }
+    if (s->best == DYNSEL_TUNED_NO_RESOURCE) {
         selection->index = dynsel_tuned_least_loaded(s->policy, s->task, 0, &s->candidates);
         selection->reason = DYNSEL_REASON_PROFILING;
-    } else if (!explore(s, selection)) {
-        selection->index = s->best;
-        selection->reason = DYNSEL_REASON_BEST_KNOWN;
-        settle(s);
-    } else if (selection->claims) {
-        settle(s); /* else the try is still to be offered if this selection is dropped */
+        return;
+    }
+    const dynsel_tuned_time best_time = incumbent_time(s, s->best);
+    const uint32_t other = find_trial(s, best_time);
+    const bool is_trial = other != DYNSEL_TUNED_NO_RESOURCE;
+    selection->index = is_trial ? other : s->best;
+    selection->reason = is_trial ? DYNSEL_REASON_EXPLORING : DYNSEL_REASON_BEST_KNOWN;
+    selection->notes[0] |= is_trial ? DYNSEL_NOTE_TURN : 0u;
+    if (!is_trial || selection->claims) {
+        settle(s, best_time); /* else the trial is still offered if this selection is dropped */
     }
 }
 
@@ -373,11 +366,12 @@ static void choose_only(sight *s, dynsel_selection *selection)
 dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                                   const dynsel_task *task, dynsel_selection *selection)
 {
-    sight s = look(policy, entry, task);
+    sight s = {.policy = policy, .entry = entry, .task = task};
+    look(&s);
     if (s.turn == DYNSEL_TUNED_NO_RESOURCE && dynsel_tuned_is_over(policy, entry)) {
         const uint32_t round = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));
         dynsel_tuned_begin(policy, entry, round + 1);
-        s = look(policy, entry, task);
+        look(&s);
     }
     if (s.candidates == 0) {
         return dynsel_policy_refuse(&policy->policy, task);

@@ -44,8 +44,17 @@ enum {
     DYNSEL_TUNED_NEVER_USED = 0     /* in dynsel_tuned_task.used */
 };
 
-/* Of all times, so that runs times time fits into 64 bits. */
-#define DYNSEL_TUNED_LONGEST_NS ((uint64_t)1 << 46)
+/* Longer times count as the longest. The sum of two of them is less than DYNSEL_TUNED_UNKNOWN;
+ * where a mean needs the sum of all, so is that. */
+#if CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES
+enum { DYNSEL_TUNED_STEP_SHIFT = 4 }; /* steps of 16 ns */
+#define DYNSEL_TUNED_LONGEST ((dynsel_tuned_time)INT32_MAX)
+#else
+enum { DYNSEL_TUNED_STEP_SHIFT = 0 };
+#define DYNSEL_TUNED_LONGEST ((dynsel_tuned_time)1 << 46)
+#endif
+
+#define DYNSEL_TUNED_UNKNOWN ((dynsel_tuned_time)-1)
 
 /* dynsel_selection.notes[0]: 1 + the number of the entry, what kind of run it is, and its number
  * among those that are timed, to find its time again; notes[1]: the round, and of one timed run of
@@ -156,9 +165,15 @@ static inline uint32_t dynsel_tuned_shape(const dynsel_task *task, dynsel_tuned_
     return (uint32_t)task->key_word_count | (key.aspects != 0 ? 1u << 31 : 0);
 }
 
-static inline uint64_t dynsel_lower(uint64_t a, uint64_t b)
+static inline dynsel_tuned_time dynsel_lower(dynsel_tuned_time a, dynsel_tuned_time b)
 {
     return a < b ? a : b;
+}
+
+static inline dynsel_tuned_time dynsel_tuned_time_of(uint64_t time_ns)
+{
+    const uint64_t time = time_ns >> DYNSEL_TUNED_STEP_SHIFT;
+    return time < DYNSEL_TUNED_LONGEST ? (dynsel_tuned_time)time : DYNSEL_TUNED_LONGEST;
 }
 
 /* For entries that are filled in. */
@@ -235,21 +250,21 @@ static inline void dynsel_tuned_unlock(dynsel_tuned_task *entry)
 /* Publishes the entry with what `state` and its best say. */
 void dynsel_tuned_publish(dynsel_tuned_task *entry, uint32_t state);
 
-/* What a resource needs for this kind of task; UINT64_MAX: not known. */
-uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times);
+/* What a resource needs for this kind of task; DYNSEL_TUNED_UNKNOWN: not known. */
+dynsel_tuned_time dynsel_tuned_estimate(const dynsel_tuned_resource *times);
 
 /* The same in favour of the resource: where times lie far apart, the lowest of them. */
-uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times);
+dynsel_tuned_time dynsel_tuned_price(const dynsel_tuned_resource *times);
 
 /* The time with which the incumbent is compared: the estimate, or the price once there are enough
  * times. */
-uint64_t dynsel_tuned_incumbent_time(const dynsel_tuned_resource *times);
+dynsel_tuned_time dynsel_tuned_incumbent_time(const dynsel_tuned_resource *times);
 
 /* The time of a candidate for another run: the newest, or while there are few, the lowest. */
-uint64_t dynsel_tuned_candidate_time(const dynsel_tuned_resource *times);
+dynsel_tuned_time dynsel_tuned_candidate_time(const dynsel_tuned_resource *times);
 
 /* Looks closely from now on, if the time of a run on the resource is a reason to. */
-void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns);
+void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, dynsel_tuned_time time);
 
 /* Counts runs on a resource. */
 void dynsel_tuned_count_runs(dynsel_tuned_task *entry, uint32_t index, uint32_t runs);
@@ -286,7 +301,7 @@ static inline uint32_t dynsel_tuned_number_run(dynsel_tuned_task *entry)
 
 /* Enters the time of a run in place of another. */
 void dynsel_tuned_note(dynsel_tuned_resource *times, uint32_t place,
-                       const dynsel_selection *selection, uint64_t time_ns);
+                       const dynsel_selection *selection, dynsel_tuned_time time);
 
 /* Its times are of no runs. */
 static inline void dynsel_tuned_forget_runs(dynsel_tuned_resource *times)
@@ -307,10 +322,10 @@ static inline uint32_t dynsel_tuned_number_run(dynsel_tuned_task *entry)
 }
 
 static inline void dynsel_tuned_note(dynsel_tuned_resource *times, uint32_t place,
-                                     const dynsel_selection *selection, uint64_t time_ns)
+                                     const dynsel_selection *selection, dynsel_tuned_time time)
 {
     (void)selection;
-    times->times[place] = time_ns;
+    times->times[place] = time;
 }
 
 static inline void dynsel_tuned_forget_runs(dynsel_tuned_resource *times)

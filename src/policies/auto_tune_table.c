@@ -69,7 +69,7 @@ static found look_at_entry(const dynsel_auto_tune_policy *policy, dynsel_tuned_t
     if (seen != tag) {
         return ANOTHER;
     }
-    if (!is_filled_in(entry)) {
+    if (CONFIG_DYNSEL_CONTEXT_THREADS && !is_filled_in(entry)) {
         return BUSY;
     }
     return dynsel_tuned_is_of_kind(entry, task, key) ? IT : ANOTHER;
@@ -138,8 +138,8 @@ static dynsel_tuned_task *replace_locked(dynsel_auto_tune_policy *policy, const 
         return NULL;
     }
     const bool is_used = dynsel_word_load_relaxed(&entry->used) != DYNSEL_TUNED_NEVER_USED;
-    const bool may =
-        is_filled_in(entry) && (!is_used || dynsel_word_load_relaxed(&policy->may_give_up) != 0);
+    const bool may = (!CONFIG_DYNSEL_CONTEXT_THREADS || is_filled_in(entry)) &&
+                     (!is_used || dynsel_word_load_relaxed(&policy->may_give_up) != 0);
     if (may) {
         if (is_used) {
             dynsel_word_store_relaxed(&policy->may_give_up, 0);
@@ -154,6 +154,9 @@ static dynsel_tuned_task *replace_locked(dynsel_auto_tune_policy *policy, const 
 static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_task *task,
                                   dynsel_tuned_key key, uint32_t hash)
 {
+    if (!CONFIG_DYNSEL_CONTEXT_THREADS) {
+        return replace_locked(policy, task, key, hash);
+    }
     uint32_t is_free = 0;
     if (!dynsel_word_swap(&policy->replacing, &is_free, 1)) {
         return NULL;

@@ -62,7 +62,7 @@ void dynsel_tuned_begin(const dynsel_auto_tune_policy *policy, dynsel_tuned_task
         const uint16_t unfinished = entry->resources[i].unfinished;
         entry->resources[i] = (dynsel_tuned_resource){.unfinished = unfinished};
         for (uint32_t k = 0; k < DYNSEL_TUNED_WINDOW && DYNSEL_TUNED_EXPLORES; k++) {
-            entry->resources[i].times[k] = UINT64_MAX;
+            entry->resources[i].times[k] = DYNSEL_TUNED_UNKNOWN;
         }
     }
     entry->best = DYNSEL_TUNED_NO_RESOURCE;
@@ -85,36 +85,36 @@ bool dynsel_tuned_is_over(const dynsel_auto_tune_policy *policy, const dynsel_tu
     return dynsel_now_ns() - started >= policy->resample_interval_ns;
 }
 
-static uint64_t lowest(const uint64_t *times)
+static dynsel_tuned_time lowest(const dynsel_tuned_time *times)
 {
     return dynsel_lower(dynsel_lower(times[0], times[1]), times[2]);
 }
 
-static uint64_t median(const uint64_t *times)
+static dynsel_tuned_time median(const dynsel_tuned_time *times)
 {
-    const uint64_t low = dynsel_lower(times[0], times[1]);
-    const uint64_t high = times[0] < times[1] ? times[1] : times[0];
+    const dynsel_tuned_time low = dynsel_lower(times[0], times[1]);
+    const dynsel_tuned_time high = times[0] < times[1] ? times[1] : times[0];
     return times[2] < low ? low : dynsel_lower(high, times[2]);
 }
 
 /* By at most DYNSEL_TUNED_MOST_RUNS, in four digits of 16 bits: machines of 32 bits have no 64-bit
  * division. */
-static uint64_t divided(uint64_t time_ns, uint32_t runs)
+static dynsel_tuned_time divided(uint64_t time, uint32_t runs)
 {
     uint64_t quotient = 0;
     uint32_t rest = 0;
     for (unsigned digit = 4; digit-- > 0;) {
-        const uint32_t part = rest << 16 | (uint32_t)(time_ns >> 16 * digit & 0xffff);
+        const uint32_t part = rest << 16 | (uint32_t)(time >> 16 * digit & 0xffff);
         quotient = quotient << 16 | part / runs;
         rest = part % runs;
     }
-    return quotient;
+    return (dynsel_tuned_time)quotient;
 }
 
-uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times)
+dynsel_tuned_time dynsel_tuned_estimate(const dynsel_tuned_resource *times)
 {
     if (times->samples == 0) {
-        return UINT64_MAX;
+        return DYNSEL_TUNED_UNKNOWN;
     }
     if (!DYNSEL_TUNED_EXPLORES) {
         return divided(times->times[0], times->runs);
@@ -126,24 +126,24 @@ uint64_t dynsel_tuned_estimate(const dynsel_tuned_resource *times)
     return median(times->times);
 }
 
-uint64_t dynsel_tuned_price(const dynsel_tuned_resource *times)
+dynsel_tuned_time dynsel_tuned_price(const dynsel_tuned_resource *times)
 {
-    const uint64_t low = lowest(times->times);
+    const dynsel_tuned_time low = lowest(times->times);
     if (times->samples < DYNSEL_TUNED_WINDOW) {
         return low;
     }
-    const uint64_t middle = median(times->times);
+    const dynsel_tuned_time middle = median(times->times);
     return middle / 2 <= low ? middle : low;
 }
 
-uint64_t dynsel_tuned_incumbent_time(const dynsel_tuned_resource *times)
+dynsel_tuned_time dynsel_tuned_incumbent_time(const dynsel_tuned_resource *times)
 {
     return DYNSEL_TUNED_EXPLORES && times->samples >= DYNSEL_TUNED_WINDOW
                ? dynsel_tuned_price(times)
                : dynsel_tuned_estimate(times);
 }
 
-uint64_t dynsel_tuned_candidate_time(const dynsel_tuned_resource *times)
+dynsel_tuned_time dynsel_tuned_candidate_time(const dynsel_tuned_resource *times)
 {
     return times->samples < DYNSEL_TUNED_WINDOW
                ? lowest(times->times)
@@ -173,23 +173,23 @@ void dynsel_tuned_reset(dynsel_tuned_resource *times)
 {
     times->times[0] = 0;
     times->times[1] = 0;
-    times->times[2] = UINT64_MAX;
+    times->times[2] = DYNSEL_TUNED_UNKNOWN;
     times->samples = 0;
     dynsel_tuned_forget_runs(times);
 }
 
 /* Whether the time of a run is a reason to look closely again. */
-static bool is_remarkable(const dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns)
+static bool is_remarkable(const dynsel_tuned_task *entry, uint32_t index, dynsel_tuned_time time)
 {
-    const uint64_t estimate = dynsel_tuned_incumbent_time(&entry->resources[index]);
+    const dynsel_tuned_time estimate = dynsel_tuned_incumbent_time(&entry->resources[index]);
     return index != entry->best || estimate > entry->bar ||
-           (DYNSEL_TUNED_EXPLORES && (entry->wait == 0 || time_ns / 2 > estimate));
+           (DYNSEL_TUNED_EXPLORES && (entry->wait == 0 || time / 2 > estimate));
 }
 
-void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, uint64_t time_ns)
+void dynsel_tuned_look_again(dynsel_tuned_task *entry, uint32_t index, dynsel_tuned_time time)
 {
     const uint32_t word = dynsel_word_load_relaxed(&entry->word);
-    if (dynsel_tuned_state(word) == DYNSEL_TUNED_SETTLED && is_remarkable(entry, index, time_ns)) {
+    if (dynsel_tuned_state(word) == DYNSEL_TUNED_SETTLED && is_remarkable(entry, index, time)) {
         dynsel_tuned_publish(entry, DYNSEL_TUNED_OPEN);
     }
 }

@@ -284,10 +284,13 @@ class Linked(unittest.TestCase):
                              "int unused(int n) { return other[n] + ++more[n]; }\n")
         subprocess.run([*GCC, "-O1", "-c", "toy.c"], check=True)
         subprocess.run(["ar", "rcs", "libtoy.a", "toy.o"], check=True)
-        sizes = linked._kept("toy", COMPILER, "libtoy.a", top)
+        sizes = linked._kept(["toy"], COMPILER, "libtoy.a", top)
         self.assertEqual(sizes["ram"], 120)
         self.assertGreater(sizes["flash"], 200)
         self.assertLess(sizes["flash"], 400)
+        write(top / "include/dynsel/backend.h", "int unused(int n);\n#define dynsel_unused unused\n")
+        more = linked._kept(["toy"], COMPILER, "libtoy.a", top, ["unused"])
+        self.assertGreater(more["flash"], sizes["flash"] + 3600)
 
     def test_exceeded_linked_limit_names_objects(self):
         row = size.Row("a.o", {**dict.fromkeys(size.COLUMNS, 0), "text": 70})

@@ -9,6 +9,9 @@
 
 #include "room.h"
 
+#define STEP_NS    ((uint64_t)(CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES ? 16 : 1))
+#define LONGEST_NS ((uint64_t)1 << (CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES ? 35 : 46))
+
 static world w;
 static uint64_t seed;
 
@@ -229,10 +232,27 @@ static void excessive_times_are_clipped(void **state)
     world_close();
 }
 
+static void times_below_longest_are_distinguished_and_those_beyond_are_not(void **state)
+{
+    (void)state;
+    begin_life(0, (world_device){.ns = LONGEST_NS}, (world_device){.ns = LONGEST_NS - 2 * STEP_NS});
+    live(5);
+    assert_int_equal(w.last.index, 1);
+    world_close();
+    for (uint32_t i = 0; i < 2; i++) {
+        begin_life(0, (world_device){.ns = LONGEST_NS << 2 * i},
+                   (world_device){.ns = LONGEST_NS << 2 * (1 - i)});
+        live(5);
+        assert_int_equal(w.last.index, 0);
+        world_close();
+    }
+}
+
 static void short_times_are_distinguished(void **state)
 {
     (void)state;
-    static const uint64_t pairs[][2] = {{900000, 9000}, {1990000, 1010000}, {20, 10}, {2, 1}};
+    static const uint64_t pairs[][2] = {
+        {900000, 9000}, {1990000, 1010000}, {20 * STEP_NS, 10 * STEP_NS}, {2 * STEP_NS, STEP_NS}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         begin_life(0, (world_device){.ns = pairs[i][0]}, (world_device){.ns = pairs[i][1]});
         live(100);
@@ -271,8 +291,8 @@ static bool keeps_bound(uint32_t runs, double factor, uint32_t jitter_percent)
     w.count = 2 + test_random_below(&w.random, RESOURCES_UP_TO(8) - 1);
     for (uint32_t i = 0; i < w.count; i++) {
         const uint64_t scale = (uint64_t)10000 << test_random_below(&w.random, 9);
-        w.devices[i] = (world_device){.ns = scale + test_random_below(&w.random, (uint32_t)scale),
-                                      .jitter_percent = jitter_percent};
+        const uint64_t ns = scale + test_random_below(&w.random, (uint32_t)scale);
+        w.devices[i] = (world_device){.ns = ns - ns % STEP_NS, .jitter_percent = jitter_percent};
         best = w.devices[i].ns < best ? w.devices[i].ns : best;
     }
     for (uint32_t i = 0; i < w.count; i++) {
@@ -474,6 +494,7 @@ int main(void)
         cmocka_unit_test(failing_exploration_ends),
         cmocka_unit_test(jitter_does_not_raise_timing_rate),
         cmocka_unit_test(excessive_times_are_clipped),
+        cmocka_unit_test(times_below_longest_are_distinguished_and_those_beyond_are_not),
         cmocka_unit_test(short_times_are_distinguished),
         cmocka_unit_test(nearly_equal_resources_rarely_swap_places),
         cmocka_unit_test(exploration_cost_stays_within_five_percent),

@@ -131,7 +131,7 @@ static void times_are_distinguished_to_nanosecond(void **state)
 {
     static const uint64_t pairs[][2] = {{900000, 9000}, {1990000, 1010000}, {4000000, 1}, {9, 7}};
     (void)state;
-    NEEDS(!CONFIG_DYNSEL_AUTO_TUNE_SMALL);
+    NEEDS(!CONFIG_DYNSEL_AUTO_TUNE_SMALL && !CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES);
     NEEDS(COUNT >= 2 && CONFIG_DYNSEL_MAX_TUNED_TASKS >= 4);
     for (uint32_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         const dynsel_task kind = {.function = do_nothing, .id = i + 1};
