@@ -4,7 +4,7 @@
 #include "policy/default_backends.h"
 
 #if CONFIG_DYNSEL_BACKEND_THREADS
-#include "backends/threads/pool.h"
+#include "backends/threads/backend.h"
 #endif
 
 dynsel_backend *const dynsel_default_backends[] = {

@@ -2,7 +2,7 @@
 #include "backends/default_memory.h"
 
 #if CONFIG_DYNSEL_BACKEND_OPENCL
-#include "backends/opencl/memory.h"
+#include "backends/opencl/device_memory.h"
 #endif
 
 const dynsel_memory_ops *const dynsel_default_memory[] = {

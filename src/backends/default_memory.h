@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the backends of this build do with memory. Their tables of operations name it weakly: the
- * linker takes it, and all that it needs, only for programs that have this list, because they use
- * command groups. Without it `memory` is NULL in their operations.
+ * The memory operations of the backends of this build. The backends refer to them weakly, so that
+ * the linker includes them, and everything they need, only in programs that contain this list,
+ * because they use command groups. In other programs the `memory` of the backends is NULL.
  */
 #ifndef DYNSEL_BACKENDS_DEFAULT_MEMORY_H
 #define DYNSEL_BACKENDS_DEFAULT_MEMORY_H
 
 #include <dynsel/memory.h>
 
-/* Ends with NULL. That somebody has it is all that counts. */
+/* Ends with NULL. Nothing reads it: only its presence in the program matters. */
 extern const dynsel_memory_ops *const dynsel_default_memory[];
 
-/* For the files of src/groups that ask backends for these operations: one of them is in every
- * program that uses command groups. */
+/* For files that use these operations: every program with command groups contains one of them. */
 #define DYNSEL_TAKE_DEFAULT_MEMORY                                                                 \
     __attribute__((used)) static const dynsel_memory_ops *const *const taken = dynsel_default_memory
 

@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the OpenCL backend finds out what a device has. The column `opencl` of <dynsel/aspects.def>
- * is made of these words:
+ * The column `opencl` of <dynsel/aspects.def> consists of these queries:
  *
- *   NO               no OpenCL device has it
- *   TYPE(bit)        the device is of this type
- *   EMULATOR         its name says that it is an emulator
+ *   NO               no OpenCL device has the aspect
+ *   TYPE(bit)        the device has this type
+ *   EMULATOR         the name of the device or platform is that of an emulator
  *   EXTENSION(name)  the driver lists this extension
  *   FLAG(query)      the answer is a number that is not 0
  *   BITS(query, b)   the answer has all of these bits
- *   TEXT(query, t)   the answer is a text with this part
+ *   TEXT(query, t)   the answer is a text that contains t
  *   SVM(b)           shared virtual memory with all of these capabilities
  *   USM(kind, b)     Intel's unified shared memory, for one kind of memory, with these capabilities
  *
- * A question that the driver does not know is a no.
+ * A query that the driver refuses counts as no.
  */
 #include "backends/opencl/aspects.h"
 
-#include "backends/opencl/describe.h"
+#include "backends/opencl/device_info.h"
 #include "base/fail.h"
 #include "base/text_slice.h"
 
-/* Newer than OpenCL 1.2, or of an extension: not in the headers of all systems. */
+/* Newer than OpenCL 1.2, or of an extension: missing in the headers of some systems. */
 enum {
     SVM_CAPABILITIES = 0x1053,
     IL_VERSION = 0x105B,
@@ -100,7 +99,7 @@ bool dynsel_opencl_lists_extension(cl_device_id device, const char *name)
 dynsel_aspect_set dynsel_opencl_read_aspects(const dynsel_opencl_entry *entry)
 {
     dynsel_aspect_set found = 0;
-    (void)entry; /* where all aspects are left out */
+    (void)entry; /* without any aspect */
 #define DYNSEL_ASPECT(name, text, host, opencl)                                                    \
     found |= (dynsel_aspect_set)has_##name(entry) << DYNSEL_ASPECT_##name;
 #include <dynsel/aspects.def>
@@ -110,11 +109,8 @@ dynsel_aspect_set dynsel_opencl_read_aspects(const dynsel_opencl_entry *entry)
 dynsel_status dynsel_opencl_describe(dynsel_backend *backend, const void *handle,
                                      dynsel_device *device)
 {
-    const dynsel_opencl_entry *entry = dynsel_opencl_entry_at(handle);
+    const dynsel_opencl_entry *const entry = dynsel_opencl_entry_of_handle(handle);
     (void)backend;
-    if (entry == NULL) {
-        entry = dynsel_opencl_entry_of_queue(handle);
-    }
     if (entry == NULL) {
         return dynsel_opencl_refuse_handle();
     }

@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The backend's operations: starting work, watching it, waiting for it. */
+/* The table of operations of the backend: starts work, polls it, waits for it. */
 #include <dynsel/opencl.h>
 
 #include "backends/opencl/aspects.h"
-#include "backends/opencl/codes.h"
-#include "backends/opencl/device.h"
+#include "backends/opencl/device_info.h"
+#include "backends/opencl/device_selection.h"
+#include "backends/opencl/error_codes.h"
 #include "backends/opencl/events.h"
-#include "backends/opencl/failure.h"
-#include "backends/opencl/select.h"
-#include "backends/opencl/version.h"
 #include "base/fail.h"
 #include "policy/report.h"
 #include "port/atomic.h"
 #include "submission/call_task.h"
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-#include "backends/opencl/memory.h"
+#include "backends/opencl/device_memory.h"
 
 #pragma weak dynsel_opencl_memory /* see backends/default_memory.h */
 #endif
 
 static const char *resource_name(dynsel_backend *backend, const void *handle)
 {
-    const dynsel_opencl_entry *entry = dynsel_opencl_entry_at(handle);
+    const dynsel_opencl_entry *const entry = dynsel_opencl_entry_of_handle(handle);
     (void)backend;
-    if (entry == NULL) {
-        entry = dynsel_opencl_entry_of_queue(handle);
-    }
     return entry != NULL ? entry->label : NULL;
 }
 
@@ -51,19 +46,10 @@ static void detach(dynsel_backend *backend, void *own)
     (void)dynsel_word_add_relaxed(&entry->users, (uint32_t)-1);
 }
 
-/* Before anybody polls or waits: some drivers start nothing on their own. */
-static inline void flush(dynsel_opencl_entry *entry)
-{
-    const cl_int code = clFlush(entry->queue);
-    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
-        dynsel_opencl_note_unflushed(entry, code);
-    }
-}
-
 #if CONFIG_DYNSEL_CONTEXT_THREADS
 
-/* Runs in a thread of the driver, which must not call OpenCL: the mark tells when the work ended,
- * poll and wait tell how. */
+/* Runs in a thread of the driver, which must not call OpenCL: it records the time of the end, and
+ * poll or wait read the result. */
 static void CL_CALLBACK note_end(cl_event event, cl_int status, void *token)
 {
     (void)event;
@@ -71,28 +57,28 @@ static void CL_CALLBACK note_end(cl_event event, cl_int status, void *token)
     (void)dynsel_complete((uint32_t)(uintptr_t)token, DYNSEL_OK, dynsel_now_ns());
 }
 
-/* Without its callback the work is complete all the same, only not timed. */
+/* If the driver refuses the callback, the work completes without a time. */
 static void time_end(const dynsel_work *work)
 {
     void *const token = (void *)(uintptr_t)work->token; // NOLINT(performance-no-int-to-ptr)
     (void)clSetEventCallback(work->done.opencl, CL_COMPLETE, note_end, token);
 }
 
-static void time_seen_end(const dynsel_work *work)
+static void time_polled_end(const dynsel_work *work)
 {
     (void)work;
 }
 
 #else
 
-/* A thread of the driver's must not come into the library here. */
+/* In this context a thread of the driver must not call the library. */
 static void time_end(const dynsel_work *work)
 {
     (void)work;
 }
 
-/* It may have ended any time since the last look. */
-static void time_seen_end(const dynsel_work *work)
+/* Not exact: the work ended at any time since the last poll. */
+static void time_polled_end(const dynsel_work *work)
 {
     if ((work->wants & DYNSEL_TASK_TIME) != 0) {
         (void)dynsel_complete(work->token, DYNSEL_OK, dynsel_now_ns());
@@ -117,7 +103,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
         if ((work->wants & DYNSEL_TASK_TIME) != 0) {
             time_end(work);
         }
-        flush(entry);
+        dynsel_opencl_flush(entry);
     }
     return DYNSEL_OK;
 }
@@ -126,12 +112,13 @@ static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
 {
     dynsel_opencl_entry *const entry = work->own;
     (void)backend;
-    const dynsel_status status = dynsel_opencl_look(entry, work->done.opencl);
+    const dynsel_status status = dynsel_opencl_poll(entry, work->done.opencl);
     if (status != DYNSEL_OK) {
         return status;
     }
-    time_seen_end(work);
-    /* Waiting for later work would not cover this one. It is complete, so this does not block. */
+    time_polled_end(work);
+    /* In an out-of-order queue, a wait for later work does not make these results visible. The work
+     * is complete, so this wait does not block. */
     return entry->out_of_order ? dynsel_opencl_wait(entry, work->done.opencl) : DYNSEL_OK;
 }
 
@@ -141,13 +128,10 @@ static dynsel_status wait(dynsel_backend *backend, const dynsel_work *work)
     return dynsel_opencl_wait(work->own, work->done.opencl);
 }
 
-/* Events of a lost device are given up: drivers hang there. */
 static void release(dynsel_backend *backend, dynsel_work *work)
 {
     (void)backend;
-    if (!dynsel_opencl_is_lost(work->own)) {
-        (void)clReleaseEvent(work->done.opencl);
-    }
+    dynsel_opencl_release_event(work->own, work->done.opencl);
 }
 
 static bool is_lost(dynsel_backend *backend, const void *own)

@@ -1,58 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/opencl/events.h"
 
-#include "backends/opencl/codes.h"
-#include "backends/opencl/device.h"
-#include "backends/opencl/failure.h"
+#include "backends/opencl/error_codes.h"
 #include "base/fail.h"
-#include "port/likely.h"
 #include "port/pause.h"
 
-/* A trace of looks that failed one after the other: how many, and when the first one did. All zero:
- * none. Two threads that note at once may count one. */
+/* A record of successive failed polls, in one word: their number, and the time of the first. Zero:
+ * the last poll succeeded. */
 enum {
-    TIME_BITS = 24, /* of milliseconds; what is left counts looks */
+    TIME_BITS = 24, /* milliseconds; the bits above count failures */
     TIME_MASK = (1 << TIME_BITS) - 1,
     MOST_COUNTED = 127,
-    FEWEST_LOOKS = 16, /* before a device is given up, however long they took */
+    FEWEST_FAILURES = 16, /* before the device counts as lost, however much time passed */
     NS_PER_MS = 1000000,
     PATIENCE_MS = 1000
 };
 
-static uint32_t now_ms(void)
+/* Returns true after enough failures in enough time. Of two threads that call it at once, one may
+ * not be counted. */
+static bool note_failed_poll(dynsel_word *record)
 {
-    return (uint32_t)(dynsel_now_ns() / NS_PER_MS) & TIME_MASK;
-}
-
-static uint32_t patience_ms(void)
-{
-    const uint32_t chosen = dynsel_opencl_known.options.patience_ms;
-    return chosen != 0 ? chosen : PATIENCE_MS;
-}
-
-/* True: there were enough of them, for long enough. */
-static bool note_failed_look(dynsel_word *trace)
-{
-    const uint32_t seen = dynsel_word_load_relaxed(trace);
-    const uint32_t now = now_ms();
-    const uint32_t first = seen != 0 ? seen & TIME_MASK : now;
+    const uint32_t chosen_ms = dynsel_opencl_known.options.patience_ms;
+    const uint32_t seen = dynsel_word_load_relaxed(record);
+    const uint32_t now_ms = (uint32_t)(dynsel_now_ns() / NS_PER_MS) & TIME_MASK;
+    const uint32_t first_ms = seen != 0 ? seen & TIME_MASK : now_ms;
     const uint32_t count = (seen >> TIME_BITS) + 1;
     const uint32_t kept = count < MOST_COUNTED ? count : MOST_COUNTED;
-    dynsel_word_store_relaxed(trace, kept << TIME_BITS | first);
-    return count >= FEWEST_LOOKS && ((now - first) & TIME_MASK) >= patience_ms();
+    dynsel_word_store_relaxed(record, kept << TIME_BITS | first_ms);
+    return count >= FEWEST_FAILURES &&
+           ((now_ms - first_ms) & TIME_MASK) >= (chosen_ms != 0 ? chosen_ms : PATIENCE_MS);
 }
 
-/* After such an answer the device is gone; memory that ran out may be there the next time. */
+/* The device is lost for certain; CL_OUT_OF_RESOURCES of a poll can be a temporary lack of memory. */
 static bool is_final(cl_int code)
 {
     return dynsel_opencl_code_is_loss(code) && code != CL_OUT_OF_RESOURCES;
 }
 
-/* Nothing was learned of the command. */
-DYNSEL_RARE static dynsel_status fail_to_look(dynsel_opencl_entry *entry, dynsel_word *trace,
-                                              const char *function, cl_int code)
+/* The state of the command is unknown. */
+DYNSEL_RARE static dynsel_status fail_poll(dynsel_opencl_entry *entry, dynsel_word *record,
+                                           const char *function, cl_int code)
 {
-    if (!is_final(code) && !note_failed_look(trace)) {
+    if (!is_final(code) && !note_failed_poll(record)) {
         return DYNSEL_E_AGAIN;
     }
     dynsel_opencl_lose(entry, function, code);
@@ -65,8 +54,8 @@ void dynsel_opencl_note_unflushed(dynsel_opencl_entry *entry, cl_int code)
     (void)dynsel_opencl_failure(entry, "clFlush", code);
 }
 
-/* Else a poll would never see an end. */
-DYNSEL_RARE static dynsel_status flush(dynsel_opencl_entry *entry)
+/* Without the flush the command would never start. */
+DYNSEL_RARE static dynsel_status flush_again(dynsel_opencl_entry *entry)
 {
     dynsel_word_store_release(&entry->unflushed, 0);
     const cl_int code = clFlush(entry->queue);
@@ -78,10 +67,10 @@ DYNSEL_RARE static dynsel_status flush(dynsel_opencl_entry *entry)
         dynsel_opencl_lose(entry, "clFlush", code);
         return dynsel_opencl_fail_lost(entry);
     }
-    return fail_to_look(entry, &entry->unseen, "clFlush", code);
+    return fail_poll(entry, &entry->failed_polls, "clFlush", code);
 }
 
-/* The command came to an end that is a failure; behind other work that failed it did not run. */
+/* The command ended with a failure, or did not run because a dependency failed. */
 DYNSEL_RARE static dynsel_status fail_command(dynsel_opencl_entry *entry, cl_int code)
 {
     dynsel_error error = dynsel_opencl_failure(entry, "the enqueued command", code);
@@ -96,24 +85,24 @@ static inline cl_int ask(cl_event event, cl_int *status)
     return clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(*status), status, NULL);
 }
 
-dynsel_status dynsel_opencl_look(dynsel_opencl_entry *entry, cl_event event)
+dynsel_status dynsel_opencl_poll(dynsel_opencl_entry *entry, cl_event event)
 {
     cl_int status = CL_QUEUED;
     if (dynsel_opencl_is_lost(entry)) {
         return dynsel_opencl_fail_lost(entry);
     }
     if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&entry->unflushed) == 0)) {
-        const dynsel_status flushed = flush(entry);
+        const dynsel_status flushed = flush_again(entry);
         if (flushed != DYNSEL_OK) {
             return flushed;
         }
     }
     const cl_int code = ask(event, &status);
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
-        return fail_to_look(entry, &entry->unseen, "clGetEventInfo", code);
+        return fail_poll(entry, &entry->failed_polls, "clGetEventInfo", code);
     }
-    if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&entry->unseen) == 0)) {
-        dynsel_word_store_relaxed(&entry->unseen, 0);
+    if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&entry->failed_polls) == 0)) {
+        dynsel_word_store_relaxed(&entry->failed_polls, 0);
     }
     if (!DYNSEL_LIKELY(status >= CL_COMPLETE)) {
         return fail_command(entry, status);
@@ -121,16 +110,17 @@ dynsel_status dynsel_opencl_look(dynsel_opencl_entry *entry, cl_event event)
     return status == CL_COMPLETE ? DYNSEL_OK : DYNSEL_E_AGAIN;
 }
 
-/* The event's own status says whether it ended, and how. trace: of this wait, because other work of
- * the device may well be seen meanwhile. tries: waits that failed. */
-DYNSEL_RARE static dynsel_status look_instead(dynsel_opencl_entry *entry, cl_event event,
-                                              cl_int waited, uint32_t tries, dynsel_word *trace)
+/* Reads the status from the event itself. record: of this wait alone, because polls of other
+ * commands may succeed in the meantime. tries: number of failed waits. */
+DYNSEL_RARE static dynsel_status poll_after_failed_wait(dynsel_opencl_entry *entry, cl_event event,
+                                                        cl_int waited, uint32_t tries,
+                                                        dynsel_word *record)
 {
     cl_int status = CL_QUEUED;
     if (is_final(waited)) {
-        return fail_to_look(entry, trace, "clWaitForEvents", waited);
+        return fail_poll(entry, record, "clWaitForEvents", waited);
     }
-    const dynsel_status flushed = flush(entry); /* as the wait would have done */
+    const dynsel_status flushed = flush_again(entry); /* the failed wait did not */
     if (flushed != DYNSEL_OK) {
         return flushed;
     }
@@ -143,27 +133,33 @@ DYNSEL_RARE static dynsel_status look_instead(dynsel_opencl_entry *entry, cl_eve
         return dynsel_opencl_fail(entry, "clWaitForEvents", waited);
     }
     if (code != CL_SUCCESS) {
-        return is_final(code) ? fail_to_look(entry, trace, "clGetEventInfo", code)
-                              : fail_to_look(entry, trace, "clWaitForEvents", waited);
+        return is_final(code) ? fail_poll(entry, record, "clGetEventInfo", code)
+                              : fail_poll(entry, record, "clWaitForEvents", waited);
     }
-    dynsel_word_store_relaxed(trace, 0);
-    /* another wait makes the results visible, if it succeeds */
+    dynsel_word_store_relaxed(record, 0);
+    /* Complete, but only a successful wait makes the results visible: tries once more. */
     return status == CL_COMPLETE && tries > 1 ? DYNSEL_OK : DYNSEL_E_AGAIN;
 }
 
 dynsel_status dynsel_opencl_wait(dynsel_opencl_entry *entry, cl_event event)
 {
-    dynsel_word trace = {0};
+    dynsel_word record = {0};
     for (uint32_t tries = 1; !dynsel_opencl_is_lost(entry); tries++) {
         const cl_int code = clWaitForEvents(1, &event);
         if (DYNSEL_LIKELY(code == CL_SUCCESS)) {
             return DYNSEL_OK;
         }
-        const dynsel_status status = look_instead(entry, event, code, tries, &trace);
+        const dynsel_status status = poll_after_failed_wait(entry, event, code, tries, &record);
         if (status != DYNSEL_E_AGAIN) {
             return status;
         }
         dynsel_pause(tries - 1);
     }
     return dynsel_opencl_fail_lost(entry);
+}
+
+void dynsel_opencl_wait_and_release(dynsel_opencl_entry *entry, cl_event event)
+{
+    (void)dynsel_opencl_wait(entry, event);
+    dynsel_opencl_release_event(entry, event);
 }

@@ -1,25 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ends of enqueued commands.
+ * The completion of enqueued commands.
  *
  * A poll or wait that fails says nothing about the command: it may still run and use its memory. So
- * it is polled again until its end is known. After dynsel_opencl_options.patience_ms of failures,
- * the device is given up.
+ * it is polled again until its end is known. After dynsel_opencl_options.patience_ms of failures
+ * the device counts as lost.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_EVENTS_H
 #define DYNSEL_BACKENDS_OPENCL_EVENTS_H
 
-#include "backends/opencl/table.h"
+#include "backends/opencl/device_state.h"
+#include "port/likely.h"
 
-/* The queue could not be flushed: it is flushed again with each look. A loss is remembered. Not
- * under the lock. */
+/* No function of this header may be called under the lock: each can mark the device as lost. */
+
+/* After a failed clFlush: each poll repeats it until it succeeds. */
 void dynsel_opencl_note_unflushed(dynsel_opencl_entry *entry, cl_int code);
 
-/* Polls once. DYNSEL_E_AGAIN: the command is running, or its state is unknown; else how it ended,
- * or that the device is lost. Not under the lock. */
-dynsel_status dynsel_opencl_look(dynsel_opencl_entry *entry, cl_event event);
+/* Before polls and waits: some drivers start no command without it. */
+static inline void dynsel_opencl_flush(dynsel_opencl_entry *entry)
+{
+    const cl_int code = clFlush(entry->queue);
+    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
+        dynsel_opencl_note_unflushed(entry, code);
+    }
+}
 
-/* Waits until the end is known; never DYNSEL_E_AGAIN. Not under the lock. */
+/* Polls once. DYNSEL_E_AGAIN: the command is running, or its state is unknown; else the result of
+ * the command, or the loss of the device. */
+dynsel_status dynsel_opencl_poll(dynsel_opencl_entry *entry, cl_event event);
+
+/* Waits until the result is known; never DYNSEL_E_AGAIN. */
 dynsel_status dynsel_opencl_wait(dynsel_opencl_entry *entry, cl_event event);
+
+/* Keeps the event of a lost device: drivers hang when it is released. */
+static inline void dynsel_opencl_release_event(const dynsel_opencl_entry *entry, cl_event event)
+{
+    if (!dynsel_opencl_is_lost(entry)) {
+        (void)clReleaseEvent(event);
+    }
+}
+
+/* Waits, whatever the result is, and releases the event. */
+void dynsel_opencl_wait_and_release(dynsel_opencl_entry *entry, cl_event event);
 
 #endif

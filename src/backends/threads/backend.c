@@ -1,19 +1,143 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The backend's operations, and its resources. */
+/* The table of workers: starts and stops them, counts their users, offers them as resources; and
+ * the table of operations of the backend. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "backends/threads/backend.h"
+
+#include <unistd.h>
+
 #include <dynsel/threads.h>
 
 #include "aspects/host.h"
-#include "backends/threads/pool.h"
 #include "backends/threads/worker.h"
 #include "base/fail.h"
 #include "policy/report.h"
+#include "port/lock.h"
 
-/* As many of the workers as fit. */
+enum { TABLE = CONFIG_DYNSEL_THREADS_WORKERS };
+
+static dynsel_worker workers[TABLE];
+
+static dynsel_lock lock = DYNSEL_LOCK_INITIALIZER; /* guards the three below */
+static uint32_t running;
+static uint32_t users; /* number of entries in tables of policies */
+static bool started;   /* by the program, not only on demand */
+
+/* TABLE: the handle is no worker. */
+static uint32_t number_of(const void *handle)
+{
+    uint32_t number = 0;
+    while (number < TABLE && handle != &workers[number]) {
+        number++;
+    }
+    return number;
+}
+
+/* Before the first start of a worker, so that no reader of its name needs a lock. */
+static void write_name(char *end, uint32_t number)
+{
+    static const char prefix[] = "worker ";
+    if (*end != '\0') {
+        return;
+    }
+    for (const char *c = prefix; *c != '\0'; c++) {
+        *end++ = *c;
+    }
+    if (number >= 10) {
+        *end++ = (char)('0' + number / 10);
+    }
+    *end = (char)('0' + number % 10);
+}
+
+static void stop_all(void)
+{
+    while (running > 0) {
+        running--;
+        dynsel_worker_stop(&workers[running]);
+    }
+}
+
+static dynsel_status start_all(const char *function, uint32_t wanted)
+{
+    while (running < wanted) {
+        write_name(workers[running].name, running);
+        const int code = dynsel_worker_start(&workers[running]);
+        if (code != 0) {
+            stop_all();
+            return dynsel_fail(
+                &(const dynsel_error){.status = DYNSEL_E_DEVICE,
+                                      .code = code,
+                                      .function = function,
+                                      .detail = DYNSEL_TEXT("the system gives no more threads: "
+                                                            "start fewer workers")});
+        }
+        running++;
+    }
+    return DYNSEL_OK;
+}
+
+/* One worker for each processor of the host. */
+static dynsel_status start_if_none(const char *function)
+{
+    if (running > 0) {
+        return DYNSEL_OK;
+    }
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t usual = processors < TABLE ? (uint32_t)processors : TABLE;
+    return start_all(function, processors < 1 ? 1 : usual);
+}
+
+dynsel_status dynsel_threads_start(size_t wanted)
+{
+    const char *const function = DYNSEL_TEXT(__func__);
+    if (wanted > TABLE) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
+                              "{} workers do not fit: raise CONFIG_DYNSEL_THREADS_WORKERS", wanted);
+    }
+    dynsel_status status = DYNSEL_OK;
+    dynsel_lock_acquire(&lock);
+    if (running > 0 && wanted != 0 && wanted != running) {
+        status =
+            DYNSEL_FAIL_IN(function, DYNSEL_E_BUSY,
+                           "{} workers run already: call dynsel_threads_stop() first", running);
+    } else {
+        status = wanted != 0 ? start_all(function, (uint32_t)wanted) : start_if_none(function);
+        started = started || status == DYNSEL_OK;
+    }
+    dynsel_lock_release(&lock);
+    return status;
+}
+
+dynsel_status dynsel_threads_stop(void)
+{
+    dynsel_status status = DYNSEL_OK;
+    dynsel_lock_acquire(&lock);
+    if (users != 0) {
+        status = DYNSEL_FAIL_NUMBER(DYNSEL_E_BUSY, "policies use workers in {} places", users);
+    } else {
+        stop_all();
+        started = false;
+    }
+    dynsel_lock_release(&lock);
+    return status;
+}
+
+/* Starts the workers if none runs; count: out, the number of running workers. */
+static dynsel_status start_on_demand(const char *function, uint32_t *count)
+{
+    dynsel_lock_acquire(&lock);
+    const dynsel_status status = start_if_none(function);
+    *count = running;
+    dynsel_lock_release(&lock);
+    return status;
+}
+
+/* Copies as many workers as fit. */
 static void list(dynsel_resource *resources, size_t capacity, uint32_t count)
 {
     for (uint32_t i = 0; i < count && i < capacity; i++) {
-        resources[i] = (dynsel_resource){.backend = &dynsel_threads_backend,
-                                         .handle = dynsel_threads_worker(i)};
+        resources[i] = (dynsel_resource){.backend = &dynsel_threads_backend, .handle = &workers[i]};
     }
 }
 
@@ -21,11 +145,10 @@ static dynsel_status get_default_resources(dynsel_backend *backend, dynsel_resou
                                            size_t capacity, size_t *count)
 {
     (void)backend;
-    uint32_t running = 0;
-    const dynsel_status status =
-        dynsel_threads_need(DYNSEL_TEXT("dynsel_threads_backend"), &running);
-    list(resources, capacity, running);
-    *count = running;
+    uint32_t available = 0;
+    const dynsel_status status = start_on_demand(DYNSEL_TEXT("dynsel_threads_backend"), &available);
+    list(resources, capacity, available);
+    *count = available;
     return status;
 }
 
@@ -33,9 +156,11 @@ static dynsel_status get_started_resources(dynsel_backend *backend, dynsel_resou
                                            size_t capacity, size_t *count)
 {
     (void)backend;
-    const uint32_t running = dynsel_threads_started();
-    list(resources, capacity, running);
-    *count = running;
+    dynsel_lock_acquire(&lock);
+    const uint32_t available = started ? running : 0;
+    dynsel_lock_release(&lock);
+    list(resources, capacity, available);
+    *count = available;
     return DYNSEL_OK;
 }
 
@@ -44,27 +169,28 @@ dynsel_status dynsel_threads_resources(dynsel_resource *resources, size_t capaci
     if (count == NULL || (resources == NULL && capacity != 0)) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "resources or count is NULL");
     }
-    uint32_t running = 0;
-    const dynsel_status status = dynsel_threads_need(DYNSEL_TEXT(__func__), &running);
-    *count = running;
-    if (status == DYNSEL_OK && capacity != 0 && running > capacity) {
-        return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL, "{} workers run, more than fit", running);
+    uint32_t available = 0;
+    const dynsel_status status = start_on_demand(DYNSEL_TEXT(__func__), &available);
+    *count = available;
+    if (status == DYNSEL_OK && capacity != 0 && available > capacity) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL, "{} workers run, more than fit", available);
     }
-    list(resources, capacity, running);
+    list(resources, capacity, available);
     return status;
 }
 
 static const char *resource_name(dynsel_backend *backend, const void *handle)
 {
+    const uint32_t number = number_of(handle);
     (void)backend;
-    return dynsel_threads_name(handle);
+    return number < TABLE ? workers[number].name : NULL;
 }
 
 #if CONFIG_DYNSEL_ASPECTS
-/* A worker is one also while it does not run. */
+/* Also for workers that do not run. */
 static dynsel_status describe(dynsel_backend *backend, const void *handle, dynsel_device *device)
 {
-    if (dynsel_threads_name(handle) == NULL) {
+    if (number_of(handle) == TABLE) {
         return DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_threads_backend"), DYNSEL_E_INVALID,
                               "the handle is no worker: take resources from "
                               "dynsel_threads_resources()",
@@ -74,17 +200,32 @@ static dynsel_status describe(dynsel_backend *backend, const void *handle, dynse
 }
 #endif
 
+/* Counts a user, so that the workers are not stopped. */
 static dynsel_status attach(dynsel_backend *backend, void *own)
 {
+    const char *const function = DYNSEL_TEXT("dynsel_threads_backend");
+    const uint32_t number = number_of(own);
     (void)backend;
-    return dynsel_threads_attach(own);
+    dynsel_lock_acquire(&lock);
+    dynsel_status status = start_if_none(function);
+    if (status == DYNSEL_OK && number >= running) {
+        status = DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                                "the handle is none of the {} workers that run: take resources "
+                                "from dynsel_threads_resources()",
+                                running);
+    }
+    users += status == DYNSEL_OK ? 1 : 0;
+    dynsel_lock_release(&lock);
+    return status;
 }
 
 static void detach(dynsel_backend *backend, void *own)
 {
     (void)backend;
     (void)own;
-    dynsel_threads_detach();
+    dynsel_lock_acquire(&lock);
+    users--;
+    dynsel_lock_release(&lock);
 }
 
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
@@ -133,7 +274,7 @@ static const dynsel_backend_ops ops = {
 
 dynsel_backend dynsel_threads_backend = {&ops};
 
-/* Only its resources are asked for, and those are of the backend above. */
+/* A policy asks it only for resources, which belong to the backend above. */
 static const dynsel_backend_ops started_ops = {.name = "threads",
                                                .reports = DYNSEL_THREADS_REPORTS,
                                                .get_default_resources = get_started_resources};

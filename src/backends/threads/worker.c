@@ -7,17 +7,7 @@
 
 #include "submission/call_task.h"
 
-/* The library does not wait for events of others here. */
-static void refuse_event(dynsel_work *work)
-{
-    work->done.native = NULL;
-    if (work->error.status == DYNSEL_OK) {
-        work->error = DYNSEL_KEPT_ERROR(DYNSEL_E_INVALID, "the task function",
-                                        "it left an event with a worker, which waits for none");
-    }
-}
-
-/* Once it is marked complete, the work belongs to others. */
+/* dynsel_complete() comes last: after it another thread may reuse the work. */
 static void run(dynsel_work *work)
 {
     const uint32_t token = work->token;
@@ -29,12 +19,16 @@ static void run(dynsel_work *work)
     dynsel_call(work);
     const uint64_t end_ns = timed ? dynsel_now_ns() : 0;
     if (work->done.native != NULL) {
-        refuse_event(work);
+        work->done.native = NULL; /* this backend cannot wait for events */
+        if (work->error.status == DYNSEL_OK) {
+            work->error = DYNSEL_KEPT_ERROR(DYNSEL_E_INVALID, "the task function",
+                                            "it left an event with a worker, which waits for none");
+        }
     }
     (void)dynsel_complete(token, DYNSEL_OK, end_ns);
 }
 
-/* Sleeps until there is work; NULL when the worker is to end. */
+/* Sleeps until there is work; NULL: the worker ends. */
 static dynsel_work *take(dynsel_worker *worker)
 {
     dynsel_work *work = NULL;
@@ -96,7 +90,7 @@ bool dynsel_worker_take_back(dynsel_worker *worker, const dynsel_work *work)
     return found;
 }
 
-/* The program's signals are for its own threads: a worker inherits that all are blocked. */
+/* Blocks all signals in the worker, so that only the program's own threads handle them. */
 static int create(dynsel_worker *worker)
 {
     sigset_t all;
@@ -116,7 +110,7 @@ static void destroy(dynsel_worker *worker)
 
 int dynsel_worker_start(dynsel_worker *worker)
 {
-    worker->ends = false; /* its queue is empty, also when it was stopped */
+    worker->ends = false; /* a stopped worker has an empty queue */
     int code = pthread_mutex_init(&worker->lock, NULL);
     if (code != 0) {
         return code;

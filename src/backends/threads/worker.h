@@ -12,23 +12,23 @@
 enum { DYNSEL_WORKER_NAME_BYTES = sizeof "worker 63" };
 
 typedef struct dynsel_worker {
-    _Alignas(64) pthread_mutex_t lock; /* of all below but thread and name */
-    pthread_cond_t changed;            /* signalled when there is work, or no more will come */
-    uint32_t oldest;                   /* where in the queue */
-    uint32_t waiting;                  /* how many are in the queue */
-    bool ends;                         /* when the queue is empty */
+    _Alignas(64) pthread_mutex_t lock; /* guards all below except thread and name */
+    pthread_cond_t changed;            /* signals new work, and the end */
+    uint32_t oldest;                   /* its index in the queue */
+    uint32_t waiting;                  /* number of entries of the queue */
+    bool ends;                         /* as soon as the queue is empty */
     pthread_t thread;
     char name[DYNSEL_WORKER_NAME_BYTES];
     dynsel_work *queue[CONFIG_DYNSEL_THREADS_QUEUE];
 } dynsel_worker;
 
-/* Starts the thread; 0 or an error number. */
+/* Starts the thread. Returns 0 or an error number. */
 int dynsel_worker_start(dynsel_worker *worker);
 
-/* Stops it after all its work, and waits for that. */
+/* Runs all work of the queue, ends the thread, and waits for both. */
 void dynsel_worker_stop(dynsel_worker *worker);
 
-/* Gives it work, from any thread. False: the queue is full. */
+/* Adds work to the queue, from any thread. False: the queue is full. */
 bool dynsel_worker_give(dynsel_worker *worker, dynsel_work *work);
 
 /* Takes back work that the thread has not taken yet. False: it has. */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/opencl/device_state.h"
+
+#include "backends/opencl/device_info.h"
+#include "backends/opencl/error_codes.h"
+#include "base/fail.h"
+#include "port/likely.h"
+
+typedef dynsel_opencl_entry entry;
+
+static dynsel_opencl_table *const table = &dynsel_opencl_known;
+
+static bool is_cpu(const entry *device)
+{
+    return (device->type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+/* NULL: the device has no context yet. */
+static cl_context context_of(const entry *device)
+{
+    const uint32_t state = dynsel_word_load_acquire(&device->state);
+    return state == DYNSEL_OPENCL_OPEN || state == DYNSEL_OPENCL_DEAD ? device->context : NULL;
+}
+
+/* The CPU devices of one platform have one context, so that they share memory of the host. An
+ * adopted queue has the context of its creator, which can be a context of the library. */
+static bool shares_context(const entry *a, const entry *b)
+{
+    if (a->adopted || b->adopted) {
+        return a == b || context_of(a) == context_of(b);
+    }
+    return a == b || (is_cpu(a) && is_cpu(b) && a->platform == b->platform);
+}
+
+/* A domain has the number of the first entry that shares the context. */
+static uint32_t find_domain(const entry *device)
+{
+    uint32_t first = 0;
+    while (!shares_context(device, &table->entries[first])) {
+        first++;
+    }
+    const uint32_t number = dynsel_word_load_relaxed(&table->entries[first].domain);
+    return number != 0 ? number : first + 1;
+}
+
+/* The domain of an adopted queue is not stored: it changes when a found device is opened. */
+void dynsel_opencl_find_domains(void)
+{
+    for (uint32_t i = 0; i < table->found; i++) {
+        dynsel_word_store_relaxed(&table->entries[i].domain, find_domain(&table->entries[i]));
+    }
+}
+
+uint32_t dynsel_opencl_domain_of(const dynsel_opencl_entry *device)
+{
+    const uint32_t number = dynsel_word_load_relaxed(&device->domain);
+    return DYNSEL_LIKELY(number != 0) ? number : find_domain(device);
+}
+
+/* Data in the domain of a lost context are unreachable. Devices that would have shared this context
+ * get a new context later, so they move to a new domain. */
+static void leave_domain(const entry *lost)
+{
+    const uint32_t number =
+        dynsel_word_load_relaxed(&lost->domain) + CONFIG_DYNSEL_OPENCL_MAX_DEVICES;
+    for (uint32_t i = 0; i < table->found; i++) {
+        entry *const other = &table->entries[i];
+        const uint32_t state = dynsel_word_load_relaxed(&other->state);
+        if ((state == DYNSEL_OPENCL_CLOSED || state == DYNSEL_OPENCL_FAILED) &&
+            shares_context(lost, other)) {
+            dynsel_word_store_relaxed(&other->domain, number);
+        }
+    }
+}
+
+/* For the device, and the usable devices that share its context. */
+static cl_context new_context(const entry *device, cl_int *code)
+{
+    cl_device_id devices[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
+    cl_uint count = 0;
+    for (uint32_t i = 0; i < table->found; i++) {
+        const entry *const other = &table->entries[i];
+        const uint32_t state = dynsel_word_load_relaxed(&other->state);
+        const bool usable =
+            other->available && state != DYNSEL_OPENCL_DEAD && !dynsel_opencl_is_too_old(other);
+        if (other == device || (usable && shares_context(device, other))) {
+            devices[count++] = other->device;
+        }
+    }
+    const cl_context_properties properties[] = {
+        CL_CONTEXT_PLATFORM, (cl_context_properties)table->platforms[device->platform].id, 0};
+    return clCreateContext(properties, count, devices, NULL, NULL, code);
+}
+
+static void fail_to_open(entry *device, const char *function, cl_int code)
+{
+    device->failed_function = function;
+    device->failed_code = code;
+    dynsel_word_store_release(&device->state, DYNSEL_OPENCL_FAILED);
+}
+
+static void open_locked(entry *device)
+{
+    cl_context *const shared =
+        is_cpu(device) ? &table->platforms[device->platform].cpu_context : NULL;
+    cl_context context = shared != NULL ? *shared : NULL;
+    const bool is_new = context == NULL;
+    cl_int code = CL_SUCCESS;
+    if (is_new) {
+        context = new_context(device, &code);
+        if (context == NULL || code != CL_SUCCESS) {
+            fail_to_open(device, "clCreateContext", code);
+            return;
+        }
+    }
+    const cl_command_queue queue =
+        clCreateCommandQueue(context, device->device, table->options.queue_properties, &code);
+    if (queue == NULL || code != CL_SUCCESS) {
+        if (is_new) {
+            (void)clReleaseContext(context);
+        }
+        fail_to_open(device, "clCreateCommandQueue", code);
+        return;
+    }
+    if (shared != NULL) {
+        *shared = context;
+    }
+    device->context = context;
+    device->queue = queue;
+    dynsel_word_store_release(&device->state, DYNSEL_OPENCL_OPEN);
+}
+
+static dynsel_status refuse(const entry *device)
+{
+    const char *detail = dynsel_opencl_code_name(device->failed_code);
+    if (dynsel_opencl_is_lost(device)) {
+        detail = "the device was lost, nothing more is asked of it until dynsel_opencl_close()";
+    } else if (device->failed_code == CL_INVALID_QUEUE_PROPERTIES) {
+        detail = "the device refuses the queue properties given to dynsel_opencl_configure()";
+    }
+    (void)detail; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_OUT_OF_SERVICE,
+        .code = device->failed_code,
+        .function = DYNSEL_TEXT(device->failed_function),
+        .subject = DYNSEL_TEXT(device->name),
+        .detail = DYNSEL_TEXT(detail),
+    });
+}
+
+dynsel_status dynsel_opencl_open_now(entry *device)
+{
+    if (dynsel_opencl_is_too_old(device)) {
+        return dynsel_opencl_refuse_old(device, "dynsel_opencl_backend");
+    }
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    uint32_t state = dynsel_word_load_relaxed(&device->state);
+    if (state == DYNSEL_OPENCL_CLOSED || state == DYNSEL_OPENCL_FAILED) {
+        open_locked(device);
+        state = dynsel_word_load_relaxed(&device->state);
+    }
+    /* Under the lock: another thread's attempt, or a loss, overwrites the failed call. */
+    const dynsel_status status = state == DYNSEL_OPENCL_OPEN ? DYNSEL_OK : refuse(device);
+    dynsel_lock_release(&dynsel_opencl_lock);
+    return status;
+}
+
+void dynsel_opencl_lose(entry *device, const char *function, cl_int code)
+{
+    dynsel_lock_acquire(&dynsel_opencl_lock);
+    const uint32_t known = dynsel_word_load_relaxed(&table->known);
+    for (uint32_t i = 0; i < known; i++) {
+        entry *const other = &table->entries[i];
+        if (dynsel_word_load_relaxed(&other->state) != DYNSEL_OPENCL_OPEN ||
+            other->context != device->context) {
+            continue;
+        }
+        other->failed_function = function;
+        other->failed_code = code;
+        dynsel_word_store_release(&other->state, DYNSEL_OPENCL_DEAD);
+        /* A CPU device of this platform that is opened later gets a new context. */
+        if (!other->adopted && table->platforms[other->platform].cpu_context == other->context) {
+            table->platforms[other->platform].cpu_context = NULL;
+            leave_domain(other);
+        }
+    }
+    dynsel_lock_release(&dynsel_opencl_lock);
+}
+
+/* Queues before contexts; a shared context once, at its first open entry. */
+void dynsel_opencl_release_all(void)
+{
+    const uint32_t known = dynsel_word_load_relaxed(&table->known);
+    for (uint32_t i = 0; i < known; i++) {
+        if (dynsel_word_load_relaxed(&table->entries[i].state) == DYNSEL_OPENCL_OPEN) {
+            (void)clReleaseCommandQueue(table->entries[i].queue);
+        }
+    }
+    for (uint32_t i = 0; i < table->found; i++) {
+        const entry *const device = &table->entries[i];
+        cl_context *const shared = &table->platforms[device->platform].cpu_context;
+        if (dynsel_word_load_relaxed(&device->state) != DYNSEL_OPENCL_OPEN ||
+            (is_cpu(device) && *shared != device->context)) {
+            continue;
+        }
+        if (is_cpu(device)) {
+            *shared = NULL;
+        }
+        (void)clReleaseContext(device->context);
+    }
+}
+
+dynsel_error dynsel_opencl_failure(entry *device, const char *function, cl_int code)
+{
+    /* For command groups: drivers that allocate on the first use report full memory here. */
+    const bool is_full = CONFIG_DYNSEL_COMMAND_GROUPS && code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    if (dynsel_opencl_code_is_loss(code)) {
+        dynsel_opencl_lose(device, function, code);
+    }
+    return (dynsel_error){
+        .status = is_full ? DYNSEL_E_FULL : DYNSEL_E_DEVICE,
+        .code = code,
+        .function = DYNSEL_TEXT(function),
+        .subject = DYNSEL_TEXT(device->name),
+        .detail = DYNSEL_TEXT(dynsel_opencl_code_name(code)),
+    };
+}
+
+dynsel_status dynsel_opencl_fail(entry *device, const char *function, cl_int code)
+{
+    const dynsel_error error = dynsel_opencl_failure(device, function, code);
+    return dynsel_fail(&error);
+}
+
+dynsel_status dynsel_opencl_fail_to_enqueue(entry *device, const char *function, cl_int code)
+{
+    dynsel_error error = dynsel_opencl_failure(device, function, code);
+    if (error.status == DYNSEL_E_FULL) {
+        error.status = DYNSEL_E_AGAIN;
+    }
+    return dynsel_fail(&error);
+}
+
+dynsel_status dynsel_opencl_fail_to_fetch(entry *device, const char *function, cl_int code)
+{
+    dynsel_error error = dynsel_opencl_failure(device, function, code);
+    error.status = dynsel_opencl_code_is_transient(code) ? DYNSEL_E_AGAIN : DYNSEL_E_DEVICE;
+    return dynsel_fail(&error);
+}
+
+dynsel_status dynsel_opencl_fail_lost(const entry *device)
+{
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_DEVICE,
+        .code = device->failed_code,
+        .function = DYNSEL_TEXT(device->failed_function),
+        .subject = DYNSEL_TEXT(device->name),
+        .detail = DYNSEL_TEXT("the device was lost while this work was on it"),
+    });
+}

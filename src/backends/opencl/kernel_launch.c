@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/opencl/kernel_launch.h"
+
+#include <string.h>
+
+#include "backends/opencl/device_state.h"
+#include "backends/opencl/error_codes.h"
+#include "backends/opencl/kernel_build.h"
+#include "backends/opencl/svm_capability.h"
+#include "base/fail.h"
+#include "port/atomic.h"
+#include "port/likely.h"
+
+enum {
+    MOST_ITEMS = 64,   /* in a work-group whose size the program did not choose */
+    ENOUGH_ITEMS = 32, /* powers of two from here on are preferred to larger other sizes */
+    /* A CPU core runs the items of a work-group in a loop. Larger work-groups are faster if there
+     * are still enough of them for all cores. */
+    MANY_ITEMS = 1 << 20,
+    MOST_OF_MANY = 1024,
+};
+
+/* Fails with a wrong use of a kernel. number: replaces `{}` in the detail. */
+DYNSEL_RARE static dynsel_status refuse(const dynsel_kernel *kernel, const char *function,
+                                        cl_int code, const char *detail, size_t number)
+{
+    (void)kernel; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    (void)function;
+    (void)detail;
+    return dynsel_fail(&(const dynsel_error){.status = DYNSEL_E_INVALID,
+                                             .code = code,
+                                             .number = (uint32_t)number,
+                                             .function = DYNSEL_TEXT(function),
+                                             .subject = DYNSEL_TEXT(kernel->name),
+                                             .detail = DYNSEL_TEXT(detail)});
+}
+
+/* The value for clSetKernelArg; NULL for local memory. */
+static const void *value_of(const dynsel_argument *argument, size_t *bytes)
+{
+    if (argument->kind == DYNSEL_ARGUMENT_DATA) {
+        *bytes = sizeof(cl_mem);
+        return &argument->memory->native;
+    }
+    *bytes = argument->bytes;
+    if (argument->kind == DYNSEL_ARGUMENT_POINTER) {
+        return &argument->value;
+    }
+    return argument->kind == DYNSEL_ARGUMENT_VALUE ? argument->value : NULL;
+}
+
+/* For the most common sizes the compiler inlines memcmp. */
+static inline bool is_equal(const unsigned char *known, const void *value, size_t bytes)
+{
+    switch (bytes) {
+    case sizeof(cl_uint):
+        return memcmp(known, value, sizeof(cl_uint)) == 0;
+    case sizeof(cl_ulong):
+        return memcmp(known, value, sizeof(cl_ulong)) == 0;
+    default:
+        return memcmp(known, value, bytes) == 0;
+    }
+}
+
+/* Whether the kernel has this argument already; false for values that are too long to remember. */
+static inline bool is_set(const dynsel_opencl_set *set, const dynsel_argument *argument)
+{
+    if (set->kind != argument->kind) {
+        return false;
+    }
+    if (argument->kind == DYNSEL_ARGUMENT_DATA) {
+        const cl_mem memory = argument->memory->native;
+        return set->bytes != 0 && memcmp(set->value, &memory, sizeof(cl_mem)) == 0;
+    }
+    return set->bytes == argument->bytes &&
+           (argument->kind == DYNSEL_ARGUMENT_LOCAL ||
+            (argument->kind == DYNSEL_ARGUMENT_VALUE &&
+             is_equal(set->value, argument->value, argument->bytes)) ||
+            (argument->kind == DYNSEL_ARGUMENT_POINTER &&
+             memcmp(set->value, &argument->value, sizeof(argument->value)) == 0));
+}
+
+DYNSEL_RARE static dynsel_status
+fail_argument(dynsel_opencl_entry *entry, const dynsel_kernel *kernel, cl_int code, size_t index)
+{
+    const char *detail = NULL;
+    switch (code) {
+    case CL_INVALID_ARG_SIZE:
+        detail = "argument {} has another size than the kernel's";
+        break;
+    case CL_INVALID_ARG_VALUE:
+    case CL_INVALID_MEM_OBJECT:
+        detail = "argument {} is of another kind than the kernel's";
+        break;
+    case CL_INVALID_ARG_INDEX:
+        detail = "the kernel has no argument {}";
+        break;
+    default:
+        return dynsel_opencl_fail(entry, "clSetKernelArg", code);
+    }
+    return refuse(kernel, "clSetKernelArg", code, detail, index);
+}
+
+static DYNSEL_ASIDE dynsel_status set_argument(dynsel_opencl_entry *entry,
+                                               const dynsel_kernel *kernel,
+                                               dynsel_opencl_kernel *built,
+                                               const dynsel_argument *argument, size_t index)
+{
+    dynsel_opencl_set *const set = &built->set[index];
+    size_t bytes = 0;
+    const void *const value = value_of(argument, &bytes);
+    if (!DYNSEL_LIKELY(argument->kind != DYNSEL_ARGUMENT_UNSET)) {
+        return refuse(kernel, NULL, 0, "argument {} was not set", index);
+    }
+    set->bytes = 0;
+    const cl_int code =
+        argument->kind == DYNSEL_ARGUMENT_POINTER
+            ? dynsel_opencl_set_pointer(entry, built->kernel, (cl_uint)index, argument->value)
+            : clSetKernelArg(built->kernel, (cl_uint)index, bytes, value);
+    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
+        return fail_argument(entry, kernel, code, index);
+    }
+    const bool fits = value == NULL || bytes <= DYNSEL_OPENCL_REMEMBERED_BYTES;
+    set->kind = argument->kind;
+    set->bytes = fits ? bytes : 0;
+    if (fits && value != NULL) {
+        (void)memcpy(set->value, value, bytes);
+    }
+    return DYNSEL_OK;
+}
+
+static DYNSEL_ASIDE void forget_memory(dynsel_opencl_kernel *built, uint32_t releases)
+{
+    built->releases = releases;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_ARGUMENTS; i++) {
+        if (built->set[i].kind == DYNSEL_ARGUMENT_DATA) {
+            built->set[i].bytes = 0;
+        }
+    }
+}
+
+static dynsel_status set_arguments(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
+                                   dynsel_opencl_kernel *built, const dynsel_launch *launch)
+{
+    if (launch->argument_count != built->argument_count) {
+        return refuse(kernel, NULL, CL_INVALID_KERNEL_ARGS,
+                      "the kernel takes {} arguments, and another number was set",
+                      built->argument_count);
+    }
+    dynsel_status status = DYNSEL_OK;
+    cl_ulong local = 0;
+    /* A cl_mem that was released since may be the handle of other memory now. */
+    const uint32_t releases = dynsel_word_load_acquire(&dynsel_opencl_releases);
+    if (!DYNSEL_LIKELY(built->releases == releases)) {
+        forget_memory(built, releases);
+    }
+    for (size_t i = 0; i < launch->argument_count && status == DYNSEL_OK; i++) {
+        const dynsel_argument *const argument = &launch->arguments[i];
+        local += argument->kind == DYNSEL_ARGUMENT_LOCAL ? argument->bytes : 0;
+        if (!is_set(&built->set[i], argument)) {
+            status = set_argument(entry, kernel, built, argument, i);
+        }
+    }
+    /* Checked here, because some drivers return the code of a lost device. */
+    if (status == DYNSEL_OK && built->local_bytes != 0 && local > built->local_bytes) {
+        return refuse(kernel, NULL, CL_OUT_OF_RESOURCES,
+                      "the device has {} bytes of local memory left for arguments",
+                      built->local_bytes);
+    }
+    return status;
+}
+
+/* The largest divisor of `count` up to `room`; a power of two if it has ENOUGH_ITEMS. */
+static size_t divisor_of(size_t count, size_t room)
+{
+    size_t power = count & (~count + 1); /* the largest power of two that divides it */
+    while (power > room) {
+        power /= 2;
+    }
+    if (power >= ENOUGH_ITEMS || power == count) {
+        return power;
+    }
+    size_t divisor = count < room ? count : room;
+    while (count % divisor != 0) {
+        divisor--;
+    }
+    return divisor;
+}
+
+/* The most work items in a work-group. */
+static size_t most_items(const dynsel_opencl_entry *entry, const dynsel_opencl_kernel *built,
+                         const dynsel_opencl_shape *shape)
+{
+    size_t count = 1;
+    size_t most = MOST_ITEMS;
+    for (cl_uint i = 0; i < shape->dimensions; i++) {
+        count *= shape->global[i];
+    }
+    if ((entry->type & CL_DEVICE_TYPE_CPU) != 0 && count >= MANY_ITEMS) {
+        cl_ulong local_bytes = 0;
+        const cl_int code =
+            clGetKernelWorkGroupInfo(built->kernel, entry->device, CL_KERNEL_LOCAL_MEM_SIZE,
+                                     sizeof(local_bytes), &local_bytes, NULL);
+        /* Kernels with local memory are written for a certain size. */
+        most = code == CL_SUCCESS && local_bytes == 0 ? MOST_OF_MANY : MOST_ITEMS;
+    }
+    return built->most_items != 0 && built->most_items < most ? built->most_items : most;
+}
+
+/* Neighbours in OpenCL's dimension 0 run side by side; in dynsel that is the last dimension. */
+static void reverse(const dynsel_range *range, uint32_t dimensions, size_t *turned)
+{
+    for (uint32_t i = 0; i < dimensions; i++) {
+        turned[i] = range->size[dimensions - 1 - i];
+    }
+}
+
+static bool is_shape_of(const dynsel_opencl_shape *shape, const dynsel_range *global)
+{
+    const uint32_t dimensions = global->dimensions;
+    if (shape->dimensions != dimensions) {
+        return false;
+    }
+    for (uint32_t i = 0; i < dimensions; i++) {
+        if (shape->global[i] != global->size[dimensions - 1 - i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Writes built->shape. */
+static inline void choose_shape(const dynsel_opencl_entry *entry, dynsel_opencl_kernel *built,
+                                const dynsel_launch *launch)
+{
+    dynsel_opencl_shape *const shape = &built->shape;
+    if (is_shape_of(shape, &launch->global)) {
+        return;
+    }
+    shape->dimensions = launch->global.dimensions;
+    reverse(&launch->global, shape->dimensions, shape->global);
+    size_t room = most_items(entry, built, shape);
+    for (cl_uint i = 0; i < shape->dimensions; i++) {
+        if (built->demanded[0] != 0) {
+            shape->local[i] = built->demanded[i];
+        } else {
+            shape->local[i] = divisor_of(shape->global[i], room);
+            room /= shape->local[i];
+        }
+    }
+}
+
+DYNSEL_RARE static dynsel_status fail_launch(dynsel_opencl_entry *entry,
+                                             const dynsel_kernel *kernel, cl_int code)
+{
+    static const char function[] = "clEnqueueNDRangeKernel";
+    switch (code) {
+    case CL_INVALID_WORK_GROUP_SIZE:
+    case CL_INVALID_WORK_ITEM_SIZE:
+    case CL_INVALID_GLOBAL_WORK_SIZE:
+    case CL_INVALID_GLOBAL_OFFSET:
+    case CL_INVALID_KERNEL_ARGS:
+        return refuse(kernel, function, code, dynsel_opencl_code_name(code), 0);
+    default:
+        return dynsel_opencl_fail_to_enqueue(entry, function, code);
+    }
+}
+
+static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_command *command,
+                                    dynsel_opencl_kernel *built,
+                                    const dynsel_opencl_wait_list *list, cl_event *done)
+{
+    const dynsel_launch *const launch = &command->launch;
+    const uint32_t dimensions = launch->global.dimensions;
+    size_t first[DYNSEL_MAX_DIMENSIONS];
+    size_t own[DYNSEL_MAX_DIMENSIONS];
+    const size_t *local = built->shape.local;
+    choose_shape(entry, built, launch);
+    if (launch->local.dimensions != 0) {
+        if (built->most_items != 0 && dynsel_range_count(&launch->local) > built->most_items) {
+            return refuse(command->kernel, NULL, CL_INVALID_WORK_GROUP_SIZE,
+                          "on this device a work group of this kernel has at most {} work items",
+                          built->most_items);
+        }
+        reverse(&launch->local, dimensions, own);
+        local = own;
+    }
+    bool has_offset = false;
+    for (uint32_t i = 0; i < launch->offset.dimensions; i++) {
+        has_offset |= launch->offset.size[i] != 0;
+    }
+    if (has_offset) {
+        reverse(&launch->offset, dimensions, first);
+    }
+    const cl_int code =
+        clEnqueueNDRangeKernel(entry->queue, built->kernel, dimensions, has_offset ? first : NULL,
+                               built->shape.global, local, list->count, list->events, done);
+    return DYNSEL_LIKELY(code == CL_SUCCESS) ? DYNSEL_OK
+                                             : fail_launch(entry, command->kernel, code);
+}
+
+dynsel_status dynsel_opencl_launch(dynsel_opencl_entry *entry, const dynsel_command *command,
+                                   const dynsel_opencl_wait_list *list, cl_event *done)
+{
+    dynsel_opencl_kernel *built = NULL;
+    dynsel_status status = dynsel_opencl_take_kernel(entry, command->kernel, &built);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    status = dynsel_opencl_build(entry, command->kernel, built);
+    if (status == DYNSEL_OK) {
+        status = set_arguments(entry, command->kernel, built, &command->launch);
+    }
+    if (status == DYNSEL_OK) {
+        status = enqueue(entry, command, built, list, done);
+    }
+    dynsel_opencl_return_kernel(built);
+    return status;
+}
