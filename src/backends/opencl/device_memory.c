@@ -64,6 +64,8 @@ DYNSEL_RARE static dynsel_status wait_for_list(dynsel_opencl_entry *entry,
 static dynsel_status list_events(dynsel_opencl_entry *entry, dynsel_opencl_wait_list *list,
                                  const dynsel_event *after, size_t count)
 {
+    list->count = 0;
+    list->events = NULL;
     if (count > DYNSEL_OPENCL_WAIT_LIST) {
         return DYNSEL_FAIL_NUMBER(DYNSEL_E_FULL, "a command comes after {} events", count);
     }
@@ -84,8 +86,8 @@ static dynsel_domain domain(dynsel_backend *backend, void *own)
                          : (dynsel_domain){0};
 }
 
-/* Whether the device uses the host's memory itself. If not, the driver would make a hidden copy, and
- * a copy of the library's is better. */
+/* Whether the device uses the host's memory itself. If not, the driver would make a hidden copy,
+ * and a copy of the library's is better. */
 static bool can_share(const dynsel_opencl_entry *entry, const dynsel_memory *memory)
 {
     const uintptr_t address = (uintptr_t)memory->host;
@@ -132,11 +134,11 @@ static dynsel_status refuse_size(const dynsel_opencl_entry *entry, cl_int code, 
     });
 }
 
-/* Makes drivers that allocate on the first use allocate now, so that a full device is detected while
- * other copies can be released. For memory with contents, writing them has the same effect.
+/* Makes drivers that allocate on the first use allocate now, so that a full device is detected
+ * while other copies can be released. For memory with contents, writing them has the same effect.
  * (clEnqueueMigrateMemObjects would do, but NVIDIA's driver crashes if several threads call it.)
- * The memory is new, so the fill has no dependencies; failures other than full memory and a lost
- * device do not matter. */
+ * The memory is new, so the fill has no dependencies. Only full memory and a lost device are
+ * failures here. */
 static dynsel_status reserve(dynsel_opencl_entry *entry, const dynsel_memory *memory,
                              cl_event *done)
 {
@@ -365,8 +367,8 @@ static size_t bytes_of(const dynsel_box *box)
     return box->size[0] * box->size[1] * box->size[2];
 }
 
-/* A box as OpenCL describes it: origin in bytes of a row, rows of a slice, and slices. The pitches of
- * a single row or slice are 0, because some drivers check unused pitches too. */
+/* A box as OpenCL describes it: origin in bytes of a row, rows of a slice, and slices. The pitches
+ * of a single row or slice are 0, because some drivers check unused pitches too. */
 typedef struct rectangle {
     size_t origin[DYNSEL_MAX_DIMENSIONS];
     size_t row_pitch;

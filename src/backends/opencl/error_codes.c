@@ -97,7 +97,7 @@ bool dynsel_opencl_code_is_loss(cl_int code)
     switch (code) {
     case CL_DEVICE_NOT_AVAILABLE:
     case CL_OUT_OF_RESOURCES:
-    case CL_INVALID_COMMAND_QUEUE: /* NVIDIA's driver returns it for a valid queue after a kernel crashed */
+    case CL_INVALID_COMMAND_QUEUE: /* of NVIDIA's driver after a kernel crashed */
     case DYNSEL_OPENCL_NVIDIA_ILLEGAL_ACCESS:
         return true;
     default:

@@ -31,7 +31,7 @@ static bool note_failed_poll(dynsel_word *record)
            ((now_ms - first_ms) & TIME_MASK) >= (chosen_ms != 0 ? chosen_ms : PATIENCE_MS);
 }
 
-/* The device is lost for certain; CL_OUT_OF_RESOURCES of a poll can be a temporary lack of memory. */
+/* The device is lost for certain. CL_OUT_OF_RESOURCES of a poll can be a temporary lack. */
 static bool is_final(cl_int code)
 {
     return dynsel_opencl_code_is_loss(code) && code != CL_OUT_OF_RESOURCES;

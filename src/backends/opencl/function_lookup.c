@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* Older C libraries have them in a library of their own. OpenCL loaders need that library, so it is linked
- * wherever an OpenCL loader is. */
+/* Older C libraries have them in a library of their own. OpenCL loaders need that library, so it is
+ * linked wherever a loader is. */
 #pragma weak dlopen
 #pragma weak dlsym
 

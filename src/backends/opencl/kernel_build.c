@@ -35,7 +35,7 @@ static kept_log *log_of(const dynsel_opencl_entry *entry)
     return &logs[entry - dynsel_opencl_known.entries];
 }
 
-/* Cuts a full text after a whole line. The first lines stay: later errors often follow from them. */
+/* Cuts a full text after a whole line. The first lines stay, because they cause later errors. */
 static void shorten(char *text, size_t bytes)
 {
     static const char more[] = "\n...";
@@ -274,7 +274,7 @@ static attempt try_forms(dynsel_opencl_entry *entry, const dynsel_kernel *kernel
     return try;
 }
 
-/* CL_INVALID_VALUE is no failure: a driver that lacks the query leaves zero, which means unknown. */
+/* CL_INVALID_VALUE is no failure: for drivers that lack the query the value is 0, "unknown". */
 static cl_int ask(const dynsel_opencl_entry *entry, cl_kernel kernel,
                   cl_kernel_work_group_info what, void *to, size_t bytes)
 {

@@ -3,8 +3,8 @@
  * The table of built kernels: one for each kernel and each device, built at the first use.
  *
  * The key is everything that drivers build the kernel from, see dynsel_opencl_identity. Each built
- * kernel has its own lock, held while it is built, and from its first argument to the enqueue; other
- * kernels and devices go on meanwhile.
+ * kernel has its own lock, held while it is built, and from its first argument to the enqueue.
+ * Other kernels and devices do not wait for it.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_KERNEL_CACHE_H
 #define DYNSEL_BACKENDS_OPENCL_KERNEL_CACHE_H

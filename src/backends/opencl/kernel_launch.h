@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches of kernels for command groups: arguments, work-groups, the enqueue; and the wait lists of
- * all commands. */
+/* Launches of kernels for command groups: arguments, work-groups, the enqueue. Wait lists of all
+ * commands. */
 #ifndef DYNSEL_BACKENDS_OPENCL_KERNEL_LAUNCH_H
 #define DYNSEL_BACKENDS_OPENCL_KERNEL_LAUNCH_H
 
