@@ -164,7 +164,9 @@ static void check_version(dynsel_opencl_entry *entry)
     append_reason(entry, "), and 1.2 is needed: update the driver");
     /* In the detail of an error `{}` is a placeholder. */
     for (char *c = entry->too_old; *c != '\0'; c++) {
-        *c = *c == '{' ? '(' : *c;
+        if (*c == '{') {
+            *c = '(';
+        }
     }
 }
 
