@@ -215,16 +215,16 @@ static attempt from_il(dynsel_opencl_entry *entry, const dynsel_kernel *kernel)
     if (try.code == CL_INVALID_OPERATION) {
         return try;
     }
-    dynsel_opencl_function function =
-        dynsel_opencl_find_function(device, "clCreateProgramWithILKHR");
-    if (function == NULL) {
-        function = dynsel_opencl_find_function(device, try.function);
+    il_function create =
+        (il_function)dynsel_opencl_find_function(device, "clCreateProgramWithILKHR");
+    if (create == NULL) {
+        create = (il_function)dynsel_opencl_find_function(device, try.function);
     }
-    if (function == NULL) {
+    if (create == NULL) {
         try.code = CL_INVALID_OPERATION;
         return try;
     }
-    try.program = ((il_function)function)(entry->context, kernel->il, kernel->il_bytes, &try.code);
+    try.program = create(entry->context, kernel->il, kernel->il_bytes, &try.code);
     if (try.code == CL_SUCCESS) {
         finish(entry, kernel, &try);
     }

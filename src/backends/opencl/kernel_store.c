@@ -49,31 +49,28 @@ static uint64_t add_text(uint64_t key, const char *text)
     return add(key, text != NULL ? text : "", text != NULL ? strlen(text) + 1 : 1);
 }
 
-static uint64_t add_device_text(uint64_t key, cl_device_id device, cl_device_info what)
-{
-    char text[256] = {0};
-    (void)clGetDeviceInfo(device, what, sizeof(text) - 1, text, NULL);
-    return add_text(key, text);
-}
-
 /* Covers everything that a binary depends on, the version of the driver included. */
 static uint64_t key_of(const dynsel_opencl_entry *entry, const dynsel_kernel *kernel)
 {
+    static const cl_device_info queries[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION,
+                                             CL_DRIVER_VERSION};
     cl_platform_id platform = NULL;
-    char version[256] = {0};
-    (void)clGetDeviceInfo(entry->device, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &platform,
-                          NULL);
-    (void)clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof(version) - 1, version, NULL);
+    char text[256];
     uint64_t key = add(first_key, format, sizeof(format));
     key = add_text(key, dynsel_opencl_prelude);
     key = add_text(key, kernel->source);
     key = add(key, kernel->il, kernel->il != NULL ? kernel->il_bytes : 0);
     key = add_text(key, kernel->options);
-    key = add_device_text(key, entry->device, CL_DEVICE_NAME);
-    key = add_device_text(key, entry->device, CL_DEVICE_VENDOR);
-    key = add_device_text(key, entry->device, CL_DEVICE_VERSION);
-    key = add_device_text(key, entry->device, CL_DRIVER_VERSION);
-    return add_text(key, version);
+    for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+        (void)memset(text, 0, sizeof(text));
+        (void)clGetDeviceInfo(entry->device, queries[i], sizeof(text) - 1, text, NULL);
+        key = add_text(key, text);
+    }
+    (void)memset(text, 0, sizeof(text));
+    (void)clGetDeviceInfo(entry->device, CL_DEVICE_PLATFORM, sizeof(cl_platform_id), &platform,
+                          NULL);
+    (void)clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof(text) - 1, text, NULL);
+    return add_text(key, text);
 }
 
 bool dynsel_opencl_store_is_for(const dynsel_kernel *kernel)
