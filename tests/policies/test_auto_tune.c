@@ -508,6 +508,61 @@ static void submitted_work_is_profiled_and_tuned(void **state)
     world_close();
 }
 
+/* The entry of the only kind. */
+static const dynsel_tuned_task *only_entry(void)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_TUNED_TASKS; i++) {
+        if (tuner.tasks[i].tag.value != 0) {
+            return &tuner.tasks[i];
+        }
+    }
+    return NULL;
+}
+
+/* Copies of a selection are reported as work of their own. */
+static void counts_of_work_in_flight_saturate(void **state)
+{
+    enum { TIMES = UINT16_MAX + 5 };
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    begin(2, DYNSEL_NEVER_RESAMPLE);
+    live(&task, 2); /* the first runs, so that the next one is a turn that is timed */
+    const dynsel_selection turn = world_choose(&task);
+    assert_int_equal(turn.reason, DYNSEL_REASON_PROFILING);
+    const dynsel_tuned_resource *const times = &only_entry()->resources[turn.index];
+    dynsel_selection copy = turn;
+    for (uint32_t i = 0; i < TIMES; i++) {
+        copy = turn;
+        world_tell(&copy, DYNSEL_TASK_SUBMISSION, 0);
+    }
+    assert_int_equal(times->unfinished, UINT16_MAX);
+    assert_int_equal(times->turns, UINT8_MAX);
+    assert_int_equal(tuner.loads[turn.index].value, TIMES);
+    const dynsel_selection submitted = copy;
+    for (uint32_t i = 0; i < TIMES; i++) {
+        copy = submitted;
+        world_tell(&copy, DYNSEL_TASK_COMPLETION, 0);
+    }
+    assert_int_equal(times->unfinished, 0);
+    assert_int_equal(tuner.loads[turn.index].value, 0);
+    world_close();
+}
+
+/* No run is forgotten: one that cost much would be tried again. */
+static void run_counts_are_halved_before_they_overflow(void **state)
+{
+    static dynsel_tuned_task entry;
+    enum { HALF = 1 << 30 };
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    dynsel_tuned_count_runs(&entry, 0, 2u * HALF);
+    assert_int_equal(entry.runs, 2u * HALF);
+    dynsel_tuned_count_runs(&entry, 1, 1);
+    assert_int_equal(entry.resources[0].runs, HALF);
+    assert_int_equal(entry.resources[1].runs, 1);
+    assert_int_equal(entry.runs, HALF + 1);
+}
+
 static void reinitialized_policy_has_no_learned_times(void **state)
 {
     (void)state;
@@ -567,6 +622,8 @@ int main(void)
         cmocka_unit_test(work_in_flight_is_counted_across_rounds),
         cmocka_unit_test(refused_run_returns_its_profiling_turn),
         cmocka_unit_test(submitted_work_is_profiled_and_tuned),
+        cmocka_unit_test(counts_of_work_in_flight_saturate),
+        cmocka_unit_test(run_counts_are_halved_before_they_overflow),
         cmocka_unit_test(reinitialized_policy_has_no_learned_times),
         cmocka_unit_test(init_with_wrong_arguments_is_refused),
     };
