@@ -180,6 +180,7 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_and_unwrap(dynsel_submission *submissio
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns);
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 /**
  * Whether the work is complete: looks once, and collects nothing. dynsel_wait() afterwards returns
  * at once where this returned DYNSEL_OK. Starts the command groups that are ready, as dynsel_wait()
@@ -193,6 +194,7 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_for(dynsel_submission *submission, uint
  *     group that of dynsel_progress().
  */
 DYNSEL_CHECKED dynsel_status dynsel_submission_poll(const dynsel_submission *submission);
+#endif
 
 /**
  * Releases a submission without waiting: the work becomes detached, and a failure goes to the
@@ -207,6 +209,7 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_poll(const dynsel_submission *sub
  */
 DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submission);
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 /**
  * Cancels work that has not started: its function is never called, and its submission ends with
  * DYNSEL_E_CANCELLED. Work has not started while it is in a worker's queue, in that of a backend
@@ -226,6 +229,7 @@ DYNSEL_CHECKED dynsel_status dynsel_submission_release(dynsel_submission *submis
  *     for it. Statistics count the work as failed, except for a command group.
  */
 DYNSEL_CHECKED dynsel_status dynsel_cancel(dynsel_submission *submission);
+#endif
 
 /**
  * The `done` of the task function: the backend's own event and the value. Before the wait the work
@@ -312,6 +316,7 @@ dynsel_submission_group dynsel_get_backend_submission_group(dynsel_backend *back
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 /**
  * dynsel_wait_group() that gives up after a time; then the group can be waited for again, and a
  * failure of detached work is still kept.
@@ -325,6 +330,7 @@ DYNSEL_CHECKED dynsel_status dynsel_wait_group(dynsel_submission_group group);
  */
 DYNSEL_CHECKED dynsel_status dynsel_wait_group_for(dynsel_submission_group group,
                                                    uint64_t timeout_ns);
+#endif
 
 /**
  * Polls the oldest work of every resource of every policy once, frees the slots of finished work,

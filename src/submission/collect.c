@@ -83,6 +83,7 @@ dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns
                       NULL);
 }
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 dynsel_status dynsel_submission_poll(const dynsel_submission *submission)
 {
     if (dynsel_in_interrupt()) {
@@ -107,6 +108,7 @@ dynsel_status dynsel_cancel(dynsel_submission *submission)
     return slot == DYNSEL_SUBMISSION_COMPLETE ? dynsel_refuse_to_cancel(DYNSEL_TEXT(__func__))
                                               : refuse(slot, DYNSEL_TEXT(__func__));
 }
+#endif
 
 dynsel_status dynsel_submission_release(dynsel_submission *submission)
 {

@@ -100,6 +100,7 @@ dynsel_status dynsel_wait_for(dynsel_submission *submission, uint64_t timeout_ns
     return wait_with(&bounded.wait_policy, submission, DYNSEL_TEXT(__func__));
 }
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 dynsel_status dynsel_submission_poll(const dynsel_submission *submission)
 {
     dynsel_slot *slot = NULL;
@@ -118,6 +119,7 @@ dynsel_status dynsel_cancel(dynsel_submission *submission)
     const dynsel_status status = find_aside(submission, &slot, DYNSEL_TEXT(__func__));
     return status == DYNSEL_OK ? dynsel_refuse_to_cancel(DYNSEL_TEXT(__func__)) : status;
 }
+#endif
 
 dynsel_status dynsel_submission_release(dynsel_submission *submission)
 {

@@ -57,11 +57,13 @@ static inline dynsel_status dynsel_refuse_unfinished(const char *function)
     return DYNSEL_FAIL_IN(function, DYNSEL_E_TIMEOUT, "the work was not complete in time", 0);
 }
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 static inline dynsel_status dynsel_refuse_to_cancel(const char *function)
 {
     return DYNSEL_FAIL_IN(function, DYNSEL_E_BUSY,
                           "the work has started, or is complete: wait for it", 0);
 }
+#endif
 
 /* Of work that is complete and has no slot: gives the result to the handle; without one, a failure
  * goes to the group. */

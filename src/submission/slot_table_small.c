@@ -223,7 +223,9 @@ static dynsel_status wait_for(const dynsel_policy *policy, const dynsel_backend 
                                          .deadline_ns = deadline_ns};
     (void)dynsel_slots_reap();
     while (goes_on(policy, backend)) {
-        if (!dynsel_backoff_until(&bounded.wait_policy)) {
+        if (!CONFIG_DYNSEL_SUBMISSION_CONTROL) { /* nobody has a deadline */
+            (void)backoff(&dynsel_unbounded_wait);
+        } else if (!dynsel_backoff_until(&bounded.wait_policy)) {
             return DYNSEL_E_TIMEOUT;
         }
         (void)dynsel_slots_reap();

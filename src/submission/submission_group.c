@@ -50,11 +50,13 @@ dynsel_status dynsel_wait_group(dynsel_submission_group group)
     return wait_group(group, DYNSEL_TEXT(__func__), DYNSEL_WAIT_FOREVER);
 }
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 dynsel_status dynsel_wait_group_for(dynsel_submission_group group, uint64_t timeout_ns)
 {
     return wait_group(group, DYNSEL_TEXT(__func__),
                       CONFIG_DYNSEL_IN_FLIGHT ? dynsel_deadline_after(timeout_ns) : timeout_ns);
 }
+#endif
 
 dynsel_status dynsel_policy_deinit(dynsel_policy *policy)
 {

@@ -451,6 +451,7 @@ static dynsel_status nest(const dynsel_resource *where, void *args, dynsel_event
     return dynsel_submit(&policy, &inner, NULL);
 }
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 static void cancelled_worker_task_never_runs(void **state)
 {
     NEEDS(SLOTS >= 5 && QUEUE >= 4);
@@ -483,6 +484,7 @@ static void cancelled_worker_task_never_runs(void **state)
         finish();
     }
 }
+#endif
 
 static void submit_in_worker_task_does_not_wait(void **state)
 {
@@ -723,7 +725,9 @@ int main(void)
         cmocka_unit_test(worker_failures_reach_wait_and_group),
         cmocka_unit_test(event_from_worker_task_is_invalid),
         cmocka_unit_test(handles_of_worker_tasks_can_be_waited_for),
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
         cmocka_unit_test(cancelled_worker_task_never_runs),
+#endif
         cmocka_unit_test(submit_in_worker_task_does_not_wait),
         cmocka_unit_test(threads_stop_with_work_in_flight_is_busy),
         cmocka_unit_test(threads_stop_completes_accepted_work),

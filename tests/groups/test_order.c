@@ -580,6 +580,7 @@ static void handle_of_pending_work_can_be_released(void **state)
     end_buffers(DYNSEL_E_DEPENDENCY, DYNSEL_OK);
 }
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 static void cancelled_command_group_leaves_contents_from_before(void **state)
 {
     (void)state;
@@ -659,6 +660,7 @@ static void cancelled_command_groups_leave_line_of_full_queue(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&submissions[2]));
     end();
 }
+#endif
 
 static void deinit_with_pending_command_groups_is_busy(void **state)
 {
@@ -802,9 +804,11 @@ int main(void)
         TEST_SET_UP(work_refused_by_full_queue_keeps_its_order),
         TEST_SET_UP(lost_resource_makes_policy_select_again),
         TEST_SET_UP(handle_of_pending_work_can_be_released),
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
         TEST_SET_UP(cancelled_command_group_leaves_contents_from_before),
         TEST_SET_UP(cancelled_and_released_command_group_fails_its_submission_group),
         TEST_SET_UP(cancelled_command_groups_leave_line_of_full_queue),
+#endif
         TEST_SET_UP(deinit_with_pending_command_groups_is_busy),
         TEST_SET_UP(token_reuse_creates_no_false_dependency),
         TEST_SET_UP(buffer_failure_persists_when_entry_count_wraps),

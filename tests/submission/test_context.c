@@ -58,11 +58,15 @@ static void call_all(void)
     note(dynsel_wait_and_unwrap(&submission, &done));
     note(dynsel_submission_unwrap(&submission, &done));
     note(dynsel_submission_release(&submission));
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
     note(dynsel_submission_poll(&submission));
     note(dynsel_cancel(&submission));
+#endif
     note(dynsel_wait_group(dynsel_get_submission_group(&policy.policy)));
     note(dynsel_wait_group(dynsel_get_backend_submission_group(&dynsel_inline_backend)));
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
     note(dynsel_wait_group_for(dynsel_get_submission_group(&policy.policy), 1));
+#endif
     note(dynsel_get_statistics(&policy.policy, 0, &counts));
     note(dynsel_resource_in_service(&policy.policy, 0));
     note(dynsel_resource_reinstate(&policy.policy, 0));

@@ -200,10 +200,12 @@ static void end_some(unsigned device)
 
 static void collect(piece *p)
 {
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
     if (test_random_below(&dice, 2) == 0) {
         assert_status(p->ended ? DYNSEL_OK : DYNSEL_E_AGAIN,
                       dynsel_submission_poll(&p->submission));
     }
+#endif
     switch (test_random_below(&dice, 3)) {
     case 0:
         p->owned = false;
@@ -252,8 +254,12 @@ static void wait_briefly_for_group(unsigned policy)
     for (unsigned i = 0; i < count; i++) {
         goes_on = goes_on || (pieces[i].policy == policy && !pieces[i].ended);
     }
-    const dynsel_status status =
-        dynsel_wait_group_for(dynsel_get_submission_group(policies[policy]), 0);
+    dynsel_status status = DYNSEL_E_TIMEOUT;
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
+    status = dynsel_wait_group_for(dynsel_get_submission_group(policies[policy]), 0);
+#else
+    status = goes_on ? status : dynsel_wait_group(dynsel_get_submission_group(policies[policy]));
+#endif
     if (goes_on) {
         assert_status(DYNSEL_E_TIMEOUT, status);
     } else {

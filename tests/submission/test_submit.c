@@ -95,6 +95,7 @@ static void second_wait_for_submission_is_stale(void **state)
     assert_status(DYNSEL_E_STALE, dynsel_submission_unwrap(&submission, &done));
 }
 
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
 static void poll_of_direct_work_collects_nothing(void **state)
 {
     (void)state;
@@ -119,6 +120,7 @@ static void poll_of_direct_work_collects_nothing(void **state)
     assert_status(DYNSEL_E_TASK, dynsel_wait_group_for(group, 0));
     assert_status(DYNSEL_OK, dynsel_wait_group_for(group, 0));
 }
+#endif
 
 static void second_wait_for_failed_submission_is_stale(void **state)
 {
@@ -462,7 +464,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(task_runs_once_on_selected_resource),
         TEST(second_wait_for_submission_is_stale),
+#if CONFIG_DYNSEL_SUBMISSION_CONTROL
         TEST(poll_of_direct_work_collects_nothing),
+#endif
         TEST(second_wait_for_failed_submission_is_stale),
         TEST(wait_and_unwrap_returns_value_of_direct_work),
         TEST(failure_released_after_policy_end_is_dropped),
