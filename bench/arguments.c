@@ -61,7 +61,7 @@ static _Noreturn void print_help(const arguments *a, const table *t)
         }
         printf("\n");
     }
-    printf("  %-22s print this\n\n%s", "--help", a->notes);
+    printf("  %-22s print this help\n\n%s", "--help", a->notes);
     exit(EXIT_SUCCESS);
 }
 
@@ -98,7 +98,7 @@ void arguments_parse(int argc, char **argv, const arguments *a)
             refuse("%s needs a value", typed);
         }
         if (answer != 0 || strcspn(typed + 2, "=") != strlen(t.known[index].name)) {
-            refuse("unknown option '%s'; --help lists them", typed); /* shortened ones, too */
+            refuse("unknown option '%s'; --help lists them", typed); /* abbreviations, too */
         }
         if (index == t.count) {
             print_help(a, &t);

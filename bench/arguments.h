@@ -8,7 +8,7 @@
 
 typedef struct argument {
     const char *name;  /* "--runs" */
-    const char *value; /* what stands for it in the help: "N" */
+    const char *value; /* its placeholder in the help: "N" */
     const char *help;
     uint64_t *number; /* NULL: a text */
     uint64_t least;
@@ -18,14 +18,14 @@ typedef struct argument {
 
 typedef struct arguments {
     const char *program;
-    const char *about; /* the help's first lines, without a line end behind them */
-    const char *notes; /* its last ones, with one */
+    const char *about; /* the help's first lines, without a line end */
+    const char *notes; /* its last lines, with a line end */
     const argument *own;
-    const argument *shared; /* both end with one without a name; NULL: no such table */
+    const argument *shared; /* both end with an entry without a name; NULL: no table */
 } arguments;
 
-/* Fills in what the tables point at; the values before are the defaults. --help ends the program
- * with 0, a mistake with a line on stderr and 2. */
+/* Sets the variables of the tables, whose values before are the defaults. --help ends the program
+ * with status 0, an error with a line on stderr and status 2. */
 void arguments_parse(int argc, char **argv, const arguments *a);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What placing a piece of work cannot do without: three indirect calls (choose, start, the task
- * function), and what the policy has to share between threads. Everything else is the library's
- * own doing.
+ * The least cost of a submit: three indirect calls (choose, start, the task function), and the
+ * words that the policy shares between threads. All other cost is the library's.
  */
 #ifndef BENCH_FLOOR_H
 #define BENCH_FLOOR_H
@@ -14,11 +13,11 @@
 typedef enum floor_kind {
     FLOOR_NOTHING_SHARED, /* fixed_resource */
     FLOOR_ONE_COUNTER,    /* round_robin: one atomic addition */
-    FLOOR_LOADS,          /* dynamic_load: one when the work begins, one when it ends */
-    FLOOR_SAMPLED_CLOCK   /* auto_tune when settled: two looks at the clock in 16 */
+    FLOOR_LOADS,          /* dynamic_load: two atomic additions, at the start and at the end */
+    FLOOR_SAMPLED_CLOCK   /* auto_tune when settled: reads the clock twice in one of 16 submits */
 } floor_kind;
 
-/* Begins anew with so many resources. */
+/* Resets the words for this number of resources. */
 void floor_prepare(floor_kind kind, uint32_t resources, const dynsel_task *task);
 
 /* For measure_loop. */

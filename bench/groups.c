@@ -14,7 +14,7 @@ enum { KERNELS = 1000, BUFFERS = CONFIG_DYNSEL_MAX_BUFFERS, MOST_DEVICES = 4 };
 static const double MOST_TIMES_HAND = 1.1;
 static const double MOST_MORE_NS_IN_THE_CALLER = 120;
 
-/* Its result shows that no step was left out, and none came before its turn. */
+/* The result shows that all steps ran, in order. */
 static const dynsel_kernel advance = {
     .name = "advance",
     .source = "kernel void advance(global uint *x, uint i) { x[0] = x[0] * 3 + i; }",
@@ -25,8 +25,8 @@ static uint32_t advance_in_c(uint32_t x, uint32_t i)
     return x * 3 + i;
 }
 
-/* One device, and the same kernels for it twice. `width` buffers take the kernels in turn: with one
- * they are a chain. */
+/* One device with its kernels, by hand and with dynsel. The kernels use `width` buffers in turn;
+ * with one buffer they are a chain. */
 typedef struct groups_device {
     dynsel_fixed_resource_policy policy;
     cl_command_queue queue;
@@ -35,7 +35,7 @@ typedef struct groups_device {
     cl_mem memory[BUFFERS];
     dynsel_accessor accessors[BUFFERS]; /* placeholders */
     uint32_t data[BUFFERS];
-    uint32_t runs; /* through all kernels, of each way */
+    uint32_t runs; /* of all kernels, by hand and with dynsel each */
 } groups_device;
 
 static groups_device the_device;
@@ -63,7 +63,7 @@ static void run_groups(groups_device *d, unsigned width)
         good = dynsel_submit_command_group(&d->policy.policy, group, &s, NULL) == DYNSEL_OK && good;
     }
     good = dynsel_wait_group(dynsel_get_submission_group(&d->policy.policy)) == DYNSEL_OK && good;
-    report_must(good, "command groups");
+    report_check(good, "command groups");
 }
 
 static cl_int enqueue_one(groups_device *d, uint32_t i, cl_mem x, const cl_event *after,
@@ -77,7 +77,7 @@ static cl_int enqueue_one(groups_device *d, uint32_t i, cl_mem x, const cl_event
                               : code;
 }
 
-/* The same, written down: each kernel has an event, which the next of a chain waits for. */
+/* The same by hand: each kernel has an event, for which the next one of a chain waits. */
 static void run_by_hand(groups_device *d, unsigned width)
 {
     cl_event last = NULL;
@@ -92,7 +92,7 @@ static void run_by_hand(groups_device *d, unsigned width)
         last = event;
     }
     good = clWaitForEvents(1, &last) == CL_SUCCESS && clReleaseEvent(last) == CL_SUCCESS && good;
-    report_must(good, "OpenCL by hand");
+    report_check(good, "OpenCL by hand");
 }
 
 static uint32_t expected(unsigned first, unsigned width, uint32_t runs)
@@ -106,21 +106,21 @@ static uint32_t expected(unsigned first, unsigned width, uint32_t runs)
     return x;
 }
 
-/* Both ways computed what plain C does. */
+/* Compares both results with plain C. */
 static void check_results(groups_device *d, unsigned width)
 {
     for (unsigned i = 0; i < width; i++) {
         const uint32_t right = expected(i, width, d->runs);
         uint32_t by_hand = 0;
         dynsel_host_accessor seen = {0};
-        report_must(clEnqueueReadBuffer(d->queue, d->memory[i], CL_TRUE, 0, sizeof by_hand,
-                                        &by_hand, 0, NULL, NULL) == CL_SUCCESS,
-                    "the result by hand");
-        report_must(dynsel_host_accessor_open(&seen, d->accessors[i].buffer, DYNSEL_ACCESS_READ) ==
-                        DYNSEL_OK,
-                    "the result");
-        report_must(by_hand == right && *(const uint32_t *)seen.data == right, "a wrong result");
-        report_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "close");
+        report_check(clEnqueueReadBuffer(d->queue, d->memory[i], CL_TRUE, 0, sizeof by_hand,
+                                         &by_hand, 0, NULL, NULL) == CL_SUCCESS,
+                     "the result by hand");
+        report_check(dynsel_host_accessor_open(&seen, d->accessors[i].buffer, DYNSEL_ACCESS_READ) ==
+                         DYNSEL_OK,
+                     "the result");
+        report_check(by_hand == right && *(const uint32_t *)seen.data == right, "a wrong result");
+        report_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "close");
     }
 }
 
@@ -129,19 +129,19 @@ static void open_buffer(groups_device *d, unsigned i)
     cl_int code = CL_SUCCESS;
     dynsel_buffer buffer = {0};
     d->data[i] = 0;
-    report_must(dynsel_buffer_init(&buffer, &d->data[i], sizeof d->data[i], DYNSEL_RANGE(1)) ==
-                    DYNSEL_OK,
-                "dynsel_buffer_init");
+    report_check(dynsel_buffer_init(&buffer, &d->data[i], sizeof d->data[i], DYNSEL_RANGE(1)) ==
+                     DYNSEL_OK,
+                 "dynsel_buffer_init");
     d->accessors[i] = (dynsel_accessor){.name = "x", .buffer = buffer, .placeholder = true};
     d->memory[i] = clCreateBuffer(dynsel_opencl_context(&d->policy.policy.resources[0]),
                                   CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof d->data[i],
                                   &d->data[i], &code);
-    report_must(code == CL_SUCCESS, "clCreateBuffer");
+    report_check(code == CL_SUCCESS, "clCreateBuffer");
 }
 
 static void close_buffer(groups_device *d, unsigned i)
 {
-    report_must(dynsel_buffer_deinit(&d->accessors[i].buffer) == DYNSEL_OK, "deinit");
+    report_check(dynsel_buffer_deinit(&d->accessors[i].buffer) == DYNSEL_OK, "deinit");
     (void)clReleaseMemObject(d->memory[i]);
 }
 
@@ -151,19 +151,19 @@ static void open_device(groups_device *d, const dynsel_resource *where)
     const cl_device_id id = dynsel_opencl_device(where);
     cl_int code = CL_SUCCESS;
     *d = (groups_device){.queue = dynsel_opencl_queue(where)};
-    report_must(dynsel_fixed_resource_init(&d->policy, &options, 0) == DYNSEL_OK, "init");
+    report_check(dynsel_fixed_resource_init(&d->policy, &options, 0) == DYNSEL_OK, "init");
     d->program = clCreateProgramWithSource(dynsel_opencl_context(where), 1,
                                            (const char **)&advance.source, NULL, &code);
-    report_must(code == CL_SUCCESS &&
-                    clBuildProgram(d->program, 1, &id, "", NULL, NULL) == CL_SUCCESS,
-                "the kernel cannot be built");
+    report_check(code == CL_SUCCESS &&
+                     clBuildProgram(d->program, 1, &id, "", NULL, NULL) == CL_SUCCESS,
+                 "the kernel cannot be built");
     d->kernel = clCreateKernel(d->program, advance.name, &code);
-    report_must(code == CL_SUCCESS, "clCreateKernel");
+    report_check(code == CL_SUCCESS, "clCreateKernel");
 }
 
 static void close_device(groups_device *d)
 {
-    report_must(dynsel_policy_deinit(&d->policy.policy) == DYNSEL_OK, "deinit");
+    report_check(dynsel_policy_deinit(&d->policy.policy) == DYNSEL_OK, "deinit");
     (void)clReleaseKernel(d->kernel);
     (void)clReleaseProgram(d->program);
 }
@@ -176,15 +176,15 @@ static double time_of(void (*run)(groups_device *d, unsigned width), groups_devi
     return (double)(measure_now_ns() - began) / KERNELS;
 }
 
-/* PoCL's device `basic` runs kernels in the caller. There the difference counts, elsewhere the
- * share, because the driver's own threads take most of the time. */
+/* PoCL's device `basic` runs kernels in the calling thread, so the limit is a difference; elsewhere
+ * the driver's threads take most of the time, so the limit is a ratio. */
 static double limit_of(const char *name, double by_hand)
 {
     return strncmp(name, "basic", 5) == 0 ? by_hand + MOST_MORE_NS_IN_THE_CALLER
                                           : by_hand * MOST_TIMES_HAND;
 }
 
-/* Both ways in turn and back, so that noise hits each, and each comes first as often as last. */
+/* Alternates the order, so that noise affects both equally. */
 static void measure(groups_device *d, const char *name, unsigned width, unsigned repetitions)
 {
     static double hand[MEASURE_MAX_SAMPLES];
@@ -229,7 +229,7 @@ static size_t find_devices(void)
     size_t count = 0;
     const dynsel_status status =
         dynsel_opencl_select(NULL, resources, CONFIG_DYNSEL_OPENCL_MAX_DEVICES, &count);
-    return status == DYNSEL_OK ? count : 0; /* bench_opencl() says that there is none */
+    return status == DYNSEL_OK ? count : 0; /* bench_opencl() reports that there is none */
 }
 
 /* Functions of their own, so that callgrind can tell what these runs cost. */

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* Says when and where this runs, and what was built; before: begins each line. label: of the build,
- * or NULL. */
+/* Prints the date, the machine and the build; `before` begins each line. label: of the build, or
+ * NULL. */
 void machine_print(FILE *to, const char *before, const char *label);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a submit costs; `scons bench` runs this. */
+/* Measures the cost of a submit; `scons bench` runs this. */
 #include <dynsel/config.h>
 
 #include "groups.h"

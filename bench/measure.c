@@ -30,7 +30,7 @@ uint64_t measure_now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Each on a processor of its own, where there are enough. */
+/* Binds each thread to another processor, if there are enough. */
 static void stay_apart(unsigned thread)
 {
     cpu_set_t allowed;
@@ -49,7 +49,7 @@ static void stay_apart(unsigned thread)
     }
 }
 
-/* The barrier spins, so that nobody is still waking up when the others are at work. */
+/* The barrier spins, so that no thread is still waking up when the others begin. */
 static void run(runner *self)
 {
     atomic_fetch_add(self->arrived, 1);
@@ -60,7 +60,7 @@ static void run(runner *self)
     self->ended_ns = measure_now_ns();
 }
 
-/* The same threads for all samples, because the library keeps things for each. */
+/* The same threads for all samples, because the library keeps state for each thread. */
 static struct helpers {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -95,7 +95,7 @@ static void start_helpers(void)
         pthread_t id;
         helpers.numbers[i] = i;
         if (pthread_create(&id, NULL, help, &helpers.numbers[i]) != 0) {
-            (void)fputs("bench: no thread can be started\n", stderr);
+            (void)fputs("bench: no thread can be started; raise the limit (ulimit -u)\n", stderr);
             exit(1);
         }
         (void)pthread_detach(id);

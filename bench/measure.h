@@ -7,20 +7,20 @@
 
 enum { MEASURE_MAX_THREADS = 2, MEASURE_MAX_SAMPLES = 64 };
 
-/* A loop that does one thing `times` times. */
+/* A loop with `times` iterations. */
 typedef struct measure_loop {
     void (*run)(void *context, unsigned thread, uint32_t times);
     void *context;
 } measure_loop;
 
 typedef struct measure_sample {
-    double ns;      /* that one thread needed for one turn of the loop, mean over the threads */
-    double overlap; /* share of the whole time in which all threads were in the loop; 0 to 1 */
+    double ns;      /* of one iteration in one thread, mean over the threads */
+    double overlap; /* share of the time in which all threads ran the loop; 0 to 1 */
 } measure_sample;
 
 uint64_t measure_now_ns(void);
 
-/* Starts the threads together and lets each do the loop. */
+/* Runs the loop in all threads at once. */
 measure_sample measure_once(measure_loop loop, unsigned threads, uint32_t times);
 
 /* The middle of `count` values, 1 to MEASURE_MAX_SAMPLES; they are sorted. */

@@ -39,7 +39,7 @@ static void print_movement(const char *subject, dynsel_buffer buffer, uint64_t m
 {
     char text[128];
     dynsel_movement m;
-    report_must(dynsel_buffer_movement(buffer, &m) == DYNSEL_OK, "dynsel_buffer_movement");
+    report_check(dynsel_buffer_movement(buffer, &m) == DYNSEL_OK, "dynsel_buffer_movement");
     (void)snprintf(text, sizeof text,
                    "%" PRIu64 " bytes in %" PRIu32 " times, %" PRIu64 " out %" PRIu32
                    " times, %" PRIu32 " avoided",
@@ -47,29 +47,30 @@ static void print_movement(const char *subject, dynsel_buffer buffer, uint64_t m
     report_fact(subject, text, m.bytes_in + m.bytes_out <= most_bytes);
 }
 
-/* From host to device and back, over and over. */
+/* Copies from host to device and back, repeatedly. */
 static void move_large(const char *name, uint64_t most_bytes)
 {
     char subject[64];
     dynsel_buffer buffer = {0};
-    report_must(dynsel_buffer_init(&buffer, large, 1, DYNSEL_RANGE(LARGE_BYTES)) == DYNSEL_OK,
-                "dynsel_buffer_init");
+    report_check(dynsel_buffer_init(&buffer, large, 1, DYNSEL_RANGE(LARGE_BYTES)) == DYNSEL_OK,
+                 "dynsel_buffer_init");
     dynsel_accessor x = {.name = "large", .buffer = buffer, .placeholder = true};
     for (unsigned i = 0; i < ROUNDS; i++) {
         dynsel_host_accessor seen = {0};
-        report_must(dynsel_submit_command_group(&policies[0].policy, touch_group, &x, NULL) ==
-                        DYNSEL_OK,
-                    "the large buffer");
-        report_must(dynsel_host_accessor_open(&seen, buffer, DYNSEL_ACCESS_READ_WRITE) == DYNSEL_OK,
-                    "the large buffer");
+        report_check(dynsel_submit_command_group(&policies[0].policy, touch_group, &x, NULL) ==
+                         DYNSEL_OK,
+                     "the large buffer");
+        report_check(dynsel_host_accessor_open(&seen, buffer, DYNSEL_ACCESS_READ_WRITE) ==
+                         DYNSEL_OK,
+                     "the large buffer");
         uint32_t *last = (uint32_t *)(void *)((unsigned char *)seen.data + LARGE_BYTES - PAGE);
-        report_must(*last == 1, "a wrong result");
+        report_check(*last == 1, "a wrong result");
         *last = 0;
-        report_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "close");
+        report_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "close");
     }
     (void)snprintf(subject, sizeof subject, "%.16s, 64 MiB", name);
     print_movement(subject, buffer, most_bytes);
-    report_must(dynsel_buffer_deinit(&buffer) == DYNSEL_OK, "deinit");
+    report_check(dynsel_buffer_deinit(&buffer) == DYNSEL_OK, "deinit");
 }
 
 typedef struct looking {
@@ -93,13 +94,13 @@ static void look_up_on(unsigned device, const dynsel_accessor *reading, const dy
 {
     for (uint32_t i = 0; i < ROUNDS; i++) {
         looking l = {reading, sum, i};
-        report_must(dynsel_submit_command_group(&policies[device].policy, look_up_group, &l,
-                                                NULL) == DYNSEL_OK,
-                    "a look at the table");
+        report_check(dynsel_submit_command_group(&policies[device].policy, look_up_group, &l,
+                                                 NULL) == DYNSEL_OK,
+                     "a look at the table");
     }
 }
 
-/* The table lies across the devices' idea of alignment, so that none can share it. */
+/* The table is not aligned as devices need it, so that none can share it. */
 static void read_from_two(const char *name)
 {
     char subject[64];
@@ -108,29 +109,29 @@ static void read_from_two(const char *name)
     for (uint32_t i = 0; i <= TABLE_WORDS; i++) {
         table[i] = i;
     }
-    report_must(dynsel_buffer_init(&buffer, &table[1], sizeof table[0],
-                                   DYNSEL_RANGE(TABLE_WORDS)) == DYNSEL_OK,
-                "dynsel_buffer_init");
+    report_check(dynsel_buffer_init(&buffer, &table[1], sizeof table[0],
+                                    DYNSEL_RANGE(TABLE_WORDS)) == DYNSEL_OK,
+                 "dynsel_buffer_init");
     const dynsel_accessor reading = {
         .name = "table", .buffer = buffer, .mode = DYNSEL_ACCESS_READ, .placeholder = true};
     for (unsigned d = 0; d < DEVICES; d++) {
-        report_must(dynsel_buffer_init(&sums[d], &sum_data[d], sizeof sum_data[d],
-                                       DYNSEL_RANGE(1)) == DYNSEL_OK,
-                    "dynsel_buffer_init");
+        report_check(dynsel_buffer_init(&sums[d], &sum_data[d], sizeof sum_data[d],
+                                        DYNSEL_RANGE(1)) == DYNSEL_OK,
+                     "dynsel_buffer_init");
         const dynsel_accessor sum = {.name = "sum", .buffer = sums[d], .placeholder = true};
         look_up_on(d, &reading, &sum);
     }
     for (unsigned d = 0; d < DEVICES; d++) {
         dynsel_host_accessor seen = {0};
-        report_must(dynsel_host_accessor_open(&seen, sums[d], DYNSEL_ACCESS_READ) == DYNSEL_OK &&
-                        *(const uint32_t *)seen.data == ROUNDS * (ROUNDS + 1) / 2 &&
-                        dynsel_host_accessor_close(&seen) == DYNSEL_OK,
-                    "a wrong sum");
-        report_must(dynsel_buffer_deinit(&sums[d]) == DYNSEL_OK, "deinit");
+        report_check(dynsel_host_accessor_open(&seen, sums[d], DYNSEL_ACCESS_READ) == DYNSEL_OK &&
+                         *(const uint32_t *)seen.data == ROUNDS * (ROUNDS + 1) / 2 &&
+                         dynsel_host_accessor_close(&seen) == DYNSEL_OK,
+                     "a wrong sum");
+        report_check(dynsel_buffer_deinit(&sums[d]) == DYNSEL_OK, "deinit");
     }
     (void)snprintf(subject, sizeof subject, "%.16s twice, 1 MiB table", name);
     print_movement(subject, buffer, sizeof table[0] * DEVICES * TABLE_WORDS);
-    report_must(dynsel_buffer_deinit(&buffer) == DYNSEL_OK, "deinit");
+    report_check(dynsel_buffer_deinit(&buffer) == DYNSEL_OK, "deinit");
 }
 
 /* A queue in a context of its own, so that the second device shares nothing with the first. */
@@ -138,9 +139,9 @@ static cl_command_queue own_queue(cl_device_id device)
 {
     cl_int code = CL_SUCCESS;
     cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
-    report_must(code == CL_SUCCESS, "clCreateContext");
+    report_check(code == CL_SUCCESS, "clCreateContext");
     cl_command_queue queue = clCreateCommandQueue(context, device, 0, &code);
-    report_must(code == CL_SUCCESS, "clCreateCommandQueue");
+    report_check(code == CL_SUCCESS, "clCreateCommandQueue");
     (void)clReleaseContext(context);
     return queue;
 }
@@ -164,12 +165,12 @@ static void measure(const dynsel_resource *where)
         {.resources = &second, .count = 1, .adapt = dynsel_opencl_adopt},
     };
     for (unsigned d = 0; d < DEVICES; d++) {
-        report_must(dynsel_fixed_resource_init(&policies[d], &options[d], 0) == DYNSEL_OK, "init");
+        report_check(dynsel_fixed_resource_init(&policies[d], &options[d], 0) == DYNSEL_OK, "init");
     }
     move_large(name, shares_memory(device) ? 0 : (uint64_t)2 * ROUNDS * LARGE_BYTES);
     read_from_two(name);
     for (unsigned d = 0; d < DEVICES; d++) {
-        report_must(dynsel_policy_deinit(&policies[d].policy) == DYNSEL_OK, "deinit");
+        report_check(dynsel_policy_deinit(&policies[d].policy) == DYNSEL_OK, "deinit");
     }
     (void)clReleaseCommandQueue(queue);
 }

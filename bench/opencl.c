@@ -116,7 +116,7 @@ void bench_opencl_phases(unsigned batches)
     bench_phases_close(&device, 1);
 }
 
-/* The layer is in this process already; this is another way to it. NULL: it is not. */
+/* The loader has loaded the layer; this finds it. NULL: it has not. */
 static dynsel_layer_read_fn find_layer(void)
 {
     const char *path = getenv("OPENCL_LAYERS");
@@ -133,7 +133,7 @@ static void count_calls(bench_device *device, dynsel_layer_read_fn read, unsigne
     for (unsigned phase = 0; phase < PHASES; phase++) {
         unsigned long before[DYNSEL_LAYER_FUNCTIONS];
         unsigned long after[DYNSEL_LAYER_FUNCTIONS];
-        run_phase(&bench_phases[phase], device, 2); /* leaves as much behind as the last batches */
+        run_phase(&bench_phases[phase], device, 2); /* leaves the same state as the last batches */
         (void)read(before);
         run_phase(&bench_phases[phase], device, batches);
         (void)read(after);
@@ -176,7 +176,7 @@ void bench_opencl_calls(unsigned batches)
     const size_t count = bench_phases_open(devices, MOST_DEVICES);
     dynsel_layer_read_fn read = find_layer();
     if (count != 0 && read == NULL) {
-        printf("OpenCL calls: the loader did not take the layer in OPENCL_LAYERS\n");
+        printf("OpenCL calls: not counted, the loader did not load the layer in OPENCL_LAYERS\n");
     }
     for (size_t i = 0; i < count && read != NULL; i++) {
         unsigned long counts[PHASES][DYNSEL_LAYER_FUNCTIONS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Submits to OpenCL devices beside the same calls by hand. Without the backend these do nothing.
+ * Submits to OpenCL devices, compared with the same calls by hand. Without the backend these do
+ * nothing.
  */
 #ifndef BENCH_OPENCL_H
 #define BENCH_OPENCL_H
@@ -8,11 +9,11 @@
 /* The table of times. */
 void bench_opencl(unsigned repetitions);
 
-/* Runs each way for so many batches and prints `work <submits>`: for callgrind, which counts what
- * the functions bench_phase_* cost. */
+/* Runs each phase for this number of batches and prints `work <submits>`, for callgrind, which
+ * counts the instructions of the functions bench_phase_*. */
 void bench_opencl_phases(unsigned batches);
 
-/* The table of OpenCL calls for each submit, as the layer in OPENCL_LAYERS counted them. */
+/* The table of OpenCL calls for each submit, counted by the layer in OPENCL_LAYERS. */
 void bench_opencl_calls(unsigned batches);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct bench_options {
     unsigned batches;
 } bench_options;
 
-/* --help and mistakes end the program. */
+/* --help and errors end the program. */
 bench_options bench_options_parse(int argc, char **argv);
 
 #endif

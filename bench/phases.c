@@ -8,7 +8,7 @@
 #define PHASE __attribute__((noinline)) static void
 
 static dynsel_fixed_resource_policy policies[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
-static dynsel_policy *policy; /* of the device whose turn it is */
+static dynsel_policy *policy; /* of the selected device */
 static cl_event events[PHASES_BATCH];
 
 static cl_int enqueue(const bench_device *device, cl_event *event)
@@ -18,7 +18,7 @@ static cl_int enqueue(const bench_device *device, cl_event *event)
                                   event);
 }
 
-/* Some tenths of a millisecond, on a device that is not the caller itself. */
+/* Takes some tenths of a millisecond, on a device that runs asynchronously. */
 static cl_int enqueue_delay(const bench_device *device)
 {
     const size_t one = 1;
@@ -32,8 +32,7 @@ static dynsel_status enqueue_task(const dynsel_resource *where, void *args, dyns
     return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_check("clEnqueueNDRangeKernel", code);
 }
 
-/* What dynsel does, written down: look at the last batch's events and release them, then enqueue.
- */
+/* The same as dynsel by hand: query and release the events of the last batch, then enqueue. */
 PHASE bench_phase_hand(bench_device *device)
 {
     bool good = true;
@@ -50,7 +49,7 @@ PHASE bench_phase_hand(bench_device *device)
         good = enqueue(device, &events[i]) == CL_SUCCESS && good;
         good = clFlush(device->queue) == CL_SUCCESS && good;
     }
-    report_must(good, "OpenCL by hand");
+    report_check(good, "OpenCL by hand");
 }
 
 PHASE bench_phase_detached(bench_device *device)
@@ -60,7 +59,7 @@ PHASE bench_phase_detached(bench_device *device)
     for (size_t i = 0; i < PHASES_BATCH; i++) {
         good = dynsel_submit(policy, &task, NULL) == DYNSEL_OK && good;
     }
-    report_must(good, "dynsel_submit");
+    report_check(good, "dynsel_submit");
 }
 
 PHASE bench_phase_hand_wait(bench_device *device)
@@ -73,7 +72,7 @@ PHASE bench_phase_hand_wait(bench_device *device)
         good = clWaitForEvents(1, &event) == CL_SUCCESS && good;
         good = clReleaseEvent(event) == CL_SUCCESS && good;
     }
-    report_must(good, "OpenCL by hand");
+    report_check(good, "OpenCL by hand");
 }
 
 PHASE bench_phase_wait(bench_device *device)
@@ -85,7 +84,7 @@ PHASE bench_phase_wait(bench_device *device)
         good = dynsel_submit(policy, &task, &submission) == DYNSEL_OK &&
                dynsel_wait(&submission) == DYNSEL_OK && good;
     }
-    report_must(good, "dynsel_submit and dynsel_wait");
+    report_check(good, "dynsel_submit and dynsel_wait");
 }
 
 const bench_phase bench_phases[PHASES] = {
@@ -99,7 +98,7 @@ static cl_kernel make_kernel(const bench_device *device, const char *name)
 {
     cl_int code = CL_SUCCESS;
     cl_kernel kernel = clCreateKernel(device->program, name, &code);
-    report_must(code == CL_SUCCESS, name);
+    report_check(code == CL_SUCCESS, name);
     return kernel;
 }
 
@@ -113,19 +112,19 @@ static void open_device(bench_device *device, const dynsel_resource *where)
     cl_int code = CL_SUCCESS;
     *device = (bench_device){
         .where = where, .name = dynsel_resource_name(where), .queue = dynsel_opencl_queue(where)};
-    report_must(context != NULL && device->queue != NULL, "the device cannot be opened");
+    report_check(context != NULL && device->queue != NULL, "the device cannot be opened");
     device->program = clCreateProgramWithSource(context, 1, (const char **)&source, NULL, &code);
-    report_must(code == CL_SUCCESS &&
-                    clBuildProgram(device->program, 1, &id, "", NULL, NULL) == CL_SUCCESS,
-                "the kernel cannot be built");
+    report_check(code == CL_SUCCESS &&
+                     clBuildProgram(device->program, 1, &id, "", NULL, NULL) == CL_SUCCESS,
+                 "the kernel cannot be built");
     device->kernel = make_kernel(device, "nothing");
     device->delay = make_kernel(device, "delay");
     device->buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(cl_int), NULL, &code);
-    report_must(code == CL_SUCCESS &&
-                    clSetKernelArg(device->delay, 0, sizeof(cl_mem), &device->buffer) == CL_SUCCESS,
-                "the buffer cannot be made");
-    report_must(enqueue(device, NULL) == CL_SUCCESS && enqueue_delay(device) == CL_SUCCESS,
-                "the first kernels"); /* they may be compiled now */
+    report_check(code == CL_SUCCESS && clSetKernelArg(device->delay, 0, sizeof(cl_mem),
+                                                      &device->buffer) == CL_SUCCESS,
+                 "the buffer cannot be made");
+    report_check(enqueue(device, NULL) == CL_SUCCESS && enqueue_delay(device) == CL_SUCCESS,
+                 "the first kernels"); /* they may be compiled now */
     bench_phases_idle(device);
 }
 
@@ -138,12 +137,12 @@ size_t bench_phases_open(bench_device *devices, size_t capacity)
     if (status == DYNSEL_E_NO_RESOURCE) {
         return 0;
     }
-    report_must(status == DYNSEL_OK, "dynsel_opencl_select");
+    report_check(status == DYNSEL_OK, "dynsel_opencl_select");
     count = count < capacity ? count : capacity;
     for (size_t i = 0; i < count; i++) {
         const dynsel_options options = {.resources = &resources[i], .count = 1};
         open_device(&devices[i], &resources[i]);
-        report_must(dynsel_fixed_resource_init(&policies[i], &options, 0) == DYNSEL_OK, "init");
+        report_check(dynsel_fixed_resource_init(&policies[i], &options, 0) == DYNSEL_OK, "init");
     }
     return count;
 }
@@ -151,7 +150,7 @@ size_t bench_phases_open(bench_device *devices, size_t capacity)
 void bench_phases_close(bench_device *devices, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        report_must(dynsel_policy_deinit(&policies[i].policy) == DYNSEL_OK, "deinit");
+        report_check(dynsel_policy_deinit(&policies[i].policy) == DYNSEL_OK, "deinit");
         (void)clReleaseMemObject(devices[i].buffer);
         (void)clReleaseKernel(devices[i].delay);
         (void)clReleaseKernel(devices[i].kernel);
@@ -166,13 +165,13 @@ void bench_phases_select(size_t device)
 
 void bench_phases_idle(bench_device *device)
 {
-    report_must(clFinish(device->queue) == CL_SUCCESS, "clFinish");
+    report_check(clFinish(device->queue) == CL_SUCCESS, "clFinish");
 }
 
 void bench_phases_busy(bench_device *device)
 {
-    report_must(enqueue_delay(device) == CL_SUCCESS && clFlush(device->queue) == CL_SUCCESS,
-                "the delay");
+    report_check(enqueue_delay(device) == CL_SUCCESS && clFlush(device->queue) == CL_SUCCESS,
+                 "the delay");
 }
 
 void bench_phases_clear(void)
@@ -183,5 +182,5 @@ void bench_phases_clear(void)
             events[i] = NULL;
         }
     }
-    report_must(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, "wait");
+    report_check(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, "wait");
 }

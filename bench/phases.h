@@ -8,7 +8,7 @@
 
 #include <dynsel/dynsel.h>
 
-enum { PHASES_BATCH = CONFIG_DYNSEL_MAX_IN_FLIGHT }; /* so that each batch reaps the one before */
+enum { PHASES_BATCH = CONFIG_DYNSEL_MAX_IN_FLIGHT }; /* so that each batch reaps the previous one */
 
 /* One device, with a kernel that does nothing. */
 typedef struct bench_device {
@@ -22,7 +22,7 @@ typedef struct bench_device {
 } bench_device;
 
 typedef struct bench_phase {
-    const char *name;                  /* what is done */
+    const char *name;                  /* in tables */
     const char *function;              /* its function, for callgrind */
     void (*run)(bench_device *device); /* PHASES_BATCH submits */
     bool by_hand;
@@ -34,21 +34,21 @@ typedef struct bench_phase {
 enum { PHASES = 4 };
 extern const bench_phase bench_phases[PHASES];
 
-/* Opens the OpenCL devices; returns how many there are, at most `capacity`. */
+/* Opens at most `capacity` OpenCL devices; returns their number. */
 size_t bench_phases_open(bench_device *devices, size_t capacity);
 void bench_phases_close(bench_device *devices, size_t count);
 
-/* Whose turn it is; before its first phase. */
+/* Selects the device for the next phases. */
 void bench_phases_select(size_t device);
 
 /* Waits until the device is idle. */
 void bench_phases_idle(bench_device *device);
 
-/* Gives the device something to do, so that it does not run beside what is measured next: a
- * driver's threads would wake up for each submit or not, as it happens. */
+/* Keeps the device busy during the next measurement; else a driver's threads would wake up for some
+ * submits and not for others. */
 void bench_phases_busy(bench_device *device);
 
-/* Takes finished work off the policy, so that no phase finds leftovers of another. */
+/* Collects finished work, so that no phase finds work of another one. */
 void bench_phases_clear(void);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct bench_policy {
     const char *name;
     floor_kind floor;
     dynsel_policy *policy; /* zeroed before `init` */
-    /* first: where fixed_resource stays, and round_robin begins; others find their own way */
+    /* first: the resource of fixed_resource, the first one of round_robin; others ignore it */
     dynsel_status (*init)(const dynsel_options *options, size_t first);
 } bench_policy;
 

@@ -17,7 +17,7 @@ enum { MIB = 64, COUNT = (MIB << 20) / sizeof(uint32_t), FIRST = 16, MOST_DEVICE
 
 static const double MOST_TIMES_HAND = 1.05;
 
-/* What the host and the kernels share. */
+/* Code shared by the host and the kernels. */
 #define RANGES(AS)                                                                                 \
     AS(typedef unsigned word;)                                                                     \
     AS(DYNSEL_HOST_ITERATOR(inputs, word);)                                                        \
@@ -76,7 +76,7 @@ static const char by_hand[] = "kernel void add_one(global uint *data)\n"
 
 static uint32_t host_words[COUNT];
 
-/* One device, and what lies in memory that it shares with the host. */
+/* One device, and its memory shared with the host. */
 typedef struct range_device {
     dynsel_fixed_resource_policy policy;
     cl_command_queue queue;
@@ -165,7 +165,7 @@ static bool chosen_by_hand(const range_device *d, cl_kernel kernel)
            clFinish(d->queue) == CL_SUCCESS;
 }
 
-/* What every word of the results is in the end; `runs` is of both ways together. */
+/* The expected value of every word; `runs` counts those by hand and with dynsel. */
 static uint32_t staged_word(const range_device *d, uint32_t i, uint32_t runs)
 {
     (void)d;
@@ -208,13 +208,13 @@ static const range_case cases[CASES] = {
 static uint32_t *share(const dynsel_resource *where, size_t count)
 {
     void *block = NULL;
-    report_must(dynsel_svm_alloc(where, count * sizeof(uint32_t), 4096, &block) == DYNSEL_OK &&
-                    dynsel_svm_map(block, DYNSEL_ACCESS_DISCARD_WRITE) == DYNSEL_OK,
-                "dynsel_svm_alloc");
+    report_check(dynsel_svm_alloc(where, count * sizeof(uint32_t), 4096, &block) == DYNSEL_OK &&
+                     dynsel_svm_map(block, DYNSEL_ACCESS_DISCARD_WRITE) == DYNSEL_OK,
+                 "dynsel_svm_alloc");
     for (size_t i = 0; i < count; i++) {
         ((uint32_t *)block)[i] = (uint32_t)(i * 7) % COUNT;
     }
-    report_must(dynsel_svm_unmap(block) == DYNSEL_OK, "dynsel_svm_unmap");
+    report_check(dynsel_svm_unmap(block) == DYNSEL_OK, "dynsel_svm_unmap");
     return block;
 }
 
@@ -225,15 +225,15 @@ static void open_device(range_device *d, const dynsel_resource *where)
     const cl_device_id id = dynsel_opencl_device(where);
     cl_int code = CL_SUCCESS;
     *d = (range_device){.queue = dynsel_opencl_queue(where)};
-    report_must(dynsel_fixed_resource_init(&d->policy, &options, 0) == DYNSEL_OK, "init");
+    report_check(dynsel_fixed_resource_init(&d->policy, &options, 0) == DYNSEL_OK, "init");
     d->program = clCreateProgramWithSource(dynsel_opencl_context(where), 1, (const char **)&text,
                                            NULL, &code);
-    report_must(code == CL_SUCCESS &&
-                    clBuildProgram(d->program, 1, &id, "", NULL, NULL) == CL_SUCCESS,
-                "the kernels cannot be built");
+    report_check(code == CL_SUCCESS &&
+                     clBuildProgram(d->program, 1, &id, "", NULL, NULL) == CL_SUCCESS,
+                 "the kernels cannot be built");
     d->staging =
         clCreateBuffer(dynsel_opencl_context(where), CL_MEM_READ_WRITE, LARGE_BYTES, NULL, &code);
-    report_must(code == CL_SUCCESS, "clCreateBuffer");
+    report_check(code == CL_SUCCESS, "clCreateBuffer");
     d->data = share(where, COUNT + FIRST);
     d->map = share(where, COUNT);
     d->results = share(where, COUNT);
@@ -241,31 +241,31 @@ static void open_device(range_device *d, const dynsel_resource *where)
 
 static void close_device(range_device *d)
 {
-    report_must(dynsel_svm_free(d->data) == DYNSEL_OK && dynsel_svm_free(d->map) == DYNSEL_OK &&
-                    dynsel_svm_free(d->results) == DYNSEL_OK,
-                "dynsel_svm_free");
-    report_must(dynsel_policy_deinit(&d->policy.policy) == DYNSEL_OK, "deinit");
+    report_check(dynsel_svm_free(d->data) == DYNSEL_OK && dynsel_svm_free(d->map) == DYNSEL_OK &&
+                     dynsel_svm_free(d->results) == DYNSEL_OK,
+                 "dynsel_svm_free");
+    report_check(dynsel_policy_deinit(&d->policy.policy) == DYNSEL_OK, "deinit");
     (void)clReleaseMemObject(d->staging);
     (void)clReleaseProgram(d->program);
 }
 
-/* Looks at the results, or begins afresh with what they are after no run. */
+/* Checks the results, or resets them. */
 static void visit(const range_device *d, const range_case *c, uint32_t runs)
 {
     uint32_t *const words = c->staged ? host_words : d->results;
     uint32_t wrong = 0;
-    report_must(c->staged || dynsel_svm_map(words, DYNSEL_ACCESS_READ_WRITE) == DYNSEL_OK, "map");
+    report_check(c->staged || dynsel_svm_map(words, DYNSEL_ACCESS_READ_WRITE) == DYNSEL_OK, "map");
     for (uint32_t i = 0; i < COUNT; i++) {
         if (runs == 0) {
             words[i] = c->expected(d, i, 0);
         }
         wrong += words[i] != c->expected(d, i, runs);
     }
-    report_must(c->staged || dynsel_svm_unmap(words) == DYNSEL_OK, "unmap");
-    report_must(wrong == 0, "a wrong result");
+    report_check(c->staged || dynsel_svm_unmap(words) == DYNSEL_OK, "unmap");
+    report_check(wrong == 0, "a wrong result");
 }
 
-/* Of `pthread-skylake-...`, as PoCL calls it. */
+/* The length of `pthread` in PoCL's name `pthread-skylake-...`. */
 static int kind_length(const char *name)
 {
     const size_t length = strcspn(name, "-");
@@ -275,15 +275,15 @@ static int kind_length(const char *name)
 static double time_group(range_device *d, const range_case *c)
 {
     const uint64_t began = measure_now_ns();
-    report_must(dynsel_submit_command_group_and_wait(&d->policy.policy, c->group, d) == DYNSEL_OK,
-                "a range");
+    report_check(dynsel_submit_command_group_and_wait(&d->policy.policy, c->group, d) == DYNSEL_OK,
+                 "a range");
     return (double)(measure_now_ns() - began) / MIB;
 }
 
 static double time_by_hand(range_device *d, const range_case *c, cl_kernel kernel)
 {
     const uint64_t began = measure_now_ns();
-    report_must(c->by_hand(d, kernel), "OpenCL by hand");
+    report_check(c->by_hand(d, kernel), "OpenCL by hand");
     return (double)(measure_now_ns() - began) / MIB;
 }
 
@@ -306,7 +306,7 @@ static double measure(range_device *d, const range_case *c, const char *name, un
     char subject[64];
     cl_int code = CL_SUCCESS;
     const cl_kernel kernel = clCreateKernel(d->program, c->kernel, &code);
-    report_must(code == CL_SUCCESS, "clCreateKernel");
+    report_check(code == CL_SUCCESS, "clCreateKernel");
     visit(d, c, 0);
     (void)time_by_hand(d, c, kernel); /* the kernels may be compiled now */
     (void)time_group(d, c);

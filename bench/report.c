@@ -87,12 +87,12 @@ bool report_close(void)
     printf("\n%u of %u budgets missed\n", missed, budgets);
     if (csv != NULL && (ferror(csv) != 0 || fclose(csv) != 0)) {
         csv_failed = true;
-        (void)fputs("bench: the CSV file could not be written\n", stderr);
+        (void)fputs("bench: --csv: the file cannot be written; is the disk full?\n", stderr);
     }
     return !csv_failed;
 }
 
-void report_must(bool good, const char *what)
+void report_check(bool good, const char *what)
 {
     if (!good) {
         char text[256];

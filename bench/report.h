@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the bench prints: tables for people, and the same rows as CSV. */
+/* The output of the bench: tables, and the same rows as CSV. */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
@@ -7,13 +7,13 @@
 
 typedef struct report_row {
     const char *table;   /* "inline", "opencl" */
-    const char *subject; /* the policy, or the device and what was done */
+    const char *subject; /* the policy, or the device and the operation */
     unsigned resources;
     unsigned threads;
     double reference; /* nanoseconds: the floor, or by hand */
     double measured;  /* nanoseconds: through dynsel */
-    double overlap;   /* of the threads, 0 to 1; negative: there was one */
-    double limit;     /* nanoseconds that `measured` may reach; 0: no budget */
+    double overlap;   /* of the threads, 0 to 1; negative: one thread */
+    double limit;     /* most nanoseconds for `measured`; 0: no budget */
 } report_row;
 
 /* csv: a file's name or NULL. label: what was built, or NULL. */
@@ -24,13 +24,13 @@ void report_add(const report_row *row);
 /* A row that could not be measured. */
 void report_nothing(const char *subject, unsigned resources, unsigned threads, const char *why);
 
-/* What was found besides times, and whether it is as it should be. */
+/* A result that is not a time, and whether it meets its budget. */
 void report_fact(const char *subject, const char *text, bool met);
 
 /* One line about the budgets. Returns false when the CSV file could not be written. */
 bool report_close(void);
 
 /* A failure of the library ends the program. */
-void report_must(bool good, const char *what);
+void report_check(bool good, const char *what);
 
 #endif

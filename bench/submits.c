@@ -38,7 +38,7 @@ static void submit(void *context, unsigned thread, uint32_t times)
     for (uint32_t i = 0; i < times; i++) {
         good = dynsel_submit(policy, &task, NULL) == DYNSEL_OK && good;
     }
-    report_must(good, "dynsel_submit");
+    report_check(good, "dynsel_submit");
 }
 
 /* Samples in which the threads ran side by side; the others show nothing, and are taken again as
@@ -97,13 +97,13 @@ static void measure_with(const bench_policy *subject, unsigned resources, unsign
     for (unsigned i = 0; i < resources; i++) {
         table[i] = (dynsel_resource){.backend = &dynsel_inline_backend, .handle = &table[i]};
     }
-    report_must(subject->init(&options, FIRST) == DYNSEL_OK, subject->name);
+    report_check(subject->init(&options, FIRST) == DYNSEL_OK, subject->name);
     floor_prepare(subject->floor, resources, &task);
     submit(subject->policy, 0, times / 2); /* so that policies that learn are settled */
     for (unsigned threads = 1; threads <= (CONFIG_DYNSEL_CONTEXT_THREADS ? 2 : 1); threads++) {
         measure(subject, resources, threads, repetitions, times);
     }
-    report_must(dynsel_policy_deinit(subject->policy) == DYNSEL_OK, "dynsel_policy_deinit");
+    report_check(dynsel_policy_deinit(subject->policy) == DYNSEL_OK, "dynsel_policy_deinit");
 }
 
 void bench_submits(unsigned repetitions, uint32_t times)

@@ -8,7 +8,7 @@ enum { LEAST_RUNS = 3, MOST_RUNS = 15, ENOUGH_NS = 100000000 };
 
 static const double SHARE = 0.05;
 
-/* What is known of one kind on one resource. */
+/* The samples of one kind on one resource. */
 typedef struct samples {
     double ns[MOST_RUNS];
     double total;
@@ -29,7 +29,7 @@ static void sample(samples *s, const work_kind *kind, uint32_t resource, const r
     s->total += ns;
 }
 
-/* In rounds over all kinds, so that a time when the machine was slow does not hit one alone. */
+/* In rounds over all kinds, so that a slow phase of the machine affects all of them. */
 static void take_samples(const work_kind *kinds, size_t count, const resources *r)
 {
     for (unsigned round = 0; round <= MOST_RUNS; round++) {

@@ -7,8 +7,8 @@
 #include "../measure.h"
 #include "../policies.h"
 #include "csv.h"
+#include "log.h"
 #include "random.h"
-#include "say.h"
 
 static dynsel_auto_tune_policy whole_time;
 
@@ -31,12 +31,12 @@ void contest_open(contest *c)
     }
     for (const bench_policy *p = bench_policies; p->name != NULL; p++) {
         if (strcmp(p->name, "fixed_resource") != 0) {
-            say_must(p->init(&options, 0) == DYNSEL_OK, p->name);
+            log_check(p->init(&options, 0) == DYNSEL_OK, p->name);
             add(c, p->name, CONTEST_SUBMIT)->acts = p->policy;
         }
     }
-    say_must(dynsel_auto_tune_init(&whole_time, &options, DYNSEL_NEVER_RESAMPLE) == DYNSEL_OK,
-             "dynsel_auto_tune_init");
+    log_check(dynsel_auto_tune_init(&whole_time, &options, DYNSEL_NEVER_RESAMPLE) == DYNSEL_OK,
+              "dynsel_auto_tune_init");
     add(c, "auto_tune_whole_time", CONTEST_TELL)->acts = &whole_time.policy;
 }
 
@@ -69,7 +69,7 @@ static void note(const contest *c, contender *who, uint32_t kind, const work_run
     }
 }
 
-/* Ever more seldom: enough for a curve. */
+/* At growing intervals. */
 static void write_course(const contest *c, uint32_t *next)
 {
     if (!c->writes_course || c->runs < *next) {
@@ -86,7 +86,7 @@ static void write_course(const contest *c, uint32_t *next)
     *next += *next / 8 + 1;
 }
 
-/* One piece of work by each of them, in random order: who comes after whom matters to caches. */
+/* One task by each of them, in random order, because the order matters to caches. */
 static void do_one(contest *c, uint32_t kind, uint64_t *seed)
 {
     uint32_t turns[CONTEST_MOST];
@@ -124,7 +124,7 @@ void contest_run(contest *c, uint32_t runs_of_each, uint64_t seed, double second
     const size_t length = c->kind_count * runs_of_each;
     uint32_t *order = calloc(length, sizeof *order);
     if (order == NULL) {
-        say_end(SAY_FAILED, "the host has no memory for the order of %zu runs", length);
+        log_exit(STATUS_FAILED, "the host has no memory for the order of %zu runs", length);
     }
     for (size_t i = 0; i < length; i++) {
         order[i] = (uint32_t)(i % c->kind_count);
@@ -174,7 +174,7 @@ void contest_close(contest *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         if (c->all[i].acts != NULL) {
-            say_must(dynsel_policy_deinit(c->all[i].acts) == DYNSEL_OK, "dynsel_policy_deinit");
+            log_check(dynsel_policy_deinit(c->all[i].acts) == DYNSEL_OK, "dynsel_policy_deinit");
         }
     }
 }

@@ -12,8 +12,8 @@
 #include <dynsel/opencl.h>
 
 #include "../machine.h"
+#include "log.h"
 #include "resources.h"
-#include "say.h"
 
 enum { MOST_COLUMNS = RESOURCES_MOST + 8 };
 
@@ -53,12 +53,12 @@ static void print_facts(place p, const usecase_options *options, int argc, char 
 {
     machine_print(p.to, p.before, options->label);
     if (options->devices == NULL || strcmp(options->devices, "none") != 0) {
-        say_must(dynsel_opencl_visit_devices(options->devices, print_driver, &p) == DYNSEL_OK,
-                 "the devices");
+        log_check(dynsel_opencl_visit_devices(options->devices, print_driver, &p) == DYNSEL_OK,
+                  "the devices");
     }
     (void)fprintf(p.to, "%scommand       ", p.before);
     for (int i = 0; i < argc; i++) {
-        const char *word = i == 0 ? say_program() : argv[i];
+        const char *word = i == 0 ? log_program() : argv[i];
         const char *quote = strpbrk(word, " ;*$'") != NULL ? "\"" : "";
         (void)fprintf(p.to, " %s%s%s", quote, word, quote);
     }
@@ -71,7 +71,7 @@ void csv_open(const usecase_options *options, int argc, char **argv)
         name = options->csv;
         file = fopen(name, "w");
         if (file == NULL) {
-            say_end(SAY_FAILED, "%s: cannot be written: %s", name, strerror(errno));
+            log_exit(STATUS_FAILED, "--csv %s: cannot be written: %s", name, strerror(errno));
         }
         print_facts((place){file, "# "}, options, argc, argv);
     }
@@ -96,7 +96,7 @@ static size_t column_of(const csv_figure *figure)
         i++;
     }
     if (i == column_count) {
-        say_must(column_count < MOST_COLUMNS, "a column for each policy and resource");
+        log_check(column_count < MOST_COLUMNS, "a column for each policy and resource");
         columns[column_count++] = (column){figure->policy, figure->resource};
     }
     return i;
@@ -117,7 +117,7 @@ static line *line_of(const csv_figure *figure)
     }
     lines = realloc(lines, (line_count + 1) * sizeof *lines);
     if (lines == NULL) {
-        say_end(SAY_FAILED, "the host has no memory for %zu lines of figures", line_count + 1);
+        log_exit(STATUS_FAILED, "the host has no memory for %zu lines of figures", line_count + 1);
     }
     line *added = &lines[line_count++];
     added->common = *figure;
@@ -131,7 +131,7 @@ void csv_add(const csv_figure *figure)
 {
     if (file != NULL) {
         double *value = &line_of(figure)->values[column_of(figure)];
-        say_must(isnan(*value), "one figure in each place of the table");
+        log_check(isnan(*value), "one figure in each place of the table");
         *value = figure->value;
     }
 }
@@ -166,7 +166,7 @@ void csv_close(void)
     const bool was_written = ferror(file) == 0;
     const bool is_closed = fclose(file) == 0;
     if (!was_written || !is_closed) {
-        say_end(SAY_FAILED, "%s: cannot be written: %s", name, strerror(errno));
+        log_exit(STATUS_FAILED, "--csv %s: cannot be written: %s", name, strerror(errno));
     }
     file = NULL;
     free(lines);

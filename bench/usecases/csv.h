@@ -9,21 +9,20 @@
 
 /* One value. The texts stay until csv_close(). */
 typedef struct csv_figure {
-    const char *record; /* what it is about: "alone", "share", ... */
+    const char *record; /* the measured quantity: "alone", "share", ... */
     const char *policy;
-    const char *resource; /* its name; NULL: none; so with the task */
+    const char *resource; /* its name; NULL: none; the same for the task */
     const char *task;
-    double x; /* runs, elements, devices: what the record says */
+    double x; /* runs, elements or devices, by the record */
     double value;
     const char *unit;
 } csv_figure;
 
-/* Prints the lines about the machine, the command and the seed; into the file too, if there is to
- * be one. */
+/* Prints the lines about the machine, the command and the seed, and writes them to the CSV file. */
 void csv_open(const usecase_options *options, int argc, char **argv);
 void csv_add(const csv_figure *figure);
 
-/* Writes the table. A file that could not be written whole ends the program. */
+/* Writes the table. A write error ends the program. */
 void csv_close(void);
 
 #endif

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "csv.h"
+#include "log.h"
 #include "passes.h"
 #include "pictures.h"
-#include "say.h"
 
 static const char *const ABOUT =
-    "Softens and tones the pictures of a folder (*.ppm; pictures.py makes them of PNG files), each "
-    "picture\na piece of work, all of them at a time: from the host's memory to the host's memory. "
+    "Softens and tones the pictures of a folder (*.ppm; pictures.py makes them of PNG files), one "
+    "task "
+    "for each\npicture, all of them in flight: from the host's memory to the host's memory. "
     "Every pixel is\nchecked against plain C.";
 
 enum {
@@ -28,9 +29,9 @@ static struct {
 } own = {.radius = 3, .passes = 10};
 
 static const argument own_options[] = {
-    {.name = "--pictures", .value = "FOLDER", .help = "with *.ppm", .text = &folder},
-    {"--radius", "N", "of the softening, in pixels", &own.radius, 0, 32, NULL},
-    {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
+    {.name = "--pictures", .value = "FOLDER", .help = "folder with *.ppm files", .text = &folder},
+    {"--radius", "N", "radius of the softening, in pixels", &own.radius, 0, 32, NULL},
+    {"--passes", "N", "passes with each policy", &own.passes, 1, 10000, NULL},
     {.name = NULL}};
 
 typedef struct job {
@@ -134,8 +135,8 @@ static dynsel_accessor open_buffer(void *memory, size_t bytes, dynsel_access_mod
                                    const char *name)
 {
     dynsel_buffer buffer = {0};
-    say_must(dynsel_buffer_init(&buffer, memory, 1, DYNSEL_RANGE(bytes)) == DYNSEL_OK,
-             "dynsel_buffer_init");
+    log_check(dynsel_buffer_init(&buffer, memory, 1, DYNSEL_RANGE(bytes)) == DYNSEL_OK,
+              "dynsel_buffer_init");
     return (dynsel_accessor){
         .name = name, .buffer = buffer, .mode = (uint8_t)mode, .placeholder = true};
 }
@@ -152,14 +153,14 @@ static void open_job(const picture *p, job *j)
 static void touch(dynsel_buffer buffer, dynsel_access_mode mode, bool clears)
 {
     dynsel_host_accessor seen = {0};
-    say_must(dynsel_host_accessor_open(&seen, buffer, mode) == DYNSEL_OK, "a picture");
+    log_check(dynsel_host_accessor_open(&seen, buffer, mode) == DYNSEL_OK, "a picture");
     if (clears) {
         (void)memset(seen.data, 0, seen.bytes);
     }
-    say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "a picture");
+    log_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "a picture");
 }
 
-/* As if the pictures were new: copies on devices are out of date. */
+/* Makes the copies on devices out of date, as if the pictures were new. */
 static void renew(void *unused)
 {
     (void)unused;
@@ -174,12 +175,12 @@ static void run(dynsel_policy *policy, void *unused)
     (void)unused;
     for (size_t i = 0; i < count; i++) {
         dynsel_submission submission;
-        say_must(dynsel_submit_command_group(policy, group, &i, &submission) == DYNSEL_OK,
-                 pictures[i].name);
+        log_check(dynsel_submit_command_group(policy, group, &i, &submission) == DYNSEL_OK,
+                  pictures[i].name);
         jobs[i].last = submission.index;
-        say_must(dynsel_submission_release(&submission) == DYNSEL_OK, pictures[i].name);
+        log_check(dynsel_submission_release(&submission) == DYNSEL_OK, pictures[i].name);
     }
-    say_must(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, "filter");
+    log_check(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, "filter");
     for (size_t i = 0; i < count; i++) {
         touch(jobs[i].written.buffer, DYNSEL_ACCESS_READ, false);
     }
@@ -190,16 +191,16 @@ static void check(const char *policy, void *unused)
     (void)unused;
     for (size_t i = 0; i < count; i++) {
         dynsel_host_accessor seen = {0};
-        say_must(dynsel_host_accessor_open(&seen, jobs[i].written.buffer, DYNSEL_ACCESS_READ) ==
-                     DYNSEL_OK,
-                 "a picture");
+        log_check(dynsel_host_accessor_open(&seen, jobs[i].written.buffer, DYNSEL_ACCESS_READ) ==
+                      DYNSEL_OK,
+                  "a picture");
         if (memcmp(seen.data, jobs[i].expected, seen.bytes) != 0) {
-            say_end(SAY_FAILED,
-                    "a wrong result: filter, %s of %" PRIu32 " x %" PRIu32 " pixels, on %s by %s",
-                    pictures[i].name, pictures[i].width, pictures[i].height,
-                    all.names[jobs[i].last], policy);
+            log_exit(STATUS_FAILED,
+                     "a wrong result: filter, %s of %" PRIu32 " x %" PRIu32 " pixels, on %s by %s",
+                     pictures[i].name, pictures[i].width, pictures[i].height,
+                     all.names[jobs[i].last], policy);
         }
-        say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "a picture");
+        log_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "a picture");
     }
 }
 
@@ -207,8 +208,9 @@ static double open_all(void)
 {
     double megapixels = 0;
     if (folder == NULL) {
-        say_end(SAY_USAGE, "--pictures is missing: a folder with *.ppm, which pictures.py makes of "
-                           "PNG files");
+        log_exit(STATUS_USAGE,
+                 "--pictures is missing: a folder with *.ppm, which pictures.py makes of "
+                 "PNG files");
     }
     count = pictures_read(folder, pictures, MOST);
     for (size_t i = 0; i < count; i++) {
@@ -221,8 +223,8 @@ static double open_all(void)
 static void close_all(void)
 {
     for (size_t i = 0; i < count; i++) {
-        say_must(dynsel_buffer_deinit(&jobs[i].read.buffer) == DYNSEL_OK, "deinit");
-        say_must(dynsel_buffer_deinit(&jobs[i].written.buffer) == DYNSEL_OK, "deinit");
+        log_check(dynsel_buffer_deinit(&jobs[i].read.buffer) == DYNSEL_OK, "deinit");
+        log_check(dynsel_buffer_deinit(&jobs[i].written.buffer) == DYNSEL_OK, "deinit");
         free(pictures[i].rgb);
         free(jobs[i].result);
         free(jobs[i].expected);

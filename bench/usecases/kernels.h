@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a mix is made of: kernels that turn each element of one array into one of another, with as
- * many operations as wanted. Arguments: in, out, elements (a power of two), operations. */
+/* The kernels of a mix: each maps every element of one array to one of another, with a given number
+ * of operations. Arguments: in, out, elements (a power of two), operations. */
 #ifndef USECASES_KERNELS_H
 #define USECASES_KERNELS_H
 
@@ -11,8 +11,8 @@
 
 typedef struct usecase_kernel {
     dynsel_kernel kernel;
-    bool is_float; /* the results are, and may differ in the last digits */
-    /* Plain C, for what is right: writes all results. */
+    bool is_float; /* results are floating point and may differ in the last digits */
+    /* Computes all results in plain C, for comparison. */
     void (*reference)(const uint32_t *in, void *out, uint32_t elements, uint32_t operations);
 } usecase_kernel;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mix of kernels of all sizes: what policies make of it, beside an oracle. */
+/* A mix of kernels of all sizes: policies compared with an oracle. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "contest.h"
 #include "csv.h"
 #include "kernels.h"
-#include "say.h"
+#include "log.h"
 
 static const char *const ABOUT =
     "A mix of kernels in random order, 256 to 16 Mi elements with 1 to 4096 operations each, from "
@@ -29,12 +29,12 @@ static struct {
 } own = {.runs = 40, .seconds = 60, .most_work = 24, .most_size = 24};
 
 static const argument own_options[] = {
-    {"--runs", "N", "of each kind of work", &own.runs, 1, 1000000, NULL},
-    {"--seconds", "N", "after which it stops, in the middle if need be", &own.seconds, 1, 3600,
+    {"--runs", "N", "runs of each kind of work", &own.runs, 1, 1000000, NULL},
+    {"--seconds", "N", "longest time; stops the runs when it is over", &own.seconds, 1, 3600, NULL},
+    {"--most-elements", "N", "largest size, as a power of two", &own.most_size, FIRST_SIZE, 24,
      NULL},
-    {"--most-elements", "N", "as a power of two", &own.most_size, FIRST_SIZE, 24, NULL},
-    {"--most-work", "N", "elements times operations, as a power of two", &own.most_work, FIRST_SIZE,
-     36, NULL},
+    {"--most-work", "N", "most elements times operations, as a power of two", &own.most_work,
+     FIRST_SIZE, 36, NULL},
     {.name = NULL}};
 
 static usecase_options options = {.seed = 1};
@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     csv_open(&options, argc, argv);
     const size_t count = make_kinds();
     if (count > CONFIG_DYNSEL_MAX_TUNED_TASKS) {
-        say_note("auto_tune cannot learn all of %zu kinds of work with "
+        log_note("auto_tune cannot learn all of %zu kinds of work with "
                  "CONFIG_DYNSEL_MAX_TUNED_TASKS=%d; scons CONF=usecases has room",
                  count, CONFIG_DYNSEL_MAX_TUNED_TASKS);
     }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "csv.h"
+#include "log.h"
 #include "passes.h"
 #include "random.h"
-#include "say.h"
 
 static const char *const ABOUT =
     "The triad a += b + s * c over arrays in parts, each part a piece of work of its own, again "
@@ -88,14 +88,14 @@ static void open_part(part *p, uint64_t *seed)
         dynsel_buffer buffer = {0};
         p->data[k] = aligned_alloc(PAGE, bytes);
         if (p->data[k] == NULL) {
-            say_end(SAY_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
+            log_exit(STATUS_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
         }
         for (size_t i = 0; i < elements; i++) {
             p->data[k][i] = (float)(random_next(seed) % 16);
         }
-        say_must(dynsel_buffer_init(&buffer, p->data[k], sizeof(float), DYNSEL_RANGE(elements)) ==
-                     DYNSEL_OK,
-                 "dynsel_buffer_init");
+        log_check(dynsel_buffer_init(&buffer, p->data[k], sizeof(float), DYNSEL_RANGE(elements)) ==
+                      DYNSEL_OK,
+                  "dynsel_buffer_init");
         p->accessors[k] = (dynsel_accessor){
             .name = names[k],
             .buffer = buffer,
@@ -109,14 +109,14 @@ static void clear(void *unused)
     (void)unused;
     for (size_t i = 0; i < own.parts; i++) {
         dynsel_host_accessor seen = {0};
-        say_must(dynsel_host_accessor_open(&seen, parts[i].accessors[0].buffer,
-                                           DYNSEL_ACCESS_DISCARD_WRITE) == DYNSEL_OK,
-                 "a = 0");
+        log_check(dynsel_host_accessor_open(&seen, parts[i].accessors[0].buffer,
+                                            DYNSEL_ACCESS_DISCARD_WRITE) == DYNSEL_OK,
+                  "a = 0");
         float *a = seen.data;
         for (size_t k = 0; k < elements; k++) {
             a[k] = 0;
         }
-        say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "a = 0");
+        log_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "a = 0");
     }
 }
 
@@ -126,20 +126,20 @@ static void iterate(dynsel_policy *policy, void *unused)
     for (uint64_t k = 0; k < own.iterations; k++) {
         for (size_t i = 0; i < own.parts; i++) {
             dynsel_submission submission;
-            say_must(dynsel_submit_command_group(policy, group, &parts[i], &submission) ==
-                         DYNSEL_OK,
-                     "nstream");
+            log_check(dynsel_submit_command_group(policy, group, &parts[i], &submission) ==
+                          DYNSEL_OK,
+                      "nstream");
             parts[i].last = submission.index;
-            say_must(dynsel_submission_release(&submission) == DYNSEL_OK, "nstream");
+            log_check(dynsel_submission_release(&submission) == DYNSEL_OK, "nstream");
         }
     }
-    say_must(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, "nstream");
+    log_check(dynsel_wait_group(dynsel_get_submission_group(policy)) == DYNSEL_OK, "nstream");
     for (size_t i = 0; i < own.parts; i++) {
         dynsel_host_accessor seen = {0};
-        say_must(dynsel_host_accessor_open(&seen, parts[i].accessors[0].buffer,
-                                           DYNSEL_ACCESS_READ) == DYNSEL_OK,
-                 "the results");
-        say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "the results");
+        log_check(dynsel_host_accessor_open(&seen, parts[i].accessors[0].buffer,
+                                            DYNSEL_ACCESS_READ) == DYNSEL_OK,
+                  "the results");
+        log_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "the results");
     }
 }
 
@@ -149,21 +149,21 @@ static void check(const char *policy, void *unused)
     for (size_t i = 0; i < own.parts; i++) {
         const part *p = &parts[i];
         dynsel_host_accessor seen = {0};
-        say_must(dynsel_host_accessor_open(&seen, p->accessors[0].buffer, DYNSEL_ACCESS_READ) ==
-                     DYNSEL_OK,
-                 "the results");
+        log_check(dynsel_host_accessor_open(&seen, p->accessors[0].buffer, DYNSEL_ACCESS_READ) ==
+                      DYNSEL_OK,
+                  "the results");
         const float *a = seen.data;
         for (size_t k = 0; k < elements; k++) {
             const float right = (float)own.iterations * (p->data[1][k] + SCALAR * p->data[2][k]);
             if (a[k] != right) {
-                say_end(
-                    SAY_FAILED,
+                log_exit(
+                    STATUS_FAILED,
                     "a wrong result: nstream, %zu elements, last on %s by %s, part %zu, element "
                     "%zu",
                     elements, all.names[p->last], policy, i, k);
             }
         }
-        say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "the results");
+        log_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "the results");
     }
 }
 
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
                    &all, (uint32_t)own.passes);
     for (size_t i = 0; i < own.parts; i++) {
         for (int k = 0; k < ARRAYS; k++) {
-            say_must(dynsel_buffer_deinit(&parts[i].accessors[k].buffer) == DYNSEL_OK, "deinit");
+            log_check(dynsel_buffer_deinit(&parts[i].accessors[k].buffer) == DYNSEL_OK, "deinit");
             free(parts[i].data[k]);
         }
     }

@@ -5,7 +5,7 @@
 
 #include <dynsel/config.h>
 
-#include "say.h"
+#include "log.h"
 
 void usecase_options_parse(int argc, char **argv, const char *about, const argument *own,
                            usecase_options *options)
@@ -34,16 +34,17 @@ void usecase_options_parse(int argc, char **argv, const char *about, const argum
          .help = "name of the machine",
          .text = &options->label},
         {.name = NULL}};
-    say_name(argv[0]);
+    log_set_program(argv[0]);
     arguments_parse(
         argc, argv,
         &(arguments){
-            .program = say_program(),
+            .program = log_program(),
             .about = about,
-            .notes = "DYNSEL_OPENCL may hold a selector for what --devices does not say.\n"
-                     "Exit status: 0; 1 when a result is wrong, a device fails or the file cannot "
-                     "be written; 2 for\na wrong command line, or when there is nothing to choose "
-                     "from.\n",
+            .notes =
+                "Without --devices, the environment variable DYNSEL_OPENCL selects the devices.\n"
+                "Exit status: 0; 1 when a result is wrong, a device fails or the file cannot "
+                "be written; 2 for\na wrong command line, or if there are fewer resources "
+                "than needed.\n",
             .own = own,
             .shared = shared});
 }

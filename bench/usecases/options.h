@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line of all use cases: what they share, and what each adds. */
+/* The command line of the use cases: shared options, and those of one program. */
 #ifndef USECASES_OPTIONS_H
 #define USECASES_OPTIONS_H
 
@@ -15,8 +15,8 @@ typedef struct usecase_options {
     uint64_t seed;
 } usecase_options;
 
-/* options: what is used where nothing is said. own: those of this program, ending with one without
- * a name. --help and mistakes end the program. */
+/* options: the defaults. own: the options of this program; the last one has no name. --help and
+ * errors end the program. */
 void usecase_options_parse(int argc, char **argv, const char *about, const argument *own,
                            usecase_options *options);
 

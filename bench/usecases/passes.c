@@ -7,7 +7,7 @@
 #include "../measure.h"
 #include "../policies.h"
 #include "csv.h"
-#include "say.h"
+#include "log.h"
 
 enum { MOST = RESOURCES_MOST + 4 };
 
@@ -29,13 +29,13 @@ static void open_all(const resources *r)
     const dynsel_options options = {.resources = r->table, .count = r->count};
     count = 0;
     for (size_t i = 0; i < r->count; i++) {
-        say_must(dynsel_fixed_resource_init(&fixed[i], &options, i) == DYNSEL_OK, r->names[i]);
+        log_check(dynsel_fixed_resource_init(&fixed[i], &options, i) == DYNSEL_OK, r->names[i]);
         all[count++] =
             (entrant){.policy = "fixed", .resource = r->names[i], .acts = &fixed[i].policy};
     }
     for (const bench_policy *p = bench_policies; p->name != NULL; p++) {
         if (strcmp(p->name, "fixed_resource") != 0) {
-            say_must(p->init(&options, 0) == DYNSEL_OK, p->name);
+            log_check(p->init(&options, 0) == DYNSEL_OK, p->name);
             all[count++] = (entrant){.policy = p->name, .acts = p->policy};
         }
     }
@@ -111,6 +111,6 @@ void passes_measure(const passes_work *work, const resources *r, uint32_t passes
     do_all(work, passes);
     tell(work, passes);
     for (size_t i = 0; i < count; i++) {
-        say_must(dynsel_policy_deinit(all[i].acts) == DYNSEL_OK, "dynsel_policy_deinit");
+        log_check(dynsel_policy_deinit(all[i].acts) == DYNSEL_OK, "dynsel_policy_deinit");
     }
 }

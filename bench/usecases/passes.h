@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same passes over the same data with every policy, timed. */
+/* Times the same passes over the same data with every policy. */
 #ifndef USECASES_PASSES_H
 #define USECASES_PASSES_H
 
@@ -9,15 +9,15 @@
 #include "resources.h"
 
 typedef struct passes_work {
-    void (*before)(void *context); /* not timed; NULL: nothing */
+    void (*before)(void *context); /* not timed; may be NULL */
     /* One pass. A failure ends the program. */
     void (*run)(dynsel_policy *policy, void *context);
     void (*after)(const char *policy, void *context); /* not timed: checks */
     void *context;
     const char *name; /* of the work, for the CSV file */
-    const char *unit; /* of what a pass does: "Mpixel" */
+    const char *unit; /* of `units`: "Mpixel" */
     double units;     /* in one pass */
-    bool one_by_one;  /* all passes of one policy before the next: data stay where they are */
+    bool one_by_one;  /* all passes of one policy before the next, so that data stay resident */
 } passes_work;
 
 /* Prints a table, and adds rows to the CSV file. */

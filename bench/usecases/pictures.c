@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "say.h"
+#include "log.h"
 
 enum { CHANNELS = 3, PAGE = 4096, MOST_SIDE = 16384, DEPTH = 255 };
 
@@ -24,7 +24,8 @@ uint8_t *picture_memory(const picture *p)
 {
     uint8_t *memory = aligned_alloc(PAGE, (picture_bytes(p) + PAGE - 1) / PAGE * PAGE);
     if (memory == NULL) {
-        say_end(SAY_FAILED, "%s: no memory for %zu MiB of pixels", p->name, picture_bytes(p) >> 20);
+        log_exit(STATUS_FAILED, "%s: no memory for %zu MiB of pixels", p->name,
+                 picture_bytes(p) >> 20);
     }
     return memory;
 }
@@ -80,11 +81,11 @@ static void read_picture(const char *folder, const char *name, picture *p)
         (void)fclose(file);
     }
     if (!is_whole) {
-        say_end(SAY_FAILED, "%s: %s", path,
-                file == NULL
-                    ? strerror(code)
-                    : "no whole binary PPM of 8 bits, or too large; pictures.py makes them "
-                      "of PNG files");
+        log_exit(STATUS_FAILED, "%s: %s", path,
+                 file == NULL
+                     ? strerror(code)
+                     : "no whole binary PPM of 8 bits, or too large; pictures.py makes them "
+                       "of PNG files");
     }
 }
 
@@ -99,14 +100,14 @@ size_t pictures_read(const char *folder, picture *pictures, size_t most)
     struct dirent **entries = NULL;
     const int found = scandir(folder, &entries, is_picture, alphasort);
     if (found < 0) {
-        say_end(SAY_FAILED, "--pictures %s: %s", folder, strerror(errno));
+        log_exit(STATUS_FAILED, "--pictures %s: %s", folder, strerror(errno));
     }
     if (found == 0) {
-        say_end(SAY_FAILED, "--pictures %s: there is no *.ppm; pictures.py makes them of PNG files",
-                folder);
+        log_exit(STATUS_FAILED,
+                 "--pictures %s: there is no *.ppm; pictures.py makes them of PNG files", folder);
     }
     if ((size_t)found > most) {
-        say_note("of %d pictures the first %zu are taken; CONFIG_DYNSEL_MAX_BUFFERS is their limit",
+        log_note("of %d pictures the first %zu are taken; CONFIG_DYNSEL_MAX_BUFFERS is their limit",
                  found, most);
     }
     const size_t count = (size_t)found < most ? (size_t)found : most;

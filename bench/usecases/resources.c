@@ -4,16 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "say.h"
+#include "log.h"
 
 static void add_workers(resources *r, uint64_t workers)
 {
     size_t count = 0;
     if (workers != 0) {
-        say_must(dynsel_threads_start((size_t)workers) == DYNSEL_OK, "--workers");
-        say_must(dynsel_threads_resources(&r->table[r->count], RESOURCES_MOST - r->count, &count) ==
-                     DYNSEL_OK,
-                 "--workers");
+        log_check(dynsel_threads_start((size_t)workers) == DYNSEL_OK, "--workers");
+        log_check(dynsel_threads_resources(&r->table[r->count], RESOURCES_MOST - r->count,
+                                           &count) == DYNSEL_OK,
+                  "--workers");
         r->count += count;
     }
 }
@@ -33,7 +33,7 @@ static void add_devices(resources *r, const char *selector)
     }
     (void)dynsel_error_text(NULL, text, sizeof text);
     if (status != DYNSEL_E_NO_RESOURCE || selector != NULL) {
-        say_end(SAY_USAGE, "--devices: %s", text);
+        log_exit(STATUS_USAGE, "--devices: %s", text);
     }
 }
 
@@ -65,19 +65,20 @@ void resources_find(resources *r, const usecase_options *options, bool host, siz
     add_devices(r, options->devices);
     name_them(r);
     if (r->count == 0) {
-        say_end(SAY_USAGE, "there is no OpenCL device; give some --workers, or install a driver "
-                           "(Debian: pocl-opencl-icd)");
+        log_exit(STATUS_USAGE,
+                 "there is no OpenCL device; give some --workers, or install a driver "
+                 "(Debian: pocl-opencl-icd)");
     }
     if (r->count < least) {
-        say_end(SAY_USAGE,
-                "there is only %s, so nothing to choose from; add --workers, or another "
-                "OpenCL device",
-                r->names[0]);
+        log_exit(STATUS_USAGE,
+                 "a policy needs two resources, and there is only %s; add --workers, or "
+                 "another OpenCL device",
+                 r->names[0]);
     }
 }
 
 void resources_close(void)
 {
-    say_must(dynsel_threads_stop() == DYNSEL_OK, "dynsel_threads_stop");
-    say_must(dynsel_opencl_close() == DYNSEL_OK, "dynsel_opencl_close");
+    log_check(dynsel_threads_stop() == DYNSEL_OK, "dynsel_threads_stop");
+    log_check(dynsel_opencl_close() == DYNSEL_OK, "dynsel_opencl_close");
 }

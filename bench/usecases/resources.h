@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is to choose from: the host, its workers, OpenCL devices. */
+/* The resources: the host, its workers, OpenCL devices. */
 #ifndef USECASES_RESOURCES_H
 #define USECASES_RESOURCES_H
 
@@ -19,10 +19,11 @@ typedef struct resources {
     size_t first_device; /* OpenCL's begin here */
 } resources;
 
-/* host: whether the caller itself is the first of them. Fewer than `least` end the program. */
+/* host: whether the calling thread is the first one. Fewer than `least` resources end the program.
+ */
 void resources_find(resources *r, const usecase_options *options, bool host, size_t least);
 
-/* Gives everything back; no policy uses it any more. */
+/* Releases all; no policy may use them. */
 void resources_close(void);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "../measure.h"
 #include "kernels.h"
+#include "log.h"
 #include "random.h"
-#include "say.h"
 
 enum {
     NAP_NS = 20000,
@@ -25,24 +25,24 @@ static const char add[] =
     "kernel void add(global const unsigned *in, global unsigned *sums, unsigned operations)"
     "{ size_t i = get_global_id(0); sums[i] += scramble_of(in[i], operations); }";
 
-static ring_lane *lane_of(ring *self, const dynsel_resource *where)
+static ring_queue *queue_of(ring *self, const dynsel_resource *where)
 {
-    ring_lane *lane = self->lanes;
-    while (lane->where.handle != where->handle) {
-        lane++;
+    ring_queue *queue = self->queues;
+    while (queue->where.handle != where->handle) {
+        queue++;
     }
-    return lane;
+    return queue;
 }
 
-/* A worker does one piece at a time, so nobody else adds to its sums. */
+/* A worker runs one task at a time, so that no other thread adds to its sums. */
 static dynsel_status on_host(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     ring *self = args;
-    ring_lane *lane = lane_of(self, where);
+    ring_queue *queue = queue_of(self, where);
     (void)done;
-    kernel->reference(self->in, lane->scratch, RING_ELEMENTS, self->operations);
+    kernel->reference(self->in, queue->scratch, RING_ELEMENTS, self->operations);
     for (uint32_t i = 0; i < RING_ELEMENTS; i++) {
-        lane->sums[i] += lane->scratch[i];
+        queue->sums[i] += queue->scratch[i];
     }
     return DYNSEL_OK;
 }
@@ -51,9 +51,9 @@ static dynsel_status on_device(const dynsel_resource *where, void *args, dynsel_
 {
     const size_t global = RING_ELEMENTS;
     const size_t local = RING_LOCAL;
-    const ring_lane *lane = lane_of(args, where);
+    const ring_queue *queue = queue_of(args, where);
     return dynsel_opencl_check("clEnqueueNDRangeKernel",
-                               clEnqueueNDRangeKernel(dynsel_opencl_queue(where), lane->kernel, 1,
+                               clEnqueueNDRangeKernel(dynsel_opencl_queue(where), queue->kernel, 1,
                                                       NULL, &global, &local, 0, NULL,
                                                       &done->opencl));
 }
@@ -64,44 +64,44 @@ static cl_mem make_memory(cl_context context, void *data, cl_int *code)
                           RING_ELEMENTS * sizeof(uint32_t), data, code);
 }
 
-static cl_int open_device(ring_lane *lane, ring *self)
+static cl_int open_device(ring_queue *queue, ring *self)
 {
     const char *const sources[] = {kernel->kernel.source, add};
-    const cl_device_id device = dynsel_opencl_device(&lane->where);
-    cl_context context = dynsel_opencl_context(&lane->where);
+    const cl_device_id device = dynsel_opencl_device(&queue->where);
+    cl_context context = dynsel_opencl_context(&queue->where);
     cl_int code = CL_SUCCESS;
-    say_must(context != NULL, "the device cannot be opened");
-    lane->program = clCreateProgramWithSource(context, 2, (const char **)sources, NULL, &code);
-    code = code == CL_SUCCESS ? clBuildProgram(lane->program, 1, &device, "", NULL, NULL) : code;
-    lane->kernel = code == CL_SUCCESS ? clCreateKernel(lane->program, "add", &code) : NULL;
-    lane->in = code == CL_SUCCESS ? make_memory(context, self->in, &code) : NULL;
-    lane->out = code == CL_SUCCESS ? make_memory(context, lane->sums, &code) : NULL;
+    log_check(context != NULL, "the device cannot be opened");
+    queue->program = clCreateProgramWithSource(context, 2, (const char **)sources, NULL, &code);
+    code = code == CL_SUCCESS ? clBuildProgram(queue->program, 1, &device, "", NULL, NULL) : code;
+    queue->kernel = code == CL_SUCCESS ? clCreateKernel(queue->program, "add", &code) : NULL;
+    queue->in = code == CL_SUCCESS ? make_memory(context, self->in, &code) : NULL;
+    queue->out = code == CL_SUCCESS ? make_memory(context, queue->sums, &code) : NULL;
     if (code != CL_SUCCESS) {
         return code;
     }
-    code = clSetKernelArg(lane->kernel, 0, sizeof(cl_mem), (const void *)&lane->in);
+    code = clSetKernelArg(queue->kernel, 0, sizeof(cl_mem), (const void *)&queue->in);
     code = code == CL_SUCCESS
-               ? clSetKernelArg(lane->kernel, 1, sizeof(cl_mem), (const void *)&lane->out)
+               ? clSetKernelArg(queue->kernel, 1, sizeof(cl_mem), (const void *)&queue->out)
                : code;
     return code == CL_SUCCESS
-               ? clSetKernelArg(lane->kernel, 2, sizeof self->operations, &self->operations)
+               ? clSetKernelArg(queue->kernel, 2, sizeof self->operations, &self->operations)
                : code;
 }
 
 void ring_open(ring *self, const resources *r, uint32_t count, uint32_t operations, uint64_t seed)
 {
     *self =
-        (ring){.count = count, .limit = count, .operations = operations, .lane_count = r->count};
+        (ring){.count = count, .limit = count, .operations = operations, .queue_count = r->count};
     for (uint32_t i = 0; i < RING_ELEMENTS; i++) {
         self->in[i] = (uint32_t)random_next(&seed);
     }
     kernel->reference(self->in, self->expected, RING_ELEMENTS, operations);
     for (size_t i = 0; i < r->count; i++) {
-        self->lanes[i].where = r->table[i];
+        self->queues[i].where = r->table[i];
         if (r->table[i].backend == &dynsel_opencl_backend) {
-            say_must(dynsel_opencl_check("making kernel and memory",
-                                         open_device(&self->lanes[i], self)) == DYNSEL_OK,
-                     r->names[i]);
+            log_check(dynsel_opencl_check("making kernel and memory",
+                                          open_device(&self->queues[i], self)) == DYNSEL_OK,
+                      r->names[i]);
         }
     }
 }
@@ -112,7 +112,7 @@ void ring_limit(ring *self, size_t devices)
     self->limit = wanted < self->count ? (uint32_t)wanted : self->count;
 }
 
-/* Whether the slot has no work any more. */
+/* Whether the slot has no task; collects a complete one. */
 static bool is_free(ring *self, ring_slot *slot, uint64_t wait_ns, const resources *r)
 {
     if (!slot->is_out) {
@@ -123,9 +123,9 @@ static bool is_free(ring *self, ring_slot *slot, uint64_t wait_ns, const resourc
         return false;
     }
     slot->is_out = false;
-    say_must(status == DYNSEL_OK, r->names[slot->submission.index]);
+    log_check(status == DYNSEL_OK, r->names[slot->submission.index]);
     self->by_resource[slot->submission.index]++;
-    self->lanes[slot->submission.index].done++;
+    self->queues[slot->submission.index].done++;
     self->done++;
     return true;
 }
@@ -134,7 +134,7 @@ static void start(ring *self, ring_slot *slot, dynsel_policy *policy)
 {
     static const dynsel_task_form forms[] = {{&dynsel_opencl_backend, on_device}, {NULL, on_host}};
     const dynsel_task task = {.forms = forms, .form_count = 2, .args = self, .id = 1};
-    say_must(dynsel_submit(policy, &task, &slot->submission) == DYNSEL_OK, "dynsel_submit");
+    log_check(dynsel_submit(policy, &task, &slot->submission) == DYNSEL_OK, "dynsel_submit");
     slot->is_out = true;
 }
 
@@ -162,32 +162,31 @@ void ring_finish(ring *self, const resources *r)
     }
 }
 
-static void close_device(ring_lane *lane, const char *name)
+static void close_device(ring_queue *queue, const char *name)
 {
-    say_must(dynsel_opencl_check("clEnqueueReadBuffer",
-                                 clEnqueueReadBuffer(dynsel_opencl_queue(&lane->where), lane->out,
-                                                     CL_TRUE, 0, sizeof lane->sums, lane->sums, 0,
-                                                     NULL, NULL)) == DYNSEL_OK,
-             name);
-    (void)clReleaseMemObject(lane->in);
-    (void)clReleaseMemObject(lane->out);
-    (void)clReleaseKernel(lane->kernel);
-    (void)clReleaseProgram(lane->program);
+    log_check(dynsel_opencl_check("clEnqueueReadBuffer",
+                                  clEnqueueReadBuffer(dynsel_opencl_queue(&queue->where),
+                                                      queue->out, CL_TRUE, 0, sizeof queue->sums,
+                                                      queue->sums, 0, NULL, NULL)) == DYNSEL_OK,
+              name);
+    (void)clReleaseMemObject(queue->in);
+    (void)clReleaseMemObject(queue->out);
+    (void)clReleaseKernel(queue->kernel);
+    (void)clReleaseProgram(queue->program);
 }
 
 void ring_close(ring *self, const resources *r)
 {
-    for (size_t i = 0; i < self->lane_count; i++) {
-        ring_lane *lane = &self->lanes[i];
-        if (lane->program != NULL) {
-            close_device(lane, r->names[i]);
+    for (size_t i = 0; i < self->queue_count; i++) {
+        ring_queue *queue = &self->queues[i];
+        if (queue->program != NULL) {
+            close_device(queue, r->names[i]);
         }
         for (uint32_t k = 0; k < RING_ELEMENTS; k++) {
-            if (lane->sums[k] != (uint32_t)lane->done * self->expected[k]) {
-                say_end(SAY_FAILED,
-                        "a wrong result: %s, %d elements, on %s, among %llu pieces of work",
-                        kernel->kernel.name, RING_ELEMENTS, r->names[i],
-                        (unsigned long long)lane->done);
+            if (queue->sums[k] != (uint32_t)queue->done * self->expected[k]) {
+                log_exit(STATUS_FAILED, "a wrong result: %s, %d elements, on %s, among %llu tasks",
+                         kernel->kernel.name, RING_ELEMENTS, r->names[i],
+                         (unsigned long long)queue->done);
             }
         }
     }
@@ -213,7 +212,7 @@ uint32_t ring_calibrate(const resources *r, double ns, uint64_t seed)
     const dynsel_options options = {.resources = r->table, .count = r->count};
     uint32_t operations = TRIAL_OPERATIONS;
     for (size_t i = r->count; i-- > 0;) { /* the others have compiled by then */
-        say_must(dynsel_fixed_resource_init(&policies[i], &options, i) == DYNSEL_OK, r->names[i]);
+        log_check(dynsel_fixed_resource_init(&policies[i], &options, i) == DYNSEL_OK, r->names[i]);
         ring_open(&trial, r, 1, operations, seed);
         (void)time_one(&trial, &policies[i].policy, r);
         ring_close(&trial, r);
@@ -229,7 +228,7 @@ uint32_t ring_calibrate(const resources *r, double ns, uint64_t seed)
     } while (took < TRIAL_NS && took < ns * 4 && operations < (1u << 26));
     operations /= 4;
     for (size_t i = 0; i < r->count; i++) {
-        say_must(dynsel_policy_deinit(&policies[i].policy) == DYNSEL_OK, "deinit");
+        log_check(dynsel_policy_deinit(&policies[i].policy) == DYNSEL_OK, "deinit");
     }
     const double each = (took - base) / (operations - TRIAL_OPERATIONS);
     const double wanted = each > 0 ? (ns - base) / each : TRIAL_OPERATIONS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Equal work over equal devices, and with one of them slowed down by somebody else. */
+/* Equal work over equal devices, and with one of them slowed down by foreign work. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,16 +9,17 @@
 #include "../measure.h"
 #include "../policies.h"
 #include "csv.h"
+#include "log.h"
 #include "ring.h"
-#include "say.h"
 
 static const char *const ABOUT =
-    "Equal independent work over N equal devices, in as many pieces at a time as keep them busy: "
+    "Equal independent work over N equal devices, with enough tasks in flight to keep them busy: "
     "the\nthroughput of round_robin and dynamic_load against N; then the same while another policy "
-    "of this\nprogram keeps the first device busy too. The equal devices: the --workers, else the "
-    "OpenCL devices\nwhose name is there most often. Every result is checked against plain C.";
+    "of this\nprogram keeps the first device busy too. The equal devices are the --workers, else "
+    "the "
+    "OpenCL devices\nwith the most frequent name. Every result is checked against plain C.";
 
-enum { FOREIGN = 4 }; /* pieces of somebody else's work at a time */
+enum { FOREIGN = 4 }; /* foreign tasks in flight */
 
 static const double CLAIM = 0.95;
 
@@ -29,11 +30,10 @@ static struct {
 } own = {.seconds = 1, .task_us = 1000, .rounds = 3};
 
 static const argument own_options[] = {
-    {"--seconds", "N", "for each measurement", &own.seconds, 1, 600, NULL},
-    {"--task-us", "N", "how long one piece of work takes on one device, in us", &own.task_us, 50,
-     100000, NULL},
-    {"--rounds", "N", "of each measurement; the median counts", &own.rounds, 1, MEASURE_MAX_SAMPLES,
-     NULL},
+    {"--seconds", "N", "time of each measurement", &own.seconds, 1, 600, NULL},
+    {"--task-us", "N", "time of one task on one device, in us", &own.task_us, 50, 100000, NULL},
+    {"--rounds", "N", "repetitions of each measurement; the median counts", &own.rounds, 1,
+     MEASURE_MAX_SAMPLES, NULL},
     {.name = NULL}};
 
 static usecase_options options = {.seed = 1};
@@ -43,7 +43,7 @@ static ring theirs;
 static atomic_bool is_over;
 static dynsel_fixed_resource_policy intruder;
 
-/* Leaves only the equal ones. */
+/* Keeps only the equal devices. */
 static void keep_equal(resources *r)
 {
     const char *name = NULL;
@@ -72,8 +72,9 @@ static void keep_equal(resources *r)
     }
     r->count = kept;
     if (kept < 2) {
-        say_end(SAY_USAGE, "there is only %s: no two equal devices; give --workers 2 or more",
-                r->names[0]);
+        log_exit(STATUS_USAGE,
+                 "two equal devices are needed, and there is only %s; give --workers 2 or more",
+                 r->names[0]);
     }
 }
 
@@ -87,7 +88,7 @@ static void *intrude(void *unused)
     return NULL;
 }
 
-/* Pieces of work a second. */
+/* Tasks a second. */
 static double throughput(dynsel_policy *policy, uint64_t *by_resource)
 {
     for (size_t i = 0; i < all.count; i++) {
@@ -108,15 +109,15 @@ static double throughput(dynsel_policy *policy, uint64_t *by_resource)
 static double measure_once_over(const bench_policy *p, size_t devices, uint64_t *by_resource)
 {
     const dynsel_options table = {.resources = all.table, .count = devices};
-    say_must(p->init(&table, 0) == DYNSEL_OK, p->name);
+    log_check(p->init(&table, 0) == DYNSEL_OK, p->name);
     ring_limit(&ours, devices);
     const double rate = throughput(p->policy, by_resource);
-    say_must(dynsel_policy_deinit(p->policy) == DYNSEL_OK, "dynsel_policy_deinit");
+    log_check(dynsel_policy_deinit(p->policy) == DYNSEL_OK, "dynsel_policy_deinit");
     return rate;
 }
 
 typedef struct outcome {
-    double rate;    /* pieces of work a second */
+    double rate;    /* tasks a second */
     double speedup; /* against one device in the same round */
     uint64_t by_resource[RESOURCES_MOST];
 } outcome;
@@ -144,8 +145,8 @@ static void tell(const bench_policy *p, size_t devices, const char *situation, c
     (void)fflush(stdout);
 }
 
-/* In rounds. one: what one device does; 0: to be measured before each round, because machines
- * change their speed. */
+/* In rounds. one: the throughput of one device; 0: measure it before each round, because the speed
+ * of machines changes. */
 static double measure_policy(const bench_policy *p, size_t devices, const char *situation,
                              double one)
 {
@@ -168,7 +169,7 @@ static bool spreads(const bench_policy *p)
     return strcmp(p->name, "round_robin") == 0 || strcmp(p->name, "dynamic_load") == 0;
 }
 
-/* Doubling, and all there are. */
+/* Doubles the count, and ends with all of them. */
 static size_t next_count(size_t devices)
 {
     if (devices == all.count) {
@@ -177,7 +178,7 @@ static size_t next_count(size_t devices)
     return devices * 2 < all.count ? devices * 2 : all.count;
 }
 
-/* Returns what one device does. */
+/* Returns the throughput of one device. */
 static double measure_quiet(void)
 {
     double one = 0;
@@ -197,8 +198,8 @@ static void measure_intruded(double one)
     double rates[2] = {0};
     size_t count = 0;
     const dynsel_options table = {.resources = all.table, .count = all.count};
-    say_must(dynsel_fixed_resource_init(&intruder, &table, 0) == DYNSEL_OK, "fixed_resource");
-    say_must(pthread_create(&thread, NULL, intrude, NULL) == 0, "a thread");
+    log_check(dynsel_fixed_resource_init(&intruder, &table, 0) == DYNSEL_OK, "fixed_resource");
+    log_check(pthread_create(&thread, NULL, intrude, NULL) == 0, "a thread");
     for (const bench_policy *p = bench_policies; p->name != NULL; p++) {
         if (spreads(p)) {
             rates[count++] = measure_policy(p, all.count, "intruded", one);
@@ -206,7 +207,7 @@ static void measure_intruded(double one)
     }
     atomic_store(&is_over, true);
     (void)pthread_join(thread, NULL);
-    say_must(dynsel_policy_deinit(&intruder.policy) == DYNSEL_OK, "dynsel_policy_deinit");
+    log_check(dynsel_policy_deinit(&intruder.policy) == DYNSEL_OK, "dynsel_policy_deinit");
     printf("\nWith one of %zu devices slowed down, dynamic_load does %.2f times the work of "
            "round_robin.\n",
            all.count, rates[1] / rates[0]);
@@ -221,8 +222,7 @@ int main(int argc, char **argv)
     const uint32_t operations = ring_calibrate(&all, (double)own.task_us * 1e3, options.seed);
     ring_open(&theirs, &all, FOREIGN, operations, options.seed);
     ring_open(&ours, &all, RING_MOST, operations, options.seed);
-    printf("\nPieces of work of about %" PRIu64
-           " us on %zu times %s\n\n%-14s %-8s %3s %12s %8s %10s   "
+    printf("\nTasks of about %" PRIu64 " us on %zu times %s\n\n%-14s %-8s %3s %12s %8s %10s   "
            "on each; ! below %.0f %% of N\n",
            own.task_us, all.count, all.names[0], "", "", "N", "a second", "speedup", "of N",
            CLAIM * 100);

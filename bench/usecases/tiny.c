@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tiny work: from how many elements on is a device worth it, and does auto_tune find that? */
+/* Tiny work: the size from which on a device is faster, and whether auto_tune finds it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "contest.h"
 #include "csv.h"
 #include "kernels.h"
-#include "say.h"
+#include "log.h"
 
 static const char *const ABOUT =
     "One kernel over 1 to 1 Mi elements, from the host's memory to the host's memory: where the "
@@ -20,7 +20,7 @@ enum {
                                                                      : WORK_MOST_SIZES - 1
 };
 
-static const double NEARLY = 1.1; /* so little difference is none */
+static const double NEARLY = 1.1; /* a smaller difference does not count */
 
 static struct {
     uint64_t runs;
@@ -30,10 +30,9 @@ static struct {
 } own = {.runs = 2000, .seconds = 30, .operations = 16};
 
 static const argument own_options[] = {
-    {"--runs", "N", "of each size", &own.runs, 1, 1000000, NULL},
-    {"--seconds", "N", "after which it stops, in the middle if need be", &own.seconds, 1, 3600,
-     NULL},
-    {"--operations", "N", "for each element", &own.operations, 1, 4096, NULL},
+    {"--runs", "N", "runs of each size", &own.runs, 1, 1000000, NULL},
+    {"--seconds", "N", "longest time; stops the runs when it is over", &own.seconds, 1, 3600, NULL},
+    {"--operations", "N", "operations for each element", &own.operations, 1, 4096, NULL},
     {"--kernel", "N", "0: polynomial, 1: scramble, 2: gather", &own.kernel, 0, KERNELS - 1, NULL},
     {.name = NULL}};
 

@@ -11,9 +11,9 @@
 #include "../measure.h"
 #include "../policies.h"
 #include "csv.h"
+#include "log.h"
 #include "random.h"
 #include "resources.h"
-#include "say.h"
 
 static const char *const ABOUT =
     "Host workers as devices, one of which gets into trouble in the middle of the work: it becomes "
@@ -229,7 +229,7 @@ static outcome play(const bench_policy *p, trouble_kind kind)
     const size_t wanted = all.count * DEPTH;
     c = (crowd){.count = wanted < ROOM ? (uint32_t)wanted : ROOM};
     atomic_store(&now, TROUBLES);
-    say_must(p->init(&table, 0) == DYNSEL_OK, p->name);
+    log_check(p->init(&table, 0) == DYNSEL_OK, p->name);
     const uint64_t began = measure_now_ns();
     while (c.done < own.pieces && o.refused < MOST_TRIES) {
         bool worked = false;
@@ -250,7 +250,7 @@ static outcome play(const bench_policy *p, trouble_kind kind)
             (void)collect(&c.pieces[i], UINT64_MAX, &o);
         }
     }
-    say_must(ended && dynsel_policy_deinit(p->policy) == DYNSEL_OK, "dynsel_policy_deinit");
+    log_check(ended && dynsel_policy_deinit(p->policy) == DYNSEL_OK, "dynsel_policy_deinit");
     o.moved = o.moved && c.done >= own.pieces;
     return o;
 }
@@ -283,11 +283,11 @@ static void tell(const char *policy, trouble_kind kind, const outcome *o)
     add(policy, kind, "failed", o->failed, "pieces of work");
     add(policy, kind, "total", o->seconds, "s");
     if (o->wrongly_done != 0) {
-        say_end(SAY_FAILED,
-                "a wrong result: %" PRIu32
-                " pieces of work, %d elements, with %s %s, were reported "
-                "as done by %s and are not",
-                o->wrongly_done, ELEMENTS, all.names[victim], trouble_names[kind], policy);
+        log_exit(STATUS_FAILED,
+                 "a wrong result: %" PRIu32
+                 " pieces of work, %d elements, with %s %s, were reported "
+                 "as done by %s and are not",
+                 o->wrongly_done, ELEMENTS, all.names[victim], trouble_names[kind], policy);
     }
 }
 

@@ -9,8 +9,8 @@
 
 #include "../measure.h"
 #include "kernels.h"
+#include "log.h"
 #include "random.h"
-#include "say.h"
 
 enum { PAGE = 4096 };
 
@@ -34,7 +34,7 @@ static void *allocate(size_t bytes)
 {
     void *memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
     if (memory == NULL) {
-        say_end(SAY_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
+        log_exit(STATUS_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
     }
     return memory;
 }
@@ -43,9 +43,9 @@ static dynsel_accessor open_buffer(void *memory, uint32_t elements, dynsel_acces
                                    const char *name)
 {
     dynsel_buffer buffer = {0};
-    say_must(dynsel_buffer_init(&buffer, memory, sizeof(uint32_t), DYNSEL_RANGE(elements)) ==
-                 DYNSEL_OK,
-             "dynsel_buffer_init");
+    log_check(dynsel_buffer_init(&buffer, memory, sizeof(uint32_t), DYNSEL_RANGE(elements)) ==
+                  DYNSEL_OK,
+              "dynsel_buffer_init");
     return (dynsel_accessor){
         .name = name, .buffer = buffer, .mode = (uint8_t)mode, .placeholder = true};
 }
@@ -88,8 +88,8 @@ static void tell_unprepared(const dynsel_kernel *kernel, const dynsel_resource *
     if (status != DYNSEL_OK) {
         char text[512];
         (void)dynsel_error_text(NULL, text, sizeof text);
-        say_end(SAY_FAILED, "%s cannot be built for %s: %s", kernel->name,
-                dynsel_resource_name(where), text);
+        log_exit(STATUS_FAILED, "%s cannot be built for %s: %s", kernel->name,
+                 dynsel_resource_name(where), text);
     }
 }
 
@@ -101,13 +101,13 @@ void work_prepare(const resources *r)
         kernels[i] = &usecase_kernels[i].kernel;
     }
     for (fixed_count = 0; fixed_count < r->count; fixed_count++) {
-        say_must(dynsel_fixed_resource_init(&fixed[fixed_count], &options, fixed_count) ==
-                     DYNSEL_OK,
-                 "dynsel_fixed_resource_init");
+        log_check(dynsel_fixed_resource_init(&fixed[fixed_count], &options, fixed_count) ==
+                      DYNSEL_OK,
+                  "dynsel_fixed_resource_init");
     }
-    say_must(dynsel_kernel_prepare(&fixed[0].policy, kernels, KERNELS, tell_unprepared, NULL) ==
-                 DYNSEL_OK,
-             "dynsel_kernel_prepare");
+    log_check(dynsel_kernel_prepare(&fixed[0].policy, kernels, KERNELS, tell_unprepared, NULL) ==
+                  DYNSEL_OK,
+              "dynsel_kernel_prepare");
 }
 
 static dynsel_status group(dynsel_handler *handler, void *args)
@@ -130,8 +130,8 @@ static void fail(const work_kind *kind, const char *where)
 {
     char text[512];
     (void)dynsel_error_text(NULL, text, sizeof text);
-    say_end(SAY_FAILED, "%s, %" PRIu32 " elements, on %s: %s",
-            usecase_kernels[kind->kernel].kernel.name, kind->elements, where, text);
+    log_exit(STATUS_FAILED, "%s, %" PRIu32 " elements, on %s: %s",
+             usecase_kernels[kind->kernel].kernel.name, kind->elements, where, text);
 }
 
 static bool is_right(const work_kind *kind, uint32_t i, const void *results)
@@ -151,26 +151,26 @@ static void check(const work_kind *kind, const void *results, const char *where)
     }
     for (uint32_t i = 0; i < kind->elements; i++) {
         if (!is_right(kind, i, results)) {
-            say_end(SAY_FAILED,
-                    "a wrong result: %s, %" PRIu32 " elements, on %s, element %" PRIu32 "",
-                    kind->name, kind->elements, where, i);
+            log_exit(STATUS_FAILED,
+                     "a wrong result: %s, %" PRIu32 " elements, on %s, element %" PRIu32 "",
+                     kind->name, kind->elements, where, i);
         }
     }
 }
 
-/* As if the program had new input: copies on devices are out of date, and no old result can be
- * taken for a new one. */
+/* Makes copies on devices out of date, as if the program had new input, and overwrites old results.
+ */
 static void renew(const data *d)
 {
     dynsel_host_accessor seen = {0};
-    say_must(dynsel_host_accessor_open(&seen, d->read.buffer, DYNSEL_ACCESS_WRITE) == DYNSEL_OK,
-             "new input");
-    say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "new input");
-    say_must(dynsel_host_accessor_open(&seen, d->written.buffer, DYNSEL_ACCESS_DISCARD_WRITE) ==
-                 DYNSEL_OK,
-             "old results");
+    log_check(dynsel_host_accessor_open(&seen, d->read.buffer, DYNSEL_ACCESS_WRITE) == DYNSEL_OK,
+              "new input");
+    log_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "new input");
+    log_check(dynsel_host_accessor_open(&seen, d->written.buffer, DYNSEL_ACCESS_DISCARD_WRITE) ==
+                  DYNSEL_OK,
+              "old results");
     (void)memset(seen.data, 0xff, seen.bytes);
-    say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "old results");
+    log_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "old results");
 }
 
 work_run work_place(dynsel_policy *policy, const work_kind *kind, const resources *r)
@@ -190,7 +190,7 @@ work_run work_place(dynsel_policy *policy, const work_kind *kind, const resource
     }
     run.ns = measure_now_ns() - began;
     check(kind, seen.data, r->names[run.resource]);
-    say_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "close");
+    log_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "close");
     return run;
 }
 
@@ -216,17 +216,17 @@ work_run work_place_and_tell(dynsel_policy *policy, const work_kind *kind, const
                               .key_word_count = 2};
     dynsel_selection selection;
     const uint64_t began = measure_now_ns();
-    say_must(dynsel_select(policy, &task, &selection) == DYNSEL_OK, "dynsel_select");
+    log_check(dynsel_select(policy, &task, &selection) == DYNSEL_OK, "dynsel_select");
     const uint64_t selecting = measure_now_ns() - began;
     work_run run = work_place_on(selection.index, kind, r);
     run.ns += selecting;
     run.reason = selection.reason;
-    say_must(dynsel_report(&selection, DYNSEL_TASK_SUBMISSION) == DYNSEL_OK, "dynsel_report");
+    log_check(dynsel_report(&selection, DYNSEL_TASK_SUBMISSION) == DYNSEL_OK, "dynsel_report");
     if (dynsel_selection_needs(&selection, DYNSEL_TASK_TIME)) {
-        say_must(dynsel_report_value(&selection, DYNSEL_TASK_TIME, run.ns) == DYNSEL_OK,
-                 "dynsel_report_value");
+        log_check(dynsel_report_value(&selection, DYNSEL_TASK_TIME, run.ns) == DYNSEL_OK,
+                  "dynsel_report_value");
     }
-    say_must(dynsel_report(&selection, DYNSEL_TASK_COMPLETION) == DYNSEL_OK, "dynsel_report");
+    log_check(dynsel_report(&selection, DYNSEL_TASK_COMPLETION) == DYNSEL_OK, "dynsel_report");
     return run;
 }
 
@@ -236,12 +236,12 @@ void work_close(work_kind *kinds, size_t count)
         free(kinds[i].expected);
     }
     for (size_t i = 0; i < size_count; i++) {
-        say_must(dynsel_buffer_deinit(&sizes[i].read.buffer) == DYNSEL_OK, "deinit");
-        say_must(dynsel_buffer_deinit(&sizes[i].written.buffer) == DYNSEL_OK, "deinit");
+        log_check(dynsel_buffer_deinit(&sizes[i].read.buffer) == DYNSEL_OK, "deinit");
+        log_check(dynsel_buffer_deinit(&sizes[i].written.buffer) == DYNSEL_OK, "deinit");
         free(sizes[i].in);
         free(sizes[i].out);
     }
     for (size_t i = 0; i < fixed_count; i++) {
-        say_must(dynsel_policy_deinit(&fixed[i].policy) == DYNSEL_OK, "dynsel_policy_deinit");
+        log_check(dynsel_policy_deinit(&fixed[i].policy) == DYNSEL_OK, "dynsel_policy_deinit");
     }
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "say.h"
+#include "log.h"
 
 #define LOCAL_SIZE 64 /* given explicitly: some drivers compile a kernel anew for each size */
 
@@ -125,8 +125,8 @@ dynsel_status device_form(const dynsel_resource *where, void *args, dynsel_event
     sepia_tile *tile = args;
     commands c = {.tile = tile};
 
-    tile->lane = sepia_lane_of(tile->job, where);
-    c.at = &stations[tile->lane];
+    tile->resource = sepia_index_of(tile->job, where);
+    c.at = &stations[tile->resource];
     dynsel_status status = write_tile(&c);
     if (status == DYNSEL_OK) {
         status = run_kernel(&c);
@@ -191,7 +191,7 @@ static bool failed(const dynsel_resource *where, const char *function, cl_int co
     }
     snprintf(what, sizeof what, "%s: cannot be prepared, leave it out with --device",
              dynsel_resource_name(where));
-    say_dynsel_error(what);
+    log_dynsel_error(what);
     return true;
 }
 
@@ -276,7 +276,7 @@ static bool prepare(const dynsel_resource *where, station *s, size_t tile_bytes)
 {
     s->queue = dynsel_opencl_queue(where);
     if (s->queue == NULL) {
-        say_dynsel_error("a device cannot be used, leave it out with --device");
+        log_dynsel_error("a device cannot be used, leave it out with --device");
         return false;
     }
     return build_kernel(where, s) && make_buffers(where, s, tile_bytes) && warm_up(where, s);

@@ -36,7 +36,7 @@ dynsel_status host_form(const dynsel_resource *where, void *args, dynsel_event *
     sepia_tile *tile = args;
 
     (void)done; /* left alone: the work is done when this function returns */
-    tile->lane = sepia_lane_of(tile->job, where);
+    tile->resource = sepia_index_of(tile->job, where);
     tile->busy_ns = host_tone(tile);
     tile->timed = true;
     tile->state = SEPIA_DONE;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "device.h"
+#include "log.h"
 #include "options.h"
 #include "output.h"
 #include "picture.h"
@@ -11,7 +12,6 @@
 #include "reference.h"
 #include "report.h"
 #include "resources.h"
-#include "say.h"
 #include "sepia.h"
 #include "tiles.h"
 #include "work.h"
@@ -24,13 +24,13 @@ static dynsel_policy *start_policy(const options *o, const resources *r)
     dynsel_options table = {.resources = r->table, .count = r->count};
 
     if (o->offset >= r->count) {
-        say_error("--policy %s:%zu: the highest index is %zu; see sepia --list",
+        log_error("--policy %s:%zu: the highest index is %zu; see sepia --list",
                   policies_name((size_t)o->policy), o->offset, r->count - 1);
         return NULL;
     }
     dynsel_policy *policy = policies_start(o->policy, &table, o->offset);
     if (policy == NULL) {
-        say_dynsel_error("the policy cannot be initialized");
+        log_dynsel_error("the policy cannot be initialized");
         return NULL;
     }
     job.resources = dynsel_get_resources(policy, &job.resource_count);
@@ -60,9 +60,10 @@ static bool is_right(reference_difference found)
     if (found.largest <= SEPIA_TOLERANCE) {
         return true;
     }
-    say_error("a wrong result, nothing is written: pixel %u,%u differs by %d of 255 from the "
+    log_error("a wrong result, nothing is written: pixel %u,%u differs by %d of 255 from the "
               "reference; it comes from %s, leave that out with --device",
-              found.x, found.y, found.largest, dynsel_resource_name(&job.resources[tile->lane]));
+              found.x, found.y, found.largest,
+              dynsel_resource_name(&job.resources[tile->resource]));
     return false;
 }
 
@@ -116,7 +117,7 @@ static bool stop_policy(dynsel_policy *policy)
         keep_pictures = keep_pictures || !in_service[i];
     }
     if (dynsel_policy_deinit(policy) != DYNSEL_OK) {
-        say_dynsel_error("the policy cannot be ended");
+        log_dynsel_error("the policy cannot be ended");
         return false;
     }
     return true;
@@ -156,14 +157,14 @@ int main(int argc, char **argv)
 {
     static options o;
 
-    say_prepare();
+    log_prepare();
     int status = options_parse(&o, argc, argv);
 
     if (status != 0) {
         return status;
     }
     if (!o.quiet) {
-        say_progress_enable();
+        log_progress_enable();
     }
     if (o.help) {
         options_help();
@@ -171,7 +172,7 @@ int main(int argc, char **argv)
         status = run_or_list(&o);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        say_error("standard output cannot be written");
+        log_error("standard output cannot be written");
         return EXIT_FAILURE;
     }
     return status;

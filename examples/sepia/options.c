@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "log.h"
 #include "policies.h"
-#include "say.h"
 #include "sepia.h"
 
 #define MOST_REPEATS 100000
@@ -36,7 +36,7 @@ static int wrong(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    say_error("%s (see sepia --help)", text);
+    log_error("%s (see sepia --help)", text);
     return EXIT_USAGE;
 }
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "say.h"
+#include "log.h"
 
 static struct {
     FILE *file;
@@ -29,7 +29,7 @@ static void on_signal(int number)
     if (part_exists) {
         unlink(output.part);
     }
-    say_progress_erase();
+    log_progress_erase();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -50,7 +50,7 @@ static void catch_signals(void)
 
 static FILE *refused(const char *path, const char *why)
 {
-    say_error("%s: cannot be written: %s; choose another place with --output", path, why);
+    log_error("%s: cannot be written: %s; choose another place with --output", path, why);
     return NULL;
 }
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "say.h"
+#include "log.h"
 #include "sepia.h"
 
 /* libpng reports errors with longjmp(). Everything that lives longer than a step is kept here and
@@ -90,7 +90,7 @@ static bool size_is_allowed(codec *c)
         (uint64_t)width * height <= SEPIA_MAX_PIXELS) {
         return true;
     }
-    say_error("%s: %u x %u pixels are too many; scale the picture down to at most %d pixels a side "
+    log_error("%s: %u x %u pixels are too many; scale the picture down to at most %d pixels a side "
               "and %u million in all",
               c->path, width, height, SEPIA_MAX_SIDE, SEPIA_MAX_PIXELS / 1000000u);
     return false;
@@ -102,7 +102,7 @@ static bool allocate_pixels(picture *p, const char *path)
 
     p->pixels = malloc(bytes);
     if (p->pixels == NULL) {
-        say_error("%s: no memory for %zu MiB of pixels", path, bytes >> 20);
+        log_error("%s: no memory for %zu MiB of pixels", path, bytes >> 20);
     }
     return p->pixels != NULL;
 }
@@ -130,11 +130,11 @@ static void read_rows(codec *c)
     if (png_get_rowbytes(c->png, c->info) != stride) {
         png_error(c->png, "an unexpected kind of PNG");
     }
-    say_progress_begin("Reading", "rows", (uint64_t)c->picture.height * (unsigned)passes);
+    log_progress_begin("Reading", "rows", (uint64_t)c->picture.height * (unsigned)passes);
     for (int pass = 0; pass < passes; pass++) {
         for (size_t y = 0; y < c->picture.height; y++) {
             png_read_row(c->png, c->picture.pixels + y * stride, NULL);
-            say_progress(++done);
+            log_progress(++done);
         }
     }
     png_read_end(c->png, NULL);
@@ -149,10 +149,10 @@ static bool decode(codec *c)
             return false;
         }
         decoded = guarded(c, read_rows);
-        say_progress_end();
+        log_progress_end();
     }
     if (!decoded) {
-        say_error("%s: a damaged PNG file (%s); get an intact copy of it", c->path, c->message);
+        log_error("%s: a damaged PNG file (%s); get an intact copy of it", c->path, c->message);
     }
     return decoded;
 }
@@ -164,7 +164,7 @@ static bool read_codec(codec *c)
     bool decoded = false;
 
     if (c->info == NULL) {
-        say_error("%s: libpng cannot be used (%s)", c->path, c->message);
+        log_error("%s: libpng cannot be used (%s)", c->path, c->message);
     } else {
         png_set_user_limits(c->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX); /* size_is_allowed() tells */
         png_set_read_fn(c->png, c, on_read);
@@ -177,7 +177,7 @@ static bool read_codec(codec *c)
     return decoded;
 }
 
-/** What the first bytes of a file that is no PNG say about it. */
+/** Describes a file that is not a PNG by its first bytes. */
 static const char *kind_of(const unsigned char *start, size_t count)
 {
     if (count >= 3 && memcmp(start, "\xff\xd8\xff", 3) == 0) {
@@ -195,14 +195,14 @@ static bool is_png(FILE *file, const char *path)
     size_t count = fread(start, 1, sizeof start, file);
 
     if (ferror(file)) {
-        say_error("%s: %s", path, strerror(errno));
+        log_error("%s: %s", path, strerror(errno));
     } else if (count == 0) {
-        say_error("%s: the file is empty; give a PNG picture", path);
+        log_error("%s: the file is empty; give a PNG picture", path);
     } else if (png_sig_cmp(start, 0, count) != 0) {
-        say_error("%s: this is %s; only PNG can be read, convert it first", path,
+        log_error("%s: this is %s; only PNG can be read, convert it first", path,
                   kind_of(start, count));
     } else if (count < sizeof start) {
-        say_error("%s: a damaged PNG file (it is cut off); get an intact copy of it", path);
+        log_error("%s: a damaged PNG file (it is cut off); get an intact copy of it", path);
     } else {
         return true;
     }
@@ -214,12 +214,12 @@ static FILE *open_input(const char *path)
     struct stat about;
 
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-        say_error("%s: this is a directory; give a PNG picture", path);
+        log_error("%s: this is a directory; give a PNG picture", path);
         return NULL;
     }
     FILE *file = fopen(path, "rb");
     if (file == NULL) {
-        say_error("%s: cannot be read: %s", path, strerror(errno));
+        log_error("%s: cannot be read: %s", path, strerror(errno));
     }
     return file;
 }
@@ -257,10 +257,10 @@ static void write_rows(codec *c)
     if (!p->alpha) {
         png_set_filler(c->png, 0, PNG_FILLER_AFTER);
     }
-    say_progress_begin("Writing", "rows", p->height);
+    log_progress_begin("Writing", "rows", p->height);
     for (size_t y = 0; y < p->height; y++) {
         png_write_row(c->png, p->pixels + y * stride);
-        say_progress(y + 1);
+        log_progress(y + 1);
     }
     png_write_end(c->png, NULL);
 }
@@ -277,10 +277,10 @@ bool picture_write(const picture *p, FILE *file, const char *path)
         png_set_write_fn(c.png, &c, on_write, on_flush);
         written = guarded(&c, write_rows);
     }
-    say_progress_end();
+    log_progress_end();
     png_destroy_write_struct(&c.png, &c.info);
     if (!written) {
-        say_error("%s: cannot be written: %s", path, c.message);
+        log_error("%s: cannot be written: %s", path, c.message);
     }
     return written;
 }

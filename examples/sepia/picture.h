@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Pictures in memory, and PNG files. The functions say on stderr what went wrong. */
+/** Pictures in memory, and PNG files. The functions print errors on stderr. */
 #ifndef SEPIA_PICTURE_H
 #define SEPIA_PICTURE_H
 

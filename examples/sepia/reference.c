@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "say.h"
+#include "log.h"
 
 static int tone(const uint8_t *rgb, double red, double green, double blue)
 {
@@ -35,7 +35,7 @@ reference_difference reference_compare(const sepia_job *job)
     const uint8_t *in = job->source;
     const uint8_t *out = job->result;
 
-    say_progress_begin("Checking", "rows", job->height);
+    log_progress_begin("Checking", "rows", job->height);
     for (uint32_t y = 0; y < job->height; y++) {
         for (uint32_t x = 0; x < job->width; x++, in += SEPIA_CHANNELS, out += SEPIA_CHANNELS) {
             int difference = largest_of(in, out);
@@ -43,8 +43,8 @@ reference_difference reference_compare(const sepia_job *job)
                 found = (reference_difference){.largest = difference, .x = x, .y = y};
             }
         }
-        say_progress(y + 1);
+        log_progress(y + 1);
     }
-    say_progress_end();
+    log_progress_end();
     return found;
 }

@@ -93,21 +93,21 @@ static void print_bar(double load)
     printf(" %s", cells);
 }
 
-static void print_row(const layout *l, const char *index, const char *name, const sepia_lane *lane,
-                      uint64_t tiles, uint64_t wall_ns)
+static void print_row(const layout *l, const char *index, const char *name,
+                      const sepia_share *share, uint64_t tiles, uint64_t wall_ns)
 {
     char fitted[LONGEST_NAME + 8];
-    double load = percent(lane->busy_ns, wall_ns);
+    double load = percent(share->busy_ns, wall_ns);
 
     fit(fitted, sizeof fitted, name, l->name);
     printf("%2s  %-*s  %*llu  %5.1f %%", index, l->name, fitted, l->tiles,
-           (unsigned long long)lane->tiles, percent(lane->tiles, tiles));
-    if (lane->untimed) {
+           (unsigned long long)share->tiles, percent(share->tiles, tiles));
+    if (share->untimed) {
         printf("  %9s  %8s  %5s\n", "-", "-", "-");
         return;
     }
-    printf("  %9.2f  %8.0f  %3.0f %%", milliseconds(lane->busy_ns),
-           speed(lane->pixels, lane->busy_ns), load);
+    printf("  %9.2f  %8.0f  %3.0f %%", milliseconds(share->busy_ns),
+           speed(share->pixels, share->busy_ns), load);
     if (l->bar) {
         print_bar(load);
     }
@@ -119,7 +119,7 @@ static uint64_t all_tiles(const sepia_job *job)
     uint64_t tiles = job->redone.tiles;
 
     for (size_t i = 0; i < job->resource_count; i++) {
-        tiles += job->lanes[i].tiles;
+        tiles += job->shares[i].tiles;
     }
     return tiles;
 }
@@ -129,7 +129,7 @@ static void print_total(const sepia_job *job, const layout *l, uint64_t tiles)
     uint64_t pixels = job->redone.pixels;
 
     for (size_t i = 0; i < job->resource_count; i++) {
-        pixels += job->lanes[i].pixels;
+        pixels += job->shares[i].pixels;
     }
     printf("    %-*s  %*llu  100.0 %%  %9.2f  %8.0f\n", l->name, "total", l->tiles,
            (unsigned long long)tiles, milliseconds(job->wall_ns), speed(pixels, job->wall_ns));
@@ -145,7 +145,7 @@ void report_table(const sepia_job *job)
            "Share", "Time ms", "Mpixel/s", "Busy");
     for (size_t i = 0; i < job->resource_count; i++) {
         snprintf(index, sizeof index, "%zu", i);
-        print_row(&l, index, dynsel_resource_name(&job->resources[i]), &job->lanes[i], tiles,
+        print_row(&l, index, dynsel_resource_name(&job->resources[i]), &job->shares[i], tiles,
                   job->wall_ns);
     }
     if (job->redone.tiles > 0) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "say.h"
+#include "log.h"
 
 static void add_host(resources *r)
 {
@@ -84,18 +84,18 @@ static int fail_selector(const options *o, dynsel_status status)
     error.function = NULL; /* who uses this program does not know it */
     dynsel_error_text(&error, text, sizeof text);
     if (status == DYNSEL_E_INVALID) {
-        say_error("%s: %s (see sepia --help)", origin, text);
+        log_error("%s: %s (see sepia --help)", origin, text);
         return EXIT_USAGE;
     }
     bool all_known = number_of_devices() > 0;
     if (status == DYNSEL_E_NO_RESOURCE && all_known) {
-        say_error("%s: it fits none of the OpenCL devices; see sepia --list", origin);
+        log_error("%s: it fits none of the OpenCL devices; see sepia --list", origin);
     } else if (status == DYNSEL_E_FULL && all_known) {
-        say_error("%s: too many for %d resources; choose fewer with --device, or raise "
+        log_error("%s: too many for %d resources; choose fewer with --device, or raise "
                   "CONFIG_DYNSEL_MAX_RESOURCES",
                   origin, CONFIG_DYNSEL_MAX_RESOURCES);
     } else {
-        say_error("%s: %s; see sepia --list", origin, text);
+        log_error("%s: %s; see sepia --list", origin, text);
     }
     return EXIT_FAILURE;
 }
@@ -154,7 +154,7 @@ static int configure(void)
     if (dynsel_opencl_configure(&with_times) == DYNSEL_OK) {
         return 0;
     }
-    say_dynsel_error("the OpenCL backend cannot be configured");
+    log_dynsel_error("the OpenCL backend cannot be configured");
     return EXIT_FAILURE;
 }
 
@@ -244,7 +244,7 @@ bool resources_close(void)
     if (dynsel_opencl_close() == DYNSEL_OK) {
         return true;
     }
-    say_dynsel_error("the devices cannot be given back");
+    log_dynsel_error("the devices cannot be given back");
     return false;
 }
 
@@ -257,7 +257,7 @@ int resources_choose(resources *r, const options *o)
     *r = (resources){.note = o->devices_given ? NULL : NO_OPENCL ": the host does all the work."};
     add_host(r);
     if (o->opencl) {
-        say_error("--device: " NO_OPENCL "; only host is there");
+        log_error("--device: " NO_OPENCL "; only host is there");
         return EXIT_FAILURE;
     }
     return 0;

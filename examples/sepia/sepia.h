@@ -33,22 +33,22 @@ typedef enum sepia_state {
 
 typedef struct sepia_job sepia_job;
 
-/** One piece of work: what the task functions get as `args`. */
+/** One piece of work: `args` of the task functions. */
 typedef struct sepia_tile {
     sepia_job *job;
     uint32_t x, y, width, height;
-    uint32_t lane; /**< index of the resource that got it */
+    uint32_t resource; /**< index of the resource that works on it */
     sepia_state state;
     bool timed;
     uint64_t busy_ns;
     struct _cl_event *first, *last; /**< of its commands on a device, retained */
 } sepia_tile;
 
-/** What one resource has done. */
-typedef struct sepia_lane {
+/** The work of one resource. */
+typedef struct sepia_share {
     uint64_t tiles, pixels, busy_ns, failures;
-    bool untimed; /**< the driver did not tell the times of some tile */
-} sepia_lane;
+    bool untimed; /**< the driver reported no times for some tile */
+} sepia_share;
 
 struct sepia_job {
     const uint8_t *source; /**< RGBA, rows without gaps; so is the result */
@@ -57,8 +57,8 @@ struct sepia_job {
     uint32_t tile_width, tile_height;
     const dynsel_resource *resources; /**< the policy's */
     size_t resource_count;
-    sepia_lane lanes[CONFIG_DYNSEL_MAX_RESOURCES];
-    sepia_lane redone; /**< tiles that failed elsewhere, done again on the host */
+    sepia_share shares[CONFIG_DYNSEL_MAX_RESOURCES];
+    sepia_share redone; /**< tiles that failed elsewhere, done again on the host */
     uint64_t wall_ns;
     uint32_t tile_count;
     sepia_tile tiles[SEPIA_MAX_TILES];
@@ -70,8 +70,8 @@ static inline size_t sepia_stride(const sepia_job *job)
     return (size_t)job->width * SEPIA_CHANNELS;
 }
 
-/** Which resource of the job this is: task functions get an entry of the policy's own table. */
-static inline uint32_t sepia_lane_of(const sepia_job *job, const dynsel_resource *where)
+/** Index of a resource: task functions get an entry of the policy's table. */
+static inline uint32_t sepia_index_of(const sepia_job *job, const dynsel_resource *where)
 {
     return (uint32_t)(where - job->resources);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tiles.h"
 
-#include "say.h"
+#include "log.h"
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -45,7 +45,7 @@ bool tiles_cut(sepia_job *job, uint32_t width, uint32_t height, const char *name
     }
     uint64_t count = count_of(job, width, height);
     if (count > SEPIA_MAX_TILES) {
-        say_error("%s: %u x %u pixels are %llu tiles of %u x %u, more than the table of %d holds; "
+        log_error("%s: %u x %u pixels are %llu tiles of %u x %u, more than the table of %d holds; "
                   "use --tile %u or more",
                   name, job->width, job->height, (unsigned long long)count, width, height,
                   SEPIA_MAX_TILES, side_that_fits(job, 1));

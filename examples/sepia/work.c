@@ -3,7 +3,7 @@
 
 #include "device.h"
 #include "host.h"
-#include "say.h"
+#include "log.h"
 #include "tiles.h"
 
 static const dynsel_task_form forms[] = {
@@ -29,15 +29,15 @@ static bool host_can_help(dynsel_status status)
 
 static void count(sepia_job *job, const sepia_tile *tile)
 {
-    sepia_lane *lane = &job->lanes[tile->lane];
+    sepia_share *share = &job->shares[tile->resource];
 
     if (tile->state == SEPIA_DONE) {
-        lane->tiles++;
-        lane->pixels += (uint64_t)tile->width * tile->height;
-        lane->busy_ns += tile->busy_ns;
-        lane->untimed |= !tile->timed;
+        share->tiles++;
+        share->pixels += (uint64_t)tile->width * tile->height;
+        share->busy_ns += tile->busy_ns;
+        share->untimed |= !tile->timed;
     } else if (tile->state == SEPIA_FAILED) {
-        lane->failures++;
+        share->failures++;
     }
 }
 
@@ -45,7 +45,7 @@ static void count(sepia_job *job, const sepia_tile *tile)
 static void look_at(const pass *p, sepia_tile *tile)
 {
     if (tile->state == SEPIA_RUNNING &&
-        dynsel_resource_in_service(p->policy, tile->lane) != DYNSEL_OK) {
+        dynsel_resource_in_service(p->policy, tile->resource) != DYNSEL_OK) {
         tile->state = SEPIA_FAILED;
         tile->first = tile->last = NULL;
     }
@@ -66,7 +66,7 @@ static void look(pass *p, uint32_t submitted)
     }
 }
 
-/** After all work was waited for: whatever still does not say that it is complete has failed. */
+/** After the wait for all work: tiles that are not marked complete have failed. */
 static void look_at_rest(pass *p)
 {
     look(p, p->job->tile_count);
@@ -85,11 +85,11 @@ static bool submit_all(pass *p)
         task.args = &job->tiles[i];
         dynsel_status status = dynsel_submit(p->policy, &task, NULL);
         if (status != DYNSEL_OK && !host_can_help(status)) {
-            say_dynsel_error("a tile cannot be submitted");
+            log_dynsel_error("a tile cannot be submitted");
             return false;
         }
         look(p, i + 1);
-        say_progress(p->done_before + p->seen);
+        log_progress(p->done_before + p->seen);
     }
     return true;
 }
@@ -126,9 +126,9 @@ static bool run_pass(pass *p)
     }
     uint32_t redone = redo(p->job);
     if (redone > 0 && first_failure) {
-        say_error("%u tiles failed and are done again on the host: %s", redone, cause);
+        log_error("%u tiles failed and are done again on the host: %s", redone, cause);
     } else if (redone == 0 && status != DYNSEL_OK) {
-        say_error("waiting for the tiles failed: %s", cause);
+        log_error("waiting for the tiles failed: %s", cause);
         return false;
     }
     return true;
@@ -139,13 +139,13 @@ bool work_run(sepia_job *job, dynsel_policy *policy, uint32_t passes)
     bool complete = true;
     uint64_t start = sepia_now_ns();
 
-    say_progress_begin("Toning", "tiles", (uint64_t)job->tile_count * passes);
+    log_progress_begin("Toning", "tiles", (uint64_t)job->tile_count * passes);
     for (uint32_t i = 0; i < passes && complete; i++) {
         pass p = {.job = job, .policy = policy, .done_before = (uint64_t)i * job->tile_count};
         tiles_reset(job);
         complete = run_pass(&p);
     }
     job->wall_ns = sepia_now_ns() - start;
-    say_progress_end();
+    log_progress_end();
     return complete;
 }

@@ -52,7 +52,7 @@ class People(Case):
     def test_what_is_left_out_says_why_in_one_line(self):
         name = re.escape(self.devices()[0]["name"])
         text = self.info("--device", "gpu")
-        self.assertRegex(text, rf"(?m)^opencl 0 +{name} +left out: the selector does not fit$")
+        self.assertRegex(text, rf"(?m)^opencl 0 +{name} +excluded: the selector does not fit$")
         self.assertRegex(text, r"\ABuilt for [^\n]*; OpenCL devices by --device gpu\n")
         self.assertNotIn("driver", text)
 
@@ -74,7 +74,7 @@ class People(Case):
                                 ("OpenCl", "its driver does not tell which OpenCL it has (OpenCl), and 1.2 is needed"),
                                 (None, "its driver does not tell which OpenCL it has (unknown)")):
             env = self.odd(rules("basic", {VERSION: version}), TWO)
-            self.assertIn("left out: " + reason, " ".join(self.info(env=env).split()))
+            self.assertIn("excluded: " + reason, " ".join(self.info(env=env).split()))
             old, = [device for device in self.devices(env=env) if device["verdict"] == "too_old"]
             self.assertIn(reason, old["reason"])
             self.assertEqual((old["chosen"], old["opencl_version"]), (False, version or ""))

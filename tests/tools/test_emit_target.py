@@ -85,7 +85,7 @@ class EmitTarget(Case):
         self.assertTrue(text.startswith("# The target nvidia_h200_gpu recognizes this device already, and what"
                                         " it promises is true.\n"))
         lacking = self.odd(platform + rules("pthread", {**GPU, EXTENSIONS: "cl_khr_fp16"}))
-        self.assertIn("# The target nvidia_gpu recognizes this device already, but promises what it lacks.\n",
+        self.assertIn("# The target nvidia_gpu recognizes this device already, but promises aspects that it lacks.\n",
                       self.info("--emit-target", env=lacking))
 
     @NEEDS_DEVICES

@@ -92,8 +92,8 @@ class Tables(unittest.TestCase):
         self.build(f"{self.table}\n{lie}", self.name)
         status, said = self.info("--check")
         device = self.device()
-        self.assertEqual((status, said), (1, f"opencl 0, {device['name']}: target {self.name} promises what"
-                                             " it lacks: fp16, usm_device_allocations\n"))
+        self.assertEqual((status, said), (1, f"opencl 0, {device['name']}: target {self.name} promises aspects"
+                                             " that it lacks: fp16, usm_device_allocations\n"))
         self.assertEqual(device["aspects"]["broken"], ["fp16", "usm_device_allocations"])
         self.assertFalse(device["accepted"])
         text = self.info()[1]

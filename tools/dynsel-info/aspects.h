@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Walks over the aspects of a set. */
+/** Iterates over the aspects of a set. */
 #ifndef ASPECTS_H
 #define ASPECTS_H
 
@@ -11,7 +11,8 @@
  */
 const char *aspects_next(dynsel_aspect_set *rest);
 
-/** What the device has, and no target of this build may have: programs are not told of it. */
+/** Aspects of the device that no target of this build may have, so that programs do not see them.
+ */
 dynsel_aspect_set aspects_hidden(const dynsel_device *device);
 
 #endif

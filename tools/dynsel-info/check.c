@@ -20,7 +20,8 @@ static void print_finding(const info_entry *entry)
                more);
     } else {
         hint_names(entry->proof.broken, more, sizeof more);
-        printf("%s: target %s promises what it lacks: %s\n", name, entry->proof.target->name, more);
+        printf("%s: target %s promises aspects that it lacks: %s\n", name,
+               entry->proof.target->name, more);
     }
 }
 

@@ -8,8 +8,8 @@
  * Describes all resources of this machine.
  *
  * selector: for OpenCL devices; NULL: the library's default.
- * Returns: 0, also where devices could not be listed (list->problem says why); else an exit status,
- *     with the error told.
+ * Returns: 0, also if devices could not be listed (list->problem has the reason); else an exit
+ *     status, after an error was printed.
  */
 int collect(info_list *list, const char *selector);
 
@@ -22,10 +22,10 @@ bool collect_describe(info_entry *entry, const dynsel_resource *resource);
 /** Whether a resource of this kind is chosen. */
 bool collect_chose_any(const info_list *list, info_kind kind);
 
-/** Stops what collecting started. The texts in the list are gone then. */
+/** Ends the collection; the texts in the list are invalid afterwards. */
 bool collect_close(void);
 
-/* OpenCL's part; one that finds nothing where its backend is not in the build. */
+/* OpenCL's part, which finds nothing in builds without its backend. */
 
 int opencl_collect(info_list *list, const char *selector);
 bool opencl_close(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All texts are taken over as printable ASCII in double quotes: what else drivers put into names
- * cannot stand in the table, and a part of a text is enough to recognize a device by. */
+/* Texts are copied as printable ASCII in double quotes: other characters in names are not allowed
+ * in the table, and a part of a text is enough to recognize a device. */
 #include "emit.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define WIDTH 100
 
-/** What was printed before. */
+/** The entries printed so far. */
 typedef struct emitted {
     const info_entry *entries[INFO_MOST];
     char names[INFO_MOST][TARGET_NAME_BYTES];
@@ -28,7 +28,7 @@ static void put_quoted(const char *text)
     }
 }
 
-/** A member of `recognize`, where there is something to recognize. */
+/** Prints a member of `recognize`, if the text is not empty. */
 static void put_way(const char *key, const char *text)
 {
     char part[256];
@@ -114,8 +114,9 @@ static void put_comment(const info_entry *entry)
         printf("# The target %s recognizes this device already, and what it promises is true.\n",
                closest->name);
     } else if (first != NULL && !dynsel_target_is_open(first)) {
-        printf("# The target %s recognizes this device already, but promises what it lacks.\n",
-               first->name);
+        printf(
+            "# The target %s recognizes this device already, but promises aspects that it lacks.\n",
+            first->name);
     }
 }
 

@@ -6,7 +6,7 @@
 /* Newer than OpenCL 1.2, or of an extension: not in the headers of all systems. */
 enum { SVM_CAPABILITIES = 0x1053, SUB_GROUP_SIZES_INTEL = 0x4108 };
 
-/** The answer must have exactly these bytes, else it is 0. */
+/** Queries a value of exactly these bytes, else 0. */
 static void ask(cl_device_id device, cl_device_info what, void *to, size_t bytes)
 {
     size_t answered = 0;

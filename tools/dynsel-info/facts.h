@@ -6,7 +6,7 @@
 
 #include "info.h"
 
-/** Asks a driver what the library does not tell. */
+/** Queries properties from a driver that the library does not report. */
 void facts_read(info_facts *facts, cl_device_id device);
 
 #endif

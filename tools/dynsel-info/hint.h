@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What helps a device that is refused, or that could be used better. */
+/** Remedies for a refused device, or one that could be used better. */
 #ifndef HINT_H
 #define HINT_H
 
 #include "info.h"
 
-/** One clause; empty where nothing is to be done. */
+/** One clause; empty if there is none. */
 void hint_for(const info_entry *entry, char *to, size_t bytes);
 
 /** "fp16, fp64": the names of a set of aspects. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What dynsel-info knows of this machine: collected once, then shown in one of several forms. */
+/** The devices of this machine: collected once, then printed in one of several forms. */
 #ifndef INFO_H
 #define INFO_H
 
@@ -32,7 +32,7 @@ typedef enum info_kind {
     INFO_NO_DEVICE /**< an OpenCL platform without devices */
 } info_kind;
 
-/** What the library does not tell: 0 and empty where a driver does not answer. */
+/** Properties that the library does not report: 0 and empty if a driver does not answer. */
 typedef struct info_facts {
     uint64_t max_allocation_bytes;
     uint64_t local_memory_bytes;
@@ -48,7 +48,7 @@ typedef struct info_facts {
 
 typedef struct info_entry {
     info_kind kind;
-    int index;           /**< what chooses it alone in a selector; -1: nothing does */
+    int index;           /**< the selector term for it alone; -1: none */
     bool chosen;         /**< the host always is */
     const char *verdict; /**< one word: why it is chosen or not */
     char reason[512];    /**< the same, one clause */
@@ -60,7 +60,7 @@ typedef struct info_entry {
     uint32_t memory_domain;
     dynsel_proof proof;          /**< against the targets of this build */
     dynsel_proof table_proof;    /**< against all targets of the table */
-    const dynsel_target *nearer; /**< says more of it, and is not in this build; may be NULL */
+    const dynsel_target *nearer; /**< a better target outside this build; may be NULL */
     info_facts facts;
 } info_entry;
 
@@ -71,7 +71,7 @@ typedef struct info_list {
     const char *selector;      /**< which of them are chosen; NULL: all */
     const char *selector_from; /**< "--device" or "DYNSEL_OPENCL", or NULL */
     char note[512];     /**< why there is no OpenCL device, and the remedy; empty: there is one */
-    char problem[1024]; /**< what could not be listed, and why; empty: nothing */
+    char problem[1024]; /**< devices that could not be listed, and why; empty: none */
 } info_list;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** dynsel-info: what this machine has, and what this build was told about it. */
+/** dynsel-info: lists the devices of this machine, and compares them with the targets of this
+ * build. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,9 +8,9 @@
 #include "collect.h"
 #include "emit.h"
 #include "json.h"
+#include "log.h"
 #include "options.h"
-#include "people.h"
-#include "say.h"
+#include "table.h"
 #include "targets.h"
 
 static info_list list; /* large, and of fixed size: not on the stack */
@@ -24,18 +25,18 @@ static void print_version(void)
            names);
 }
 
-/** Nothing is chosen that could be proved or measured: says why. */
-static int complain_of_nothing(void)
+/** Reports why no device is chosen. */
+static int report_no_device(void)
 {
     if (list.devices == 0) {
-        if (list.note[0] != '\0') { /* else list.problem says why, and is told anyway */
-            say_error("%s", list.note);
+        if (list.note[0] != '\0') { /* else list.problem has the reason, which is printed anyway */
+            log_error("%s", list.note);
         }
     } else if (list.selector != NULL) {
-        say_error("%s '%s' chooses none of the OpenCL devices; dynsel-info --device all lists them",
+        log_error("%s '%s' chooses none of the OpenCL devices; dynsel-info --device all lists them",
                   list.selector_from, list.selector);
     } else {
-        say_error("none of the OpenCL devices can be used; dynsel-info tells why");
+        log_error("no OpenCL device can be used; dynsel-info lists the reasons");
     }
     return EXIT_FAILURE;
 }
@@ -46,7 +47,7 @@ static int check(const options *o)
     const bool host = collect_chose_any(&list, INFO_HOST) || collect_chose_any(&list, INFO_WORKERS);
 
     if (!devices && (o->selector != NULL || !host)) {
-        return complain_of_nothing();
+        return report_no_device();
     }
     return check_print(&list) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -60,11 +61,11 @@ static int print(const options *o)
     case OPTIONS_CHECK:
         return check(o);
     case OPTIONS_EMIT_TARGET:
-        return emit_print(&list) > 0 ? EXIT_SUCCESS : complain_of_nothing();
-    case OPTIONS_PEOPLE:
+        return emit_print(&list) > 0 ? EXIT_SUCCESS : report_no_device();
+    case OPTIONS_TABLE:
     case OPTIONS_HELP:
     case OPTIONS_VERSION:
-        people_print(&list);
+        table_print(&list);
         break;
     }
     return EXIT_SUCCESS;
@@ -79,11 +80,11 @@ static int collect_and_print(const options *o)
     }
     if (list.problem[0] != '\0') {
         (void)fflush(stdout);
-        say_error("%s", list.problem);
+        log_error("%s", list.problem);
         status = status == 0 ? EXIT_FAILURE : status;
     }
     if (!collect_close() && status == 0) {
-        say_error("the devices cannot be given back");
+        log_error("the devices cannot be released; check their drivers");
         status = EXIT_FAILURE;
     }
     return status;
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
     }
     status = run(&o);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        say_error("standard output cannot be written");
+        log_error("standard output cannot be written");
         return EXIT_FAILURE;
     }
     return status;

@@ -8,8 +8,8 @@
 
 #include "collect.h"
 #include "facts.h"
+#include "log.h"
 #include "options.h"
-#include "say.h"
 
 /** What a visit of all devices goes along with. */
 typedef struct tour {
@@ -126,7 +126,7 @@ static int fail(info_list *list, dynsel_status status)
                        text);
         return 0;
     }
-    say_error("%s '%s': %s (see dynsel-info --help)", list->selector_from, list->selector, text);
+    log_error("%s '%s': %s (see dynsel-info --help)", list->selector_from, list->selector, text);
     return EXIT_USAGE;
 }
 

@@ -3,12 +3,12 @@
 #include <stdio.h>
 
 #include "collect.h"
-#include "say.h"
+#include "log.h"
 
 int opencl_collect(info_list *list, const char *selector)
 {
     if (selector != NULL) {
-        say_error("--device: dynsel is built without its OpenCL backend; set "
+        log_error("--device: dynsel is built without its OpenCL backend; set "
                   "CONFIG_DYNSEL_BACKEND_OPENCL=y");
         return 1;
     }

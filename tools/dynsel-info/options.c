@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "say.h"
+#include "log.h"
 
 enum {
     OPERAND = 1,      /* getopt_long()'s answer for what is no option */
@@ -115,7 +115,7 @@ static int unknown(const char *typed, int letter)
     if (letter != 0 && typed[2] != '\0') {
         (void)snprintf(which, sizeof which, "'-%c', in ", letter);
     }
-    say_error("no option is named %s'%.40s'%s%s%s; see dynsel-info --help", which, typed,
+    log_error("no option is named %s'%.40s'%s%s%s; see dynsel-info --help", which, typed,
               meant != NULL ? " (did you mean '--" : "", meant != NULL ? meant : "",
               meant != NULL ? "'?)" : "");
     return EXIT_USAGE;
@@ -123,7 +123,7 @@ static int unknown(const char *typed, int letter)
 
 static int refuse_operand(const char *text)
 {
-    say_error("'%.40s': there are only options; to choose devices write --device '%.40s' (see "
+    log_error("'%.40s': there are only options; to choose devices write --device '%.40s' (see "
               "dynsel-info --help)",
               text, text);
     return EXIT_USAGE;
@@ -144,8 +144,8 @@ static int take_form(options *o, options_form form)
     if (o->form == OPTIONS_HELP || form == o->form) {
         return 0;
     }
-    if (o->form != OPTIONS_PEOPLE && form != OPTIONS_HELP) {
-        say_error("--%s and --%s: take one of them (see dynsel-info --help)", name_of((int)o->form),
+    if (o->form != OPTIONS_TABLE && form != OPTIONS_HELP) {
+        log_error("--%s and --%s: take one of them (see dynsel-info --help)", name_of((int)o->form),
                   name_of((int)form));
         return EXIT_USAGE;
     }
@@ -156,11 +156,11 @@ static int take_form(options *o, options_form form)
 static int take_selector(options *o, const char *value)
 {
     if (value == NULL || value[strspn(value, " \t")] == '\0') {
-        say_error("--device needs a selector, such as --device gpu (see dynsel-info --help)");
+        log_error("--device needs a selector, such as --device gpu (see dynsel-info --help)");
         return EXIT_USAGE;
     }
     if (o->selector != NULL) {
-        say_error("--device is there twice; write the alternatives into one, with ';' between "
+        log_error("--device is there twice; write the alternatives into one, with ';' between "
                   "them (see dynsel-info --help)");
         return EXIT_USAGE;
     }
@@ -182,7 +182,7 @@ static int take(options *o, int answer, const char *typed)
         if (optopt == 0 || typed[1] != '-') {
             return unknown(typed, optopt);
         }
-        say_error("--%s takes no value (see dynsel-info --help)", name_of(optopt));
+        log_error("--%s takes no value (see dynsel-info --help)", name_of(optopt));
         return EXIT_USAGE;
     default:
         return take_form(o, (options_form)answer);

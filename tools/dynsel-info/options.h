@@ -6,9 +6,9 @@
 
 #define EXIT_USAGE 2
 
-/** What is printed; the values are the letters of the options. */
+/** The form of the output; the values are the letters of the options. */
 typedef enum options_form {
-    OPTIONS_PEOPLE = 0, /* no option */
+    OPTIONS_TABLE = 0, /* no option */
     OPTIONS_JSON = 'j',
     OPTIONS_EMIT_TARGET = 'e',
     OPTIONS_CHECK = 'c',
@@ -21,7 +21,7 @@ typedef struct options {
     const char *selector; /**< NULL: the library's default */
 } options;
 
-/** Returns 0, or EXIT_USAGE with the error told. */
+/** Returns 0, or EXIT_USAGE after an error was printed. */
 int options_parse(options *o, int argc, char **argv);
 
 void options_help(void);

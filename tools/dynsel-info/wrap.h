@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Lines for people: a label, and words that go on below each other where the line ends. */
+/** Lines of text: a label, and words that continue below each other at the end of a line. */
 #ifndef WRAP_H
 #define WRAP_H
 
 typedef struct wrap {
     int width;  /**< of a line */
     int indent; /**< where the words begin */
-    int column; /**< where the next one goes */
+    int column; /**< column of the next word */
     int colours;
 } wrap;
 
@@ -21,8 +21,7 @@ void wrap_words(wrap *w, const char *text);
 /** The same, in a colour ("31") of ECMA-48's SGR; NULL: in none. */
 void wrap_coloured(wrap *w, const char *colour, const char *text);
 
-/** Leaves blanks up to a column, at least two; where the line is too short for `room` more, goes on
- * in the next. */
+/** Prints blanks up to a column, at least two; if the line has no `room` more, begins the next. */
 void wrap_to(wrap *w, int column, int room);
 
 void wrap_end(wrap *w);

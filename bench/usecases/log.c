@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "say.h"
+#include "log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 static const char *name = "usecase";
 
-void say_name(const char *program)
+void log_set_program(const char *program)
 {
     const char *slash = strrchr(program, '/');
     name = slash != NULL ? slash + 1 : program;
 }
 
-const char *say_program(void)
+const char *log_program(void)
 {
     return name;
 }
@@ -29,7 +29,7 @@ static void print(const char *format, va_list arguments)
     (void)fputc('\n', stderr);
 }
 
-void say_note(const char *format, ...)
+void log_note(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -37,7 +37,7 @@ void say_note(const char *format, ...)
     va_end(arguments);
 }
 
-void say_end(int status, const char *format, ...)
+void log_exit(int status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -46,11 +46,11 @@ void say_end(int status, const char *format, ...)
     exit(status);
 }
 
-void say_must(bool good, const char *what)
+void log_check(bool good, const char *what)
 {
     if (!good) {
         char text[512];
         (void)dynsel_error_text(NULL, text, sizeof text);
-        say_end(SAY_FAILED, "%s: %s", what, text);
+        log_exit(STATUS_FAILED, "%s: %s", what, text);
     }
 }

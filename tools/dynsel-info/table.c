@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "people.h"
+#include "table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "wrap.h"
 
 #define INDENT       12
-#define LONGEST_NAME 44 /* up to which names have the same column behind them */
+#define LONGEST_NAME 44 /* up to which the column after names is aligned */
 #define LONGEST_LINE 1024
 
 #define BOLD      "1"
@@ -64,7 +64,7 @@ static void print_state(wrap *w, const info_entry *entry)
 
     if (!entry->chosen) {
         (void)dynsel_printable(entry->reason, reason, sizeof reason);
-        wrap_coloured(w, YELLOW, "left out:");
+        wrap_coloured(w, YELLOW, "excluded:");
         wrap_words(w, reason);
     } else if (target == NULL) {
         wrap_coloured(w, RED, "refused:");
@@ -126,8 +126,8 @@ static void compare(wrap *w, const info_entry *entry)
                   YELLOW);
 }
 
-/** The same for a target that is not in this build, so that nothing is promised. */
-static void compare_with_table(wrap *w, const info_entry *entry)
+/** The same for a target that is not in this build and so promises nothing. */
+static void compare_with_all_targets(wrap *w, const info_entry *entry)
 {
     const dynsel_proof *proof = &entry->table_proof;
     char remark[256];
@@ -144,7 +144,7 @@ static void compare_with_table(wrap *w, const info_entry *entry)
     print_aspects(w, "  would be", "extra:", proof->extra, NO_COLOUR);
 }
 
-/** "OpenCL 3.0" of "OpenCL 3.0 PoCL HSTR: ...": what comes after the number is the vendor's own. */
+/** "OpenCL 3.0" of "OpenCL 3.0 PoCL HSTR: ...": the text after the number is the vendor's. */
 static int version_length(const char *version)
 {
     const char *number = strchr(version, ' ');
@@ -265,7 +265,7 @@ static void print_details(wrap *w, const info_list *list, const info_entry *entr
     if (entry->proof.target != NULL) {
         compare(w, entry);
     } else {
-        compare_with_table(w, entry);
+        compare_with_all_targets(w, entry);
     }
     print_memory(w, list, entry);
     if (entry->kind == INFO_OPENCL) {
@@ -273,7 +273,7 @@ static void print_details(wrap *w, const info_list *list, const info_entry *entr
     }
 }
 
-/** What is below the headline; of a refused device first what helps. */
+/** The lines below the headline; the remedy comes first if the device is refused. */
 static void print_block(wrap *w, const info_list *list, const info_entry *entry)
 {
     const bool accepted = targets_accept(entry);
@@ -287,7 +287,7 @@ static void print_block(wrap *w, const info_list *list, const info_entry *entry)
     }
 }
 
-/** Whether the headline says all: of what is left out, and of workers below the same host. */
+/** Whether the headline is enough: for excluded devices, and for workers like the host above. */
 static bool is_short(const info_list *list, const info_entry *entry)
 {
     const bool first = entry == list->entries;
@@ -296,7 +296,7 @@ static bool is_short(const info_list *list, const info_entry *entry)
                               entry->device.aspects == list->entries[0].device.aspects);
 }
 
-/** What the list depends on. */
+/** Prints the targets and the selector of the list. */
 static void print_heading(const info_list *list)
 {
     wrap w = wrap_stdout(0);
@@ -327,7 +327,7 @@ static void print_note(const info_list *list)
     }
 }
 
-void people_print(const info_list *list)
+void table_print(const info_list *list)
 {
     wrap w = wrap_stdout(INDENT);
     const int state_column = column_of_states(list);

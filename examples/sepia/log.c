@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 
-#include "say.h"
+#include "log.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ uint64_t sepia_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void say_prepare(void)
+void log_prepare(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
@@ -45,7 +45,7 @@ void say_prepare(void)
     }
 }
 
-void say_error(const char *format, ...)
+void log_error(const char *format, ...)
 {
     static char line[8192], clean[8192]; /* a name of a file may take 4096 */
     va_list arguments;
@@ -53,26 +53,26 @@ void say_error(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    say_progress_erase();
+    log_progress_erase();
     fprintf(stderr, "sepia: %s\n", dynsel_printable(line, clean, sizeof clean));
 }
 
-void say_dynsel_error(const char *what)
+void log_dynsel_error(const char *what)
 {
     char text[512];
 
     dynsel_error_text(NULL, text, sizeof text);
-    say_error("%s: %s", what, text);
+    log_error("%s: %s", what, text);
 }
 
-void say_progress_enable(void)
+void log_progress_enable(void)
 {
     const char *terminal = getenv("TERM");
 
     bar.enabled = isatty(STDERR_FILENO) && terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
-void say_progress_begin(const char *what, const char *unit, uint64_t total)
+void log_progress_begin(const char *what, const char *unit, uint64_t total)
 {
     bar.what = what;
     bar.unit = unit;
@@ -112,7 +112,7 @@ static void draw(uint64_t done)
     fflush(stderr);
 }
 
-void say_progress(uint64_t done)
+void log_progress(uint64_t done)
 {
     if (!bar.enabled) {
         return;
@@ -124,12 +124,12 @@ void say_progress(uint64_t done)
     }
 }
 
-void say_progress_end(void)
+void log_progress_end(void)
 {
-    say_progress_erase();
+    log_progress_erase();
 }
 
-void say_progress_erase(void)
+void log_progress_erase(void)
 {
     if (bar_visible) {
         bar_visible = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "say.h"
+#include "log.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include <dynsel/error.h>
 
-void say_error(const char *format, ...)
+void log_error(const char *format, ...)
 {
     char line[2048], clean[2048];
     va_list arguments;

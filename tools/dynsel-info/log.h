@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Errors, on stderr. */
+#ifndef LOG_H
+#define LOG_H
+
+/** Prints one line; unprintable characters become '?'. */
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
