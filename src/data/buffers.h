@@ -11,7 +11,7 @@
 #include <dynsel/selection.h>
 #include <dynsel/word.h>
 
-#include "data/parts.h"
+#include "data/regions.h"
 #include "data/validity.h"
 #include "port/atomic.h"
 #include "port/likely.h"
@@ -45,7 +45,7 @@ typedef struct dynsel_copy_out {
     bool contents; /* the data are copied, not only the memory mapped */
     bool gives_up; /* no data: the copy was lost, and its memory is freed */
     bool to_write;
-    bool timed;      /* its time has to be reported: see src/data/readback.h */
+    bool timed;      /* its time has to be reported: see src/data/readback_time.h */
     uint32_t domain; /* from where */
     void *own;
     dynsel_event done;
@@ -85,7 +85,8 @@ typedef struct dynsel_buffer_record {
     uint32_t writer_order;
     uint32_t readers[CONFIG_DYNSEL_MAX_READERS]; /* tokens + 1 of those that read it since */
     uint32_t reader_count;
-    uint32_t first_former; /* src/data/users.h: earlier work that is not over, as far as known */
+    uint32_t
+        first_former; /* src/data/buffer_uses.h: earlier work that is not over, as far as known */
     uint32_t last_former;
     dynsel_word watchers; /* of the copy to the host; src/groups/watch.h */
     dynsel_buffer_failures failures;

@@ -10,12 +10,12 @@
 #include "data/coherence.h"
 
 #include "base/fail.h"
+#include "data/buffer_uses.h"
+#include "data/coherence_commit.h"
 #include "data/copy_out.h"
-#include "data/decision.h"
 #include "data/domains.h"
-#include "data/readback.h"
+#include "data/readback_time.h"
 #include "data/staging.h"
-#include "data/users.h"
 #include "port/likely.h"
 #include "submission/pending.h"
 
@@ -389,7 +389,7 @@ dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error)
         outlook.status = dynsel_staging_take(uses);
     }
     if (outlook.status == DYNSEL_OK) {
-        dynsel_coherence_decide(uses);
+        dynsel_coherence_commit(uses);
     }
     return outlook;
 }

@@ -7,8 +7,8 @@
 
 #include <dynsel/status.h>
 
+#include "data/buffer_uses.h"
 #include "data/buffers.h"
-#include "data/uses.h"
 
 /* The result of a look at the data of a command group. */
 typedef struct dynsel_outlook {

@@ -5,7 +5,7 @@
 #include "data/buffers.h"
 #include "data/domains.h"
 #include "data/evict.h"
-#include "data/readback.h"
+#include "data/readback_time.h"
 #include "data/validity.h"
 
 /* Marks a copy on a failed device as lost; its memory is freed when the copy is needed. */

@@ -3,10 +3,10 @@
 
 #include "backends/default_memory.h"
 #include "base/fail.h"
+#include "data/buffer_uses.h"
 #include "data/buffers.h"
 #include "data/domains.h"
 #include "data/staging.h"
-#include "data/uses.h"
 #include "port/likely.h"
 
 DYNSEL_TAKE_DEFAULT_MEMORY;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/evict.h"
 
+#include "data/buffer_uses.h"
 #include "data/buffers.h"
 #include "data/domains.h"
-#include "data/users.h"
-#include "data/uses.h"
 #include "data/validity.h"
 #include "port/assert.h"
 #include "submission/pending.h"

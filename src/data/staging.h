@@ -10,7 +10,7 @@
 
 #include <dynsel/policy.h>
 
-#include "data/uses.h"
+#include "data/buffer_uses.h"
 
 /* What becomes of a command group's ranges on devices. */
 typedef enum dynsel_staging_need {

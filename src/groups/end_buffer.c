@@ -3,11 +3,11 @@
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
+#include "data/buffer_uses.h"
 #include "data/buffers.h"
 #include "data/coherence.h"
 #include "data/evict.h"
-#include "data/readback.h"
-#include "data/users.h"
+#include "data/readback_time.h"
 #include "data/validity.h"
 #include "groups/failures.h"
 #include "groups/watch.h"

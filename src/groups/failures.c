@@ -3,8 +3,8 @@
 
 #include "base/fail.h"
 #include "data/buffers.h"
-#include "data/decision.h"
-#include "data/readback.h"
+#include "data/coherence_commit.h"
+#include "data/readback_time.h"
 #include "groups/watch.h"
 #include "submission/pending.h"
 

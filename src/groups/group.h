@@ -14,7 +14,7 @@
 #include <dynsel/memory.h>
 #include <dynsel/statistics.h>
 
-#include "data/uses.h"
+#include "data/buffer_uses.h"
 #include "submission/slot.h"
 
 enum { DYNSEL_GROUP_KEY_WORDS = 8 };

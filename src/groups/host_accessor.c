@@ -7,11 +7,11 @@
 
 #include "base/fail.h"
 #include "data/buffers.h"
-#include "groups/choose.h"
-#include "groups/handler.h"
+#include "groups/choose_resource.h"
 #include "groups/order.h"
-#include "groups/place.h"
-#include "groups/progress.h"
+#include "groups/recording.h"
+#include "groups/start_pending.h"
+#include "groups/submit_command_group.h"
 #include "policy/policy.h"
 #include "port/pause.h"
 #include "submission/handle.h"
@@ -113,8 +113,7 @@ static dynsel_status record(const request *r)
     group->open = false;
     group->command.kind = DYNSEL_COMMAND_HOST_ACCESS;
     group->uses->each[0] = (dynsel_use){
-        .reads =
-            r->mode != DYNSEL_ACCESS_DISCARD_WRITE && r->mode != DYNSEL_ACCESS_DISCARD_READ_WRITE,
+        .reads = !dynsel_mode_discards((uint32_t)r->mode),
         .writes = r->mode != DYNSEL_ACCESS_READ,
     };
     group->uses->count = 1;
@@ -125,10 +124,10 @@ static dynsel_status place(const request *r, dynsel_policy *policy)
 {
     dynsel_status status = record(r);
     if (status == DYNSEL_OK) {
-        status = dynsel_place_choose(r->group, policy, &r->options);
+        status = dynsel_choose_resource(r->group, policy, &r->options);
     }
     if (status == DYNSEL_OK) {
-        status = dynsel_place_enter(r->group, &r->options, DYNSEL_SLOT_HANDLE);
+        status = dynsel_group_enter(r->group, &r->options, DYNSEL_SLOT_HANDLE);
     }
     return status;
 }
@@ -208,7 +207,7 @@ static void fill_in(const request *r)
 static dynsel_status wait_until_open(request *r)
 {
     const dynsel_status status = drive(r);
-    if (status != DYNSEL_OK && dynsel_waiting_cancel(r->slot, dynsel_last_error()) == DYNSEL_OK) {
+    if (status != DYNSEL_OK && dynsel_group_cancel(r->slot, dynsel_last_error()) == DYNSEL_OK) {
         dynsel_error error = *dynsel_last_error();
         error.function = r->options.function;
         give_up(r);

@@ -23,7 +23,7 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
             excluded = excluded || dynsel_is_excluded(task, i);
         }
     }
-    if (excluded) { /* src/groups/pointers.c has the better text */
+    if (excluded) { /* src/groups/pointer_access.c has the better text */
         return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_INVALID,
                               "no resource that the policy may choose takes the task's pointers",
                               0);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/coherence.h"
-#include "data/decision.h"
+#include "data/coherence_commit.h"
 #include "data/domains.h"
 #include "data/pair.h"
 #include "random.h"
@@ -130,7 +130,7 @@ static void assert_ways_agree(dynsel_uses *uses)
     static seen long_way;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     look(&short_way, uses);
-    dynsel_coherence_take_back(uses);
+    dynsel_coherence_roll_back(uses);
     dynsel_error error = {.status = DYNSEL_OK};
     const dynsel_outlook outlook = dynsel_coherence_look(uses, &error);
     forget_use(uses);

@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "data/buffers.h"
-#include "groups/handler.h"
+#include "groups/recording.h"
 #include "support/do_nothing.h"
 #include "test.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "groups/progress.h"
+#include "groups/start_pending.h"
 
 #include "base/fail.h"
 #include "data/buffers.h"
 #include "data/coherence.h"
-#include "data/decision.h"
-#include "data/readback.h"
+#include "data/coherence_commit.h"
+#include "data/readback_time.h"
 #include "data/staging.h"
-#include "groups/choose.h"
+#include "groups/choose_resource.h"
 #include "groups/order.h"
 #include "groups/watch.h"
 #include "port/likely.h"
 #include "submission/pending.h"
 
 /* Lost data make it fail: it ends after its dependencies. */
-dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_record **copy_out)
+dynsel_status dynsel_group_look_at_data(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
     group->waits_for = 0;
     group->uses->wants_staging = false;
@@ -29,17 +29,17 @@ dynsel_status dynsel_waiting_look_at_data(dynsel_handler *group, dynsel_buffer_r
     return dynsel_order_look(group);
 }
 
-dynsel_status dynsel_waiting_look(dynsel_handler *group, dynsel_buffer_record **copy_out)
+dynsel_status dynsel_group_look(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
     const dynsel_status status = dynsel_order_look(group);
-    return status == DYNSEL_OK ? dynsel_waiting_look_at_data(group, copy_out) : status;
+    return status == DYNSEL_OK ? dynsel_group_look_at_data(group, copy_out) : status;
 }
 
 /* Handles a refused start: DYNSEL_OK: the policy has chosen again; DYNSEL_E_AGAIN: it waits; else
  * it will fail. */
 static dynsel_status choose_again(dynsel_handler *group, dynsel_status refusal, bool may_choose)
 {
-    return refusal == DYNSEL_E_OUT_OF_SERVICE && may_choose ? dynsel_place_choose_again(group)
+    return refusal == DYNSEL_E_OUT_OF_SERVICE && may_choose ? dynsel_choose_resource_again(group)
                                                             : refusal;
 }
 
@@ -69,8 +69,8 @@ static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_statu
 /* Under the lock, where the policy has chosen again. */
 static dynsel_status look_elsewhere(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
-    if (dynsel_place_take(group) == DYNSEL_OK) {
-        return dynsel_waiting_look(group, copy_out);
+    if (dynsel_take_choice(group) == DYNSEL_OK) {
+        return dynsel_group_look(group, copy_out);
     }
     fail_dependents(group, dynsel_last_error());
     return DYNSEL_E_AGAIN;
@@ -82,7 +82,7 @@ DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *
 {
     dynsel_buffer_record *copy_out = NULL;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
-    dynsel_coherence_take_back(group->uses);
+    dynsel_coherence_roll_back(group->uses);
     dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_status status = choose_again(group, refusal->status, may_choose);
 
@@ -116,7 +116,7 @@ DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
-bool dynsel_waiting_start(dynsel_handler *group)
+bool dynsel_group_start(dynsel_handler *group)
 {
     dynsel_slot *slot = dynsel_slot_of(group);
     const uint32_t resources = slot->selection.policy->count;
@@ -142,7 +142,7 @@ static void go_on(dynsel_handler *group, dynsel_status status)
 {
     dynsel_spinlock_release(&dynsel_memory_lock);
     if (status == DYNSEL_OK) {
-        (void)dynsel_waiting_start(group);
+        (void)dynsel_group_start(group);
     } else {
         dynsel_pending_fail(dynsel_slot_of(group), &group->error);
     }
@@ -158,7 +158,7 @@ static void attend_to(dynsel_handler *group)
     }
     const bool was_refused = group->refused;
     group->refused = false;
-    const dynsel_status status = dynsel_waiting_look(group, &copy_out);
+    const dynsel_status status = dynsel_group_look(group, &copy_out);
     if (status == DYNSEL_E_AGAIN) {
         dynsel_watch_obstacle(group, copy_out);
         if (was_refused) {
@@ -199,7 +199,7 @@ static void look_at_all_that_may_go_on(void)
     }
 }
 
-void dynsel_waiting_progress(void)
+void dynsel_groups_progress(void)
 {
     if (dynsel_watch_is_due()) {
         dynsel_spinlock_acquire(&dynsel_memory_lock);
@@ -209,7 +209,7 @@ void dynsel_waiting_progress(void)
     dynsel_readback_tell();
 }
 
-dynsel_status dynsel_waiting_cancel(dynsel_slot *slot, const dynsel_kept_error *error)
+dynsel_status dynsel_group_cancel(dynsel_slot *slot, const dynsel_kept_error *error)
 {
     dynsel_handler *const group = dynsel_group_of(slot);
     const bool is_host_access = group->command.kind == DYNSEL_COMMAND_HOST_ACCESS;
@@ -236,11 +236,11 @@ static void leave(const dynsel_policy *policy)
     dynsel_readback_leave(policy);
 }
 
-void dynsel_waiting_register(void)
+void dynsel_groups_register(void)
 {
-    static const dynsel_pending_ops pending_ops = {.progress = dynsel_waiting_progress,
+    static const dynsel_pending_ops pending_ops = {.progress = dynsel_groups_progress,
                                                    .find_dependency = dynsel_order_find_dependency,
-                                                   .cancel = dynsel_waiting_cancel,
+                                                   .cancel = dynsel_group_cancel,
                                                    .ended = dynsel_order_ended,
                                                    .holds = dynsel_order_holds,
                                                    .moved = dynsel_watch_moved,

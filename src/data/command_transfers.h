@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The transfers of one start of work on a device: copies of its buffers, and its ranges in and out.
  * Without the lock. */
-#ifndef DYNSEL_DATA_TRANSFERS_H
-#define DYNSEL_DATA_TRANSFERS_H
+#ifndef DYNSEL_DATA_COMMAND_TRANSFERS_H
+#define DYNSEL_DATA_COMMAND_TRANSFERS_H
 
 #include <dynsel/backend.h>
 #include <dynsel/memory.h>
 
-#include "data/uses.h"
+#include "data/buffer_uses.h"
 
 typedef struct dynsel_transfers {
     dynsel_uses *uses;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gives a command group its place in the order, and starts it. */
-#ifndef DYNSEL_GROUPS_PLACE_H
-#define DYNSEL_GROUPS_PLACE_H
+#ifndef DYNSEL_GROUPS_SUBMIT_COMMAND_GROUP_H
+#define DYNSEL_GROUPS_SUBMIT_COMMAND_GROUP_H
 
 #include "groups/group.h"
 #include "submission/start.h"
 
 /* After the choice: enters it into the order, publishes it, and starts it if it is ready.
  * references: as of dynsel_pending_publish(). A failure has no effect. */
-dynsel_status dynsel_place_enter(dynsel_handler *group, const dynsel_submit_options *options,
+dynsel_status dynsel_group_enter(dynsel_handler *group, const dynsel_submit_options *options,
                                  uint32_t references);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of a command group that runs on the chosen resource. */
-#ifndef DYNSEL_GROUPS_RUN_H
-#define DYNSEL_GROUPS_RUN_H
+#ifndef DYNSEL_GROUPS_EXECUTE_COMMAND_H
+#define DYNSEL_GROUPS_EXECUTE_COMMAND_H
 
 #include <dynsel/task.h>
 

@@ -3,7 +3,7 @@
 #include <dynsel/command_group.h>
 
 #include "data/buffers.h"
-#include "groups/handler.h"
+#include "groups/recording.h"
 #include "port/assert.h"
 
 static bool is_buffer_memory(uint32_t target)
@@ -150,20 +150,16 @@ static inline dynsel_use *use_of(dynsel_handler *handler, uint32_t token, const 
     return use;
 }
 
-static bool discards(uint32_t mode)
-{
-    return mode == DYNSEL_ACCESS_DISCARD_WRITE || mode == DYNSEL_ACCESS_DISCARD_READ_WRITE;
-}
-
 /* Whether the registered modes cover this mode. */
 static bool is_covered(const dynsel_use *use, uint32_t mode)
 {
-    return (use->writes || mode == DYNSEL_ACCESS_READ) && (use->reads || discards(mode));
+    return (use->writes || mode == DYNSEL_ACCESS_READ) &&
+           (use->reads || dynsel_mode_discards(mode));
 }
 
 static inline void merge(dynsel_use *use, uint32_t mode, bool all)
 {
-    use->reads = use->reads || !discards(mode) || !all;
+    use->reads = use->reads || !dynsel_mode_discards(mode) || !all;
     use->writes = use->writes || mode != DYNSEL_ACCESS_READ;
 }
 
@@ -179,16 +175,16 @@ static DYNSEL_ASIDE void resolve_others(dynsel_handler *handler, const dynsel_bo
     }
 }
 
-static DYNSEL_ASIDE dynsel_status check_part(const dynsel_call *call,
-                                             const dynsel_accessor *accessor, dynsel_buffer buffer,
-                                             bool *all)
+static DYNSEL_ASIDE dynsel_status check_region(const dynsel_call *call,
+                                               const dynsel_accessor *accessor,
+                                               dynsel_buffer buffer, bool *all)
 {
     dynsel_shape shape;
-    dynsel_area part;
+    dynsel_region region;
     dynsel_status status = dynsel_shape_of(call, buffer, &shape);
     if (status == DYNSEL_OK) {
-        status = dynsel_part_of(call, accessor, &shape, &part);
-        *all = status == DYNSEL_OK && dynsel_part_is_all(&part, &shape);
+        status = dynsel_region_of(call, accessor, &shape, &region);
+        *all = status == DYNSEL_OK && dynsel_region_is_all(&region, &shape);
     }
     return status;
 }
@@ -206,7 +202,7 @@ static inline dynsel_status check_buffer(const dynsel_call *call, const dynsel_a
                                          dynsel_buffer buffer, bool *all)
 {
     if (!DYNSEL_LIKELY(is_for_all(accessor))) {
-        return check_part(call, accessor, buffer, all);
+        return check_region(call, accessor, buffer, all);
     }
     *all = true;
     return DYNSEL_LIKELY(dynsel_buffer_find(buffer) != NULL) ? DYNSEL_OK

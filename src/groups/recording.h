@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A command group while it is recorded: its begin and end, and what the functions share that its
  * group function calls. */
-#ifndef DYNSEL_GROUPS_HANDLER_H
-#define DYNSEL_GROUPS_HANDLER_H
+#ifndef DYNSEL_GROUPS_RECORDING_H
+#define DYNSEL_GROUPS_RECORDING_H
 
 #include "base/fail.h"
-#include "data/parts.h"
+#include "data/regions.h"
 #include "groups/group.h"
 #include "port/context.h"
 #include "port/likely.h"
@@ -90,9 +90,9 @@ static inline dynsel_status dynsel_call_begin(const dynsel_call *call, bool poin
 /* Of a buffer that lives; refused when it was ended. Takes the lock. */
 dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape);
 
-/* The part that an accessor is for; refused when it is not within the buffer. */
-dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *accessor,
-                             const dynsel_shape *shape, dynsel_area *part);
+/* Finds the region of an accessor. Refuses a region that is not within the buffer. */
+dynsel_status dynsel_region_of(const dynsel_call *call, const dynsel_accessor *accessor,
+                               const dynsel_shape *shape, dynsel_region *region);
 
 /* Where in handler->bound an accessor for global or constant memory stands that an argument or a
  * launch uses; a placeholder that is not required yet is entered. NULL: refused. */
@@ -105,10 +105,6 @@ static inline uint8_t dynsel_use_through(const dynsel_handler *handler, const dy
                          ? bound->use
                          : DYNSEL_NOT_YET | (uint32_t)(bound - handler->bound));
 }
-
-/* A pointer into the host's memory; what devices get is a copy, as `staged` says. */
-dynsel_status dynsel_argument_stage(const dynsel_call *call, uint32_t index,
-                                    const dynsel_staged *staged);
 
 /* Room for a value that is kept until the work is complete. */
 dynsel_status dynsel_take_room(const dynsel_call *call, size_t bytes, unsigned char **room);

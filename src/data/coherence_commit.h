@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The effect of a command group's start on the copies of its buffers, and how it is undone. */
-#ifndef DYNSEL_DATA_DECISION_H
-#define DYNSEL_DATA_DECISION_H
+#ifndef DYNSEL_DATA_COHERENCE_COMMIT_H
+#define DYNSEL_DATA_COHERENCE_COMMIT_H
 
 #include <stdbool.h>
 
-#include "data/uses.h"
+#include "data/buffer_uses.h"
 #include "data/validity.h"
 
 /* The copy in the domain is valid and needs no transfer and no wait. */
@@ -22,10 +22,10 @@ static inline bool dynsel_copy_is_resident(const dynsel_buffer_record *record, u
 bool dynsel_coherence_start_resident(dynsel_uses *uses);
 
 /* Under the lock: enters the effect of the start on the copies; for dynsel_coherence_look(). */
-void dynsel_coherence_decide(dynsel_uses *uses);
+void dynsel_coherence_commit(dynsel_uses *uses);
 
 /* Under the lock: takes back a decided start that did not take place. */
-void dynsel_coherence_take_back(dynsel_uses *uses);
+void dynsel_coherence_roll_back(dynsel_uses *uses);
 
 /* Under the lock: undoes the effect of the start on the copies, except for data that were copied
  * in. */

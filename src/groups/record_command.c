@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "groups/handler.h"
+#include "groups/recording.h"
 
 enum {
     LARGEST_ELEMENT = 128 /* of a fill: what OpenCL takes */
@@ -144,7 +144,7 @@ typedef struct end {
     const dynsel_bound *bound;
     dynsel_buffer buffer;
     dynsel_shape shape;
-    dynsel_area part;
+    dynsel_region region;
 } end;
 
 /* to: it is written, not read. */
@@ -178,7 +178,7 @@ static dynsel_status find_end(const dynsel_call *about, const dynsel_accessor *a
                              "it has no buffer yet: call dynsel_require_buffer() before");
     }
     status = dynsel_shape_of(&call, found->buffer, &found->shape);
-    return status == DYNSEL_OK ? dynsel_part_of(&call, accessor, &found->shape, &found->part)
+    return status == DYNSEL_OK ? dynsel_region_of(&call, accessor, &found->shape, &found->region)
                                : status;
 }
 
@@ -202,7 +202,7 @@ static dynsel_status check_ends(const dynsel_call *call, const end *from, const 
 {
     bool same = from->shape.range.dimensions == to->shape.range.dimensions;
     for (uint32_t i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
-        same = same && from->part.size[i] == to->part.size[i];
+        same = same && from->region.size[i] == to->region.size[i];
     }
     if (!same) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
@@ -211,7 +211,8 @@ static dynsel_status check_ends(const dynsel_call *call, const end *from, const 
     if (from->shape.element_bytes != to->shape.element_bytes) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "the elements of the buffers differ in size");
     }
-    if (from->buffer.token == to->buffer.token && dynsel_parts_overlap(&from->part, &to->part)) {
+    if (from->buffer.token == to->buffer.token &&
+        dynsel_regions_overlap(&from->region, &to->region)) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "the two parts of the one buffer overlap: copy through another");
     }
@@ -241,8 +242,8 @@ dynsel_status dynsel_copy(dynsel_handler *handler, const dynsel_accessor *from,
         handler->command.kind = DYNSEL_COMMAND_COPY;
         handler->command.from = keep_end(handler, &source);
         handler->command.to = keep_end(handler, &target);
-        handler->command.from_box = dynsel_box_of(&source.part, &source.shape);
-        handler->command.to_box = dynsel_box_of(&target.part, &target.shape);
+        handler->command.from_box = dynsel_box_of(&source.region, &source.shape);
+        handler->command.to_box = dynsel_box_of(&target.region, &target.shape);
     }
     return status;
 }
@@ -284,7 +285,7 @@ dynsel_status dynsel_fill(dynsel_handler *handler, const dynsel_accessor *to, co
         (void)memcpy(room, element, bytes);
         handler->command.kind = DYNSEL_COMMAND_FILL;
         handler->command.to = keep_end(handler, &target);
-        handler->command.to_box = dynsel_box_of(&target.part, &target.shape);
+        handler->command.to_box = dynsel_box_of(&target.region, &target.shape);
         handler->command.element = room;
         handler->command.element_bytes = bytes;
     }

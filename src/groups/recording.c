@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "groups/handler.h"
+#include "groups/recording.h"
 
 #include <dynsel/command_group.h>
 
@@ -24,7 +24,7 @@ static inline void begin_command(dynsel_command *command)
 }
 
 /* Sets only counts and flags: the rest is written before it is read. The parts under the lock are
- * written when the command group is placed (src/groups/place.c). */
+ * written when the command group is placed (src/groups/submit_command_group.c). */
 void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function)
 {
     group->open = true;
@@ -98,20 +98,20 @@ dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dyn
     return status;
 }
 
-dynsel_status dynsel_part_of(const dynsel_call *call, const dynsel_accessor *accessor,
-                             const dynsel_shape *shape, dynsel_area *part)
+dynsel_status dynsel_region_of(const dynsel_call *call, const dynsel_accessor *accessor,
+                               const dynsel_shape *shape, dynsel_region *region)
 {
-    switch (dynsel_part_find(accessor, shape, part)) {
-    case DYNSEL_PART_HAS_OTHER_DIMENSIONS:
+    switch (dynsel_region_find(accessor, shape, region)) {
+    case DYNSEL_REGION_HAS_OTHER_DIMENSIONS:
         return DYNSEL_REFUSE_NUMBER(call, DYNSEL_E_INVALID,
                                     "its range and offset need as many dimensions as the buffer "
                                     "has: {}",
                                     shape->range.dimensions);
-    case DYNSEL_PART_IS_OUTSIDE:
+    case DYNSEL_REGION_IS_OUTSIDE:
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "its range and offset reach past the end of the buffer, or hold no "
                              "element (an offset needs a range)");
-    case DYNSEL_PART_FITS:
+    case DYNSEL_REGION_FITS:
     default:
         return DYNSEL_OK;
     }

@@ -3,13 +3,13 @@
  * The time of a copy back to the host counts for the work that wrote the data, and is reported to
  * its policy if it needs it. Under the lock of src/data/buffers.h unless noted.
  */
-#ifndef DYNSEL_DATA_READBACK_H
-#define DYNSEL_DATA_READBACK_H
+#ifndef DYNSEL_DATA_READBACK_TIME_H
+#define DYNSEL_DATA_READBACK_TIME_H
 
 #include <dynsel/policy.h>
 
+#include "data/buffer_uses.h"
 #include "data/buffers.h"
-#include "data/uses.h"
 
 /* No policy gets the copy time of the current data. */
 static inline void dynsel_readback_forget(dynsel_buffer_record *record)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/parts.h"
+#include "data/regions.h"
 
 #include <stdint.h>
 
@@ -23,7 +23,7 @@ bool dynsel_range_is_whole(const dynsel_range *range)
     return true;
 }
 
-/* In 3 dimensions. front: the sizes of those that are not there. */
+/* Extends to 3 dimensions. front: the size of the added dimensions. */
 static void widen(size_t wide[DYNSEL_MAX_DIMENSIONS], const dynsel_range *range,
                   uint32_t dimensions, size_t front)
 {
@@ -33,12 +33,12 @@ static void widen(size_t wide[DYNSEL_MAX_DIMENSIONS], const dynsel_range *range,
     }
 }
 
-static bool is_within(const dynsel_area *part, const size_t whole[DYNSEL_MAX_DIMENSIONS])
+static bool is_within(const dynsel_region *region, const size_t whole[DYNSEL_MAX_DIMENSIONS])
 {
     bool within = true;
     for (uint32_t i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
-        within = within && part->size[i] != 0 && part->size[i] <= whole[i] &&
-                 part->first[i] <= whole[i] - part->size[i];
+        within = within && region->size[i] != 0 && region->size[i] <= whole[i] &&
+                 region->first[i] <= whole[i] - region->size[i];
     }
     return within;
 }
@@ -48,31 +48,32 @@ static bool fits(uint32_t dimensions, const dynsel_shape *shape)
     return dimensions == 0 || dimensions == shape->range.dimensions;
 }
 
-dynsel_part_check dynsel_part_find(const dynsel_accessor *accessor, const dynsel_shape *shape,
-                                   dynsel_area *part)
+dynsel_region_check dynsel_region_find(const dynsel_accessor *accessor, const dynsel_shape *shape,
+                                       dynsel_region *region)
 {
     static const dynsel_range nothing = {.size = {0}};
     const uint32_t dimensions = shape->range.dimensions;
     if (!fits(accessor->range.dimensions, shape) || !fits(accessor->offset.dimensions, shape)) {
-        return DYNSEL_PART_HAS_OTHER_DIMENSIONS;
+        return DYNSEL_REGION_HAS_OTHER_DIMENSIONS;
     }
     size_t whole[DYNSEL_MAX_DIMENSIONS];
     widen(whole, &shape->range, dimensions, 1);
-    widen(part->size, accessor->range.dimensions != 0 ? &accessor->range : &shape->range,
+    widen(region->size, accessor->range.dimensions != 0 ? &accessor->range : &shape->range,
           dimensions, 1);
-    widen(part->first, accessor->offset.dimensions != 0 ? &accessor->offset : &nothing, dimensions,
-          0);
-    return is_within(part, whole) ? DYNSEL_PART_FITS : DYNSEL_PART_IS_OUTSIDE;
+    widen(region->first, accessor->offset.dimensions != 0 ? &accessor->offset : &nothing,
+          dimensions, 0);
+    return is_within(region, whole) ? DYNSEL_REGION_FITS : DYNSEL_REGION_IS_OUTSIDE;
 }
 
-bool dynsel_part_is_all(const dynsel_area *part, const dynsel_shape *shape)
+bool dynsel_region_is_all(const dynsel_region *region, const dynsel_shape *shape)
 {
     size_t whole[DYNSEL_MAX_DIMENSIONS];
     widen(whole, &shape->range, shape->range.dimensions, 1);
-    return part->size[0] == whole[0] && part->size[1] == whole[1] && part->size[2] == whole[2];
+    return region->size[0] == whole[0] && region->size[1] == whole[1] &&
+           region->size[2] == whole[2];
 }
 
-bool dynsel_parts_overlap(const dynsel_area *a, const dynsel_area *b)
+bool dynsel_regions_overlap(const dynsel_region *a, const dynsel_region *b)
 {
     bool overlap = true;
     for (uint32_t i = 0; i < DYNSEL_MAX_DIMENSIONS; i++) {
@@ -82,15 +83,16 @@ bool dynsel_parts_overlap(const dynsel_area *a, const dynsel_area *b)
     return overlap;
 }
 
-dynsel_box dynsel_box_of(const dynsel_area *part, const dynsel_shape *shape)
+dynsel_box dynsel_box_of(const dynsel_region *region, const dynsel_shape *shape)
 {
     size_t whole[DYNSEL_MAX_DIMENSIONS];
     widen(whole, &shape->range, shape->range.dimensions, 1);
     const size_t element = shape->element_bytes;
-    const size_t first = (part->first[0] * whole[1] + part->first[1]) * whole[2] + part->first[2];
+    const size_t first =
+        (region->first[0] * whole[1] + region->first[1]) * whole[2] + region->first[2];
     return (dynsel_box){
         .first = first * element,
-        .size = {part->size[0], part->size[1], part->size[2] * element},
+        .size = {region->size[0], region->size[1], region->size[2] * element},
         .row_pitch = whole[2] * element,
         .slice_pitch = whole[1] * whole[2] * element,
     };

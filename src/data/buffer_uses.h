@@ -4,12 +4,13 @@
  * the interface between command groups and data. One per slot, owned by the thread that claimed the
  * slot; after publication the parts marked below are changed only under the lock.
  */
-#ifndef DYNSEL_DATA_USES_H
-#define DYNSEL_DATA_USES_H
+#ifndef DYNSEL_DATA_BUFFER_USES_H
+#define DYNSEL_DATA_BUFFER_USES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <dynsel/accessor.h>
 #include <dynsel/memory.h>
 
 #include "data/buffers.h"
@@ -41,6 +42,12 @@ typedef struct dynsel_use {
     dynsel_copy_set others_valid; /* and those in other domains */
 } dynsel_use;
 
+/* Whether a use of this mode discards the old contents; of a part of a buffer, of this part only. */
+static inline bool dynsel_mode_discards(uint32_t mode)
+{
+    return mode == DYNSEL_ACCESS_DISCARD_WRITE || mode == DYNSEL_ACCESS_DISCARD_READ_WRITE;
+}
+
 /* Resets the decision. */
 static inline void dynsel_use_reset(dynsel_use *use)
 {
@@ -59,7 +66,7 @@ typedef uint16_t dynsel_use_number;
 typedef uint32_t dynsel_use_number;
 #endif
 
-/* A use that was replaced in its buffer before it was over; see src/data/users.h. */
+/* A use that was replaced in its buffer before it was over; see src/data/buffer_uses.h. */
 typedef struct dynsel_former_use {
     dynsel_use_number next; /* of the same buffer; 0: none */
     dynsel_use_number previous;
@@ -121,5 +128,18 @@ static inline dynsel_slot *dynsel_uses_slot(const dynsel_uses *uses)
 {
     return dynsel_slot_at(dynsel_slot_number_in(uses->token - 1));
 }
+
+/* The buffer's writer and readers are about to be replaced. */
+void dynsel_users_replaced(dynsel_buffer_record *record);
+
+/* All that the slot was used for before is over. */
+void dynsel_users_forget(dynsel_uses *uses);
+
+/* Whether work that is not over uses it. */
+bool dynsel_buffer_in_use(dynsel_buffer_record *record);
+
+/* Token + 1 of work in the domain that uses the buffer, for which the start was decided, and which
+ * is not over; 0: there is none. */
+uint32_t dynsel_user_of(dynsel_buffer_record *record, uint32_t domain);
 
 #endif

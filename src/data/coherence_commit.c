@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/decision.h"
+#include "data/coherence_commit.h"
 
 #include "data/domains.h"
-#include "data/readback.h"
+#include "data/readback_time.h"
 #include "data/staging.h"
 #include "submission/pending.h"
 
@@ -56,7 +56,7 @@ static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
     }
 }
 
-void dynsel_coherence_decide(dynsel_uses *uses)
+void dynsel_coherence_commit(dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < uses->count; i++) {
         if (uses->domain == DYNSEL_HOST_DOMAIN) {
@@ -88,7 +88,7 @@ bool dynsel_coherence_start_resident(dynsel_uses *uses)
     uses->obstacle = 0;
     uses->relies_on = 0;
     uses->resident = true;
-    dynsel_coherence_decide(uses);
+    dynsel_coherence_commit(uses);
     return true;
 }
 
@@ -237,7 +237,7 @@ static void count_no_more(const dynsel_uses *uses, const dynsel_use *use)
     }
 }
 
-void dynsel_coherence_take_back(dynsel_uses *uses)
+void dynsel_coherence_roll_back(dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < uses->count; i++) {
         count_no_more(uses, &uses->each[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "groups/pointers.h"
+#include "groups/pointer_access.h"
 
 #include <dynsel/memory.h>
 

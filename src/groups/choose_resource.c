@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "groups/choose.h"
+#include "groups/choose_resource.h"
 
 #include "base/fail.h"
 #include "data/enter_domain.h"
 #include "data/staging.h"
-#include "groups/pointers.h"
-#include "groups/run.h"
+#include "groups/execute_command.h"
+#include "groups/pointer_access.h"
 #include "port/likely.h"
 #include "submission/pending.h"
 
@@ -176,8 +176,8 @@ static inline dynsel_status refined(dynsel_status status, const look *seen,
                : dynsel_pointers_refuse(group, request->policy, request->options->function);
 }
 
-dynsel_status dynsel_place_choose(dynsel_handler *group, dynsel_policy *policy,
-                                  const dynsel_submit_options *options)
+dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *policy,
+                                     const dynsel_submit_options *options)
 {
     look seen;
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
@@ -188,7 +188,7 @@ dynsel_status dynsel_place_choose(dynsel_handler *group, dynsel_policy *policy,
     return refined(dynsel_pending_choose(&request, dynsel_slot_of(group)), &seen, group, &request);
 }
 
-dynsel_status dynsel_place_choose_again(dynsel_handler *group)
+dynsel_status dynsel_choose_resource_again(dynsel_handler *group)
 {
     static const dynsel_submit_options options = {
         .function = DYNSEL_TEXT("dynsel_submit_command_group"), .deadline_ns = DYNSEL_DO_NOT_WAIT};
@@ -200,7 +200,7 @@ dynsel_status dynsel_place_choose_again(dynsel_handler *group)
     return refined(dynsel_pending_choose_again(&request, slot), &seen, group, &request);
 }
 
-dynsel_status dynsel_place_take(dynsel_handler *group)
+dynsel_status dynsel_take_choice(dynsel_handler *group)
 {
     const dynsel_slot *slot = dynsel_slot_of(group);
     group->uses->queue = &slot->selection.policy->queues[slot->selection.index];

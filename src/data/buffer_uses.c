@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/users.h"
+#include "data/buffer_uses.h"
 
 #include "port/assert.h"
 #include "submission/pending.h"

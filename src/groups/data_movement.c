@@ -1,16 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bytes that a command group moved, and that a task would move. */
+/* Statistics of data movement: the bytes that were moved, and those that a task would move. */
 #include <dynsel/command_group.h>
 #include <dynsel/statistics.h>
 
 #include "base/fail.h"
+#include "data/buffers.h"
 #include "data/coherence.h"
 #include "data/domains.h"
+#include "groups/execute_command.h"
 #include "groups/group.h"
-#include "groups/run.h"
 #include "policy/policy.h"
+#include "port/context.h"
 #include "submission/handle.h"
 #include "submission/slot_table.h"
+
+dynsel_status dynsel_buffer_movement(dynsel_buffer buffer, dynsel_movement *movement)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (movement == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "movement is NULL");
+    }
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    const dynsel_buffer_record *const record = dynsel_buffer_find(buffer);
+    if (record != NULL) {
+        *movement = record->movement;
+    }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return record != NULL ? DYNSEL_OK : dynsel_buffer_refuse(DYNSEL_TEXT(__func__), NULL, buffer);
+}
+
+static bool is_resource(const dynsel_resource *where)
+{
+    return where != NULL && where->backend != NULL && where->backend->ops != NULL;
+}
+
+dynsel_status dynsel_domain_movement(const dynsel_resource *where, dynsel_movement *movement)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (!is_resource(where) || movement == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource, its backend or movement is NULL");
+    }
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    const uint32_t domain =
+        dynsel_domain_find(where->backend, dynsel_domain_ask(where->backend, where->handle).number);
+    *movement = domain != DYNSEL_HOST_DOMAIN ? dynsel_domains[domain - 1].movement
+                                             : (dynsel_movement){.bytes_in = 0};
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return DYNSEL_OK;
+}
 
 dynsel_status dynsel_submission_range_bytes(const dynsel_submission *submission,
                                             dynsel_range_bytes *bytes)
@@ -81,9 +122,7 @@ static bool covers_all(const dynsel_accessor *accessor, const dynsel_buffer_reco
 /* A partial discard keeps the rest of the contents. */
 static bool needs_contents(const dynsel_accessor *accessor, const dynsel_buffer_record *record)
 {
-    const bool discards = accessor->mode == DYNSEL_ACCESS_DISCARD_WRITE ||
-                          accessor->mode == DYNSEL_ACCESS_DISCARD_READ_WRITE;
-    return !discards || !covers_all(accessor, record);
+    return !dynsel_mode_discards(accessor->mode) || !covers_all(accessor, record);
 }
 
 /* Where work would run. */
@@ -131,8 +170,8 @@ static uint64_t bytes_of_ranges(const dynsel_handler *group)
 
 uint64_t dynsel_bytes_to_move(const dynsel_resource *where, const dynsel_task *task)
 {
-    if (dynsel_in_interrupt() || where == NULL || where->backend == NULL ||
-        where->backend->ops == NULL || task == NULL || task->requirements == NULL) {
+    if (dynsel_in_interrupt() || !is_resource(where) || task == NULL ||
+        task->requirements == NULL) {
         return 0;
     }
     uint64_t bytes = 0;

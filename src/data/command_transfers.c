@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/transfers.h"
+#include "data/command_transfers.h"
 
 #include "base/fail.h"
 #include "data/buffers.h"

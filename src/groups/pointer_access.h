@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pointer arguments: which resources can access the memory. */
-#ifndef DYNSEL_GROUPS_POINTERS_H
-#define DYNSEL_GROUPS_POINTERS_H
+#ifndef DYNSEL_GROUPS_POINTER_ACCESS_H
+#define DYNSEL_GROUPS_POINTER_ACCESS_H
 
 #include "groups/group.h"
 #include "policy/policy.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "data/readback.h"
+#include "data/readback_time.h"
 
 #include "data/buffers.h"
 #include "data/domains.h"
