@@ -6,12 +6,12 @@
 
 enum {
     NONE = 0,
-    ANY_DOMAIN = UINT32_MAX /* and whether the start was decided or not */
+    ANY_DOMAIN = UINT32_MAX /* includes work whose start is not decided */
 };
 
 dynsel_uses dynsel_all_uses[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 
-/* The uses of a slot's group come one after the other, from 1 on. */
+/* The uses of a slot have consecutive numbers, from 1 on. */
 static dynsel_uses *group_with(uint32_t number)
 {
     return &dynsel_all_uses[(number - 1) / CONFIG_DYNSEL_MAX_REQUIREMENTS];
@@ -20,12 +20,6 @@ static dynsel_uses *group_with(uint32_t number)
 static dynsel_former_use *use_at(uint32_t number)
 {
     return &group_with(number)->former[(number - 1) % CONFIG_DYNSEL_MAX_REQUIREMENTS];
-}
-
-static uint32_t number_of(const dynsel_uses *uses, const dynsel_former_use *use)
-{
-    return (uint32_t)(uses - dynsel_all_uses) * CONFIG_DYNSEL_MAX_REQUIREMENTS +
-           (uint32_t)(use - uses->former) + 1;
 }
 
 static uint32_t place_of(const dynsel_buffer_record *record)
@@ -47,7 +41,7 @@ static void append(dynsel_buffer_record *record, uint32_t number)
     record->last_former = number;
 }
 
-static void take_off(dynsel_former_use *use)
+static void remove_use(dynsel_former_use *use)
 {
     dynsel_buffer_record *const record = &dynsel_buffers[use->buffer - 1];
     if (use->previous != NONE) {
@@ -67,19 +61,20 @@ void dynsel_users_forget(dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_REQUIREMENTS; i++) {
         if (uses->former[i].buffer != 0) {
-            take_off(&uses->former[i]);
+            remove_use(&uses->former[i]);
         }
     }
     uses->former_user = 0;
 }
 
-static bool goes_on(uint32_t user)
+static bool is_unfinished(uint32_t user)
 {
     return user != 0 && dynsel_stage_of(user - 1) != DYNSEL_STAGE_OVER;
 }
 
-/* A host accessor that left may have given the place back, so it may be there already. */
-static void note(dynsel_buffer_record *record, uint32_t user)
+/* Enters a former user, unless it is in the list already: a host accessor that was cancelled made
+ * former users writer and readers again. */
+static void append_user(dynsel_buffer_record *record, uint32_t user)
 {
     dynsel_uses *const uses = dynsel_uses_in(user - 1);
     dynsel_former_use *free = NULL;
@@ -90,9 +85,10 @@ static void note(dynsel_buffer_record *record, uint32_t user)
         }
         free = use->buffer == 0 ? use : free;
     }
-    DYNSEL_ASSERT(free != NULL); /* it has one for each buffer that it uses */
+    DYNSEL_ASSERT(free != NULL); /* there is an entry for each use of the work */
     uses->former_user = user;
-    append(record, number_of(uses, free));
+    append(record, (uint32_t)(uses - dynsel_all_uses) * CONFIG_DYNSEL_MAX_REQUIREMENTS +
+                       (uint32_t)(free - uses->former) + 1);
 }
 
 static uint32_t user_at(uint32_t number)
@@ -100,48 +96,43 @@ static uint32_t user_at(uint32_t number)
     return group_with(number)->former_user;
 }
 
-/* The oldest are over first. */
-static void drop_those_that_are_over(dynsel_buffer_record *record)
-{
-    while (record->first_former != NONE && !goes_on(user_at(record->first_former))) {
-        take_off(use_at(record->first_former));
-    }
-}
-
 void dynsel_users_replaced(dynsel_buffer_record *record)
 {
-    drop_those_that_are_over(record);
-    if (goes_on(record->writer)) {
-        note(record, record->writer);
+    /* the oldest end first */
+    while (record->first_former != NONE && !is_unfinished(user_at(record->first_former))) {
+        remove_use(use_at(record->first_former));
+    }
+    if (is_unfinished(record->writer)) {
+        append_user(record, record->writer);
     }
     for (uint32_t i = 0; i < record->reader_count; i++) {
-        if (goes_on(record->readers[i])) {
-            note(record, record->readers[i]);
+        if (is_unfinished(record->readers[i])) {
+            append_user(record, record->readers[i]);
         }
     }
 }
 
-static bool uses_it_in(uint32_t user, uint32_t domain)
+static bool is_user_in(uint32_t user, uint32_t domain)
 {
-    if (!goes_on(user)) {
+    if (!is_unfinished(user)) {
         return false;
     }
     const dynsel_uses *const uses = dynsel_uses_in(user - 1);
     return domain == ANY_DOMAIN || (uses->decided == user && uses->domain == domain);
 }
 
-/* Removes work that is over. */
+/* Removes finished work on the way. */
 static uint32_t find_former(dynsel_buffer_record *record, uint32_t domain)
 {
     uint32_t number = record->first_former;
     while (number != NONE) {
         const uint32_t user = user_at(number);
-        if (uses_it_in(user, domain)) {
+        if (is_user_in(user, domain)) {
             return user;
         }
         const uint32_t next = use_at(number)->next;
-        if (!goes_on(user)) {
-            take_off(use_at(number));
+        if (!is_unfinished(user)) {
+            remove_use(use_at(number));
         }
         number = next;
     }
@@ -150,11 +141,11 @@ static uint32_t find_former(dynsel_buffer_record *record, uint32_t domain)
 
 static uint32_t find_user(dynsel_buffer_record *record, uint32_t domain)
 {
-    if (uses_it_in(record->writer, domain)) {
+    if (is_user_in(record->writer, domain)) {
         return record->writer;
     }
     for (uint32_t i = 0; i < record->reader_count; i++) {
-        if (uses_it_in(record->readers[i], domain)) {
+        if (is_user_in(record->readers[i], domain)) {
             return record->readers[i];
         }
     }

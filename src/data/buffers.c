@@ -17,7 +17,7 @@ void dynsel_buffer_hide(dynsel_buffer_record *record)
     dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS);
 }
 
-/* Only a former handle can be stale. */
+/* Whether the buffer was ended; other tokens never were handles. */
 static bool was_a_handle(dynsel_buffer buffer)
 {
     return dynsel_buffer_place(buffer) < CONFIG_DYNSEL_MAX_BUFFERS &&
@@ -89,8 +89,8 @@ static void fill_in(dynsel_buffer_record *record, void *data, const dynsel_shape
                                                   (uint32_t)(record - dynsel_buffers + 1));
 }
 
-/* False where there are no elements, or more than an object can have. */
-static bool size_up(dynsel_shape *shape)
+/* Sets `bytes`. False: there are no elements, or more bytes than an object can have. */
+static bool set_bytes(dynsel_shape *shape)
 {
     return shape->element_bytes != 0 && dynsel_range_is_whole(&shape->range) &&
            dynsel_multiply(shape->element_bytes, dynsel_range_count(&shape->range),
@@ -111,7 +111,7 @@ dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *data, size_t eleme
     if (buffer->token != 0) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the handle is in use or was not zeroed");
     }
-    if (!size_up(&shape)) {
+    if (!set_bytes(&shape)) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID,
                            "elements and range: 1 to 3 dimensions, no size of 0, and together no "
                            "more bytes than an object can have");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which copies are valid is decided before the start of each command group, under the lock, and
- * entered at once: what follows sees the copies as they will be. `since` says by whose start they
- * become so.
+ * Before the start of each command group it is decided, under the lock, which copies its start
+ * makes valid, and the decision is committed immediately: later work sees the copies as they will
+ * be. `since` of a copy names the work whose start makes it valid.
  *
- * Shared memory belongs to the host or to the device. That the data are valid in the host's memory
- * implies that the host has it.
+ * Shared memory belongs to the host or to the device at a time. If the data are valid in the host's
+ * memory, the host has it.
  */
 #include "data/coherence.h"
 
@@ -28,17 +28,13 @@ typedef struct sight {
     dynsel_error *error;
 } sight;
 
-static dynsel_copy_record *copy_of(dynsel_buffer_record *record, uint32_t domain)
-{
-    return &record->copies[domain - 1];
-}
-
 static dynsel_status wait_for(const sight *s, uint32_t token_plus_1)
 {
     s->uses->obstacle = token_plus_1;
     return DYNSEL_E_AGAIN;
 }
 
+/* Makes the command wait for the event of the work. */
 static void come_after(dynsel_uses *uses, uint32_t token)
 {
     for (uint32_t i = 0; i < uses->after_count; i++) {
@@ -49,14 +45,7 @@ static void come_after(dynsel_uses *uses, uint32_t token)
     uses->after[uses->after_count++] = token;
 }
 
-static void rely_on(const sight *s, uint32_t token_plus_1)
-{
-    const uint32_t before = s->uses->relies_on;
-    s->uses->relies_on = before == 0 || before == token_plus_1 ? token_plus_1 : s->uses->token;
-    s->use->relies_on = token_plus_1;
-}
-
-/* The copy-in may still be running, for work of the same domain. */
+/* For work in the domain of the copy: the copy in may still be running. */
 static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
 {
     if (copy->since == 0) {
@@ -67,13 +56,15 @@ static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
         return wait_for(s, copy->since);
     case DYNSEL_STAGE_STARTED:
         if (dynsel_uses_in(copy->since - 1)->undone) {
-            return wait_for(s, copy->since); /* whether it will have copied the data in is not
-                                                known */
+            return wait_for(s, copy->since); /* the copy in may have failed */
         }
         if (!s->uses->in_order || copy->since_on != s->uses->queue) {
             come_after(s->uses, copy->since - 1);
         } else if (s->use->reads) {
-            rely_on(s, copy->since);
+            const uint32_t before = s->uses->relies_on;
+            s->uses->relies_on =
+                before == 0 || before == copy->since ? copy->since : s->uses->token;
+            s->use->relies_on = copy->since;
         }
         return DYNSEL_OK;
     case DYNSEL_STAGE_OVER:
@@ -83,7 +74,7 @@ static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
     }
 }
 
-/* The same for work in another domain. */
+/* For work in another domain: waits until the copy in has completed. */
 static dynsel_status look_completed(const sight *s, dynsel_copy_record *copy)
 {
     if (copy->since != 0 && dynsel_stage_of(copy->since - 1) != DYNSEL_STAGE_OVER) {
@@ -110,29 +101,19 @@ static dynsel_status fail_with_copy_out(const sight *s, const char *detail)
     return DYNSEL_E_DEVICE;
 }
 
-static dynsel_status fail_lost(const sight *s)
-{
-    return fail_with_copy_out(s, DYNSEL_TEXT("the only valid copy was on a device that failed"));
-}
-
-/* This work fails; the next use of the data tries again. */
-static dynsel_status fail_to_copy_out(const sight *s)
-{
-    s->record->copy_out_refused = 0;
-    return fail_with_copy_out(s, DYNSEL_TEXT("the data could not be brought to the host's memory, "
-                                             "and are still on the device: try again"));
-}
-
-/* Asks the caller to begin the copy; only a valid copy has contents. */
+/* Asks the caller to begin the copy to the host. An invalid copy is only mapped. */
 static dynsel_status copy_out_from(const sight *s, uint32_t domain, bool to_write)
 {
-    dynsel_copy_record *const copy = copy_of(s->record, domain);
+    dynsel_copy_record *const copy = dynsel_copy_at(s->record, domain);
     const dynsel_status status = look_completed(s, copy);
     if (status != DYNSEL_OK) {
         return status;
     }
     if (s->record->copy_out_refused == domain) {
-        return fail_to_copy_out(s);
+        s->record->copy_out_refused = 0; /* this work fails; the next use of the data tries again */
+        return fail_with_copy_out(s,
+                                  DYNSEL_TEXT("the data could not be brought to the host's memory, "
+                                              "and are still on the device: try again"));
     }
     const bool valid = dynsel_is_valid(&s->record->validity, domain);
     s->record->copy_out =
@@ -147,7 +128,7 @@ static dynsel_status copy_out_from(const sight *s, uint32_t domain, bool to_writ
     return DYNSEL_E_AGAIN;
 }
 
-/* The domain that shares the host's memory: once it is allocated, and while its device works. */
+/* The domain whose copy is the host's memory; 0: none, not allocated yet, or its device failed. */
 static uint32_t sharer_of(const dynsel_buffer_record *record)
 {
     const uint32_t domain = record->shared_by;
@@ -157,29 +138,23 @@ static uint32_t sharer_of(const dynsel_buffer_record *record)
                : 0;
 }
 
-/* A domain with a valid copy, preferably the sharing one. 0: none. */
-static uint32_t source_of(const dynsel_buffer_record *record, uint32_t sharer)
-{
-    if (sharer != 0 && dynsel_is_valid(&record->validity, sharer)) {
-        return sharer;
-    }
-    return dynsel_first_valid_copy(&record->validity);
-}
-
-/* The host needs valid data. A copy from another domain is written into the host's memory, which
- * must be mapped to write. */
+/* Begins the transfers that make the data valid in the host's memory. If a domain shares that
+ * memory and the data come from another, the memory has to be mapped for writing first. */
 static dynsel_status want_data(const sight *s, bool to_write)
 {
     const uint32_t sharer = sharer_of(s->record);
-    const uint32_t source = source_of(s->record, sharer);
-    if (source == 0) {
-        return fail_lost(s);
+    const uint32_t source = sharer != 0 && dynsel_is_valid(&s->record->validity, sharer)
+                                ? sharer
+                                : dynsel_first_valid_copy(&s->record->validity);
+    if (source == DYNSEL_HOST_DOMAIN) {
+        return fail_with_copy_out(s,
+                                  DYNSEL_TEXT("the only valid copy was on a device that failed"));
     }
     if (source == sharer) {
         return copy_out_from(s, source, to_write);
     }
     if (sharer != 0) {
-        dynsel_copy_record *const shared = copy_of(s->record, sharer);
+        dynsel_copy_record *const shared = dynsel_copy_at(s->record, sharer);
         const dynsel_status status = look_completed(s, shared);
         if (status != DYNSEL_OK) {
             return status;
@@ -191,7 +166,7 @@ static dynsel_status want_data(const sight *s, bool to_write)
     return copy_out_from(s, source, false);
 }
 
-/* Waits for host readers, whose memory would change. */
+/* Waits for readers on the host, whose memory would change. */
 static dynsel_status look_for_host_readers(const sight *s)
 {
     dynsel_buffer_record *const record = s->record;
@@ -205,7 +180,8 @@ static dynsel_status look_for_host_readers(const sight *s)
     return DYNSEL_OK;
 }
 
-/* Waits for readers of the host's memory; a writer is already ordered behind them. */
+/* Waits for all readers of the host's memory. Only for a reader: a writer is ordered behind them.
+ * */
 static dynsel_status look_for_readers(const sight *s)
 {
     dynsel_buffer_record *const record = s->record;
@@ -217,13 +193,7 @@ static dynsel_status look_for_readers(const sight *s)
     return look_for_host_readers(s);
 }
 
-/* Copies unneeded data too, in case the work does not begin. */
-static bool keeps_contents(const sight *s)
-{
-    return dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN) ||
-           dynsel_is_valid(&s->record->validity, s->uses->domain);
-}
-
+/* Shared memory: hands it to the device. */
 static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bool need)
 {
     const uint8_t mapping = copy->memory.mapping;
@@ -232,12 +202,14 @@ static dynsel_status look_at_shared(const sight *s, dynsel_copy_record *copy, bo
         return DYNSEL_OK;
     }
     s->use->copy_in = true;
-    s->use->contents = s->use->reads || keeps_contents(s);
+    /* even contents that are not read are kept, in case the command does not begin */
+    s->use->contents = s->use->reads || dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN) ||
+                       dynsel_is_valid(&s->record->validity, s->uses->domain);
     return s->use->writes ? DYNSEL_OK : look_for_readers(s);
 }
 
-/* Its memory was lost with the data. */
-static dynsel_status clear(const sight *s)
+/* Asks the caller to free the memory of a lost copy. */
+static dynsel_status free_lost(const sight *s)
 {
     const uint32_t user = dynsel_user_of(s->record, s->uses->domain);
     if (user != 0) {
@@ -249,18 +221,18 @@ static dynsel_status clear(const sight *s)
     return DYNSEL_E_AGAIN;
 }
 
-/* Waits for the work whose start decides whether a device shares the host's memory. */
+/* Waits for the work whose start determines whether a domain shares the host's memory. */
 static dynsel_status look_for_sharer(const sight *s)
 {
     const uint32_t sharer = s->record->shared_by;
-    if (sharer == 0 || copy_of(s->record, sharer)->memory.native != NULL) {
+    if (sharer == 0 || dynsel_copy_at(s->record, sharer)->memory.native != NULL) {
         return DYNSEL_OK;
     }
-    return wait_for(s, copy_of(s->record, sharer)->since);
+    return wait_for(s, dynsel_copy_at(s->record, sharer)->since);
 }
 
-/* Waits for host readers that end by themselves if this domain's devices share; else the device
- * gets memory of its own. */
+/* Before sharing: waits for readers of the host's memory. If devices of the domain did not share
+ * before, or an open host accessor reads, the device gets memory of its own instead. */
 static dynsel_status look_for_sharing(const sight *s)
 {
     const uint32_t obstacle = s->uses->obstacle;
@@ -289,28 +261,22 @@ static dynsel_status look_for_room(const sight *s)
     return s->use->may_share && !s->use->writes ? look_for_sharing(s) : DYNSEL_OK;
 }
 
-/* A reader may use its own copy during a copy to the host. */
-static bool is_copied_out(const sight *s, const dynsel_copy_record *copy)
-{
-    s->use->copy_out_ended = dynsel_copy_out_look(s->record);
-    return s->record->copy_out.state != DYNSEL_NO_COPY_OUT &&
-           (s->use->writes || !dynsel_is_valid(&s->record->validity, s->uses->domain) ||
-            copy->memory.shared);
-}
-
 static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_record *copy)
 {
-    if (is_copied_out(s, copy)) {
-        return DYNSEL_E_AGAIN;
+    s->use->copy_out_ended = dynsel_copy_out_look(s->record);
+    const bool valid = dynsel_is_valid(&s->record->validity, s->uses->domain);
+    if (s->record->copy_out.state != DYNSEL_NO_COPY_OUT &&
+        (s->use->writes || !valid || copy->memory.shared)) {
+        return DYNSEL_E_AGAIN; /* only a reader of its own copy may run during a copy to the host */
     }
     dynsel_status status = look_since(s, copy);
     if (status == DYNSEL_OK && copy->lost) {
-        status = clear(s);
+        status = free_lost(s);
     }
     if (status != DYNSEL_OK) {
         return status;
     }
-    const bool need = s->use->reads && !dynsel_is_valid(&s->record->validity, s->uses->domain);
+    const bool need = s->use->reads && !valid;
     if (need && !dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN)) {
         return want_data(s, false);
     }
@@ -340,7 +306,7 @@ static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
     if (status != DYNSEL_OK || sharer == 0) {
         return status;
     }
-    dynsel_copy_record *const copy = copy_of(s->record, sharer);
+    dynsel_copy_record *const copy = dynsel_copy_at(s->record, sharer);
     status = look_completed(s, copy);
     if (status != DYNSEL_OK) {
         return status;
@@ -349,7 +315,7 @@ static DYNSEL_ASIDE dynsel_status look_closely_on_host(const sight *s)
     if (copy->memory.mapping >= least) {
         return DYNSEL_OK;
     }
-    /* on the same worker it may follow who still reads */
+    /* a writer on the same worker may be ordered behind readers that are not over */
     const dynsel_status readers = look_for_host_readers(s);
     return readers == DYNSEL_OK ? copy_out_from(s, sharer, writes) : readers;
 }
@@ -375,9 +341,10 @@ dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error)
         const sight s = {uses, use, use->record, &outlook, error};
         dynsel_use_reset(use);
         use->copied_in = false;
-        const dynsel_status status = uses->domain == DYNSEL_HOST_DOMAIN
-                                         ? look_on_host(&s)
-                                         : look_on_device(&s, copy_of(use->record, uses->domain));
+        const dynsel_status status =
+            uses->domain == DYNSEL_HOST_DOMAIN
+                ? look_on_host(&s)
+                : look_on_device(&s, dynsel_copy_at(use->record, uses->domain));
         if (status != DYNSEL_OK) {
             outlook.status = status;
         }

@@ -6,11 +6,6 @@
 #include "data/staging.h"
 #include "submission/pending.h"
 
-static dynsel_copy_record *copy_of(dynsel_buffer_record *record, uint32_t domain)
-{
-    return &record->copies[domain - 1];
-}
-
 static void commit_on_host(dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
@@ -29,7 +24,7 @@ static void commit_on_device(const dynsel_uses *uses, dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[uses->domain - 1];
-    dynsel_copy_record *const copy = copy_of(record, uses->domain);
+    dynsel_copy_record *const copy = dynsel_copy_at(record, uses->domain);
     use->host_was_valid = dynsel_is_valid(&record->validity, DYNSEL_HOST_DOMAIN);
     use->was_valid = dynsel_is_valid(&record->validity, uses->domain);
     copy->used = ++domain->uses;
@@ -68,19 +63,15 @@ void dynsel_coherence_commit(dynsel_uses *uses)
     uses->decided = uses->token;
 }
 
-static inline bool is_all_resident(const dynsel_uses *uses)
-{
-    bool resident = uses->staged_count == 0 && uses->domain != DYNSEL_HOST_DOMAIN;
-    for (uint32_t i = 0; i < uses->count && resident; i++) {
-        resident = dynsel_copy_is_resident(uses->each[i].record, uses->domain);
-    }
-    return resident;
-}
-
 bool dynsel_coherence_start_resident(dynsel_uses *uses)
 {
-    if (!is_all_resident(uses)) {
+    if (uses->staged_count != 0 || uses->domain == DYNSEL_HOST_DOMAIN) {
         return false;
+    }
+    for (uint32_t i = 0; i < uses->count; i++) {
+        if (!dynsel_copy_is_resident(uses->each[i].record, uses->domain)) {
+            return false;
+        }
     }
     for (uint32_t i = 0; i < uses->count; i++) {
         dynsel_use_reset(&uses->each[i]);
@@ -92,7 +83,7 @@ bool dynsel_coherence_start_resident(dynsel_uses *uses)
     return true;
 }
 
-/* The copies in other domains that were valid before and still exist. */
+/* The copies in other domains that were valid before the start and still exist. */
 static dynsel_copy_set valid_before(const dynsel_use *use)
 {
     const dynsel_buffer_record *const record = use->record;
@@ -106,25 +97,17 @@ static dynsel_copy_set valid_before(const dynsel_use *use)
     return valid;
 }
 
-static void undo_on_host(const dynsel_use *use, dynsel_buffer_record *record)
-{
-    if (use->writes) {
-        dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
-        dynsel_add_valid_copies(&record->validity, valid_before(use));
-    }
-}
-
-/* Shared memory that is the device's by now shows it the data that were the host's. */
+/* Whether the copy is shared memory that was handed to the device, with the host's data in it. */
 static bool has_hosts_data(const dynsel_use *use, const dynsel_copy_record *copy)
 {
     return (use->copy_in || use->allocate) && copy->memory.native != NULL && copy->memory.shared &&
            copy->memory.mapping == DYNSEL_UNMAPPED;
 }
 
-/* Work that depends on the copied data waits for this work while it is in progress. */
+/* Data that were copied in stay valid: their users wait for this work while it is in progress. */
 static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, uint32_t domain)
 {
-    dynsel_copy_record *const copy = copy_of(record, domain);
+    dynsel_copy_record *const copy = dynsel_copy_at(record, domain);
     const bool there = copy->memory.native != NULL;
     const bool moved = use->copy_in || use->allocate;
     const bool has_host = has_hosts_data(use, copy);
@@ -147,13 +130,15 @@ static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, 
 
 static void undo(const dynsel_uses *uses, const dynsel_use *use)
 {
+    dynsel_buffer_record *const record = use->record;
     if (use->writes) {
-        dynsel_readback_forget(use->record); /* the report was for this work */
+        dynsel_readback_forget(record); /* the time would have been reported for this work */
     }
-    if (uses->domain == DYNSEL_HOST_DOMAIN) {
-        undo_on_host(use, use->record);
-    } else {
-        undo_on_device(use, use->record, uses->domain);
+    if (uses->domain != DYNSEL_HOST_DOMAIN) {
+        undo_on_device(use, record, uses->domain);
+    } else if (use->writes) {
+        dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
+        dynsel_add_valid_copies(&record->validity, valid_before(use));
     }
 }
 
@@ -164,7 +149,7 @@ void dynsel_coherence_undo(const dynsel_uses *uses)
     }
 }
 
-/* The use through which a group writes the buffer next behind the version; NULL: it does not. */
+/* The use with which the group writes the buffer next after the version; NULL: none. */
 static dynsel_use *find_next_in(dynsel_uses *uses, const dynsel_buffer_record *record,
                                 uint32_t version)
 {
@@ -177,8 +162,8 @@ static dynsel_use *find_next_in(dynsel_uses *uses, const dynsel_buffer_record *r
     return NULL;
 }
 
-/* Searches all work in flight. Takes references, because the slot of a finished group may be
- * reused. */
+/* The same in all work in flight. Takes references, because the slot of a finished group may be
+ * reused. decided: out, whether the start of that work is committed. */
 static dynsel_use *find_next(const dynsel_buffer_record *record, uint32_t version, bool *decided)
 {
     dynsel_use *next = NULL;
@@ -199,15 +184,15 @@ static dynsel_use *find_next(const dynsel_buffer_record *record, uint32_t versio
     return next;
 }
 
-/* If the start of the next writer was decided, that would be undone first; so it gets this work's
- * earlier state to return to. */
+/* If the start of the next writer is committed, its roll-back has to restore the validity from
+ * before this work: that state is handed on to it. */
 static void undo_late(const dynsel_uses *uses, const dynsel_use *use)
 {
     bool decided = false;
     dynsel_use *const next = find_next(use->record, uses->order, &decided);
     if (next != NULL && decided) {
         const bool moved = uses->domain != DYNSEL_HOST_DOMAIN &&
-                           has_hosts_data(use, copy_of(use->record, uses->domain));
+                           has_hosts_data(use, dynsel_copy_at(use->record, uses->domain));
         next->host_was_valid = use->host_was_valid && !moved;
         next->was_valid = use->was_valid || (moved && use->host_was_valid);
         next->others_valid = use->others_valid;
@@ -226,21 +211,17 @@ void dynsel_coherence_undo_late(const dynsel_uses *uses)
     }
 }
 
-static void count_no_more(const dynsel_uses *uses, const dynsel_use *use)
-{
-    dynsel_buffer_record *const record = use->record;
-    if (uses->domain == DYNSEL_HOST_DOMAIN) {
-        record->movement.copies_avoided -= use->copied_out ? 0 : 1;
-    } else if (!use->contents || copy_of(record, uses->domain)->memory.shared) {
-        record->movement.copies_avoided--;
-        dynsel_domains[uses->domain - 1].movement.copies_avoided--;
-    }
-}
-
 void dynsel_coherence_roll_back(dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < uses->count; i++) {
-        count_no_more(uses, &uses->each[i]);
+        const dynsel_use *const use = &uses->each[i];
+        dynsel_buffer_record *const record = use->record;
+        if (uses->domain == DYNSEL_HOST_DOMAIN) {
+            record->movement.copies_avoided -= use->copied_out ? 0 : 1;
+        } else if (!use->contents || dynsel_copy_at(record, uses->domain)->memory.shared) {
+            record->movement.copies_avoided--;
+            dynsel_domains[uses->domain - 1].movement.copies_avoided--;
+        }
     }
     dynsel_coherence_undo(uses);
     if (uses->staged_count != 0) {
@@ -253,7 +234,8 @@ const dynsel_use *dynsel_coherence_missed(const dynsel_uses *uses)
 {
     for (uint32_t i = 0; i < uses->count; i++) {
         const dynsel_use *const use = &uses->each[i];
-        if (use->relies_on != 0 && copy_of(use->record, uses->domain)->missed == use->relies_on) {
+        if (use->relies_on != 0 &&
+            dynsel_copy_at(use->record, uses->domain)->missed == use->relies_on) {
             return use;
         }
     }
@@ -268,7 +250,7 @@ void dynsel_coherence_failed(dynsel_uses *uses, dynsel_status status)
     for (uint32_t i = 0; i < uses->count; i++) {
         const dynsel_use *const use = &uses->each[i];
         dynsel_buffer_record *const record = use->record;
-        dynsel_copy_record *const copy = copy_of(record, uses->domain);
+        dynsel_copy_record *const copy = dynsel_copy_at(record, uses->domain);
         const bool copied_in = use->copy_in && (use->contents || copy->memory.shared);
         if (!copied_in || copy->since != uses->token) {
             continue;

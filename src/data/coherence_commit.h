@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The effect of a command group's start on the copies of its buffers, and how it is undone. */
+/* Commits the effect of a command group's start on the copies of its buffers, and undoes it. */
 #ifndef DYNSEL_DATA_COHERENCE_COMMIT_H
 #define DYNSEL_DATA_COHERENCE_COMMIT_H
 
@@ -8,7 +8,7 @@
 #include "data/buffer_uses.h"
 #include "data/validity.h"
 
-/* The copy in the domain is valid and needs no transfer and no wait. */
+/* Whether the copy in the domain is valid and needs no transfer and no wait. */
 static inline bool dynsel_copy_is_resident(const dynsel_buffer_record *record, uint32_t domain)
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
@@ -17,30 +17,30 @@ static inline bool dynsel_copy_is_resident(const dynsel_buffer_record *record, u
 }
 
 /* Under the lock, for a command group whose dependencies allow the start. The fast path: if all
- * copies are resident and nothing is staged, decides the start as dynsel_coherence_look() would.
- * False: nothing changed. */
+ * copies are resident and no range is staged, commits the start as dynsel_coherence_look() would.
+ * False: no effect. */
 bool dynsel_coherence_start_resident(dynsel_uses *uses);
 
-/* Under the lock: enters the effect of the start on the copies; for dynsel_coherence_look(). */
+/* Under the lock: commits the effect of the start on the copies; for dynsel_coherence_look(). */
 void dynsel_coherence_commit(dynsel_uses *uses);
 
-/* Under the lock: takes back a decided start that did not take place. */
+/* Under the lock: rolls back a committed start that did not take place. */
 void dynsel_coherence_roll_back(dynsel_uses *uses);
 
-/* Under the lock: undoes the effect of the start on the copies, except for data that were copied
- * in. */
+/* Under the lock: undoes the effect of the start on the copies, except that data which were copied
+ * in stay valid. */
 void dynsel_coherence_undo(const dynsel_uses *uses);
 
-/* Under the lock: the same for work whose command did not begin, found out after other work was
- * started behind it. */
+/* Under the lock: the same for work whose command did not begin, if later work may have been
+ * started since. */
 void dynsel_coherence_undo_late(const dynsel_uses *uses);
 
-/* Under the lock: started work has failed. Its copies in may be incomplete, and are if the work
- * failed because of a dependency. */
+/* Under the lock: started work has failed. Its copies in may be incomplete; with status
+ * DYNSEL_E_DEPENDENCY they are. */
 void dynsel_coherence_failed(dynsel_uses *uses, dynsel_status status);
 
-/* Under the lock: the first use whose data failed to be copied in by work ahead on the same
- * resource; NULL: none. */
+/* Under the lock: the first use whose data earlier work on the same resource failed to copy in;
+ * NULL: none. */
 const dynsel_use *dynsel_coherence_missed(const dynsel_uses *uses);
 
 #endif

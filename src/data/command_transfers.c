@@ -10,15 +10,10 @@
 #include "port/likely.h"
 #include "submission/pending.h"
 
-/* A range in error texts. */
+/* The name of a range in error texts. */
 #define A_RANGE DYNSEL_TEXT("a range")
 
-static dynsel_slot *slot_of_token(uint32_t token)
-{
-    return dynsel_slot_at(dynsel_slot_number_in(token));
-}
-
-/* Skips completed work; a reference keeps the event of the rest. */
+/* Skips completed work. A reference keeps the event of the other work. */
 void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel_resource *where)
 {
     t->uses = uses;
@@ -30,7 +25,7 @@ void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel
     t->after_count = 0; /* events are written before they are read */
     for (uint32_t i = 0; i < uses->after_count; i++) {
         if (dynsel_pending_ref(uses->after[i])) {
-            const dynsel_event *const done = &slot_of_token(uses->after[i])->work.done;
+            const dynsel_event *const done = &dynsel_slot_of_token(uses->after[i])->work.done;
             uses->after[t->referenced++] = uses->after[i];
             if (done->native != NULL) {
                 t->events[t->after_count++] = (dynsel_event){.native = done->native};
@@ -51,7 +46,7 @@ static void release(const dynsel_transfers *t, dynsel_event event)
     t->backend->ops->release(t->backend, &work);
 }
 
-/* Without a command, the work ends with its last copy: the host's memory and the copies are in use
+/* Without a command, the work ends with its last copy in, because host memory and copies are in use
  * until then. */
 static void wait_in_place_of_command(const dynsel_transfers *t, dynsel_event *done)
 {
@@ -77,11 +72,11 @@ void dynsel_transfers_end(const dynsel_transfers *t, bool started, dynsel_event 
         wait_in_place_of_command(t, done);
     }
     for (uint32_t i = 0; i < t->referenced; i++) {
-        dynsel_slot_unref(slot_of_token(t->uses->after[i]), DYNSEL_SLOT_REF);
+        dynsel_slot_unref(dynsel_slot_of_token(t->uses->after[i]), DYNSEL_SLOT_REF);
     }
 }
 
-/* Staging memory holds no data that are still needed. */
+/* Idle staging memory first, because it contains no data that are needed. */
 bool dynsel_transfers_make_room(const dynsel_uses *uses)
 {
     dynsel_given_copy given = {.backend = NULL};
@@ -100,8 +95,8 @@ bool dynsel_transfers_make_room(const dynsel_uses *uses)
     return evicted;
 }
 
-/* Fails because the device has no room for `name`, and none could be made. failures_before: of the
- * thread, to find the backend's details. */
+/* Fails because the device has no room, and none could be made. name: of the buffer.
+ * failures_before: the thread's count, to find the details of the backend's failure. */
 static dynsel_status refuse_full(const char *name, size_t bytes, uint32_t failures_before)
 {
     dynsel_error error = dynsel_details_of(DYNSEL_E_AGAIN, failures_before);
@@ -117,7 +112,7 @@ static dynsel_status refuse_full(const char *name, size_t bytes, uint32_t failur
     return dynsel_fail(&error);
 }
 
-/* bytes: of what is called `name`. memory: in, what is wanted; out, what there is. */
+/* name, bytes: for error texts. memory: in and out, see `allocate` of dynsel_memory_ops. */
 static dynsel_status allocate(const dynsel_transfers *t, const char *name, size_t bytes,
                               dynsel_memory *memory)
 {
@@ -131,12 +126,13 @@ static dynsel_status allocate(const dynsel_transfers *t, const char *name, size_
     return status != DYNSEL_E_AGAIN ? status : refuse_full(name, bytes, failures_before);
 }
 
-/* Some drivers look for room only when the memory is used. */
+/* Makes room too, because some drivers allocate memory only when it is used. */
 static dynsel_status copy_in(dynsel_transfers *t, const char *name, size_t bytes,
                              dynsel_memory *memory, bool contents)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    /* Readers may go on meanwhile, and the device has the memory even if the command fails. */
+    /* Shared memory waits for nothing: readers may run meanwhile, and the device gets the memory
+     * even if the command fails. */
     const uint32_t after_count = memory->shared ? 0 : t->after_count;
     dynsel_event done;
     dynsel_status status = DYNSEL_OK;
@@ -150,12 +146,12 @@ static dynsel_status copy_in(dynsel_transfers *t, const char *name, size_t bytes
     return status != DYNSEL_E_AGAIN ? status : refuse_full(name, bytes, failures_before);
 }
 
-/* Publishes the new memory. Shared memory belongs to the device now, or after the copy in. */
+/* Publishes a new copy. Shared memory belongs to the device now, or after the copy in. */
 static void enter(const dynsel_transfers *t, dynsel_use *use, const dynsel_memory *memory)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_domain_record *const domain = &dynsel_domains[t->uses->domain - 1];
-    dynsel_copy_record *const copy = &record->copies[t->uses->domain - 1];
+    dynsel_copy_record *const copy = dynsel_copy_at(record, t->uses->domain);
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     copy->memory = *memory;
     copy->own = t->own;
@@ -166,7 +162,8 @@ static void enter(const dynsel_transfers *t, dynsel_use *use, const dynsel_memor
             record->movement.copies_avoided++;
             domain->movement.copies_avoided++;
         }
-        use->contents |= use->copy_in && use->host_was_valid; /* for when the work does not begin */
+        use->contents |=
+            use->copy_in && use->host_was_valid; /* in case the command does not begin */
     } else if (use->may_share) {
         record->shared_by = 0;
     }
@@ -203,7 +200,7 @@ static void count_in(const dynsel_transfers *t, const dynsel_use *use)
 static dynsel_status copy_use_in(dynsel_transfers *t, dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
-    dynsel_memory *const memory = &record->copies[t->uses->domain - 1].memory;
+    dynsel_memory *const memory = &dynsel_copy_at(record, t->uses->domain)->memory;
     const dynsel_status status = copy_in(t, use->name, record->bytes, memory, use->contents);
     use->copied_in = status == DYNSEL_OK;
     if (status == DYNSEL_OK && use->contents && !memory->shared) {
@@ -219,7 +216,7 @@ static dynsel_status allocate_staging(const dynsel_transfers *t, dynsel_staged *
     dynsel_memory memory = {.bytes = kept->bytes};
     const dynsel_status status = allocate(t, A_RANGE, staged->memory.bytes, &memory);
     if (status == DYNSEL_OK) {
-        kept->native = memory.native; /* other threads read its size, under the lock */
+        kept->native = memory.native; /* only this member: other threads read `bytes` */
         dynsel_staging_allocated(staged, t->own);
         staged->memory.native = memory.native;
         staged->fresh = true;
@@ -227,15 +224,7 @@ static dynsel_status allocate_staging(const dynsel_transfers *t, dynsel_staged *
     return status;
 }
 
-static dynsel_status copy_range_in(dynsel_transfers *t, dynsel_staged *staged)
-{
-    const dynsel_status status =
-        copy_in(t, A_RANGE, staged->memory.bytes, &staged->memory, staged->in);
-    staged->came = status == DYNSEL_OK && staged->in;
-    return status;
-}
-
-static dynsel_status make_all_room(const dynsel_transfers *t)
+static dynsel_status allocate_all(const dynsel_transfers *t)
 {
     dynsel_uses *const uses = t->uses;
     dynsel_status status = DYNSEL_OK;
@@ -243,7 +232,7 @@ static dynsel_status make_all_room(const dynsel_transfers *t)
         status = uses->each[i].allocate ? allocate_copy(t, &uses->each[i]) : DYNSEL_OK;
     }
     if (status == DYNSEL_OK && uses->staged_count != 0) {
-        dynsel_staging_release(); /* memory that was evicted for this */
+        dynsel_staging_release(); /* memory that was removed from the table for this start */
     }
     for (uint32_t i = 0; i < uses->staged_count && status == DYNSEL_OK; i++) {
         dynsel_staged *const staged = &uses->staged[i];
@@ -260,13 +249,16 @@ dynsel_status dynsel_transfers_in(dynsel_transfers *t)
     if (uses->domain == DYNSEL_HOST_DOMAIN) {
         return DYNSEL_OK;
     }
-    dynsel_status status = make_all_room(t);
+    dynsel_status status = allocate_all(t);
     for (uint32_t i = 0; i < uses->count && status == DYNSEL_OK; i++) {
         status = uses->each[i].copy_in ? copy_use_in(t, &uses->each[i]) : DYNSEL_OK;
     }
     for (uint32_t i = 0; i < uses->staged_count && status == DYNSEL_OK; i++) {
         dynsel_staged *const staged = &uses->staged[i];
-        status = staged->in || staged->fresh ? copy_range_in(t, staged) : DYNSEL_OK;
+        if (staged->in || staged->fresh) {
+            status = copy_in(t, A_RANGE, staged->memory.bytes, &staged->memory, staged->in);
+            staged->came = status == DYNSEL_OK && staged->in;
+        }
     }
     return status;
 }
@@ -295,7 +287,8 @@ static dynsel_status write_back(const dynsel_transfers *t, dynsel_staged *staged
     return DYNSEL_OK;
 }
 
-/* In sequence, so that the last event stands for all, with all failures. */
+/* Each copy waits for the one before, so that the last event completes after all, with all
+ * failures. */
 dynsel_status dynsel_transfers_out(const dynsel_transfers *t, dynsel_event *done)
 {
     dynsel_status status = DYNSEL_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transfers of one start of work on a device: copies of its buffers, and its ranges in and out.
- * Without the lock. */
+/* The transfers for one command on a device: allocates copies, copies buffers and ranges in before
+ * the command, and ranges out after it. Without the lock. */
 #ifndef DYNSEL_DATA_COMMAND_TRANSFERS_H
 #define DYNSEL_DATA_COMMAND_TRANSFERS_H
 
@@ -15,27 +15,28 @@ typedef struct dynsel_transfers {
     dynsel_backend *backend;
     const dynsel_memory_ops *ops;
     void *own;
-    uint32_t referenced;  /* in uses->after, from the first on */
-    uint32_t after_count; /* of `events`: of referenced work */
-    uint32_t event_count; /* with those of copies in */
+    uint32_t referenced;  /* how many entries of uses->after are referenced, from the first on */
+    uint32_t after_count; /* how many of `events` are of referenced work */
+    uint32_t event_count; /* the same and those of copies in */
     dynsel_event events[DYNSEL_MOST_AFTER];
 } dynsel_transfers;
 
-/* References the work that comes before, and collects its events. */
+/* References the work of uses->after, and collects its events. */
 void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel_resource *where);
 
-/* Before the command: copies in as decided. */
+/* Before the command: transfers in, as decided. */
 dynsel_status dynsel_transfers_in(dynsel_transfers *t);
 
-/* After the start of the command: copies ranges out; that event replaces the command's. */
+/* After the start of the command: copies ranges out. The event of the last copy replaces that of
+ * the command. */
 dynsel_status dynsel_transfers_out(const dynsel_transfers *t, dynsel_event *done);
 
-/* Releases events and references. started: the command was, or done->native is its event; else the
- * event of what was brought takes its place. */
+/* Releases events and references. started: the command was started, or done->native is its event;
+ * else the event of the last copy in replaces it. */
 void dynsel_transfers_end(const dynsel_transfers *t, bool started, dynsel_event *done);
 
-/* Frees memory in the domain of the work: staging memory, or else a copy. False: none can be freed,
- * as always in the host's memory. Takes the lock. */
+/* Frees memory in the domain of the work: staging memory, or else a copy. False: none can be freed;
+ * always in the host's memory. Takes the lock. */
 bool dynsel_transfers_make_room(const dynsel_uses *uses);
 
 #endif

@@ -8,13 +8,7 @@
 #include "data/readback_time.h"
 #include "data/validity.h"
 
-/* Marks a copy on a failed device as lost; its memory is freed when the copy is needed. */
-static void lose(dynsel_buffer_record *record, uint32_t domain)
-{
-    dynsel_set_valid(&record->validity, domain, false);
-    record->copies[domain - 1].lost = true;
-}
-
+/* Whether the device of the copy has failed. */
 static bool is_lost(const dynsel_copy_out *copy_out)
 {
     dynsel_backend *const backend = dynsel_domains[copy_out->domain - 1].backend;
@@ -22,7 +16,7 @@ static bool is_lost(const dynsel_copy_out *copy_out)
     return ops->is_lost != NULL && ops->is_lost(backend, copy_out->own);
 }
 
-static void end_well(dynsel_buffer_record *record)
+static void end_successful(dynsel_buffer_record *record)
 {
     if (record->copy_out.contents) {
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, true);
@@ -41,7 +35,8 @@ static void end_failed(dynsel_buffer_record *record, const dynsel_error *failure
     record->copy_out_failure = *failure;
     record->copy_out_failures++;
     if (is_lost(&record->copy_out)) {
-        lose(record, domain);
+        dynsel_set_valid(&record->validity, domain, false);
+        record->copies[domain - 1].lost = true; /* its memory is freed before the next use */
         record->copy_out_failures = 0;
     } else if (!again || record->copy_out_failures == DYNSEL_FETCH_ATTEMPTS) {
         record->copy_out_refused = (uint8_t)domain;
@@ -49,7 +44,7 @@ static void end_failed(dynsel_buffer_record *record, const dynsel_error *failure
     }
     if (memory->shared && memory->mapping == DYNSEL_UNMAPPED &&
         dynsel_is_valid(&record->validity, domain)) {
-        /* it may have been mapped to be read by the host */
+        /* it may have been mapped for reading before, so that the host's memory was valid too */
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, false);
     }
     record->copy_out.state = DYNSEL_NO_COPY_OUT;
@@ -77,10 +72,10 @@ bool dynsel_copy_out_look(dynsel_buffer_record *record)
     const dynsel_error failure = dynsel_details_of(status, failures_before);
     ops->release(backend, &work);
     if (status == DYNSEL_OK) {
-        end_well(record);
+        end_successful(record);
     } else {
         record->copies[copy_out->domain - 1].memory.mapping =
-            DYNSEL_UNMAPPED; /* it has not changed hands */
+            DYNSEL_UNMAPPED; /* the device still has the memory */
         end_failed(record, &failure, true);
     }
     return true;
@@ -96,9 +91,8 @@ static void count(dynsel_buffer_record *record)
     }
 }
 
-/* No work uses the buffer in this domain meanwhile; afterwards the host's memory may be shared
- * again. */
-static void give_up(dynsel_buffer_record *record)
+/* Frees the memory of a lost copy. No work uses the buffer in this domain meanwhile. */
+static void free_lost(dynsel_buffer_record *record)
 {
     dynsel_given_copy given;
     dynsel_copy_take(record, record->copy_out.domain, &given);
@@ -108,12 +102,12 @@ static void give_up(dynsel_buffer_record *record)
     record->copy_out.state = DYNSEL_NO_COPY_OUT;
 }
 
-/* While the lock is released only this thread changes the state. */
+/* While the lock is released, only this thread changes `copy_out`. */
 void dynsel_copy_out_begin(dynsel_buffer_record *record)
 {
     dynsel_copy_out *const copy_out = &record->copy_out;
     if (copy_out->gives_up) {
-        give_up(record);
+        free_lost(record);
         return;
     }
     dynsel_backend *const backend = dynsel_domains[copy_out->domain - 1].backend;
@@ -133,7 +127,7 @@ void dynsel_copy_out_begin(dynsel_buffer_record *record)
     if (status == DYNSEL_OK && copy_out->done.native != NULL) {
         copy_out->state = DYNSEL_COPY_OUT_RUNS;
     } else if (status == DYNSEL_OK) {
-        end_well(record);
+        end_successful(record);
     } else {
         end_failed(record, &failure, status == DYNSEL_E_AGAIN);
     }

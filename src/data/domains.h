@@ -14,24 +14,24 @@
 
 typedef struct dynsel_domain_record {
     dynsel_backend *backend; /* NULL: free */
-    uint32_t number;         /* among those of the backend */
-    uint32_t uses;           /* counted, to know what was used least recently */
-    bool shares;             /* its last copy was the host's memory itself */
-    uint64_t copied_out_ns;  /* when the last copy to the host was seen to have ended */
+    uint32_t number;         /* the backend's number of the domain */
+    uint32_t uses;           /* the count of uses of copies, to find the least recently used */
+    bool shares;             /* the last copy that was allocated here is the host's memory */
+    uint64_t copied_out_ns;  /* when the last copy to the host was seen complete */
     dynsel_movement movement;
 } dynsel_domain_record;
 
 extern dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
 
-/* The domain of a resource, from its backend; number 0: the host's memory. */
+/* Asks the backend for the domain of a resource; number 0: the host's memory. */
 static inline dynsel_domain dynsel_domain_ask(dynsel_backend *backend, void *own)
 {
     return backend->ops->memory != NULL ? backend->ops->memory->domain(backend, own)
                                         : (dynsel_domain){.in_order = backend->ops->in_order};
 }
 
-/* The place in the table + 1; DYNSEL_HOST_DOMAIN also where there is none: src/data/enter_domain.h
- * enters it. */
+/* The place in the table + 1; DYNSEL_HOST_DOMAIN: none, also if the domain is not entered yet (see
+ * src/data/enter_domain.h). */
 static inline uint32_t dynsel_domain_find(const dynsel_backend *backend, uint32_t number)
 {
     for (uint32_t i = 0; number != 0 && i < CONFIG_DYNSEL_MAX_DOMAINS; i++) {

@@ -39,19 +39,16 @@ static bool is_awaited(uint32_t domain)
     return awaited;
 }
 
-static bool can_be_entered(uint32_t domain, bool used)
-{
-    return used ? dynsel_domains[domain - 1].backend != NULL && !has_copies(domain) &&
-                      !is_awaited(domain)
-                : dynsel_domains[domain - 1].backend == NULL;
-}
-
-/* An unused place, or else one that is no longer needed. */
+/* A free place, or else that of a domain that is no longer needed; DYNSEL_HOST_DOMAIN: none. */
 static uint32_t find_place(void)
 {
-    for (uint32_t i = 0; i < 2 * CONFIG_DYNSEL_MAX_DOMAINS; i++) {
-        const uint32_t domain = i % CONFIG_DYNSEL_MAX_DOMAINS + 1;
-        if (can_be_entered(domain, i >= CONFIG_DYNSEL_MAX_DOMAINS)) {
+    for (uint32_t domain = 1; domain <= CONFIG_DYNSEL_MAX_DOMAINS; domain++) {
+        if (dynsel_domains[domain - 1].backend == NULL) {
+            return domain;
+        }
+    }
+    for (uint32_t domain = 1; domain <= CONFIG_DYNSEL_MAX_DOMAINS; domain++) {
+        if (!has_copies(domain) && !is_awaited(domain)) {
             return domain;
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the memory domain of a resource, and enters it in the table. Under the lock of
+/* Finds the memory domain of a resource, and enters new ones in the table. Under the lock of
  * src/data/buffers.h. */
 #ifndef DYNSEL_DATA_ENTER_DOMAIN_H
 #define DYNSEL_DATA_ENTER_DOMAIN_H
@@ -9,9 +9,9 @@
 
 #include <dynsel/backend.h>
 
-/* The domain of a resource: DYNSEL_HOST_DOMAIN, or a place in the table + 1, which is entered if
- * need be. in_order: out, may be NULL. DYNSEL_E_FULL when the table is full. A place is given up
- * when no copy is left in it and another domain needs it. */
+/* The domain of a resource: DYNSEL_HOST_DOMAIN, or a place in the table + 1. Enters a new domain,
+ * in place of one without copies if necessary. in_order: out, may be NULL. DYNSEL_E_FULL: all
+ * places have copies. */
 dynsel_status dynsel_domain_of(dynsel_backend *backend, void *own, uint32_t *domain,
                                bool *in_order);
 

@@ -26,8 +26,9 @@ void dynsel_copy_release(dynsel_given_copy *given)
     given->backend->ops->memory->release(given->backend, given->own, &given->memory);
 }
 
-/* Whether work that was decided, and may not begin after all, would leave the copy valid. */
-static bool may_leave(const dynsel_uses *uses, const dynsel_buffer_record *record, uint32_t domain)
+/* Whether the copy becomes valid again if the start of this work is rolled back. */
+static bool may_restore(const dynsel_uses *uses, const dynsel_buffer_record *record,
+                        uint32_t domain)
 {
     const bool launched = uses->domain != DYNSEL_HOST_DOMAIN && !uses->undone &&
                           dynsel_stage_of(uses->token - 1) == DYNSEL_STAGE_STARTED;
@@ -47,15 +48,15 @@ static bool is_kept(const dynsel_buffer_record *record, uint32_t domain)
         const dynsel_uses *const uses = &dynsel_all_uses[i];
         const uint32_t decided = uses->decided;
         if (decided != 0 && dynsel_pending_ref_reserved(decided - 1)) {
-            kept = may_leave(uses, record, domain);
+            kept = may_restore(uses, record, domain);
             dynsel_slot_unref(&dynsel_slots[i], DYNSEL_SLOT_REF);
         }
     }
     return kept;
 }
 
-/* Memory of the host's would not make room on the device. */
-static bool may_go(const dynsel_buffer_record *record, uint32_t domain, bool valid)
+/* Shared memory is the host's: to free it would make no room on the device. */
+static bool may_evict(const dynsel_buffer_record *record, uint32_t domain, bool valid)
 {
     const dynsel_copy_record *const copy = &record->copies[domain - 1];
     return copy->memory.native != NULL && !copy->memory.shared &&
@@ -64,8 +65,8 @@ static bool may_go(const dynsel_buffer_record *record, uint32_t domain, bool val
            (record->copy_out.state == DYNSEL_NO_COPY_OUT || record->copy_out.domain != domain);
 }
 
-/* The copy that was used longest ago, but less long than `age`; NULL: there is none. age: in and
- * out, in uses of the domain. */
+/* The copy with the greatest age below `age`; NULL: none. age: in and out, in uses of the domain.
+ * */
 static dynsel_buffer_record *find_oldest(uint32_t domain, bool valid, uint32_t *age)
 {
     const uint32_t now = dynsel_domains[domain - 1].uses;
@@ -75,7 +76,7 @@ static dynsel_buffer_record *find_oldest(uint32_t domain, bool valid, uint32_t *
         dynsel_buffer_record *const record = &dynsel_buffers[i];
         const uint32_t its_age = now - record->copies[domain - 1].used;
         if (its_age < *age && (oldest == NULL || its_age > oldest_age) &&
-            may_go(record, domain, valid)) {
+            may_evict(record, domain, valid)) {
             oldest = record;
             oldest_age = its_age;
         }
@@ -84,7 +85,7 @@ static dynsel_buffer_record *find_oldest(uint32_t domain, bool valid, uint32_t *
     return oldest;
 }
 
-/* The oldest that is not in use; NULL: there is none. */
+/* The oldest copy that is not in use; NULL: none. */
 static dynsel_buffer_record *find_unused(uint32_t domain, bool valid)
 {
     uint32_t age = UINT32_MAX;
@@ -96,7 +97,7 @@ static dynsel_buffer_record *find_unused(uint32_t domain, bool valid)
     return record;
 }
 
-/* Outdated copies go first, because they cost nothing. */
+/* Invalid copies first, because they need no copy in later. */
 bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
 {
     dynsel_buffer_record *record = find_unused(domain, false);
@@ -109,7 +110,7 @@ bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given)
     return record != NULL;
 }
 
-/* Takes one copy; another thread may evict one meanwhile. False: none is left. */
+/* Removes one copy from the table; another thread may evict one meanwhile. False: none is left. */
 static bool take_any(dynsel_buffer_record *record, dynsel_given_copy *given)
 {
     uint32_t domain = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Freeing copies. Under the lock of src/data/buffers.h unless noted: drivers may be slow to free
- * memory. */
+/* Frees copies of buffers. Under the lock of src/data/buffers.h unless noted: a copy is removed
+ * from the table under the lock, and its memory freed without, because drivers may be slow. */
 #ifndef DYNSEL_DATA_EVICT_H
 #define DYNSEL_DATA_EVICT_H
 
@@ -13,17 +13,17 @@ typedef struct dynsel_given_copy {
     dynsel_memory memory;
 } dynsel_given_copy;
 
-/* Takes the copy out of the table. given: out. */
+/* Removes the copy from the table. given: out. */
 void dynsel_copy_take(dynsel_buffer_record *record, uint32_t domain, dynsel_given_copy *given);
 
-/* The same with one in the domain that is not in use and valid elsewhere, the least recently used;
- * false: there was none. */
+/* The same with the least recently used copy in the domain that is not in use and whose data are
+ * valid elsewhere. False: there is none. */
 bool dynsel_copy_evict(uint32_t domain, dynsel_given_copy *given);
 
-/* Without the lock: gives its memory back. */
+/* Without the lock: frees the memory. */
 void dynsel_copy_release(dynsel_given_copy *given);
 
-/* Without the lock: gives back all copies of a buffer that no handle leads to and nobody uses. */
+/* Without the lock: frees all copies of a buffer that is being ended. */
 void dynsel_copies_end(dynsel_buffer_record *record);
 
 #endif

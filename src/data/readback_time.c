@@ -8,7 +8,7 @@
 #include "submission/slot_table.h"
 
 enum {
-    LATE_NS = 1000000 /* not polled for that long: ten times the pause of a waiting thread */
+    LATE_NS = 1000000 /* a copy that was not polled for this long; ten pauses of a waiting thread */
 };
 
 typedef struct due_report {
@@ -16,10 +16,10 @@ typedef struct due_report {
     uint64_t ns;
 } due_report;
 
-/* The reports that one poll finds. Reports that do not fit are dropped: later runs are reported. */
+/* The reports that are due. Reports that do not fit are dropped: later runs are reported. */
 static due_report due[CONFIG_DYNSEL_MAX_REQUIREMENTS];
 dynsel_word dynsel_readback_due;
-static dynsel_word telling; /* threads that are; they have let the lock go */
+static dynsel_word telling; /* how many threads are reporting, without the lock */
 
 static uint32_t count_due(void)
 {
@@ -37,15 +37,14 @@ void dynsel_readback_remember(dynsel_buffer_record *record, const dynsel_uses *u
     record->wrote.id = uses->kind;
 }
 
-/* Exploration moves data that would stay, and so does the return from it: such copies are not
- * reported. */
+/* Not the copies that exploration causes, in both directions: without it the data would stay. */
 bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_uses *uses)
 {
     if (record->wrote.selection.policy == NULL) {
         return false;
     }
     if (uses->token == 0 || uses->opener != 0) {
-        return true; /* by the program: the buffer is being ended, or looked at */
+        return true; /* the program ends the buffer, or opens a host accessor */
     }
     const uint8_t reason = dynsel_uses_slot(uses)->selection.reason;
     return reason != DYNSEL_REASON_PROFILING && reason != DYNSEL_REASON_EXPLORING &&
@@ -68,7 +67,7 @@ void dynsel_readback_goes_on(dynsel_copy_out *copy_out)
     }
 }
 
-static void note(const dynsel_selection *selection, uint64_t ns)
+static void add_due(const dynsel_selection *selection, uint64_t ns)
 {
     const uint32_t count = count_due();
     if (ns != 0 && count < CONFIG_DYNSEL_MAX_REQUIREMENTS) {
@@ -77,8 +76,8 @@ static void note(const dynsel_selection *selection, uint64_t ns)
     }
 }
 
-/* An end that was seen late may be of any time since the last poll. Copies from one domain are
- * sequential. */
+/* If the end is seen late, the copy may have ended any time since the last poll, so the time of
+ * that poll counts. Copies from one domain are sequential. */
 void dynsel_readback_end(dynsel_buffer_record *record)
 {
     const dynsel_copy_out *const copy_out = &record->copy_out;
@@ -90,13 +89,13 @@ void dynsel_readback_end(dynsel_buffer_record *record)
             domain->copied_out_ns = copy_out->seen_ns;
         }
         const uint64_t began_ns = before_ns > copy_out->began_ns ? before_ns : copy_out->began_ns;
-        note(&record->wrote.selection,
-             domain->copied_out_ns > began_ns ? domain->copied_out_ns - began_ns : 0);
+        add_due(&record->wrote.selection,
+                domain->copied_out_ns > began_ns ? domain->copied_out_ns - began_ns : 0);
     }
     dynsel_readback_forget(record);
 }
 
-/* Lets the lock go: policies may ask for it. */
+/* Releases the lock meanwhile, because the policy may take it. */
 static void tell(const due_report *report)
 {
     (void)dynsel_word_add_synchronized(&telling, 1);

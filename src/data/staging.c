@@ -11,25 +11,24 @@
 #include "submission/pending.h"
 
 enum {
-    GRAIN = 64,   /* bytes; what sizes are rounded up to */
-    WASTE = 4,    /* how many times too large memory is that is used again */
+    GRAIN = 64,   /* sizes are multiples of this, in bytes */
+    WASTE = 4,    /* memory is used again for sizes down to a quarter */
     NONE = 0xffff /* no place */
 };
 
 typedef struct record {
-    dynsel_memory memory;    /* bytes: what there is room for; native NULL: not allocated (yet) */
-    void *own;               /* the resource that it was allocated with */
-    uint32_t domain;         /* where it is, or will be */
+    dynsel_memory memory; /* bytes: its size; native NULL: not allocated (yet) */
+    void *own;            /* the resource with which it was allocated */
+    uint32_t domain;
     uint32_t user;           /* token + 1 of the work that uses it, until that is over */
-    uint32_t used;           /* when it was taken last, by the count below */
-    dynsel_given_copy given; /* memory that was here before, to be given back without the lock */
+    uint32_t used;           /* `takes` when it was taken last */
+    dynsel_given_copy given; /* earlier memory of this place, to be freed without the lock */
 } record;
 
 static record staging[CONFIG_DYNSEL_STAGING_COUNT];
 static uint32_t takes;
 
-/* For each domain, token + 1 of the first waiting work: later work must not take its staging
- * memory. */
+/* For each domain, token + 1 of the first waiting work: later work must not take its memory. */
 static uint32_t turns[CONFIG_DYNSEL_MAX_DOMAINS];
 
 static uint32_t room_for(const dynsel_staged *staged)
@@ -72,15 +71,15 @@ static bool is_kept(record *it)
     return is_idle(it) && it->memory.native != NULL;
 }
 
-/* A new user of the place frees its memory first. */
-static void give_up(record *it)
+/* Removes the memory from the table. A new user of the place frees it first. */
+static void remove_memory(record *it)
 {
     DYNSEL_ASSERT(it->given.backend == NULL);
     it->given = (dynsel_given_copy){dynsel_domains[it->domain - 1].backend, it->own, it->memory};
     it->memory = (dynsel_memory){.native = NULL};
 }
 
-static bool take_given(dynsel_given_copy *given)
+static bool take_removed(dynsel_given_copy *given)
 {
     given->backend = NULL;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
@@ -95,12 +94,12 @@ static bool take_given(dynsel_given_copy *given)
 void dynsel_staging_release(void)
 {
     dynsel_given_copy given;
-    while (take_given(&given)) {
+    while (take_removed(&given)) {
         dynsel_copy_release(&given);
     }
 }
 
-/* Bytes in use or, with `kept`, allocated in a domain. */
+/* Bytes in use, or with `kept` allocated, in a domain. */
 static uint32_t bytes_in(uint32_t domain, bool kept)
 {
     uint32_t bytes = 0;
@@ -112,7 +111,7 @@ static uint32_t bytes_in(uint32_t domain, bool kept)
     return bytes;
 }
 
-/* The least recently used kept memory. domain: DYNSEL_HOST_DOMAIN: any. NULL: none. */
+/* The least recently used idle memory. domain: DYNSEL_HOST_DOMAIN: any. NULL: none. */
 static record *oldest_in(uint32_t domain)
 {
     record *oldest = NULL;
@@ -130,12 +129,12 @@ bool dynsel_staging_evict(uint32_t domain)
 {
     record *const oldest = oldest_in(domain);
     if (oldest != NULL) {
-        give_up(oldest);
+        remove_memory(oldest);
     }
     return oldest != NULL;
 }
 
-/* Kept memory that is large enough, but not much too large; the smallest. NULL: there is none. */
+/* The smallest idle memory that is large enough, but not much too large; NULL: none. */
 static record *find_kept(uint32_t domain, uint32_t room)
 {
     record *found = NULL;
@@ -150,7 +149,7 @@ static record *find_kept(uint32_t domain, uint32_t room)
     return found;
 }
 
-/* A place without memory, which always exists; frees kept memory if necessary. */
+/* A place without memory. The caller has checked that there is one, once idle memory is removed. */
 static record *find_place(void)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
@@ -160,7 +159,7 @@ static record *find_place(void)
     }
     record *const oldest = oldest_in(DYNSEL_HOST_DOMAIN);
     DYNSEL_ASSERT(oldest != NULL);
-    give_up(oldest);
+    remove_memory(oldest);
     return oldest;
 }
 
@@ -173,7 +172,7 @@ static void take(const dynsel_uses *uses, dynsel_staged *staged, record *it)
     staged->memory.native = it->memory.native;
 }
 
-/* Takes existing memory. Returns the bytes that are missing. */
+/* Takes idle memory where it fits. Returns the bytes that are missing. */
 static uint32_t take_kept(dynsel_uses *uses)
 {
     uint32_t missing = 0;
@@ -190,25 +189,13 @@ static uint32_t take_kept(dynsel_uses *uses)
     return missing;
 }
 
-static void take_new(dynsel_uses *uses)
-{
-    for (uint32_t i = 0; i < uses->staged_count; i++) {
-        dynsel_staged *const staged = &uses->staged[i];
-        if (staged->place == NONE) {
-            record *const it = find_place();
-            it->memory = (dynsel_memory){.bytes = room_for(staged)};
-            take(uses, staged, it);
-        }
-    }
-}
-
-/* The caller has checked that all fits once kept memory is freed. */
+/* The caller has checked that all fits once idle memory is removed. */
 static void take_all(dynsel_uses *uses)
 {
     const uint32_t domain = uses->domain;
     uint32_t missing = take_kept(uses);
     if (missing > CONFIG_DYNSEL_STAGING_BYTES - bytes_in(domain, false)) {
-        dynsel_staging_give_back(uses); /* the kept memory is too large to be used */
+        dynsel_staging_give_back(uses); /* the idle memory is larger than needed */
         missing = 0;
         for (uint32_t i = 0; i < uses->staged_count; i++) {
             uses->staged[i].place = NONE;
@@ -218,7 +205,14 @@ static void take_all(dynsel_uses *uses)
     while (missing > CONFIG_DYNSEL_STAGING_BYTES - bytes_in(domain, true) &&
            dynsel_staging_evict(domain)) {
     }
-    take_new(uses);
+    for (uint32_t i = 0; i < uses->staged_count; i++) {
+        dynsel_staged *const staged = &uses->staged[i];
+        if (staged->place == NONE) {
+            record *const it = find_place();
+            it->memory = (dynsel_memory){.bytes = room_for(staged)};
+            take(uses, staged, it);
+        }
+    }
 }
 
 /* A user of staging memory, preferably in this domain. */
@@ -233,28 +227,17 @@ static uint32_t find_user(uint32_t domain)
     return user;
 }
 
-static uint32_t count_taken(void)
-{
-    uint32_t taken = 0;
-    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
-        taken += is_idle(&staging[i]) ? 0 : 1;
-    }
-    return taken;
-}
-
 static bool fits_now(const dynsel_uses *uses)
 {
-    return uses->staged_count <= CONFIG_DYNSEL_STAGING_COUNT - count_taken() &&
+    uint32_t idle = 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
+        idle += is_idle(&staging[i]) ? 1 : 0;
+    }
+    return uses->staged_count <= idle &&
            fits_into(uses, CONFIG_DYNSEL_STAGING_BYTES - bytes_in(uses->domain, false));
 }
 
-/* Numbers of entry are counted round. */
-static bool is_behind(const dynsel_uses *uses, const dynsel_uses *other)
-{
-    return (int32_t)(uses->order - other->order) > 0;
-}
-
-/* The work that has the turn, if it was entered before; else 0. */
+/* The work that waits first in the domain, if it was entered before this; else 0. */
 static uint32_t find_first(const dynsel_uses *uses)
 {
     uint32_t *const turn = &turns[uses->domain - 1];
@@ -263,7 +246,8 @@ static uint32_t find_first(const dynsel_uses *uses)
         return 0;
     }
     const dynsel_uses *first = dynsel_uses_in(*turn - 1);
-    return !first->will_fail && first->domain == uses->domain && is_behind(uses, first) ? *turn : 0;
+    const bool is_earlier = (int32_t)(first->order - uses->order) < 0; /* numbers of entry wrap */
+    return !first->will_fail && first->domain == uses->domain && is_earlier ? *turn : 0;
 }
 
 dynsel_status dynsel_staging_take(dynsel_uses *uses)
@@ -306,7 +290,7 @@ void dynsel_staging_allocated(const dynsel_staged *staged, void *own)
     staging[staged->place].own = own;
 }
 
-static bool has(const dynsel_policy *policy, const record *it)
+static bool is_allocated_by(const dynsel_policy *policy, const record *it)
 {
     bool found = false;
     for (uint32_t i = 0; i < policy->count && !found; i++) {
@@ -320,8 +304,8 @@ void dynsel_staging_leave(const dynsel_policy *policy)
 {
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
-        if (is_kept(&staging[i]) && has(policy, &staging[i])) {
-            give_up(&staging[i]);
+        if (is_kept(&staging[i]) && is_allocated_by(policy, &staging[i])) {
+            remove_memory(&staging[i]);
         }
     }
     dynsel_spinlock_release(&dynsel_memory_lock);

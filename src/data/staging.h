@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of devices that ranges are staged in: a table, from which command groups take what they
- * need when they are started, and which keeps the memory for the next. Under the lock of
- * src/data/buffers.h, but for what says otherwise. */
+/* Staging memory: device memory for the ranges of command groups, in a table. A command group takes
+ * the memory that it needs when it is started; the table keeps the memory for the next. Under the
+ * lock of src/data/buffers.h unless noted. */
 #ifndef DYNSEL_DATA_STAGING_H
 #define DYNSEL_DATA_STAGING_H
 
@@ -12,7 +12,7 @@
 
 #include "data/buffer_uses.h"
 
-/* What becomes of a command group's ranges on devices. */
+/* Whether the ranges of a command group can be staged at all. */
 typedef enum dynsel_staging_need {
     DYNSEL_STAGING_FITS,
     DYNSEL_STAGING_TOO_MANY, /* more than there are staging buffers */
@@ -22,36 +22,36 @@ typedef enum dynsel_staging_need {
 /* Without the lock. */
 dynsel_staging_need dynsel_staging_need_of(const dynsel_uses *uses);
 
-/* Takes all that it needs for its start in its domain, or nothing: DYNSEL_E_AGAIN, with
- * group->obstacle; and group->wants_staging where it is the first in its domain, which those that
- * have some are to tell of their end. */
+/* Takes all staging memory for the start of the work in its domain, or none: DYNSEL_E_AGAIN, with
+ * uses->obstacle; and with uses->wants_staging if the work is the first in its domain that waits:
+ * then it has to be notified when users of staging memory end. */
 dynsel_status dynsel_staging_take(dynsel_uses *uses);
 
-/* Token + 1 of who has taken this one of CONFIG_DYNSEL_STAGING_COUNT, or had; 0: nobody. */
+/* Token + 1 of the last user of this place of CONFIG_DYNSEL_STAGING_COUNT; 0: none. */
 uint32_t dynsel_staging_user(uint32_t place);
 
-/* The start did not take place. */
+/* The start did not take place: the memory is free again. */
 void dynsel_staging_give_back(const dynsel_uses *uses);
 
-/* What was taken: without the lock, for who starts the command group. The memory to be allocated
- * where it has none. */
+/* Without the lock, for the thread that starts the work: the memory that was taken; native NULL: to
+ * be allocated. */
 dynsel_memory *dynsel_staging_memory(const dynsel_staged *staged);
 
-/* The same: the resource that it was allocated with. */
+/* The same: sets the resource with which the memory was allocated. */
 void dynsel_staging_allocated(const dynsel_staged *staged, void *own);
 
-/* Gives one up that nobody uses; false: there was none. Its memory is given back by
- * dynsel_staging_release(). */
+/* Removes unused memory from the table, the least recently used. False: there is none.
+ * dynsel_staging_release() frees it. */
 bool dynsel_staging_evict(uint32_t domain);
 
-/* Without the lock: gives back what was given up. */
+/* Without the lock: frees the memory that was removed. */
 void dynsel_staging_release(void);
 
-/* A policy is about to leave its resources: gives up what was allocated with them. Takes the lock
- * itself. */
+/* A policy is about to leave its resources: frees memory that was allocated with them. Takes the
+ * lock. */
 void dynsel_staging_leave(const dynsel_policy *policy);
 
-/* As dynsel_order_renew(). */
+/* All earlier work of the slot is over; see dynsel_order_renew(). */
 void dynsel_staging_forget(const dynsel_uses *uses);
 
 #endif

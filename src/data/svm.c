@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared virtual memory: pools that drivers make, and blocks out of them. */
+/* Shared virtual memory: pools that drivers allocate, and blocks in them. */
 #include <dynsel/svm.h>
 
 #include <dynsel/memory.h>
@@ -16,9 +16,9 @@
 DYNSEL_TAKE_DEFAULT_MEMORY;
 
 enum {
-    HOST_POOL = 0, /* those of devices follow */
+    HOST_POOL = 0, /* pools of devices follow */
     POOLS = 1 + CONFIG_DYNSEL_MAX_DOMAINS,
-    NONE = 0, /* in place of a block: they are counted from 1 */
+    NONE = 0, /* no block: their numbers begin with 1 */
     LARGEST_TYPE = 128
 };
 
@@ -26,12 +26,12 @@ typedef enum stage {
     FREE,
     UNMAPPED,
     MAPPED,
-    CHANGING /* a thread is mapping or unmapping it, without the lock */
+    CHANGING /* a thread maps or unmaps it, without the lock */
 } stage;
 
 typedef struct pool {
-    dynsel_backend *backend; /* NULL: there is none; nor has the host's one */
-    void *own;               /* the resource that it was made through */
+    dynsel_backend *backend; /* NULL: the pool does not exist, or is the host's */
+    void *own;               /* the resource with which it was allocated */
     uint32_t domain;
     uint16_t first; /* the block with the lowest address */
     bool maps;      /* the host uses it only while it is mapped */
@@ -50,11 +50,11 @@ typedef struct block {
 
 _Static_assert(CONFIG_DYNSEL_SVM_BLOCKS < UINT16_MAX, "blocks are counted in 16 bits");
 
-/* Held while a driver makes a pool; nothing on the way of a submission takes it. */
+/* Held while a driver allocates a pool. Submissions never take it. */
 static dynsel_lock pools_lock = DYNSEL_LOCK_INITIALIZER;
 static pool pools[POOLS];
 
-/* Acquired after that lock, for short moments. */
+/* Acquired after `pools_lock`, for short times. */
 static dynsel_lock blocks_lock = DYNSEL_LOCK_INITIALIZER;
 static block blocks[CONFIG_DYNSEL_SVM_BLOCKS];
 
@@ -67,7 +67,7 @@ static block *block_at(uint16_t number)
     return &blocks[number - 1];
 }
 
-/* Under the lock: the block that begins there, or (anywhere) that has this byte. */
+/* Under the lock: the block that begins there or, with `anywhere`, that contains the byte. */
 static block *find_block(const void *memory, bool anywhere)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_SVM_BLOCKS; i++) {
@@ -113,13 +113,8 @@ dynsel_svm_owner dynsel_svm_owner_of(uint16_t number)
     return owner;
 }
 
-/* The first byte from here on that is aligned so. */
-static uintptr_t aligned(uintptr_t place, size_t alignment)
-{
-    return (place + (alignment - 1)) & ~(uintptr_t)(alignment - 1);
-}
-
-/* Where a block fits in behind `last` (NONE: in front of all); NULL: nowhere before the next. */
+/* The place for a block between `last` (NONE: the begin of the pool) and the next block; NULL: the
+ * gap is too small. */
 static unsigned char *gap_behind(const pool *from, uint16_t last, size_t bytes, size_t alignment)
 {
     const uint16_t next = last == NONE ? from->first : block_at(last)->next;
@@ -128,7 +123,8 @@ static unsigned char *gap_behind(const pool *from, uint16_t last, size_t bytes, 
     const unsigned char *const end =
         next == NONE ? from->memory + from->bytes : block_at(next)->begin;
     const size_t room = (size_t)(end - begin);
-    const size_t skipped = (size_t)(aligned((uintptr_t)begin, alignment) - (uintptr_t)begin);
+    const uintptr_t aligned = ((uintptr_t)begin + (alignment - 1)) & ~(uintptr_t)(alignment - 1);
+    const size_t skipped = (size_t)(aligned - (uintptr_t)begin);
     return skipped <= room && bytes <= room - skipped ? begin + skipped : NULL;
 }
 
@@ -142,14 +138,7 @@ static uint16_t find_free(void)
     return NONE;
 }
 
-static void link_behind(pool *from, uint16_t last, uint16_t number)
-{
-    uint16_t *const link = last == NONE ? &from->first : &block_at(last)->next;
-    block_at(number)->next = *link;
-    *link = number;
-}
-
-/* Under both locks: into the first gap that is large enough. */
+/* Under both locks: enters a block in the first gap that is large enough. NULL: none. */
 static unsigned char *enter(pool *from, uint16_t number, size_t bytes, size_t alignment)
 {
     uint16_t last = NONE;
@@ -161,7 +150,9 @@ static unsigned char *enter(pool *from, uint16_t number, size_t bytes, size_t al
     if (begin != NULL) {
         *block_at(number) = (block){
             .begin = begin, .bytes = bytes, .pool = (uint8_t)(from - pools), .stage = UNMAPPED};
-        link_behind(from, last, number);
+        uint16_t *const link = last == NONE ? &from->first : &block_at(last)->next;
+        block_at(number)->next = *link;
+        *link = number;
     }
     return begin;
 }
@@ -202,7 +193,7 @@ static dynsel_status take_from(pool *from, size_t bytes, size_t alignment, void 
     return DYNSEL_OK;
 }
 
-/* Under the lock. */
+/* Under `pools_lock`: the pool of a domain, or an unused one; NULL: none. */
 static pool *find_pool(const dynsel_backend *backend, uint32_t domain)
 {
     pool *unused = NULL;
@@ -224,7 +215,7 @@ static dynsel_status make_pool(const dynsel_resource *where, uint32_t domain, po
     const dynsel_status status =
         ops->take_shared(where->backend, where->handle, CONFIG_DYNSEL_SVM_POOL_BYTES, &memory);
     if (status == DYNSEL_OK) {
-        dynsel_lock_acquire(&blocks_lock); /* read while the owner of a block is searched */
+        dynsel_lock_acquire(&blocks_lock); /* dynsel_svm_owner_of() reads it under this lock */
         *made = (pool){.backend = where->backend,
                        .own = where->handle,
                        .domain = domain,
@@ -236,23 +227,13 @@ static dynsel_status make_pool(const dynsel_resource *where, uint32_t domain, po
     return status;
 }
 
-/* Under the lock. The device's part is no longer used; the host's stays. */
+/* Under `pools_lock`: frees the pool of a device if it has no blocks. */
 static void end_pool_if_empty(pool *from)
 {
     if (from->first == NONE && from->backend != NULL) {
         from->backend->ops->memory->return_shared(from->backend, from->own, from->memory);
         from->backend = NULL;
     }
-}
-
-static dynsel_status refuse_device(const dynsel_resource *where)
-{
-    (void)where; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    return dynsel_fail(&(const dynsel_error){
-        .status = DYNSEL_E_UNSUPPORTED,
-        .function = DYNSEL_TEXT("dynsel_svm_alloc"),
-        .subject = DYNSEL_TEXT(dynsel_resource_name(where)),
-        .detail = DYNSEL_TEXT("the device shares no memory with the host: use a buffer")});
 }
 
 static pool *pool_of_host(void)
@@ -274,8 +255,8 @@ static dynsel_sharing sharing_of(const dynsel_resource *where)
                                 : DYNSEL_SHARES_NOTHING;
 }
 
-/* Under the lock: the pool of a device's domain, which is made if need be. NULL: the last error
- * says why not. */
+/* Under `pools_lock`: the pool of a device's domain, which is allocated if necessary. NULL: failed
+ * (last error set). */
 static pool *pool_of_device(const dynsel_resource *where)
 {
     const uint32_t domain =
@@ -291,7 +272,7 @@ static pool *pool_of_device(const dynsel_resource *where)
     return found->backend != NULL || make_pool(where, domain, found) == DYNSEL_OK ? found : NULL;
 }
 
-/* Likewise of any resource. */
+/* The same for any resource. */
 static pool *pool_of(const dynsel_resource *where)
 {
     const dynsel_memory_ops *const ops = where->backend->ops->memory;
@@ -300,7 +281,11 @@ static pool *pool_of(const dynsel_resource *where)
         return pool_of_host();
     }
     if (sharing == DYNSEL_SHARES_NOTHING || ops->take_shared == NULL) {
-        (void)refuse_device(where);
+        (void)dynsel_fail(&(const dynsel_error){
+            .status = DYNSEL_E_UNSUPPORTED,
+            .function = DYNSEL_TEXT("dynsel_svm_alloc"),
+            .subject = DYNSEL_TEXT(dynsel_resource_name(where)),
+            .detail = DYNSEL_TEXT("the device shares no memory with the host: use a buffer")});
         return NULL;
     }
     return pool_of_device(where);
@@ -331,28 +316,22 @@ dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size_t bytes, size_
     return from != NULL ? status : dynsel_this_thread()->last_error.status;
 }
 
-/* A request for a block, and its refusal. */
+/* A request of a function for exclusive use of a block. */
 typedef struct turn {
     const char *function;
-    stage from; /* FREE: any */
+    stage from; /* the stage that the block must have; FREE: any */
 } turn;
 
-static dynsel_status refuse_block(const turn *wanted)
+static dynsel_status refuse_turn(const turn *wanted, bool found, bool busy)
 {
-    (void)wanted; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    return DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_INVALID,
-                          "no block begins there: pass what dynsel_svm_alloc() gave", 0);
-}
-
-static dynsel_status refuse_busy(const turn *wanted)
-{
-    (void)wanted; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    return DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_BUSY,
-                          "work that is not complete uses the block: wait for that first", 0);
-}
-
-static dynsel_status refuse_stage(const turn *wanted)
-{
+    if (!found) {
+        return DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_INVALID,
+                              "no block begins there: pass what dynsel_svm_alloc() gave", 0);
+    }
+    if (busy) {
+        return DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_BUSY,
+                              "work that is not complete uses the block: wait for that first", 0);
+    }
     return wanted->from == MAPPED
                ? DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_INVALID,
                                 "the block is not mapped: call dynsel_svm_map() first", 0)
@@ -360,8 +339,8 @@ static dynsel_status refuse_stage(const turn *wanted)
                                 "the block is mapped: call dynsel_svm_unmap() first", 0);
 }
 
-/* Takes a block out of everybody's hands; was: out, its stage before. NULL: the last error says why
- * not. */
+/* Gives the caller exclusive use of a block, until end_turn(). was: out, the stage before. NULL:
+ * refused (last error set). */
 static block *begin_turn(const void *memory, const turn *wanted, stage *was)
 {
     dynsel_lock_acquire(&blocks_lock);
@@ -377,14 +356,12 @@ static block *begin_turn(const void *memory, const turn *wanted, stage *was)
     if (found != NULL && !busy && fits) {
         return found;
     }
-    (void)(found == NULL ? refuse_block(wanted)
-           : busy        ? refuse_busy(wanted)
-                         : refuse_stage(wanted));
+    (void)refuse_turn(wanted, found != NULL, busy);
     return NULL;
 }
 
-/* Work may have ended that was not polled yet. */
-static block *begin_turn_when_over(const void *memory, const turn *wanted, stage *was)
+/* The same; if the block is in use, polls work that may have ended, and tries again. */
+static block *begin_turn_after_poll(const void *memory, const turn *wanted, stage *was)
 {
     block *found = begin_turn(memory, wanted, was);
     if (found == NULL && dynsel_this_thread()->last_error.status == DYNSEL_E_BUSY) {
@@ -401,7 +378,7 @@ static void end_turn(block *which, stage now)
     dynsel_lock_release(&blocks_lock);
 }
 
-/* Not under the lock. */
+/* Without the lock. */
 static dynsel_status unmap(const block *which)
 {
     const pool *const from = &pools[which->pool];
@@ -418,16 +395,6 @@ static dynsel_status map(const block *which, dynsel_access_mode mode)
                       : DYNSEL_OK;
 }
 
-static void take_out(pool *from, const block *which)
-{
-    const uint16_t number = (uint16_t)(which - blocks + 1);
-    uint16_t *link = &from->first;
-    while (*link != number) {
-        link = &block_at(*link)->next;
-    }
-    *link = which->next;
-}
-
 dynsel_status dynsel_svm_free(void *memory)
 {
     static const turn any = {.function = DYNSEL_TEXT("dynsel_svm_free"), .from = FREE};
@@ -435,17 +402,21 @@ dynsel_status dynsel_svm_free(void *memory)
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
-    block *const found = begin_turn_when_over(memory, &any, &was);
+    block *const found = begin_turn_after_poll(memory, &any, &was);
     if (found == NULL) {
         return dynsel_this_thread()->last_error.status;
     }
     if (was == MAPPED) {
-        (void)unmap(found); /* else it is unusable anyway */
+        (void)unmap(found); /* a failure has no effect on the other blocks */
     }
     dynsel_lock_acquire(&pools_lock);
     pool *const from = &pools[found->pool];
     dynsel_lock_acquire(&blocks_lock);
-    take_out(from, found);
+    uint16_t *link = &from->first;
+    while (block_at(*link) != found) {
+        link = &block_at(*link)->next;
+    }
+    *link = found->next;
     found->stage = FREE;
     dynsel_lock_release(&blocks_lock);
     end_pool_if_empty(from);
@@ -466,7 +437,7 @@ dynsel_status dynsel_svm_map(void *memory, dynsel_access_mode mode)
     if (mode >= DYNSEL_ACCESS_ATOMIC) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "the host reads or writes: another mode");
     }
-    block *const found = begin_turn_when_over(memory, &unmapped, &was);
+    block *const found = begin_turn_after_poll(memory, &unmapped, &was);
     if (found == NULL) {
         return dynsel_this_thread()->last_error.status;
     }
@@ -486,7 +457,7 @@ dynsel_status dynsel_svm_unmap(void *memory)
         return DYNSEL_REFUSE_TO_WAIT(DYNSEL_TEXT(__func__),
                                      "unmap it outside of the task function");
     }
-    block *const found = begin_turn_when_over(memory, &mapped, &was);
+    block *const found = begin_turn_after_poll(memory, &mapped, &was);
     if (found == NULL) {
         return dynsel_this_thread()->last_error.status;
     }

@@ -8,12 +8,12 @@
 
 #include <dynsel/backend.h>
 
-/* Whose memory a block is. */
+/* The owner of a block, and who can access it. */
 typedef struct dynsel_svm_owner {
-    const dynsel_backend *backend; /* NULL: the host's own */
-    uint32_t domain;               /* its number there */
-    bool to_host;                  /* the host reaches it now, */
-    bool to_device;                /* and so do the devices of the domain */
+    const dynsel_backend *backend; /* NULL: host memory */
+    uint32_t domain;               /* the backend's number of the domain */
+    bool to_host;                  /* the host can access it now */
+    bool to_device;                /* the devices of the domain can access it now */
 } dynsel_svm_owner;
 
 #if CONFIG_DYNSEL_SVM
@@ -23,7 +23,7 @@ typedef struct dynsel_svm_owner {
 uint16_t dynsel_svm_ref(const void *pointer);
 void dynsel_svm_unref(uint16_t number);
 
-/* The owner of a referenced block; 0: plain host memory. */
+/* The owner of a referenced block; number 0: plain host memory. */
 dynsel_svm_owner dynsel_svm_owner_of(uint16_t number);
 
 #else

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the data of a buffer are valid: in the host's memory (DYNSEL_HOST_DOMAIN), and in which
- * copies. This file is the only place that knows how that is stored: others keep a dynsel_validity
- * or a dynsel_copy_set, and call these functions. A list of intervals can stand here, and each
- * function take a range. Under the lock of src/data/buffers.h.
+ * copies. Only this file depends on how that is stored: others keep a dynsel_validity or a
+ * dynsel_copy_set, and call these functions. Under the lock of src/data/buffers.h.
  */
 #ifndef DYNSEL_DATA_VALIDITY_H
 #define DYNSEL_DATA_VALIDITY_H
@@ -15,8 +14,8 @@ enum {
     DYNSEL_HOST_DOMAIN = 0 /* domains of devices count from 1: their place in the table + 1 */
 };
 
-/* Copies of a buffer, without the host's memory. */
-typedef uint32_t dynsel_copy_set; /* bits by domain - 1 */
+/* A set of copies of a buffer, without the host's memory: bits by domain - 1. */
+typedef uint32_t dynsel_copy_set;
 
 _Static_assert(CONFIG_DYNSEL_MAX_DOMAINS <= 32, "a set of copies has a bit for each domain");
 
@@ -25,7 +24,7 @@ typedef struct dynsel_validity {
     bool host;
 } dynsel_validity;
 
-/* The set of this one copy. */
+/* The set that contains only the copy in this domain. */
 static inline dynsel_copy_set dynsel_copy_alone(uint32_t domain)
 {
     return 1u << (domain - 1);
@@ -57,19 +56,19 @@ static inline void dynsel_set_valid(dynsel_validity *validity, uint32_t domain, 
     }
 }
 
-/* Whether data are lost when those in this domain are, whose copy is valid or not. */
+/* Whether the data are valid anywhere but in this domain. */
 static inline bool dynsel_is_valid_elsewhere(const dynsel_validity *validity, uint32_t domain)
 {
     return validity->host || dynsel_copies_without(validity->copies, domain) != 0;
 }
 
-/* The copies that are valid. */
+/* The valid copies. */
 static inline dynsel_copy_set dynsel_valid_copies(const dynsel_validity *validity)
 {
     return validity->copies;
 }
 
-/* Any of them; DYNSEL_HOST_DOMAIN: none is. */
+/* The domain of a valid copy; DYNSEL_HOST_DOMAIN: no copy is valid. */
 static inline uint32_t dynsel_first_valid_copy(const dynsel_validity *validity)
 {
     uint32_t domain = validity->copies != 0 ? 1 : DYNSEL_HOST_DOMAIN;
@@ -79,13 +78,13 @@ static inline uint32_t dynsel_first_valid_copy(const dynsel_validity *validity)
     return domain;
 }
 
-/* These are valid too. */
+/* Marks these copies as valid too. */
 static inline void dynsel_add_valid_copies(dynsel_validity *validity, dynsel_copy_set copies)
 {
     validity->copies |= copies;
 }
 
-/* Valid there and nowhere else. */
+/* Marks the data as valid in this domain only. */
 static inline void dynsel_set_valid_only(dynsel_validity *validity, uint32_t domain)
 {
     validity->copies = domain == DYNSEL_HOST_DOMAIN ? 0 : dynsel_copy_alone(domain);

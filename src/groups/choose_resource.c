@@ -5,6 +5,7 @@
 #include "data/enter_domain.h"
 #include "data/staging.h"
 #include "groups/execute_command.h"
+#include "groups/kernel_forms.h"
 #include "groups/pointer_access.h"
 #include "port/likely.h"
 #include "submission/pending.h"
@@ -13,20 +14,18 @@
 typedef struct look {
     dynsel_task task;
     dynsel_requirement requirements[CONFIG_DYNSEL_MAX_REQUIREMENTS];
-    dynsel_task_form forms[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* of backends that cannot run it */
+    dynsel_task_form forms[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* excluded backends */
     uint32_t excluded[DYNSEL_EXCLUDED_WORDS];
-    bool without_ranges; /* a backend would do but for the ranges */
+    bool without_ranges; /* a backend is excluded only because of the ranges */
 } look;
 
 static bool has_form(const dynsel_backend *backend, const dynsel_command *command)
 {
-    const dynsel_memory_ops *memory = backend->ops->memory;
     switch (command->kind) {
     case DYNSEL_COMMAND_KERNEL:
-        return memory != NULL ? memory->has_form(command->kernel)
-                              : command->kernel->function != NULL;
+        return dynsel_kernel_has_form_for(command->kernel, backend);
     case DYNSEL_COMMAND_HOST_TASK:
-        return memory == NULL;
+        return backend->ops->memory == NULL;
     default:
         return true;
     }
@@ -38,34 +37,19 @@ static DYNSEL_ASIDE bool may_be_staged(const dynsel_handler *group, const dynsel
            dynsel_staging_need_of(group->uses) == DYNSEL_STAGING_FITS;
 }
 
-/* Whether resources of this backend can get its ranges: in the host's memory there is nothing to
- * it. */
-static inline bool ranges_may_go(const dynsel_handler *group, const dynsel_backend *backend)
-{
-    return DYNSEL_LIKELY(group->uses->staged_count == 0 && group->only_on_host == NULL) ||
-           backend->ops->memory == NULL || may_be_staged(group, backend->ops->memory);
-}
-
-static dynsel_status refuse_function(const dynsel_handler *group, const char *function)
-{
-    (void)group; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    (void)function;
-    return dynsel_fail(&(dynsel_error){
-        .status = DYNSEL_E_UNSUPPORTED,
-        .function = DYNSEL_TEXT(function),
-        .subject = DYNSEL_TEXT(group->only_on_host),
-        .detail = DYNSEL_TEXT("a range is transformed by it, and it has no form in OpenCL C: "
-                              "declare it with DYNSEL_TRANSFORM_ITERATOR, or give the policy a "
-                              "resource of the host, and the kernel a C function"),
-    });
-}
-
-/* Why a backend that has a form cannot; on behalf of `function`. */
+/* Fails because of the ranges, on behalf of `function`. */
 DYNSEL_RARE static dynsel_status refuse_ranges(const dynsel_handler *group, const char *function)
 {
-    (void)function;
+    (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     if (group->only_on_host != NULL) {
-        return refuse_function(group, function);
+        return dynsel_fail(&(dynsel_error){
+            .status = DYNSEL_E_UNSUPPORTED,
+            .function = DYNSEL_TEXT(function),
+            .subject = DYNSEL_TEXT(group->only_on_host),
+            .detail = DYNSEL_TEXT("a range is transformed by it, and it has no form in OpenCL C: "
+                                  "declare it with DYNSEL_TRANSFORM_ITERATOR, or give the policy a "
+                                  "resource of the host, and the kernel a C function"),
+        });
     }
     switch (dynsel_staging_need_of(group->uses)) {
     case DYNSEL_STAGING_TOO_MANY:
@@ -87,15 +71,20 @@ DYNSEL_RARE static dynsel_status refuse_ranges(const dynsel_handler *group, cons
 
 static inline bool can_run(look *seen, const dynsel_handler *group, const dynsel_backend *backend)
 {
-    const bool can = has_form(backend, &group->command);
-    if (DYNSEL_LIKELY(!can || ranges_may_go(group, backend))) {
-        return can;
+    if (!has_form(backend, &group->command)) {
+        return false;
+    }
+    /* in the host's memory ranges need no staging */
+    if (DYNSEL_LIKELY(group->uses->staged_count == 0 && group->only_on_host == NULL) ||
+        backend->ops->memory == NULL || may_be_staged(group, backend->ops->memory)) {
+        return true;
     }
     seen->without_ranges = true;
     return false;
 }
 
-/* Resources of one backend mostly stand side by side; naming it twice does no harm. */
+/* Lists the backends that cannot run the group. Resources of one backend are usually adjacent; a
+ * backend that is listed twice does no harm. */
 static inline void find_forms(look *seen, const dynsel_handler *group, const dynsel_policy *policy)
 {
     const dynsel_backend *last = NULL;
@@ -112,9 +101,10 @@ static inline void find_forms(look *seen, const dynsel_handler *group, const dyn
     seen->task.form_count = count;
 }
 
-/* Excluded resources. Such tasks are a kind of their own for a policy that learns. */
-static DYNSEL_ASIDE void pass_over(look *seen, const dynsel_handler *group,
-                                   const dynsel_policy *policy)
+/* Excludes resources that cannot access the pointers. The id differs for each set of them, so that
+ * a policy learns such tasks separately. */
+static DYNSEL_ASIDE void exclude_resources(look *seen, const dynsel_handler *group,
+                                           const dynsel_policy *policy)
 {
     if (!dynsel_pointers_exclude(group, policy, seen->excluded)) {
         return;
@@ -127,7 +117,7 @@ static DYNSEL_ASIDE void pass_over(look *seen, const dynsel_handler *group,
     }
 }
 
-/* The accessors themselves may be gone: one for each way to use a buffer is enough. */
+/* The recorded accessors may no longer exist, so each use gets a constant one of the same mode. */
 static inline void find_requirements(look *seen, const dynsel_handler *group)
 {
     static const dynsel_accessor reads = {.mode = DYNSEL_ACCESS_READ, .placeholder = true};
@@ -160,11 +150,12 @@ static inline void look_at(look *seen, dynsel_handler *group, const dynsel_polic
     find_requirements(seen, group);
     seen->task.excluded = NULL;
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
-        pass_over(seen, group, policy);
+        exclude_resources(seen, group, policy);
     }
 }
 
-/* Says of pointers which one it is, and what is wrong with ranges. */
+/* Replaces the error where no resource can run the group because of its ranges or pointers, so that
+ * the text names the cause. */
 static inline dynsel_status refined(dynsel_status status, const look *seen,
                                     const dynsel_handler *group, const dynsel_request *request)
 {
@@ -181,7 +172,7 @@ dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *polic
 {
     look seen;
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
-        dynsel_pointers_hold(group);
+        dynsel_pointers_ref(group);
     }
     look_at(&seen, group, policy);
     const dynsel_request request = {.options = options, .policy = policy, .task = &seen.task};

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Has a policy choose the resource of a command group. */
+/* Asks a policy to choose the resource of a command group. */
 #ifndef DYNSEL_GROUPS_CHOOSE_RESOURCE_H
 #define DYNSEL_GROUPS_CHOOSE_RESOURCE_H
 
 #include "groups/group.h"
 #include "submission/start.h"
 
-/* For a slot that is not published. */
+/* Before the slot is published. */
 dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *policy,
                                      const dynsel_submit_options *options);
 
-/* The same after a refusal; see dynsel_pending_choose_again(). */
+/* The same after the chosen resource refused the start; see dynsel_pending_choose_again(). */
 dynsel_status dynsel_choose_resource_again(dynsel_handler *group);
 
-/* Under the lock: takes over what was chosen. DYNSEL_E_FULL: too many domains (last error set). */
+/* Under the lock: copies the choice into the group. DYNSEL_E_FULL: too many domains (last error
+ * set). */
 dynsel_status dynsel_take_choice(dynsel_handler *group);
 
 #endif

@@ -110,29 +110,25 @@ static dynsel_buffer buffer_of(const dynsel_requirement *requirement)
                : requirement->accessor->buffer;
 }
 
-static bool covers_all(const dynsel_accessor *accessor, const dynsel_buffer_record *record)
+/* Discarding a part of a buffer keeps the other contents. */
+static bool needs_contents(const dynsel_accessor *accessor, const dynsel_buffer_record *record)
 {
     bool all = true;
     for (uint32_t i = 0; i < accessor->range.dimensions && i < DYNSEL_MAX_DIMENSIONS; i++) {
         all = all && accessor->range.size[i] == record->range.size[i];
     }
-    return all;
+    return !dynsel_mode_discards(accessor->mode) || !all;
 }
 
-/* A partial discard keeps the rest of the contents. */
-static bool needs_contents(const dynsel_accessor *accessor, const dynsel_buffer_record *record)
-{
-    return !dynsel_mode_discards(accessor->mode) || !covers_all(accessor, record);
-}
-
-/* Where work would run. */
+/* The memory of the resource. */
 typedef struct destination {
     uint32_t domain;
-    bool is_host; /* else, without a domain, nothing was there yet */
+    bool is_host; /* false with DYNSEL_HOST_DOMAIN: a domain that has no copies yet */
 } destination;
 
-/* Each buffer once. */
-static bool came_before(const dynsel_task *task, size_t index, const dynsel_buffer_record *record)
+/* Whether an earlier requirement of the task counts the buffer. */
+static bool is_counted_before(const dynsel_task *task, size_t index,
+                              const dynsel_buffer_record *record)
 {
     for (size_t i = 0; i < index; i++) {
         const dynsel_requirement *const other = &task->requirements[i];
@@ -151,12 +147,12 @@ static uint64_t bytes_of(const dynsel_task *task, size_t index, const destinatio
     return record != NULL && requirement->accessor != NULL &&
                    needs_contents(requirement->accessor, record) &&
                    dynsel_coherence_would_move(record, there->domain, there->is_host) &&
-                   !came_before(task, index, record)
+                   !is_counted_before(task, index, record)
                ? record->bytes
                : 0;
 }
 
-/* There and back. The command group stays while a policy looks at its task. */
+/* Copies in and out. The command group exists while a policy looks at its task. */
 static uint64_t bytes_of_ranges(const dynsel_handler *group)
 {
     uint64_t bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ending a buffer: from its last use until the results are in the host's memory. */
+/* Ends a buffer: copies the results to the host's memory, and frees the copies. */
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
@@ -18,12 +18,12 @@
 #include "submission/pending.h"
 #include "submission/request.h"
 
-/* The host's use (domain 0) of the buffer that is being deinitialized; one at a time. */
-static dynsel_uses home;
-static dynsel_lock home_lock = DYNSEL_LOCK_INITIALIZER;
+/* The use of the buffer that is being ended, by the host. One buffer at a time. */
+static dynsel_uses last_use;
+static dynsel_lock last_use_lock = DYNSEL_LOCK_INITIALIZER;
 
-/* From here on no handle finds the buffer. DYNSEL_E_BUSY: it is in use. */
-static dynsel_status close_off(dynsel_buffer buffer, dynsel_buffer_record **found)
+/* Makes the handles of the buffer stale. DYNSEL_E_BUSY: it is in use. */
+static dynsel_status hide(dynsel_buffer buffer, dynsel_buffer_record **found)
 {
     dynsel_status status = DYNSEL_OK;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
@@ -40,60 +40,43 @@ static dynsel_status close_off(dynsel_buffer buffer, dynsel_buffer_record **foun
     return status;
 }
 
-/* Work may have ended that was not polled yet. */
-static dynsel_status close_off_when_over(dynsel_buffer buffer, dynsel_buffer_record **found)
-{
-    dynsel_status status = close_off(buffer, found);
-    if (status == DYNSEL_E_BUSY) {
-        dynsel_progress();
-        status = close_off(buffer, found);
-    }
-    return status;
-}
-
-/* Lets the lock of the memory go while something is moved. */
-static void wait_for(dynsel_buffer_record *copy_out, uint32_t round)
-{
-    if (copy_out != NULL) {
-        dynsel_watch_begin_copy_out(copy_out);
-        return;
-    }
-    dynsel_spinlock_release(&dynsel_memory_lock);
-    dynsel_pause(round);
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-}
-
-/* Under both locks. Nothing uses the buffer any more, so there is nothing else to wait for. */
-static dynsel_error copy_home(dynsel_buffer_record *record)
+/* Under both locks; releases the memory lock meanwhile. Waits only for copies to the host, because
+ * no work uses the buffer any more. */
+static dynsel_error copy_out(dynsel_buffer_record *record)
 {
     dynsel_error error = {.status = DYNSEL_OK};
-    home.count = 1;
-    home.each[0] = (dynsel_use){
+    last_use.count = 1;
+    last_use.each[0] = (dynsel_use){
         .record = record,
         .token = dynsel_word_load_relaxed(&record->token),
         .reads = true,
     };
-    dynsel_outlook outlook = dynsel_coherence_look(&home, &error);
+    dynsel_outlook outlook = dynsel_coherence_look(&last_use, &error);
     for (uint32_t round = 0; outlook.status == DYNSEL_E_AGAIN; round++) {
-        dynsel_watch_looked_at(&home);
-        wait_for(outlook.copy_out, round);
-        outlook = dynsel_coherence_look(&home, &error);
+        dynsel_watch_looked_at(&last_use);
+        if (outlook.copy_out != NULL) {
+            dynsel_watch_begin_copy_out(outlook.copy_out);
+        } else {
+            dynsel_spinlock_release(&dynsel_memory_lock);
+            dynsel_pause(round);
+            dynsel_spinlock_acquire(&dynsel_memory_lock);
+        }
+        outlook = dynsel_coherence_look(&last_use, &error);
     }
-    dynsel_watch_looked_at(&home);
+    dynsel_watch_looked_at(&last_use);
     if (error.status != DYNSEL_OK && error.code == 0) {
         error.function = DYNSEL_TEXT("dynsel_buffer_deinit");
     }
     return error;
 }
 
-/* True: the contents are in the host's memory, or lost for good. False: they could not be brought,
- * and the buffer is as before. */
-static bool copy_out_the_rest(dynsel_buffer_record *record, dynsel_buffer handle,
-                              dynsel_error *error)
+/* True: the contents are in the host's memory, or lost. False: they could not be copied, and the
+ * buffer is as before. */
+static bool finish_contents(dynsel_buffer_record *record, dynsel_buffer handle, dynsel_error *error)
 {
-    dynsel_lock_acquire(&home_lock);
+    dynsel_lock_acquire(&last_use_lock);
     dynsel_spinlock_acquire(&dynsel_memory_lock);
-    *error = copy_home(record);
+    *error = copy_out(record);
     const bool lost = dynsel_failure_at_end(record, error);
     const bool ends = lost || error->status == DYNSEL_OK ||
                       dynsel_first_valid_copy(&record->validity) == DYNSEL_HOST_DOMAIN;
@@ -104,16 +87,8 @@ static bool copy_out_the_rest(dynsel_buffer_record *record, dynsel_buffer handle
         error->buffer = handle.token;
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
-    dynsel_lock_release(&home_lock);
+    dynsel_lock_release(&last_use_lock);
     return ends;
-}
-
-static void end(dynsel_buffer_record *record)
-{
-    dynsel_copies_end(record);
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    dynsel_word_store_release(&record->token, 0);
-    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
@@ -129,7 +104,11 @@ dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
                                      "end buffers outside of task functions");
     }
     dynsel_buffer_record *record = NULL;
-    const dynsel_status status = close_off_when_over(*buffer, &record);
+    dynsel_status status = hide(*buffer, &record);
+    if (status == DYNSEL_E_BUSY) {
+        dynsel_progress(); /* polls work that may have ended */
+        status = hide(*buffer, &record);
+    }
     if (status == DYNSEL_E_BUSY) {
         return DYNSEL_FAIL(DYNSEL_E_BUSY, "a command group that is not complete or an open host "
                                           "accessor uses the buffer: wait for it first");
@@ -138,10 +117,13 @@ dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
         return dynsel_buffer_refuse(DYNSEL_TEXT(__func__), NULL, *buffer);
     }
     dynsel_error error;
-    const bool ends = copy_out_the_rest(record, *buffer, &error);
+    const bool ends = finish_contents(record, *buffer, &error);
     dynsel_readback_tell();
     if (ends) {
-        end(record);
+        dynsel_copies_end(record);
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
+        dynsel_word_store_release(&record->token, 0);
+        dynsel_spinlock_release(&dynsel_memory_lock);
         buffer->token = 0;
     }
     return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&error);

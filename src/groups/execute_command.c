@@ -10,16 +10,6 @@
 #include "groups/group.h"
 #include "port/likely.h"
 
-static void point_to_buffer(const dynsel_handler *group, dynsel_argument *argument)
-{
-    dynsel_buffer_record *const record = group->uses->each[argument->use].record;
-    argument->value = record->data;
-    argument->bytes = record->bytes;
-    argument->memory = group->uses->domain != DYNSEL_HOST_DOMAIN
-                           ? &record->copies[group->uses->domain - 1].memory
-                           : NULL;
-}
-
 static DYNSEL_ASIDE void point_to_range(dynsel_handler *group, dynsel_argument *argument)
 {
     dynsel_staged *const staged = &group->uses->staged[argument->use & ~(uint32_t)DYNSEL_IS_STAGED];
@@ -28,31 +18,28 @@ static DYNSEL_ASIDE void point_to_range(dynsel_handler *group, dynsel_argument *
     argument->memory = group->uses->domain != DYNSEL_HOST_DOMAIN ? &staged->memory : NULL;
 }
 
-/* From uses to memory. */
+/* Sets the memory of arguments from their uses. */
 static void point_arguments(dynsel_handler *group)
 {
+    const uint32_t domain = group->uses->domain;
     for (uint32_t i = 0; i < group->argument_count; i++) {
         dynsel_argument *const argument = &group->arguments[i];
         if (argument->kind != DYNSEL_ARGUMENT_DATA) {
             continue;
         }
         if (DYNSEL_LIKELY((argument->use & DYNSEL_IS_STAGED) == 0)) {
-            point_to_buffer(group, argument);
+            dynsel_buffer_record *const record = group->uses->each[argument->use].record;
+            argument->value = record->data;
+            argument->bytes = record->bytes;
+            argument->memory =
+                domain != DYNSEL_HOST_DOMAIN ? &dynsel_copy_at(record, domain)->memory : NULL;
         } else {
             point_to_range(group, argument);
         }
     }
 }
 
-/* The device found no room for the command, and none could be made. */
-DYNSEL_RARE static dynsel_status refuse_command(uint32_t failures_before)
-{
-    dynsel_error error = dynsel_details_of(DYNSEL_E_AGAIN, failures_before);
-    error.status = DYNSEL_E_FULL;
-    return dynsel_fail(&error);
-}
-
-/* The command was not started, and nothing will come of it. */
+/* The command was not started and never will be. */
 DYNSEL_RARE static dynsel_status refuse_start(dynsel_handler *group, dynsel_status status,
                                               uint32_t failures_before)
 {
@@ -61,11 +48,16 @@ DYNSEL_RARE static dynsel_status refuse_start(dynsel_handler *group, dynsel_stat
     return status;
 }
 
-/* Whether the launch failed before the command could begin is the backend's to say. */
+/* The backend declares whether a failed launch can have begun. */
 DYNSEL_RARE static dynsel_status fail_launch(dynsel_handler *group, const dynsel_event *done,
                                              dynsel_status status, uint32_t failures_before)
 {
     const dynsel_memory_ops *const ops = group->command.launch.where->backend->ops->memory;
+    if (status == DYNSEL_E_AGAIN) { /* no room, and none could be made */
+        dynsel_error full = dynsel_details_of(status, failures_before);
+        full.status = DYNSEL_E_FULL;
+        status = dynsel_fail(&full);
+    }
     if (done->native == NULL && ops->launch_is_asynchronous) {
         return refuse_start(group, status, failures_before);
     }
@@ -80,15 +72,15 @@ static inline dynsel_status launch_once(const dynsel_handler *group, dynsel_even
                                         done);
 }
 
-DYNSEL_RARE static dynsel_status launch_with_room(dynsel_handler *group, dynsel_event *done,
-                                                  uint32_t failures_before)
+/* Frees memory of the device until the launch has room, or nothing more can be freed. */
+DYNSEL_RARE static dynsel_status launch_with_room(dynsel_handler *group, dynsel_event *done)
 {
     dynsel_status status = DYNSEL_E_AGAIN;
     while (status == DYNSEL_E_AGAIN && done->native == NULL &&
            dynsel_transfers_make_room(group->uses)) {
         status = launch_once(group, done);
     }
-    return status != DYNSEL_E_AGAIN ? status : refuse_command(failures_before);
+    return status;
 }
 
 static dynsel_status launch(dynsel_handler *group, const dynsel_resource *where, dynsel_event *done)
@@ -101,13 +93,15 @@ static dynsel_status launch(dynsel_handler *group, const dynsel_resource *where,
         return status;
     }
     if (status == DYNSEL_E_AGAIN) {
-        status = launch_with_room(group, done, failures_before);
+        status = launch_with_room(group, done);
     }
     return status == DYNSEL_OK ? status : fail_launch(group, done, status, failures_before);
 }
 
-static DYNSEL_ASIDE dynsel_status run_closely(dynsel_handler *group, const dynsel_resource *where,
-                                              dynsel_event *done)
+/* With transfers, or events of other queues. */
+static DYNSEL_ASIDE dynsel_status launch_with_transfers(dynsel_handler *group,
+                                                        const dynsel_resource *where,
+                                                        dynsel_event *done)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_transfers t;
@@ -130,15 +124,6 @@ static DYNSEL_ASIDE dynsel_status run_closely(dynsel_handler *group, const dynse
     return status;
 }
 
-#if CONFIG_DYNSEL_STATISTICS
-static void add(dynsel_range_bytes *sum, const dynsel_range_bytes *moved)
-{
-    sum->staged_in += moved->staged_in;
-    sum->staged_out += moved->staged_out;
-    sum->direct += moved->direct;
-}
-#endif
-
 static DYNSEL_ASIDE void count_ranges(dynsel_handler *group)
 {
     dynsel_range_bytes moved = {.direct = group->direct_bytes};
@@ -150,19 +135,22 @@ static DYNSEL_ASIDE void count_ranges(dynsel_handler *group)
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     group->bytes = moved;
 #if CONFIG_DYNSEL_STATISTICS
-    add(&dynsel_slot_of(group)->selection.policy->range_bytes, &moved);
+    dynsel_range_bytes *const sum = &dynsel_slot_of(group)->selection.policy->range_bytes;
+    sum->staged_in += moved.staged_in;
+    sum->staged_out += moved.staged_out;
+    sum->direct += moved.direct;
 #endif
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
-static inline void tell_ranges(dynsel_handler *group)
+static inline void update_range_statistics(dynsel_handler *group)
 {
     if (!DYNSEL_LIKELY(group->uses->staged_count == 0 && group->direct_bytes == 0)) {
         count_ranges(group);
     }
 }
 
-/* Slices and rows that lie one behind the other are as good as one row. */
+/* Turns contiguous slices and rows into one row. */
 static void join(dynsel_box *box)
 {
     if (box->row_pitch == box->size[2]) {
@@ -183,24 +171,16 @@ static unsigned char *row_of(const dynsel_argument *argument, const dynsel_box *
            row * box->row_pitch;
 }
 
-/* Only where both are joined alike are their rows the same. */
-static void join_both(dynsel_box *from, dynsel_box *to)
-{
-    dynsel_box joined_from = *from;
-    dynsel_box joined_to = *to;
-    join(&joined_from);
-    join(&joined_to);
-    if (joined_from.size[2] == joined_to.size[2] && joined_from.size[1] == joined_to.size[1]) {
-        *from = joined_from;
-        *to = joined_to;
-    }
-}
-
 static void copy(const dynsel_command *command)
 {
     dynsel_box from = command->from_box;
     dynsel_box to = command->to_box;
-    join_both(&from, &to);
+    join(&from);
+    join(&to);
+    if (from.size[2] != to.size[2] || from.size[1] != to.size[1]) {
+        from = command->from_box; /* the joined rows differ, so rows are copied as they are */
+        to = command->to_box;
+    }
     for (size_t slice = 0; slice < to.size[0]; slice++) {
         for (size_t row = 0; row < to.size[1]; row++) {
             (void)memcpy(row_of(command->to, &to, slice, row),
@@ -209,7 +189,7 @@ static void copy(const dynsel_command *command)
     }
 }
 
-/* Doubles what is there; `bytes` is a multiple of the element's. */
+/* Copies the filled part until the row is full. bytes: a multiple of the element's size. */
 static void fill_row(unsigned char *row, size_t bytes, const dynsel_command *command)
 {
     size_t filled = command->element_bytes;
@@ -232,8 +212,9 @@ static void fill(const dynsel_command *command)
     }
 }
 
-/* Runs the host form of the command in this thread; its arguments point to the host's memory. */
-static dynsel_status run_host_form(const dynsel_handler *group)
+/* Runs the host form of the command in this thread; its arguments point to the host's memory. Not
+ * inlined: else the locals of a copy would be on the stack of dynsel_group_run(). */
+static DYNSEL_ASIDE dynsel_status run_host_form(const dynsel_handler *group)
 {
     const dynsel_command *const command = &group->command;
     switch (command->kind) {
@@ -252,9 +233,10 @@ static dynsel_status run_host_form(const dynsel_handler *group)
     }
 }
 
-/* As failures on devices are told. */
-DYNSEL_RARE static dynsel_status name_kernel(const dynsel_handler *group, dynsel_status status,
-                                             uint32_t failures_before)
+/* Names the kernel, as backends of devices do. A function of its own keeps the error off the stack
+ * of the user's function. */
+DYNSEL_RARE static dynsel_status fail_on_host(const dynsel_handler *group, dynsel_status status,
+                                              uint32_t failures_before)
 {
     dynsel_error error = dynsel_details_of(status, failures_before);
     if (error.subject == NULL && group->command.kind == DYNSEL_COMMAND_KERNEL) {
@@ -273,7 +255,7 @@ static inline dynsel_status run_on_host(dynsel_handler *group)
     }
     status = run_host_form(group);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        status = name_kernel(group, status, failures_before);
+        status = fail_on_host(group, status, failures_before);
         dynsel_failure_note_on_host(group, true);
     }
     return status;
@@ -284,15 +266,15 @@ dynsel_status dynsel_group_run(const dynsel_resource *where, void *args, dynsel_
     dynsel_handler *const group = args;
     if (where->backend->ops->memory == NULL) {
         point_arguments(group);
-        tell_ranges(group);
+        update_range_statistics(group);
         group->command.launch.where = where;
         return run_on_host(group);
     }
-    /* the short way: nothing is moved, and the order on its resource is all that it needs */
+    /* the fast path: no transfers, and the queue orders the command behind its dependencies */
     const dynsel_status status =
         DYNSEL_LIKELY(group->uses->resident && group->uses->after_count == 0)
             ? launch(group, where, done)
-            : run_closely(group, where, done);
-    tell_ranges(group);
+            : launch_with_transfers(group, where, done);
+    update_range_statistics(group);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "groups/watch.h"
 #include "submission/pending.h"
 
-static dynsel_word untold; /* failed host commands whose end is not reported yet */
+static dynsel_word untold; /* the count of failed host commands whose end is not reported yet */
 
 static uint32_t load(const dynsel_word *version)
 {
@@ -29,12 +29,12 @@ uint32_t dynsel_failure_version(const dynsel_buffer_record *record, uint32_t ver
                                                               : version;
 }
 
-/* The first cause of a failure, for dependents. */
+/* The error of a dependent: the first cause stays in `number`. */
 static dynsel_error depend_on(const dynsel_error *cause, const char *detail)
 {
     dynsel_error error = *cause;
-    const bool is_told = error.status == DYNSEL_E_DEPENDENCY && (int32_t)error.number < 0;
-    if (!is_told) {
+    const bool has_cause = error.status == DYNSEL_E_DEPENDENCY && (int32_t)error.number < 0;
+    if (!has_cause) {
         error.number = (uint32_t)error.status;
     }
     error.status = DYNSEL_E_DEPENDENCY;
@@ -61,14 +61,6 @@ bool dynsel_failure_at_end(const dynsel_buffer_record *record, dynsel_error *err
     return true;
 }
 
-/* On a worker all that it depends on has run. */
-DYNSEL_RARE static void tell_ends_ahead(const dynsel_handler *group)
-{
-    for (uint32_t i = 0; i < group->dependency_count; i++) {
-        dynsel_pending_finish(group->dependencies[i]);
-    }
-}
-
 DYNSEL_RARE static dynsel_status refuse_behind_failure(const dynsel_handler *group)
 {
     dynsel_error error = {.status = DYNSEL_OK};
@@ -84,7 +76,9 @@ DYNSEL_RARE static dynsel_status refuse_behind_failure(const dynsel_handler *gro
 dynsel_status dynsel_failure_check(const dynsel_handler *group)
 {
     if (!DYNSEL_LIKELY(dynsel_word_load_acquire(&untold) == 0)) {
-        tell_ends_ahead(group);
+        for (uint32_t i = 0; i < group->dependency_count; i++) {
+            dynsel_pending_finish(group->dependencies[i]); /* all of them have run on the worker */
+        }
     }
     return DYNSEL_LIKELY(dynsel_failures_find(group) == NULL) ? DYNSEL_OK
                                                               : refuse_behind_failure(group);
@@ -98,8 +92,7 @@ void dynsel_failure_note_on_host(dynsel_handler *group, bool began)
     (void)dynsel_word_add_synchronized(&untold, 1);
 }
 
-/* Of numbers of entry, which are counted round: whether `version` was given to work that was
- * entered behind `order`. */
+/* Whether `version` is of work that was entered after `order`. Numbers of entry wrap. */
 static bool is_newer(uint32_t version, uint32_t order)
 {
     return version != 0 && version != order && version - order <= dynsel_order_entries - order;
@@ -120,7 +113,7 @@ static void set(dynsel_buffer_failures *failures, dynsel_word *version, uint32_t
     dynsel_word_store_release(&failures->known, 1);
 }
 
-/* Work that was entered later may have been seen to fail before; that stands. */
+/* If later work is already known to have failed, its failure stays. */
 static void note_lost(const dynsel_handler *group, const dynsel_use *use, const dynsel_error *error)
 {
     dynsel_buffer_failures *const failures = &use->record->failures;
@@ -131,14 +124,14 @@ static void note_lost(const dynsel_handler *group, const dynsel_use *use, const 
     dynsel_readback_forget(use->record);
 }
 
-/* Later work finds the contents from before, unless a writer was entered in between. */
+/* Later work finds the earlier contents, unless a writer was entered in between. */
 static void note_undone(const dynsel_handler *group, const dynsel_use *use,
                         const dynsel_error *error)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_buffer_failures *const failures = &record->failures;
     if (is_newer(load(&failures->undone), group->uses->order)) {
-        note_lost(group, use, error); /* needed for work that was entered in between */
+        note_lost(group, use, error); /* for work that was entered in between */
         return;
     }
     failures->in_place_of_undone = dynsel_failure_version(record, use->source);
@@ -149,7 +142,7 @@ static void note_undone(const dynsel_handler *group, const dynsel_use *use,
     }
 }
 
-/* A host accessor that was not opened: dependents are not affected, but an earlier failure
+/* For a host accessor that was not opened. Dependents are not affected, but an earlier failure
  * stays. */
 static void note_unopened(const dynsel_handler *group, const dynsel_use *use)
 {
@@ -167,16 +160,11 @@ static void note_unopened(const dynsel_handler *group, const dynsel_use *use)
     }
 }
 
-static bool is_there(const dynsel_use *use)
-{
-    return dynsel_buffer_is(use->record, use->token);
-}
-
 static void note_all(const dynsel_handler *group, const dynsel_error *error, bool began)
 {
     for (uint32_t i = 0; i < group->uses->count; i++) {
         const dynsel_use *const use = &group->uses->each[i];
-        if (!use->writes || !is_there(use)) {
+        if (!use->writes || !dynsel_buffer_is(use->record, use->token)) {
             continue;
         }
         if (began) {
@@ -189,8 +177,8 @@ static void note_all(const dynsel_handler *group, const dynsel_error *error, boo
     }
 }
 
-/* Some that wait may now end before all that they depend on has. */
-static void have_all_looked_at_that_fail(void)
+/* Waiting groups that will fail may now end before all of their dependencies. */
+static void wake_failed_dependents(void)
 {
     dynsel_handler *group = dynsel_watcher_from(1);
     while (group != NULL) {
@@ -201,20 +189,20 @@ static void have_all_looked_at_that_fail(void)
     }
 }
 
-/* Dependents wait for its end now: its copies in may still be running. */
+/* From now on dependents wait for the end of the group: its copies in may still be running. */
 void dynsel_failure_enter(dynsel_handler *group, const dynsel_error *error)
 {
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_coherence_undo(group->uses);
     note_all(group, error, false);
-    have_all_looked_at_that_fail();
+    wake_failed_dependents();
     group->uses->undone = true;
     group->uses->queue = NULL;
     dynsel_watch_changed(group);
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
-/* Then the reported end is that of the last copy, which came after the command. */
+/* Whether the command is followed by copies out. Then the reported end is that of the last copy. */
 static bool is_written_back(const dynsel_handler *group)
 {
     bool written = false;
@@ -224,8 +212,7 @@ static bool is_written_back(const dynsel_handler *group)
     return written && group->uses->domain != DYNSEL_HOST_DOMAIN;
 }
 
-/* Work of another queue that it depends on is not known to have ended: later work would not be
- * ordered after that. */
+/* Whether a dependency may still be running: later work would not be ordered after it. */
 static bool is_early(const dynsel_handler *group)
 {
     bool early = false;
@@ -235,25 +222,14 @@ static bool is_early(const dynsel_handler *group)
     return early;
 }
 
-/* A device says so where the command came after something that failed. */
+/* A device reports DYNSEL_E_DEPENDENCY if the command did not begin because of an earlier failure.
+ * */
 static bool has_begun(const dynsel_handler *group, dynsel_status status)
 {
     if (group->uses->decided != group->uses->token || group->uses->undone || group->unrun) {
         return false;
     }
     return group->ran || status != DYNSEL_E_DEPENDENCY || is_written_back(group) || is_early(group);
-}
-
-/* It ran although its input was missing. */
-static dynsel_error fail_missed(const dynsel_use *use)
-{
-    (void)use; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    return (dynsel_error){
-        .status = DYNSEL_E_DEPENDENCY,
-        .function = DYNSEL_TEXT("dynsel_submit_command_group"),
-        .subject = DYNSEL_TEXT(use->name),
-        .detail = DYNSEL_TEXT("what it reads was to be brought by work that failed"),
-    };
 }
 
 static void end_failed(dynsel_handler *group, dynsel_error *error)
@@ -270,7 +246,12 @@ static void end_failed(dynsel_handler *group, dynsel_error *error)
     if (failed != NULL) {
         *error = dynsel_failure_behind(failed);
     } else if (missed != NULL) {
-        *error = fail_missed(missed);
+        *error = (dynsel_error){
+            .status = DYNSEL_E_DEPENDENCY,
+            .function = DYNSEL_TEXT("dynsel_submit_command_group"),
+            .subject = DYNSEL_TEXT(missed->name),
+            .detail = DYNSEL_TEXT("what it reads was to be brought by work that failed"),
+        };
     }
     if (error->status != DYNSEL_OK && !group->uses->undone) {
         note_all(group, error, began);
@@ -281,7 +262,7 @@ void dynsel_failure_end(dynsel_handler *group, dynsel_error *error)
 {
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     end_failed(group, error);
-    have_all_looked_at_that_fail();
+    wake_failed_dependents();
     dynsel_spinlock_release(&dynsel_memory_lock);
     group->ran = false;
     group->unrun = false;

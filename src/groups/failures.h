@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The effect of failed work on the buffers that it writes, and on work that depends on it. Work
- * that failed after it began leaves lost contents, until they are written anew. Work that never
- * began changes nothing: dependents that read its output fail without a start, and later work finds
- * the contents from before.
+ * The effect of failed work on the buffers that it writes, and on its dependents. If the command
+ * began, the contents of the buffers are lost until other work writes them. If the command never
+ * began, the contents are unchanged: dependents that read its output fail without a start, and
+ * later work finds the earlier contents.
  */
 #ifndef DYNSEL_GROUPS_FAILURES_H
 #define DYNSEL_GROUPS_FAILURES_H
@@ -12,10 +12,10 @@
 #include "groups/group.h"
 #include "port/likely.h"
 
-/* For a buffer with failures: whether this use reads the output of failed work. */
+/* For a buffer with failures: whether the use reads the output of failed work. */
 DYNSEL_RARE bool dynsel_failure_concerns(const dynsel_use *use);
 
-/* The first use that reads the output of work that is known to have failed; NULL: none. Also
+/* The first use that reads the output of work that is known to have failed; NULL: none. With or
  * without the lock. */
 static inline const dynsel_use *dynsel_failures_find(const dynsel_handler *group)
 {
@@ -30,30 +30,30 @@ static inline const dynsel_use *dynsel_failures_find(const dynsel_handler *group
     return NULL;
 }
 
-/* Under the lock: the error of work that reads this. */
+/* Under the lock: the error of a group with this use. */
 dynsel_error dynsel_failure_behind(const dynsel_use *use);
 
-/* Under the lock: whether the contents of an unused buffer are lost; error: out, then. */
+/* Under the lock: whether the contents of an unused buffer are lost. error: out, if they are. */
 bool dynsel_failure_at_end(const dynsel_buffer_record *record, dynsel_error *error);
 
-/* Under the lock: the version that is there when the one of this number, which was to be read or
- * written over, was not begun. */
+/* Under the lock: the version of the contents that `version` stands for: an earlier one if the work
+ * that should write `version` did not begin. */
 uint32_t dynsel_failure_version(const dynsel_buffer_record *record, uint32_t version);
 
-/* While the group is being started: its command did not begin. Takes back the decision before the
- * start becomes visible. Takes the lock. */
+/* During the start of the group: its command did not begin. Undoes the decision before the start
+ * becomes visible. Takes the lock. */
 DYNSEL_RARE void dynsel_failure_enter(dynsel_handler *group, const dynsel_kept_error *error);
 
-/* Enters the failure of work that ends. error: in and out, replaced by the first cause. Takes the
+/* Enters the failure of work that ends. error: in and out, replaced with the first cause. Takes the
  * lock. */
 DYNSEL_RARE void dynsel_failure_end(dynsel_handler *group, dynsel_kept_error *error);
 
-/* A host command has failed: work behind it on the same worker may check before its end is
- * reported. began: it ran. */
+/* A host command has failed. Later work on the same worker may check this before the end is
+ * reported. began: the command ran. */
 DYNSEL_RARE void dynsel_failure_note_on_host(dynsel_handler *group, bool began);
 
 /* Before a host command runs: DYNSEL_E_DEPENDENCY (last error set) if it reads the output of work
- * that failed ahead of it on its worker. */
+ * that failed earlier on the same worker. */
 dynsel_status dynsel_failure_check(const dynsel_handler *group);
 
 #endif

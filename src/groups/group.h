@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A command group: its recorded requirements and command, then its dependencies. One per slot,
- * owned by the thread that claimed the slot; after publication the parts marked below are changed
- * only under the lock of src/data/buffers.h.
+ * owned by the thread that claimed the slot; after publication, members under the lock of
+ * src/data/buffers.h are changed only under it.
  */
 #ifndef DYNSEL_GROUPS_GROUP_H
 #define DYNSEL_GROUPS_GROUP_H
@@ -20,15 +20,17 @@
 enum { DYNSEL_GROUP_KEY_WORDS = 8 };
 
 enum {
-    DYNSEL_NO_USE = 0xffff, /* of an accessor that was used and is not yet required */
-    DYNSEL_NOT_YET = 0x80,  /* beside its place in `bound`, where an argument names the use */
-    DYNSEL_IS_STAGED = 0x40 /* beside its place in `staged`, where an argument has no use */
+    DYNSEL_NO_USE = 0xffff, /* `use` of an accessor that is not required yet */
+    /* Flags in `use` of an argument: */
+    DYNSEL_NOT_YET = 0x80,  /* the rest is an index in `bound` */
+    DYNSEL_IS_STAGED = 0x40 /* the rest is an index in `staged` */
 };
 
-/* While the group function runs, in `block` of an argument of a range: */
+/* In `block` of an argument of a range, while the group function runs: */
 enum {
-    DYNSEL_BEHIND_FIRST = 0xff, /* how many arguments in front of it the range begins */
-    DYNSEL_ONLY_ON_HOST = 0x100 /* in the first: it keeps the work on the host */
+    DYNSEL_BEHIND_FIRST = 0xff, /* the distance to the first argument of the range */
+    DYNSEL_ONLY_ON_HOST =
+        0x100 /* only in the first argument: the range can only be used on the host */
 };
 
 _Static_assert(CONFIG_DYNSEL_MAX_ARGUMENTS <= DYNSEL_BEHIND_FIRST,
@@ -37,23 +39,24 @@ _Static_assert(CONFIG_DYNSEL_MAX_REQUIREMENTS <= DYNSEL_IS_STAGED &&
                    CONFIG_DYNSEL_MAX_STAGED <= DYNSEL_IS_STAGED,
                "an argument has no room for so many uses");
 
-/* A placeholder that the group function required or used, or a normal accessor that it got. Only
- * while the group function runs. */
+/* A placeholder that the group function required or used, or a normal accessor that it created.
+ * Valid while the group function runs. */
 typedef struct dynsel_bound {
     const dynsel_accessor *accessor; /* its address, never dereferenced; NULL: a normal accessor */
     const char *name;
-    uint32_t buffer; /* the token of its buffer, its own or the one it was required with; 0: none */
-    uint32_t look;   /* a number made of mode, target, range and offset: tells others from copies */
-    uint32_t use;    /* in `uses`, or DYNSEL_NO_USE */
+    uint32_t
+        buffer;    /* the token of its own buffer, or of that with which it was required; 0: none */
+    uint32_t look; /* a hash of mode, target, range and offset: copies have the same */
+    uint32_t use;  /* the index in `uses`, or DYNSEL_NO_USE */
 } dynsel_bound;
 
 struct dynsel_handler {
     dynsel_uses *uses; /* of the same slot; written once */
-    /* The first failure of a handler function; then, of work that ends without a start, why. */
+    /* The first failure of a handler function; later the failure that prevents the start. */
     dynsel_error error;
     dynsel_group_fn function;
     dynsel_kernel_fn host_task;
-    /* The ends of a copy are arguments[0] (from) and [1] (to), that of a fill is arguments[0]. */
+    /* A copy is from arguments[0] to arguments[1]; a fill is to arguments[0]. */
     dynsel_command command;
 #if CONFIG_DYNSEL_ASPECTS
     dynsel_aspect_set aspects;
@@ -63,30 +66,30 @@ struct dynsel_handler {
     uint32_t key_word_count;
     uint32_t bound_count;
     uint32_t argument_count;
-    uint32_t value_bytes; /* taken of `values` */
-    const char
-        *only_on_host;     /* a function of a range that has no other form; NULL: there is none */
-    uint64_t direct_bytes; /* that ranges have devices reach as they are; added up at the end */
-    uint16_t host_range_count; /* ranges with such a function */
+    uint32_t value_bytes;      /* the bytes of `values` in use */
+    const char *only_on_host;  /* a function of a range without a form for devices; NULL: none */
+    uint64_t direct_bytes;     /* of ranges that devices access directly; set at the end */
+    uint16_t host_range_count; /* ranges with a function for the host only */
     bool open;                 /* the group function runs */
-    bool unresolved;   /* an argument was left out, or an accessor used that was not required */
-    bool has_pointers; /* an argument is one, or was */
+    bool unresolved;   /* an argument was skipped, or has an accessor that was not required */
+    bool has_pointers; /* an argument is or was a pointer */
 
     /* Under the lock. */
-    bool held;                 /* a host accessor that is open */
-    bool untold;               /* it has failed on the host, and its end is not reported yet */
-    bool ran;                  /* it has failed after its command had begun, */
-    bool unrun;                /* or on the host before that */
-    bool refused;              /* its resource refused its last start */
-    bool for_start;            /* it waits for the start of `waits_for`, not for its end */
-    dynsel_word *watches;      /* src/groups/watch.h: the list of watchers that it is in; or NULL */
+    bool held;                 /* an open host accessor */
+    bool untold;               /* failed on the host; the end is not reported yet */
+    bool ran;                  /* failed after the command had begun */
+    bool unrun;                /* failed on the host before the command began */
+    bool refused;              /* the resource refused the last start */
+    bool for_start;            /* waits for the start of `waits_for`, not for its end */
+    dynsel_word *watches;      /* the list of watchers that contains the group; or NULL */
     uint32_t waits_for;        /* token + 1 of the dependency that it waits for; 0: none */
-    uint32_t looked_since;     /* token + 1 of an obstacle after whose start it was looked at */
-    uint32_t replaced;         /* of a host accessor that writes: the writer before it */
-    uint32_t dependency_count; /* not over at the last look */
-    dynsel_word line;          /* groups that wait until it is not tried any more;
-                                  src/groups/watch.h */
-    uint16_t next;             /* in that list: slot numbers, DYNSEL_NO_SLOT at the ends */
+    uint32_t looked_since;     /* token + 1 of a started obstacle, since whose start the group was
+                                  looked at; 0: none */
+    uint32_t replaced;         /* token + 1 of the previous writer of a buffer that it writes */
+    uint32_t dependency_count; /* unfinished at the last look */
+    dynsel_word line;          /* the list of groups in line behind this one, which tries their
+                                  resource; see src/groups/watch.h */
+    uint16_t next;             /* in the list of watchers: slot numbers; DYNSEL_NO_SLOT: none */
     uint16_t previous;
     dynsel_range_bytes bytes; /* of its ranges, so far */
 
@@ -98,8 +101,8 @@ struct dynsel_handler {
 
 extern dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 
-/* The count of entered command groups; wraps, skipping 0. Tests set it, because they cannot enter
- * that many. */
+/* The count of command groups that were entered into the order. Wraps, skipping 0; tests set it to
+ * reach that. */
 extern uint32_t dynsel_order_entries;
 
 static inline dynsel_handler *dynsel_group_of(const dynsel_slot *slot)
@@ -113,7 +116,7 @@ static inline dynsel_handler *dynsel_group_in(uint32_t token)
     return &dynsel_groups[dynsel_slot_number_in(token) - 1];
 }
 
-/* Of a group that is in use. */
+/* The slot of a group that is in use. */
 static inline dynsel_slot *dynsel_slot_of(const dynsel_handler *group)
 {
     return dynsel_uses_slot(group->uses);

@@ -28,7 +28,7 @@ static dynsel_status choose(dynsel_policy *policy, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
-/* Never called. */
+/* Never called, but backends have to have it. */
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
     (void)backend;
@@ -91,20 +91,8 @@ static dynsel_status check(const request *r)
                : DYNSEL_OK;
 }
 
-/* Looks at the handle for its own error; that the buffer is still there is looked at again when the
- * order is entered. */
-static dynsel_status find_buffer(const request *r, dynsel_use *use)
-{
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    dynsel_buffer_record *record = dynsel_buffer_find(r->buffer);
-    if (record != NULL) {
-        use->record = record;
-        use->token = r->buffer.token;
-    }
-    dynsel_spinlock_release(&dynsel_memory_lock);
-    return record != NULL ? DYNSEL_OK : dynsel_buffer_refuse(r->options.function, NULL, r->buffer);
-}
-
+/* Checks the handle, for an error that names this function. Whether the buffer exists is checked
+ * again when the group is entered into the order. */
 static dynsel_status record(const request *r)
 {
     dynsel_handler *group = r->group;
@@ -112,24 +100,20 @@ static dynsel_status record(const request *r)
     dynsel_group_begin(group, r->slot->work.token, NULL);
     group->open = false;
     group->command.kind = DYNSEL_COMMAND_HOST_ACCESS;
-    group->uses->each[0] = (dynsel_use){
+    dynsel_use *const use = &group->uses->each[0];
+    *use = (dynsel_use){
         .reads = !dynsel_mode_discards((uint32_t)r->mode),
         .writes = r->mode != DYNSEL_ACCESS_READ,
     };
     group->uses->count = 1;
-    return find_buffer(r, &group->uses->each[0]);
-}
-
-static dynsel_status place(const request *r, dynsel_policy *policy)
-{
-    dynsel_status status = record(r);
-    if (status == DYNSEL_OK) {
-        status = dynsel_choose_resource(r->group, policy, &r->options);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    dynsel_buffer_record *found = dynsel_buffer_find(r->buffer);
+    if (found != NULL) {
+        use->record = found;
+        use->token = r->buffer.token;
     }
-    if (status == DYNSEL_OK) {
-        status = dynsel_group_enter(r->group, &r->options, DYNSEL_SLOT_HANDLE);
-    }
-    return status;
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return found != NULL ? DYNSEL_OK : dynsel_buffer_refuse(r->options.function, NULL, r->buffer);
 }
 
 static bool is_held(const dynsel_handler *group)
@@ -145,7 +129,7 @@ static uint32_t state_of(const dynsel_slot *slot)
     return dynsel_slot_state(dynsel_word_load_acquire(&slot->word));
 }
 
-/* Waits for its dependency. DYNSEL_OK: look again. */
+/* Waits for a dependency of the accessor. DYNSEL_OK: look again. */
 static dynsel_status wait_for_dependency(const request *r, uint32_t round)
 {
     uint32_t token = 0;
@@ -157,14 +141,14 @@ static dynsel_status wait_for_dependency(const request *r, uint32_t round)
         dynsel_pause(round);
         return DYNSEL_OK;
     }
-    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    dynsel_slot *slot = dynsel_slot_of_token(token);
     (void)dynsel_wait_until(slot, r->options.deadline_ns);
     dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return DYNSEL_OK;
 }
 
-/* DYNSEL_OK: it is open, or over. */
-static dynsel_status drive(const request *r)
+/* DYNSEL_OK: the accessor is open, or has failed. */
+static dynsel_status wait_until_over(const request *r)
 {
     for (uint32_t round = 0;; round++) {
         dynsel_pending_progress();
@@ -182,42 +166,26 @@ static dynsel_status drive(const request *r)
     }
 }
 
-/* A submission that was detached. */
-static void give_up(request *r)
-{
-    const dynsel_status status = dynsel_submission_release(&r->accessor->submission);
-    (void)status; /* no other thread has it */
-    *r->accessor = (dynsel_host_accessor){.data = NULL};
-}
-
-static dynsel_status collect_failure(request *r)
-{
-    const dynsel_status status = dynsel_wait(&r->accessor->submission);
-    *r->accessor = (dynsel_host_accessor){.data = NULL};
-    return status;
-}
-
-static void fill_in(const request *r)
-{
-    const dynsel_buffer_record *record = r->group->uses->each[0].record;
-    r->accessor->data = record->data;
-    r->accessor->bytes = record->bytes;
-}
-
 static dynsel_status wait_until_open(request *r)
 {
-    const dynsel_status status = drive(r);
+    dynsel_status status = wait_until_over(r);
     if (status != DYNSEL_OK && dynsel_group_cancel(r->slot, dynsel_last_error()) == DYNSEL_OK) {
         dynsel_error error = *dynsel_last_error();
         error.function = r->options.function;
-        give_up(r);
+        status = dynsel_submission_release(&r->accessor->submission);
+        (void)status; /* cannot fail: no other thread has the submission */
+        *r->accessor = (dynsel_host_accessor){.data = NULL};
         dynsel_pending_progress();
         return dynsel_fail(&error);
     }
     if (!is_held(r->group)) {
-        return collect_failure(r);
+        status = dynsel_wait(&r->accessor->submission);
+        *r->accessor = (dynsel_host_accessor){.data = NULL};
+        return status;
     }
-    fill_in(r);
+    const dynsel_buffer_record *record = r->group->uses->each[0].record;
+    r->accessor->data = record->data;
+    r->accessor->bytes = record->bytes;
     return DYNSEL_OK;
 }
 
@@ -236,7 +204,13 @@ static dynsel_status open(request *r)
     }
     r->slot = slot;
     r->group = dynsel_group_of(slot);
-    status = place(r, policy);
+    status = record(r);
+    if (status == DYNSEL_OK) {
+        status = dynsel_choose_resource(r->group, policy, &r->options);
+    }
+    if (status == DYNSEL_OK) {
+        status = dynsel_group_enter(r->group, &r->options, DYNSEL_SLOT_HANDLE);
+    }
     if (status != DYNSEL_OK) {
         dynsel_slot_unclaim(r->slot);
         return status;
@@ -266,7 +240,7 @@ dynsel_status dynsel_host_accessor_open_for(dynsel_host_accessor *accessor, dyns
     return open(&r);
 }
 
-/* The slot of an open accessor, for the caller to end; NULL: it is not open. */
+/* The slot of an open accessor, which the caller then ends; NULL: it is not open. */
 static dynsel_slot *take(const dynsel_submission *submission)
 {
     const uint32_t number =

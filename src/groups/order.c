@@ -23,9 +23,9 @@ static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependenc
     return false;
 }
 
-/* Token + 1 of a dependency whose failure its event does not report; 0: its event fails with its
- * dependencies. Work that is only behind it in its queue succeeds all the same, and its failure is
- * known only once the queue is reaped. */
+/* Token + 1 of a dependency of the group whose failure would not make the event of the group fail;
+ * 0: none. A command that is only ordered behind a dependency by its queue succeeds although the
+ * dependency fails; the library knows the failure when it reaps the queue. */
 static uint32_t find_untold_by_event(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->dependency_count; i++) {
@@ -40,21 +40,21 @@ static uint32_t find_untold_by_event(const dynsel_handler *group)
                : 0;
 }
 
-/* Whether it was not begun, or stands behind failed work in its queue, so that it fails although
- * its event does not. Takes a reference, because the slot of a finished group may be reused. */
+/* Whether the work will fail although its event does not: its command did not begin, or it depends
+ * on failed work. Takes a reference, because the slot of a finished group may be reused. */
 static bool is_to_fail(uint32_t token)
 {
     if (!dynsel_pending_ref_reserved(token)) {
-        return true; /* it is over now: look again */
+        return true; /* the work is over now: the caller looks again */
     }
     const dynsel_handler *group = dynsel_group_in(token);
     const bool fails = group->uses->undone || dynsel_failures_find(group) != NULL ||
                        dynsel_coherence_missed(group->uses) != NULL;
-    dynsel_slot_unref(dynsel_slot_at(dynsel_slot_number_in(token)), DYNSEL_SLOT_REF);
+    dynsel_slot_unref(dynsel_slot_of_token(token), DYNSEL_SLOT_REF);
     return fails;
 }
 
-/* dependency: started and not over. Whether it orders the start of the group behind it. */
+/* dependency: started and not over. Whether the group can be started now and still run after it. */
 static inline bool may_follow(dynsel_handler *group, uint32_t dependency)
 {
     const dynsel_handler *before = dynsel_group_in(dependency);
@@ -99,8 +99,8 @@ static DYNSEL_ASIDE bool depend_on_unfinished(dynsel_handler *group, uint32_t nu
     return true;
 }
 
-/* number: token + 1, or 0. waits: set where it keeps the group from being started. False: there is
- * no room. */
+/* Adds a dependency. number: token + 1, or 0. waits: set if the dependency prevents the start.
+ * False: the table is full. */
 static inline bool depend_on(dynsel_handler *group, uint32_t number, bool *waits)
 {
     const dynsel_stage stage = number != 0 ? dynsel_stage_of(number - 1) : DYNSEL_STAGE_OVER;
@@ -117,7 +117,7 @@ static bool depend_on_readers(dynsel_handler *group, const dynsel_buffer_record 
     return fits;
 }
 
-static void drop_readers_that_are_over(dynsel_buffer_record *record)
+static void remove_finished_readers(dynsel_buffer_record *record)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < record->reader_count; i++) {
@@ -126,14 +126,6 @@ static void drop_readers_that_are_over(dynsel_buffer_record *record)
         }
     }
     record->reader_count = kept;
-}
-
-static bool has_room_for_reader(dynsel_buffer_record *record)
-{
-    if (record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
-        drop_readers_that_are_over(record);
-    }
-    return record->reader_count < CONFIG_DYNSEL_MAX_READERS;
 }
 
 DYNSEL_RARE static dynsel_status refuse_reader(const char *function, const dynsel_use *use,
@@ -159,7 +151,7 @@ DYNSEL_RARE static dynsel_status refuse_dependency(const char *function,
                           CONFIG_DYNSEL_MAX_DEPENDENCIES);
 }
 
-/* Its dependencies because of one buffer. */
+/* Adds the dependencies that one buffer causes, and makes room for a reader. */
 static inline dynsel_status find_dependencies(dynsel_handler *group, const dynsel_use *use,
                                               const char *function, bool *waits, uint32_t *token)
 {
@@ -171,11 +163,16 @@ static inline dynsel_status find_dependencies(dynsel_handler *group, const dynse
         (use->writes && !depend_on_readers(group, record, waits))) {
         return refuse_dependency(function, group, token);
     }
-    return use->writes || has_room_for_reader(record) ? DYNSEL_OK
-                                                      : refuse_reader(function, use, token);
+    if (!use->writes && record->reader_count == CONFIG_DYNSEL_MAX_READERS) {
+        remove_finished_readers(record);
+    }
+    return use->writes || record->reader_count < CONFIG_DYNSEL_MAX_READERS
+               ? DYNSEL_OK
+               : refuse_reader(function, use, token);
 }
 
-/* True: it reads the output of failed work. */
+/* Makes the group the last writer, or a reader, of the buffer. True: it reads the output of failed
+ * work. */
 static inline bool take_place(dynsel_handler *group, dynsel_use *use)
 {
     dynsel_buffer_record *record = use->record;
@@ -212,7 +209,7 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
     if (!DYNSEL_LIKELY(group->uses->former_user == 0)) {
         dynsel_users_forget(group->uses);
     }
-    dynsel_order_entries += dynsel_order_entries == UINT32_MAX ? 2 : 1; /* 0 is nobody's */
+    dynsel_order_entries += dynsel_order_entries == UINT32_MAX ? 2 : 1; /* 0: none */
     group->uses->order = dynsel_order_entries;
     for (uint32_t i = 0; i < group->uses->count; i++) {
         *waits |= take_place(group, &group->uses->each[i]);
@@ -220,8 +217,8 @@ dynsel_status dynsel_order_enter(dynsel_handler *group, const char *function, bo
     return DYNSEL_OK;
 }
 
-/* Each was the writer or a reader of the buffer when the group was entered. */
-static void give_place_back(dynsel_handler *group, dynsel_buffer_record *record)
+/* Restores the writer and readers from before the group was entered: its dependencies. */
+static void restore_users(dynsel_handler *group, dynsel_buffer_record *record)
 {
     record->writer = 0;
     for (uint32_t i = 0; i < group->dependency_count; i++) {
@@ -244,17 +241,17 @@ void dynsel_order_leave(dynsel_handler *group)
     if (!use->writes || record->writer != group->uses->token) {
         return;
     }
-    drop_readers_that_are_over(record);
+    remove_finished_readers(record);
     if (record->reader_count == 0) {
-        give_place_back(group, record);
+        restore_users(group, record);
         record->writer_order = dynsel_failure_version(record, use->source);
         use->writes = false;
         group->dependency_count = 0;
     }
 }
 
-/* Its dependents rely on its dependencies being over too; the dependents of a reader have the same
- * dependencies. */
+/* Whether failed work may end before its dependencies. Dependents of a writer assume that its
+ * dependencies are over; dependents of a reader have the same dependencies themselves. */
 static bool may_end_early(const dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->uses->count; i++) {
@@ -265,8 +262,8 @@ static bool may_end_early(const dynsel_handler *group)
     return true;
 }
 
-/* Whether a dependency has to end before it can be started, or (fails) ended. Removes dependencies
- * that are over. */
+/* Whether a dependency has to end before the group can be started or, with `fails`, ended. Removes
+ * dependencies that are over. */
 static inline bool has_to_wait(dynsel_handler *group, bool fails)
 {
     bool waits = false;
@@ -288,7 +285,7 @@ static inline bool has_to_wait(dynsel_handler *group, bool fails)
     return fails ? kept != 0 && !may_end_early(group) : waits;
 }
 
-/* A failure is entered under the lock before anybody can see that the work is over. */
+/* No failure is missed: it is entered under the lock before the work is visibly over. */
 dynsel_status dynsel_order_look(dynsel_handler *group)
 {
     const dynsel_use *const failed = dynsel_failures_find(group);
@@ -319,7 +316,7 @@ void dynsel_order_ended(dynsel_slot *slot)
 {
     dynsel_handler *group = dynsel_group_of(slot);
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
-        dynsel_pointers_let_go(group);
+        dynsel_pointers_unref(group);
     }
     if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK &&
                        dynsel_failures_find(group) == NULL && group->uses->relies_on == 0)) {
@@ -354,7 +351,7 @@ static void forget(dynsel_buffer_record *record, const dynsel_uses *uses)
     }
 }
 
-/* All that the slot was used for before is over. */
+/* All earlier work of the slot is over. */
 void dynsel_order_forget(dynsel_uses *uses)
 {
     dynsel_spinlock_acquire(&dynsel_memory_lock);
@@ -366,7 +363,8 @@ void dynsel_order_forget(dynsel_uses *uses)
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
-/* The dependency of pending work, and whether it is the calling thread itself. */
+/* The search for the dependency of pending work, which may be a host accessor of the calling
+ * thread. */
 
 static bool is_held(const dynsel_handler *group)
 {
@@ -380,10 +378,10 @@ bool dynsel_order_is_own(uint32_t token)
 
 /* The result of one step towards the first dependency. */
 typedef struct step {
-    uint32_t token;             /* of work that was started */
-    bool found;                 /* there is such */
-    bool own;                   /* this thread has something open that it waits for */
-    const dynsel_handler *next; /* something that waits itself; or NULL */
+    uint32_t token;             /* of started work */
+    bool found;                 /* `token` is set */
+    bool own;                   /* this thread has a host accessor open that the group waits for */
+    const dynsel_handler *next; /* a pending dependency; or NULL */
 } step;
 
 static void look_at(step *seen, uint32_t token, dynsel_stage stage)
@@ -413,10 +411,12 @@ static void look_behind(step *seen, const dynsel_handler *group)
     }
 }
 
-/* Each step leads to work that was entered before, or decided to be started; unless that was taken
- * back, hence the bound. */
-static dynsel_status find_dependency(const dynsel_handler *group, uint32_t *token)
+/* Each step leads to work that was entered earlier, or whose start was decided earlier. A decision
+ * may be rolled back, hence the bound. */
+dynsel_status dynsel_order_find_dependency(const dynsel_slot *slot, uint32_t *token)
 {
+    const dynsel_handler *const group = dynsel_group_of(slot);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
     step seen = {.next = group, .own = is_held(group)};
     for (uint32_t steps = 0; steps < CONFIG_DYNSEL_MAX_IN_FLIGHT; steps++) {
         if (seen.next == NULL || seen.found) {
@@ -424,20 +424,13 @@ static dynsel_status find_dependency(const dynsel_handler *group, uint32_t *toke
         }
         look_behind(&seen, seen.next);
     }
+    dynsel_spinlock_release(&dynsel_memory_lock);
     *token = seen.token;
     if (seen.found) {
         return DYNSEL_OK;
     }
-    return seen.own ? DYNSEL_E_BUSY : DYNSEL_E_AGAIN;
-}
-
-dynsel_status dynsel_order_find_dependency(const dynsel_slot *slot, uint32_t *token)
-{
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    const dynsel_status status = find_dependency(dynsel_group_of(slot), token);
-    dynsel_spinlock_release(&dynsel_memory_lock);
-    return status != DYNSEL_E_BUSY
-               ? status
+    return !seen.own
+               ? DYNSEL_E_AGAIN
                : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_wait"), DYNSEL_E_BUSY,
                                 "it waits for a host accessor that this thread has open: close "
                                 "that first",

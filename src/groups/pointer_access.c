@@ -9,11 +9,11 @@
 /* Why a resource cannot access a pointer, from the worst reason to the mildest. */
 typedef enum obstacle {
     NOTHING,
-    NOT_REACHED,       /* the host's memory */
-    NOT_SHARED,        /* shared memory, and the device shares none */
+    NOT_REACHED,       /* host memory that the device does not access */
+    NOT_SHARED,        /* shared memory, but the device shares none */
     OF_ANOTHER,        /* shared memory of another domain */
-    NOT_MAPPED,        /* and the host needs it so */
-    MAPPED_OR_CHANGING /* and the device needs it not to be */
+    NOT_MAPPED,        /* the host accesses mapped memory only */
+    MAPPED_OR_CHANGING /* the device accesses unmapped memory only */
 } obstacle;
 
 typedef struct finding {
@@ -26,7 +26,7 @@ static bool is_pointer(const dynsel_argument *argument)
     return argument->kind == DYNSEL_ARGUMENT_POINTER && argument->value != NULL;
 }
 
-void dynsel_pointers_hold(dynsel_handler *group)
+void dynsel_pointers_ref(dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->argument_count; i++) {
         if (is_pointer(&group->arguments[i])) {
@@ -35,7 +35,7 @@ void dynsel_pointers_hold(dynsel_handler *group)
     }
 }
 
-void dynsel_pointers_let_go(dynsel_handler *group)
+void dynsel_pointers_unref(dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->argument_count; i++) {
         if (is_pointer(&group->arguments[i]) && group->arguments[i].block != 0) {
@@ -68,7 +68,7 @@ static obstacle to_host(uint16_t block)
     return dynsel_svm_owner_of(block).to_host ? NOTHING : NOT_MAPPED;
 }
 
-/* The first pointer that the resource does not take. */
+/* The first pointer that the resource cannot access. */
 static finding look_at(const dynsel_handler *group, const dynsel_policy *policy, uint32_t index)
 {
     dynsel_backend *const backend = policy->resources[index].backend;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pointer arguments: which resources can access the memory. */
+/* Which resources can access the memory behind pointer arguments. */
 #ifndef DYNSEL_GROUPS_POINTER_ACCESS_H
 #define DYNSEL_GROUPS_POINTER_ACCESS_H
 
 #include "groups/group.h"
 #include "policy/policy.h"
 
-/* Holds references to the blocks of shared memory behind the pointers, until the group is over or
- * was refused. */
-void dynsel_pointers_hold(dynsel_handler *group);
-void dynsel_pointers_let_go(dynsel_handler *group);
+/* References to the blocks of shared memory behind the pointers, until the group is over or was
+ * refused. */
+void dynsel_pointers_ref(dynsel_handler *group);
+void dynsel_pointers_unref(dynsel_handler *group);
 
-/* Whether a resource cannot access all pointers of the group; excluded: out, a bit for each
- * resource of the policy, in DYNSEL_EXCLUDED_WORDS words. */
+/* Sets a bit in `excluded` (DYNSEL_EXCLUDED_WORDS words) for each resource of the policy that
+ * cannot access all pointers of the group. False: there is none. */
 bool dynsel_pointers_exclude(const dynsel_handler *group, const dynsel_policy *policy,
                              uint32_t *excluded);
 

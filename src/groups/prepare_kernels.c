@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building kernels ahead of their first use. */
+/* Builds kernels before their first use. */
 #include <dynsel/kernel.h>
 
 #include <dynsel/backend.h>
@@ -7,6 +7,7 @@
 
 #include "backends/default_memory.h"
 #include "base/fail.h"
+#include "groups/kernel_forms.h"
 #include "policy/policy.h"
 #include "submission/request.h"
 
@@ -21,20 +22,8 @@ typedef struct preparation {
     void *context;
     size_t done;
     size_t total;
-    dynsel_error first; /* failure */
+    dynsel_error first; /* the first failure */
 } preparation;
-
-static bool has_any_form(const dynsel_kernel *kernel)
-{
-    return kernel->function != NULL || kernel->source != NULL || kernel->il != NULL ||
-           kernel->binary_count > 0;
-}
-
-static bool has_name(const dynsel_kernel *kernel)
-{
-    return kernel->name != NULL ||
-           (kernel->source == NULL && kernel->il == NULL && kernel->binary_count == 0);
-}
 
 static dynsel_status check(const preparation *p, const char *function)
 {
@@ -52,7 +41,8 @@ static dynsel_status check(const preparation *p, const char *function)
     }
     for (size_t i = 0; i < p->count; i++) {
         const dynsel_kernel *const kernel = p->kernels[i];
-        if (kernel == NULL || !has_any_form(kernel) || !has_name(kernel)) {
+        if (kernel == NULL || !dynsel_kernel_has_any_form(kernel) ||
+            !dynsel_kernel_has_name(kernel)) {
             return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
                                   "kernel {} is NULL, or has no form, or no name", i);
         }
@@ -60,16 +50,15 @@ static dynsel_status check(const preparation *p, const char *function)
     return DYNSEL_OK;
 }
 
-/* Whether work with the kernel can be sent there at all. */
+/* Whether the resource can run the kernel at all. */
 static bool can_run(const dynsel_policy *policy, uint32_t index, const dynsel_kernel *kernel)
 {
-    const dynsel_memory_ops *const memory = policy->resources[index].backend->ops->memory;
 #if CONFIG_DYNSEL_ASPECTS
     if ((kernel->aspects & ~policy->aspects[index]) != 0) {
         return false;
     }
 #endif
-    return memory != NULL ? memory->has_form(kernel) : kernel->function != NULL;
+    return dynsel_kernel_has_form_for(kernel, policy->resources[index].backend);
 }
 
 static size_t count_all(const preparation *p)
@@ -83,19 +72,15 @@ static size_t count_all(const preparation *p)
     return total;
 }
 
-static dynsel_status build(const dynsel_policy *policy, uint32_t index, const dynsel_kernel *kernel)
-{
-    dynsel_backend *const backend = policy->resources[index].backend;
-    const dynsel_memory_ops *const memory = backend->ops->memory;
-    return memory != NULL && memory->prepare != NULL
-               ? memory->prepare(backend, policy->queues[index].own, kernel)
-               : DYNSEL_OK;
-}
-
 static void prepare_one(preparation *p, uint32_t index, const dynsel_kernel *kernel)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    const dynsel_status status = build(p->policy, index, kernel);
+    dynsel_backend *const backend = p->policy->resources[index].backend;
+    const dynsel_memory_ops *const memory = backend->ops->memory;
+    const dynsel_status status =
+        memory != NULL && memory->prepare != NULL
+            ? memory->prepare(backend, p->policy->queues[index].own, kernel)
+            : DYNSEL_OK;
     if (status != DYNSEL_OK && p->first.status == DYNSEL_OK) {
         p->first = dynsel_details_of(status, failures_before);
     }

@@ -16,15 +16,15 @@
 
 enum {
     LONGEST_SLEEP_NS = 100000000,
-    LONGEST_HELP_NS = 10000000 /* then it looks whether it should end */
+    LONGEST_HELP_NS = 10000000 /* between two checks of `ends` */
 };
 
-static dynsel_lock lock = DYNSEL_LOCK_INITIALIZER; /* of all below but `ends` */
+static dynsel_lock lock = DYNSEL_LOCK_INITIALIZER; /* of the variables below except `ends` */
 static pthread_t thread;
 static bool runs;
 static dynsel_word ends;
 
-/* The ticket is taken before it looks for anything, so that no wake is missed. */
+/* Takes the ticket before it looks for work, so that no wake is missed. */
 static void *live(void *unused)
 {
     (void)unused;
@@ -42,7 +42,7 @@ static void *live(void *unused)
     }
 }
 
-/* The program's signals are for its own threads. */
+/* Blocks all signals in the new thread: they are for the program's threads. */
 static int create(void)
 {
     sigset_t all;

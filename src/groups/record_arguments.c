@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arguments of kernels and host tasks, as the group function sets them; those of a range leaf by
- * leaf. */
+/* Sets the arguments of kernels and host tasks: values, accessors, pointers, local memory, and
+ * ranges, which are sent as the leaves of their iterator. */
 #include <dynsel/arguments.h>
 #include <dynsel/command_group.h>
 
@@ -9,11 +9,11 @@
 #include "groups/recording.h"
 
 enum {
-    SMALL = 8, /* bytes of a value that needs no more than their alignment */
-    LARGE = 16 /* alignment of all others */
+    SMALL = 8, /* the most bytes of a value that is aligned to 8 */
+    LARGE = 16 /* the alignment of larger values */
 };
 
-/* Where a value goes behind so many bytes. */
+/* The place of a value of `bytes` bytes, if the first `taken` bytes are in use. */
 static inline size_t first_of(size_t taken, size_t bytes)
 {
     const size_t alignment = bytes <= SMALL ? SMALL : LARGE;
@@ -25,7 +25,7 @@ static inline bool fits_at(size_t first, size_t bytes)
     return first <= CONFIG_DYNSEL_ARGUMENT_BYTES && bytes <= CONFIG_DYNSEL_ARGUMENT_BYTES - first;
 }
 
-/* The first argument from here on that is a value; NULL: none. */
+/* The value that is stored first at or behind `from`; NULL: none. */
 DYNSEL_RARE static dynsel_argument *next_value(dynsel_handler *handler, const unsigned char *from)
 {
     dynsel_argument *next = NULL;
@@ -40,7 +40,7 @@ DYNSEL_RARE static dynsel_argument *next_value(dynsel_handler *handler, const un
     return next;
 }
 
-/* Compacts the values, over those that were replaced. */
+/* Moves the values together, over those that were replaced. */
 DYNSEL_RARE static void close_gaps(dynsel_handler *handler)
 {
     size_t taken = 0;
@@ -96,7 +96,7 @@ static inline dynsel_status check_index(const dynsel_call *call, uint32_t index)
     return DYNSEL_OK;
 }
 
-/* The last one takes its place. */
+/* Removes a staged pointer; the last one takes its place. */
 static void drop_staged(dynsel_handler *handler, uint32_t place)
 {
     const uint32_t last = --handler->uses->staged_count;
@@ -109,7 +109,7 @@ static void drop_staged(dynsel_handler *handler, uint32_t place)
     }
 }
 
-/* Leaves nothing of what was set there. */
+/* Removes an argument and all that belongs to it. */
 DYNSEL_RARE static void unset(dynsel_handler *handler, uint32_t index)
 {
     dynsel_argument *const before = &handler->arguments[index];
@@ -124,10 +124,20 @@ DYNSEL_RARE static void unset(dynsel_handler *handler, uint32_t index)
     *before = (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
 }
 
-/* With the first argument of a range goes all that is left of it. */
-DYNSEL_RARE static void make_way(dynsel_handler *handler, uint32_t index)
+/* Makes place for an argument that is not the next: it replaces one, or skips some, which may be
+ * set later. */
+DYNSEL_RARE static void open_place(dynsel_handler *handler, uint32_t index)
 {
+    if (index >= handler->argument_count) {
+        handler->unresolved = true;
+        for (uint32_t i = handler->argument_count; i < index; i++) {
+            handler->arguments[i] = (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
+        }
+        handler->argument_count = index + 1;
+        return;
+    }
     unset(handler, index);
+    /* if it is the first argument of a range, the rest of the range is removed too */
     for (uint32_t i = index + 1; i < handler->argument_count; i++) {
         if ((handler->arguments[i].block & DYNSEL_BEHIND_FIRST) == i - index) {
             unset(handler, i);
@@ -140,28 +150,7 @@ DYNSEL_RARE static void make_way(dynsel_handler *handler, uint32_t index)
     }
 }
 
-/* Those before it may be set later. */
-static void skip_to(dynsel_handler *handler, uint32_t index)
-{
-    handler->unresolved = true;
-    for (; handler->argument_count < index; handler->argument_count++) {
-        handler->arguments[handler->argument_count] =
-            (dynsel_argument){.kind = DYNSEL_ARGUMENT_UNSET};
-    }
-}
-
-/* Where they are not set one after the other. */
-DYNSEL_RARE static void open_place(dynsel_handler *handler, uint32_t index)
-{
-    if (index < handler->argument_count) {
-        make_way(handler, index);
-    } else {
-        skip_to(handler, index);
-        handler->argument_count++;
-    }
-}
-
-/* Where to write it, from its kind on. */
+/* The entry for an argument; the caller sets all of it. */
 static inline dynsel_argument *argument_at(dynsel_handler *handler, uint32_t index)
 {
     if (DYNSEL_LIKELY(index == handler->argument_count)) {
@@ -172,7 +161,7 @@ static inline dynsel_argument *argument_at(dynsel_handler *handler, uint32_t ind
     return &handler->arguments[index];
 }
 
-/* Most are as long as one of these. */
+/* Most values have one of these sizes, which need no call of memcpy(). */
 static inline void copy_value(unsigned char *room, const void *value, size_t bytes)
 {
     if (bytes == sizeof(uint32_t)) {
@@ -184,8 +173,8 @@ static inline void copy_value(unsigned char *room, const void *value, size_t byt
     }
 }
 
-/* The room that a value of the same argument had before, if it is large enough; if not, others get
- * it. */
+/* The room of a value that this one replaces, if it is large enough. Else other values get that
+ * room. */
 static inline unsigned char *room_before(dynsel_handler *handler, uint32_t index, size_t bytes)
 {
     if (DYNSEL_LIKELY(index >= handler->argument_count)) {
@@ -244,7 +233,7 @@ static dynsel_status set_local(const dynsel_call *call, uint32_t index,
     return DYNSEL_OK;
 }
 
-/* Its meaning on a device is determined when the group function has returned. */
+/* The buffer behind the accessor is looked up when the group function has returned. */
 dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
                                       const dynsel_accessor *accessor)
 {
@@ -268,7 +257,7 @@ dynsel_status dynsel_set_arg_accessor(dynsel_handler *handler, uint32_t index,
     return DYNSEL_OK;
 }
 
-/* Resources that cannot access it are excluded before the choice. */
+/* Resources that cannot access the pointer are excluded before the choice. */
 dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, const void *pointer)
 {
     const dynsel_call call = DYNSEL_CALL(handler, NULL);
@@ -279,7 +268,7 @@ dynsel_status dynsel_set_arg_pointer(dynsel_handler *handler, uint32_t index, co
     if (status == DYNSEL_OK) {
         dynsel_argument *argument = argument_at(handler, index);
         *argument = (dynsel_argument){.kind = DYNSEL_ARGUMENT_POINTER};
-        /* whether a kernel writes through it is the kernel's business */
+        /* by memcpy(), which drops `const`: the kernel may write through the pointer */
         (void)memcpy(&argument->value, &pointer, sizeof(pointer));
         handler->has_pointers = true;
     }
@@ -326,7 +315,7 @@ static dynsel_status stage_argument(const dynsel_call *call, uint32_t index,
     return DYNSEL_OK;
 }
 
-/* A range on its way into the arguments. */
+/* One call that sets a range. */
 typedef struct range {
     dynsel_leaf_sink sink; /* the first member */
     dynsel_call call;
@@ -334,7 +323,7 @@ typedef struct range {
     uint64_t count;
     uint32_t first; /* of its arguments */
     uint32_t index;
-    const char *only_on_host; /* as of the handler */
+    const char *only_on_host; /* see dynsel_handler */
     bool reads;
     bool writes;
     dynsel_status status;
@@ -348,7 +337,7 @@ static dynsel_call about(const range *of, const dynsel_leaf *leaf)
     return call;
 }
 
-/* What the leaf needs, in bytes; false: that cannot be. */
+/* The bytes that a leaf needs. False: an object cannot have so many. */
 static bool size_up(const range *of, const dynsel_leaf *leaf, size_t *bytes)
 {
     const uint64_t extent = dynsel_leaf_extent(leaf, of->iterator, of->count);
@@ -374,18 +363,6 @@ static dynsel_status set_count(range *of, const dynsel_leaf *leaf)
                                       "it is good for {} elements, and the range needs more: make "
                                       "it with their count",
                                       has);
-}
-
-/* The kernel would read what no device was given. */
-static dynsel_status check_source(const range *of, const dynsel_leaf *leaf)
-{
-    const dynsel_call call = about(of, leaf);
-    return dynsel_leaf_lacks_elements(leaf, of->iterator, of->count)
-               ? DYNSEL_REFUSE_NUMBER(&call, DYNSEL_E_INVALID,
-                                      "a permutation of it has the count 0, and the range has {} "
-                                      "elements: make it with the count of its source",
-                                      of->count)
-               : DYNSEL_OK;
 }
 
 static dynsel_status set_pointer(range *of, const dynsel_leaf *leaf)
@@ -423,10 +400,16 @@ static dynsel_status set_pointer(range *of, const dynsel_leaf *leaf)
 static void take_leaf(dynsel_leaf_sink *sink, const dynsel_leaf *leaf)
 {
     range *const of = (range *)(void *)sink;
-    if (of->status == DYNSEL_OK) {
-        of->status = check_source(of, leaf);
-    }
     if (of->status != DYNSEL_OK) {
+        return;
+    }
+    if (dynsel_leaf_lacks_elements(leaf, of->iterator, of->count)) {
+        /* the kernel would read data that no device was given */
+        const dynsel_call call = about(of, leaf);
+        of->status = DYNSEL_REFUSE_NUMBER(&call, DYNSEL_E_INVALID,
+                                          "a permutation of it has the count 0, and the range has "
+                                          "{} elements: make it with the count of its source",
+                                          of->count);
         return;
     }
     switch ((dynsel_leaf_kind)leaf->kind) {
@@ -452,17 +435,6 @@ static void take_leaf(dynsel_leaf_sink *sink, const dynsel_leaf *leaf)
     of->index++;
 }
 
-/* What has no arguments is not replaced. */
-static void keep_on_host(const range *of)
-{
-    dynsel_handler *const handler = of->call.handler;
-    handler->only_on_host = of->only_on_host;
-    handler->host_range_count++;
-    if (of->index > of->first) {
-        handler->arguments[of->first].block |= DYNSEL_ONLY_ON_HOST;
-    }
-}
-
 dynsel_status dynsel_set_range_leaves(dynsel_handler *handler, uint32_t index,
                                       dynsel_leaves_fn leaves, const dynsel_leaf_place *place,
                                       const void *iterator, uint64_t count, dynsel_access_mode mode)
@@ -485,7 +457,11 @@ dynsel_status dynsel_set_range_leaves(dynsel_handler *handler, uint32_t index,
         leaves(&of.sink, place);
     }
     if (of.status == DYNSEL_OK && of.only_on_host != NULL) {
-        keep_on_host(&of);
+        handler->only_on_host = of.only_on_host;
+        handler->host_range_count++;
+        if (of.index > of.first) { /* a range without arguments is never replaced */
+            handler->arguments[of.first].block |= DYNSEL_ONLY_ON_HOST;
+        }
     }
     return of.status;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command of a command group. */
+/* Sets the command of a command group: a kernel, a copy, a fill or a host task. */
 #include <dynsel/command_group.h>
 
 #include <string.h>
 
+#include "groups/kernel_forms.h"
 #include "groups/recording.h"
 
 enum {
-    LARGEST_ELEMENT = 128 /* of a fill: what OpenCL takes */
+    LARGEST_ELEMENT = 128 /* of a fill, in bytes: OpenCL's limit */
 };
 
 /* Refuses a second command. */
@@ -21,40 +22,24 @@ static inline dynsel_status begin(const dynsel_call *call, bool pointers)
     return status;
 }
 
-DYNSEL_RARE static dynsel_status refuse_form(const dynsel_call *about, const dynsel_kernel *kernel)
-{
-    dynsel_call call = *about;
-    (void)kernel; /* without CONFIG_DYNSEL_ERROR_TEXTS */
-    call.subject = DYNSEL_TEXT(kernel->name);
-    return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID,
-                         "the kernel has no form: give it a function, source, il or binaries");
-}
-
 static inline dynsel_status check_kernel(const dynsel_call *call, const dynsel_kernel *kernel)
 {
-    const bool on_devices =
-        kernel->source != NULL || kernel->il != NULL || kernel->binary_count != 0;
-    if (!on_devices && kernel->function == NULL) {
-        return refuse_form(call, kernel);
+    if (!dynsel_kernel_has_any_form(kernel)) {
+        dynsel_call of_kernel = *call;
+        of_kernel.subject = DYNSEL_TEXT(kernel->name);
+        return DYNSEL_REFUSE(&of_kernel, DYNSEL_E_INVALID,
+                             "the kernel has no form: give it a function, source, il or binaries");
     }
-    if (on_devices && kernel->name == NULL) {
+    if (!dynsel_kernel_has_name(kernel)) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "the kernel has no name: that of the function in its source");
     }
     return DYNSEL_OK;
 }
 
-static bool was_said(const dynsel_range *range)
-{
-    return range != NULL && range->dimensions != 0;
-}
-
 static dynsel_status check_local(const dynsel_call *call, const dynsel_range *global,
                                  const dynsel_range *local)
 {
-    if (!was_said(local)) {
-        return DYNSEL_OK;
-    }
     bool divides = local->dimensions == global->dimensions;
     for (uint32_t i = 0; i < global->dimensions && divides; i++) {
         divides = local->size[i] != 0 && global->size[i] % local->size[i] == 0;
@@ -68,9 +53,6 @@ static dynsel_status check_local(const dynsel_call *call, const dynsel_range *gl
 static dynsel_status check_offset(const dynsel_call *call, const dynsel_range *global,
                                   const dynsel_range *offset)
 {
-    if (!was_said(offset)) {
-        return DYNSEL_OK;
-    }
     bool fits = offset->dimensions == global->dimensions;
     for (uint32_t i = 0; i < global->dimensions && fits; i++) {
         fits = offset->size[i] <= SIZE_MAX - global->size[i];
@@ -81,17 +63,17 @@ static dynsel_status check_offset(const dynsel_call *call, const dynsel_range *g
                                 "last work item's number cannot be counted");
 }
 
-/* With 0 where there is nothing to look at. */
-static dynsel_range tidy(const dynsel_range *range)
+/* Copies a range; sizes of missing dimensions, which the caller may not have set, become 0. */
+static dynsel_range copy_range(const dynsel_range *range)
 {
-    dynsel_range tidied = {.dimensions = 0};
+    dynsel_range copy = {.dimensions = 0};
     if (range != NULL) {
-        tidied.dimensions = range->dimensions;
+        copy.dimensions = range->dimensions;
         for (uint32_t i = 0; i < range->dimensions; i++) {
-            tidied.size[i] = range->size[i];
+            copy.size[i] = range->size[i];
         }
     }
-    return tidied;
+    return copy;
 }
 
 dynsel_status dynsel_parallel_for(dynsel_handler *handler, const dynsel_kernel *kernel,
@@ -108,18 +90,18 @@ dynsel_status dynsel_parallel_for(dynsel_handler *handler, const dynsel_kernel *
                              "the global range needs 1 to 3 dimensions, no size of 0, and no more "
                              "work items than can be counted");
     }
-    if (status == DYNSEL_OK) {
+    if (status == DYNSEL_OK && local != NULL && local->dimensions != 0) {
         status = check_local(&call, &global, local);
     }
-    if (status == DYNSEL_OK) {
+    if (status == DYNSEL_OK && offset != NULL && offset->dimensions != 0) {
         status = check_offset(&call, &global, offset);
     }
     if (status == DYNSEL_OK) {
         handler->command.kind = DYNSEL_COMMAND_KERNEL;
         handler->command.kernel = kernel;
-        handler->command.launch.global = tidy(&global);
-        handler->command.launch.local = tidy(local);
-        handler->command.launch.offset = tidy(offset);
+        handler->command.launch.global = copy_range(&global);
+        handler->command.launch.local = copy_range(local);
+        handler->command.launch.offset = copy_range(offset);
     }
     return status;
 }
@@ -147,18 +129,7 @@ typedef struct end {
     dynsel_region region;
 } end;
 
-/* to: it is written, not read. */
-static dynsel_status check_direction(const dynsel_call *call, uint32_t mode, bool to)
-{
-    if (to && mode == DYNSEL_ACCESS_READ) {
-        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "it cannot be written: DYNSEL_ACCESS_READ");
-    }
-    if (!to && (mode == DYNSEL_ACCESS_WRITE || mode == DYNSEL_ACCESS_DISCARD_WRITE)) {
-        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "it cannot be read: its mode only writes");
-    }
-    return DYNSEL_OK;
-}
-
+/* to: the end is written, not read. */
 static dynsel_status find_end(const dynsel_call *about, const dynsel_accessor *accessor, bool to,
                               end *found)
 {
@@ -168,16 +139,19 @@ static dynsel_status find_end(const dynsel_call *about, const dynsel_accessor *a
     if (found->bound == NULL) {
         return dynsel_call_refusal();
     }
-    dynsel_status status = check_direction(&call, accessor->mode, to);
-    if (status != DYNSEL_OK) {
-        return status;
+    if (to && accessor->mode == DYNSEL_ACCESS_READ) {
+        return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID, "it cannot be written: DYNSEL_ACCESS_READ");
+    }
+    if (!to &&
+        (accessor->mode == DYNSEL_ACCESS_WRITE || accessor->mode == DYNSEL_ACCESS_DISCARD_WRITE)) {
+        return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID, "it cannot be read: its mode only writes");
     }
     found->buffer.token = found->bound->buffer;
     if (found->buffer.token == 0) {
         return DYNSEL_REFUSE(&call, DYNSEL_E_INVALID,
                              "it has no buffer yet: call dynsel_require_buffer() before");
     }
-    status = dynsel_shape_of(&call, found->buffer, &found->shape);
+    const dynsel_status status = dynsel_shape_of(&call, found->buffer, &found->shape);
     return status == DYNSEL_OK ? dynsel_region_of(&call, accessor, &found->shape, &found->region)
                                : status;
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requirements of a group function: its buffers, their modes, and the accessors. */
+/* Records the requirements of a command group: its buffers, their access modes, and the accessors
+ * that stand for them. */
 #include <dynsel/command_group.h>
 
 #include "data/buffers.h"
 #include "groups/recording.h"
 #include "port/assert.h"
-
-static bool is_buffer_memory(uint32_t target)
-{
-    return target == DYNSEL_MEMORY_GLOBAL || target == DYNSEL_MEMORY_CONSTANT;
-}
 
 static DYNSEL_ASIDE dynsel_status check_closely(const dynsel_call *call, uint32_t mode,
                                                 uint32_t target)
@@ -24,7 +20,8 @@ static DYNSEL_ASIDE dynsel_status check_closely(const dynsel_call *call, uint32_
                              "no command group takes an accessor for the host: open one with "
                              "dynsel_host_accessor_open()");
     }
-    if (!is_buffer_memory(target) || mode > DYNSEL_ACCESS_ATOMIC) {
+    if ((target != DYNSEL_MEMORY_GLOBAL && target != DYNSEL_MEMORY_CONSTANT) ||
+        mode > DYNSEL_ACCESS_ATOMIC) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "its mode or target is none that there is");
     }
     if (target == DYNSEL_MEMORY_CONSTANT && mode != DYNSEL_ACCESS_READ) {
@@ -58,7 +55,7 @@ static uint32_t mix_range(uint32_t look, const dynsel_range *range)
     return look;
 }
 
-/* Neither range nor offset was given. */
+/* Whether the accessor is for the whole buffer: without range and offset. */
 static inline bool is_for_all(const dynsel_accessor *accessor)
 {
     return accessor->range.dimensions == 0 && accessor->offset.dimensions == 0;
@@ -72,8 +69,8 @@ static inline uint32_t look_of(const dynsel_accessor *accessor)
                : mix_range(mix_range(mix(look, 0), &accessor->range), &accessor->offset);
 }
 
-/* Finds the accessor by address and look, because an accessor passed by value often has the address
- * of an earlier one. */
+/* Compares the look too, because an accessor passed by value often has the address of an earlier
+ * one. */
 static inline dynsel_bound *find_by_address(dynsel_handler *handler,
                                             const dynsel_accessor *accessor, uint32_t look)
 {
@@ -93,7 +90,7 @@ static bool is_required(const dynsel_bound *bound)
     return bound->use != DYNSEL_NO_USE;
 }
 
-/* A required accessor with the same look and a buffer. */
+/* A required accessor with this buffer and look; NULL: none, as for buffer 0. */
 static dynsel_bound *find_equal(dynsel_handler *handler, uint32_t buffer, uint32_t look)
 {
     for (uint32_t i = 0; i < handler->bound_count && buffer != 0; i++) {
@@ -105,7 +102,7 @@ static dynsel_bound *find_equal(dynsel_handler *handler, uint32_t buffer, uint32
     return NULL;
 }
 
-/* Whatever accessor the buffer is used through, for normal ones. */
+/* Any required accessor with this buffer; NULL: none. */
 static dynsel_bound *find_by_buffer(dynsel_handler *handler, uint32_t buffer)
 {
     for (uint32_t i = 0; i < handler->bound_count; i++) {
@@ -116,7 +113,7 @@ static dynsel_bound *find_by_buffer(dynsel_handler *handler, uint32_t buffer)
     return NULL;
 }
 
-/* A place for it, with nothing but who it is. NULL: refused. */
+/* A new entry, with address and name only. NULL: refused. */
 static inline dynsel_bound *enter_bound(const dynsel_call *call, const dynsel_accessor *accessor)
 {
     dynsel_handler *handler = call->handler;
@@ -150,20 +147,7 @@ static inline dynsel_use *use_of(dynsel_handler *handler, uint32_t token, const 
     return use;
 }
 
-/* Whether the registered modes cover this mode. */
-static bool is_covered(const dynsel_use *use, uint32_t mode)
-{
-    return (use->writes || mode == DYNSEL_ACCESS_READ) &&
-           (use->reads || dynsel_mode_discards(mode));
-}
-
-static inline void merge(dynsel_use *use, uint32_t mode, bool all)
-{
-    use->reads = use->reads || !dynsel_mode_discards(mode) || !all;
-    use->writes = use->writes || mode != DYNSEL_ACCESS_READ;
-}
-
-/* Resolves earlier uses of the accessor, by its address or as a copy. */
+/* Resolves earlier arguments with the accessor or a copy of it. */
 static DYNSEL_ASIDE void resolve_others(dynsel_handler *handler, const dynsel_bound *required)
 {
     for (uint32_t i = 0; i < handler->bound_count; i++) {
@@ -189,15 +173,8 @@ static DYNSEL_ASIDE dynsel_status check_region(const dynsel_call *call,
     return status;
 }
 
-DYNSEL_RARE static dynsel_status refuse_buffer(const dynsel_call *call, dynsel_buffer buffer)
-{
-    const dynsel_status status = dynsel_buffer_refuse(call->function, call->subject, buffer);
-    dynsel_call_note_failure(call);
-    return status;
-}
-
-/* That the buffer is still there is looked at again when the order is entered. What is for all of
- * it needs nothing but that, and no lock. */
+/* Takes no lock for an accessor to the whole buffer: whether the buffer exists is checked again
+ * when the group is entered into the order. */
 static inline dynsel_status check_buffer(const dynsel_call *call, const dynsel_accessor *accessor,
                                          dynsel_buffer buffer, bool *all)
 {
@@ -205,11 +182,12 @@ static inline dynsel_status check_buffer(const dynsel_call *call, const dynsel_a
         return check_region(call, accessor, buffer, all);
     }
     *all = true;
-    return DYNSEL_LIKELY(dynsel_buffer_find(buffer) != NULL) ? DYNSEL_OK
-                                                             : refuse_buffer(call, buffer);
+    return DYNSEL_LIKELY(dynsel_buffer_find(buffer) != NULL)
+               ? DYNSEL_OK
+               : dynsel_call_refuse_buffer(call, buffer);
 }
 
-/* bound: where it stands already, or NULL. look: the accessor's. */
+/* Registers the use of a buffer. bound: the accessor's entry, or NULL. */
 static inline dynsel_status register_use(const dynsel_call *call, const dynsel_accessor *accessor,
                                          uint32_t look, dynsel_buffer buffer, dynsel_bound *bound)
 {
@@ -229,42 +207,31 @@ static inline dynsel_status register_use(const dynsel_call *call, const dynsel_a
     bound->buffer = buffer.token;
     bound->look = look;
     bound->use = (uint32_t)(use - handler->uses->each);
-    merge(use, accessor->mode, all);
+    use->reads = use->reads || !dynsel_mode_discards(accessor->mode) || !all;
+    use->writes = use->writes || accessor->mode != DYNSEL_ACCESS_READ;
     if (handler->unresolved) {
         resolve_others(handler, bound);
     }
     return DYNSEL_OK;
 }
 
-static bool may_have(const dynsel_accessor *accessor, uint32_t buffer)
-{
-    return accessor->buffer.token == 0 || accessor->buffer.token == buffer;
-}
-
-static inline dynsel_status check_placeholder(const dynsel_call *call,
-                                              const dynsel_accessor *accessor)
-{
-    const dynsel_status status = check_access(call, accessor->mode, accessor->target);
-    if (status == DYNSEL_OK && !accessor->placeholder) {
-        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
-                             "it is no placeholder: a normal accessor is registered when it is "
-                             "made");
-    }
-    return status;
-}
-
 static dynsel_status require(const dynsel_call *call, const dynsel_accessor *accessor,
                              dynsel_buffer buffer)
 {
-    const dynsel_status status = check_placeholder(call, accessor);
+    const dynsel_status status = check_access(call, accessor->mode, accessor->target);
     if (status != DYNSEL_OK) {
         return status;
+    }
+    if (!accessor->placeholder) {
+        return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                             "it is no placeholder: a normal accessor is registered when it is "
+                             "made");
     }
     if (buffer.token == 0) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "it has no buffer: give it one with dynsel_require_buffer()");
     }
-    if (!may_have(accessor, buffer.token)) {
+    if (accessor->buffer.token != 0 && accessor->buffer.token != buffer.token) {
         return DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                              "it has a buffer of its own, and is required with another: use a "
                              "placeholder that has none");
@@ -278,7 +245,7 @@ static dynsel_status require(const dynsel_call *call, const dynsel_accessor *acc
     return register_use(call, accessor, look, buffer, bound);
 }
 
-/* function: the public one. */
+/* function: the name of the public function. */
 static dynsel_status require_in(dynsel_handler *handler, const dynsel_accessor *accessor,
                                 dynsel_buffer buffer, const char *function)
 {
@@ -301,7 +268,7 @@ dynsel_status dynsel_require_buffer(dynsel_handler *handler, dynsel_buffer buffe
     return require_in(handler, accessor, buffer, DYNSEL_TEXT(__func__));
 }
 
-/* A normal one is known by its buffer, so one entry does for all of a buffer's. */
+/* Normal accessors are identified by their buffer, so all of a buffer's share one entry. */
 static dynsel_bound *find_normal(dynsel_handler *handler, dynsel_buffer buffer)
 {
     for (uint32_t i = 0; i < handler->bound_count; i++) {
@@ -336,17 +303,6 @@ dynsel_status dynsel_get_access(dynsel_handler *handler, dynsel_buffer buffer,
     return status;
 }
 
-/* With the buffer that it has in this command group. */
-static dynsel_status require_again(const dynsel_call *call, const dynsel_accessor *placeholder,
-                                   dynsel_buffer *buffer)
-{
-    const dynsel_bound *bound = find_by_address(call->handler, placeholder, look_of(placeholder));
-    if (bound != NULL && is_required(bound)) {
-        buffer->token = bound->buffer;
-    }
-    return require(call, placeholder, *buffer);
-}
-
 dynsel_status dynsel_accessor_get_access(dynsel_handler *handler,
                                          const dynsel_accessor *placeholder,
                                          dynsel_accessor *accessor)
@@ -356,7 +312,11 @@ dynsel_status dynsel_accessor_get_access(dynsel_handler *handler,
     dynsel_accessor normal = {.mode = 0};
     if (status == DYNSEL_OK) {
         normal = *placeholder;
-        status = require_again(&call, placeholder, &normal.buffer);
+        const dynsel_bound *bound = find_by_address(handler, placeholder, look_of(placeholder));
+        if (bound != NULL && is_required(bound)) {
+            normal.buffer.token = bound->buffer; /* as it was required in this command group */
+        }
+        status = require(&call, placeholder, normal.buffer);
         normal.placeholder = false;
         normal.group = handler->uses->token;
     }
@@ -381,14 +341,18 @@ static dynsel_bound *normal_bound(const dynsel_call *call, const dynsel_accessor
     if (bound == NULL) {
         (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
                             "its buffer is not the one that it was made for");
-    } else if (!is_covered(&call->handler->uses->each[bound->use], accessor->mode)) {
+        return NULL;
+    }
+    const dynsel_use *const use = &call->handler->uses->each[bound->use];
+    if ((!use->writes && accessor->mode != DYNSEL_ACCESS_READ) ||
+        (!use->reads && !dynsel_mode_discards(accessor->mode))) {
         (void)DYNSEL_REFUSE(call, DYNSEL_E_INVALID, "its mode was changed after it was made");
-        bound = NULL;
+        return NULL;
     }
     return bound;
 }
 
-/* A placeholder that is not known yet: a copy of one that is, or it may be required later. */
+/* An unknown placeholder is a copy of a required one, or is required later. */
 static DYNSEL_ASIDE dynsel_bound *unknown_bound(const dynsel_call *call,
                                                 const dynsel_accessor *accessor, uint32_t look)
 {

@@ -8,30 +8,16 @@
 dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 uint32_t dynsel_order_entries;
 
-static inline void begin_command(dynsel_command *command)
-{
-    command->kind = DYNSEL_COMMAND_NONE;
-    command->kernel = NULL;
-    command->launch.where = NULL;
-    command->launch.global.dimensions = 0;
-    command->launch.local.dimensions = 0;
-    command->launch.offset = (dynsel_range){.dimensions = 0};
-    command->from = NULL;
-    command->to = NULL;
-    command->element = NULL;
-    command->after = NULL;
-    command->after_count = 0;
-}
-
-/* Sets only counts and flags: the rest is written before it is read. The parts under the lock are
- * written when the command group is placed (src/groups/submit_command_group.c). */
+/* Sets only counts and flags: the rest is written before it is read. The members under the lock are
+ * written when the group is entered into the order (src/groups/submit_command_group.c). */
 void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn function)
 {
+    dynsel_command *const command = &group->command;
     group->open = true;
     group->unresolved = false;
     group->has_pointers = false;
     if (!DYNSEL_LIKELY(group->uses != NULL)) {
-        group->uses = dynsel_uses_in(token); /* others may read it from now on, without the lock */
+        group->uses = dynsel_uses_in(token); /* once: other threads read it without the lock */
     }
     group->uses->token = token + 1;
     group->error.status = DYNSEL_OK;
@@ -51,7 +37,17 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->direct_bytes = 0;
     group->bytes = (dynsel_range_bytes){.staged_in = 0};
     group->host_task = NULL;
-    begin_command(&group->command);
+    command->kind = DYNSEL_COMMAND_NONE;
+    command->kernel = NULL;
+    command->launch.where = NULL;
+    command->launch.global.dimensions = 0;
+    command->launch.local.dimensions = 0;
+    command->launch.offset = (dynsel_range){.dimensions = 0};
+    command->from = NULL;
+    command->to = NULL;
+    command->element = NULL;
+    command->after = NULL;
+    command->after_count = 0;
 }
 
 void dynsel_call_note_failure(const dynsel_call *call)
@@ -88,14 +84,16 @@ void dynsel_call_refuse_use(const dynsel_call *call)
     }
 }
 
-dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape)
+dynsel_status dynsel_call_refuse_buffer(const dynsel_call *call, dynsel_buffer buffer)
 {
-    if (dynsel_buffer_shape(buffer, shape)) {
-        return DYNSEL_OK;
-    }
     const dynsel_status status = dynsel_buffer_refuse(call->function, call->subject, buffer);
     dynsel_call_note_failure(call);
     return status;
+}
+
+dynsel_status dynsel_shape_of(const dynsel_call *call, dynsel_buffer buffer, dynsel_shape *shape)
+{
+    return dynsel_buffer_shape(buffer, shape) ? DYNSEL_OK : dynsel_call_refuse_buffer(call, buffer);
 }
 
 dynsel_status dynsel_region_of(const dynsel_call *call, const dynsel_accessor *accessor,
@@ -153,7 +151,8 @@ dynsel_status dynsel_need_aspects(dynsel_handler *handler, dynsel_aspect_set asp
 }
 #endif
 
-/* An error of a handler function takes precedence over the returned status. */
+/* Fails the submission. A failure of a handler function takes precedence over the returned status.
+ * */
 DYNSEL_RARE static dynsel_status pass_on(dynsel_handler *group, dynsel_status returned,
                                          uint32_t failures_before)
 {
@@ -168,24 +167,20 @@ DYNSEL_RARE static dynsel_status pass_on(dynsel_handler *group, dynsel_status re
     return dynsel_fail(&error);
 }
 
-static dynsel_status refuse_accessor(dynsel_call *call, const dynsel_bound *bound)
-{
-    call->subject = bound->name;
-    return bound->buffer == 0
-               ? DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
-                               "it is used and has no buffer: call dynsel_require_buffer() in the "
-                               "group function, with the accessor itself and not with a copy")
-               : DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
-                               "it is used and was not required: call dynsel_require() in the "
-                               "group function");
-}
-
-/* From accessors to buffers. */
+/* Replaces the accessor of an argument with the use of its buffer. */
 static dynsel_status resolve(dynsel_call *call, dynsel_argument *argument)
 {
     const dynsel_bound *bound = &call->handler->bound[argument->use & ~(uint32_t)DYNSEL_NOT_YET];
     if (bound->use == DYNSEL_NO_USE) {
-        return refuse_accessor(call, bound);
+        call->subject = bound->name;
+        return bound->buffer == 0
+                   ? DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                                   "it is used and has no buffer: call dynsel_require_buffer() in "
+                                   "the group function, with the accessor itself and not with a "
+                                   "copy")
+                   : DYNSEL_REFUSE(call, DYNSEL_E_INVALID,
+                                   "it is used and was not required: call dynsel_require() in the "
+                                   "group function");
     }
     argument->use = (uint8_t)bound->use;
     return DYNSEL_OK;
@@ -207,7 +202,7 @@ static DYNSEL_ASIDE dynsel_status resolve_arguments(dynsel_call *call)
     return status;
 }
 
-/* Until now `bytes` of a pointer was the size of its range. */
+/* While recorded, `bytes` of a pointer argument is the size of its range. */
 static DYNSEL_ASIDE void resolve_pointers(dynsel_handler *group)
 {
     for (uint32_t i = 0; i < group->argument_count; i++) {

@@ -13,7 +13,7 @@
 #include "port/likely.h"
 #include "submission/pending.h"
 
-/* Lost data make it fail: it ends after its dependencies. */
+/* If data are lost the group fails, and ends after its dependencies. */
 dynsel_status dynsel_group_look_at_data(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
     group->waits_for = 0;
@@ -25,7 +25,7 @@ dynsel_status dynsel_group_look_at_data(dynsel_handler *group, dynsel_buffer_rec
         return outlook.status;
     }
     group->uses->will_fail = true;
-    dynsel_watch_changed(group); /* who has it take its turn before */
+    dynsel_watch_changed(group); /* groups that wait behind it for staging memory */
     return dynsel_order_look(group);
 }
 
@@ -35,22 +35,14 @@ dynsel_status dynsel_group_look(dynsel_handler *group, dynsel_buffer_record **co
     return status == DYNSEL_OK ? dynsel_group_look_at_data(group, copy_out) : status;
 }
 
-/* Handles a refused start: DYNSEL_OK: the policy has chosen again; DYNSEL_E_AGAIN: it waits; else
- * it will fail. */
-static dynsel_status choose_again(dynsel_handler *group, dynsel_status refusal, bool may_choose)
-{
-    return refusal == DYNSEL_E_OUT_OF_SERVICE && may_choose ? dynsel_choose_resource_again(group)
-                                                            : refusal;
-}
-
 static void fail_dependents(dynsel_handler *group, const dynsel_error *error)
 {
     group->uses->will_fail = true;
     group->error = *error;
 }
 
-/* Under the lock: returns it to WAITING. status: of the look after a new choice, or the reason of
- * the refusal. */
+/* Under the lock: returns the group to the state WAITING. status: of the look after a new choice,
+ * or of the refusal. refusal: DYNSEL_OK after a new choice. */
 static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_status refusal,
                        dynsel_buffer_record *copy_out)
 {
@@ -66,38 +58,36 @@ static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_statu
     }
 }
 
-/* Under the lock, where the policy has chosen again. */
-static dynsel_status look_elsewhere(dynsel_handler *group, dynsel_buffer_record **copy_out)
-{
-    if (dynsel_take_choice(group) == DYNSEL_OK) {
-        return dynsel_group_look(group, copy_out);
-    }
-    fail_dependents(group, dynsel_last_error());
-    return DYNSEL_E_AGAIN;
-}
-
-/* Handles a refused start. True: start it on the newly chosen resource; else it waits. */
-DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *refusal,
-                                     bool may_choose)
+/* Handles a refused start. True: the caller starts the group on the newly chosen resource. False:
+ * it waits, or waits to fail. */
+DYNSEL_RARE static bool handle_refusal(dynsel_handler *group, const dynsel_error *refusal,
+                                       bool may_choose)
 {
     dynsel_buffer_record *copy_out = NULL;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_coherence_roll_back(group->uses);
     dynsel_spinlock_release(&dynsel_memory_lock);
-    dynsel_status status = choose_again(group, refusal->status, may_choose);
+    dynsel_status status = refusal->status == DYNSEL_E_OUT_OF_SERVICE && may_choose
+                               ? dynsel_choose_resource_again(group)
+                               : refusal->status;
 
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     dynsel_status why = refusal->status;
     if (status == DYNSEL_OK) {
-        status = look_elsewhere(group, &copy_out);
         why = DYNSEL_OK;
+        if (dynsel_take_choice(group) == DYNSEL_OK) {
+            status = dynsel_group_look(group, &copy_out);
+        } else {
+            fail_dependents(group, dynsel_last_error());
+            status = DYNSEL_E_AGAIN;
+        }
     } else if (status != DYNSEL_E_AGAIN) {
         fail_dependents(group, refusal);
     }
     if (status != DYNSEL_OK) {
         wait_again(group, status, why, copy_out);
     }
-    dynsel_watch_changed(group); /* it has no copy on its way any more, or is elsewhere */
+    dynsel_watch_changed(group); /* its copies in were rolled back, or its resource changed */
     if (copy_out != NULL) {
         dynsel_watch_begin_copy_out(copy_out);
     }
@@ -105,14 +95,14 @@ DYNSEL_RARE static bool find_another(dynsel_handler *group, const dynsel_error *
     return status == DYNSEL_OK;
 }
 
-/* Its start has failed, and it may not end yet. */
+/* The start has failed, and the group may not end before its dependencies. */
 DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
 {
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     fail_dependents(group, failure);
     dynsel_pending_put_back(dynsel_slot_of(group));
     dynsel_watch_no_longer(group);
-    dynsel_watch_changed(group); /* it will copy nothing in */
+    dynsel_watch_changed(group); /* it copies nothing in */
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
@@ -131,26 +121,15 @@ bool dynsel_group_start(dynsel_handler *group)
             return false;
         }
         const dynsel_error refusal = dynsel_details_of(status, failures_before);
-        if (!find_another(group, &refusal, refused < resources)) {
+        if (!handle_refusal(group, &refusal, refused < resources)) {
             return false;
         }
     }
 }
 
-/* Started or ended without the lock. */
-static void go_on(dynsel_handler *group, dynsel_status status)
-{
-    dynsel_spinlock_release(&dynsel_memory_lock);
-    if (status == DYNSEL_OK) {
-        (void)dynsel_group_start(group);
-    } else {
-        dynsel_pending_fail(dynsel_slot_of(group), &group->error);
-    }
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-}
-
-/* Under the lock, which is let go in between. */
-static void attend_to(dynsel_handler *group)
+/* Looks at a group, and starts it, ends it, or makes it watch again. Under the lock, which is
+ * released meanwhile. */
+static void look_again(dynsel_handler *group)
 {
     dynsel_buffer_record *copy_out = NULL;
     if (!group->uses->will_fail && dynsel_watch_line(group)) {
@@ -162,7 +141,7 @@ static void attend_to(dynsel_handler *group)
     if (status == DYNSEL_E_AGAIN) {
         dynsel_watch_obstacle(group, copy_out);
         if (was_refused) {
-            dynsel_watch_changed(group); /* it does not try the resource for others any more */
+            dynsel_watch_changed(group); /* another group in line tries the resource */
         }
         if (copy_out != NULL) {
             dynsel_watch_begin_copy_out(copy_out);
@@ -172,29 +151,31 @@ static void attend_to(dynsel_handler *group)
     dynsel_pending_take(dynsel_slot_of(group));
     if (status == DYNSEL_OK && group->command.kind == DYNSEL_COMMAND_HOST_ACCESS) {
         group->held = true; /* from now on its owner ends it */
-    } else {
-        go_on(group, status);
+        return;
     }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    if (status == DYNSEL_OK) {
+        (void)dynsel_group_start(group);
+    } else {
+        dynsel_pending_fail(dynsel_slot_of(group), &group->error);
+    }
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
 }
 
-static void look_at_copies_out(void)
+/* One round, under the lock: looks at groups in the order of their entry, except those that are
+ * entered meanwhile. */
+static void look_at_due_groups(void)
 {
+    const uint32_t newest = dynsel_order_entries;
+    dynsel_watch_begin_round();
     dynsel_buffer_record *record = dynsel_watched_copy_out(0);
     while (record != NULL) {
         dynsel_watch_look_at_copy_out(record);
         record = dynsel_watched_copy_out((uint32_t)(record - dynsel_buffers) + 1);
     }
-}
-
-/* In the order of their entry, and none that was entered meanwhile. */
-static void look_at_all_that_may_go_on(void)
-{
-    const uint32_t newest = dynsel_order_entries;
-    dynsel_watch_begin_round();
-    look_at_copies_out();
     dynsel_handler *group = dynsel_watch_take(newest, dynsel_order_entries);
     while (group != NULL) {
-        attend_to(group);
+        look_again(group);
         group = dynsel_watch_take(newest, dynsel_order_entries);
     }
 }
@@ -203,7 +184,7 @@ void dynsel_groups_progress(void)
 {
     if (dynsel_watch_is_due()) {
         dynsel_spinlock_acquire(&dynsel_memory_lock);
-        look_at_all_that_may_go_on();
+        look_at_due_groups();
         dynsel_spinlock_release(&dynsel_memory_lock);
     }
     dynsel_readback_tell();
@@ -224,7 +205,7 @@ dynsel_status dynsel_group_cancel(dynsel_slot *slot, const dynsel_kept_error *er
             dynsel_order_leave(group);
         }
         dynsel_watch_end(group);
-        dynsel_watch_changed(group); /* it will copy nothing in */
+        dynsel_watch_changed(group); /* it copies nothing in */
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
     return status;

@@ -24,11 +24,11 @@
 
 /* The result of one attempt to enter. */
 typedef struct entry {
-    dynsel_status status;           /* DYNSEL_OK: it is published */
-    uint32_t token;                 /* of work to wait for; with `waits` */
-    bool waits;                     /* a table is full */
-    dynsel_status start;            /* whether it may be started */
-    dynsel_buffer_record *copy_out; /* to begin */
+    dynsel_status status; /* DYNSEL_OK: the group is published */
+    bool full;            /* a table is full: wait for the work of `token` */
+    uint32_t token;
+    dynsel_status start;            /* the result of dynsel_group_look() */
+    dynsel_buffer_record *copy_out; /* to begin; or NULL */
 } entry;
 
 static inline bool is_host_access(const dynsel_handler *group)
@@ -36,17 +36,14 @@ static inline bool is_host_access(const dynsel_handler *group)
     return group->command.kind == DYNSEL_COMMAND_HOST_ACCESS;
 }
 
-static inline dynsel_status look(dynsel_handler *group, bool waits, dynsel_buffer_record **copy_out)
-{
-    if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_resident(group->uses))) {
-        return DYNSEL_OK;
-    }
-    return waits ? dynsel_group_look(group, copy_out) : dynsel_group_look_at_data(group, copy_out);
-}
-
 static inline void publish(dynsel_handler *group, uint32_t references, bool waits, entry *made)
 {
-    made->start = look(group, waits, &made->copy_out);
+    if (DYNSEL_LIKELY(!waits && dynsel_coherence_start_resident(group->uses))) {
+        made->start = DYNSEL_OK;
+    } else {
+        made->start = waits ? dynsel_group_look(group, &made->copy_out)
+                            : dynsel_group_look_at_data(group, &made->copy_out);
+    }
     if (DYNSEL_LIKELY(made->start == DYNSEL_OK)) {
         group->held = is_host_access(group);
         dynsel_pending_publish(dynsel_slot_of(group), references,
@@ -61,13 +58,13 @@ static inline void publish(dynsel_handler *group, uint32_t references, bool wait
     }
 }
 
-/* Under the lock: all of it at once, so that two that are entered at the same time come in the same
- * order for all buffers. */
+/* Under the lock, which is held throughout: two groups that are entered at the same time have the
+ * same order for all buffers. */
 static inline void try_to_enter(dynsel_handler *group, const dynsel_submit_options *options,
                                 uint32_t references, entry *made)
 {
     group->uses->will_fail = false;
-    group->uses->undone = false; /* other threads see it until this one is over */
+    group->uses->undone = false; /* here, because other threads read it until the group is over */
     group->held = false;
     group->refused = false;
     group->looked_since = 0;
@@ -82,45 +79,42 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_submit_optio
         dynsel_groups_register();
         publish(group, references, waits, made);
     } else {
-        made->waits = made->status == DYNSEL_E_FULL;
+        made->full = made->status == DYNSEL_E_FULL;
     }
 }
 
-/* Whether this thread itself has it open, so that it would wait for ever. */
-static bool is_own(uint32_t token)
-{
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    const bool own = dynsel_order_is_own(token);
-    dynsel_spinlock_release(&dynsel_memory_lock);
-    return own;
-}
-
-/* Until that work is over. DYNSEL_OK: try again. */
+/* Waits until the work is over. DYNSEL_OK: try again. */
 DYNSEL_RARE static dynsel_status wait_for_room(uint32_t token, const dynsel_submit_options *options)
 {
     dynsel_error full = *dynsel_last_error();
-    if (options->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0 ||
-        is_own(token)) {
+    if (options->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0) {
         return full.status;
+    }
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    const bool own = dynsel_order_is_own(token);
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    if (own) {
+        return full.status; /* the wait for a host accessor of this thread would never end */
     }
     if (!dynsel_pending_ref(token)) {
         return DYNSEL_OK;
     }
-    dynsel_slot *slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    dynsel_slot *slot = dynsel_slot_of_token(token);
     const dynsel_status status = dynsel_wait_until(slot, options->deadline_ns);
     dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     if (status == DYNSEL_E_BUSY) {
         return dynsel_fail(&full);
     }
     if (status == DYNSEL_E_TIMEOUT) {
-        full.status = status; /* it names the full table */
+        full.status = status; /* the text still names the full table */
         return dynsel_fail(&full);
     }
     return status;
 }
 
-/* A refused start, or one that can never succeed, is handled at once. */
-static inline void go_on(dynsel_handler *group, const entry *made)
+/* Starts a published group. A refused start, or one that cannot succeed, is handled by
+ * dynsel_pending_progress(). */
+static inline void start(dynsel_handler *group, const entry *made)
 {
     bool more = made->start != DYNSEL_OK && made->start != DYNSEL_E_AGAIN;
     if (made->start == DYNSEL_OK) {
@@ -136,8 +130,10 @@ static inline void go_on(dynsel_handler *group, const entry *made)
     }
 }
 
-dynsel_status dynsel_group_enter(dynsel_handler *group, const dynsel_submit_options *options,
-                                 uint32_t references)
+/* Not inlined: else its locals would be on the stack of submit() while the policy chooses. */
+DYNSEL_ASIDE dynsel_status dynsel_group_enter(dynsel_handler *group,
+                                              const dynsel_submit_options *options,
+                                              uint32_t references)
 {
     for (;;) {
         entry made = {.status = DYNSEL_OK};
@@ -145,10 +141,10 @@ dynsel_status dynsel_group_enter(dynsel_handler *group, const dynsel_submit_opti
         try_to_enter(group, options, references, &made);
         dynsel_spinlock_release(&dynsel_memory_lock);
         if (DYNSEL_LIKELY(made.status == DYNSEL_OK)) {
-            go_on(group, &made);
+            start(group, &made);
             return DYNSEL_OK;
         }
-        if (!made.waits) {
+        if (!made.full) {
             return made.status;
         }
         made.status = wait_for_room(made.token, options);
@@ -170,13 +166,7 @@ DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy, dynsel_grou
                                              "the policy cannot select: it has no try_select", 0);
 }
 
-static inline bool is_valid(const dynsel_policy *policy, dynsel_group_fn function)
-{
-    return DYNSEL_LIKELY(dynsel_policy_is_usable(policy) && function != NULL &&
-                         policy->ops->try_select != NULL);
-}
-
-/* Runs the group function, which must not wait. */
+/* Runs the group function. `recordings` makes functions that wait refuse. */
 static inline dynsel_status record(dynsel_handler *group, uint32_t token, dynsel_group_fn function,
                                    void *args)
 {
@@ -190,18 +180,11 @@ static inline dynsel_status record(dynsel_handler *group, uint32_t token, dynsel
     return dynsel_group_close(group, returned, failures_before);
 }
 
-static inline uint32_t references_for(const dynsel_submission *submission,
-                                      const dynsel_submit_options *options)
+static inline dynsel_status choose_and_enter(dynsel_handler *group, dynsel_policy *policy,
+                                             const dynsel_submit_options *options, bool has_handle)
 {
-    if (submission == NULL) {
-        return 0;
-    }
-    return DYNSEL_SLOT_HANDLE | (options->awaits ? (uint32_t)DYNSEL_SLOT_REF : 0u);
-}
-
-static inline dynsel_status place(dynsel_handler *group, dynsel_policy *policy,
-                                  const dynsel_submit_options *options, uint32_t references)
-{
+    const uint32_t handle = has_handle ? DYNSEL_SLOT_HANDLE : 0u;
+    const uint32_t references = handle | (options->awaits ? (uint32_t)DYNSEL_SLOT_REF : 0u);
     dynsel_status status = dynsel_choose_resource(group, policy, options);
     if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
         status = dynsel_group_enter(group, options, references);
@@ -210,7 +193,7 @@ static inline dynsel_status place(dynsel_handler *group, dynsel_policy *policy,
         }
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK || !group->has_pointers)) {
-        dynsel_pointers_let_go(group);
+        dynsel_pointers_unref(group);
     }
     return status;
 }
@@ -218,7 +201,8 @@ static inline dynsel_status place(dynsel_handler *group, dynsel_policy *policy,
 static dynsel_status submit(dynsel_policy *policy, dynsel_group_fn function, void *args,
                             dynsel_submission *submission, const dynsel_submit_options *options)
 {
-    if (!is_valid(policy, function)) {
+    if (!DYNSEL_LIKELY(dynsel_policy_is_usable(policy) && function != NULL &&
+                       policy->ops->try_select != NULL)) {
         return refuse(policy, function, options);
     }
     dynsel_slot *slot = NULL;
@@ -230,7 +214,7 @@ static dynsel_status submit(dynsel_policy *policy, dynsel_group_fn function, voi
     dynsel_handler *group = dynsel_group_of(slot);
     status = record(group, slot->work.token, function, args);
     if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        status = place(group, policy, options, references_for(submission, options));
+        status = choose_and_enter(group, policy, options, submission != NULL);
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         dynsel_slot_unclaim(slot);
@@ -266,9 +250,10 @@ dynsel_status dynsel_submit_command_group_for(dynsel_policy *policy, dynsel_grou
     return submit(policy, group, args, submission, &options);
 }
 
-/* Releases the submission, which no other caller has: else its slot would be kept for ever. Work
- * that ended with this status has no slot. */
-DYNSEL_RARE static dynsel_status leave(dynsel_submission *submission, const char *function)
+/* Releases the submission of a wait that was refused, because no other caller can. (Work that ended
+ * with this status has no slot.) A function of its own keeps the error off the stack of the wait.
+ * */
+DYNSEL_RARE static dynsel_status release_busy(dynsel_submission *submission, const char *function)
 {
     dynsel_error busy = *dynsel_last_error();
     busy.function = function;
@@ -297,7 +282,7 @@ dynsel_status dynsel_submit_command_group_and_wait(dynsel_policy *policy, dynsel
         const uint32_t slot = dynsel_word_load_relaxed(&submission.slot);
         status = dynsel_wait(&submission);
         if (status == DYNSEL_E_BUSY) {
-            status = leave(&submission, options.function);
+            status = release_busy(&submission, options.function);
         }
         dynsel_in_flight_unref(slot);
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gives a command group its place in the order, and starts it. */
+/* The part of a submit that command groups and host accessors share. */
 #ifndef DYNSEL_GROUPS_SUBMIT_COMMAND_GROUP_H
 #define DYNSEL_GROUPS_SUBMIT_COMMAND_GROUP_H
 
 #include "groups/group.h"
 #include "submission/start.h"
 
-/* After the choice: enters it into the order, publishes it, and starts it if it is ready.
- * references: as of dynsel_pending_publish(). A failure has no effect. */
+/* After the choice: enters the group into the order, publishes it, and starts it if it is ready.
+ * references: see dynsel_pending_publish(). A failure has no effect. */
 dynsel_status dynsel_group_enter(dynsel_handler *group, const dynsel_submit_options *options,
                                  uint32_t references);
 

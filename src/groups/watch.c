@@ -6,29 +6,30 @@
 #include "port/assert.h"
 #include "submission/pending.h"
 
-/* Besides the slot number of the first watcher: flags for groups that wait for staging memory, and
- * for groups in line behind the slot's group. */
+/* Flags beside the slot number of the first watcher: other groups wait for the staging memory of
+ * the work, or are in line behind it. */
 #define HAS_STAGING (1u << 31)
 #define HAS_LINE    (1u << 30)
 #define FLAGS       (HAS_STAGING | HAS_LINE)
 
 enum { BITS = 32 };
 
-/* A list of watchers is the slot number of the first, DYNSEL_NO_SLOT: none. The list of work is in
- * its slot, that of a copy to the host in the buffer's record, that of a line in the group that is
- * tried. */
+/* A list of watchers is the slot number of the first; DYNSEL_NO_SLOT: none. The watchers of work
+ * are listed in its slot, those of a copy to the host in the buffer's record, those of a resource
+ * in the group that tries it. */
 static dynsel_word of_staging;
 static dynsel_word of_nothing;
 
-/* The groups to look at: a heap by order of entry. */
+/* The due groups: a heap by number of entry. */
 static uint16_t heap[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 static uint32_t heap_count;
 
-/* Buffers whose copies to the host are watched, as bits by place in the table; and their number. */
+/* Buffers whose copies to the host are watched: bits by place in the table, and their count. */
 static uint32_t copies_out_watched[(CONFIG_DYNSEL_MAX_BUFFERS + BITS - 1) / BITS];
 static uint32_t copies_out_count;
 
-static dynsel_word due; /* whether one of these three is there */
+static dynsel_word
+    due; /* whether there are due groups, watched copies, or groups that watch nothing */
 
 static uint32_t watcher_count;
 
@@ -49,7 +50,7 @@ static uint32_t order_of(uint32_t number)
     return dynsel_all_uses[number - 1].order;
 }
 
-/* Numbers of entry are counted round. */
+/* Numbers of entry wrap. */
 static bool comes_before(uint32_t number, uint32_t other)
 {
     return (int32_t)(order_of(number) - order_of(other)) < 0;
@@ -171,7 +172,7 @@ static void set_flag(dynsel_slot *slot, uint32_t flag)
     dynsel_word_store_relaxed(&slot->watchers, word | flag);
 }
 
-/* False: it was not set. */
+/* False: the flag was not set. */
 static bool clear_flag(dynsel_slot *slot, uint32_t flag)
 {
     const uint32_t word = dynsel_word_load_relaxed(&slot->watchers);
@@ -215,18 +216,19 @@ void dynsel_watch_nothing(dynsel_handler *group)
     note_due();
 }
 
-/* Watches work until its end, or with `start` until its start. If it changed since the look, the
- * group is looked at again in this round. */
+/* Watches work until its end or, with `start`, until its start. If the work changed since the look,
+ * the group is due in this round. */
 static void watch_work(dynsel_handler *group, uint32_t token, bool start)
 {
-    add_watcher(group, &dynsel_slot_at(dynsel_slot_number_in(token))->watchers);
+    add_watcher(group, &dynsel_slot_of_token(token)->watchers);
     const dynsel_stage stage = dynsel_stage_of_watched(token);
     if (stage == DYNSEL_STAGE_OVER || (start && stage == DYNSEL_STAGE_STARTED)) {
         dynsel_watch_end(group);
     }
 }
 
-/* The work was started: its watchers for the start are looked at once more. */
+/* Watches the work that keeps data from the group. Its start may be enough, but only the next look
+ * can tell: so the group is looked at once after the start. */
 static void watch_holder(dynsel_handler *group, uint32_t token)
 {
     if (dynsel_stage_of(token) == DYNSEL_STAGE_STARTED && group->looked_since != token + 1) {
@@ -237,14 +239,14 @@ static void watch_holder(dynsel_handler *group, uint32_t token)
     }
 }
 
-/* Completes work that uses staging memory. False: some of it is over now. */
+/* Marks the work that uses staging memory. False: some of it is over by now. */
 static bool watch_users_of_staging(void)
 {
     bool go_on = true;
     for (uint32_t i = 0; i < CONFIG_DYNSEL_STAGING_COUNT; i++) {
         const uint32_t user = dynsel_staging_user(i);
         if (user != 0) {
-            set_flag(dynsel_slot_at(dynsel_slot_number_in(user - 1)), HAS_STAGING);
+            set_flag(dynsel_slot_of_token(user - 1), HAS_STAGING);
             go_on = go_on && dynsel_stage_of_watched(user - 1) != DYNSEL_STAGE_OVER;
         }
     }
@@ -310,7 +312,7 @@ dynsel_buffer_record *dynsel_watched_copy_out(uint32_t place)
 {
     for (uint32_t i = place; copies_out_count != 0 && i < CONFIG_DYNSEL_MAX_BUFFERS;) {
         if (copies_out_watched[i / BITS] >> i % BITS == 0) {
-            i = (i / BITS + 1) * BITS; /* none of these */
+            i = (i / BITS + 1) * BITS; /* no bit is set in the rest of this word */
         } else if (is_watched(i)) {
             return &dynsel_buffers[i];
         } else {
@@ -331,9 +333,16 @@ static dynsel_buffer_record *find_copy_out(const dynsel_handler *group)
     return NULL;
 }
 
-/* Because of the data. */
-static void watch_data(dynsel_handler *group)
+void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *copy_out)
 {
+    if (copy_out != NULL) {
+        watch_copy_out(group, copy_out);
+        return;
+    }
+    if (group->waits_for != 0) {
+        watch_work(group, group->waits_for - 1, group->for_start);
+        return;
+    }
     dynsel_buffer_record *const record = find_copy_out(group);
     if (group->uses->wants_staging && watch_users_of_staging()) {
         add_watcher(group, &of_staging);
@@ -346,18 +355,7 @@ static void watch_data(dynsel_handler *group)
     }
 }
 
-void dynsel_watch_obstacle(dynsel_handler *group, dynsel_buffer_record *copy_out)
-{
-    if (copy_out != NULL) {
-        watch_copy_out(group, copy_out);
-    } else if (group->waits_for != 0) {
-        watch_work(group, group->waits_for - 1, group->for_start);
-    } else {
-        watch_data(group);
-    }
-}
-
-/* The group that is tried in each round for this resource; NULL: none. */
+/* The group that tries the resource of this queue in each round; NULL: none. */
 static dynsel_handler *find_refused(const dynsel_queue *queue)
 {
     uint32_t number = first_in(&of_nothing);
@@ -383,7 +381,7 @@ bool dynsel_watch_line(dynsel_handler *group)
 {
     dynsel_handler *const first = group->refused ? find_refused(group->uses->queue) : NULL;
     if (first != NULL) {
-        add_watcher(group, &first->line); /* it cannot leave while the lock is held */
+        add_watcher(group, &first->line); /* `first` cannot be started while the lock is held */
         set_flag(dynsel_slot_of(first), HAS_LINE);
     }
     return first != NULL;
