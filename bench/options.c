@@ -15,7 +15,7 @@ bench_options bench_options_parse(int argc, char **argv)
     const argument known[] = {
         {.name = "--csv",
          .value = "FILE",
-         .help = "write the rows of the tables as CSV, too",
+         .help = "also write the tables as CSV",
          .text = &options.csv},
         {"--repetitions", "N", "samples of each loop; the median counts", &repetitions, 1,
          MEASURE_MAX_SAMPLES, NULL},
@@ -24,7 +24,7 @@ bench_options bench_options_parse(int argc, char **argv)
          .value = "TEXT",
          .help = "name of the build, for the first lines",
          .text = &options.label},
-        {"--calls", "N", "only count the OpenCL calls of N batches; needs OPENCL_LAYERS", &calls, 1,
+        {"--calls", "N", "only count OpenCL calls of N batches; needs OPENCL_LAYERS", &calls, 1,
          MOST, NULL},
         {"--phases", "N", "only run OpenCL submits, N batches of each, for callgrind", &phases, 1,
          MOST, NULL},
@@ -33,11 +33,14 @@ bench_options bench_options_parse(int argc, char **argv)
         argc, argv,
         &(arguments){
             .program = "dynsel-bench",
-            .about = "What a submit costs: over the backend inline beside its floor, on OpenCL "
-                     "devices beside the\nsame calls by hand. Asserts nothing: missed budgets are "
-                     "marked, and the exit status is 0.",
-            .notes = "Which OpenCL devices: DYNSEL_OPENCL, such as DYNSEL_OPENCL=gpu. On one that "
-                     "is slow to answer\nin turn, take fewer repetitions.\n",
+            .about =
+                "Measures a submit: over the backend inline against its least cost, on OpenCL "
+                "devices against\nthe same calls by hand. Missed budgets are marked and do not "
+                "change the exit status.",
+            .notes =
+                "The environment variable DYNSEL_OPENCL selects the OpenCL devices, such as "
+                "DYNSEL_OPENCL=gpu.\nFor a slow device, use fewer repetitions.\nExit status: 0 "
+                "success; 1 failure; 2 wrong usage.\n",
             .own = known});
     options.repetitions = (unsigned)repetitions;
     options.times = (uint32_t)times;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a folder of pictures that usecase-filter can read, of PNG files of 8 bits.
+"""Makes a folder of pictures for usecase-filter from PNG files with 8 bits a channel.
 
     bench/usecases/pictures.py FOLDER [PNG]...
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws the figures of doc/results.md from the CSV files of the use cases, as PNG.
 
-Leaves figures.md beside them, which says for each how it was made. Needs matplotlib (Debian: python3-matplotlib).
+Writes figures.md beside them, with the origin of each figure. Needs matplotlib (Debian: python3-matplotlib).
 """
 
 import argparse
@@ -16,8 +16,8 @@ try:
     import matplotlib.pyplot as plt
     import numpy
     from PIL import Image
-except ImportError:
-    sys.exit("plot.py: matplotlib is missing (Debian: apt install python3-matplotlib)")
+except ImportError:  # --help works without it
+    matplotlib = None
 
 # Okabe and Ito's colours, which colour-blind people can tell apart
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
@@ -32,7 +32,7 @@ COLOURS = 32  # of a PNG: those of lines and areas, and enough for soft edges
 
 
 class Table:
-    """The figures of one file, a row each, and what it says about the machine."""
+    """The figures of one file, a row each, and its lines about the machine."""
 
     def __init__(self, path):
         self.name = path.stem
@@ -55,11 +55,11 @@ class Table:
                 and all(row[key] == value for key, value in wanted.items())]
 
     def values(self, record, key):
-        """What occurs in a column, in the order of the file."""
+        """The different values in a column, in the order of the file."""
         return list(dict.fromkeys(row[key] for row in self.of(record)))
 
     def origin(self):
-        """How these figures were made, in Markdown."""
+        """The origin of these figures, in Markdown."""
         facts = [("machine", f"{self.facts.get('processor', '?')}, {self.facts.get('machine', '?')}"),
                  *(("device", device) for device in self.devices),
                  ("build", f"{self.facts.get('compiler', '?')}, {self.facts.get('configuration', '?')}"),
@@ -73,7 +73,7 @@ class Table:
 
 
 def short(name):
-    """A device's name without what PoCL and its processor add."""
+    """A device's name without the parts that PoCL adds."""
     for driver in ("pthread-", "basic-", "cpu-"):
         if name.startswith(driver):
             return "PoCL" + (name[name.index(" #"):] if " #" in name else "")
@@ -96,20 +96,20 @@ def figure(title, table, width=8.0, height=4.6):
 
 
 def legend_below(made, axes, inches=0.5):
-    """Under the axis' own text; matplotlib 3.6 has no word for that."""
+    """Places the legend below the axis' label, for which matplotlib 3.6 has no option."""
     height = made.get_size_inches()[1] - 1.4
     axes.legend(loc="upper center", bbox_to_anchor=(0.45, -inches / height), ncol=3, frameon=False, fontsize=9)
 
 
 class Out:
-    """Where figures go, and the names of those of one table."""
+    """The folder for figures, and the names of those of one table."""
 
     def __init__(self, folder, svg):
         self.folder, self.svg, self.drawn = folder, svg, []
 
 
 def save_png(made, path):
-    """With a palette of its most frequent colours: a quarter of the size, and looks the same."""
+    """Saves with a palette of the most frequent colours, which makes a quarter of the size."""
     made.set_dpi(130)
     made.draw_without_rendering()  # a legend below takes its room only in the second layout
     made.canvas.draw()
@@ -345,15 +345,20 @@ FIGURES = {"mix": (shares, course, kinds, alone), "mix-small": (shares, kinds), 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", metavar="FOLDER", type=Path,
-                        help="what run_all left for one machine: mix.csv, tiny.csv, ...; those not there are left out")
+                        help="output of run_all for one machine: mix.csv, tiny.csv, ...; missing files are skipped")
     parser.add_argument("out", metavar="OUT", type=Path, nargs="?",
-                        help="where the figures and figures.md go; default: FOLDER")
-    parser.add_argument("--svg", action="store_true", help="draws each figure as SVG, too")
+                        help="folder for the figures and figures.md; default: FOLDER")
+    parser.add_argument("--svg", action="store_true", help="also write each figure as SVG")
     options = parser.parse_args(arguments)
+    if matplotlib is None:
+        print("plot.py: matplotlib is missing; on Debian and Ubuntu: apt-get install python3-matplotlib",
+              file=sys.stderr)
+        return 1
     folder, out = options.folder, Out(options.out or options.folder, options.svg)
     found = [name for name in FIGURES if (folder / f"{name}.csv").exists()]
     if not found:
-        print(f"plot.py: {folder}: none of {', '.join(f'{name}.csv' for name in FIGURES)} is there", file=sys.stderr)
+        print(f"plot.py: {folder}: it has none of {', '.join(f'{name}.csv' for name in FIGURES)}; first run"
+              f" bench/usecases/run_all {folder}", file=sys.stderr)
         return 1
     out.folder.mkdir(parents=True, exist_ok=True)
     page = []
