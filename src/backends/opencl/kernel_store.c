@@ -19,7 +19,7 @@ typedef struct heading {
 
 static const char format[8] = "dynsel1";
 
-static const uint64_t first_key = UINT64_C(0xcbf29ce484222325); /* of FNV-1a */
+static const uint64_t first_key = 0xcbf29ce484222325u; /* of FNV-1a */
 
 /* FNV-1a. */
 static uint64_t mix(uint64_t key, const void *part, size_t bytes, void *context)
