@@ -16,8 +16,7 @@ static const char *const ABOUT =
     "Equal independent work over N equal devices, with enough tasks in flight to keep them busy: "
     "the\nthroughput of round_robin and dynamic_load against N; then the same while another policy "
     "of this\nprogram keeps the first device busy too. The equal devices are the --workers, else "
-    "the "
-    "OpenCL devices\nwith the most frequent name. Every result is checked against plain C.";
+    "the\nOpenCL devices with the most frequent name. Every result is checked against plain C.";
 
 enum { FOREIGN = 4 }; /* foreign tasks in flight */
 
