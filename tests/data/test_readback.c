@@ -406,6 +406,29 @@ static void policy_may_deinit_before_copy_back_report(void **state)
     end_buffer(&a, numbers[0], 1, 1);
 }
 
+static void policy_deinit_keeps_copy_back_reports_of_others(void **state)
+{
+    (void)state;
+    dynsel_host_accessor seen = {0};
+    open_ear(&ears[1]);
+    ears[1].next = 1;
+    run_with(&ears[0], set_all(a, 1));
+    run_with(&ears[1], set_all(b, 1));
+    for (unsigned i = 0; i < 2; i++) {
+        sim.devices[i].pace = SIMULATED_BY_HAND;
+        assert_status(DYNSEL_E_TIMEOUT,
+                      dynsel_host_accessor_open_for(&seen, i == 0 ? a : b, DYNSEL_ACCESS_READ, 0));
+    }
+    simulated_finish(&sim);
+    run_on(HOST, total_of(a, b));
+    assert_not_told(&ears[0]);
+    assert_not_told(&ears[1]);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&ears[0].policy));
+    memset(&ears[0], 0, sizeof ears[0]);
+    see_buffer(a, 1, 1);
+    assert_int_equal(1, times_heard(&ears[1], DYNSEL_TASK_READBACK_TIME));
+}
+
 static void buffer_in_reused_slot_reports_only_its_own_copy_back(void **state)
 {
     (void)state;
@@ -672,6 +695,7 @@ int main(void)
         TEST(copies_of_trial_runs_are_not_reported),
         TEST(ended_policy_gets_no_copy_back_report),
         TEST(policy_may_deinit_before_copy_back_report),
+        TEST(policy_deinit_keeps_copy_back_reports_of_others),
         TEST(buffer_in_reused_slot_reports_only_its_own_copy_back),
         TEST(copy_back_report_survives_slot_reuse),
         TEST(detached_work_reports_copy_back_time),
