@@ -13,6 +13,7 @@ from pathlib import Path
 
 from SCons.Script import Value
 
+from .gates import readings
 from .nodes import action, finish, missing
 
 DEVIATIONS = "doc/misra.md"
@@ -57,7 +58,7 @@ def _sources(top):
 def _report(base, build, env, source):
     """A node with the violations in one source and its headers."""
     stem = f"build/gates/misra/{source.srcnode().path}"
-    command = [*COMMAND, f"--cppcheck-build-dir={stem}.dir",
+    command = [*COMMAND, f"--cppcheck-build-dir={stem}.dir", *readings(source.srcnode().path),
                *env.subst("$_CPPDEFFLAGS $_CPPINCFLAGS").split(), source.srcnode().path]
 
     def look(target, source, env):
