@@ -26,10 +26,10 @@ static choice least_loaded(const dynsel_dynamic_load_policy *policy, const dynse
     return least;
 }
 
-/* The same where each resource may be used. Nothing is less than no load at all. */
+/* The same where each resource may be used: ends at one without load. */
 static inline choice least_loaded_of_all(const dynsel_dynamic_load_policy *policy)
 {
-    choice least = {.load = UINT32_MAX, .candidates = policy->policy.count};
+    choice least = {.load = UINT32_MAX};
     for (uint32_t i = 0; least.load != 0 && i < policy->policy.count; i++) {
         const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i].word);
         if (load < least.load) {
@@ -40,7 +40,7 @@ static inline choice least_loaded_of_all(const dynsel_dynamic_load_policy *polic
     return least;
 }
 
-/* Chooses again if the load has changed, because it may not be the least any more. */
+/* False: the load has changed, so it may not be the least any more. */
 static inline bool claim(dynsel_dynamic_load_policy *policy, choice least)
 {
     return dynsel_word_swap(&policy->loads[least.index].word, &least.load, least.load + 1);
@@ -73,21 +73,22 @@ select_among_candidates(dynsel_policy *base, const dynsel_task *task, dynsel_sel
     return DYNSEL_OK;
 }
 
-/* The straight way is that inside a submit with several resources, each of which may be used. */
+/* Each resource may be used, in the simple case. */
 static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
                                 dynsel_selection *selection)
 {
-    if (!dynsel_all_are_candidates(base, task) || !selection->claims || base->count == 1) {
+    if (!dynsel_all_are_candidates(base, task)) {
         return select_among_candidates(base, task, selection);
     }
     dynsel_dynamic_load_policy *policy = (dynsel_dynamic_load_policy *)base;
-    choice least = least_loaded_of_all(policy);
-    while (!claim(policy, least)) {
+    choice least;
+    do {
         least = least_loaded_of_all(policy);
-    }
+    } while (selection->claims && !claim(policy, least));
+    selection->reported |= selection->claims ? DYNSEL_TASK_SUBMISSION : 0;
     selection->index = least.index;
-    selection->reason = DYNSEL_REASON_LEAST_LOADED;
-    selection->reported |= DYNSEL_TASK_SUBMISSION;
+    selection->reason =
+        base->count == 1 ? DYNSEL_REASON_ONLY_CANDIDATE : DYNSEL_REASON_LEAST_LOADED;
     return DYNSEL_OK;
 }
 

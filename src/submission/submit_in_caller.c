@@ -60,7 +60,7 @@ static dynsel_status submit(dynsel_policy *policy, const dynsel_task *task, piec
         return dynsel_refuse_arguments(policy, name);
     }
     dynsel_task_fn function =
-        DYNSEL_RESOURCES_ARE_ALIKE ? dynsel_function_at(policy, 0, task) : NULL;
+        DYNSEL_RESOURCES_ARE_ALIKE ? dynsel_function_for(task, policy->resources[0].backend) : NULL;
     if (DYNSEL_RESOURCES_ARE_ALIKE && function == NULL) {
         return dynsel_policy_refuse(policy, task);
     }
