@@ -172,33 +172,29 @@ static void put_detail(line *out, const char *detail, uint32_t number)
     }
 }
 
-static void put_error(line *out, const dynsel_error *error)
-{
-    if (error->function != NULL) {
-        put_text(out, error->function);
-        put_text(out, ": ");
-    }
-    put_status(out, error->status);
-    if (error->detail != NULL) {
-        put_text(out, ": ");
-        put_detail(out, error->detail, error->number);
-    }
-    if (error->subject != NULL) {
-        put_text(out, " [");
-        put_text(out, error->subject);
-        put(out, ']');
-    }
-    if (error->code != 0) {
-        put_text(out, ", code ");
-        put_code(out, error->code);
-    }
-    put_buffer(out, error);
-}
-
 size_t dynsel_error_text(const dynsel_error *error, char *buffer, size_t bytes)
 {
     line out = {.buffer = buffer, .bytes = buffer == NULL ? 0 : bytes};
-    put_error(&out, error != NULL ? error : dynsel_last_error());
+    error = error != NULL ? error : dynsel_last_error();
+    if (error->function != NULL) {
+        put_text(&out, error->function);
+        put_text(&out, ": ");
+    }
+    put_status(&out, error->status);
+    if (error->detail != NULL) {
+        put_text(&out, ": ");
+        put_detail(&out, error->detail, error->number);
+    }
+    if (error->subject != NULL) {
+        put_text(&out, " [");
+        put_text(&out, error->subject);
+        put(&out, ']');
+    }
+    if (error->code != 0) {
+        put_text(&out, ", code ");
+        put_code(&out, error->code);
+    }
+    put_buffer(&out, error);
     if (buffer != NULL && bytes > 0) {
         buffer[out.length < out.bytes ? out.length : out.bytes - 1] = '\0';
     }

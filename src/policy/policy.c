@@ -7,12 +7,6 @@
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 
-static bool can_submit(const dynsel_policy_ops *ops)
-{
-    return ops->try_select != NULL || ops->submit != NULL || ops->try_submit != NULL ||
-           ops->submit_and_wait != NULL;
-}
-
 static bool has_custom_submit(const dynsel_policy_ops *ops)
 {
     return ops->try_select == NULL || ops->submit != NULL || ops->try_submit != NULL;
@@ -20,7 +14,9 @@ static bool has_custom_submit(const dynsel_policy_ops *ops)
 
 static bool are_complete(const dynsel_policy *policy, const dynsel_policy_ops *ops)
 {
-    return policy != NULL && ops != NULL && can_submit(ops) &&
+    return policy != NULL && ops != NULL &&
+           (ops->try_select != NULL || ops->submit != NULL || ops->try_submit != NULL ||
+            ops->submit_and_wait != NULL) &&
            (ops->needs == 0 || ops->report != NULL);
 }
 
@@ -59,15 +55,6 @@ static dynsel_status check_new(const dynsel_policy *policy, const dynsel_policy_
     return DYNSEL_OK;
 }
 
-static dynsel_status check_offset(const dynsel_policy *policy, size_t offset)
-{
-    return offset < policy->count
-               ? DYNSEL_OK
-               : DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
-                                "the offset is past the table: there are {} resources",
-                                policy->count);
-}
-
 dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
                                     const dynsel_options *options, size_t offset)
 {
@@ -77,8 +64,10 @@ dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_o
     }
     policy->ops = ops;
     status = dynsel_table_fill(policy, options);
-    if (status == DYNSEL_OK) {
-        status = check_offset(policy, offset);
+    if (status == DYNSEL_OK && offset >= policy->count) {
+        status =
+            DYNSEL_FAIL_IN(DYNSEL_TEXT("dynsel_policy_init"), DYNSEL_E_INVALID,
+                           "the offset is past the table: there are {} resources", policy->count);
     }
     if (status != DYNSEL_OK) {
         dynsel_table_leave(policy, policy->count);

@@ -166,12 +166,6 @@ static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *), b
     return DYNSEL_OK;
 }
 
-static dynsel_status fill_with_given(dynsel_policy *policy, const dynsel_options *options)
-{
-    const dynsel_status status = take_given(policy, options);
-    return status == DYNSEL_OK ? attach_all(policy, options->adapt, true) : status;
-}
-
 static dynsel_status fill_from(dynsel_policy *policy, const dynsel_options *options,
                                dynsel_backend *const *backends, bool without_caller)
 {
@@ -249,9 +243,13 @@ dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *opt
     static const dynsel_options nothing_said;
     options = options != NULL ? options : &nothing_said;
     const bool given = options->resources != NULL || options->count != 0;
-    const dynsel_status status = check_set(options, given);
-    if (status != DYNSEL_OK || given) {
-        return status != DYNSEL_OK ? status : fill_with_given(policy, options);
+    dynsel_status status = check_set(options, given);
+    if (status == DYNSEL_OK && given) {
+        status = take_given(policy, options);
+        return status == DYNSEL_OK ? attach_all(policy, options->adapt, true) : status;
+    }
+    if (status != DYNSEL_OK) {
+        return status;
     }
     if (options->backend != NULL) {
         return fill_from(policy, options, (dynsel_backend *[]){options->backend, NULL}, false);

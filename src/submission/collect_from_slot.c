@@ -45,13 +45,6 @@ DYNSEL_ASIDE static dynsel_event retained(const dynsel_work *work)
     return left;
 }
 
-/* Stores the task function's event and value in the handle. */
-static void keep_result(dynsel_submission *submission, const dynsel_work *work)
-{
-    submission->done = after_release(work);
-    dynsel_word_store_release(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
-}
-
 dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char *function,
                                        uint64_t deadline_ns, dynsel_event *done)
 {
@@ -70,7 +63,8 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
         *done = retained(&slot->work);
     }
     if (dynsel_slot_take_handle(slot)) { /* else another waiting thread has it */
-        keep_result(submission, &slot->work);
+        submission->done = after_release(&slot->work);
+        dynsel_word_store_release(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
     }
     dynsel_queue_reap(dynsel_queue_of(slot), slot);
     dynsel_slot_unref(slot, DYNSEL_SLOT_REF);

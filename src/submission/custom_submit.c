@@ -6,12 +6,6 @@
 #include "port/atomic.h"
 #include "submission/handle.h"
 
-static dynsel_status refuse_submit(const dynsel_request *request)
-{
-    return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_UNSUPPORTED,
-                          "the policy has no such way of submitting", 0);
-}
-
 typedef dynsel_status (*submit_fn)(dynsel_policy *policy, const dynsel_task *task,
                                    dynsel_submission *submission);
 
@@ -65,8 +59,11 @@ dynsel_status dynsel_custom_submit(const dynsel_request *request, dynsel_submiss
     if (ops->submit != NULL && request->options->deadline_ns == DYNSEL_WAIT_FOREVER) {
         return submit_with(ops->submit, request, submission);
     }
-    return ops->try_submit != NULL ? submit_with_own_try(request, submission)
-                                   : refuse_submit(request);
+    if (ops->try_submit == NULL) {
+        return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_UNSUPPORTED,
+                              "the policy has no such way of submitting", 0);
+    }
+    return submit_with_own_try(request, submission);
 }
 
 bool dynsel_selects(const dynsel_request *request)

@@ -55,19 +55,6 @@ static void follow_choice(dynsel_slot *slot, dynsel_task_fn function)
     }
 }
 
-/* selection.policy stays the same, because other threads may read it. */
-static void take_choice(dynsel_slot *slot, const dynsel_selection *chosen, dynsel_task_fn function)
-{
-    slot->selection.index = chosen->index;
-    slot->selection.reason = chosen->reason;
-    slot->selection.wants = chosen->wants;
-    slot->selection.reported = chosen->reported;
-    slot->selection.claims = chosen->claims;
-    slot->selection.notes[0] = chosen->notes[0];
-    slot->selection.notes[1] = chosen->notes[1];
-    follow_choice(slot, function);
-}
-
 dynsel_status dynsel_pending_choose(const dynsel_request *request, dynsel_slot *slot)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
@@ -244,7 +231,8 @@ dynsel_status dynsel_pending_start(dynsel_slot *slot)
     return DYNSEL_OK;
 }
 
-/* The old choice is withdrawn only when there is a new one. */
+/* The old choice is withdrawn only when there is a new one. selection.policy stays the same,
+ * because other threads may read it. */
 dynsel_status dynsel_pending_choose_again(const dynsel_request *request, dynsel_slot *slot)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
@@ -256,7 +244,14 @@ dynsel_status dynsel_pending_choose_again(const dynsel_request *request, dynsel_
         return dynsel_pass_on(request->options, status, failures_before);
     }
     dynsel_tell_withdrawal(&slot->selection);
-    take_choice(slot, &chosen, function);
+    slot->selection.index = chosen.index;
+    slot->selection.reason = chosen.reason;
+    slot->selection.wants = chosen.wants;
+    slot->selection.reported = chosen.reported;
+    slot->selection.claims = chosen.claims;
+    slot->selection.notes[0] = chosen.notes[0];
+    slot->selection.notes[1] = chosen.notes[1];
+    follow_choice(slot, function);
     return DYNSEL_OK;
 }
 

@@ -105,13 +105,6 @@ static uint64_t time_of(const dynsel_queue *queue, const dynsel_slot *slot)
     return work->ended_ns > begin ? work->ended_ns - begin : 1;
 }
 
-/* Reaper only, so the reports of a queue are sequential. */
-static void tell_end(dynsel_queue *queue, const dynsel_slot *slot)
-{
-    dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
-    queue->last_end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? slot->work.ended_ns : 0;
-}
-
 static bool become_reaper(dynsel_queue *queue)
 {
     uint32_t expected = 0;
@@ -125,6 +118,7 @@ static void wait_to_be_reaper(dynsel_queue *queue)
     }
 }
 
+/* Reaper only, so the reports of a queue are sequential. */
 static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced)
 {
     uint32_t number = dynsel_word_load_acquire(&queue->head);
@@ -133,7 +127,8 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
         if (!dynsel_slot_poll(slot) || !take_head(queue, slot)) {
             break;
         }
-        tell_end(queue, slot);
+        dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
+        queue->last_end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? slot->work.ended_ns : 0;
         keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
         dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
         number = dynsel_word_load_acquire(&queue->head);
@@ -195,14 +190,6 @@ void dynsel_queue_reap_after_others(dynsel_queue *queue)
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* Records in the tail that work came and went, if the queue has not changed since this start. */
-static bool pass_by(dynsel_queue *queue, const dynsel_slot *slot)
-{
-    uint32_t expected = slot->work.queue_tail;
-    return dynsel_tail_is_over(expected) &&
-           dynsel_word_swap(&queue->tail, &expected, tail_after(slot));
-}
-
 /*
  * The end of work that is in no list. ran: the resource has run it; took_ns: 0: not timed; flags:
  * 0, or DYNSEL_SLOT_POLLED of the reaper: the queue keeps the event until a group wait. Inlined,
@@ -239,7 +226,11 @@ bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot)
     if (!become_reaper(queue)) {
         return false;
     }
-    const bool over = backend->ops->poll(backend, &slot->work) == DYNSEL_OK && pass_by(queue, slot);
+    /* records in the tail that work came and went, if the queue has not changed since this start */
+    uint32_t tail = slot->work.queue_tail;
+    const bool over = backend->ops->poll(backend, &slot->work) == DYNSEL_OK &&
+                      dynsel_tail_is_over(tail) &&
+                      dynsel_word_swap(&queue->tail, &tail, tail_after(slot));
     if (over) { /* untimed, so the work behind it cannot be timed either */
         queue->last_end_ns = 0;
         end_outside(queue, slot, true, 0, backend->ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED);

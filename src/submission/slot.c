@@ -306,11 +306,6 @@ static inline void end_completion(dynsel_slot *slot, uint32_t flags)
     }
 }
 
-static bool is_finished(const dynsel_slot *slot)
-{
-    return dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_FINISHED;
-}
-
 /*
  * True when the slot is finished now. word: as it was last seen; status, failures_before: how the
  * work ended, and what tells its details from older ones; flags: of the slot from now on;
@@ -320,7 +315,7 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
                      uint32_t failures_before, uint32_t flags, uint64_t end_ns)
 {
     if (!DYNSEL_LIKELY(begin_completion(slot, word))) {
-        return is_finished(slot);
+        return dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_FINISHED;
     }
     if (status != DYNSEL_OK && slot->work.error.status == DYNSEL_OK) {
         /* what the function itself returned comes first */

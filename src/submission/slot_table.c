@@ -58,16 +58,6 @@ static uint32_t count_stuck(const dynsel_policy *policy)
     return count;
 }
 
-static dynsel_status refuse_full(const dynsel_request *request, uint32_t stuck)
-{
-    return DYNSEL_FAIL_IN(
-        request->options->function, DYNSEL_E_FULL,
-        "no slot is free, {} hold finished work that nobody has collected, or what waits for this "
-        "thread, or are reserved for other policies: wait for submissions or release them, or "
-        "raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
-        stuck);
-}
-
 /* Reaps the own policy first, and all policies only if that frees no slot. */
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 {
@@ -86,7 +76,12 @@ static dynsel_status may_wait_for_slot(const dynsel_request *request)
     const uint32_t stuck = count_stuck(request->policy);
     if (request->options->deadline_ns == DYNSEL_DO_NOT_WAIT ||
         dynsel_this_thread()->task_depth != 0 || stuck == CONFIG_DYNSEL_MAX_IN_FLIGHT) {
-        return refuse_full(request, stuck);
+        return DYNSEL_FAIL_IN(
+            request->options->function, DYNSEL_E_FULL,
+            "no slot is free, {} hold finished work that nobody has collected, or what waits for "
+            "this thread, or are reserved for other policies: wait for submissions or release "
+            "them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+            stuck);
     }
     if (dynsel_deadline_passed(request->options->deadline_ns)) {
         return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_TIMEOUT,

@@ -78,18 +78,13 @@ static uint64_t time_of(const dynsel_slot *slot)
 
 #endif
 
-static void tell_begin(dynsel_slot *slot)
-{
-    dynsel_tell_submission(&slot->selection);
-    if ((slot->work.wants & DYNSEL_TASK_TIME) != 0) {
-        slot->work.ready_ns = dynsel_now_ns();
-    }
-}
-
 void dynsel_tell_step(dynsel_slot *slot)
 {
     if (slot->state == DYNSEL_SLOT_FREE) {
-        tell_begin(slot);
+        dynsel_tell_submission(&slot->selection);
+        if ((slot->work.wants & DYNSEL_TASK_TIME) != 0) {
+            slot->work.ready_ns = dynsel_now_ns();
+        }
         return;
     }
     if (slot->state == DYNSEL_SLOT_STARTING) {

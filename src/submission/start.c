@@ -156,19 +156,14 @@ dynsel_status dynsel_pass_on(const dynsel_submit_options *options, dynsel_status
                : DYNSEL_FAIL_IN(options->function, status, "the policy or the backend refused", 0);
 }
 
-DYNSEL_RARE static dynsel_status refuse_late(const dynsel_submit_options *options)
-{
-    return DYNSEL_FAIL_IN(options->function, DYNSEL_E_TIMEOUT,
-                          "the policy had no resource free in time", 0);
-}
-
 dynsel_status dynsel_wait_for_resource(const dynsel_submit_options *options, uint32_t round)
 {
     if (options->deadline_ns == DYNSEL_DO_NOT_WAIT || dynsel_this_thread()->task_depth != 0) {
         return DYNSEL_E_AGAIN;
     }
     if (dynsel_deadline_passed(options->deadline_ns)) {
-        return refuse_late(options);
+        return DYNSEL_FAIL_IN(options->function, DYNSEL_E_TIMEOUT,
+                              "the policy had no resource free in time", 0);
     }
     dynsel_in_flight_reap();
     dynsel_pause(round);

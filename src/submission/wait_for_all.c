@@ -142,15 +142,6 @@ static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
     return held;
 }
 
-static uint32_t count_held_by(const dynsel_policy *policy)
-{
-    uint32_t count = 0;
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
-        count += is_held_by(dynsel_slot_at(number), policy) ? 1 : 0;
-    }
-    return count;
-}
-
 uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
 {
     if (!dynsel_policy_outlives(policy) && !CONFIG_DYNSEL_COMMAND_GROUPS) {
@@ -159,7 +150,10 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
     for (uint32_t i = 0; i < policy->count; i++) {
         dynsel_queue_reap_after_others(&policy->queues[i]);
     }
-    const uint32_t held = count_held_by(policy);
+    uint32_t held = 0;
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        held += is_held_by(dynsel_slot_at(number), policy) ? 1 : 0;
+    }
     for (uint32_t i = 0; held == 0 && i < policy->count; i++) {
         dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
     }

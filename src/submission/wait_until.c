@@ -22,17 +22,11 @@ static uint32_t state_of(const dynsel_slot *slot)
  * before the queue is reaped: otherwise it could end in between, before the work ahead of it was
  * completed. Behind work that is still running there is no order to keep.
  */
-static void complete_in_order(dynsel_slot *slot)
-{
-    if (dynsel_queue_reap_to_running(dynsel_queue_of(slot))) {
-        (void)dynsel_slot_poll(slot);
-    }
-}
-
 static bool poll_in_order(dynsel_slot *slot)
 {
-    if (state_of(slot) != DYNSEL_SLOT_FINISHED && !dynsel_slot_goes_on(slot)) {
-        complete_in_order(slot);
+    if (state_of(slot) != DYNSEL_SLOT_FINISHED && !dynsel_slot_goes_on(slot) &&
+        dynsel_queue_reap_to_running(dynsel_queue_of(slot))) {
+        (void)dynsel_slot_poll(slot);
     }
     return state_of(slot) == DYNSEL_SLOT_FINISHED;
 }
