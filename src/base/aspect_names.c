@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* One more than there are aspects, so that leaving all of them out is not an empty table. */
+/* One entry more than aspects, so that a build without aspects has no empty table. */
 static const char *const names[] = {
 #define DYNSEL_ASPECT(name, text, host, opencl) #name,
 #include <dynsel/aspects.def>

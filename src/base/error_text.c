@@ -21,7 +21,8 @@ static void put(line *out, char character)
     out->length++;
 }
 
-/* The first character of a text, which is not empty, as a terminal may get it; returns the rest. */
+/* Writes the first character of a text that is not empty, or '?' for one that a terminal must not
+ * get; returns the rest. */
 static const char *put_character(line *out, const char *text)
 {
     bool printable = false;
@@ -64,7 +65,7 @@ static void put_code(line *out, int32_t code)
     put_number(out, code < 0 ? 0u - (uint32_t)code : (uint32_t)code);
 }
 
-/* The rest of `text` behind `word`; NULL when it does not begin with that. */
+/* The rest of `text` behind `word`; NULL: it does not begin with `word`. */
 static const char *after(const char *text, const char *word)
 {
     while (*word != '\0' && *text == *word) {

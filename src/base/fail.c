@@ -30,7 +30,7 @@ dynsel_status dynsel_fail_plainly(dynsel_status status, uint32_t number)
 
 #else
 
-/* Nothing but the status is ever set. */
+/* Only the status is ever set. */
 dynsel_status dynsel_fail_with(dynsel_status status)
 {
     dynsel_thread *thread = dynsel_this_thread();

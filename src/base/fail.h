@@ -35,7 +35,7 @@ enum { DYNSEL_TARGET_SHIFT = 16 }; /* in an error's number: the target above the
 dynsel_status dynsel_fail_plainly(dynsel_status status, uint32_t number);
 dynsel_status dynsel_fail_with(dynsel_status status);
 
-/* The compiler knows what comes out, so that it makes no check of it. */
+/* The compiler knows that the status is a failure, so that callers do not check it. */
 __attribute__((always_inline)) static inline dynsel_status
 dynsel_fail_for_certain(dynsel_status status)
 {
@@ -61,7 +61,7 @@ dynsel_fail_for_certain(dynsel_status status)
 #define DYNSEL_KEPT_ERROR(status_, function_, detail_) ((dynsel_kept_error){.status = (status_)})
 #endif
 
-/* Fails with what was kept. */
+/* Fails with a kept error. */
 static inline dynsel_status dynsel_fail_again(const dynsel_kept_error *error)
 {
 #if CONFIG_DYNSEL_ERROR_DETAILS
@@ -72,8 +72,8 @@ static inline dynsel_status dynsel_fail_again(const dynsel_kept_error *error)
 }
 
 /*
- * The details of a failure that a backend, policy or task function has just returned: what it left
- * with the thread since `failures_before`, or the bare status when it left nothing about it.
+ * The details of a failure that a backend, policy or task function has just returned: the last
+ * error of the thread if it was set since `failures_before`, or else the bare status.
  */
 static inline dynsel_kept_error dynsel_details_of(dynsel_status status, uint32_t failures_before)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In the place of all names and texts of statuses, reasons and errors. */
+/* Empty texts in place of the names and texts of statuses, reasons and errors. */
 #include <dynsel/error.h>
 #include <dynsel/selection.h>
 

@@ -5,7 +5,7 @@
 
 #include <dynsel/error.h>
 
-/* How many bytes follow the first one; 4: it begins nothing. */
+/* The number of bytes after the first one; 4: it begins no character. */
 static size_t more_bytes(unsigned char first)
 {
     if (first < 0x80) {
@@ -23,7 +23,7 @@ static size_t more_bytes(unsigned char first)
     return 3;
 }
 
-/* The character of 1 + `more` bytes; 0 where they are none. */
+/* Decodes the character of 1 + `more` bytes; 0: they are none. */
 static uint32_t decode(const char *text, size_t more)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};

@@ -3,7 +3,7 @@
 
 enum { LONGEST_NAME = 15, FARTHEST = 2 };
 
-/* Of the C library the library may need memcpy and its like, and nothing else. */
+/* Of the C library only memcpy and the like may be needed. */
 static size_t length_of(const char *text)
 {
     size_t length = 0;
@@ -92,7 +92,7 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
     return ab < c ? ab : c;
 }
 
-/* How many letters must be changed, added or taken away. */
+/* The number of letters to change, add or remove. */
 static unsigned distance(dynsel_text_slice word, const char *name)
 {
     unsigned row[LONGEST_NAME + 1];
@@ -119,7 +119,7 @@ const char *dynsel_text_nearest(dynsel_text_slice word, const char *const *names
     unsigned best = FARTHEST + 1;
     for (size_t i = 0; i < count && word.length <= LONGEST_NAME; i++) {
         const unsigned far = distance(word, names[i]);
-        /* As far away as the name is long, it is no likeness. */
+        /* A distance of the whole name is no similarity. */
         if (far < best && far < length_of(names[i])) {
             best = far;
             nearest = names[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small texts of fixed size: drivers' names, and the texts of errors. */
+/* Parts of texts: comparison, copies of bounded size, and the nearest name. */
 #ifndef DYNSEL_BASE_TEXT_SLICE_H
 #define DYNSEL_BASE_TEXT_SLICE_H
 
@@ -27,9 +27,7 @@ void dynsel_text_copy(char *to, size_t bytes, dynsel_text_slice from);
 /* dynsel_text_copy() to the end of the text in `to`. */
 void dynsel_text_append(char *to, size_t bytes, dynsel_text_slice from);
 
-/*
- * The one of `names` that `word` was probably meant to be; NULL when none is near.
- */
+/* The name that `word` probably misspells; NULL: none is near. */
 const char *dynsel_text_nearest(dynsel_text_slice word, const char *const *names, size_t count);
 
 #endif

@@ -7,11 +7,11 @@
 #include "policy/task.h"
 
 enum {
-    /* A policy may choose what a task cannot use: the core refuses it then. */
+    /* A policy may choose a resource that the task cannot use: the submit rejects it then. */
     DYNSEL_CORE_LOOKS_AT_CHOICE = CONFIG_DYNSEL_IN_FLIGHT_SMALL
 };
 
-/* Nothing distinguishes the resources for this task: each of them may be used. */
+/* Each of the resources may run the task. */
 static inline bool dynsel_all_are_candidates(const dynsel_policy *policy, const dynsel_task *task)
 {
     return DYNSEL_RESOURCES_ARE_ALIKE ||
@@ -28,7 +28,7 @@ static inline bool dynsel_is_candidate(const dynsel_policy *policy, uint32_t ind
 }
 
 #if !CONFIG_DYNSEL_CUSTOM_POLICIES
-/* As the public header says where it has them. */
+/* The public header describes them where there are custom policies. */
 dynsel_status dynsel_policy_refuse(const dynsel_policy *policy, const dynsel_task *task);
 dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t index,
                                            const dynsel_task *task);

@@ -10,7 +10,7 @@
 #include "policy/task.h"
 #include "port/context.h"
 
-/* Backends of the user's may have forgotten one. */
+/* A custom backend may leave a text out. */
 static const char *text_or_empty(const char *text)
 {
     return text != NULL ? text : "";
@@ -61,7 +61,7 @@ dynsel_aspect_set dynsel_resource_aspects(const dynsel_resource *resource)
 bool dynsel_resource_has(const dynsel_resource *resource, dynsel_aspect aspect)
 {
     const unsigned number = (unsigned)aspect;
-    /* In two steps, because there may be none at all. */
+    /* Two comparisons, because DYNSEL_ASPECT_COUNT may be 0. */
     const bool is_one = number <= DYNSEL_ASPECT_COUNT && number != DYNSEL_ASPECT_COUNT;
     return is_one && (dynsel_resource_aspects(resource) >> number & 1u) != 0;
 }

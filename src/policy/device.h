@@ -13,10 +13,10 @@ dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle,
                                  dynsel_device *device);
 
 /*
- * Puts the device of the resource at `index` to the proof, and notes what it can do.
+ * Verifies the device of the resource at `index`, and stores its aspects.
  *
- * Errors: DYNSEL_E_ASPECT (refused: the text names device, target and aspect), and what the backend
- *     reports.
+ * Errors: DYNSEL_E_ASPECT (refused: the text names device, target and aspect), and those of the
+ *     backend.
  */
 dynsel_status dynsel_admit(dynsel_policy *policy, uint32_t index);
 

@@ -79,7 +79,7 @@ static dynsel_status check_index(const dynsel_policy *policy, size_t index, cons
     return DYNSEL_OK;
 }
 
-/* Lost, although the policy learns it only with the next refusal. */
+/* Its backend lost the device; the policy notices at the next refusal. */
 static bool is_lost(const dynsel_policy *policy, size_t index)
 {
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL

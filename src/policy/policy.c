@@ -28,7 +28,7 @@ static bool has_custom_submit(const dynsel_policy_ops *ops)
     return false;
 }
 
-/* The library's own have whole tables. */
+/* Built-in policies have complete operations. */
 static bool are_complete(const dynsel_policy *policy, const dynsel_policy_ops *ops)
 {
     (void)ops;

@@ -13,8 +13,8 @@ bool dynsel_selection_needs(const dynsel_selection *selection, dynsel_execution_
            (selection->wants & (unsigned)info) != 0;
 }
 
-/* A wanted submission comes first, everything once, and nothing after the completion; but what was
- * brought back, behind the time. */
+/* A needed submission comes first, each report comes once, and none after the completion. The
+ * read-back time follows the time, also after the completion. */
 static bool in_order(const dynsel_selection *selection, dynsel_execution_info info)
 {
     const unsigned before = selection->reported;

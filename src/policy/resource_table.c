@@ -35,11 +35,11 @@ static dynsel_status add_defaults_of(dynsel_policy *policy, dynsel_backend *back
     return DYNSEL_OK;
 }
 
-/* without_caller: not of backends that do nothing but call the task function. */
+/* without_caller: excludes backends that only call the task function. */
 static dynsel_status take_defaults(dynsel_policy *policy, dynsel_backend *const *backends,
                                    bool without_caller)
 {
-    dynsel_status none = DYNSEL_OK; /* of a backend that says why it has none */
+    dynsel_status none = DYNSEL_OK; /* of a backend that has no resources */
     for (dynsel_backend *const *b = backends; *b != NULL; b++) {
         if (without_caller && (*b)->ops->only_calls) {
             continue;
@@ -122,8 +122,7 @@ static dynsel_status attach(dynsel_policy *policy, uint32_t index)
     return status;
 }
 
-/* Leaves out a default resource that its backend cannot use, or that fails verification; if none is
- * left, the last failure is returned. */
+/* Excludes a default resource that its backend cannot use. If none is left, returns the failure. */
 static dynsel_status attach_or_leave_out(dynsel_policy *policy, uint32_t index, bool given,
                                          bool *left_out)
 {
@@ -146,7 +145,7 @@ void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
     }
 }
 
-/* given: by the user, so that each has to be attached. */
+/* given: by the user, so that no resource is excluded. */
 static dynsel_status attach_all(dynsel_policy *policy, void *(*adapt)(void *), bool given)
 {
     for (uint32_t i = 0; i < policy->count;) {
@@ -179,8 +178,8 @@ static dynsel_status fill_from(dynsel_policy *policy, const dynsel_options *opti
 
 #if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
 
-/* Whatever is there but the host, if anything is that is not left out. DYNSEL_E_NO_RESOURCE: not.
- */
+/* Fills the table with the default resources that do not block the caller. DYNSEL_E_NO_RESOURCE:
+ * there are none, or all were excluded. */
 static dynsel_status fill_without_caller(dynsel_policy *policy, const dynsel_options *options)
 {
     const dynsel_status status = fill_from(policy, options, dynsel_default_backends, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a policy comes to its table of resources. */
+/* The table of resources of a policy: how it is filled and left. */
 #ifndef DYNSEL_POLICY_RESOURCE_TABLE_H
 #define DYNSEL_POLICY_RESOURCE_TABLE_H
 
@@ -10,11 +10,11 @@
 #include "base/fail.h"
 #include "policy/device.h"
 
-/* Fills the table, adapts and proves what is in it, and begins to use it. A failure leaves the
- * policy with those of which the use is to be ended. options: may be NULL. */
+/* Fills the table, adapts and verifies its resources, and attaches them. After a failure the policy
+ * has the attached ones, for dynsel_table_leave(). options: may be NULL. */
 dynsel_status dynsel_table_fill(dynsel_policy *policy, const dynsel_options *options);
 
-/* Ends the use of the first `count` resources. */
+/* Detaches the first `count` resources. */
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
 void dynsel_table_leave(dynsel_policy *policy, uint32_t count);
 #else
@@ -25,7 +25,7 @@ static inline void dynsel_table_leave(dynsel_policy *policy, uint32_t count)
 }
 #endif
 
-/* From the user's handle to the backend's own. */
+/* Converts the user's handle into the backend's own. */
 static inline dynsel_status dynsel_table_adapt(dynsel_policy *policy, uint32_t index,
                                                void *(*adapt)(void *))
 {
@@ -34,7 +34,7 @@ static inline dynsel_status dynsel_table_adapt(dynsel_policy *policy, uint32_t i
         const uint32_t failures_before = dynsel_this_thread()->failure_count;
         own = adapt(own);
         if (own == NULL) {
-            /* with small tables bytes count more than what adapt() itself said */
+            /* with small tables bytes count more than the error that adapt() set */
             return !CONFIG_DYNSEL_IN_FLIGHT_SMALL &&
                            dynsel_this_thread()->failure_count != failures_before
                        ? dynsel_this_thread()->last_error.status
@@ -42,13 +42,13 @@ static inline dynsel_status dynsel_table_adapt(dynsel_policy *policy, uint32_t i
                                         "adapt() refused the handle of resource {}", index);
         }
     }
-    if (CONFIG_DYNSEL_CUSTOM_BACKENDS || CONFIG_DYNSEL_ASPECTS) { /* who works with it */
+    if (CONFIG_DYNSEL_CUSTOM_BACKENDS || CONFIG_DYNSEL_ASPECTS) { /* they use it */
         policy->queues[index].own = own;
     }
     return DYNSEL_OK;
 }
 
-/* Without the resource at `index`: those behind it move up. */
+/* Excludes the resource at `index`: those behind it move up. */
 static inline void dynsel_table_leave_out(dynsel_policy *policy, uint32_t index)
 {
 #if CONFIG_DYNSEL_ASPECTS
@@ -61,7 +61,7 @@ static inline void dynsel_table_leave_out(dynsel_policy *policy, uint32_t index)
 }
 
 #if CONFIG_DYNSEL_ASPECTS
-/* A default resource that does not stand the proof is left out. left_out: out. */
+/* Verifies the device. A default resource that fails is excluded. left_out: out. */
 static inline dynsel_status dynsel_table_admit(dynsel_policy *policy, uint32_t index, bool given,
                                                bool *left_out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of resources of a policy, where all backends mark the end of their work, and inline is
- * the only one that comes along. */
+ * the only built-in one. */
 #include "policy/resource_table.h"
 
 #if CONFIG_DYNSEL_BACKEND_INLINE
@@ -16,7 +16,7 @@ static bool can_report(const dynsel_policy *policy, const dynsel_backend *backen
     return (policy->ops->needs & ~backend->ops->reports) == 0;
 }
 
-/* None, where it offers none. */
+/* count: out; unchanged if the backend offers no resources. */
 static dynsel_status take_defaults(dynsel_policy *policy, dynsel_backend *backend, size_t *count)
 {
 #if CONFIG_DYNSEL_BACKEND_INLINE

@@ -22,7 +22,7 @@ static inline dynsel_task_fn dynsel_function_for(const dynsel_task *task,
     return task->form_count == 0 ? task->function : dynsel_task_function_for(task, backend);
 }
 
-/* The lowest one of a set that is not empty, as a number. */
+/* The number of the lowest aspect of a set that is not empty. */
 static inline uint32_t dynsel_first_aspect(dynsel_aspect_set set)
 {
     uint32_t number = 0;
@@ -54,7 +54,7 @@ static inline bool dynsel_task_is_valid(const dynsel_task *task)
     return task != NULL && (task->form_count == 0 ? task->function != NULL : task->forms != NULL);
 }
 
-/* Which of the aspects that the task needs the resource has not. */
+/* The aspects that the task needs and the resource lacks. */
 static inline dynsel_aspect_set dynsel_missing_aspects(const dynsel_policy *policy, uint32_t index,
                                                        const dynsel_task *task)
 {

@@ -10,21 +10,21 @@
 typedef struct dynsel_thread {
     dynsel_error last_error;
     uint32_t failure_count;  /* of last_error: tells whether it is new */
-    uint32_t counting_place; /* where this thread counts; 0: not yet known */
+    uint32_t counting_place; /* of this thread's counts, + 1; 0: it has none yet */
     uint32_t task_depth;     /* task functions that this thread is in */
     uint32_t slot_cursor;    /* where this thread looks for a free slot first */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     uint32_t recordings;     /* group functions that this thread is in: each has a slot */
     uint32_t identity;       /* of dynsel_thread_identity(); 0: it has none yet */
-    uint32_t looks_left_out; /* of the next, to see whether work was over as soon as it began */
+    uint32_t looks_left_out; /* polls directly after a start that are still skipped */
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
     uint32_t countdown;       /* until the next sample; see port/sampling.h */
-    uint32_t countdowns;      /* how many began somewhere */
-    uint8_t countdown_place;  /* where it ends, among as many calls as there are to one thing */
-    uint8_t countdown_length; /* how many calls it has */
-    uint8_t counted_off;      /* how many the one before had */
-    const void *counted;      /* whose countdown it is */
+    uint32_t countdowns;      /* that began at a pseudo-random place */
+    uint8_t countdown_place;  /* its end within the interval, of 256 */
+    uint8_t countdown_length; /* calls that it spans */
+    uint8_t counted_off;      /* calls that the previous one spanned */
+    const void *counted;      /* the subject of the countdown */
     uint32_t turns_missed;    /* to time a run, because another thread did */
 #endif
 } dynsel_thread;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "port/wake.h"
 
-/* One context cannot sleep: it looks again. */
+/* A single context cannot sleep: it polls again. */
 uint32_t dynsel_wake_ticket(void)
 {
     return 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of task functions, and their failures. */
 #ifndef DYNSEL_SUBMISSION_CALL_TASK_H
 #define DYNSEL_SUBMISSION_CALL_TASK_H
 
@@ -20,11 +21,11 @@ static inline dynsel_status dynsel_call_function(dynsel_task_fn function,
     return status;
 }
 
-/* Takes the details of a failure along with the work. */
+/* Stores the details of a failure in the work. */
 DYNSEL_RARE void dynsel_note_failure(dynsel_work *work, dynsel_status status,
                                      uint32_t failures_before);
 
-/* dynsel_work_call() without a call, for the backends inside the library. */
+/* dynsel_work_call(), inlined in the backends of the library. */
 static inline void dynsel_call(dynsel_work *work)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;

@@ -32,7 +32,7 @@ static dynsel_status submit_with(submit_fn own, const dynsel_request *request,
                               0);
     } else if (is_placed) {
         const dynsel_status given_up = dynsel_submission_release(&placed);
-        (void)given_up; /* the entry may have waited for it */
+        (void)given_up; /* the operation may have waited for it */
     }
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of work, however it ended: it is counted, the policy is told, and the failure of detached
- * work is kept for who waits for the group.
+ * work is kept for the wait for the submission group.
  *
  * Work in a queue ends in two steps: slot.c counts it as soon as its end is seen, and queue.c tells
  * the policy in the order of the queue. Work that needs no place in a queue ends in one.
@@ -53,8 +53,7 @@ static inline void dynsel_finish(dynsel_policy *policy, const dynsel_selection *
 /* Keeps the failure of detached work, unless an earlier one is kept already. */
 void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error);
 
-/* Fails with what is kept, and forgets it. A failure that another thread is just writing down
- * counts. */
+/* Fails with the kept failure, and forgets it; waits for one that another thread is writing. */
 dynsel_status dynsel_group_take_failure(dynsel_policy *policy);
 
 #endif

@@ -39,7 +39,7 @@ static inline void dynsel_handle_publish(dynsel_submission *submission, dynsel_p
     dynsel_word_store_relaxed(&submission->slot, word);
 }
 
-/* Why nothing is to be had from a submission. */
+/* The errors of submissions without a result. */
 static inline dynsel_status dynsel_refuse_unsubmitted(const char *function)
 {
     return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at the books as a whole: the table of submissions in flight, and a policy's lists. */
+/* The invariants of the table of slots and of a policy's queues; the statistics of the table. */
 #include <dynsel/statistics.h>
 
 #include "policy/policy.h"

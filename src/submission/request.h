@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a submitting call was asked for, until when it may wait, and why it is refused. */
+/* The parameters of a submitting call, its deadline and its checks. */
 #ifndef DYNSEL_SUBMISSION_REQUEST_H
 #define DYNSEL_SUBMISSION_REQUEST_H
 
@@ -73,14 +73,14 @@ dynsel_status dynsel_refuse_to_wait(const char *function, const char *detail);
     DYNSEL_FAIL_IN(function_, DYNSEL_E_IN_TASK, detail_, 0)
 #endif
 
-/* Why a call must not submit and wait. */
+/* Fails because the call must not submit and wait. */
 static inline dynsel_status dynsel_refuse_to_await(const char *function)
 {
     return DYNSEL_REFUSE_TO_WAIT(function,
                                  "submit without waiting, or wait outside of the task function");
 }
 
-/* Whether a call may. */
+/* Whether a call may submit and wait: DYNSEL_OK, or why not. */
 static inline dynsel_status dynsel_check_await(const char *function)
 {
     if (dynsel_in_interrupt()) {
@@ -89,7 +89,7 @@ static inline dynsel_status dynsel_check_await(const char *function)
     return dynsel_must_not_wait() ? dynsel_refuse_to_await(function) : DYNSEL_OK;
 }
 
-/* Why a policy and a task cannot be submitted of which one is wrong. */
+/* Fails because the policy or the task cannot be used. */
 static inline dynsel_status dynsel_refuse_arguments(const dynsel_policy *policy,
                                                     const char *function)
 {

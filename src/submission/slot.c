@@ -65,7 +65,7 @@ dynsel_slot *dynsel_slot_claim(const dynsel_policy *policy)
     return NULL;
 }
 
-/* Only for who has the slot alone; word: any of its generation. */
+/* Only for the owner of the slot; word: any of its generation. */
 static inline void make_free(dynsel_slot *slot, uint32_t word)
 {
     const uint32_t generation = dynsel_slot_generation(word) + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at the table of submissions in flight as a whole. */
+/* Statistics and invariants of the table of slots. */
 #include "submission/queue.h"
 #include "submission/slot_table.h"
 

@@ -24,7 +24,7 @@
 enum {
     DYNSEL_SLOT_FREE = 0,
     DYNSEL_SLOT_STARTING = 1, /* inside of the backend's start */
-    DYNSEL_SLOT_RUNNING = 2,  /* until somebody looks after it was closed */
+    DYNSEL_SLOT_RUNNING = 2,  /* until the program reaps it after it was closed */
     DYNSEL_SLOT_FINISHED = 3  /* kept for the handle */
 };
 
@@ -43,9 +43,9 @@ extern dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 
 /* Of the table as a whole. */
 typedef struct dynsel_in_flight_state {
-    dynsel_word ended;   /* 1: an end was marked since somebody looked */
-    uint32_t last_token; /* each claim takes the next; its remainder by the slots is the slot */
-    uint32_t running;    /* slots that are */
+    dynsel_word ended;   /* 1: an end was marked since the last reap */
+    uint32_t last_token; /* each claim takes the next; modulo the number of slots it is the slot */
+    uint32_t running;    /* slots in RUNNING */
 #if CONFIG_DYNSEL_STATISTICS
     uint32_t in_use; /* slots that are not free */
     uint32_t most_in_use;
@@ -80,8 +80,8 @@ static inline dynsel_slot *dynsel_slot_of(uint32_t token)
     return &dynsel_slots[token % CONFIG_DYNSEL_MAX_IN_FLIGHT];
 }
 
-/* Takes finished work off; never blocks. DYNSEL_E_CONTEXT, and does nothing, in an interrupt: each
- * call that waits or submits looks first. */
+/* Reaps finished work; never blocks. In an interrupt it only returns DYNSEL_E_CONTEXT: each call
+ * that waits or submits reaps first. */
 dynsel_status dynsel_slots_reap(void);
 
 /* Reports a step to the policy, if it needs reports: before the start (FREE), when the backend

@@ -47,7 +47,7 @@ dynsel_status dynsel_refuse_form(const dynsel_policy *policy, const dynsel_task 
     return dynsel_policy_refuse_task(policy, chosen->index, chosen->index + 1, task);
 }
 
-/* Nothing was started: the submission that was told is taken back. */
+/* Nothing was started: withdraws the reported submission. */
 DYNSEL_RARE static dynsel_status withdraw(const dynsel_request *request,
                                           const dynsel_selection *selection,
                                           dynsel_task_fn function, dynsel_status status)

@@ -40,7 +40,7 @@ static inline dynsel_status dynsel_start(const dynsel_request *request, dynsel_w
                : dynsel_start_after(request, work, chosen, made);
 }
 
-/* No form of the task can run where it was to run: takes back the submission that was told. */
+/* Fails because the task has no form for the chosen resource; withdraws the reported submission. */
 DYNSEL_RARE dynsel_status dynsel_refuse_form(const dynsel_policy *policy, const dynsel_task *task,
                                              const dynsel_selection *chosen);
 

@@ -27,7 +27,7 @@ DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy,
     return dynsel_refuse_arguments(policy, options->function);
 }
 
-/* Whether started work goes on, or its end is still to be told. */
+/* Whether started work goes on, or its end is not reported yet. */
 static inline bool goes_on(const dynsel_work *work)
 {
 #if CONFIG_DYNSEL_IN_FLIGHT
@@ -100,8 +100,8 @@ DYNSEL_ASIDE static dynsel_status place(const dynsel_request *request,
 
 #if !CONFIG_DYNSEL_OPTIMIZE_SIZE
 
-/* The direct branch: a call of the task function. A copy of its own of choose, start and finish is
- * what it is worth: it makes a submit over the inline backend half as long. */
+/* The direct branch: a call of the task function. It repeats choose, start and finish, because that
+ * makes a submit over the inline backend half as long. */
 typedef struct direct {
     dynsel_selection chosen;
     dynsel_event done;

@@ -17,8 +17,7 @@
 
 #define NOT_ZERO ((uint32_t)1 << 31) /* in tokens */
 
-/* A free slot that is zeroed but for a token of its own; NULL when all are in use. Slots that are
- * are passed by. */
+/* Claims a free slot, which is zeroed but for its new token; NULL: all are in use. */
 static dynsel_slot *claim(void)
 {
     for (uint32_t left = CONFIG_DYNSEL_MAX_IN_FLIGHT; left != 0; left--) {
@@ -66,11 +65,11 @@ static dynsel_status refuse_task(const dynsel_policy *policy, uint32_t index,
                                  const dynsel_task *task)
 {
     return CONFIG_DYNSEL_ONLY_FORMS_DECIDE && !CONFIG_DYNSEL_ERROR_DETAILS
-               ? DYNSEL_E_UNSUPPORTED /* which is all that is kept of a failure */
+               ? DYNSEL_E_UNSUPPORTED /* nothing else of a failure is kept */
                : dynsel_policy_refuse_task(policy, index, index + 1, task);
 }
 
-/* On the resource that was chosen. The end may be marked before the backend returns. */
+/* Starts the work on the chosen resource. Its end may be marked before the backend returns. */
 DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *task)
 {
     dynsel_policy *policy = slot->selection.policy;
@@ -111,7 +110,7 @@ DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *ta
     return DYNSEL_OK;
 }
 
-/* Without details the status is all that who submits keeps of a mistake; to fail as with details
+/* Without details only the status of a mistake is kept; to fail as with details
  * costs 46 bytes in the smallest program (mps2_an385+tiny_in_flight: 1,575 of 1,536). */
 DYNSEL_ASIDE static dynsel_status check(const dynsel_policy *policy, const dynsel_task *task,
                                         const char *function)
@@ -129,8 +128,8 @@ DYNSEL_ASIDE static dynsel_status check(const dynsel_policy *policy, const dynse
                : dynsel_refuse_arguments(policy, function);
 }
 
-/* Whether it makes sense to wait and to try again. slot: NULL, none was free; runs: work did when
- * that was found. */
+/* Whether it makes sense to wait and to try again. slot: NULL: none was free; runs: work was
+ * running then. */
 static bool may_wait(const terms *asked, dynsel_status status, const dynsel_slot *slot, bool runs)
 {
     return (slot == NULL ? runs : status == DYNSEL_E_AGAIN) && asked->wait_policy != NULL &&

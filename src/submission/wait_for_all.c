@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All work of one policy or of one backend: waits for it, and tells what is left of it. */
+/* Waits for all work of a policy or of a backend, and counts the slots that a policy holds. */
 #include "submission/slot_table.h"
 
 #include "policy/policy.h"
