@@ -28,7 +28,7 @@ static uint32_t reserve(uint32_t life, uint32_t wanted)
         if (slot == NULL) {
             break;
         }
-        dynsel_word_store_relaxed(&dynsel_slot_owners[slot - dynsel_slots], life);
+        dynsel_word_store_relaxed(&dynsel_slot_owners[dynsel_slot_number(slot) - 1], life);
         dynsel_slot_unclaim(slot);
     }
     return count;

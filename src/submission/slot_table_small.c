@@ -218,9 +218,10 @@ static dynsel_status wait_for(const dynsel_policy *policy, const dynsel_backend 
                                          .deadline_ns = deadline_ns};
     (void)dynsel_slots_reap();
     while (goes_on(policy, backend)) {
-        if (!CONFIG_DYNSEL_SUBMISSION_CONTROL) { /* nobody has a deadline */
-            (void)backoff(&dynsel_unbounded_wait);
-        } else if (!dynsel_backoff_until(&bounded.wait_policy)) {
+        const bool in_time = CONFIG_DYNSEL_SUBMISSION_CONTROL
+                                 ? dynsel_backoff_until(&bounded.wait_policy)
+                                 : backoff(&dynsel_unbounded_wait); /* there are no deadlines */
+        if (!in_time) {
             return DYNSEL_E_TIMEOUT;
         }
         (void)dynsel_slots_reap();
