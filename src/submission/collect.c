@@ -126,7 +126,7 @@ dynsel_status dynsel_submission_release(dynsel_submission *submission)
         dynsel_policy_is_usable(submission->policy) &&
         (!DYNSEL_SUBMISSIONS_KNOW_LIFE ||
          dynsel_policy_is_of_life(submission->policy, submission->generation))) {
-        dynsel_group_note_failure(submission->policy, &submission->error);
+        dynsel_submission_group_note_failure(submission->policy, &submission->error);
     }
     return status;
 }

@@ -16,7 +16,7 @@ static bool begin_to_note(dynsel_policy *policy)
                : dynsel_word_load_relaxed(&policy->failed) == FAILURE_NONE;
 }
 
-void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error)
+void dynsel_submission_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error)
 {
     if (begin_to_note(policy)) {
         policy->failure = *error;
@@ -24,7 +24,7 @@ void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *e
     }
 }
 
-dynsel_status dynsel_group_take_failure(dynsel_policy *policy)
+dynsel_status dynsel_submission_group_take_failure(dynsel_policy *policy)
 {
     uint32_t expected = FAILURE_KEPT;
     for (uint32_t round = 0; !dynsel_word_swap(&policy->failed, &expected, FAILURE_BEING_COPIED);

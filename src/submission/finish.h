@@ -51,9 +51,9 @@ static inline void dynsel_finish(dynsel_policy *policy, const dynsel_selection *
 }
 
 /* Keeps the failure of detached work, unless an earlier one is kept already. */
-void dynsel_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error);
+void dynsel_submission_group_note_failure(dynsel_policy *policy, const dynsel_kept_error *error);
 
 /* Fails with the kept failure, and forgets it; waits for one that another thread is writing. */
-dynsel_status dynsel_group_take_failure(dynsel_policy *policy);
+dynsel_status dynsel_submission_group_take_failure(dynsel_policy *policy);
 
 #endif

@@ -10,7 +10,7 @@ void dynsel_handle_publish_result(dynsel_submission *submission, const dynsel_se
 {
     if (submission == NULL) {
         if (error->status != DYNSEL_OK) {
-            dynsel_group_note_failure(chosen->policy, error);
+            dynsel_submission_group_note_failure(chosen->policy, error);
         }
         return;
     }

@@ -248,7 +248,7 @@ bool dynsel_slot_detach(dynsel_slot *slot)
     if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
         dynsel_slot_synchronize(slot);
         if (slot->work.error.status != DYNSEL_OK) {
-            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+            dynsel_submission_group_note_failure(slot->selection.policy, &slot->work.error);
         }
     }
     return true;
@@ -292,7 +292,7 @@ DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
             return;
         }
     }
-    dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+    dynsel_submission_group_note_failure(slot->selection.policy, &slot->work.error);
     (void)dynsel_marked_add(&slot->word, end);
 }
 
@@ -448,7 +448,7 @@ bool dynsel_slot_end(dynsel_slot *slot, uint32_t flags)
     do {
         word = unmarked(slot);
         if (to_tell && (word & DYNSEL_SLOT_HANDLE) == 0) {
-            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+            dynsel_submission_group_note_failure(slot->selection.policy, &slot->work.error);
             to_tell = false;
         }
         flags = synchronized_flags(slot, word, flags);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of submissions in flight, and what may happen to one slot of it.
+ * One slot of the table of submissions in flight: its states, and the steps between them.
  *
  * The state of a slot is one 32-bit word, changed only by compare-and-swap, or by an addition of
  * the only thread that may take the next step:

@@ -191,7 +191,7 @@ void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
         dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | references);
     } else {
         if (slot->work.error.status != DYNSEL_OK) {
-            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+            dynsel_submission_group_note_failure(slot->selection.policy, &slot->work.error);
         }
         dynsel_slot_unclaim(slot);
     }

@@ -2,8 +2,9 @@
 /*
  * Work in flight, which goes on after its submit: the table of its slots. As configured, it is
  *
- *     general  any number of threads, and backends that are polled or waited for: slot_table.c,
- *              collect_from_slot.c, wait_for_all.c, slot_table_check.c
+ *     general  any number of threads, and backends that are polled or waited for: slot_table.c
+ *              (claims and publishes), collect_from_slot.c, poll_and_cancel.c, wait_for_all.c,
+ *              slot_table_check.c
  *     small    static slots for one thread, and backends that tell every end: slot_table_small.c
  *     none     the calls vanish: slot_table_none.h
  */

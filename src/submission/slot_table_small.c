@@ -120,7 +120,7 @@ void dynsel_slot_let_go(dynsel_slot *slot)
     slot->asked = false;
     if (slot->state == DYNSEL_SLOT_FINISHED) {
         if (slot->work.error.status != DYNSEL_OK) {
-            dynsel_group_note_failure(slot->selection.policy, &slot->work.error);
+            dynsel_submission_group_note_failure(slot->selection.policy, &slot->work.error);
         }
         dynsel_slot_free(slot);
     }

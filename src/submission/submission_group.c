@@ -41,8 +41,9 @@ static dynsel_status wait_group(dynsel_submission_group group, const char *funct
         return dynsel_refuse_unfinished(function);
     }
     /* failures of work on a backend belong to the policies */
-    return status == DYNSEL_OK && group.backend == NULL ? dynsel_group_take_failure(policy)
-                                                        : status;
+    return status == DYNSEL_OK && group.backend == NULL
+               ? dynsel_submission_group_take_failure(policy)
+               : status;
 }
 
 dynsel_status dynsel_wait_group(dynsel_submission_group group)

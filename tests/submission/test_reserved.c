@@ -194,7 +194,6 @@ static void random_reservations_are_always_there(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(reserved_slots_survive_hanging_device_of_other_policy),
         TEST(plain_submit_without_slots_of_its_own_is_full),
