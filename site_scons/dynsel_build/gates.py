@@ -229,8 +229,8 @@ class Gates:
 
 
 def readings(path):
-    """Flags for cppcheck: what asks for a machine is read as it is for each machine."""
-    return [] if path.startswith(OF_BOARDS) else READ_ONCE
+    """Flags for cppcheck: what asks for a machine, or another library's header, is read with every definition."""
+    return READ_ONCE if path.startswith("src/") and not path.startswith(OF_BOARDS) else []
 
 
 def _run(command):

@@ -14,11 +14,12 @@ enum { QUEUES = RESOURCES_UP_TO(3), PROGRAMS = 400, STEPS = 150, WORK = STEPS };
 
 typedef struct piece {
     dynsel_submission submission;
-    bool owned;    /* a submission is owed a wait or a release */
-    bool fails;    /* how its event ends */
-    bool finished; /* its event has ended */
-    bool polled;   /* and a poll of this piece has seen it */
-    bool told;     /* its failure was taken by its owner, or by the group */
+    /* bits, because the table of pieces fills the memory of the smallest board */
+    bool owned : 1;    /* a submission is owed a wait or a release */
+    bool fails : 1;    /* how its event ends */
+    bool finished : 1; /* its event has ended */
+    bool polled : 1;   /* and a poll of this piece has seen it */
+    bool told : 1;     /* its failure was taken by its owner, or by the group */
 } piece;
 
 typedef struct model {
