@@ -18,7 +18,6 @@ ARGUMENTS = {
     "DESTDIR": (("install",), "staging folder in front of PREFIX, for packaging (default empty)"),
     "RANDOM": (("matrix",), "number of random configurations, instead of one for each option"),
     "SEED": (("matrix",), "seed of the random configurations (default a new one each time)"),
-    "TESTED": (("check",), "variants whose `scons test` passed elsewhere, for these sources"),
     "ARGS": (("bench", "soak"), "arguments for the program, such as --help"),
     "A": (("diffconfig",), "the first variant to compare"),
     "B": (("diffconfig",), "the second variant to compare"),
@@ -67,17 +66,6 @@ class Session:
 
     def chosen(self):
         return variants.chosen(self.top, self.arguments)
-
-    def tested(self, builds):
-        """The variants that TESTED= names; each has to be one that this call builds."""
-        found = [variants.parse(self.top, name, "TESTED: ")
-                 for name in variants.split(self.arguments.get("TESTED", ""))]
-        built = [build.variant for build in builds]
-        for variant in found:
-            if variant not in built:
-                raise UserMistake(f"TESTED={variant.name} is not among the variants of this call:"
-                                  f" {', '.join(v.name for v in built)}")
-        return found
 
     def load(self, variant):
         """The configuration of a variant; read once."""

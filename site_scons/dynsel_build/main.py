@@ -60,9 +60,7 @@ def _run(session):
         if matrix:
             matrix.at_exit()
         more = {"check", "matrix"} & set(session.targets)
-        tested = session.tested(builds)
-        report.at_exit([node for b in builds for node in
-                        ([] if b.variant in tested else b.tests) + (b.check_tests if more else [])])
+        report.at_exit([node for b in builds for node in b.tests + (b.check_tests if more else [])])
 
 
 def _is_idle():
@@ -98,9 +96,8 @@ def _declare_all(session):
     builds = [VariantBuild(v, loaded[v], session.board(v), base, short=_is_short(session, v, chosen))
               for v in wanted]
     matrix = report.Matrix(len(builds)) if "matrix" in session.targets else None
-    tested = session.tested(builds)
     for build in builds:
-        _declare(build, session, gates, build.variant in tested)
+        _declare(build, session, gates)
         if matrix:
             base.Alias("matrix", _matrix_node(build, matrix))
         if build.variant in chosen and session.targets:
@@ -165,8 +162,8 @@ def _matrix(session, variant):
     return beside + found
 
 
-def _declare(build, session, gates, tested):
-    """All nodes of one variant. tested: its tests have passed elsewhere."""
+def _declare(build, session, gates):
+    """All nodes of one variant."""
     env = build.env
     exports = {"component": build.component, "program": build.program, "test": build.test,
                "demo": build.demo, "config": build.config,
@@ -180,7 +177,7 @@ def _declare(build, session, gates, tested):
     if session.targets or GetOption("clean"):
         env.SConscript(["#bench/SConscript", "#soak/SConscript", "#tests/SConscript"], exports=exports,
                        must_exist=False)
-        _declare_targets(build, session, gates, tested)
+        _declare_targets(build, session, gates)
     default.append(build.compile_commands())
     env.Default(env.Alias("all", default))
     env.Alias("check", default)
@@ -188,14 +185,13 @@ def _declare(build, session, gates, tested):
         env.Clean(env.Alias(name), [build.variant.folder, POCL_CACHE])
 
 
-def _declare_targets(build, session, gates, tested):
+def _declare_targets(build, session, gates):
     """Nodes of named targets only; a plain `scons` saves the time."""
     env, build.size = build.env, gates.size(build)
     build.checks = [gates.no_heap(build), gates.freestanding(build), gates.headers(build)]
     env.Alias("test", [build.tests, build.checks])
-    env.Alias("check", [build.checks, build.check_tests, build.size, list(build.outside.values())])
-    if not tested:
-        env.Alias("check", [build.tests, build.test_programs])
+    env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, build.size,
+                        list(build.outside.values())])
     env.AlwaysBuild(env.Alias("size", build.size, gates.show_size(build)))
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")

@@ -75,9 +75,6 @@ class Words(Case):
                 (["ARGS=--help"], "ARGS= works only with the target bench or soak"),
                 (["CONF=a", "CONF=b"], "CONF= is given twice"),
                 (["SAVE=x"], "SAVE= works only with the target menuconfig"),
-                (["TESTED=native", "test"], "TESTED= works only with the target check"),
-                (["TESTED=native+debug", "check"], "TESTED=native+debug is not among the variants of this call: native, "),
-                (["TESTED=natve", "check"], "TESTED: no board named 'natve'; did you mean native?"),
                 (["VERBOSE=yes"], "VERBOSE=yes: write 0 or 1"),
                 (["menuconfig", "test"], "menuconfig must be the only target"),
                 (["menuconfig"], "menuconfig needs a terminal"),
@@ -315,15 +312,6 @@ class Testing(Case):
                             ("native/tests/test_of_build", False)):
             self.assertEqual(f"  TEST  build/{name}\n" in said["test"], there, said["test"])
             self.assertIn(f"  TEST  build/{name}\n", said["check"])
-
-    def test_check_leaves_out_tests_that_passed_elsewhere(self):
-        shutil.rmtree(self.top / "build", ignore_errors=True)
-        said = self.good("-n", "check", "TESTED=native,native+clang")
-        for name, there in (("TEST  build/native/tests/test_plain", False), ("LINK  build/native/tests/test_other", False),
-                            ("TEST  build/native+clang/tests/test_plain", False),
-                            ("TEST  build/native+full/tests/test_plain", True), ("TEST  build/tests/test_script", True),
-                            ("TEST  build/native/tests/test_of_build", True), ("HEAP  build/native/libdynsel.a", True)):
-            self.assertEqual(f"  {name}\n" in said, there, said)
 
     def test_interrupted_run_reports_unstarted_tests_as_not_failed(self):
         """It is interrupted while the first of two tests runs; the second then has no chance."""
