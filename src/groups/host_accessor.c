@@ -166,7 +166,8 @@ static dynsel_status wait_until_over(const request *r)
     }
 }
 
-static dynsel_status wait_until_open(request *r)
+/* Aside, so that its error takes no stack while the group is entered. */
+DYNSEL_ASIDE static dynsel_status wait_until_open(request *r)
 {
     dynsel_status status = wait_until_over(r);
     if (status != DYNSEL_OK && dynsel_group_cancel(r->slot, dynsel_last_error()) == DYNSEL_OK) {
