@@ -161,6 +161,7 @@ static void swap_queues(dynsel_queue *one, dynsel_queue *other)
 static void invariants_check_finds_queue_of_other_policy(void **state)
 {
     (void)state;
+    NEEDS(SLOTS >= 2);
     dynsel_fixed_resource_policy other = {0};
     const dynsel_resource resource = manual_resource(&manual, 1);
     const dynsel_options options = {.resources = &resource, .count = 1};
@@ -180,7 +181,7 @@ static void invariants_check_finds_queue_of_other_policy(void **state)
 static void invariants_check_finds_queue_of_other_resource(void **state)
 {
     (void)state;
-    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2 && SLOTS >= 2);
     dynsel_fixed_resource_policy two = {0};
     const dynsel_resource resources[] = {manual_resource(&manual, 1), manual_resource(&manual, 2)};
     const dynsel_options options = {.resources = resources, .count = 2};
