@@ -16,6 +16,7 @@
 #include <dynsel/passed_directly.h>
 #include <dynsel/policy.h>
 #include <dynsel/resource.h>
+#include <dynsel/resource_states.h>
 #include <dynsel/selection.h>
 #include <dynsel/statistics.h>
 #include <dynsel/status.h>

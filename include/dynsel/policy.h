@@ -46,6 +46,10 @@ typedef enum dynsel_default_set {
     DYNSEL_WORKERS_AND_DEVICES
 } dynsel_default_set;
 
+#if CONFIG_DYNSEL_RESOURCE_STATES
+struct dynsel_resource_change; /* <dynsel/resource_states.h> */
+#endif
+
 /** The resources of a policy. All zero: the policy's own set of default resources. */
 typedef struct dynsel_options {
     const dynsel_resource *resources; /**< copied; NULL: the default resources */
@@ -59,6 +63,13 @@ typedef struct dynsel_options {
      * initialized; the task function still gets the user's. NULL as result fails the
      * initialization. NULL: the handle is used as it is. */
     void *(*adapt)(void *handle);
+#if CONFIG_DYNSEL_RESOURCE_STATES
+    /** Hears each change of a resource's state, see <dynsel/resource_states.h>; NULL: nobody.
+     * Called in the thread that makes the change: the one that collects work, or the caller of
+     * drain, retire or reinstate; several at once. It must not block, nor call the library but for
+     * functions that tell: texts, states, statistics. `change` is borrowed. */
+    void (*resource_changed)(const struct dynsel_resource_change *change);
+#endif
 } dynsel_options;
 
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
@@ -135,7 +146,7 @@ typedef struct dynsel_policy_ops {
 typedef struct dynsel_queue {
     void *own; /* the handle that the backend uses */
 #if CONFIG_DYNSEL_LOSES_RESOURCES
-    dynsel_word health; /* consecutive failures, and whether the resource is out of service */
+    dynsel_word health; /* consecutive failures, and the state: see src/policy/health.h */
 #endif
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
@@ -178,7 +189,11 @@ struct dynsel_policy {
     uint32_t count;            /* resources in the table */
     uint32_t submit_flags;     /* how work is submitted: see src/policy/usable.h */
 #if CONFIG_DYNSEL_LOSES_RESOURCES
-    dynsel_word impaired; /* how many resources are out of service */
+    dynsel_word impaired; /* how many resources are not simply in service */
+#endif
+#if CONFIG_DYNSEL_RESOURCE_STATES
+    dynsel_word probations; /* how many began */
+    void (*resource_changed)(const struct dynsel_resource_change *change);
 #endif
     dynsel_word
         life; /* number of this initialization, unlike those before and after; 0: not used yet */
@@ -306,19 +321,24 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
  * its device is lost or after CONFIG_DYNSEL_MAX_FAILURES pieces of work in a row that ended in
  * DYNSEL_E_DEVICE. A loss counts as soon as the backend detects it, also through work of another
  * policy; the policy itself excludes the resource after the next work that it refuses.
+ * <dynsel/resource_states.h> has calls that take one out of service, and tells states apart.
  *
- * Errors: DYNSEL_OK (in service), DYNSEL_E_OUT_OF_SERVICE, DYNSEL_E_INVALID (NULL, a copy, index
- *     past the table), DYNSEL_E_UNINITIALIZED.
+ * Errors: DYNSEL_OK (in service, also on probation), DYNSEL_E_OUT_OF_SERVICE (also while it
+ *     drains), DYNSEL_E_INVALID (NULL, a copy, index past the table), DYNSEL_E_UNINITIALIZED.
  * Context: any thread.
  * Cost: constant.
  */
 DYNSEL_CHECKED dynsel_status dynsel_resource_in_service(const dynsel_policy *policy, size_t index);
 
 /**
- * Puts a resource back into service, with no failures counted. A lost device refuses its next work
- * and goes out of service again.
+ * Puts a resource back into service, with no failures counted. With CONFIG_DYNSEL_RESOURCE_STATES
+ * it is on probation: it gets one piece of work at a time until
+ * CONFIG_DYNSEL_PROBATION_SUCCESSES of them succeeded, and a device's failure of one takes it out
+ * of service again. (Work of backend inline runs in the threads that submit, as many at a time as
+ * there are.) A lost device refuses its next work and goes out of service again.
  *
- * Errors: DYNSEL_E_INVALID (NULL, a copy, index past the table), DYNSEL_E_UNINITIALIZED.
+ * Errors: DYNSEL_E_INVALID (it is in service or on probation: nothing was changed; NULL, a copy,
+ *     index past the table), DYNSEL_E_UNINITIALIZED.
  * Context: any thread.
  * Cost: constant.
  */

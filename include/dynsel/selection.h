@@ -54,7 +54,8 @@ typedef struct dynsel_selection {
     uint8_t reason;        /**< a dynsel_reason */
     uint8_t wants;         /**< dynsel_execution_info bits that the policy requests for this work */
     uint8_t reported;      /**< those that were reported */
-    uint8_t claims;        /**< chosen inside a submit, so the work follows immediately */
+    uint8_t claims;        /**< not 0: chosen inside a submit, so the work follows immediately; in
+                              reports the library's own */
     uint32_t notes[2];     /**< data of the policy, returned with each report */
     uint32_t life; /**< the initialization of the policy that made it, set by dynsel_select();
                           0 in selections that a custom policy fills in itself */

@@ -14,14 +14,23 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
 {
     dynsel_aspect_set missing = 0;
     bool excluded = false;
+    uint32_t refused = end;
     for (uint32_t i = first; !CONFIG_DYNSEL_ONLY_FORMS_DECIDE && i < end; i++) {
         if (task == NULL || dynsel_function_at(policy, i, task) != NULL) {
-            return dynsel_resource_refuse(policy, i);
-        }
-        if (has_form(policy, i, task)) {
+            if (dynsel_health_was_taken(policy, i)) {
+                return DYNSEL_E_AGAIN;
+            }
+            if (!CONFIG_DYNSEL_RESOURCE_STATES) {
+                return dynsel_resource_refuse(policy, i);
+            }
+            refused = refused == end ? i : refused;
+        } else if (has_form(policy, i, task)) {
             missing = missing == 0 ? dynsel_missing_aspects(policy, i, task) : missing;
             excluded = excluded || dynsel_is_excluded(task, i);
         }
+    }
+    if (CONFIG_DYNSEL_RESOURCE_STATES && refused != end) {
+        return dynsel_resource_refuse(policy, refused);
     }
     if (excluded) { /* src/groups/pointer_access.c has the better text */
         return DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->ops->name), DYNSEL_E_INVALID,

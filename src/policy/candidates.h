@@ -23,7 +23,7 @@ static inline bool dynsel_all_are_candidates(const dynsel_policy *policy, const 
 static inline bool dynsel_is_candidate(const dynsel_policy *policy, uint32_t index,
                                        const dynsel_task *task)
 {
-    return DYNSEL_RESOURCES_ARE_ALIKE || (dynsel_health_in_service(&policy->queues[index]) &&
+    return DYNSEL_RESOURCES_ARE_ALIKE || (dynsel_health_may_choose(&policy->queues[index]) &&
                                           dynsel_function_at(policy, index, task) != NULL);
 }
 

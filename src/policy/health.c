@@ -5,9 +5,127 @@
 
 #include "base/fail.h"
 
-#if CONFIG_DYNSEL_LOSES_RESOURCES
+#if CONFIG_DYNSEL_RESOURCE_STATES
 
-void dynsel_health_retire(dynsel_policy *policy, uint32_t index)
+enum {
+    MARK = 0x80,
+    NUMBER_SHIFT = 16 - 1 /* from the word to selection.claims, above its bit 0 */
+};
+
+static dynsel_resource_state state_of(uint32_t health)
+{
+    if ((health & DYNSEL_HEALTH_OUT) != 0) {
+        return DYNSEL_RESOURCE_OUT_OF_SERVICE;
+    }
+    if ((health & DYNSEL_HEALTH_DRAINING) != 0) {
+        return DYNSEL_RESOURCE_DRAINING;
+    }
+    return (health & DYNSEL_HEALTH_PROBATION) != 0 ? DYNSEL_RESOURCE_ON_PROBATION
+                                                   : DYNSEL_RESOURCE_IN_SERVICE;
+}
+
+static uint8_t mark_of(uint32_t health)
+{
+    return (uint8_t)(MARK | (health & DYNSEL_HEALTH_NUMBER) >> NUMBER_SHIFT);
+}
+
+/* Whether the work was started in this probation. Work in the caller has no mark. */
+static bool is_of_probation(const dynsel_policy *policy, const dynsel_selection *chosen,
+                            uint32_t health)
+{
+    return (chosen->claims & MARK) == 0
+               ? !policy->resources[chosen->index].backend->ops->outlives_submit
+               : (chosen->claims & ~1u) == mark_of(health);
+}
+
+bool dynsel_health_change(dynsel_policy *policy, uint32_t index, uint32_t *seen, uint32_t wanted,
+                          dynsel_status cause)
+{
+    const dynsel_resource_state before = state_of(*seen);
+    const dynsel_resource_state after = state_of(wanted);
+    if (!dynsel_word_swap(&policy->queues[index].health, seen, wanted)) {
+        return false;
+    }
+    const uint32_t was_impaired = before != DYNSEL_RESOURCE_IN_SERVICE ? 1 : 0;
+    const uint32_t is_impaired = after != DYNSEL_RESOURCE_IN_SERVICE ? 1 : 0;
+    if (was_impaired != is_impaired) {
+        (void)dynsel_word_add_relaxed(&policy->impaired, is_impaired - was_impaired);
+    }
+    if (before != after && policy->resource_changed != NULL) {
+        policy->resource_changed(&(const dynsel_resource_change){
+            .policy = policy, .index = index, .before = before, .after = after, .cause = cause});
+    }
+    return true;
+}
+
+dynsel_status dynsel_health_enter_impaired(dynsel_policy *policy, dynsel_selection *chosen)
+{
+    dynsel_word *const health = &policy->queues[chosen->index].health;
+    uint32_t seen = dynsel_word_load_relaxed(health);
+    do {
+        if ((seen & DYNSEL_HEALTH_LEAVES) != 0) {
+            return dynsel_resource_refuse(policy, chosen->index);
+        }
+        if ((seen & DYNSEL_HEALTH_PROBATION) == 0) {
+            return DYNSEL_OK;
+        }
+        if ((seen & DYNSEL_HEALTH_TAKEN) != 0) {
+            return DYNSEL_E_AGAIN;
+        }
+    } while (!dynsel_word_swap(health, &seen, seen | DYNSEL_HEALTH_TAKEN));
+    chosen->claims = (uint8_t)((chosen->claims & 1u) | mark_of(seen));
+    return DYNSEL_OK;
+}
+
+/* The health after work of the probation ended. */
+static uint32_t after_trial(uint32_t health, dynsel_status status)
+{
+    const uint32_t left = health & DYNSEL_HEALTH_COUNT;
+    if ((health & DYNSEL_HEALTH_LEAVES) == 0) {
+        if (status == DYNSEL_E_DEVICE && CONFIG_DYNSEL_MAX_FAILURES > 0) {
+            return DYNSEL_HEALTH_OUT;
+        }
+        if (status == DYNSEL_OK && left <= 1) {
+            return 0;
+        }
+    }
+    return (health & ~(uint32_t)DYNSEL_HEALTH_TAKEN) - (status == DYNSEL_OK && left > 1 ? 1 : 0);
+}
+
+bool dynsel_health_note_trial(dynsel_policy *policy, const dynsel_selection *chosen,
+                              dynsel_status status)
+{
+    uint32_t seen = dynsel_word_load_relaxed(&policy->queues[chosen->index].health);
+    while ((seen & DYNSEL_HEALTH_PROBATION) != 0) {
+        if (!is_of_probation(policy, chosen, seen) ||
+            dynsel_health_change(policy, chosen->index, &seen, after_trial(seen, status),
+                                 status == DYNSEL_OK ? DYNSEL_OK : DYNSEL_E_DEVICE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void dynsel_health_retire(dynsel_policy *policy, uint32_t index, dynsel_status cause)
+{
+    uint32_t seen = dynsel_word_load_relaxed(&policy->queues[index].health);
+    while ((seen & DYNSEL_HEALTH_OUT) == 0) {
+        if (dynsel_health_change(policy, index, &seen, DYNSEL_HEALTH_OUT, cause)) {
+            return;
+        }
+    }
+}
+
+void dynsel_health_leave(dynsel_policy *policy, const dynsel_selection *chosen)
+{
+    if ((chosen->claims & MARK) != 0) {
+        (void)dynsel_health_note_trial(policy, chosen, DYNSEL_E_AGAIN);
+    }
+}
+
+#elif CONFIG_DYNSEL_LOSES_RESOURCES
+
+void dynsel_health_take_out(dynsel_policy *policy, uint32_t index)
 {
     dynsel_word *health = &policy->queues[index].health;
     uint32_t seen = dynsel_word_load_relaxed(health);
@@ -19,12 +137,17 @@ void dynsel_health_retire(dynsel_policy *policy, uint32_t index)
     }
 }
 
+#endif
+
+#if CONFIG_DYNSEL_LOSES_RESOURCES
+
 #if CONFIG_DYNSEL_MAX_FAILURES > 0
 static void note_failure(dynsel_policy *policy, uint32_t index)
 {
     const uint32_t failures = dynsel_word_add_relaxed(&policy->queues[index].health, 1) + 1;
-    if (failures >= CONFIG_DYNSEL_MAX_FAILURES) {
-        dynsel_health_retire(policy, index);
+    if ((CONFIG_DYNSEL_RESOURCE_STATES ? failures & DYNSEL_HEALTH_COUNT : failures) >=
+        CONFIG_DYNSEL_MAX_FAILURES) {
+        dynsel_health_retire(policy, index, DYNSEL_E_DEVICE);
     }
 }
 #else
@@ -38,7 +161,7 @@ static void note_failure(dynsel_policy *policy, uint32_t index)
 static void note_success(dynsel_word *health)
 {
     uint32_t seen = dynsel_word_load_relaxed(health);
-    while (seen != 0 && (seen & DYNSEL_HEALTH_OUT) == 0 && !dynsel_word_swap(health, &seen, 0)) {
+    while (seen != 0 && (seen & DYNSEL_HEALTH_LEAVES) == 0 && !dynsel_word_swap(health, &seen, 0)) {
     }
 }
 
@@ -60,8 +183,11 @@ dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index
         .status = DYNSEL_E_OUT_OF_SERVICE,
         .function = policy->ops->name,
         .subject = dynsel_resource_name(&policy->resources[index]),
-        .detail = "its device was lost or failed too often: "
-                  "dynsel_resource_reinstate() tries again",
+        .detail = CONFIG_DYNSEL_RESOURCE_STATES &&
+                          (dynsel_health_of(&policy->queues[index]) & DYNSEL_HEALTH_OUT) == 0
+                      ? "it drains: dynsel_resource_reinstate() gives it work again"
+                      : "its device was lost or failed too often, or the program retired it: "
+                        "dynsel_resource_reinstate() tries again",
     });
 }
 #endif
@@ -105,16 +231,66 @@ dynsel_status dynsel_resource_in_service(const dynsel_policy *policy, size_t ind
     return DYNSEL_OK;
 }
 
+#if CONFIG_DYNSEL_RESOURCE_STATES
+
+dynsel_status dynsel_health_look(const dynsel_policy *policy, size_t index, const char *function,
+                                 dynsel_resource_state *state)
+{
+    const dynsel_status status = check_index(policy, index, function);
+    if (status == DYNSEL_OK) {
+        *state = is_lost(policy, index) ? DYNSEL_RESOURCE_LOST
+                                        : state_of(dynsel_health_of(&policy->queues[index]));
+    }
+    return status;
+}
+
+/* False: it was in service. */
+static bool reinstate(dynsel_policy *policy, uint32_t index)
+{
+    const uint32_t number = dynsel_word_add_relaxed(&policy->probations, 1) + 1;
+    const uint32_t wanted = CONFIG_DYNSEL_PROBATION_SUCCESSES == 0
+                                ? 0
+                                : DYNSEL_HEALTH_PROBATION | (number << 16 & DYNSEL_HEALTH_NUMBER) |
+                                      CONFIG_DYNSEL_PROBATION_SUCCESSES;
+    uint32_t seen = dynsel_word_load_relaxed(&policy->queues[index].health);
+    while ((seen & DYNSEL_HEALTH_LEAVES) != 0) {
+        if (dynsel_health_change(policy, index, &seen, wanted, DYNSEL_OK)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#elif CONFIG_DYNSEL_LOSES_RESOURCES
+
+static bool reinstate(dynsel_policy *policy, uint32_t index)
+{
+    dynsel_word *const health = &policy->queues[index].health;
+    if ((dynsel_word_exchange(health, 0) & DYNSEL_HEALTH_OUT) == 0) {
+        return false;
+    }
+    (void)dynsel_word_add_relaxed(&policy->impaired, (uint32_t)-1);
+    return true;
+}
+
+#else
+
+static bool reinstate(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+    return false;
+}
+
+#endif
+
 dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index)
 {
     const dynsel_status status = check_index(policy, index, DYNSEL_TEXT(__func__));
     if (status != DYNSEL_OK) {
         return status;
     }
-#if CONFIG_DYNSEL_LOSES_RESOURCES
-    if ((dynsel_word_exchange(&policy->queues[index].health, 0) & DYNSEL_HEALTH_OUT) != 0) {
-        (void)dynsel_word_add_relaxed(&policy->impaired, (uint32_t)-1);
-    }
-#endif
-    return DYNSEL_OK;
+    return reinstate(policy, (uint32_t)index) || is_lost(policy, index)
+               ? DYNSEL_OK
+               : DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource is in service");
 }

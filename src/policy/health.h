@@ -3,15 +3,31 @@
 #ifndef DYNSEL_POLICY_HEALTH_H
 #define DYNSEL_POLICY_HEALTH_H
 
+#include <dynsel/resource_states.h>
+
 #include "base/fail.h"
 #include "policy/statistics.h"
 #include "policy/usable.h"
 
+/*
+ * dynsel_queue.health is 0 while a resource is in service without failures. The last four are there
+ * with CONFIG_DYNSEL_RESOURCE_STATES only, but for COUNT.
+ *
+ * A piece of work that is started on probation bears the probation's number in selection.claims, so
+ * that the end of older work, which may come late, says nothing about the resource of today.
+ */
 enum {
-    DYNSEL_HEALTH_OUT = 1u << 30 /* in dynsel_queue.health, above the consecutive failures */
+    DYNSEL_HEALTH_OUT = 1u << 30,
+    DYNSEL_HEALTH_DRAINING = 1u << 29,  /* no new work; out of service when the queue is empty */
+    DYNSEL_HEALTH_PROBATION = 1u << 28, /* one piece of work at a time; COUNT successes to go */
+    DYNSEL_HEALTH_TAKEN = 1u << 27,     /* on probation: by its one piece of work */
+    DYNSEL_HEALTH_NUMBER = 0x3fu << 16, /* of the probation */
+    DYNSEL_HEALTH_COUNT = 0xffffu,      /* consecutive failures; on probation see there */
+    DYNSEL_HEALTH_LEAVES =
+        DYNSEL_HEALTH_OUT | (CONFIG_DYNSEL_RESOURCE_STATES ? DYNSEL_HEALTH_DRAINING : 0)
 };
 
-/* How many resources are out of service. */
+/* How many resources are not simply in service: out of it, draining, on probation. */
 static inline uint32_t dynsel_policy_impairment(const dynsel_policy *policy)
 {
 #if CONFIG_DYNSEL_LOSES_RESOURCES
@@ -22,13 +38,38 @@ static inline uint32_t dynsel_policy_impairment(const dynsel_policy *policy)
 #endif
 }
 
-static inline bool dynsel_health_in_service(const dynsel_queue *queue)
+static inline uint32_t dynsel_health_of(const dynsel_queue *queue)
 {
 #if CONFIG_DYNSEL_LOSES_RESOURCES
-    return (dynsel_word_load_relaxed(&queue->health) & DYNSEL_HEALTH_OUT) == 0;
+    return dynsel_word_load_relaxed(&queue->health);
 #else
     (void)queue;
-    return true;
+    return 0;
+#endif
+}
+
+static inline bool dynsel_health_in_service(const dynsel_queue *queue)
+{
+    return (dynsel_health_of(queue) & DYNSEL_HEALTH_LEAVES) == 0;
+}
+
+/* In service, and not taken. */
+static inline bool dynsel_health_may_choose(const dynsel_queue *queue)
+{
+    return (dynsel_health_of(queue) & (DYNSEL_HEALTH_LEAVES | DYNSEL_HEALTH_TAKEN)) == 0;
+}
+
+/* After a policy was not allowed to choose the resource: because it is on probation, and taken, or
+ * was a moment ago. */
+static inline bool dynsel_health_was_taken(const dynsel_policy *policy, uint32_t index)
+{
+#if CONFIG_DYNSEL_RESOURCE_STATES
+    return dynsel_word_load_relaxed(&policy->probations) != 0 &&
+           dynsel_health_in_service(&policy->queues[index]);
+#else
+    (void)policy;
+    (void)index;
+    return false;
 #endif
 }
 
@@ -43,24 +84,101 @@ static inline uint32_t dynsel_queue_tail(const dynsel_queue *queue)
 #endif
 }
 
+/* The end of work where the health is not 0: of a trial, if the resource is on probation. False: it
+ * is not, nor was it when it began to drain. */
+#if CONFIG_DYNSEL_RESOURCE_STATES
+DYNSEL_RARE bool dynsel_health_note_trial(dynsel_policy *policy, const dynsel_selection *chosen,
+                                          dynsel_status status);
+#else
+static inline bool dynsel_health_note_trial(const dynsel_policy *policy,
+                                            const dynsel_selection *chosen, dynsel_status status)
+{
+    (void)policy;
+    (void)chosen;
+    (void)status;
+    return false;
+}
+#endif
+
 /* Work ended with `status`: a failure, or the first success after failures. */
 DYNSEL_RARE void dynsel_health_note_change(dynsel_policy *policy, uint32_t index,
                                            dynsel_status status);
 
 /* Work ended with `status`: counts consecutive failures of the device. */
-static inline void dynsel_health_note_result(dynsel_policy *policy, uint32_t index,
+static inline void dynsel_health_note_result(dynsel_policy *policy, const dynsel_selection *chosen,
                                              dynsel_status status)
 {
-    dynsel_count_end(policy, index, status);
-#if CONFIG_DYNSEL_MAX_FAILURES > 0
-    if (status != DYNSEL_OK || dynsel_word_load_relaxed(&policy->queues[index].health) != 0) {
-        dynsel_health_note_change(policy, index, status);
+    dynsel_count_end(policy, chosen->index, status);
+#if CONFIG_DYNSEL_MAX_FAILURES > 0 || CONFIG_DYNSEL_RESOURCE_STATES
+    if ((status != DYNSEL_OK || dynsel_health_of(&policy->queues[chosen->index]) != 0) &&
+        !dynsel_health_note_trial(policy, chosen, status)) {
+        dynsel_health_note_change(policy, chosen->index, status);
     }
 #endif
 }
 
-/* Takes a resource out of service. */
-void dynsel_health_retire(dynsel_policy *policy, uint32_t index);
+/* Takes a resource out of service. cause: of dynsel_resource_change. */
+#if CONFIG_DYNSEL_RESOURCE_STATES
+void dynsel_health_retire(dynsel_policy *policy, uint32_t index, dynsel_status cause);
+#else
+void dynsel_health_take_out(dynsel_policy *policy, uint32_t index);
+
+static inline void dynsel_health_retire(dynsel_policy *policy, uint32_t index, dynsel_status cause)
+{
+    (void)cause; /* nobody hears it */
+    dynsel_health_take_out(policy, index);
+}
+#endif
+
+#if CONFIG_DYNSEL_RESOURCE_STATES
+
+/* Changes the state from `seen` to `wanted`, and tells so. False: it has changed, seen: out. */
+bool dynsel_health_change(dynsel_policy *policy, uint32_t index, uint32_t *seen, uint32_t wanted,
+                          dynsel_status cause);
+
+/* dynsel_resource_get_state() without the reap, on behalf of `function`. */
+dynsel_status dynsel_health_look(const dynsel_policy *policy, size_t index, const char *function,
+                                 dynsel_resource_state *state);
+
+DYNSEL_RARE dynsel_status dynsel_health_enter_impaired(dynsel_policy *policy,
+                                                       dynsel_selection *chosen);
+
+/* After dynsel_health_enter(): the work was not started, and says nothing about the resource. */
+DYNSEL_RARE void dynsel_health_leave(dynsel_policy *policy, const dynsel_selection *chosen);
+
+/* Before work is started: DYNSEL_E_OUT_OF_SERVICE where the resource left after it was chosen,
+ * DYNSEL_E_AGAIN where it is on probation and taken. */
+static inline dynsel_status dynsel_health_enter(dynsel_policy *policy, dynsel_selection *chosen)
+{
+    return DYNSEL_LIKELY(dynsel_policy_impairment(policy) == 0)
+               ? DYNSEL_OK
+               : dynsel_health_enter_impaired(policy, chosen);
+}
+
+#else
+
+static inline dynsel_status dynsel_health_enter(dynsel_policy *policy,
+                                                const dynsel_selection *chosen)
+{
+    (void)policy;
+    (void)chosen;
+    return DYNSEL_OK;
+}
+
+#endif
+
+/* The backend did not start the work: the opposite of dynsel_health_enter(). Retires the resource
+ * where that is out of service. */
+static inline void dynsel_health_note_refusal(dynsel_policy *policy, const dynsel_selection *chosen,
+                                              dynsel_status status)
+{
+#if CONFIG_DYNSEL_RESOURCE_STATES
+    dynsel_health_leave(policy, chosen);
+#endif
+    if (status == DYNSEL_E_OUT_OF_SERVICE) {
+        dynsel_health_retire(policy, chosen->index, status);
+    }
+}
 
 /* Fails because the resource is out of service. */
 #if CONFIG_DYNSEL_ERROR_TEXTS

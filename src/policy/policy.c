@@ -75,6 +75,9 @@ dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_o
         return status;
     }
     policy->submit_flags |= has_custom_submit(ops) ? DYNSEL_SUBMIT_CUSTOM : 0;
+#if CONFIG_DYNSEL_RESOURCE_STATES
+    policy->resource_changed = options != NULL ? options->resource_changed : NULL;
+#endif
     policy->self = policy;
     return DYNSEL_OK;
 }

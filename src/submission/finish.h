@@ -30,7 +30,7 @@ static inline uint64_t dynsel_direct_time(dynsel_work *work)
 static inline void dynsel_finish_counted(dynsel_policy *policy, const dynsel_selection *chosen,
                                          dynsel_status status)
 {
-    dynsel_health_note_result(policy, chosen->index, status);
+    dynsel_health_note_result(policy, chosen, status);
 }
 
 /* The second half: tells the policy. took_ns: 0: not timed. */

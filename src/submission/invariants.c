@@ -12,14 +12,15 @@ dynsel_in_flight_statistics dynsel_get_in_flight_statistics(void)
 
 static bool queues_are_in_order(const dynsel_policy *policy)
 {
-    uint32_t out_of_service = 0;
+    uint32_t impaired = 0;
     for (uint32_t i = 0; i < policy->count; i++) {
-        out_of_service += dynsel_health_in_service(&policy->queues[i]) ? 0 : 1;
+        const uint32_t health = dynsel_health_of(&policy->queues[i]);
+        impaired += (health & (DYNSEL_HEALTH_LEAVES | DYNSEL_HEALTH_PROBATION)) != 0 ? 1 : 0;
         if (!dynsel_in_flight_queue_is_whole(policy, i)) {
             return false;
         }
     }
-    return out_of_service == dynsel_policy_impairment(policy);
+    return impaired == dynsel_policy_impairment(policy);
 }
 
 bool dynsel_invariants_hold(const dynsel_policy *policy)

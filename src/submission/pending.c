@@ -195,7 +195,7 @@ DYNSEL_RARE static bool is_held(dynsel_slot *slot)
 {
     const bool held = dynsel_pending_operations->holds(slot);
     if (held && slot->work.done.native == NULL) {
-        dynsel_health_note_result(slot->selection.policy, slot->selection.index,
+        dynsel_health_note_result(slot->selection.policy, &slot->selection,
                                   slot->work.error.status);
     }
     return held;
@@ -207,9 +207,14 @@ dynsel_status dynsel_pending_start(dynsel_slot *slot)
     const uint32_t index = slot->selection.index;
     dynsel_backend *backend = policy->resources[index].backend;
     const dynsel_backend_ops *ops = backend->ops;
+    dynsel_status status = dynsel_health_enter(policy, &slot->selection);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        return status;
+    }
     prepare(slot, &policy->queues[index]);
-    const dynsel_status status = ops->start(backend, &slot->work);
+    status = ops->start(backend, &slot->work);
     if (status != DYNSEL_OK) {
+        dynsel_health_note_refusal(policy, &slot->selection, status);
         return status;
     }
     dynsel_count_submission(policy, index);
@@ -236,7 +241,6 @@ dynsel_status dynsel_pending_start(dynsel_slot *slot)
 dynsel_status dynsel_pending_choose_again(const dynsel_request *request, dynsel_slot *slot)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    dynsel_health_retire(request->policy, slot->selection.index);
     dynsel_selection chosen;
     dynsel_task_fn function = NULL;
     const dynsel_status status = choose(request, &chosen, &function);

@@ -105,6 +105,19 @@ static uint64_t time_of(const dynsel_queue *queue, const dynsel_slot *slot)
     return work->ended_ns > begin ? work->ended_ns - begin : 1;
 }
 
+#if CONFIG_DYNSEL_RESOURCE_STATES
+void dynsel_queue_note_drained(dynsel_policy *policy, uint32_t index)
+{
+    const dynsel_queue *const queue = &policy->queues[index];
+    uint32_t seen = dynsel_health_of(queue);
+    while ((seen & DYNSEL_HEALTH_DRAINING) != 0 && dynsel_queue_is_empty(queue)) {
+        if (dynsel_health_change(policy, index, &seen, DYNSEL_HEALTH_OUT, DYNSEL_OK)) {
+            return;
+        }
+    }
+}
+#endif
+
 static bool become_reaper(dynsel_queue *queue)
 {
     uint32_t expected = 0;
@@ -121,17 +134,22 @@ static void wait_to_be_reaper(dynsel_queue *queue)
 /* Reaper only, so the reports of a queue are sequential. */
 static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced)
 {
+    dynsel_policy *policy = NULL;
     uint32_t number = dynsel_word_load_acquire(&queue->head);
     while (number != DYNSEL_NO_SLOT) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if (!dynsel_slot_poll(slot) || !take_head(queue, slot)) {
             break;
         }
+        policy = slot->selection.policy;
         dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
         queue->last_end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? slot->work.ended_ns : 0;
         keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
         dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
         number = dynsel_word_load_acquire(&queue->head);
+    }
+    if (CONFIG_DYNSEL_RESOURCE_STATES && policy != NULL && dynsel_policy_impairment(policy) != 0) {
+        dynsel_queue_note_drained(policy, (uint32_t)(queue - policy->queues));
     }
 }
 

@@ -38,6 +38,17 @@ static inline dynsel_queue *dynsel_queue_of(const dynsel_slot *slot)
     return &slot->selection.policy->queues[slot->selection.index];
 }
 
+/* Takes a draining resource out of service if nothing is in its queue. */
+#if CONFIG_DYNSEL_RESOURCE_STATES
+void dynsel_queue_note_drained(dynsel_policy *policy, uint32_t index);
+#else
+static inline void dynsel_queue_note_drained(dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+}
+#endif
+
 /* Appends a slot that is published as LISTED. */
 void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot);
 

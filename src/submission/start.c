@@ -77,6 +77,10 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
         dynsel_function_at(request->policy, selection->index, request->task);
     dynsel_status status = DYNSEL_E_UNSUPPORTED;
     if (DYNSEL_LIKELY(function != NULL)) {
+        status = dynsel_health_enter(request->policy, selection);
+        if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            return withdraw(request, selection, function, status);
+        }
         if (selection->wants != 0) {
             dynsel_tell_submission(selection);
         }
@@ -90,6 +94,7 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
             dynsel_count_submission(request->policy, selection->index);
             return DYNSEL_OK;
         }
+        dynsel_health_note_refusal(request->policy, selection, status);
     }
     return withdraw(request, selection, function, status);
 }
@@ -116,7 +121,7 @@ dynsel_attempt dynsel_start_once(const dynsel_request *request, dynsel_work *wor
     return made;
 }
 
-/* Fails with the details of the last refusal. */
+/* Fails with the details of the first refusal. */
 static dynsel_status fail_as_refused(const dynsel_kept_error *refusal)
 {
     dynsel_kept_error error = *refusal;
@@ -125,18 +130,20 @@ static dynsel_status fail_as_refused(const dynsel_kept_error *refusal)
 }
 
 /*
- * A resource that refuses with DYNSEL_E_OUT_OF_SERVICE is retired, and the policy chooses again, at
- * most once per resource: a policy may insist on a retired one.
+ * After a resource has refused with DYNSEL_E_OUT_OF_SERVICE the policy chooses again, at most once
+ * per resource: a policy may insist on a retired one.
  */
 static dynsel_status recover(const dynsel_request *request, dynsel_work *work,
                              dynsel_selection *chosen, dynsel_attempt made)
 {
+    dynsel_kept_error refusal;
     for (uint32_t refused = 0; made.chose && made.status == DYNSEL_E_OUT_OF_SERVICE; refused++) {
-        dynsel_health_retire(request->policy, chosen->index);
         if (request->selection != NULL) {
             return made.status;
         }
-        const dynsel_kept_error refusal = dynsel_details_of(made.status, made.failures_before);
+        if (!CONFIG_DYNSEL_RESOURCE_STATES || refused == 0) { /* later ones may be the library's */
+            refusal = dynsel_details_of(made.status, made.failures_before);
+        }
         if (refused == request->policy->count) {
             return fail_as_refused(&refusal);
         }

@@ -44,7 +44,7 @@ static void run(dynsel_policy *policy, piece *work, dynsel_task_fn function, voi
         dynsel_tell(&work->chosen, DYNSEL_TASK_TIME, dynsel_now_ns() - began_ns);
     }
     work->done.native = NULL;
-    dynsel_health_note_result(policy, work->chosen.index, work->error.status);
+    dynsel_health_note_result(policy, &work->chosen, work->error.status);
     if ((wants & DYNSEL_TASK_COMPLETION) != 0) {
         dynsel_tell(&work->chosen, DYNSEL_TASK_COMPLETION, 0);
     }

@@ -94,7 +94,7 @@ DYNSEL_ASIDE static dynsel_status start(dynsel_slot *slot, const dynsel_task *ta
         dynsel_slot_note_step(slot);
         dynsel_slot_end_use(slot);
         if (CONFIG_DYNSEL_LOSES_RESOURCES && status == DYNSEL_E_OUT_OF_SERVICE) {
-            dynsel_health_retire(policy, index);
+            dynsel_health_retire(policy, index, status);
         }
         return status;
     }

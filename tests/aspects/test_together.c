@@ -9,6 +9,7 @@
 #include "policy/policy.h"
 #include "random.h"
 #include "room.h"
+#include "support/put_in_service.h"
 #include "test.h"
 
 enum { DEVICES = 4, THREADS = 3, PIECES = 3000 };
@@ -101,8 +102,8 @@ static unsigned submit_together(uint64_t seed)
                          0);
     }
     for (unsigned i = 0; i < 200; i++) {
-        dynsel_health_retire(&any.policy, 0);
-        assert_status(DYNSEL_OK, dynsel_resource_reinstate(&any.policy, 0));
+        dynsel_health_retire(&any.policy, 0, DYNSEL_E_DEVICE);
+        put_in_service(&any.policy, 0);
     }
     for (unsigned i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_join(submitters[i].thread, NULL), 0);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/pair.h"
+#include "support/put_in_service.h"
 
 static void repeated_reads_copy_in_once_per_domain(void **state)
 {
@@ -434,7 +435,7 @@ static void refused_start_leaves_copies_unchanged(void **state)
     assert_moved(a, 1, 1, 0);
     assert_moved(b, 0, 0, 0);
     atomic_store(&sim.devices[1].refuses, false);
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&away->policy, 0));
+    put_in_service(&away->policy, 0);
     run_on(1, set_all(b, 0));
     run_on(1, copy);
     assert_moved(a, 2, 1, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Full device memory, and failing steps of a start. */
 #include "support/places.h"
+#include "support/put_in_service.h"
 
 enum { BUFFERS = 5 };
 
@@ -391,7 +392,7 @@ static bool add_or_set(unsigned place, unsigned n, int32_t *more)
     *more = 7;
     for (unsigned i = 0; i < 3; i++) {
         const job sets = set_all(buffers[n], (int32_t)n * 100 + 7);
-        assert_status(DYNSEL_OK, dynsel_resource_reinstate(&places[place].policy, 0));
+        put_in_service(&places[place].policy, 0);
         if (run_job(place, &sets) == DYNSEL_OK) {
             return true;
         }
@@ -417,7 +418,7 @@ static bool play(void)
     simulated_fail(&sim, 0, 0, false, DYNSEL_OK);
     places_check();
     for (unsigned i = 0; i < PLACES; i++) {
-        assert_status(DYNSEL_OK, dynsel_resource_reinstate(&places[i].policy, 0));
+        put_in_service(&places[i].policy, 0);
         run_on(i, look_at(buffers[1]));
         run_on(i, add_to(buffers[0], 1));
         more[0]++;

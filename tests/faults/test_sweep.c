@@ -311,7 +311,8 @@ static void play_reinstating(void)
     if (dynsel_opencl_queue(&fault_devices[0]) == NULL) {
         (void)fault_saw(dynsel_last_error()->status);
         fault_clear();
-        fault_must(dynsel_resource_reinstate(&policy.policy, 0) == DYNSEL_OK &&
+        fault_must((dynsel_resource_in_service(&policy.policy, 0) == DYNSEL_OK ||
+                    dynsel_resource_reinstate(&policy.policy, 0) == DYNSEL_OK) &&
                        dynsel_opencl_queue(&fault_devices[0]) != NULL,
                    "a device that was reinstated is not opened again");
     }

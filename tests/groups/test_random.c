@@ -13,6 +13,7 @@
 #include "groups/play.h"
 #include "random.h"
 #include "room.h"
+#include "support/put_in_service.h"
 #include "test.h"
 
 enum {
@@ -127,7 +128,7 @@ static void fail_some(uint64_t seed)
     static const unsigned late_kinds = SIMULATED_BRING | SIMULATED_FETCH | SIMULATED_LAUNCH;
     for (unsigned i = 0; i < world.count; i++) {
         for (size_t r = 0; r < world.places[i].policy->count; r++) {
-            assert_status(DYNSEL_OK, dynsel_resource_reinstate(world.places[i].policy, r));
+            put_in_service(world.places[i].policy, r);
         }
     }
     if (test_random_below(&random, 2) == 0) {

@@ -2,6 +2,7 @@
 /* Ranges that cannot be, and devices that fail at each step. */
 #include "support/do_nothing.h"
 #include "support/places.h"
+#include "support/put_in_service.h"
 #include "support/range_cases.h"
 
 #include <string.h>
@@ -413,7 +414,7 @@ static bool fail_at(unsigned n, bool late, const range_case *what)
         assert_status(DYNSEL_OK, status);
         assert_true(range_is_right(&work, 7));
     }
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&places[DEVICE].policy, 0));
+    put_in_service(&places[DEVICE].policy, 0);
     assert_true(dynsel_invariants_hold(&places[DEVICE].policy));
     /* and the next is as if nothing had been */
     range_fill(&world, 8);
@@ -498,7 +499,7 @@ static void fault_in_range_keeps_buffer_consistent(void **state)
         assert_int_equal(goes_on != 0 ? DYNSEL_E_DEVICE : DYNSEL_OK, status);
         simulated_fail(&sim, kinds, 0, false, DYNSEL_OK);
         places_check();
-        assert_status(DYNSEL_OK, dynsel_resource_reinstate(&places[DEVICE].policy, 0));
+        put_in_service(&places[DEVICE].policy, 0);
         const job add = add_to(buffer, 5);
         assert_status(DYNSEL_OK, run_job(DEVICE, &add));
         end_buffer(&buffer, data, 5, 0);

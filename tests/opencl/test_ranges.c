@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Staged ranges where each call of the driver fails, and each command. */
 #include "fixture.h"
+#include "support/put_in_service.h"
 
 static const fake_device devices[] = {
     {.name = "gpu", .vendor = "V", .type = CL_DEVICE_TYPE_GPU},
@@ -194,7 +195,7 @@ static void fault_in_each_call_leaks_nothing(void **state)
 
 static void make_ready(void)
 {
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&policy.policy, 0));
+    put_in_service(&policy.policy, 0);
     assert_status(DYNSEL_OK, run());
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Work on devices that succeed, fail, and are lost. */
 #include "fixture.h"
+#include "support/put_in_service.h"
 
 #define DEVICE(name_, type_, bus_)                                                                 \
     {                                                                                              \
@@ -391,7 +392,7 @@ static void lost_device_gets_no_further_calls(void **state)
         assert_string_equal(chosen_by("name=G0"), "DYNSEL_E_NO_RESOURCE");
         assert_null(dynsel_opencl_queue(&policy.policy.resources[0]));
         assert_contains(error_line(), "the device was lost");
-        assert_status(DYNSEL_OK, dynsel_resource_reinstate(&policy.policy, 0));
+        put_in_service(&policy.policy, 0);
         others_go_on(); /* its first refusal puts it out again */
         (void)tear_down_work(state);
         assert_int_equal(fake_opencl_given_up(), given_up);
@@ -419,7 +420,7 @@ static void failed_device_open_is_retried(void **state)
                           dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, &j)));
             assert_error(failures[i].told, failures[i].code, "G0");
             assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&fixed.policy, 0));
-            assert_status(DYNSEL_OK, dynsel_resource_reinstate(&fixed.policy, 0));
+            put_in_service(&fixed.policy, 0);
         }
         fake_opencl_break(NULL, NULL, CL_SUCCESS);
         assert_status(DYNSEL_OK, dynsel_submit_and_wait(&fixed.policy, &DYNSEL_TASK(enqueue, &j)));

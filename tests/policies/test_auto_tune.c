@@ -210,15 +210,15 @@ static void next_best_resource_replaces_best_out_of_service(void **state)
     begin(3, DYNSEL_NEVER_RESAMPLE);
     live(&task, 6 + SETTLED_AFTER);
     assert_int_equal(w.best, 0);
-    dynsel_health_retire(&tuner.policy, 0);
+    dynsel_health_retire(&tuner.policy, 0, DYNSEL_E_DEVICE);
     for (uint32_t i = 0; i < 100; i++) {
         const uint32_t index = world_run(&w, &task);
         assert_true(index == 1 || (EXPLORES && index == 2 && i > 0));
     }
-    dynsel_health_retire(&tuner.policy, 1);
+    dynsel_health_retire(&tuner.policy, 1, DYNSEL_E_DEVICE);
     assert_int_equal(world_run(&w, &task), 2);
     assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_IN_SERVICE);
-    dynsel_health_retire(&tuner.policy, 2);
+    dynsel_health_retire(&tuner.policy, 2, DYNSEL_E_DEVICE);
     dynsel_selection selection;
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_select(&tuner.policy, &task, &selection));
     for (uint32_t i = 0; i < 3; i++) {
@@ -237,7 +237,7 @@ static void profiling_continues_while_resources_come_and_go(void **state)
     static const uint32_t with_two[] = {0, 1, 3, 0};
     static const uint32_t with_all[] = {2, 1, 2, 3};
     begin(4, DYNSEL_NEVER_RESAMPLE);
-    dynsel_health_retire(&tuner.policy, 2);
+    dynsel_health_retire(&tuner.policy, 2, DYNSEL_E_DEVICE);
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(world_run(&w, &task), with_two[i]);
     }
@@ -272,7 +272,7 @@ static void resources_without_task_form_are_not_profiled(void **state)
         assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_CANDIDATE);
         assert_int_equal(w.last.wants, 0);
     }
-    dynsel_health_retire(&tuner.policy, 1);
+    dynsel_health_retire(&tuner.policy, 1, DYNSEL_E_DEVICE);
     dynsel_selection selection;
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_select(&tuner.policy, &only, &selection));
     tuner.policy.resources[1].backend = &world_backend;
@@ -311,7 +311,7 @@ static void reinstated_resources_are_profiled_again(void **state)
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
     begin(2, DYNSEL_NEVER_RESAMPLE);
-    dynsel_health_retire(&tuner.policy, 0);
+    dynsel_health_retire(&tuner.policy, 0, DYNSEL_E_DEVICE);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(world_run(&w, &task), 1);
         assert_int_equal(w.last.reason, DYNSEL_REASON_ONLY_IN_SERVICE);

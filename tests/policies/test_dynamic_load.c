@@ -12,6 +12,7 @@
 #include "fakes/manual_backend.h"
 #include "random.h"
 #include "room.h"
+#include "support/put_in_service.h"
 #include "test.h"
 
 enum { RESOURCES = RESOURCES_UP_TO(3) };
@@ -98,7 +99,7 @@ static void failed_and_refused_work_leaves_no_load(void **state)
     submit(0);
     manual_fail(&manual, 0);
     assert_status(DYNSEL_E_DEVICE, wait_group());
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&policy.policy, 0)); /* one may be enough */
+    put_in_service(&policy.policy, 0); /* one may be enough */
     atomic_store(&manual.queues[0].is_full, true);
     assert_status(DYNSEL_E_AGAIN,
                   dynsel_try_submit(&policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), NULL));

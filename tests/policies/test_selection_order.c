@@ -8,6 +8,7 @@
 #include "random.h"
 #include "room.h"
 #include "support/do_nothing.h"
+#include "support/put_in_service.h"
 #include "test.h"
 
 static dynsel_resource hosts[CONFIG_DYNSEL_MAX_RESOURCES];
@@ -176,7 +177,7 @@ static dynsel_status start_unless_lost(dynsel_backend *backend, dynsel_work *wor
 static void set_out(dynsel_policy *policy, uint32_t index, bool out)
 {
     if (!out) {
-        assert_status(DYNSEL_OK, dynsel_resource_reinstate(policy, index));
+        put_in_service(policy, index);
         return;
     }
     dynsel_selection selection = {.policy = policy, .index = index};

@@ -172,7 +172,8 @@ static void resource_index_beyond_count_is_refused(void **state)
     assert_status(DYNSEL_E_INVALID, dynsel_resource_in_service(&fixed.policy, COUNT));
     assert_error_number(COUNT);
     assert_status(DYNSEL_E_INVALID, dynsel_resource_reinstate(&fixed.policy, SIZE_MAX));
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&fixed.policy, LAST));
+    assert_status(DYNSEL_E_INVALID,
+                  dynsel_resource_reinstate(&fixed.policy, LAST)); /* in service */
 }
 
 static void try_submit_to_full_backend_returns_again(void **state)
@@ -225,8 +226,13 @@ static void reinstate_of_resource_in_service_changes_nothing(void **state)
 {
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_FAILURES > 0 && COUNT >= 2);
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&round_robin.policy, 0));
-    fail_until_out(LAST);
+    for (int i = 0; i < LIMIT - 1; i++) {
+        fail_on(LAST, DYNSEL_E_DEVICE);
+    }
+    assert_status(DYNSEL_E_INVALID, dynsel_resource_reinstate(&round_robin.policy, LAST));
+    assert_error_says("in service");
+    fail_on(LAST, DYNSEL_E_DEVICE); /* the failures before still count */
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&round_robin.policy, LAST));
     for (int i = 0; i < 10; i++) {
         assert_int_not_equal(chosen_by(&round_robin.policy), LAST);
     }

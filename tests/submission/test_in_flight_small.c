@@ -4,6 +4,7 @@
 
 #include "fakes/marked_backend.h"
 #include "room.h"
+#include "support/put_in_service.h"
 #include "test.h"
 
 #define SLOTS CONFIG_DYNSEL_MAX_IN_FLIGHT
@@ -247,9 +248,9 @@ static void backend_refusal_status_is_returned(void **state)
     assert_int_equal(dynsel_last_error()->status, DYNSEL_E_OUT_OF_SERVICE);
     assert_status(CONFIG_DYNSEL_MAX_FAILURES > 0 ? DYNSEL_E_OUT_OF_SERVICE : DYNSEL_OK,
                   dynsel_resource_in_service(&policy.policy, 0));
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&policy.policy, 0));
+    put_in_service(&policy.policy, 0);
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_submit_selection(&selection, &task, NULL));
-    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&policy.policy, 0));
+    put_in_service(&policy.policy, 0);
     device.refuses = DYNSEL_OK;
     device.room = MARKED_QUEUE;
     assert_status(DYNSEL_OK, dynsel_submit_selection(&selection, &task, &submission));

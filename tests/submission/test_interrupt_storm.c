@@ -17,6 +17,7 @@
 
 #include "random.h"
 #include "room.h"
+#include "support/put_in_service.h"
 #include "test.h"
 
 enum {
@@ -222,7 +223,7 @@ static bool went_in(dynsel_status status, piece *p)
 {
     if (status == DYNSEL_E_OUT_OF_SERVICE) {
         for (size_t i = 0; i < DEVICES; i++) {
-            assert_status(DYNSEL_OK, dynsel_resource_reinstate(policy, i));
+            put_in_service(policy, i);
         }
     } else if (status != DYNSEL_E_FULL && status != DYNSEL_E_AGAIN) {
         assert_status(DYNSEL_OK, status);

@@ -29,7 +29,7 @@ typedef struct model {
 
 static manual_backend manual;
 
-/* Takes the queues in turn, also those out of service, so that piece i is on queue i % QUEUES. */
+/* Takes the queues in turn, and keeps all in service, so that piece i is on queue i % QUEUES. */
 typedef struct in_turn_policy {
     dynsel_policy policy;
     uint32_t turn;
@@ -41,6 +41,12 @@ static dynsel_status take_turn(dynsel_policy *base, const dynsel_task *task,
                                dynsel_selection *selection)
 {
     (void)task;
+#if CONFIG_DYNSEL_LOSES_RESOURCES /* the model counts no failures */
+    for (uint32_t i = 0; i < base->count; i++) {
+        base->queues[i].health.value = 0;
+    }
+    base->impaired.value = 0;
+#endif
     selection->index = ((in_turn_policy *)base)->turn++ % QUEUES;
     return DYNSEL_OK;
 }

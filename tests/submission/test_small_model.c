@@ -9,6 +9,7 @@
 #include "fakes/marked_backend.h"
 #include "random.h"
 #include "room.h"
+#include "support/put_in_service.h"
 #include "test.h"
 
 #define SLOTS CONFIG_DYNSEL_MAX_IN_FLIGHT
@@ -142,7 +143,7 @@ static void reinstate_all(void)
     dynsel_progress(); /* which counts failures */
     for (unsigned i = 0; i < POLICIES; i++) {
         for (unsigned k = 0; k < policies[i]->count; k++) {
-            assert_status(DYNSEL_OK, dynsel_resource_reinstate(policies[i], k));
+            put_in_service(policies[i], k);
         }
     }
 }

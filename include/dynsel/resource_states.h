@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * States of a policy's resources: taking one out of service and back, and hearing of it.
+ *
+ *     in service --drain--> draining --its work has ended--> out of service
+ *         |                     |                               ^   |    ^
+ *         +-----retire, lost, failed too often, refused---------+   |    | a failure
+ *                                                        reinstate  v    |
+ *     in service <--CONFIG_DYNSEL_PROBATION_SUCCESSES successes-- on probation
+ *
+ * Each policy has states of its own: a device can be out of service in one policy and in service in
+ * another. A program that gives up a device for all policies retires it in each.
+ *
+ * Work that was accepted by the policy and not started (command groups that wait) is started on
+ * another resource when its own one leaves; it fails with DYNSEL_E_OUT_OF_SERVICE if no other may
+ * be used. Work that a backend has accepted, also if it waits in a worker's queue, counts as
+ * started: it ends there, or is cancelled with dynsel_cancel().
+ *
+ * Source: design, faults: resource states. Without CONFIG_DYNSEL_RESOURCE_STATES there are only two
+ * states, see dynsel_resource_in_service().
+ */
+#ifndef DYNSEL_RESOURCE_STATES_H
+#define DYNSEL_RESOURCE_STATES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/policy.h>
+
+#if CONFIG_DYNSEL_RESOURCE_STATES
+
+DYNSEL_BEGIN_DECLS
+
+/* X(name, text) */
+#define DYNSEL_RESOURCE_STATE_LIST(X)                                                              \
+    X(DYNSEL_RESOURCE_IN_SERVICE, "in service")                                                    \
+    X(DYNSEL_RESOURCE_ON_PROBATION, "on probation")                                                \
+    X(DYNSEL_RESOURCE_DRAINING, "draining")                                                        \
+    X(DYNSEL_RESOURCE_OUT_OF_SERVICE, "out of service")                                            \
+    X(DYNSEL_RESOURCE_LOST, "lost")
+
+typedef enum dynsel_resource_state {
+#define DYNSEL_RESOURCE_STATE_ENUMERATOR(name, text) name,
+    DYNSEL_RESOURCE_STATE_LIST(DYNSEL_RESOURCE_STATE_ENUMERATOR)
+#undef DYNSEL_RESOURCE_STATE_ENUMERATOR
+} dynsel_resource_state;
+
+/** What the hook `resource_changed` of dynsel_options gets. */
+typedef struct dynsel_resource_change {
+    dynsel_policy *policy;
+    uint32_t index; /**< of the resource in dynsel_get_resources() */
+    dynsel_resource_state before;
+    dynsel_resource_state after; /**< never DYNSEL_RESOURCE_LOST: a loss shows as out of service */
+    /** DYNSEL_OK: the program asked for it, or the work of a draining resource or of a probation
+     * went well; DYNSEL_E_DEVICE: failed work; DYNSEL_E_OUT_OF_SERVICE: its backend refused work,
+     * because the device is lost or does not open. */
+    dynsel_status cause;
+} dynsel_resource_change;
+
+/** Display text of a state, such as "on probation"; static, empty without
+ * CONFIG_DYNSEL_STATUS_NAMES, "unknown state" for other values. Context: any. Cost: constant. */
+const char *dynsel_resource_state_text(dynsel_resource_state state);
+
+/**
+ * The state of the resource at `index`. Collects what has ended on a draining resource, so that
+ * a program that only polls this function sees the end of the drain.
+ *
+ * state: out; unchanged on failure. DYNSEL_RESOURCE_LOST as soon as the backend knows of the loss,
+ *     also through another policy's work.
+ * Errors: DYNSEL_E_INVALID (NULL, a copy, index past the table), DYNSEL_E_UNINITIALIZED,
+ *     DYNSEL_E_CONTEXT (an interrupt).
+ * May block: no. Context: any thread.
+ * Cost: constant; that of a reap while it drains.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_resource_get_state(dynsel_policy *policy, size_t index,
+                                                       dynsel_resource_state *state);
+
+/**
+ * Gives the resource no new work and lets started work end; then it goes out of service. To turn a
+ * device off, or to update it, without losing work.
+ *
+ * A submit of another thread that has chosen the resource before this call may still start its
+ * work, also after the last work in flight has ended; it is collected like all work.
+ *
+ * Errors: DYNSEL_E_INVALID (NULL, a copy, index past the table), DYNSEL_E_UNINITIALIZED,
+ *     DYNSEL_E_CONTEXT (an interrupt), DYNSEL_E_OUT_OF_SERVICE (it drains or is out of service
+ *     already), DYNSEL_E_NO_RESOURCE (it is the last one of the policy in service). Nothing was
+ *     changed then.
+ * May block: no; for the end see dynsel_resource_get_state() and the hook. Context: any thread.
+ * Cost: linear in the resources.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_resource_drain(dynsel_policy *policy, size_t index);
+
+/**
+ * Takes the resource out of service at once. Started work is collected as usual when it ends. A
+ * draining resource can be retired.
+ *
+ * Errors: as dynsel_resource_drain(), but DYNSEL_E_OUT_OF_SERVICE only where it is out of service
+ *     already, and DYNSEL_E_NO_RESOURCE not for a draining one.
+ * May block: no. Context: any thread.
+ * Cost: linear in the resources.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_resource_retire(dynsel_policy *policy, size_t index);
+
+DYNSEL_END_DECLS
+
+#endif
+
+#endif
