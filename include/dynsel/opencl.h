@@ -38,9 +38,11 @@
  *
  * Failures. The meaning of a code depends on the call that returns it:
  *
- * - CL_DEVICE_NOT_AVAILABLE, CL_INVALID_COMMAND_QUEUE, -9999 (NVIDIA's) of any call on a queue or a
- *   program, and as the status of an event: the device is lost. CL_OUT_OF_RESOURCES: likewise, but
- *   not of clWaitForEvents() and clGetEventInfo().
+ * - CL_DEVICE_NOT_AVAILABLE, -9999 (NVIDIA's) of any call on a queue or a program, and as the
+ *   status of an event: the device is lost. CL_INVALID_COMMAND_QUEUE, CL_OUT_OF_RESOURCES: likewise
+ *   if the device does not answer a trivial command then (doc/faults.md), which takes at most
+ *   100 ms; else that call or command failed. CL_OUT_OF_RESOURCES not of clWaitForEvents() and
+ *   clGetEventInfo().
  * - Any other code of clWaitForEvents() and clGetEventInfo(): it does not tell the state of the
  *   work, which may still run. The library polls it again, until its end is known; if polls fail
  *   for as long as dynsel_opencl_options.patience_ms, the device is lost. Of clFlush(): likewise,

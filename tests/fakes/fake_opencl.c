@@ -154,10 +154,14 @@ static void count_call(const char *function)
     fake_state.calls++;
 }
 
-bool fake_is_loss(cl_int code)
+/* Some codes mean a loss at once. Others make who is told check the device; that the check fails,
+ * shows it, and it ends with the release of its queue. */
+void fake_tell(cl_int code, cl_context context)
 {
-    return code == CL_DEVICE_NOT_AVAILABLE || code == CL_OUT_OF_RESOURCES ||
-           code == CL_INVALID_COMMAND_QUEUE || code == -9999;
+    const bool may_be = code == CL_OUT_OF_RESOURCES || code == CL_INVALID_COMMAND_QUEUE;
+    context->lost |=
+        code == CL_DEVICE_NOT_AVAILABLE || code == -9999 || (may_be && context->suspected);
+    context->suspected |= may_be;
 }
 
 cl_int fake_enter(const char *function)
@@ -184,7 +188,7 @@ bool fake_is_broken(cl_device_id device, const char *function)
 
 cl_int fake_lose_if(cl_int code, cl_context context)
 {
-    context->lost |= fake_is_loss(code);
+    fake_tell(code, context);
     return code;
 }
 
@@ -208,7 +212,9 @@ cl_int fake_enter_queue(const char *function, cl_command_queue queue)
                                (is_look(function) && fake_is_broken(queue->device, "looks")))) {
         code = fake_state.broken_code;
     }
-    queue->context->lost |= fake_is_loss(code) && !says_nothing(function, code);
+    if (!says_nothing(function, code)) {
+        fake_tell(code, queue->context);
+    }
     return code;
 }
 

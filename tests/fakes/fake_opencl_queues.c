@@ -89,6 +89,9 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
         *code = CL_INVALID_QUEUE_PROPERTIES;
     }
     if (*code != CL_SUCCESS) {
+        if (context->suspected) { /* that of the check; another one leaves the context usable */
+            fake_tell(*code, context);
+        }
         return NULL;
     }
     struct _cl_command_queue *const queue = &fake_state.queues[fake_state.queue_count++];
@@ -107,6 +110,7 @@ cl_int clRetainCommandQueue(cl_command_queue queue)
 cl_int clReleaseCommandQueue(cl_command_queue queue)
 {
     const cl_int code = fake_enter_queue("clReleaseCommandQueue", queue);
+    queue->context->suspected = false;
     queue->references--;
     return code;
 }
@@ -189,7 +193,7 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *to
         return code != CL_SUCCESS ? code : CL_INVALID_VALUE;
     }
     const cl_int status = status_of(event);
-    event->queue->context->lost |= fake_is_loss(status);
+    fake_tell(status, event->queue->context);
     return fake_reply(&status, sizeof(status), bytes, to, answered);
 }
 

@@ -27,6 +27,7 @@ struct _cl_device_id {
 struct _cl_context {
     uint32_t references;
     bool lost;
+    bool suspected; /* the last code but those of the check may mean that it is lost */
     cl_uint count;
     cl_device_id devices[MOST_DEVICES];
 };
@@ -134,8 +135,8 @@ void fake_violate_if(bool condition);
 /* Whether the test wants that function to fail for the device. */
 bool fake_is_broken(cl_device_id device, const char *function);
 
-/* Whether a library that is told this code has to give the device up. */
-bool fake_is_loss(cl_int code);
+/* The library is told this code, and may have to give the device up. */
+void fake_tell(cl_int code, cl_context context);
 
 /* Tells the code of a call on the context. */
 cl_int fake_lose_if(cl_int code, cl_context context);

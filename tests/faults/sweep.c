@@ -187,7 +187,7 @@ static bool is_survived(const fault_point *point)
     const bool is_look =
         point->function == FAULT_clWaitForEvents || point->function == FAULT_clGetEventInfo;
     return !point->for_good && point->code != -2 &&
-           (is_look || (point->function == FAULT_clFlush && point->code != -5));
+           (is_look || point->function == FAULT_clFlush);
 }
 
 /* Whether the call came at all. */
@@ -219,8 +219,8 @@ static bool try_point(const fault_point *point)
 /* What functions may answer; 0 ends a list. */
 static const cl_int usual[] = {-5, -6, -30, -7777, 0};
 static const cl_int queries[] = {-6, -30, 0};
-static const cl_int enqueues[] = {-4, -5, -6, -30, -7777, 0};
-static const cl_int events[] = {-2, -5, -6, -30, -58, -7777, 0};
+static const cl_int enqueues[] = {-4, -5, -6, -30, -36, -7777, 0};
+static const cl_int events[] = {-2, -5, -6, -30, -36, -58, -7777, 0};
 static const cl_int builds[] = {-5, -6, -30, -7777, 0};
 static const cl_int buffers[] = {-4, -5, -6, -61, 0};
 static const cl_int devices[] = {-2, -5, -6, -7777, 0};

@@ -406,7 +406,7 @@ static void lost_device_gets_no_further_calls_for_its_memory(void **state)
     dynsel_memory memory = allocate(own);
     (void)state;
     assert_status(DYNSEL_OK, launch(own, &memory, 1));
-    fake_opencl_break("gpu", "clEnqueueWriteBuffer", CL_OUT_OF_RESOURCES);
+    fake_opencl_break("gpu", "clEnqueueWriteBuffer", CL_DEVICE_NOT_AVAILABLE);
     assert_status(DYNSEL_E_DEVICE, bring(own, &memory, true));
     const uint32_t calls = fake_opencl_calls(NULL);
     assert_status(DYNSEL_E_DEVICE, bring(own, &memory, true));

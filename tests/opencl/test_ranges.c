@@ -266,7 +266,7 @@ static void device_lost_in_each_step_fails_work(void **state)
         show_machine();
         use(true);
         make_ready();
-        fake_opencl_break("gpu", functions[i], CL_OUT_OF_RESOURCES);
+        fake_opencl_break("gpu", functions[i], CL_DEVICE_NOT_AVAILABLE);
         assert_status(DYNSEL_OK, send(&submission));
         assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
         assert_status(DYNSEL_E_OUT_OF_SERVICE, run());

@@ -235,7 +235,7 @@ static void lost_device_gets_no_further_svm_calls(void **state)
     use(COARSE);
     void *const memory = block(COARSE, 64);
     assert_status(DYNSEL_OK, dynsel_svm_map(memory, DYNSEL_ACCESS_WRITE));
-    fake_opencl_break("coarse", "clEnqueueNDRangeKernel", CL_OUT_OF_RESOURCES);
+    fake_opencl_break("coarse", "clEnqueueNDRangeKernel", CL_DEVICE_NOT_AVAILABLE);
     assert_status(DYNSEL_OK, dynsel_svm_unmap(memory));
     const dynsel_status status = run(memory);
     assert_true(status != DYNSEL_OK);

@@ -178,7 +178,7 @@ static dynsel_status enqueue_and_lose(const dynsel_resource *where, void *args, 
 {
     const dynsel_status status = enqueue(where, args, done);
     return status != DYNSEL_OK ? status
-                               : dynsel_opencl_check("clSetKernelArg", CL_OUT_OF_RESOURCES);
+                               : dynsel_opencl_check("clSetKernelArg", CL_DEVICE_NOT_AVAILABLE);
 }
 
 static void device_lost_in_task_function_fails_work(void **state)
@@ -432,6 +432,82 @@ static void failed_device_open_is_retried(void **state)
     }
 }
 
+/* Such codes can be the failure of one piece of work: the device is checked. */
+static void device_that_passes_check_stays_in_service(void **state)
+{
+    static const cl_int codes[] = {CL_OUT_OF_RESOURCES, CL_INVALID_COMMAND_QUEUE};
+    (void)state;
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        job j = {0};
+        dynsel_submission submission;
+        fake_opencl_set_new_events(CL_RUNNING);
+        assert_status(DYNSEL_OK, submit(&j, &submission));
+        fake_opencl_finish_events(codes[i]);
+        fake_opencl_set_new_events(CL_COMPLETE);
+        const uint32_t queues = fake_opencl_calls("clCreateCommandQueue");
+        assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+        assert_int_equal(codes[i], dynsel_last_error()->code);
+        assert_contains(error_line(), "the device was checked and works");
+        assert_int_equal(queues + 1, fake_opencl_calls("clCreateCommandQueue"));
+        assert_string_equal(chosen_by("all"), "G0|G1|C0|C1");
+        for (unsigned k = 0; k < 4; k++) {
+            assert_status(DYNSEL_OK,
+                          dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(enqueue, &j)));
+        }
+        assert_status(DYNSEL_OK, dynsel_resource_in_service(&policy.policy, 0));
+    }
+}
+
+/* A marker that does not end shows a device that hangs, or works on something long. */
+static void check_of_device_that_hangs_ends_without_a_loss(void **state)
+{
+    job j = {0};
+    dynsel_submission submission;
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    fake_opencl_finish_events(CL_OUT_OF_RESOURCES);
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+    assert_string_equal(chosen_by("all"), "G0|G1|C0|C1");
+}
+
+/* Returns whether the check had so many calls. lost: out. */
+static bool fail_in_check(uint32_t call, cl_int code, bool *lost)
+{
+    job j = {0};
+    dynsel_submission submission;
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&j, &submission));
+    fake_opencl_finish_events(CL_OUT_OF_RESOURCES);
+    fake_opencl_set_new_events(CL_COMPLETE);
+    fake_opencl_fail_at(3 + call, code); /* behind the wait, a flush and the event's status */
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+    assert_int_equal(CL_OUT_OF_RESOURCES, dynsel_last_error()->code);
+    const bool failed = fake_opencl_has_failed();
+    fake_opencl_fail_at(0, CL_SUCCESS);
+    *lost = dynsel_resource_in_service(&policy.policy, 0) != DYNSEL_OK;
+    return failed;
+}
+
+static void check_that_fails_decides(void **state)
+{
+    static const cl_int codes[] = {CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY};
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        unsigned losses = 0;
+        uint32_t call = 1;
+        bool lost = false;
+        while (fail_in_check(call, codes[i], &lost)) {
+            losses += lost ? 1 : 0;
+            call++;
+            (void)tear_down_work(state);
+            (void)set_up_work(state);
+        }
+        assert_true(call > 6);
+        /* its own queue: a marker and a flush; a new queue, a marker and a flush there */
+        assert_int_equal(codes[i] == CL_OUT_OF_RESOURCES ? 5 : 0, losses);
+    }
+}
+
 /* A look, not a wait, may be what finds out. */
 static void poll_can_detect_lost_device(void **state)
 {
@@ -439,7 +515,7 @@ static void poll_can_detect_lost_device(void **state)
     (void)state;
     fake_opencl_set_new_events(CL_RUNNING);
     assert_status(DYNSEL_OK, submit(&j, NULL));
-    fake_opencl_finish_events(CL_INVALID_COMMAND_QUEUE);
+    fake_opencl_finish_events(CL_DEVICE_NOT_AVAILABLE);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy)); /* looks once */
     assert_string_equal(chosen_by("all"), "G1|C0|C1");
     assert_int_equal(fake_opencl_given_up(), 3);
@@ -655,6 +731,9 @@ int main(void)
         WORK_TEST(lost_device_gets_no_further_calls),
         WORK_TEST(failed_device_open_is_retried),
         WORK_TEST(poll_can_detect_lost_device),
+        WORK_TEST(device_that_passes_check_stays_in_service),
+        WORK_TEST(check_of_device_that_hangs_ends_without_a_loss),
+        WORK_TEST(check_that_fails_decides),
         WORK_TEST(fixed_resource_on_lost_device_returns_out_of_service),
         WORK_TEST(cpus_of_shared_context_are_lost_together),
         WORK_TEST(adopted_queue_is_resource),

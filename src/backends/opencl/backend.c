@@ -96,8 +96,8 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
         return status;
     }
     dynsel_call(work);
-    if (work->error.status == DYNSEL_E_DEVICE && dynsel_opencl_code_is_loss(work->error.code)) {
-        dynsel_opencl_lose(entry, "the task function", work->error.code);
+    if (work->error.status == DYNSEL_E_DEVICE) {
+        (void)dynsel_opencl_loses(entry, "the task function", work->error.code);
     }
     if (work->done.opencl != NULL && !dynsel_opencl_is_lost(entry)) {
         if ((work->wants & DYNSEL_TASK_TIME) != 0) {

@@ -137,15 +137,15 @@ static dynsel_status refuse_size(const dynsel_opencl_entry *entry, cl_int code, 
 /* Makes drivers that allocate on the first use allocate now, so that a full device is detected
  * while other copies can be released. For memory with contents, writing them has the same effect.
  * (clEnqueueMigrateMemObjects would do, but NVIDIA's driver crashes if several threads call it.)
- * The memory is new, so the fill has no dependencies. Only full memory and a lost device are
- * failures here. */
+ * The memory is new, so the fill has no dependencies. Only full memory and what may be
+ * a lost device are failures here. */
 static dynsel_status reserve(dynsel_opencl_entry *entry, const dynsel_memory *memory,
                              cl_event *done)
 {
     static const unsigned char anything = 0;
     const cl_int code = clEnqueueFillBuffer(entry->queue, memory->native, &anything,
                                             sizeof(anything), 0, sizeof(anything), 0, NULL, done);
-    if (dynsel_opencl_code_is_loss(code)) {
+    if (dynsel_opencl_code_meaning(code) != DYNSEL_OPENCL_MEANS_FAILURE) {
         return dynsel_opencl_fail(entry, "clEnqueueFillBuffer", code);
     }
     return code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY

@@ -5,8 +5,11 @@
 #include "backends/opencl/error_codes.h"
 #include "base/fail.h"
 #include "port/likely.h"
+#include "port/pause.h"
 
 typedef dynsel_opencl_entry entry;
+
+enum { CHECK_NS = 100000000 };
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;
 
@@ -187,6 +190,81 @@ void dynsel_opencl_lose(entry *device, const char *function, cl_int code)
     dynsel_lock_release(&dynsel_opencl_lock);
 }
 
+static bool may_mean_loss(cl_int code)
+{
+    return dynsel_opencl_code_meaning(code) != DYNSEL_OPENCL_MEANS_FAILURE;
+}
+
+/* Looks until the marker has ended, or for CHECK_NS. A failing look says nothing. */
+static bool ends_well(cl_event marker)
+{
+    const uint64_t deadline_ns = dynsel_now_ns() + CHECK_NS;
+    for (uint32_t round = 0; dynsel_now_ns() < deadline_ns; round++) {
+        cl_int status = CL_QUEUED;
+        const cl_int code = clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                           sizeof(status), &status, NULL);
+        if (code == CL_SUCCESS && status <= CL_COMPLETE) {
+            return !may_mean_loss(status);
+        }
+        dynsel_pause(round);
+    }
+    return true;
+}
+
+/* Enqueues a marker and flushes. is_last: it must end well, too. False: that fails in a way that
+ * shows a loss. */
+static bool takes_marker(cl_command_queue queue, bool is_last)
+{
+    cl_event marker = NULL;
+    cl_int code = clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker);
+    if (code != CL_SUCCESS) {
+        return !may_mean_loss(code);
+    }
+    code = clFlush(queue);
+    if (may_mean_loss(code) || (is_last && code == CL_SUCCESS && !ends_well(marker))) {
+        return false;
+    }
+    (void)clReleaseEvent(marker);
+    return true;
+}
+
+/*
+ * The trivial command: a marker. The device's own queue must take one; its end may come late,
+ * because work can be running before it. In a new queue it must end well. What fails for another
+ * reason than a loss shows none. Objects of a lost device are left alone, because drivers hang.
+ */
+static bool answers(const entry *device)
+{
+    if (!takes_marker(device->queue, false)) {
+        return false;
+    }
+    cl_int code = CL_SUCCESS;
+    const cl_command_queue queue = clCreateCommandQueue(device->context, device->device, 0, &code);
+    if (queue == NULL || code != CL_SUCCESS) {
+        return !may_mean_loss(code);
+    }
+    if (!takes_marker(queue, true)) {
+        return false;
+    }
+    (void)clReleaseCommandQueue(queue);
+    return true;
+}
+
+bool dynsel_opencl_loses(entry *device, const char *function, cl_int code)
+{
+    if (dynsel_opencl_is_lost(device)) {
+        return true;
+    }
+    const dynsel_opencl_meaning meaning = dynsel_opencl_code_meaning(code);
+    if (meaning == DYNSEL_OPENCL_MEANS_FAILURE ||
+        dynsel_word_load_acquire(&device->state) != DYNSEL_OPENCL_OPEN ||
+        (meaning == DYNSEL_OPENCL_MAY_MEAN_LOSS && answers(device))) {
+        return false;
+    }
+    dynsel_opencl_lose(device, function, code);
+    return true;
+}
+
 /* Queues before contexts; a shared context once, at its first open entry. */
 void dynsel_opencl_release_all(void)
 {
@@ -214,15 +292,15 @@ dynsel_error dynsel_opencl_failure(entry *device, const char *function, cl_int c
 {
     /* For command groups: drivers that allocate on the first use report full memory here. */
     const bool is_full = CONFIG_DYNSEL_COMMAND_GROUPS && code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
-    if (dynsel_opencl_code_is_loss(code)) {
-        dynsel_opencl_lose(device, function, code);
-    }
+    const bool survived = !dynsel_opencl_loses(device, function, code) &&
+                          dynsel_opencl_code_meaning(code) == DYNSEL_OPENCL_MAY_MEAN_LOSS;
     return (dynsel_error){
         .status = is_full ? DYNSEL_E_FULL : DYNSEL_E_DEVICE,
         .code = code,
         .function = DYNSEL_TEXT(function),
         .subject = DYNSEL_TEXT(device->name),
-        .detail = DYNSEL_TEXT(dynsel_opencl_code_name(code)),
+        .detail = DYNSEL_TEXT(survived ? dynsel_opencl_code_survived(code)
+                                       : dynsel_opencl_code_name(code)),
     };
 }
 

@@ -43,11 +43,18 @@ static inline bool dynsel_opencl_is_lost(const dynsel_opencl_entry *device)
  * nothing on them any more. function: static text. */
 void dynsel_opencl_lose(dynsel_opencl_entry *device, const char *function, cl_int code);
 
+/*
+ * A call on the device, or its work, ended with `code`: marks the device as lost if the code means
+ * that, or may mean it and the device does not answer a trivial command. Returns whether it is lost.
+ * Not under the lock; takes up to 100 ms where a device hangs, which shows no loss. function: static
+ * text.
+ */
+bool dynsel_opencl_loses(dynsel_opencl_entry *device, const char *function, cl_int code);
+
 /* Under the lock: releases the queues and contexts of all devices that are not lost. */
 void dynsel_opencl_release_all(void);
 
-/* The error of a call on the device, or of its work. Not under the lock: marks the device as lost
- * if the code means that. function: static text. */
+/* The error of a call on the device, or of its work, after dynsel_opencl_loses(). */
 dynsel_error dynsel_opencl_failure(dynsel_opencl_entry *device, const char *function, cl_int code);
 
 /* Fails with dynsel_opencl_failure(). */

@@ -92,17 +92,27 @@ const char *dynsel_opencl_code_name(cl_int code)
     return "unknown OpenCL code";
 }
 
-bool dynsel_opencl_code_is_loss(cl_int code)
+/* doc/faults.md has the same table, with the reasons. */
+dynsel_opencl_meaning dynsel_opencl_code_meaning(cl_int code)
 {
     switch (code) {
     case CL_DEVICE_NOT_AVAILABLE:
+    case DYNSEL_OPENCL_NVIDIA_ILLEGAL_ACCESS:
+        return DYNSEL_OPENCL_MEANS_LOSS;
     case CL_OUT_OF_RESOURCES:
     case CL_INVALID_COMMAND_QUEUE: /* of NVIDIA's driver after a kernel crashed */
-    case DYNSEL_OPENCL_NVIDIA_ILLEGAL_ACCESS:
-        return true;
+        return DYNSEL_OPENCL_MAY_MEAN_LOSS;
     default:
-        return false;
+        return DYNSEL_OPENCL_MEANS_FAILURE;
     }
+}
+
+const char *dynsel_opencl_code_survived(cl_int code)
+{
+    return code == CL_OUT_OF_RESOURCES
+               ? "CL_OUT_OF_RESOURCES: the device was checked and works, so the work asked for too "
+                 "much of it"
+               : "CL_INVALID_COMMAND_QUEUE: the device was checked and works";
 }
 
 bool dynsel_opencl_code_is_transient(cl_int code)

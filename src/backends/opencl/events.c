@@ -31,20 +31,22 @@ static bool note_failed_poll(dynsel_word *record)
            ((now_ms - first_ms) & TIME_MASK) >= (chosen_ms != 0 ? chosen_ms : PATIENCE_MS);
 }
 
-/* The device is lost for certain. CL_OUT_OF_RESOURCES of a poll can be a temporary lack. */
-static bool is_final(cl_int code)
+/* CL_OUT_OF_RESOURCES of a poll can be a temporary lack. */
+static bool loses(dynsel_opencl_entry *entry, const char *function, cl_int code)
 {
-    return dynsel_opencl_code_is_loss(code) && code != CL_OUT_OF_RESOURCES;
+    return code != CL_OUT_OF_RESOURCES && dynsel_opencl_loses(entry, function, code);
 }
 
 /* The state of the command is unknown. */
 DYNSEL_RARE static dynsel_status fail_poll(dynsel_opencl_entry *entry, dynsel_word *record,
                                            const char *function, cl_int code)
 {
-    if (!is_final(code) && !note_failed_poll(record)) {
-        return DYNSEL_E_AGAIN;
+    if (!loses(entry, function, code)) {
+        if (!note_failed_poll(record)) {
+            return DYNSEL_E_AGAIN;
+        }
+        dynsel_opencl_lose(entry, function, code);
     }
-    dynsel_opencl_lose(entry, function, code);
     return dynsel_opencl_fail_lost(entry);
 }
 
@@ -63,8 +65,7 @@ DYNSEL_RARE static dynsel_status flush_again(dynsel_opencl_entry *entry)
         return DYNSEL_OK;
     }
     dynsel_word_store_release(&entry->unflushed, 1);
-    if (dynsel_opencl_code_is_loss(code)) {
-        dynsel_opencl_lose(entry, "clFlush", code);
+    if (dynsel_opencl_loses(entry, "clFlush", code)) {
         return dynsel_opencl_fail_lost(entry);
     }
     return fail_poll(entry, &entry->failed_polls, "clFlush", code);
@@ -117,8 +118,8 @@ DYNSEL_RARE static dynsel_status poll_after_failed_wait(dynsel_opencl_entry *ent
                                                         dynsel_word *record)
 {
     cl_int status = CL_QUEUED;
-    if (is_final(waited)) {
-        return fail_poll(entry, record, "clWaitForEvents", waited);
+    if (loses(entry, "clWaitForEvents", waited)) {
+        return dynsel_opencl_fail_lost(entry);
     }
     const dynsel_status flushed = flush_again(entry); /* the failed wait did not */
     if (flushed != DYNSEL_OK) {
@@ -133,8 +134,9 @@ DYNSEL_RARE static dynsel_status poll_after_failed_wait(dynsel_opencl_entry *ent
         return dynsel_opencl_fail(entry, "clWaitForEvents", waited);
     }
     if (code != CL_SUCCESS) {
-        return is_final(code) ? fail_poll(entry, record, "clGetEventInfo", code)
-                              : fail_poll(entry, record, "clWaitForEvents", waited);
+        return loses(entry, "clGetEventInfo", code)
+                   ? dynsel_opencl_fail_lost(entry)
+                   : fail_poll(entry, record, "clWaitForEvents", waited);
     }
     dynsel_word_store_relaxed(record, 0);
     /* Complete, but only a successful wait makes the results visible: tries once more. */

@@ -142,7 +142,7 @@ static void finish(dynsel_opencl_entry *entry, const dynsel_kernel *kernel, atte
         try->kernel = NULL;
         fail_attempt(try, "clCreateKernel", code);
     }
-    if (!dynsel_opencl_code_is_loss(code)) {
+    if (!dynsel_opencl_loses(entry, try->function, code)) {
         (void)clReleaseProgram(try->program);
     }
 }
@@ -246,25 +246,25 @@ static attempt from_source(dynsel_opencl_entry *entry, const dynsel_kernel *kern
 }
 
 /* Whether to try the next form: not after success or the loss of the device. */
-static bool goes_on(const attempt *try)
+static bool goes_on(const dynsel_opencl_entry *entry, const attempt *try)
 {
-    return try->kernel == NULL && !dynsel_opencl_code_is_loss(try->code);
+    return try->kernel == NULL && !dynsel_opencl_is_lost(entry);
 }
 
 /* Tries the forms in their order until one succeeds. */
 static attempt try_forms(dynsel_opencl_entry *entry, const dynsel_kernel *kernel)
 {
     attempt try = from_binaries(entry, kernel);
-    if (goes_on(&try) && dynsel_opencl_store_is_for(kernel)) {
+    if (goes_on(entry, &try) && dynsel_opencl_store_is_for(kernel)) {
         const attempt stored = from_store(entry, kernel);
-        try = stored.kernel != NULL || !goes_on(&stored) ? stored : try;
+        try = stored.kernel != NULL || !goes_on(entry, &stored) ? stored : try;
     }
     bool compiled = false;
-    if (goes_on(&try) && kernel->il != NULL) {
+    if (goes_on(entry, &try) && kernel->il != NULL) {
         try = from_il(entry, kernel);
         compiled = true;
     }
-    if (goes_on(&try) && kernel->source != NULL) {
+    if (goes_on(entry, &try) && kernel->source != NULL) {
         try = from_source(entry, kernel);
         compiled = true;
     }
