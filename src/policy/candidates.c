@@ -24,7 +24,9 @@ dynsel_status dynsel_policy_refuse_task(const dynsel_policy *policy, uint32_t fi
                 return dynsel_resource_refuse(policy, i);
             }
             refused = refused == end ? i : refused;
-        } else if (has_form(policy, i, task)) {
+            continue;
+        }
+        if (has_form(policy, i, task)) {
             missing = missing == 0 ? dynsel_missing_aspects(policy, i, task) : missing;
             excluded = excluded || dynsel_is_excluded(task, i);
         }

@@ -46,10 +46,9 @@ bool dynsel_health_change(dynsel_policy *policy, uint32_t index, uint32_t *seen,
     if (!dynsel_word_swap(&policy->queues[index].health, seen, wanted)) {
         return false;
     }
-    const uint32_t was_impaired = before != DYNSEL_RESOURCE_IN_SERVICE ? 1 : 0;
-    const uint32_t is_impaired = after != DYNSEL_RESOURCE_IN_SERVICE ? 1 : 0;
-    if (was_impaired != is_impaired) {
-        (void)dynsel_word_add_relaxed(&policy->impaired, is_impaired - was_impaired);
+    const bool is_impaired = after != DYNSEL_RESOURCE_IN_SERVICE;
+    if (is_impaired != (before != DYNSEL_RESOURCE_IN_SERVICE)) {
+        (void)dynsel_word_add_relaxed(&policy->impaired, is_impaired ? 1 : (uint32_t)-1);
     }
     if (before != after && policy->resource_changed != NULL) {
         policy->resource_changed(&(const dynsel_resource_change){
