@@ -140,13 +140,32 @@ void dynsel_health_take_out(dynsel_policy *policy, uint32_t index)
 
 #if CONFIG_DYNSEL_LOSES_RESOURCES
 
-#if CONFIG_DYNSEL_MAX_FAILURES > 0
+/* Whether the health is a number of failures alone. */
+static bool is_in_service(uint32_t health)
+{
+    return (health & (CONFIG_DYNSEL_RESOURCE_STATES ? ~(uint32_t)DYNSEL_HEALTH_COUNT
+                                                    : (uint32_t)DYNSEL_HEALTH_LEAVES)) == 0;
+}
+
+#if CONFIG_DYNSEL_MAX_FAILURES > 0 && CONFIG_DYNSEL_RESOURCE_STATES
+/* Once the state has changed, the work says nothing any more. */
+static void note_failure(dynsel_policy *policy, uint32_t index)
+{
+    uint32_t seen = dynsel_health_of(&policy->queues[index]);
+    while (is_in_service(seen)) {
+        const uint32_t wanted =
+            seen + 1 >= CONFIG_DYNSEL_MAX_FAILURES ? (uint32_t)DYNSEL_HEALTH_OUT : seen + 1;
+        if (dynsel_health_change(policy, index, &seen, wanted, DYNSEL_E_DEVICE)) {
+            return;
+        }
+    }
+}
+#elif CONFIG_DYNSEL_MAX_FAILURES > 0
 static void note_failure(dynsel_policy *policy, uint32_t index)
 {
     const uint32_t failures = dynsel_word_add_relaxed(&policy->queues[index].health, 1) + 1;
-    if ((CONFIG_DYNSEL_RESOURCE_STATES ? failures & DYNSEL_HEALTH_COUNT : failures) >=
-        CONFIG_DYNSEL_MAX_FAILURES) {
-        dynsel_health_retire(policy, index, DYNSEL_E_DEVICE);
+    if (failures >= CONFIG_DYNSEL_MAX_FAILURES) {
+        dynsel_health_take_out(policy, index);
     }
 }
 #else
@@ -160,7 +179,7 @@ static void note_failure(dynsel_policy *policy, uint32_t index)
 static void note_success(dynsel_word *health)
 {
     uint32_t seen = dynsel_word_load_relaxed(health);
-    while (seen != 0 && (seen & DYNSEL_HEALTH_LEAVES) == 0 && !dynsel_word_swap(health, &seen, 0)) {
+    while (seen != 0 && is_in_service(seen) && !dynsel_word_swap(health, &seen, 0)) {
     }
 }
 
