@@ -284,7 +284,8 @@ static bool reinstate(dynsel_policy *policy, uint32_t index)
 static bool reinstate(dynsel_policy *policy, uint32_t index)
 {
     dynsel_word *const health = &policy->queues[index].health;
-    if ((dynsel_word_exchange(health, 0) & DYNSEL_HEALTH_OUT) == 0) {
+    if ((dynsel_word_load_relaxed(health) & DYNSEL_HEALTH_OUT) == 0 ||
+        (dynsel_word_exchange(health, 0) & DYNSEL_HEALTH_OUT) == 0) { /* another call has done it */
         return false;
     }
     (void)dynsel_word_add_relaxed(&policy->impaired, (uint32_t)-1);
