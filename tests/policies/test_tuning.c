@@ -186,7 +186,7 @@ static void elapsed_interval_starts_new_profiling(void **state)
     dynsel_selection late = choose(&task); /* of the second resource, and it counts */
     assert_int_equal(late.index, 1);
     tell(&late, DYNSEL_TASK_SUBMISSION);
-    (void)runs_on(0, &task, COUNT - 2);
+    (void)runs_on(0, &task, COUNT > 2 ? 1 : 0);
     sleep_for_an_interval();
     set_times(20000, 90000, 70000);
     for (unsigned i = 0; i < 2 * COUNT; i++) {

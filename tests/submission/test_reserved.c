@@ -105,14 +105,14 @@ static void plain_submit_without_slots_of_its_own_is_full(void **state)
     NEEDS(SLOTS >= 3);
     dynsel_submission submissions[SLOTS];
     assert_status(DYNSEL_OK, dynsel_policy_reserve_slots(policy(1), 2));
-    for (unsigned i = 0; i < SLOTS - 2; i++) {
+    for (int i = 0; i < SLOTS - 2; i++) {
         assert_status(DYNSEL_OK,
                       dynsel_submit(policy(0), &DYNSEL_TASK(enqueue, NULL), &submissions[i]));
     }
     complete_all();
     assert_status(DYNSEL_E_FULL, dynsel_submit(policy(0), &DYNSEL_TASK(enqueue, NULL), NULL));
     assert_error_number(SLOTS);
-    for (unsigned i = 0; i < SLOTS - 2; i++) {
+    for (int i = 0; i < SLOTS - 2; i++) {
         assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
     }
 }

@@ -294,6 +294,7 @@ dynsel_error dynsel_opencl_failure(entry *device, const char *function, cl_int c
     const bool is_full = CONFIG_DYNSEL_COMMAND_GROUPS && code == CL_MEM_OBJECT_ALLOCATION_FAILURE;
     const bool survived = !dynsel_opencl_loses(device, function, code) &&
                           dynsel_opencl_code_meaning(code) == DYNSEL_OPENCL_MAY_MEAN_LOSS;
+    (void)survived; /* without CONFIG_DYNSEL_ERROR_TEXTS */
     return (dynsel_error){
         .status = is_full ? DYNSEL_E_FULL : DYNSEL_E_DEVICE,
         .code = code,
