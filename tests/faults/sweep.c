@@ -186,8 +186,7 @@ static bool is_survived(const fault_point *point)
 {
     const bool is_look =
         point->function == FAULT_clWaitForEvents || point->function == FAULT_clGetEventInfo;
-    return !point->for_good && point->code != -2 &&
-           (is_look || point->function == FAULT_clFlush);
+    return !point->for_good && point->code != -2 && (is_look || point->function == FAULT_clFlush);
 }
 
 /* Whether the call came at all. */

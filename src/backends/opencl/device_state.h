@@ -45,9 +45,9 @@ void dynsel_opencl_lose(dynsel_opencl_entry *device, const char *function, cl_in
 
 /*
  * A call on the device, or its work, ended with `code`: marks the device as lost if the code means
- * that, or may mean it and the device does not answer a trivial command. Returns whether it is lost.
- * Not under the lock; takes up to 100 ms where a device hangs, which shows no loss. function: static
- * text.
+ * that, or may mean it and the device does not answer a trivial command. Returns whether it is
+ * lost. Not under the lock; takes up to 100 ms where a device hangs, which shows no loss. function:
+ * static text.
  */
 bool dynsel_opencl_loses(dynsel_opencl_entry *device, const char *function, cl_int code);
 
