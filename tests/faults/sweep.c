@@ -8,9 +8,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "faults/counts.h"
+#include "faults/expected.h"
 #include "test.h"
 
-enum { MOST_CODES = 8, MOST_PRINTED = 30, PROCESSOR_SECONDS = 20, SECONDS = 60, MOST_CALLS = 400 };
+enum { MOST_PRINTED = 30, PROCESSOR_SECONDS = 20, SECONDS = 60, MOST_CALLS = 400 };
 
 dynsel_resource fault_devices[FAULT_MOST_DEVICES];
 size_t fault_device_count;
@@ -63,8 +65,13 @@ bool fault_saw(dynsel_status status)
     }
     run.failures++;
     (void)dynsel_error_text(NULL, run.seen, sizeof(run.seen));
-    run.told |= is_about(dynsel_last_error(), &run.point);
     fault_must(fault_failures() != 0, "something fails without a fault");
+    if (is_about(dynsel_last_error(), &run.point)) {
+        run.told = true;
+        fault_must(fault_status_fits(&run.point, status), dynsel_status_name(status));
+    } else {
+        fault_must(fault_consequence_fits(&run.point, status), "it does not tell what failed");
+    }
     return false;
 }
 
@@ -181,12 +188,15 @@ static void play_again(const fault_point *point)
     fault_must(run.failures == 0, "it still fails without the fault");
 }
 
-/* One look that fails says nothing, so nothing fails; but some codes mean a lost device. */
-static bool is_survived(const fault_point *point)
+/* What the failures and the losses must have been. */
+static void must_be_expected(const fault_point *point, bool came)
 {
-    const bool is_look =
-        point->function == FAULT_clWaitForEvents || point->function == FAULT_clGetEventInfo;
-    return !point->for_good && point->code != -2 && (is_look || point->function == FAULT_clFlush);
+    fault_must(run.failures == 0 || run.told || fault_says_other(point),
+               "no failure tells the function and the code");
+    fault_must(run.failures == 0 || !fault_is_survived(point), "it is told, and need not be");
+    fault_must(fault_misuses() == 0, "an object is released too often");
+    fault_must(!run.lost || fault_may_lose(point), "a device is lost that works");
+    fault_must(run.lost || !came || !fault_must_lose(point), "a device is not lost that is gone");
 }
 
 /* Whether the call came at all. */
@@ -198,10 +208,9 @@ static bool try_point(const fault_point *point)
     watch(true);
     play(point);
     const bool came = fault_failures() != 0;
-    fault_must(run.failures == 0 || run.told, "no failure tells the function and the code");
-    fault_must(run.failures == 0 || !is_survived(point), "a failing look failed something");
     look_for_lost();
-    fault_must(fault_misuses() == 0, "an object is released too often");
+    must_be_expected(point, came);
+    fault_count_case(point, came);
     if (!run.lost) {
         play_again(point);
     }
@@ -215,44 +224,6 @@ static bool try_point(const fault_point *point)
     return came;
 }
 
-/* What functions may answer; 0 ends a list. */
-static const cl_int usual[] = {-5, -6, -30, -7777, 0};
-static const cl_int queries[] = {-6, -30, 0};
-static const cl_int enqueues[] = {-4, -5, -6, -30, -36, -7777, 0};
-static const cl_int events[] = {-2, -5, -6, -30, -36, -58, -7777, 0};
-static const cl_int builds[] = {-5, -6, -30, -7777, 0};
-static const cl_int buffers[] = {-4, -5, -6, -61, 0};
-static const cl_int devices[] = {-2, -5, -6, -7777, 0};
-static const cl_int ids[] = {-6, 0};
-static const cl_int addresses[] = {-1, 0};
-
-static const cl_int *const codes[FAULT_FUNCTION_COUNT] = {
-    [FAULT_clBuildProgram] = builds,
-    [FAULT_clCreateBuffer] = buffers,
-    [FAULT_clCreateCommandQueue] = devices,
-    [FAULT_clCreateContext] = devices,
-    [FAULT_clEnqueueCopyBuffer] = enqueues,
-    [FAULT_clEnqueueCopyBufferRect] = enqueues,
-    [FAULT_clEnqueueFillBuffer] = enqueues,
-    [FAULT_clEnqueueMapBuffer] = enqueues,
-    [FAULT_clEnqueueMarkerWithWaitList] = enqueues,
-    [FAULT_clEnqueueNDRangeKernel] = enqueues,
-    [FAULT_clEnqueueReadBuffer] = enqueues,
-    [FAULT_clEnqueueSVMMap] = enqueues,
-    [FAULT_clEnqueueSVMUnmap] = enqueues,
-    [FAULT_clEnqueueUnmapMemObject] = enqueues,
-    [FAULT_clEnqueueWriteBuffer] = enqueues,
-    [FAULT_clGetDeviceInfo] = queries,
-    [FAULT_clGetEventInfo] = events,
-    [FAULT_clGetExtensionFunctionAddressForPlatform] = addresses,
-    [FAULT_clGetPlatformIDs] = ids,
-    [FAULT_clGetPlatformInfo] = queries,
-    [FAULT_clGetProgramBuildInfo] = queries,
-    [FAULT_clGetProgramInfo] = queries,
-    [FAULT_clSVMAlloc] = addresses,
-    [FAULT_clWaitForEvents] = events,
-};
-
 static bool is_wanted(fault_function function)
 {
     for (size_t i = 0; i < run.scenario->only_count; i++) {
@@ -263,27 +234,34 @@ static bool is_wanted(fault_function function)
     return run.scenario->only == NULL;
 }
 
-/* A device that is lost has to be opened and warmed again, so what loses it for good is tried with
- * the first call, and with each only where nothing else does so. */
-static uint32_t last_for_good(cl_int code)
+/* Tries call after call, and returns how many came. */
+static uint32_t try_calls(fault_point point, uint32_t most)
 {
-    return code == -4 || code == -6 || code == -7777 ? MOST_CALLS : 1;
+    uint32_t came = 0;
+    for (point.call = 1; point.call <= most && point.call < MOST_CALLS && try_point(&point);
+         point.call++) {
+        came++;
+    }
+    fault_must(point.call < MOST_CALLS, "it calls a function without end");
+    return came;
 }
 
 static void try_function(fault_function function)
 {
-    for (const cl_int *code = codes[function] != NULL ? codes[function] : usual; *code != 0;
-         code++) {
-        for (int for_good = 0; for_good < 2; for_good++) {
-            fault_point point = {
-                .function = function, .call = 1, .code = *code, .for_good = for_good != 0};
-            const uint32_t most = for_good != 0 ? last_for_good(*code) : MOST_CALLS;
-            while (point.call <= most && try_point(&point)) {
-                point.call++;
-            }
-            fault_must(point.call < MOST_CALLS, "it calls a function without end");
-        }
+    const bool whole = fault_is_whole();
+    uint32_t calls = 0;
+    uint32_t tried = 0;
+    uint32_t in_all = 0;
+    for (const cl_int *code = fault_codes(function, whole); *code != 0; code++) {
+        fault_point point = {.function = function, .code = *code};
+        calls = try_calls(point, UINT32_MAX);
+        point.for_good = true;
+        tried += calls + try_calls(point, fault_last_for_good(*code, whole));
     }
+    for (const cl_int *code = fault_codes(function, true); *code != 0; code++) {
+        in_all += 2 * calls;
+    }
+    fault_count_calls(function, calls, !whole && in_all > tried ? in_all - tried : 0);
 }
 
 uint32_t fault_sweep(const fault_scenario *scenario)
@@ -291,6 +269,7 @@ uint32_t fault_sweep(const fault_scenario *scenario)
     bool used[FAULT_FUNCTION_COUNT];
     run.wrong = 0;
     run.scenario = scenario;
+    fault_count_scenario();
     open_all();
     if (scenario->is_cold) {
         play_without_fault();

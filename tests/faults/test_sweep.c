@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "faults/counts.h"
 #include "faults/sweep.h"
 #include "test.h"
 
@@ -433,5 +434,7 @@ int main(void)
         (void)snprintf(tests_of_scenario, sizeof tests_of_scenario, "%s_scenario_*", scenario);
         cmocka_set_test_filter(tests_of_scenario);
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    fault_print_counts();
+    return failed;
 }
