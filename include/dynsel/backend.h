@@ -140,11 +140,24 @@ typedef struct dynsel_backend_ops {
      * the library's own reference, and `release` is not called.) */
     bool (*retain)(dynsel_backend *backend, const dynsel_work *work);
 
-    /** Takes back started work that has not begun, for dynsel_cancel(). True: its task function was
-     * not called and will not be; the library completes the work. False: it has begun, or is
-     * complete. Only called for work with a task function of the program's, never for that of a
-     * command group. Any thread, several at once. NULL: what is started begins. */
+    /** Takes back started work that has not begun, for dynsel_cancel() and when the resource is
+     * given up. True: its task function was not called and will not be; the library completes the
+     * work. False: it has begun, or is complete. Any thread, several at once. NULL: what is started
+     * begins. */
     bool (*cancel)(dynsel_backend *backend, dynsel_work *work);
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+    /** A policy gives the resource up, because it does not end its work. Never blocks. From now on
+     * the library asks nothing of this policy's work there: neither `poll` nor `wait`, but
+     * `release`, which must not block on it either; `is_lost` of the memory operations is true if
+     * that memory cannot be reached any more. NULL: with marks_completion nothing has to be done;
+     * without, the resource cannot be given up and stays suspect.
+     *
+     * With marks_completion the work stays where it is until the backend calls dynsel_complete()
+     * for it, however late, which is DYNSEL_E_STALE then and lets the library use its slot again;
+     * work that `cancel` takes back is free at once. */
+    void (*give_up)(dynsel_backend *backend, void *own);
+#endif
 
     /** Whether the backend knows that the device is lost, so that it would refuse its next work
      * with DYNSEL_E_OUT_OF_SERVICE. For dynsel_resource_in_service(). Never queries a driver, never

@@ -249,6 +249,12 @@ dynsel_status dynsel_host_task(dynsel_handler *handler, dynsel_kernel_fn functio
 dynsel_status dynsel_set_key(dynsel_handler *handler, uint32_t id, const uint32_t *words,
                              size_t count);
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+/** Sets the longest time that the resource may take for the work, in nanoseconds, with its copies
+ * in: as dynsel_task.limit_ns. It does not count while the command group waits to be started. */
+dynsel_status dynsel_set_time_limit(dynsel_handler *handler, uint64_t limit_ns);
+#endif
+
 #if CONFIG_DYNSEL_ASPECTS
 /** The work runs only on resources that have all of these; on top of the kernel's own. */
 dynsel_status dynsel_need_aspects(dynsel_handler *handler, dynsel_aspect_set aspects);

@@ -31,7 +31,8 @@ DYNSEL_BEGIN_DECLS
     X(DYNSEL_E_DEPENDENCY, -15, "work that this depends on failed")                                \
     X(DYNSEL_E_CONTEXT, -16,                                                                       \
       "called from an interrupt, which may only complete work and look at the clock")              \
-    X(DYNSEL_E_CANCELLED, -17, "it was cancelled before it started")
+    X(DYNSEL_E_CANCELLED, -17, "it was cancelled before it started")                               \
+    X(DYNSEL_E_GIVEN_UP, -18, "its resource was given up before it ended")
 
 /** 0 is success, everything below is a failure. A task function may return any of them. */
 typedef enum dynsel_status {

@@ -65,6 +65,9 @@ typedef struct dynsel_task_form {
     dynsel_task_fn function;
 } dynsel_task_form;
 
+/** A time limit that never passes. */
+#define DYNSEL_NO_TIME_LIMIT UINT64_MAX
+
 /** Unused fields are zero. The structure need not outlive the submitting call. */
 typedef struct dynsel_task {
     dynsel_task_fn function; /**< for every resource without a form; NULL: those are excluded */
@@ -84,6 +87,12 @@ typedef struct dynsel_task {
      * */
     const uint32_t *key_words;
     size_t key_word_count; /**< at most CONFIG_DYNSEL_MAX_KEY_WORDS, for the policies that learn */
+#if CONFIG_DYNSEL_TIME_LIMITS
+    /** The longest time that the resource may take for the work, in nanoseconds; 0:
+     * CONFIG_DYNSEL_TIME_LIMIT_MS; DYNSEL_NO_TIME_LIMIT: none. See <dynsel/resource_states.h>.
+     * Ignored by work that is complete when the submit returns. */
+    uint64_t limit_ns;
+#endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     /** The placeholders that the task will use, so that a policy can call dynsel_bytes_to_move().
      * Borrowed during the call; they register nothing. */

@@ -144,6 +144,9 @@ static inline void look_at(look *seen, dynsel_handler *group, const dynsel_polic
     const bool has_kernel = group->command.kind == DYNSEL_COMMAND_KERNEL;
     seen->task.aspects = group->aspects | (has_kernel ? group->command.kernel->aspects : 0);
 #endif
+#if CONFIG_DYNSEL_TIME_LIMITS
+    seen->task.limit_ns = group->limit_ns;
+#endif
     seen->task.key_words = group->key_words;
     seen->task.key_word_count = group->key_word_count;
     find_forms(seen, group, policy);

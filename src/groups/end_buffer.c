@@ -15,6 +15,7 @@
 #include "port/context.h"
 #include "port/lock.h"
 #include "port/pause.h"
+#include "submission/limits.h"
 #include "submission/pending.h"
 #include "submission/request.h"
 
@@ -58,6 +59,7 @@ static dynsel_error copy_out(dynsel_buffer_record *record)
             dynsel_watch_begin_copy_out(outlook.copy_out);
         } else {
             dynsel_spinlock_release(&dynsel_memory_lock);
+            dynsel_limits_watch();
             dynsel_pause(round);
             dynsel_spinlock_acquire(&dynsel_memory_lock);
         }

@@ -61,6 +61,9 @@ struct dynsel_handler {
 #if CONFIG_DYNSEL_ASPECTS
     dynsel_aspect_set aspects;
 #endif
+#if CONFIG_DYNSEL_TIME_LIMITS
+    uint64_t limit_ns;
+#endif
     uint32_t id;
     uint32_t key_words[DYNSEL_GROUP_KEY_WORDS];
     uint32_t key_word_count;

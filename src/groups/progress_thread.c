@@ -11,6 +11,7 @@
 #include "port/atomic.h"
 #include "port/lock.h"
 #include "port/wake.h"
+#include "submission/limits.h"
 #include "submission/pending.h"
 #include "submission/request.h"
 
@@ -37,7 +38,9 @@ static void *live(void *unused)
             round++;
         } else {
             round = 0;
-            dynsel_wake_sleep(ticket, LONGEST_SLEEP_NS);
+            dynsel_limits_watch();
+            dynsel_wake_sleep(ticket,
+                              dynsel_limits_exist() ? DYNSEL_LIMITS_SLEEP_NS : LONGEST_SLEEP_NS);
         }
     }
 }

@@ -27,6 +27,9 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
 #if CONFIG_DYNSEL_ASPECTS
     group->aspects = 0;
 #endif
+#if CONFIG_DYNSEL_TIME_LIMITS
+    group->limit_ns = 0;
+#endif
     group->bound_count = 0;
     group->uses->count = 0;
     group->argument_count = 0;
@@ -138,6 +141,18 @@ dynsel_status dynsel_set_key(dynsel_handler *handler, uint32_t id, const uint32_
     }
     return DYNSEL_OK;
 }
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+dynsel_status dynsel_set_time_limit(dynsel_handler *handler, uint64_t limit_ns)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, NULL);
+    const dynsel_status status = dynsel_call_begin(&call, true);
+    if (status == DYNSEL_OK) {
+        handler->limit_ns = limit_ns;
+    }
+    return status;
+}
+#endif
 
 #if CONFIG_DYNSEL_ASPECTS
 dynsel_status dynsel_need_aspects(dynsel_handler *handler, dynsel_aspect_set aspects)

@@ -17,6 +17,9 @@ static dynsel_resource_state state_of(uint32_t health)
     if ((health & DYNSEL_HEALTH_OUT) != 0) {
         return DYNSEL_RESOURCE_OUT_OF_SERVICE;
     }
+    if ((health & DYNSEL_HEALTH_SUSPECT) != 0) {
+        return DYNSEL_RESOURCE_SUSPECT;
+    }
     if ((health & DYNSEL_HEALTH_DRAINING) != 0) {
         return DYNSEL_RESOURCE_DRAINING;
     }
@@ -195,17 +198,24 @@ void dynsel_health_note_change(dynsel_policy *policy, uint32_t index, dynsel_sta
 #endif
 
 #if CONFIG_DYNSEL_ERROR_TEXTS
+static const char *why_out(uint32_t health)
+{
+    if (!CONFIG_DYNSEL_RESOURCE_STATES || (health & DYNSEL_HEALTH_OUT) != 0) {
+        return "its device was lost, given up, or failed too often, or the program retired it: "
+               "dynsel_resource_reinstate() tries again";
+    }
+    return (health & DYNSEL_HEALTH_SUSPECT) != 0
+               ? "its work exceeds a time limit: it gets work again when that has ended"
+               : "it drains: dynsel_resource_reinstate() gives it work again";
+}
+
 dynsel_status dynsel_resource_refuse(const dynsel_policy *policy, uint32_t index)
 {
     return dynsel_fail(&(dynsel_error){
         .status = DYNSEL_E_OUT_OF_SERVICE,
         .function = policy->ops->name,
         .subject = dynsel_resource_name(&policy->resources[index]),
-        .detail = CONFIG_DYNSEL_RESOURCE_STATES &&
-                          (dynsel_health_of(&policy->queues[index]) & DYNSEL_HEALTH_OUT) == 0
-                      ? "it drains: dynsel_resource_reinstate() gives it work again"
-                      : "its device was lost or failed too often, or the program retired it: "
-                        "dynsel_resource_reinstate() tries again",
+        .detail = why_out(dynsel_health_of(&policy->queues[index])),
     });
 }
 #endif
@@ -262,14 +272,46 @@ dynsel_status dynsel_health_look(const dynsel_policy *policy, size_t index, cons
     return status;
 }
 
+/* The health of a resource that begins to prove itself. */
+static uint32_t new_probation(dynsel_policy *policy)
+{
+    const uint32_t number = dynsel_word_add_relaxed(&policy->probations, 1) + 1;
+    return CONFIG_DYNSEL_PROBATION_SUCCESSES == 0
+               ? 0
+               : DYNSEL_HEALTH_PROBATION | (number << 16 & DYNSEL_HEALTH_NUMBER) |
+                     CONFIG_DYNSEL_PROBATION_SUCCESSES;
+}
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+void dynsel_health_suspect(dynsel_policy *policy, uint32_t index)
+{
+    uint32_t seen = dynsel_health_of(&policy->queues[index]);
+    while ((seen & (DYNSEL_HEALTH_OUT | DYNSEL_HEALTH_SUSPECT)) == 0) {
+        if (dynsel_health_change(policy, index, &seen, seen | DYNSEL_HEALTH_SUSPECT,
+                                 DYNSEL_E_TIMEOUT)) {
+            return;
+        }
+    }
+}
+
+void dynsel_health_recover(dynsel_policy *policy, uint32_t index)
+{
+    uint32_t seen = dynsel_health_of(&policy->queues[index]);
+    while ((seen & DYNSEL_HEALTH_SUSPECT) != 0) {
+        const uint32_t wanted = (seen & DYNSEL_HEALTH_DRAINING) != 0
+                                    ? seen & ~(uint32_t)DYNSEL_HEALTH_SUSPECT
+                                    : new_probation(policy);
+        if (dynsel_health_change(policy, index, &seen, wanted, DYNSEL_OK)) {
+            return;
+        }
+    }
+}
+#endif
+
 /* False: it was in service. */
 static bool reinstate(dynsel_policy *policy, uint32_t index)
 {
-    const uint32_t number = dynsel_word_add_relaxed(&policy->probations, 1) + 1;
-    const uint32_t wanted = CONFIG_DYNSEL_PROBATION_SUCCESSES == 0
-                                ? 0
-                                : DYNSEL_HEALTH_PROBATION | (number << 16 & DYNSEL_HEALTH_NUMBER) |
-                                      CONFIG_DYNSEL_PROBATION_SUCCESSES;
+    const uint32_t wanted = new_probation(policy);
     uint32_t seen = dynsel_word_load_relaxed(&policy->queues[index].health);
     while ((seen & DYNSEL_HEALTH_LEAVES) != 0) {
         if (dynsel_health_change(policy, index, &seen, wanted, DYNSEL_OK)) {

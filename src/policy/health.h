@@ -10,7 +10,7 @@
 #include "policy/usable.h"
 
 /*
- * dynsel_queue.health is 0 while a resource is in service without failures. The last four are there
+ * dynsel_queue.health is 0 while a resource is in service without failures. All but OUT are there
  * with CONFIG_DYNSEL_RESOURCE_STATES only, but for COUNT.
  *
  * A piece of work that is started on probation bears the probation's number in selection.claims, so
@@ -21,10 +21,12 @@ enum {
     DYNSEL_HEALTH_DRAINING = 1u << 29,  /* no new work; out of service when the queue is empty */
     DYNSEL_HEALTH_PROBATION = 1u << 28, /* one piece of work at a time; COUNT successes to go */
     DYNSEL_HEALTH_TAKEN = 1u << 27,     /* on probation: by its one piece of work */
+    DYNSEL_HEALTH_SUSPECT = 1u << 26, /* work exceeded its time limit: no new work until it ends */
     DYNSEL_HEALTH_NUMBER = 0x3fu << 16, /* of the probation */
     DYNSEL_HEALTH_COUNT = 0xffffu,      /* consecutive failures; on probation see there */
     DYNSEL_HEALTH_LEAVES =
-        DYNSEL_HEALTH_OUT | (CONFIG_DYNSEL_RESOURCE_STATES ? DYNSEL_HEALTH_DRAINING : 0)
+        DYNSEL_HEALTH_OUT |
+        (CONFIG_DYNSEL_RESOURCE_STATES ? DYNSEL_HEALTH_DRAINING | DYNSEL_HEALTH_SUSPECT : 0)
 };
 
 /* How many resources are not simply in service: out of it, draining, on probation. */
@@ -116,6 +118,14 @@ static inline void dynsel_health_note_result(dynsel_policy *policy, const dynsel
     }
 #endif
 }
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+/* Work has exceeded its time limit: the resource is suspect, unless it is out of service. */
+void dynsel_health_suspect(dynsel_policy *policy, uint32_t index);
+
+/* That work has ended. If the resource is still suspect it drains on, or is on probation. */
+void dynsel_health_recover(dynsel_policy *policy, uint32_t index);
+#endif
 
 /* Takes a resource out of service. cause: of dynsel_resource_change. */
 #if CONFIG_DYNSEL_RESOURCE_STATES

@@ -25,7 +25,7 @@ static inline dynsel_status dynsel_call_function(dynsel_task_fn function,
 DYNSEL_RARE void dynsel_note_failure(dynsel_work *work, dynsel_status status,
                                      uint32_t failures_before);
 
-/* dynsel_work_call(), inlined in the backends of the library. */
+/* dynsel_work_call() in the thread that starts the work, inlined in the backends of the library. */
 static inline void dynsel_call(dynsel_work *work)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;

@@ -8,6 +8,7 @@
 #include "port/wake.h"
 #include "submission/finish.h"
 #include "submission/handle.h"
+#include "submission/limits.h"
 #include "submission/queue.h"
 #include "submission/slot_table.h"
 #include "submission/start.h"
@@ -72,6 +73,7 @@ dynsel_status dynsel_pending_choose(const dynsel_request *request, dynsel_slot *
     }
     slot->work.args = request->task->args;
     slot->work.error.status = DYNSEL_OK;
+    dynsel_limits_set(slot, request->task);
     follow_choice(slot, function);
     return DYNSEL_OK;
 }
@@ -163,6 +165,7 @@ static inline void enter_queue(dynsel_queue *queue, dynsel_slot *slot)
 {
     const bool counted = slot->counted;
     slot->queued = !dynsel_queue_is_empty(queue);
+    dynsel_limits_enter(slot);
     dynsel_queue_append(queue, slot);
     (void)dynsel_marked_add(&slot->word,
                             DYNSEL_SLOT_LISTED + DYNSEL_SLOT_RUNNING - DYNSEL_SLOT_STARTING);

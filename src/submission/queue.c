@@ -3,6 +3,7 @@
 
 #include "port/pause.h"
 #include "submission/finish.h"
+#include "submission/limits.h"
 
 void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot)
 {
@@ -145,6 +146,7 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
         dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
         queue->last_end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? slot->work.ended_ns : 0;
         keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
+        dynsel_limits_leave(slot);
         dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
         number = dynsel_word_load_acquire(&queue->head);
     }
@@ -153,10 +155,21 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
     }
 }
 
+/* Reaper only. */
+static void reap(dynsel_queue *queue, const dynsel_slot *referenced)
+{
+    const uint32_t oldest = dynsel_word_load_relaxed(&queue->head);
+    take_off_finished(queue, referenced);
+    if (dynsel_limits_exist() &&
+        dynsel_limits_look(queue, dynsel_word_load_relaxed(&queue->head) != oldest)) {
+        take_off_finished(queue, referenced);
+    }
+}
+
 void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced)
 {
     if (dynsel_word_load_relaxed(&queue->head) != DYNSEL_NO_SLOT && become_reaper(queue)) {
-        take_off_finished(queue, referenced);
+        reap(queue, referenced);
         dynsel_word_store_release(&queue->reaper, 0);
     }
 }
@@ -164,6 +177,11 @@ void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced)
 /* A reference keeps the work, and so its policy. Most slots are free and cost one load. */
 void dynsel_queue_reap_all(void)
 {
+#if CONFIG_DYNSEL_TIME_LIMITS
+    if (dynsel_word_load_relaxed(&dynsel_slots_abandoned) != 0) {
+        dynsel_slots_sweep_abandoned();
+    }
+#endif
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
         if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
@@ -203,9 +221,22 @@ dynsel_slot *dynsel_queue_ref_behind(dynsel_queue *queue, uint32_t count)
 void dynsel_queue_reap_after_others(dynsel_queue *queue)
 {
     wait_to_be_reaper(queue);
-    take_off_finished(queue, NULL);
+    reap(queue, NULL);
     dynsel_word_store_release(&queue->reaper, 0);
 }
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+bool dynsel_queue_give_up(dynsel_policy *policy, uint32_t index)
+{
+    dynsel_queue *const queue = &policy->queues[index];
+    wait_to_be_reaper(queue);
+    take_off_finished(queue, NULL);
+    const bool given_up = dynsel_limits_give_up(queue, policy, index);
+    take_off_finished(queue, NULL);
+    dynsel_word_store_release(&queue->reaper, 0);
+    return given_up;
+}
+#endif
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 /*
@@ -260,7 +291,7 @@ bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot)
 bool dynsel_queue_reap_to_running(dynsel_queue *queue)
 {
     wait_to_be_reaper(queue);
-    take_off_finished(queue, NULL);
+    reap(queue, NULL);
     const uint32_t number = dynsel_word_load_acquire(&queue->head);
     const bool running = number != DYNSEL_NO_SLOT && dynsel_slot_goes_on(dynsel_slot_at(number));
     dynsel_word_store_release(&queue->reaper, 0);
@@ -271,7 +302,7 @@ bool dynsel_queue_reap_to_running(dynsel_queue *queue)
 void dynsel_queue_synchronize(dynsel_queue *queue, const dynsel_resource *resource)
 {
     wait_to_be_reaper(queue);
-    take_off_finished(queue, NULL);
+    reap(queue, NULL);
     wait_for_unsynchronized(queue, resource);
     release_unsynchronized(queue, resource);
     dynsel_word_store_release(&queue->reaper, 0);

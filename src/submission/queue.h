@@ -49,6 +49,12 @@ static inline void dynsel_queue_note_drained(dynsel_policy *policy, uint32_t ind
 }
 #endif
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+/* Takes a resource out of service and ends its work without it; waits for another thread that
+ * reaps. False: its backend cannot, nothing was changed. */
+bool dynsel_queue_give_up(dynsel_policy *policy, uint32_t index);
+#endif
+
 /* Appends a slot that is published as LISTED. */
 void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot);
 

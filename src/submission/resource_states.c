@@ -5,7 +5,10 @@
 #include "base/fail.h"
 #include "policy/policy.h"
 #include "port/spinlock.h"
+#include "submission/limits.h"
+#include "submission/pending_ops.h"
 #include "submission/queue.h"
+#include "submission/request.h"
 
 const char *dynsel_resource_state_text(dynsel_resource_state state)
 {
@@ -36,7 +39,7 @@ dynsel_status dynsel_resource_get_state(dynsel_policy *policy, size_t index,
     if (state == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID, "state is NULL");
     }
-    if (seen == DYNSEL_RESOURCE_DRAINING) {
+    if (seen == DYNSEL_RESOURCE_DRAINING || dynsel_limits_exist()) {
         dynsel_queue_reap(&policy->queues[index], NULL);
         dynsel_queue_note_drained(policy, (uint32_t)index);
         return dynsel_health_look(policy, index, DYNSEL_TEXT(__func__), state);
@@ -58,7 +61,8 @@ static bool another_is_in_service(const dynsel_policy *policy, size_t index)
     return false;
 }
 
-/* Under the lock: from in service or on probation to `wanted`, from draining to out of service. */
+/* Under the lock: from in service, on probation or suspect to `wanted`, from draining to out of
+ * service. */
 static dynsel_status take_out(dynsel_policy *policy, size_t index, uint32_t wanted,
                               const char *function)
 {
@@ -72,7 +76,7 @@ static dynsel_status take_out(dynsel_policy *policy, size_t index, uint32_t want
                                         "takes it out of service at once",
                                   0);
         }
-        if ((seen & DYNSEL_HEALTH_DRAINING) == 0 && !another_is_in_service(policy, index)) {
+        if ((seen & DYNSEL_HEALTH_LEAVES) == 0 && !another_is_in_service(policy, index)) {
             return DYNSEL_FAIL_IN(function, DYNSEL_E_NO_RESOURCE,
                                   "it is the last resource of the policy in service: reinstate "
                                   "another one before, or end the policy",
@@ -111,3 +115,24 @@ dynsel_status dynsel_resource_retire(dynsel_policy *policy, size_t index)
 {
     return take_out_checked(policy, index, DYNSEL_HEALTH_OUT, DYNSEL_TEXT(__func__));
 }
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+dynsel_status dynsel_resource_give_up(dynsel_policy *policy, size_t index)
+{
+    const char *const function = DYNSEL_TEXT(__func__);
+    dynsel_resource_state state = DYNSEL_RESOURCE_IN_SERVICE;
+    const dynsel_status status = dynsel_health_look(policy, index, function, &state);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    if (dynsel_must_not_wait()) {
+        return DYNSEL_REFUSE_TO_WAIT(function, "the work might be that of this function");
+    }
+    if (!dynsel_queue_give_up(policy, (uint32_t)index)) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,
+                              "its backend has no `give_up`: retire the resource", 0);
+    }
+    dynsel_pending_progress();
+    return DYNSEL_OK;
+}
+#endif

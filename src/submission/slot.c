@@ -163,6 +163,27 @@ static inline bool may_be_marked(uint32_t word)
     return state == DYNSEL_SLOT_CLAIMED || state == DYNSEL_SLOT_RUNNING;
 }
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+dynsel_word dynsel_slots_abandoned;
+
+/* The backend will not use the slot of abandoned work any more. This may be an interrupt, so a
+ * sweep frees the slot. */
+static void let_go(dynsel_slot *slot, uint32_t generation)
+{
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    while (dynsel_slot_generation(word) == generation &&
+           (word & DYNSEL_SLOT_ABANDONED) == DYNSEL_SLOT_ABANDONED &&
+           !dynsel_marked_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_MARKED)) {
+    }
+}
+#else
+static void let_go(const dynsel_slot *slot, uint32_t generation)
+{
+    (void)slot;
+    (void)generation;
+}
+#endif
+
 /* Only in its own generation, only while the work goes on, and only once. */
 static bool begin_marking(dynsel_slot *slot, uint32_t generation)
 {
@@ -178,17 +199,32 @@ static bool begin_marking(dynsel_slot *slot, uint32_t generation)
     }
 }
 
+bool dynsel_slot_enter_result(uint32_t token)
+{
+    return begin_marking(dynsel_slot_at(dynsel_slot_number_in(token)),
+                         dynsel_slot_generation(token));
+}
+
+void dynsel_slot_mark(uint32_t token, dynsel_status status, uint64_t end_ns)
+{
+    dynsel_slot *const slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    slot->marked = status;
+    slot->work.ended_ns = end_ns;
+    (void)dynsel_marked_add(&slot->word, DYNSEL_SLOT_MARKED - DYNSEL_SLOT_MARKING);
+    dynsel_wake_all();
+}
+
 dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end_ns)
 {
-    const uint32_t index = token & ((1u << DYNSEL_SLOT_GENERATION_SHIFT) - 1);
-    if (index >= CONFIG_DYNSEL_MAX_IN_FLIGHT ||
-        !begin_marking(&dynsel_slots[index], dynsel_slot_generation(token))) {
+    const uint32_t number = dynsel_slot_number_in(token);
+    if (number > CONFIG_DYNSEL_MAX_IN_FLIGHT) {
         return DYNSEL_E_STALE;
     }
-    dynsel_slots[index].marked = status;
-    dynsel_slots[index].work.ended_ns = end_ns;
-    (void)dynsel_marked_add(&dynsel_slots[index].word, DYNSEL_SLOT_MARKED - DYNSEL_SLOT_MARKING);
-    dynsel_wake_all();
+    if (!dynsel_slot_enter_result(token)) {
+        let_go(dynsel_slot_at(number), dynsel_slot_generation(token));
+        return DYNSEL_E_STALE;
+    }
+    dynsel_slot_mark(token, status, end_ns);
     return DYNSEL_OK;
 }
 
@@ -306,6 +342,17 @@ static inline void end_completion(dynsel_slot *slot, uint32_t flags)
     }
 }
 
+/* The second half of a completion, for the thread that began it. */
+static void finish_completion(dynsel_slot *slot, uint32_t flags)
+{
+    if (dynsel_slot_can_be_pending(slot)) {
+        dynsel_pending_tell_end(slot);
+    }
+    dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
+    end_completion(slot, flags);
+    dynsel_pending_moved(slot);
+}
+
 /*
  * True when the slot is finished now. word: as it was last seen; status, failures_before: how the
  * work ended, and what tells its details from older ones; flags: of the slot from now on;
@@ -324,12 +371,7 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     if (end_ns != 0 && slot->work.ended_ns == 0) {
         slot->work.ended_ns = end_ns;
     }
-    if (dynsel_slot_can_be_pending(slot)) {
-        dynsel_pending_tell_end(slot);
-    }
-    dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
-    end_completion(slot, flags);
-    dynsel_pending_moved(slot);
+    finish_completion(slot, flags);
     return true;
 }
 
@@ -387,6 +429,97 @@ void dynsel_slot_wait_in_backend(dynsel_slot *slot)
                        end_ns);
     }
 }
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+
+static bool takes_back(dynsel_slot *slot)
+{
+    dynsel_backend *const backend = slot->work.where->backend;
+    return backend->ops->cancel != NULL && backend->ops->cancel(backend, &slot->work);
+}
+
+/* From RUNNING to COMPLETING; false: it has just ended. */
+static bool begin_abandoning(dynsel_slot *slot, bool is_kept)
+{
+    const uint32_t kept = is_kept ? DYNSEL_SLOT_ABANDONED + DYNSEL_SLOT_REF : 0;
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    for (uint32_t round = 0;;) {
+        if (dynsel_slot_state(word) != DYNSEL_SLOT_RUNNING || (word & DYNSEL_SLOT_MARKED) != 0) {
+            return false;
+        }
+        if ((word & DYNSEL_SLOT_MARKING) != 0 ||
+            (word & DYNSEL_SLOT_REFS) == DYNSEL_SLOT_REFS) { /* soon over */
+            dynsel_pause(round++);
+            word = dynsel_word_load_acquire(&slot->word);
+        } else if (dynsel_marked_swap(&slot->word, &word,
+                                      word + kept + DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING)) {
+            return true;
+        }
+    }
+}
+
+static dynsel_kept_error given_up(const dynsel_slot *slot, bool began)
+{
+    dynsel_kept_error error = DYNSEL_KEPT_ERROR(
+        DYNSEL_E_GIVEN_UP, "the time limit",
+        began ? "the resource may still use the memory of this work: leave it alone until the "
+                "program ends"
+              : "the work had not begun");
+#if CONFIG_DYNSEL_ERROR_DETAILS
+    error.subject = DYNSEL_TEXT(dynsel_resource_name(slot->work.where));
+#endif
+    return error;
+}
+
+void dynsel_slot_abandon(dynsel_slot *slot)
+{
+    const bool asked = !slot->work.where->backend->ops->marks_completion;
+    const bool began = asked || !takes_back(slot);
+    /* Backends that are asked were told to leave it alone; those that mark ends may use it. */
+    const bool is_kept = began && !asked;
+    if (is_kept) {
+        (void)dynsel_word_add_synchronized(&dynsel_slots_abandoned, 1);
+    }
+    if (!begin_abandoning(slot, is_kept)) {
+        if (is_kept) {
+            (void)dynsel_word_add_synchronized(&dynsel_slots_abandoned, (uint32_t)-1);
+        }
+        return;
+    }
+    slot->work.error = given_up(slot, began);
+    finish_completion(slot, 0);
+}
+
+void dynsel_slots_sweep_abandoned(void)
+{
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        dynsel_slot *const slot = dynsel_slot_at(number);
+        uint32_t word = dynsel_word_load_acquire(&slot->word);
+        while (dynsel_slot_is_abandoned(word) && (word & DYNSEL_SLOT_MARKED) == 0) {
+            if (dynsel_marked_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_MARKING)) {
+                (void)dynsel_word_add_synchronized(&dynsel_slots_abandoned, (uint32_t)-1);
+                dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+                break;
+            }
+        }
+    }
+}
+
+bool dynsel_slot_is_starting(uint32_t token)
+{
+    const uint32_t word =
+        dynsel_word_load_acquire(&dynsel_slot_at(dynsel_slot_number_in(token))->word);
+    return dynsel_slot_generation(word) == dynsel_slot_generation(token) &&
+           dynsel_slot_state(word) != DYNSEL_SLOT_RUNNING && may_be_marked(word);
+}
+
+void dynsel_slot_leave_result(uint32_t token)
+{
+    (void)dynsel_marked_add(&dynsel_slot_at(dynsel_slot_number_in(token))->word,
+                            -(uint32_t)DYNSEL_SLOT_MARKING);
+}
+
+#endif
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 

@@ -50,6 +50,8 @@ enum {
     DYNSEL_SLOT_REFS = 31 << 6,
     DYNSEL_SLOT_MARKING = 1 << 11, /* status and time of the end are being written */
     DYNSEL_SLOT_MARKED = 1 << 12,  /* they are written */
+    /* both, on finished work: its backend still uses the slot; without MARKED: no longer */
+    DYNSEL_SLOT_ABANDONED = DYNSEL_SLOT_MARKING | DYNSEL_SLOT_MARKED,
     DYNSEL_SLOT_GENERATION_SHIFT = 13
 };
 
@@ -73,6 +75,10 @@ typedef struct dynsel_slot {
     dynsel_word choice;   /* of pending work: index and reason, for threads that do not start it */
     dynsel_word watchers; /* of the owner of pending work: not 0 if dynsel_pending_ops.moved is to
                              be called */
+#endif
+#if CONFIG_DYNSEL_TIME_LIMITS
+    uint64_t limit_ns;        /* 0: none; see submission/limits.h */
+    uint64_t limited_from_ns; /* the reaper's, from the append on */
 #endif
     dynsel_work work;
 } dynsel_slot;
@@ -246,6 +252,38 @@ bool dynsel_slot_poll(dynsel_slot *slot);
 /* Waits in the backend, where it can wait, until the work of a running slot is over. The caller
  * holds a reference. */
 void dynsel_slot_wait_in_backend(dynsel_slot *slot);
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+/*
+ * Ends running work with DYNSEL_E_GIVEN_UP, unless it has just ended. A backend that may still be
+ * using the work keeps a reference to the slot, until it calls dynsel_complete() for it. Reaper
+ * only.
+ */
+void dynsel_slot_abandon(dynsel_slot *slot);
+
+/* How many slots backends still use, or used until just now, after their work was abandoned. */
+extern dynsel_word dynsel_slots_abandoned;
+
+/* Frees those of them that their backends no longer use. */
+void dynsel_slots_sweep_abandoned(void);
+
+/* After dynsel_slot_enter_result(): the work goes on. */
+void dynsel_slot_leave_result(uint32_t token);
+
+bool dynsel_slot_is_starting(uint32_t token);
+#endif
+
+/* The two halves of dynsel_complete(), for a thread of the backend that writes the result of work
+ * in between: nobody else ends the work then. False: it was abandoned or marked. */
+bool dynsel_slot_enter_result(uint32_t token);
+void dynsel_slot_mark(uint32_t token, dynsel_status status, uint64_t end_ns);
+
+/* Whether the work was abandoned, and its slot is not given back yet. */
+static inline bool dynsel_slot_is_abandoned(uint32_t word)
+{
+    return CONFIG_DYNSEL_TIME_LIMITS && dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED &&
+           (word & DYNSEL_SLOT_MARKING) != 0;
+}
 
 /*
  * Makes the results of a finished slot visible, where it was only polled. The caller is the reaper,

@@ -6,6 +6,7 @@
 #include "port/pause.h"
 #include "submission/finish.h"
 #include "submission/handle.h"
+#include "submission/limits.h"
 #include "submission/pending_ops.h"
 #include "submission/queue.h"
 #include "submission/slot.h"
@@ -32,12 +33,13 @@ void dynsel_in_flight_reap(void)
 }
 
 /* Only the program can free it: it holds an uncollected result, or work that waits for this
- * thread. */
+ * thread; or a resource that was given up still uses it. */
 static bool is_stuck(dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_relaxed(&slot->word);
     if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
-        return (word & (DYNSEL_SLOT_REFS | DYNSEL_SLOT_HANDLE)) == DYNSEL_SLOT_HANDLE;
+        return (word & (DYNSEL_SLOT_REFS | DYNSEL_SLOT_HANDLE)) == DYNSEL_SLOT_HANDLE ||
+               dynsel_slot_is_abandoned(word);
     }
     return dynsel_pending_is_stuck(slot);
 }
@@ -79,8 +81,8 @@ static dynsel_status may_wait_for_slot(const dynsel_request *request)
         return DYNSEL_FAIL_IN(
             request->options->function, DYNSEL_E_FULL,
             "no slot is free, {} hold finished work that nobody has collected, or what waits for "
-            "this thread, or are reserved for other policies: wait for submissions or release "
-            "them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
+            "this thread, or are reserved for other policies or in use by resources that were "
+            "given up: wait for submissions or release them, or raise CONFIG_DYNSEL_MAX_IN_FLIGHT",
             stuck);
     }
     if (dynsel_deadline_passed(request->options->deadline_ns)) {
@@ -185,6 +187,7 @@ void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
     if (!over) {
         dynsel_queue *queue = dynsel_queue_of(slot);
         slot->queued = !dynsel_queue_is_empty(queue);
+        dynsel_limits_enter(slot);
         dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | references);
         dynsel_queue_append(queue, slot);
     } else if (references != 0) {

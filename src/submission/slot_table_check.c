@@ -16,9 +16,12 @@ dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
 }
 
 /* Outside of library calls there are no references of threads, and a slot is free, waits, runs or
- * is finished; an open host accessor is in STARTING. */
+ * is finished; an open host accessor is in STARTING. A given-up resource keeps one reference. */
 static bool slot_is_whole(uint32_t word)
 {
+    if (dynsel_slot_is_abandoned(word)) {
+        return (word & DYNSEL_SLOT_REFS) == DYNSEL_SLOT_REF;
+    }
     const uint32_t kept = word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED);
     if ((word & (DYNSEL_SLOT_REFS | DYNSEL_SLOT_MARKING)) != 0) {
         return false;

@@ -17,6 +17,7 @@
 #include "submission/custom_submit.h"
 #include "submission/finish.h"
 #include "submission/handle.h"
+#include "submission/limits.h"
 #include "submission/request.h"
 #include "submission/slot_table.h"
 #include "submission/start.h"
@@ -67,6 +68,7 @@ DYNSEL_ASIDE static dynsel_status place_in_slot(const dynsel_request *request,
     if (!DYNSEL_LIKELY(slot != NULL)) {
         return status;
     }
+    dynsel_limits_set(slot, request->task);
     status = dynsel_start(request, &slot->work, &slot->selection);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         dynsel_slot_unclaim(slot);

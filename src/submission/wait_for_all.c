@@ -132,8 +132,8 @@ static bool is_held_by(dynsel_slot *slot, const dynsel_policy *policy)
     bool held = false;
     if (slot->selection.policy == policy) {
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
-        held =
-            (word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) != 0 || dynsel_slot_is_pending(word);
+        held = (word & (DYNSEL_SLOT_HANDLE | DYNSEL_SLOT_LISTED)) != 0 ||
+               dynsel_slot_is_pending(word) || dynsel_slot_is_abandoned(word);
         if (!held) {
             wait_for_others(slot);
         }
@@ -150,6 +150,9 @@ uint32_t dynsel_in_flight_retire(dynsel_policy *policy)
     for (uint32_t i = 0; i < policy->count; i++) {
         dynsel_queue_reap_after_others(&policy->queues[i]);
     }
+#if CONFIG_DYNSEL_TIME_LIMITS
+    dynsel_slots_sweep_abandoned();
+#endif
     uint32_t held = 0;
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
         held += is_held_by(dynsel_slot_at(number), policy) ? 1 : 0;

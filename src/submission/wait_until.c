@@ -5,6 +5,7 @@
 #include "port/likely.h"
 #include "port/pause.h"
 #include "port/wake.h"
+#include "submission/limits.h"
 #include "submission/pending_ops.h"
 #include "submission/queue.h"
 #include "submission/request.h"
@@ -58,23 +59,26 @@ static void sleep_or_pause(const dynsel_slot *slot, uint32_t ticket, uint64_t lo
 /* 0: the deadline has passed. */
 static uint64_t longest_sleep_ns(uint64_t deadline_ns)
 {
+    const uint64_t most =
+        dynsel_limits_exist() ? DYNSEL_LIMITS_SLEEP_NS : (uint64_t)DYNSEL_LONGEST_SLEEP_NS;
     if (deadline_ns == DYNSEL_WAIT_FOREVER) {
-        return DYNSEL_LONGEST_SLEEP_NS;
+        return most;
     }
     const uint64_t now = dynsel_now_ns();
     const uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
-    return left < DYNSEL_LONGEST_SLEEP_NS ? left : DYNSEL_LONGEST_SLEEP_NS;
+    return left < most ? left : most;
 }
 
 /*
- * The loop that waits for started work. A backend's own wait has no bound, so with a deadline this
- * polls with a growing backoff. After the backend's wait, at most another thread is still
+ * The loop that waits for started work. A backend's own wait has no bound, so with a deadline, or
+ * while work has time limits, this polls with a growing backoff. After the backend's wait, at most another thread is still
  * completing the work or reaping the queue. False: the deadline has passed.
  */
 static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
 {
     const bool in_order = dynsel_slot_can_be_pending(slot);
-    if (deadline_ns == DYNSEL_WAIT_FOREVER && state_of(slot) == DYNSEL_SLOT_RUNNING) {
+    if (deadline_ns == DYNSEL_WAIT_FOREVER && !dynsel_limits_exist() &&
+        state_of(slot) == DYNSEL_SLOT_RUNNING) {
         dynsel_slot_wait_in_backend(slot);
     }
     for (uint32_t round = 0;; round++) {
@@ -82,6 +86,7 @@ static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
         if (in_order ? poll_in_order(slot) : dynsel_slot_poll(slot)) {
             return true;
         }
+        dynsel_limits_watch();
         const uint64_t longest = longest_sleep_ns(deadline_ns);
         if (longest == 0) {
             return false;

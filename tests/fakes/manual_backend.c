@@ -18,7 +18,7 @@ static unsigned number_of(const manual_backend *manual, const manual_event *even
 static void check_in_use(manual_backend *manual, const manual_event *event)
 {
     const manual_state state = atomic_load(&event->state);
-    if (state == MANUAL_RELEASED || state == MANUAL_UNUSED) {
+    if (state == MANUAL_RELEASED || state == MANUAL_UNUSED || state == MANUAL_GIVEN_UP) {
         atomic_fetch_add(&manual->mistakes, 1);
     }
 }
@@ -117,17 +117,37 @@ static void release(dynsel_backend *backend, dynsel_work *work)
 {
     manual_backend *manual = outer(backend);
     manual_event *event = work->done.native;
-    check_in_use(manual, event);
+    if (atomic_load(&event->state) != MANUAL_GIVEN_UP) {
+        check_in_use(manual, event);
+    }
     atomic_store(&event->state, MANUAL_RELEASED);
     atomic_fetch_sub(&event->queue->held, 1);
     atomic_fetch_add(&manual->releases, 1);
 }
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+/* All that runs on the queue, of whichever policy. */
+static void give_up(dynsel_backend *backend, void *own)
+{
+    manual_backend *const manual = outer(backend);
+    for (unsigned i = 0; i < atomic_load(&manual->event_count); i++) {
+        manual_state expected = MANUAL_RUNNING;
+        if (manual->events[i].queue == own) {
+            atomic_compare_exchange_strong(&manual->events[i].state, &expected, MANUAL_GIVEN_UP);
+        }
+    }
+}
+#define MANUAL_GIVES_UP .give_up = give_up,
+#else
+#define MANUAL_GIVES_UP
+#endif
+
 #define MANUAL_OPS(synchronizes)                                                                   \
     {                                                                                              \
         .name = "manual", .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,              \
         .outlives_submit = true, .poll_synchronizes = (synchronizes), .attach = attach,            \
-        .detach = detach, .start = start, .poll = poll, .wait = wait, .release = release           \
+        .detach = detach, MANUAL_GIVES_UP.start = start, .poll = poll, .wait = wait,               \
+        .release = release                                                                         \
     }
 
 static const dynsel_backend_ops synchronizing_ops = MANUAL_OPS(true);

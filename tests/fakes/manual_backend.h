@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A backend whose work completes when the test says so, with an in-order queue behind each handle.
- * It counts every call, and catches an event that is released twice, used after its release, or
- * never released.
+ * It counts every call, and catches an event that is released twice, used after its release or
+ * after its resource was given up, or never released.
  */
 #ifndef DYNSEL_TESTS_MANUAL_BACKEND_H
 #define DYNSEL_TESTS_MANUAL_BACKEND_H
@@ -19,6 +19,7 @@ typedef enum manual_state {
     MANUAL_RUNNING,
     MANUAL_COMPLETE,
     MANUAL_FAILED,
+    MANUAL_GIVEN_UP,
     MANUAL_RELEASED
 } manual_state;
 
@@ -43,7 +44,7 @@ typedef struct manual_backend {
     manual_event events[MANUAL_EVENTS];
     atomic_uint event_count;
     atomic_uint starts, polls, waits, releases;
-    atomic_uint mistakes; /* double releases, uses of released events */
+    atomic_uint mistakes; /* double releases, uses of released or given up events */
     atomic_bool
         wait_completes; /* a wait completes everything up to its event, as a device would in time */
 } manual_backend;

@@ -119,7 +119,7 @@ static void check_contents(void)
             assert_int_equal((GROUPS - BUFFERS + i) * WORDS + k, words[i][k]);
         }
     }
-    assert_status(DYNSEL_E_DEVICE, dynsel_buffer_deinit(&buffers[BUFFERS]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&buffers[BUFFERS]));
 }
 
 static void lost_gpu_costs_its_own_work_only(void **state)

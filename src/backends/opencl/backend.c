@@ -140,6 +140,16 @@ static bool is_lost(dynsel_backend *backend, const void *own)
     return dynsel_opencl_is_lost(own);
 }
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+static void give_up(dynsel_backend *backend, void *own)
+{
+    (void)backend;
+    if (!dynsel_opencl_is_lost(own)) {
+        dynsel_opencl_lose(own, "the time limit", 0);
+    }
+}
+#endif
+
 static bool retain(dynsel_backend *backend, const dynsel_work *work)
 {
     (void)backend;
@@ -166,6 +176,9 @@ static const dynsel_backend_ops ops = {
     .release = release,
     .retain = retain,
     .is_lost = is_lost,
+#if CONFIG_DYNSEL_TIME_LIMITS
+    .give_up = give_up,
+#endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     .memory = &dynsel_opencl_memory,
 #endif

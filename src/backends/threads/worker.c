@@ -6,26 +6,41 @@
 #include <signal.h>
 
 #include "submission/call_task.h"
+#include "submission/slot.h"
 
-/* dynsel_complete() comes last: after it another thread may reuse the work. */
+static dynsel_kept_error event_refused(void)
+{
+    return DYNSEL_KEPT_ERROR(DYNSEL_E_INVALID, "the task function",
+                             "it left an event with a worker, which waits for none");
+}
+
+/* The mark comes last: after it another thread may reuse the work. Work that was given up meanwhile
+ * has its result already. */
 static void run(dynsel_work *work)
 {
     const uint32_t token = work->token;
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
     const bool timed = (work->wants & DYNSEL_TASK_TIME) != 0;
-    if (timed) {
-        work->ready_ns = dynsel_now_ns();
-        work->began = true;
-    }
-    dynsel_call(work);
+    const uint64_t began_ns = timed ? dynsel_now_ns() : 0;
+    dynsel_event done = {.native = NULL};
+    const dynsel_status status =
+        dynsel_call_function(work->function, work->where, work->args, &done);
     const uint64_t end_ns = timed ? dynsel_now_ns() : 0;
-    if (work->done.native != NULL) {
-        work->done.native = NULL; /* this backend cannot wait for events */
-        if (work->error.status == DYNSEL_OK) {
-            work->error = DYNSEL_KEPT_ERROR(DYNSEL_E_INVALID, "the task function",
-                                            "it left an event with a worker, which waits for none");
+    if (dynsel_slot_enter_result(token)) {
+        work->done.value = done.value;
+        if (timed) {
+            work->ready_ns = began_ns;
+            work->began = true;
         }
+        if (status != DYNSEL_OK) {
+            dynsel_note_failure(work, status, failures_before);
+        } else if (done.native != NULL) {
+            work->error = event_refused();
+        }
+        dynsel_slot_mark(token, DYNSEL_OK, end_ns);
+    } else {
+        (void)dynsel_complete(token, DYNSEL_OK, end_ns);
     }
-    (void)dynsel_complete(token, DYNSEL_OK, end_ns);
 }
 
 /* Sleeps until there is work; NULL: the worker ends. */

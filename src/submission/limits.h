@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time limits of work that has a place in a queue.
+ *
+ * Whoever reaps a queue looks at its oldest work, whose limit counts from its start, or from when
+ * the work before it was taken off. Past the limit the resource is suspect; after
+ * CONFIG_DYNSEL_GIVE_UP_AFTER_MS more it is given up: all its work of the policy ends with
+ * DYNSEL_E_GIVEN_UP.
+ *
+ * While such work exists, no wait may block in a driver, and each wait looks at all queues.
+ */
+#ifndef DYNSEL_SUBMISSION_LIMITS_H
+#define DYNSEL_SUBMISSION_LIMITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "port/likely.h"
+#include "submission/slot.h"
+
+#if CONFIG_DYNSEL_TIME_LIMITS
+
+/* How long a sleep may be while work with a limit is in flight. */
+#define DYNSEL_LIMITS_SLEEP_NS ((uint64_t)1 << 20)
+
+/* The pieces of work with a limit that are in queues. */
+extern dynsel_word dynsel_limited_count;
+
+static inline bool dynsel_limits_exist(void)
+{
+    return !DYNSEL_LIKELY(dynsel_word_load_relaxed(&dynsel_limited_count) == 0);
+}
+
+/* The limit of a task, for dynsel_slot.limit_ns. */
+static inline uint64_t dynsel_limit_of(const dynsel_task *task)
+{
+    enum { NS_PER_MS = 1000000 };
+    return CONFIG_DYNSEL_TIME_LIMIT_MS == 0 || task->limit_ns != 0
+               ? task->limit_ns
+               : (uint64_t)CONFIG_DYNSEL_TIME_LIMIT_MS * NS_PER_MS;
+}
+
+/* Sets the limit of a slot whose work is about to start. */
+static inline void dynsel_limits_set(dynsel_slot *slot, const dynsel_task *task)
+{
+    slot->limit_ns = dynsel_limit_of(task);
+}
+
+/* The work has been started, and gets its place in a queue. */
+DYNSEL_RARE void dynsel_limits_begin(dynsel_slot *slot);
+
+static inline void dynsel_limits_enter(dynsel_slot *slot)
+{
+    if (!DYNSEL_LIKELY(slot->limit_ns == 0)) {
+        dynsel_limits_begin(slot);
+    }
+}
+
+/* Reaper only: finished work was taken off its queue. */
+DYNSEL_RARE void dynsel_limits_end(const dynsel_slot *slot);
+
+static inline void dynsel_limits_leave(const dynsel_slot *slot)
+{
+    if (!DYNSEL_LIKELY(slot->limit_ns == 0)) {
+        dynsel_limits_end(slot);
+    }
+}
+
+/* Reaper only: looks at the oldest work, which was not finished. is_new: other work was before it
+ * at the last look. True: the resource was given up, and its work is finished. */
+DYNSEL_RARE bool dynsel_limits_look(dynsel_queue *queue, bool is_new);
+
+/* For loops that wait for something else than the end of a queue's work: looks at all queues. */
+void dynsel_limits_look_at_all(void);
+
+static inline void dynsel_limits_watch(void)
+{
+    if (dynsel_limits_exist()) {
+        dynsel_limits_look_at_all();
+    }
+}
+
+/* Reaper only: ends all work in the queue, without its resource. False: the backend cannot. */
+bool dynsel_limits_give_up(dynsel_queue *queue, dynsel_policy *policy, uint32_t index);
+
+#else
+
+#define DYNSEL_LIMITS_SLEEP_NS ((uint64_t)1)
+
+static inline bool dynsel_limits_exist(void)
+{
+    return false;
+}
+
+static inline void dynsel_limits_set(dynsel_slot *slot, const dynsel_task *task)
+{
+    (void)slot;
+    (void)task;
+}
+
+static inline void dynsel_limits_enter(const dynsel_slot *slot)
+{
+    (void)slot;
+}
+
+static inline void dynsel_limits_leave(const dynsel_slot *slot)
+{
+    (void)slot;
+}
+
+static inline bool dynsel_limits_look(const dynsel_queue *queue, bool is_new)
+{
+    (void)queue;
+    (void)is_new;
+    return false;
+}
+
+static inline void dynsel_limits_watch(void)
+{
+}
+
+#endif
+
+#endif
