@@ -264,6 +264,11 @@ void dynsel_failure_end(dynsel_handler *group, dynsel_error *error)
     end_failed(group, error);
     wake_failed_dependents();
     dynsel_spinlock_release(&dynsel_memory_lock);
+    dynsel_failure_forget(group);
+}
+
+void dynsel_failure_forget(dynsel_handler *group)
+{
     group->ran = false;
     group->unrun = false;
     if (group->untold) {

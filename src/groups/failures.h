@@ -52,6 +52,10 @@ DYNSEL_RARE void dynsel_failure_end(dynsel_handler *group, dynsel_kept_error *er
  * reported. began: the command ran. */
 DYNSEL_RARE void dynsel_failure_note_on_host(dynsel_handler *group, bool began);
 
+/* Before the group is recorded again: forgets a failure of a command whose resource was given up
+ * before it failed. */
+DYNSEL_RARE void dynsel_failure_forget(dynsel_handler *group);
+
 /* Before a host command runs: DYNSEL_E_DEPENDENCY (last error set) if it reads the output of work
  * that failed earlier on the same worker. */
 dynsel_status dynsel_failure_check(const dynsel_handler *group);

@@ -4,6 +4,7 @@
 #include <dynsel/command_group.h>
 
 #include "data/buffers.h"
+#include "groups/failures.h"
 
 dynsel_handler dynsel_groups[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 uint32_t dynsel_order_entries;
@@ -28,6 +29,9 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     group->aspects = 0;
 #endif
 #if CONFIG_DYNSEL_TIME_LIMITS
+    if (!DYNSEL_LIKELY(!group->untold)) {
+        dynsel_failure_forget(group);
+    }
     group->limit_ns = 0;
 #endif
     group->bound_count = 0;

@@ -163,27 +163,6 @@ static inline bool may_be_marked(uint32_t word)
     return state == DYNSEL_SLOT_CLAIMED || state == DYNSEL_SLOT_RUNNING;
 }
 
-#if CONFIG_DYNSEL_TIME_LIMITS
-dynsel_word dynsel_slots_abandoned;
-
-/* The backend will not use the slot of abandoned work any more. This may be an interrupt, so a
- * sweep frees the slot. */
-static void let_go(dynsel_slot *slot, uint32_t generation)
-{
-    uint32_t word = dynsel_word_load_acquire(&slot->word);
-    while (dynsel_slot_generation(word) == generation &&
-           (word & DYNSEL_SLOT_ABANDONED) == DYNSEL_SLOT_ABANDONED &&
-           !dynsel_marked_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_MARKED)) {
-    }
-}
-#else
-static void let_go(const dynsel_slot *slot, uint32_t generation)
-{
-    (void)slot;
-    (void)generation;
-}
-#endif
-
 /* Only in its own generation, only while the work goes on, and only once. */
 static bool begin_marking(dynsel_slot *slot, uint32_t generation)
 {
@@ -199,10 +178,15 @@ static bool begin_marking(dynsel_slot *slot, uint32_t generation)
     }
 }
 
+static bool has_slot(uint32_t token)
+{
+    return dynsel_slot_number_in(token) <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
+}
+
 bool dynsel_slot_enter_result(uint32_t token)
 {
-    return begin_marking(dynsel_slot_at(dynsel_slot_number_in(token)),
-                         dynsel_slot_generation(token));
+    return has_slot(token) && begin_marking(dynsel_slot_at(dynsel_slot_number_in(token)),
+                                            dynsel_slot_generation(token));
 }
 
 void dynsel_slot_mark(uint32_t token, dynsel_status status, uint64_t end_ns)
@@ -214,14 +198,34 @@ void dynsel_slot_mark(uint32_t token, dynsel_status status, uint64_t end_ns)
     dynsel_wake_all();
 }
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+dynsel_word dynsel_slots_abandoned;
+
+/* The backend will not use the slot of abandoned work any more. This may be an interrupt, so a
+ * sweep frees the slot. */
+static void let_go(uint32_t token)
+{
+    if (!has_slot(token)) {
+        return;
+    }
+    dynsel_slot *const slot = dynsel_slot_at(dynsel_slot_number_in(token));
+    uint32_t word = dynsel_word_load_acquire(&slot->word);
+    while (dynsel_slot_generation(word) == dynsel_slot_generation(token) &&
+           (word & DYNSEL_SLOT_ABANDONED) == DYNSEL_SLOT_ABANDONED &&
+           !dynsel_marked_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_MARKED)) {
+    }
+}
+#else
+static void let_go(uint32_t token)
+{
+    (void)token;
+}
+#endif
+
 dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end_ns)
 {
-    const uint32_t number = dynsel_slot_number_in(token);
-    if (number > CONFIG_DYNSEL_MAX_IN_FLIGHT) {
-        return DYNSEL_E_STALE;
-    }
     if (!dynsel_slot_enter_result(token)) {
-        let_go(dynsel_slot_at(number), dynsel_slot_generation(token));
+        let_go(token);
         return DYNSEL_E_STALE;
     }
     dynsel_slot_mark(token, status, end_ns);

@@ -105,6 +105,9 @@ dynsel_status group_of(dynsel_handler *handler, void *args)
                                 &accessor);
         (void)dynsel_set_arg_accessor(handler, i + 1, &accessor);
     }
+#if CONFIG_DYNSEL_TIME_LIMITS
+    (void)dynsel_set_time_limit(handler, what->limit_ns);
+#endif
     (void)dynsel_single_task(handler, &kernel);
     return what->groups != NULL ? what->groups(what) : DYNSEL_OK;
 }

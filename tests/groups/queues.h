@@ -20,6 +20,7 @@ typedef struct job {
     dynsel_buffer buffers[JOB_BUFFERS];
     dynsel_access_mode modes[JOB_BUFFERS];
     dynsel_status returns;                     /* the kernel */
+    uint64_t limit_ns;                         /* with CONFIG_DYNSEL_TIME_LIMITS */
     dynsel_status (*does)(struct job *what);   /* in the kernel; NULL: nothing more */
     dynsel_status (*groups)(struct job *what); /* in the group function, at last; NULL: likewise */
     /* Out. */

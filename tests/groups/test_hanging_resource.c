@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A resource hangs with a command group: the others go on, and its own work ends. With a clock of
+ * the test's own. */
+#include <dynsel/dynsel.h>
+
+#include "groups/two_numbers.h"
+
+enum { LIMIT = 1000 };
+
+static const uint64_t GRACE = (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * 1000000;
+
+static uint64_t time_ns;
+static uint64_t step_ns; /* how much later it is at the next look */
+
+/* Instead of the port's. */
+uint64_t dynsel_now_ns(void)
+{
+    time_ns += step_ns;
+    return time_ns;
+}
+
+static dynsel_round_robin_policy both;
+
+/* Over the first two queues; the next group is for the first. */
+static int begin_both(void **state)
+{
+    time_ns = 1;
+    step_ns = 0;
+    (void)set_up(state);
+    atomic_store(&manual.wait_completes, false);
+    const dynsel_resource resources[] = {manual_resource(&manual, 0), manual_resource(&manual, 1)};
+    both = (dynsel_round_robin_policy){0};
+    return dynsel_round_robin_init(&both, &(dynsel_options){.resources = resources, .count = 2}, 0);
+}
+
+static int end_both(void **state)
+{
+    (void)state;
+    assert_true(dynsel_invariants_hold(&both.policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&both.policy));
+    if (a.token != 0) {
+        assert_status(DYNSEL_OK, dynsel_buffer_deinit(&a));
+    }
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
+    queues_end();
+    return 0;
+}
+
+static void submit(job *what, dynsel_submission *submission)
+{
+    assert_status(DYNSEL_OK, dynsel_submit_command_group(&both.policy, group_of, what, submission));
+}
+
+static void assert_ran_on(unsigned queue, const job *what)
+{
+    assert_runs(1, what);
+    assert_ptr_equal(&manual.queues[queue], manual.events[what->event].queue);
+}
+
+static void look(uint64_t at_ns)
+{
+    time_ns = at_ns;
+    dynsel_progress();
+}
+
+static void pending_group_of_a_suspect_resource_runs_elsewhere(void **state)
+{
+    (void)state;
+    job before = CHANGES(1, a);
+    job hangs = CHANGES(2, b);
+    job other = {.number = 3};
+    job moved = CHANGES(4, a);
+    hangs.limit_ns = LIMIT;
+    dynsel_submission submissions[3];
+    send(2, &before, NULL);
+    submit(&hangs, &submissions[0]);
+    assert_ran_on(0, &hangs);
+    submit(&other, &submissions[1]); /* for the second, behind the first */
+    submit(&moved, &submissions[2]);
+    assert_int_equal(0, submissions[2].index);
+    look(LIMIT + 1);
+    complete(&before);
+    look(time_ns);
+    assert_ran_on(1, &moved);
+    complete(&moved);
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[2]));
+    complete(&hangs); /* late */
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    assert_ran_on(1, &other);
+    complete(&other);
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[1]));
+}
+
+static void dependents_of_a_given_up_group_fail_and_others_go_on(void **state)
+{
+    (void)state;
+    job hangs = CHANGES(1, a);
+    job dependent = READS(2, a);
+    job other = CHANGES(3, b);
+    hangs.limit_ns = LIMIT;
+    dynsel_submission submissions[3];
+    submit(&hangs, &submissions[0]);
+    submit(&dependent, &submissions[1]);
+    send(2, &other, &submissions[2]);
+    look(LIMIT + GRACE + 1);
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submissions[0]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[1]));
+    assert_error_says("given up");
+    assert_runs(0, &dependent);
+    complete(&other);
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[2]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&a));
+    assert_error_says("given up");
+    assert_int_equal(worked_in(8, 3), numbers[1]);
+}
+
+static void wait_without_a_deadline_ends(void **state)
+{
+    (void)state;
+    job hangs = CHANGES(1, a);
+    hangs.limit_ns = LIMIT;
+    dynsel_submission submission;
+    submit(&hangs, &submission);
+    step_ns = GRACE / 64 + 1;
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&a));
+}
+
+static void host_accessor_behind_work_that_hangs_fails(void **state)
+{
+    (void)state;
+    job hangs = CHANGES(1, a);
+    hangs.limit_ns = LIMIT;
+    submit(&hangs, NULL);
+    step_ns = GRACE / 64 + 1;
+    dynsel_host_accessor accessor = {.data = NULL};
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_host_accessor_open(&accessor, a, DYNSEL_ACCESS_READ));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait_group(dynsel_get_submission_group(&both.policy)));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&a));
+}
+
+static void group_that_waits_for_room_leaves_a_suspect_resource(void **state)
+{
+    (void)state;
+    job hangs = CHANGES(1, a);
+    job other = {.number = 2};
+    job waits = {.number = 3};
+    hangs.limit_ns = LIMIT;
+    dynsel_submission submissions[3];
+    atomic_store(&manual.queues[0].room, 1);
+    submit(&hangs, &submissions[0]);
+    submit(&other, &submissions[1]);
+    submit(&waits, &submissions[2]);
+    assert_int_equal(0, submissions[2].index);
+    assert_runs(0, &waits);
+    look(LIMIT + 1);
+    look(time_ns);
+    assert_ran_on(1, &waits);
+    complete(&other);
+    complete(&waits);
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[2]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[1]));
+    complete(&hangs);
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+}
+
+/* The limit does not count while the group waits for its dependency. */
+static void limit_counts_from_the_start_of_a_pending_group(void **state)
+{
+    (void)state;
+    job before = CHANGES(1, a);
+    job limited = CHANGES(2, a);
+    limited.limit_ns = LIMIT;
+    dynsel_submission submission;
+    send(2, &before, NULL);
+    submit(&limited, &submission);
+    look(100 * LIMIT);
+    complete(&before);
+    look(101 * LIMIT);
+    assert_ran_on(0, &limited);
+    look(102 * LIMIT - 1);
+    assert_status(DYNSEL_OK, dynsel_resource_in_service(&both.policy, 0));
+    look(102 * LIMIT);
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&both.policy, 0));
+    complete(&limited);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+}
+
+static void limit_is_set_in_group_functions_only(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_E_INVALID, dynsel_set_time_limit(NULL, LIMIT));
+}
+
+int main(void)
+{
+#define HANGING_TEST(name) cmocka_unit_test_setup_teardown(name, begin_both, end_both)
+    const struct CMUnitTest tests[] = {
+        HANGING_TEST(pending_group_of_a_suspect_resource_runs_elsewhere),
+        HANGING_TEST(dependents_of_a_given_up_group_fail_and_others_go_on),
+        HANGING_TEST(wait_without_a_deadline_ends),
+        HANGING_TEST(host_accessor_behind_work_that_hangs_fails),
+        HANGING_TEST(group_that_waits_for_room_leaves_a_suspect_resource),
+        HANGING_TEST(limit_counts_from_the_start_of_a_pending_group),
+        HANGING_TEST(limit_is_set_in_group_functions_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

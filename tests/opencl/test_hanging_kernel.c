@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A kernel that does not end, on a real driver: the host goes on with a stream of command groups,
+ * the kernel's work ends once its device is given up, and everything that the library has can be
+ * ended. A device that shares the host's memory is set free at the end; another one, such as a GPU,
+ * runs on until the process ends.
+ */
+#include <stdio.h>
+
+#include <dynsel/dynsel.h>
+
+#include "test.h"
+
+enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 6, MS = 1000000 };
+
+static _Alignas(4096) uint32_t words[BUFFERS][WORDS];
+static _Alignas(4096) uint32_t door[WORDS]; /* the first: open */
+static dynsel_buffer buffers[BUFFERS];
+static dynsel_buffer door_buffer;
+static dynsel_submission submissions[GROUPS];
+static uint64_t began_ns;
+
+static dynsel_status fill_on_host(const dynsel_launch *launch)
+{
+    uint32_t *const data = dynsel_launch_data(launch, 0);
+    for (uint32_t i = 0; i < WORDS; i++) {
+        data[i] = DYNSEL_LAUNCH_VALUE(launch, 1, uint32_t) * WORDS + i;
+    }
+    return DYNSEL_OK;
+}
+
+static const dynsel_kernel fill = {.name = "fill",
+                                   .function = fill_on_host,
+                                   .source = "kernel void fill(global uint *words, uint number)\n"
+                                             "{ words[get_global_id(0)] = number * 1024\n"
+                                             "  + get_global_id(0); }\n"};
+
+static const dynsel_kernel hang = {
+    .name = "hang",
+    .source = "kernel void hang(volatile global uint *door, uint number)\n"
+              "{ while (door[0] == 0) { door[1] = door[1] + number; } }\n"};
+
+typedef struct job {
+    const dynsel_kernel *kernel;
+    uint32_t number;
+} job;
+
+static dynsel_status record(dynsel_handler *handler, void *args)
+{
+    const job *const j = args;
+    const bool hangs = j->kernel == &hang;
+    dynsel_accessor data;
+    dynsel_status status =
+        dynsel_get_access(handler, hangs ? door_buffer : buffers[j->number % BUFFERS],
+                          hangs ? DYNSEL_ACCESS_READ_WRITE : DYNSEL_ACCESS_DISCARD_WRITE,
+                          DYNSEL_MEMORY_GLOBAL, &data);
+    if (status == DYNSEL_OK) {
+        status = dynsel_set_arg_accessor(handler, 0, &data);
+    }
+    if (status == DYNSEL_OK) {
+        status = dynsel_set_arg_value(handler, 1, &j->number, sizeof(j->number));
+    }
+    if (status == DYNSEL_OK && hangs) {
+        status = dynsel_set_time_limit(handler, 50 * MS);
+    }
+    return status == DYNSEL_OK ? dynsel_parallel_for(handler, j->kernel,
+                                                     DYNSEL_RANGE(hangs ? 1 : WORDS), NULL, NULL)
+                               : status;
+}
+
+static double ms_since(uint64_t then_ns)
+{
+    return (double)(dynsel_now_ns() - then_ns) / MS;
+}
+
+static void note(const dynsel_resource_change *change)
+{
+    printf("%8.1f ms: %s: %s -> %s, %s\n", ms_since(began_ns),
+           dynsel_resource_name(&change->policy->resources[change->index]),
+           dynsel_resource_state_text(change->before), dynsel_resource_state_text(change->after),
+           dynsel_status_name(change->cause));
+}
+
+static void run_stream(dynsel_policy *policy, dynsel_policy *device, dynsel_submission *hanging)
+{
+    static const job hangs = {.kernel = &hang, .number = 1};
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        job j = {.kernel = &fill, .number = i};
+        if (i == HANGS_AT) {
+            assert_status(DYNSEL_OK,
+                          dynsel_submit_command_group(device, record, (void *)&hangs, hanging));
+        }
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(policy, record, &j, &submissions[i]));
+        if (i >= IN_FLIGHT) {
+            assert_status(DYNSEL_OK, dynsel_wait(&submissions[i - IN_FLIGHT]));
+        }
+    }
+    for (uint32_t i = GROUPS - IN_FLIGHT; i < GROUPS; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
+    }
+}
+
+static void check_contents(void)
+{
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        const uint32_t last = (GROUPS - 1 - i) / BUFFERS * BUFFERS + i;
+        assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffers[i]));
+        for (uint32_t k = 0; k < WORDS; k++) {
+            assert_int_equal(last * WORDS + k, words[i][k]);
+        }
+    }
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&door_buffer));
+    assert_error_says("given up");
+}
+
+static void kernel_without_an_end_costs_its_own_work_only(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    dynsel_resource device;
+    if (dynsel_opencl_select("gpu", &device, 1, &count) != DYNSEL_OK || count == 0) {
+        (void)!dynsel_opencl_select("cpu", &device, 1, &count);
+    }
+    if (count == 0) {
+        skip();
+    }
+    const dynsel_resource host = {.backend = &dynsel_inline_backend};
+    static dynsel_round_robin_policy on_device;
+    static dynsel_round_robin_policy on_host;
+    began_ns = dynsel_now_ns();
+    assert_status(DYNSEL_OK,
+                  dynsel_round_robin_init(
+                      &on_device,
+                      &(dynsel_options){.resources = &device, .count = 1, .resource_changed = note},
+                      0));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(
+                                 &on_host, &(dynsel_options){.resources = &host, .count = 1}, 0));
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        assert_status(DYNSEL_OK, dynsel_buffer_init(&buffers[i], words[i], sizeof(uint32_t),
+                                                    DYNSEL_RANGE(WORDS)));
+    }
+    assert_status(DYNSEL_OK,
+                  dynsel_buffer_init(&door_buffer, door, sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
+    dynsel_submission hanging;
+    run_stream(&on_host.policy, &on_device.policy, &hanging);
+    printf("%8.1f ms: the stream of the host is done\n", ms_since(began_ns));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&hanging));
+    printf("%8.1f ms: the wait for the kernel has ended\n", ms_since(began_ns));
+    check_contents();
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&on_device.policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&on_host.policy));
+    assert_status(DYNSEL_OK, dynsel_opencl_close());
+    printf("%8.1f ms: all is ended\n", ms_since(began_ns));
+    *(volatile uint32_t *)door = 1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernel_without_an_end_costs_its_own_work_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
