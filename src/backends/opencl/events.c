@@ -71,13 +71,13 @@ DYNSEL_RARE static dynsel_status flush_again(dynsel_opencl_entry *entry)
     return fail_poll(entry, &entry->failed_polls, "clFlush", code);
 }
 
-/* The command ended with a failure, or did not run because a dependency failed. */
+/* The command ended with a failure, or did not run because a dependency failed. Also full memory of
+ * the device is DYNSEL_E_DEVICE here: DYNSEL_E_FULL says that nothing was begun. */
 DYNSEL_RARE static dynsel_status fail_command(dynsel_opencl_entry *entry, cl_int code)
 {
     dynsel_error error = dynsel_opencl_failure(entry, "the enqueued command", code);
-    if (code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
-        error.status = DYNSEL_E_DEPENDENCY;
-    }
+    error.status = code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? DYNSEL_E_DEPENDENCY
+                                                                        : DYNSEL_E_DEVICE;
     return dynsel_fail(&error);
 }
 
