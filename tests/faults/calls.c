@@ -68,8 +68,11 @@
         if (fault_strikes(FAULT_##name, &code)) {                                                  \
             return code;                                                                           \
         }                                                                                          \
-        code = real_##name arguments;                                                              \
-        enter_event(code, queue, event, FAULT_##name);                                             \
+        fault_fate fate;                                                                           \
+        fault_decide(&fate, queue, event != NULL, &count, &before);                                \
+        code = fate.status < 0 ? fault_enqueue_nothing(queue, count, before, event)                \
+                               : real_##name arguments;                                            \
+        enter_event(code, queue, event, FAULT_##name, &fate);                                      \
         return code;                                                                               \
     }
 
@@ -79,10 +82,11 @@ static void *enter(fault_kind kind, void *object, const void *parent, fault_func
 }
 
 static void enter_event(cl_int code, cl_command_queue queue, const cl_event *event,
-                        fault_function made_by)
+                        fault_function made_by, const fault_fate *fate)
 {
     if (code == CL_SUCCESS && event != NULL) {
         (void)enter(FAULT_EVENT, *event, queue, made_by);
+        fault_enter_command(fate, queue, event);
     }
 }
 
@@ -107,9 +111,26 @@ FORWARD(clGetDeviceInfo,
         (cl_device_id device, cl_device_info what, size_t bytes, void *to, size_t *answered),
         (device, what, bytes, to, answered))
 
-FORWARD(clGetEventInfo,
-        (cl_event event, cl_event_info what, size_t bytes, void *to, size_t *answered),
-        (event, what, bytes, to, answered))
+DECLARE(clGetEventInfo, cl_int,
+        (cl_event event, cl_event_info what, size_t bytes, void *to, size_t *answered))
+
+cl_int wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *to,
+                           size_t *answered)
+{
+    cl_int code = CL_SUCCESS;
+    const bool is_look = !fault_is_suspended() && what == CL_EVENT_COMMAND_EXECUTION_STATUS;
+    if (fault_strikes(FAULT_clGetEventInfo, &code)) {
+        return code;
+    }
+    if (is_look) {
+        fault_count_look();
+    }
+    code = real_clGetEventInfo(event, what, bytes, to, answered);
+    if (is_look && code == CL_SUCCESS) {
+        fault_tell_status(event, to);
+    }
+    return code;
+}
 
 FORWARD(clGetKernelInfo,
         (cl_kernel kernel, cl_kernel_info what, size_t bytes, void *to, size_t *answered),
@@ -136,14 +157,36 @@ FORWARD(clGetProgramInfo,
         (cl_program program, cl_program_info what, size_t bytes, void *to, size_t *answered),
         (program, what, bytes, to, answered))
 
-FORWARD(clSetEventCallback,
-        (cl_event event, cl_int type, void (*notify)(cl_event, cl_int, void *), void *data),
-        (event, type, notify, data))
+DECLARE(clSetEventCallback, cl_int,
+        (cl_event event, cl_int type, void (*notify)(cl_event, cl_int, void *), void *data))
+
+cl_int wrap_clSetEventCallback(cl_event event, cl_int type,
+                               void (*notify)(cl_event, cl_int, void *), void *data)
+{
+    cl_int code = CL_SUCCESS;
+    if (fault_strikes(FAULT_clSetEventCallback, &code)) {
+        return code;
+    }
+    return fault_is_suspended()
+               ? real_clSetEventCallback(event, type, notify, data)
+               : fault_set_callback(event, type, notify, data, fault_strikes_callback());
+}
 
 FORWARD(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t bytes, const void *value),
         (kernel, index, bytes, value))
 
-FORWARD(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))
+DECLARE(clWaitForEvents, cl_int, (cl_uint count, const cl_event *events))
+
+cl_int wrap_clWaitForEvents(cl_uint count, const cl_event *events)
+{
+    cl_int code = CL_SUCCESS;
+    if (fault_strikes(FAULT_clWaitForEvents, &code) || fault_begin_wait(count, events, &code)) {
+        return code;
+    }
+    code = real_clWaitForEvents(count, events);
+    fault_end_wait(count, events, &code);
+    return code;
+}
 
 ENQUEUE(clEnqueueCopyBuffer,
         (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_first, size_t to_first,
@@ -177,10 +220,24 @@ ENQUEUE(clEnqueueReadBuffer,
          void *to, cl_uint count, const cl_event *before, cl_event *event),
         (queue, memory, blocks, first, bytes, to, count, before, event))
 
-ENQUEUE(clEnqueueUnmapMemObject,
+DECLARE(clEnqueueUnmapMemObject, cl_int,
         (cl_command_queue queue, cl_mem memory, void *place, cl_uint count, const cl_event *before,
-         cl_event *event),
-        (queue, memory, place, count, before, event))
+         cl_event *event))
+
+/* It runs, also where it ends with a failure: drivers never release memory that stays mapped. */
+cl_int wrap_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void *place,
+                                    cl_uint count, const cl_event *before, cl_event *event)
+{
+    cl_int code = CL_SUCCESS;
+    fault_fate fate;
+    if (fault_strikes(FAULT_clEnqueueUnmapMemObject, &code)) {
+        return code;
+    }
+    fault_decide(&fate, queue, event != NULL, &count, &before);
+    code = real_clEnqueueUnmapMemObject(queue, memory, place, count, before, event);
+    enter_event(code, queue, event, FAULT_clEnqueueUnmapMemObject, &fate);
+    return code;
+}
 
 ENQUEUE(clEnqueueWriteBuffer,
         (cl_command_queue queue, cl_mem memory, cl_bool blocks, size_t first, size_t bytes,
@@ -212,7 +269,20 @@ RELEASE(clReleaseCommandQueue, cl_command_queue)
 
 RELEASE(clReleaseContext, cl_context)
 
-RELEASE(clReleaseEvent, cl_event)
+DECLARE(clReleaseEvent, cl_int, (cl_event object))
+
+cl_int wrap_clReleaseEvent(cl_event object)
+{
+    cl_int code = CL_SUCCESS;
+    const bool fails = fault_strikes(FAULT_clReleaseEvent, &code);
+    if (fault_is_suspended()) {
+        return real_clReleaseEvent(object);
+    }
+    fault_released(object);
+    const cl_int answer = real_clReleaseEvent(object);
+    fault_event_is_released(object);
+    return fails ? code : answer;
+}
 
 RELEASE(clReleaseKernel, cl_kernel)
 
@@ -246,6 +316,19 @@ DECLARE(clEnqueueMapBuffer, void *,
         (cl_command_queue queue, cl_mem memory, cl_bool blocks, cl_map_flags flags, size_t first,
          size_t bytes, cl_uint count, const cl_event *before, cl_event *event, cl_int *code))
 
+/* The place is known, although the command fails. */
+static void *map_nothing(cl_command_queue queue, cl_mem memory, cl_map_flags flags, size_t first,
+                         size_t bytes, cl_uint count, const cl_event *before, cl_event *event,
+                         cl_int *code)
+{
+    void *const place = real_clEnqueueMapBuffer(queue, memory, CL_TRUE, flags, first, bytes, count,
+                                                before, NULL, code);
+    if (*code == CL_SUCCESS) {
+        *code = real_clEnqueueUnmapMemObject(queue, memory, place, 0, NULL, event);
+    }
+    return place;
+}
+
 void *wrap_clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocks,
                               cl_map_flags flags, size_t first, size_t bytes, cl_uint count,
                               const cl_event *before, cl_event *event, cl_int *code)
@@ -253,8 +336,13 @@ void *wrap_clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blo
     if (fault_strikes(FAULT_clEnqueueMapBuffer, code)) {
         return NULL;
     }
-    void *const place = real_clEnqueueMapBuffer(queue, memory, blocks, flags, first, bytes, count,
-                                                before, event, code);
-    enter_event(*code, queue, event, FAULT_clEnqueueMapBuffer);
+    fault_fate fate;
+    fault_decide(&fate, queue, event != NULL, &count, &before);
+    void *const place =
+        fate.status < 0
+            ? map_nothing(queue, memory, flags, first, bytes, count, before, event, code)
+            : real_clEnqueueMapBuffer(queue, memory, blocks, flags, first, bytes, count, before,
+                                      event, code);
+    enter_event(*code, queue, event, FAULT_clEnqueueMapBuffer, &fate);
     return place;
 }

@@ -14,6 +14,7 @@ static struct {
     uint32_t calls[FAULT_FUNCTION_COUNT]; /* 0: never made to fail */
     cl_int codes[MOST_CODES];
     uint32_t code_count;
+    uint32_t ends[FAULT_TOLD_NEVER + 1];
 } counts;
 
 bool fault_is_whole(void)
@@ -40,16 +41,32 @@ static void count_code(cl_int code)
 
 void fault_count_case(const fault_point *point, bool came)
 {
-    if (came) {
+    if (came && point->end != FAULT_NO_END) {
+        counts.ends[point->end]++;
+    } else if (came) {
         counts.cases++;
         count_code(point->code);
     }
 }
 
-void fault_count_calls(fault_function function, uint32_t calls, uint32_t left_out)
+void fault_count_calls(fault_function function, uint32_t calls)
 {
     counts.calls[function] += calls;
-    counts.left_out += left_out;
+}
+
+void fault_count_left_out(uint32_t cases)
+{
+    counts.left_out += cases;
+}
+
+static void print_ends(void)
+{
+    const uint32_t *const e = counts.ends;
+    printf("ends of commands: %u fail, %u are late, %u too early, %u never come; callbacks: %u "
+           "come twice, %u late, %u never\n",
+           (unsigned)e[FAULT_END_FAILS], (unsigned)e[FAULT_END_LATE], (unsigned)e[FAULT_END_EARLY],
+           (unsigned)e[FAULT_END_NEVER], (unsigned)e[FAULT_TOLD_TWICE],
+           (unsigned)e[FAULT_TOLD_LATE], (unsigned)e[FAULT_TOLD_NEVER]);
 }
 
 static void print_untouched(void)
@@ -71,15 +88,19 @@ void fault_print_counts(void)
         functions += counts.calls[i] != 0 ? 1 : 0;
         calls += counts.calls[i];
     }
-    printf("faults: %u scenarios, %u of %d functions, %u calls, %u codes, %u cases\n",
-           (unsigned)counts.scenarios, (unsigned)functions, (int)FAULT_FUNCTION_COUNT,
-           (unsigned)calls, (unsigned)counts.code_count, (unsigned)counts.cases);
-    if (fault_is_whole()) {
-        print_untouched();
+    printf("faults: %u scenarios\n", (unsigned)counts.scenarios);
+    if (counts.cases != 0) {
+        printf("calls that fail: %u of %d functions, %u calls, %u codes, %u cases\n",
+               (unsigned)functions, (int)FAULT_FUNCTION_COUNT, (unsigned)calls,
+               (unsigned)counts.code_count, (unsigned)counts.cases);
     } else {
-        printf("left out: %u cases, of codes that are unlikely and of losses from later calls on; "
-               "DYNSEL_TEST_FAULTS=all plays them\n",
+        print_ends();
+    }
+    if (!fault_is_whole()) {
+        printf("left out: %u cases; DYNSEL_TEST_FAULTS=all plays them\n",
                (unsigned)counts.left_out);
+    } else if (counts.cases != 0) {
+        print_untouched();
     }
     (void)fflush(stdout);
 }

@@ -13,8 +13,11 @@ void fault_count_scenario(void);
 /* A case was played; came: the call was reached. */
 void fault_count_case(const fault_point *point, bool came);
 
-/* The function has so many calls in a scenario; left_out: cases of the whole matrix. */
-void fault_count_calls(fault_function function, uint32_t calls, uint32_t left_out);
+/* The function has so many calls in a scenario. */
+void fault_count_calls(fault_function function, uint32_t calls);
+
+/* Cases of the whole matrix that are not played. */
+void fault_count_left_out(uint32_t cases);
 
 void fault_print_counts(void);
 

@@ -10,6 +10,9 @@ static const cl_int all[] = {-2, -4, -5, -6, -30, -36, -7777, 0};
 static const cl_int looks[] = {-2, -4, -5, -6, -30, -36, -58, -7777, 0};
 static const cl_int sizes[] = {-2, -4, -5, -6, -30, -36, -61, -7777, 0};
 
+/* Of commands; the usual two first. */
+static const cl_int ends[] = {-5, -7777, -2, -4, -6, -14, -30, -36, 0};
+
 /* What functions are most likely to answer. */
 static const cl_int usual[] = {-5, -6, -30, -7777, 0};
 static const cl_int queries[] = {-6, -30, 0};
@@ -60,6 +63,16 @@ const cl_int *fault_codes(fault_function function, bool whole)
         return c->whole != NULL ? c->whole : all;
     }
     return c->some != NULL ? c->some : usual;
+}
+
+const cl_int *fault_end_codes(void)
+{
+    return ends;
+}
+
+bool fault_is_usual_end(cl_int code)
+{
+    return code == ends[0] || code == ends[1];
 }
 
 /* A device that is lost has to be opened and warmed again, so the subset tries what loses it for
@@ -144,8 +157,17 @@ static bool says_nothing(fault_function function)
     return has(&all_neutral, function) || is_needless(function);
 }
 
+/* The check ends so, too. */
+static bool end_may_lose(const fault_point *point)
+{
+    return point->code == -2 || (point->for_good && (point->code == -5 || point->code == -36));
+}
+
 bool fault_may_lose(const fault_point *point)
 {
+    if (point->end != FAULT_NO_END) {
+        return point->end == FAULT_END_FAILS && end_may_lose(point);
+    }
     if (says_nothing(point->function)) {
         return false;
     }
@@ -162,12 +184,15 @@ bool fault_may_lose(const fault_point *point)
 
 bool fault_must_lose(const fault_point *point)
 {
-    return point->code == -2 && fault_may_lose(point);
+    return point->end == FAULT_NO_END && point->code == -2 && fault_may_lose(point);
 }
 
 /* One look that fails says nothing, and a wait is replaced by looks. */
 bool fault_is_survived(const fault_point *point)
 {
+    if (point->end != FAULT_NO_END) {
+        return point->end != FAULT_END_FAILS;
+    }
     return is_needless(point->function) ||
            (is_look(point) && point->code != -2 &&
             (!point->for_good || point->function == FAULT_clWaitForEvents));
@@ -211,6 +236,10 @@ static bool is_device(const fault_point *point)
 
 bool fault_status_fits(const fault_point *point, dynsel_status status)
 {
+    if (point->end != FAULT_NO_END) {
+        return status == DYNSEL_E_DEVICE || status == DYNSEL_E_DEPENDENCY ||
+               (status == DYNSEL_E_OUT_OF_SERVICE && fault_may_lose(point));
+    }
     if (is_listing(point->function)) {
         return status == DYNSEL_E_NO_RESOURCE ||
                (status == DYNSEL_E_DEVICE && point->function == FAULT_clGetPlatformIDs);
@@ -230,6 +259,9 @@ bool fault_status_fits(const fault_point *point, dynsel_status status)
 
 bool fault_consequence_fits(const fault_point *point, dynsel_status status)
 {
+    if (point->end == FAULT_END_FAILS && status == DYNSEL_E_DEPENDENCY) {
+        return true;
+    }
     if (status == DYNSEL_E_OUT_OF_SERVICE) {
         return fault_may_lose(point) || is_opening(point->function);
     }

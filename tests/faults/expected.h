@@ -14,6 +14,10 @@
  * function is most likely to answer. */
 const cl_int *fault_codes(fault_function function, bool whole);
 
+/* The codes to end commands with; 0 ends the list. Those that the subset has come first. */
+const cl_int *fault_end_codes(void);
+bool fault_is_usual_end(cl_int code);
+
 /* How many calls from the first on are tried as the begin of failures for good. */
 uint32_t fault_last_for_good(cl_int code, bool whole);
 

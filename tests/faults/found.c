@@ -53,9 +53,11 @@ static cl_int call_clEnqueueSVMMap(cl_command_queue queue, cl_bool blocks, cl_ma
 {
     REAL(clEnqueueSVMMap, real);
     cl_int code = CL_SUCCESS;
-    return fault_strikes(FAULT_clEnqueueSVMMap, &code)
-               ? code
-               : real(queue, blocks, flags, memory, bytes, count, before, event);
+    if (fault_strikes(FAULT_clEnqueueSVMMap, &code)) {
+        return code;
+    }
+    fault_begin_blocking(queue);
+    return real(queue, blocks, flags, memory, bytes, count, before, event);
 }
 
 static cl_int call_clEnqueueSVMUnmap(cl_command_queue queue, void *memory, cl_uint count,
@@ -66,9 +68,12 @@ static cl_int call_clEnqueueSVMUnmap(cl_command_queue queue, void *memory, cl_ui
     if (fault_strikes(FAULT_clEnqueueSVMUnmap, &code)) {
         return code;
     }
+    fault_fate fate;
+    fault_decide(&fate, queue, event != NULL, &count, &before);
     code = real(queue, memory, count, before, event);
     if (code == CL_SUCCESS && event != NULL) {
         (void)fault_made(FAULT_EVENT, *event, queue, FAULT_clEnqueueSVMUnmap);
+        fault_enter_command(&fate, queue, event);
     }
     return code;
 }

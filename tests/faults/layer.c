@@ -6,6 +6,8 @@
 
 static fault_point point;
 static uint32_t calls[FAULT_FUNCTION_COUNT];
+static uint32_t commands; /* of point.queue */
+static uint32_t callbacks;
 static uint32_t failures;
 static bool is_suspended;
 
@@ -21,7 +23,10 @@ const char *fault_name(fault_function function)
 
 void fault_begin(void)
 {
+    fault_forget_commands();
     fault_forget_events();
+    commands = 0;
+    callbacks = 0;
     point = (fault_point){.call = 0};
     failures = 0;
     memset(calls, 0, sizeof(calls));
@@ -35,6 +40,7 @@ void fault_set(const fault_point *wanted)
 void fault_clear(void)
 {
     point.call = 0;
+    fault_let_go();
 }
 
 uint32_t fault_calls(fault_function function)
@@ -57,17 +63,40 @@ bool fault_is_suspended(void)
     return is_suspended;
 }
 
+static bool is_struck(uint32_t call)
+{
+    if (point.call == 0 || (point.for_good ? call < point.call : call != point.call)) {
+        return false;
+    }
+    failures++;
+    return true;
+}
+
 bool fault_strikes(fault_function function, cl_int *code)
 {
     if (is_suspended) {
         return false;
     }
     const uint32_t call = ++calls[function];
-    if (point.call == 0 || point.function != function ||
-        (point.for_good ? call < point.call : call != point.call)) {
+    if (point.end != FAULT_NO_END || point.function != function || !is_struck(call)) {
         return false;
     }
-    failures++;
     *code = point.code;
     return true;
+}
+
+fault_ending fault_strikes_end(cl_command_queue queue, bool makes_event, cl_int *code)
+{
+    if ((!makes_event && point.end != FAULT_END_NEVER) || point.end == FAULT_NO_END ||
+        point.end >= FAULT_TOLD_TWICE || (point.queue != NULL && point.queue != queue) ||
+        !is_struck(++commands)) {
+        return FAULT_NO_END;
+    }
+    *code = point.code;
+    return point.end;
+}
+
+fault_ending fault_strikes_callback(void)
+{
+    return point.end >= FAULT_TOLD_TWICE && is_struck(++callbacks) ? point.end : FAULT_NO_END;
 }

@@ -5,8 +5,9 @@
  * function, fails those that the test names, and knows which objects are still held and which
  * commands the driver has not ended.
  *
- * A call that fails does not reach OpenCL, but for releases, which happen all the same. One thread
- * only; drivers may have theirs.
+ * A call that fails does not reach OpenCL, but for releases, which happen all the same. It can also
+ * let a call succeed, and have the command end badly, late or never. One thread only; drivers may
+ * have theirs.
  */
 #ifndef DYNSEL_TESTS_FAULTS_LAYER_H
 #define DYNSEL_TESTS_FAULTS_LAYER_H
@@ -26,11 +27,27 @@ typedef enum fault_function {
         FAULT_FUNCTION_COUNT
 } fault_function;
 
+/* What goes wrong with the end of a command. */
+typedef enum fault_ending {
+    FAULT_NO_END,     /* nothing: a call fails */
+    FAULT_END_FAILS,  /* the command does not run, and ends with the code */
+    FAULT_END_LATE,   /* after some looks, or when it is waited for */
+    FAULT_END_EARLY,  /* the driver says at once that it is complete; it runs as a late one */
+    FAULT_END_NEVER,  /* the queue hangs until fault_let_go() */
+    FAULT_TOLD_TWICE, /* its callback comes twice */
+    FAULT_TOLD_LATE,  /* when the library has released the event */
+    FAULT_TOLD_NEVER
+} fault_ending;
+
 typedef struct fault_point {
     fault_function function;
     uint32_t call; /* the first that fails, from 1 on; 0: none */
     cl_int code;   /* where a function returns an address it is NULL */
     bool for_good; /* all later calls of the function fail too */
+    /* Not FAULT_NO_END: `call` counts the commands that the library has events of; for
+     * FAULT_END_NEVER all commands, for callbacks the calls of clSetEventCallback(). */
+    fault_ending end;
+    cl_command_queue queue; /* for ends: only commands of this queue; NULL: all */
 } fault_point;
 
 /* "clFlush". */
@@ -64,6 +81,13 @@ uint32_t fault_misuses(void);
 
 /* Releases what the library left. */
 void fault_end(void);
+
+/* Ends a hang, or any other delay. */
+void fault_let_go(void);
+bool fault_is_holding(void);
+
+/* How often the library waited in a call of OpenCL's for a queue that hangs: the hang ended then. */
+uint32_t fault_blocked(void);
 
 /* Commands with an event that the driver has not ended, whatever the library was told. */
 uint32_t fault_running(void);

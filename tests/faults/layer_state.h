@@ -23,6 +23,50 @@ bool fault_is_suspended(void);
 /* Counts a call. True: it has to fail, with *code. */
 bool fault_strikes(fault_function function, cl_int *code);
 
+/* The same for the end of a command; *code: below 0, with FAULT_END_FAILS. */
+fault_ending fault_strikes_end(cl_command_queue queue, bool makes_event, cl_int *code);
+
+/* The same for a call of clSetEventCallback(). */
+fault_ending fault_strikes_callback(void);
+
+/* How a command ends, and what it waits for. */
+enum { FAULT_MOST_EVENTS = 64 };
+typedef struct fault_fate {
+    cl_int status; /* below 0: it does not run, and ends so */
+    cl_int struck;
+    bool is_held;
+    bool is_said_to_be_over;
+    cl_uint count;
+    cl_event events[FAULT_MOST_EVENTS];
+} fault_fate;
+
+/* Before a command is enqueued; its wait list is replaced. */
+void fault_decide(fault_fate *fate, cl_command_queue queue, bool makes_event, cl_uint *count,
+                  const cl_event **before);
+/* After it. */
+void fault_enter_command(const fault_fate *fate, cl_command_queue queue, const cl_event *event);
+
+/* In the place of a command that does not run. */
+cl_int fault_enqueue_nothing(cl_command_queue queue, cl_uint count, const cl_event *before,
+                             cl_event *event);
+
+/* Around clGetEventInfo(): before it, and what it tells. */
+void fault_count_look(void);
+void fault_tell_status(cl_event event, cl_int *status);
+
+/* Around clWaitForEvents(). True: it is over, with *code. */
+bool fault_begin_wait(cl_uint count, const cl_event *events, cl_int *code);
+void fault_end_wait(cl_uint count, const cl_event *events, cl_int *code);
+
+/* Before a call that waits for the queue. */
+void fault_begin_blocking(cl_command_queue queue);
+
+cl_int fault_set_callback(cl_event event, cl_int type,
+                          void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data,
+                          fault_ending end);
+void fault_event_is_released(cl_event event);
+void fault_forget_commands(void);
+
 /* Enters an object that the call made; parent: what it was made from, a context for queues and
  * memory, a queue for events. Returns it; NULL is not entered. */
 void *fault_made(fault_kind kind, void *object, const void *parent, fault_function made_by);

@@ -176,6 +176,7 @@ void fault_forget_events(void)
 /* What was made last first, when nothing of it goes on. */
 void fault_end(void)
 {
+    fault_forget_commands();
     fault_forget_events();
     fault_suspend(true);
     for (uint32_t i = 0; i < object_count; i++) {

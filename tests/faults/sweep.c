@@ -28,6 +28,20 @@ static struct {
     char seen[512];    /* the text of the last failure */
 } run;
 
+static const char *what_fails(const fault_point *point)
+{
+    static const char *const ends[] = {
+        [FAULT_END_FAILS] = "command that fails",
+        [FAULT_END_LATE] = "command that is late",
+        [FAULT_END_EARLY] = "command that is said to be over too early",
+        [FAULT_END_NEVER] = "command that hangs",
+        [FAULT_TOLD_TWICE] = "callback that comes twice",
+        [FAULT_TOLD_LATE] = "callback that is late",
+        [FAULT_TOLD_NEVER] = "callback that never comes",
+    };
+    return point->end == FAULT_NO_END ? fault_name(point->function) : ends[point->end];
+}
+
 static const char *where(void)
 {
     static char text[128];
@@ -35,8 +49,8 @@ static const char *where(void)
         (void)snprintf(text, sizeof(text), "%s, no fault: ", run.scenario->name);
     } else {
         (void)snprintf(text, sizeof(text), "%s, %s call %u, %d %s: ", run.scenario->name,
-                       fault_name(run.point.function), (unsigned)run.point.call,
-                       (int)run.point.code, run.point.for_good ? "for good" : "once");
+                       what_fails(&run.point), (unsigned)run.point.call, (int)run.point.code,
+                       run.point.for_good ? "for good" : "once");
     }
     return text;
 }
@@ -49,13 +63,24 @@ void fault_must(bool condition, const char *what)
     }
 }
 
+/* A command that waits for another that failed tells no more; so do transfers of the library's. */
+enum { NOT_RUN = -14 }; /* CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST */
+
 /* Where texts are not kept, only the code is looked at. */
 static bool is_about(const dynsel_error *error, const fault_point *point)
 {
+    if (point->end != FAULT_NO_END) {
+        return error->code == point->code || error->code == NOT_RUN;
+    }
     const char *const name = fault_name(point->function);
     return point->call != 0 && error->code == point->code &&
            (error->function == NULL ||
             strncmp(error->function, name, strlen(error->function)) == 0);
+}
+
+bool fault_is_lied_to(void)
+{
+    return run.point.end == FAULT_END_EARLY;
 }
 
 bool fault_saw(dynsel_status status)
@@ -95,7 +120,8 @@ static void look_for_lost(void)
 void fault_nothing_runs(void)
 {
     look_for_lost();
-    fault_must(fault_running() == 0, "a command still runs, and all work is said to be over");
+    fault_must(run.point.end == FAULT_END_EARLY || fault_running() == 0,
+               "a command still runs, and all work is said to be over");
 }
 
 static char bark_text[192];
@@ -261,16 +287,22 @@ static void try_function(fault_function function)
     for (const cl_int *code = fault_codes(function, true); *code != 0; code++) {
         in_all += 2 * calls;
     }
-    fault_count_calls(function, calls, !whole && in_all > tried ? in_all - tried : 0);
+    fault_count_calls(function, calls);
+    fault_count_left_out(in_all > tried ? in_all - tried : 0);
+}
+
+static void begin_sweep(const fault_scenario *scenario)
+{
+    run.wrong = 0;
+    run.scenario = scenario;
+    fault_count_scenario();
+    open_all();
 }
 
 uint32_t fault_sweep(const fault_scenario *scenario)
 {
     bool used[FAULT_FUNCTION_COUNT];
-    run.wrong = 0;
-    run.scenario = scenario;
-    fault_count_scenario();
-    open_all();
+    begin_sweep(scenario);
     if (scenario->is_cold) {
         play_without_fault();
     }
@@ -282,6 +314,33 @@ uint32_t fault_sweep(const fault_scenario *scenario)
     for (int i = 0; i < FAULT_FUNCTION_COUNT; i++) {
         if (used[i] && is_wanted((fault_function)i)) {
             try_function((fault_function)i);
+        }
+    }
+    close_all();
+    return run.wrong;
+}
+
+/* All ends of commands and of callbacks. */
+uint32_t fault_sweep_ends(const fault_scenario *scenario)
+{
+    const bool whole = fault_is_whole();
+    begin_sweep(scenario);
+    for (int for_good = 0; for_good <= 1; for_good++) {
+        uint32_t commands = 0;
+        for (const cl_int *code = fault_end_codes(); *code != 0; code++) {
+            const fault_point point = {
+                .end = FAULT_END_FAILS, .code = *code, .for_good = for_good != 0};
+            if (whole || fault_is_usual_end(*code)) {
+                commands = try_calls(point, UINT32_MAX);
+            } else {
+                fault_count_left_out(commands);
+            }
+        }
+        for (int end = FAULT_END_LATE; end <= FAULT_TOLD_NEVER; end++) {
+            if (end != FAULT_END_NEVER) {
+                (void)try_calls((fault_point){.end = (fault_ending)end, .for_good = for_good != 0},
+                                UINT32_MAX);
+            }
         }
     }
     close_all();

@@ -40,10 +40,16 @@ bool fault_saw(dynsel_status status);
 /* For scenarios: notes what went wrong when the condition does not hold. */
 void fault_must(bool condition, const char *what);
 
+/* For scenarios: a driver says that work is over that is not, so data may be old. */
+bool fault_is_lied_to(void);
+
 /* For scenarios: all work is over now. */
 void fault_nothing_runs(void);
 
 /* How often something went wrong; each is printed. */
 uint32_t fault_sweep(const fault_scenario *scenario);
+
+/* The same with all ends of commands and all callbacks. */
+uint32_t fault_sweep_ends(const fault_scenario *scenario);
 
 #endif

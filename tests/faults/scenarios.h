@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the fault tests play. */
+#ifndef DYNSEL_TESTS_FAULTS_SCENARIOS_H
+#define DYNSEL_TESTS_FAULTS_SCENARIOS_H
+
+#include "faults/sweep.h"
+
+extern const fault_scenario fault_chain;       /* groups over all devices, on memory of their own */
+extern const fault_scenario fault_shared;      /* on memory of the host's, where they can */
+extern const fault_scenario fault_timed;       /* by a policy that hears of ends and times */
+extern const fault_scenario fault_fill;        /* a square, and a column of it */
+extern const fault_scenario fault_ranges;      /* kernels with staged ranges */
+extern const fault_scenario fault_svm;         /* shared virtual memory */
+extern const fault_scenario fault_opening;     /* a device's first work */
+extern const fault_scenario fault_reinstating; /* a device that could not be opened */
+extern const fault_scenario fault_finding;     /* the list of devices */
+
+#endif

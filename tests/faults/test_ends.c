@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* However commands end, and whatever drivers tell about it: nothing hangs, leaks or is wrong. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "faults/counts.h"
+#include "faults/scenarios.h"
+#include "test.h"
+
+static void chain_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_chain), 0);
+}
+
+static void shared_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_shared), 0);
+}
+
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
+static void timed_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_timed), 0);
+}
+#endif
+
+static void fill_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_fill), 0);
+}
+
+static void ranges_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_ranges), 0);
+}
+
+#if CONFIG_DYNSEL_SVM
+static void svm_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_svm), 0);
+}
+#endif
+
+static void opening_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_opening), 0);
+}
+
+/* DYNSEL_TEST_SCENARIO: only the scenario of this name. */
+int main(void)
+{
+    const char *const scenario = getenv("DYNSEL_TEST_SCENARIO");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chain_scenario_survives_each_end),
+        cmocka_unit_test(shared_scenario_survives_each_end),
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
+        cmocka_unit_test(timed_scenario_survives_each_end),
+#endif
+        cmocka_unit_test(fill_scenario_survives_each_end),
+        cmocka_unit_test(ranges_scenario_survives_each_end),
+#if CONFIG_DYNSEL_SVM
+        cmocka_unit_test(svm_scenario_survives_each_end),
+#endif
+        cmocka_unit_test(opening_scenario_survives_each_end),
+    };
+    if (scenario != NULL) {
+        static char tests_of_scenario[64];
+        (void)snprintf(tests_of_scenario, sizeof tests_of_scenario, "%s_scenario_*", scenario);
+        cmocka_set_test_filter(tests_of_scenario);
+    }
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    fault_print_counts();
+    return failed;
+}
