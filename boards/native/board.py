@@ -35,11 +35,12 @@ def limits(config):
         "text": ((11 if small else 15) + (7 if in_flight else 0)
                  + (9 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
                  + (1 if config["DYNSEL_CONTEXT_INTERRUPTS"] else 0)
-                 + (2 if config["DYNSEL_RESOURCE_STATES"] else 0)
+                 + (2 if config["DYNSEL_RESOURCE_STATES"] else 0) + (2 if config["DYNSEL_TIME_LIMITS"] else 0)
                  + (3 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
                  + (3 if aspects else 0) + (21 if opencl else 0)
                  + ((54 if small else 69) + (13 if opencl else 0) if groups else 0)) * KIB,
-        "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if threads else 0) + (4 if aspects else 0)
+        "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
+                   + (1 if threads else 0) + (4 if aspects else 0)
                    + (15 if opencl else 0)
                    + (7 + (2 if opencl else 0) if groups else 0)) * KIB,
         "stack": (2 + (1 if opencl else 0) + (1 if groups else 0)) * KIB,

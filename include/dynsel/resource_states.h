@@ -79,7 +79,8 @@ typedef struct dynsel_resource_change {
     /** DYNSEL_OK: the program asked for it, or the work of a draining resource or of a probation
      * went well, or that of a suspect resource ended; DYNSEL_E_DEVICE: failed work;
      * DYNSEL_E_OUT_OF_SERVICE: its backend refused work, because the device is lost or does not
-     * open; DYNSEL_E_TIMEOUT: work exceeded its time limit; DYNSEL_E_GIVEN_UP: so it was given up. */
+     * open; DYNSEL_E_TIMEOUT: work exceeded its time limit; DYNSEL_E_GIVEN_UP: so it was given
+     * up. */
     dynsel_status cause;
 } dynsel_resource_change;
 

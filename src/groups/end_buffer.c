@@ -15,8 +15,8 @@
 #include "port/context.h"
 #include "port/lock.h"
 #include "port/pause.h"
-#include "submission/limits.h"
 #include "submission/pending.h"
+#include "submission/queue.h"
 #include "submission/request.h"
 
 /* The use of the buffer that is being ended, by the host. One buffer at a time. */
@@ -59,7 +59,7 @@ static dynsel_error copy_out(dynsel_buffer_record *record)
             dynsel_watch_begin_copy_out(outlook.copy_out);
         } else {
             dynsel_spinlock_release(&dynsel_memory_lock);
-            dynsel_limits_watch();
+            dynsel_queue_look_at_limits();
             dynsel_pause(round);
             dynsel_spinlock_acquire(&dynsel_memory_lock);
         }

@@ -61,16 +61,16 @@ struct dynsel_handler {
 #if CONFIG_DYNSEL_ASPECTS
     dynsel_aspect_set aspects;
 #endif
-#if CONFIG_DYNSEL_TIME_LIMITS
-    uint64_t limit_ns;
-#endif
     uint32_t id;
     uint32_t key_words[DYNSEL_GROUP_KEY_WORDS];
     uint32_t key_word_count;
     uint32_t bound_count;
     uint32_t argument_count;
-    uint32_t value_bytes;      /* the bytes of `values` in use */
-    const char *only_on_host;  /* a function of a range without a form for devices; NULL: none */
+    uint32_t value_bytes;     /* the bytes of `values` in use */
+    const char *only_on_host; /* a function of a range without a form for devices; NULL: none */
+#if CONFIG_DYNSEL_TIME_LIMITS
+    uint64_t limit_ns; /* as of dynsel_task */
+#endif
     uint64_t direct_bytes;     /* of ranges that devices access directly; set at the end */
     uint16_t host_range_count; /* ranges with a function for the host only */
     bool open;                 /* the group function runs */

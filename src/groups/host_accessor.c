@@ -15,8 +15,8 @@
 #include "policy/policy.h"
 #include "port/pause.h"
 #include "submission/handle.h"
-#include "submission/limits.h"
 #include "submission/pending.h"
+#include "submission/queue.h"
 #include "submission/request.h"
 #include "submission/slot_table.h"
 
@@ -139,7 +139,7 @@ static dynsel_status wait_for_dependency(const request *r, uint32_t round)
         return status;
     }
     if (status == DYNSEL_E_AGAIN || !dynsel_pending_ref(token)) {
-        dynsel_limits_watch();
+        dynsel_queue_look_at_limits();
         dynsel_pause(round);
         return DYNSEL_OK;
     }

@@ -11,8 +11,8 @@
 #include "port/atomic.h"
 #include "port/lock.h"
 #include "port/wake.h"
-#include "submission/limits.h"
 #include "submission/pending.h"
+#include "submission/queue.h"
 #include "submission/request.h"
 
 enum {
@@ -38,7 +38,7 @@ static void *live(void *unused)
             round++;
         } else {
             round = 0;
-            dynsel_limits_watch();
+            dynsel_queue_look_at_limits();
             dynsel_wake_sleep(ticket,
                               dynsel_limits_exist() ? DYNSEL_LIMITS_SLEEP_NS : LONGEST_SLEEP_NS);
         }

@@ -1,44 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "submission/call_task.h"
 
-#if CONFIG_DYNSEL_TIME_LIMITS
-#include "submission/slot.h"
-#endif
-
-#if CONFIG_DYNSEL_TIME_LIMITS
-/* In another thread the work may have been given up meanwhile: then its result is not written. */
-static void call_and_write_result(dynsel_work *work)
-{
-    const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    dynsel_event done = {.native = NULL};
-    const dynsel_status status =
-        dynsel_call_function(work->function, work->where, work->args, &done);
-    const bool entered = dynsel_slot_enter_result(work->token);
-    if (!entered && !dynsel_slot_is_starting(work->token)) {
-        return;
-    }
-    work->done = done;
-    work->error.status = status;
-    if (status != DYNSEL_OK) {
-        dynsel_note_failure(work, status, failures_before);
-    }
-    if (entered) {
-        dynsel_slot_leave_result(work->token);
-    }
-}
-#endif
-
-void dynsel_work_call(dynsel_work *work)
-{
-#if CONFIG_DYNSEL_TIME_LIMITS
-    if (work->where->backend->ops->marks_completion) {
-        call_and_write_result(work);
-        return;
-    }
-#endif
-    dynsel_call(work);
-}
-
 void dynsel_note_failure(dynsel_work *work, dynsel_status status, uint32_t failures_before)
 {
     work->error = dynsel_details_of(status, failures_before);

@@ -3,7 +3,6 @@
 
 #include "policy/policy.h"
 #include "port/wake.h"
-#include "submission/queue.h"
 
 dynsel_word dynsel_limited_count;
 
@@ -35,10 +34,11 @@ void dynsel_limits_end(const dynsel_slot *slot)
 bool dynsel_limits_give_up(dynsel_queue *queue, dynsel_policy *policy, uint32_t index)
 {
     dynsel_backend *const backend = policy->resources[index].backend;
+    if (backend->ops->give_up == NULL && !backend->ops->marks_completion) {
+        return false;
+    }
     if (backend->ops->give_up != NULL) {
         backend->ops->give_up(backend, queue->own);
-    } else if (!backend->ops->marks_completion) {
-        return false;
     }
     dynsel_health_retire(policy, index, DYNSEL_E_GIVEN_UP);
     uint32_t number = dynsel_word_load_acquire(&queue->head);
@@ -76,9 +76,4 @@ bool dynsel_limits_look(dynsel_queue *queue, bool is_new)
     dynsel_health_suspect(policy, index);
     return took_ns - limit_ns >= (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * NS_PER_MS &&
            dynsel_limits_give_up(queue, policy, index);
-}
-
-void dynsel_limits_look_at_all(void)
-{
-    dynsel_queue_reap_all();
 }

@@ -70,16 +70,6 @@ static inline void dynsel_limits_leave(const dynsel_slot *slot)
  * at the last look. True: the resource was given up, and its work is finished. */
 DYNSEL_RARE bool dynsel_limits_look(dynsel_queue *queue, bool is_new);
 
-/* For loops that wait for something else than the end of a queue's work: looks at all queues. */
-void dynsel_limits_look_at_all(void);
-
-static inline void dynsel_limits_watch(void)
-{
-    if (dynsel_limits_exist()) {
-        dynsel_limits_look_at_all();
-    }
-}
-
 /* Reaper only: ends all work in the queue, without its resource. False: the backend cannot. */
 bool dynsel_limits_give_up(dynsel_queue *queue, dynsel_policy *policy, uint32_t index);
 
@@ -113,10 +103,6 @@ static inline bool dynsel_limits_look(const dynsel_queue *queue, bool is_new)
     (void)queue;
     (void)is_new;
     return false;
-}
-
-static inline void dynsel_limits_watch(void)
-{
 }
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "port/pause.h"
 #include "submission/finish.h"
-#include "submission/limits.h"
 
 void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot)
 {

@@ -8,6 +8,7 @@
 #ifndef DYNSEL_SUBMISSION_QUEUE_H
 #define DYNSEL_SUBMISSION_QUEUE_H
 
+#include "submission/limits.h"
 #include "submission/slot.h"
 
 enum { DYNSEL_TAIL_IS_OVER = 1 << (DYNSEL_SLOT_GENERATION_SHIFT - 1) };
@@ -64,6 +65,14 @@ void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced);
 
 /* The same for all work in flight. */
 void dynsel_queue_reap_all(void);
+
+/* For loops that wait for something else than the end of a queue's work. */
+static inline void dynsel_queue_look_at_limits(void)
+{
+    if (dynsel_limits_exist()) {
+        dynsel_queue_reap_all();
+    }
+}
 
 /* As dynsel_queue_reap(), but waits for another thread that reaps. */
 void dynsel_queue_reap_after_others(dynsel_queue *queue);

@@ -5,7 +5,6 @@
 #include "base/fail.h"
 #include "policy/policy.h"
 #include "port/spinlock.h"
-#include "submission/limits.h"
 #include "submission/pending_ops.h"
 #include "submission/queue.h"
 #include "submission/request.h"

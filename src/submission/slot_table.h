@@ -21,6 +21,7 @@
 #if !CONFIG_DYNSEL_IN_FLIGHT
 #include "submission/slot_table_none.h"
 #elif !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+#include "submission/limits.h"
 #include "submission/slot.h"
 #endif
 

@@ -43,6 +43,12 @@ static inline dynsel_status dynsel_in_flight_claim(const dynsel_request *request
     return DYNSEL_E_UNSUPPORTED;
 }
 
+static inline void dynsel_limits_set(dynsel_slot *slot, const dynsel_task *task)
+{
+    (void)slot;
+    (void)task;
+}
+
 static inline void dynsel_slot_unclaim(dynsel_slot *slot)
 {
     (void)slot;

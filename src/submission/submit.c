@@ -17,7 +17,6 @@
 #include "submission/custom_submit.h"
 #include "submission/finish.h"
 #include "submission/handle.h"
-#include "submission/limits.h"
 #include "submission/request.h"
 #include "submission/slot_table.h"
 #include "submission/start.h"

@@ -5,7 +5,6 @@
 #include "port/likely.h"
 #include "port/pause.h"
 #include "port/wake.h"
-#include "submission/limits.h"
 #include "submission/pending_ops.h"
 #include "submission/queue.h"
 #include "submission/request.h"
@@ -71,8 +70,8 @@ static uint64_t longest_sleep_ns(uint64_t deadline_ns)
 
 /*
  * The loop that waits for started work. A backend's own wait has no bound, so with a deadline, or
- * while work has time limits, this polls with a growing backoff. After the backend's wait, at most another thread is still
- * completing the work or reaping the queue. False: the deadline has passed.
+ * while work has time limits, this polls with a growing backoff. After the backend's wait, at most
+ * another thread is still completing the work or reaping the queue. False: the deadline has passed.
  */
 static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
 {
@@ -86,7 +85,7 @@ static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
         if (in_order ? poll_in_order(slot) : dynsel_slot_poll(slot)) {
             return true;
         }
-        dynsel_limits_watch();
+        dynsel_queue_look_at_limits();
         const uint64_t longest = longest_sleep_ns(deadline_ns);
         if (longest == 0) {
             return false;

@@ -5,8 +5,7 @@
 
 #include "groups/two_numbers.h"
 
-enum { LIMIT = 1000 };
-
+static const uint64_t LIMIT = 1000;
 static const uint64_t GRACE = (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * 1000000;
 
 static uint64_t time_ns;

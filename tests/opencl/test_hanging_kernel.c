@@ -11,7 +11,9 @@
 
 #include "test.h"
 
-enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 6, MS = 1000000 };
+enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 6 };
+
+static const uint64_t MS = 1000000; /* in ns */
 
 static _Alignas(4096) uint32_t words[BUFFERS][WORDS];
 static _Alignas(4096) uint32_t door[WORDS]; /* the first: open */
@@ -70,7 +72,7 @@ static dynsel_status record(dynsel_handler *handler, void *args)
 
 static double ms_since(uint64_t then_ns)
 {
-    return (double)(dynsel_now_ns() - then_ns) / MS;
+    return (double)(dynsel_now_ns() - then_ns) / (double)MS;
 }
 
 static void note(const dynsel_resource_change *change)

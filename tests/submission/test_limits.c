@@ -6,13 +6,9 @@
 #include "room.h"
 #include "test.h"
 
-enum {
-    COUNT = RESOURCES_UP_TO(2),
-    SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT,
-    LIMIT = 1000,
-    MOST_CHANGES = 8
-};
+enum { COUNT = RESOURCES_UP_TO(2), SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, MOST_CHANGES = 8 };
 
+static const uint64_t LIMIT = 1000;
 static const uint64_t GRACE = (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * 1000000;
 
 static uint64_t time_ns;

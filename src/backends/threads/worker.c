@@ -32,10 +32,11 @@ static void run(dynsel_work *work)
             work->ready_ns = began_ns;
             work->began = true;
         }
+        if (done.native != NULL) {
+            work->error = event_refused();
+        }
         if (status != DYNSEL_OK) {
             dynsel_note_failure(work, status, failures_before);
-        } else if (done.native != NULL) {
-            work->error = event_refused();
         }
         dynsel_slot_mark(token, DYNSEL_OK, end_ns);
     } else {
