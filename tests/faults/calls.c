@@ -32,7 +32,7 @@
         return enter(kind, real_##name arguments, parent, FAULT_##name);                           \
     }
 
-#define RETAIN(name, type)                                                                         \
+#define RETAIN(name, type, kind)                                                                   \
     DECLARE(name, cl_int, (type object))                                                           \
     cl_int wrap_##name(type object)                                                                \
     {                                                                                              \
@@ -41,7 +41,7 @@
             return code;                                                                           \
         }                                                                                          \
         if (!fault_is_suspended()) {                                                               \
-            fault_retained(object);                                                                \
+            fault_retained(object, kind, FAULT_##name);                                            \
         }                                                                                          \
         return real_##name(object);                                                                \
     }
@@ -308,9 +308,9 @@ cl_context wrap_clCreateContext(const cl_context_properties *properties, cl_uint
     return made;
 }
 
-RETAIN(clRetainCommandQueue, cl_command_queue)
+RETAIN(clRetainCommandQueue, cl_command_queue, FAULT_QUEUE)
 
-RETAIN(clRetainEvent, cl_event)
+RETAIN(clRetainEvent, cl_event, FAULT_EVENT)
 
 DECLARE(clEnqueueMapBuffer, void *,
         (cl_command_queue queue, cl_mem memory, cl_bool blocks, cl_map_flags flags, size_t first,

@@ -166,7 +166,8 @@ static bool end_may_lose(const fault_point *point)
 bool fault_may_lose(const fault_point *point)
 {
     if (point->end != FAULT_NO_END) {
-        return point->end == FAULT_END_FAILS && end_may_lose(point);
+        return point->end == FAULT_END_NEVER ||
+               (point->end == FAULT_END_FAILS && end_may_lose(point));
     }
     if (says_nothing(point->function)) {
         return false;

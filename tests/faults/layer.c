@@ -37,6 +37,12 @@ void fault_set(const fault_point *wanted)
     point = *wanted;
 }
 
+void fault_aim(cl_command_queue queue)
+{
+    point.queue = queue;
+    commands = 0;
+}
+
 void fault_clear(void)
 {
     point.call = 0;

@@ -82,6 +82,9 @@ uint32_t fault_misuses(void);
 /* Releases what the library left. */
 void fault_end(void);
 
+/* Only commands of this queue end badly; they are counted from here on. */
+void fault_aim(cl_command_queue queue);
+
 /* Ends a hang, or any other delay. */
 void fault_let_go(void);
 bool fault_is_holding(void);

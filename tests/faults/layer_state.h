@@ -70,7 +70,7 @@ void fault_forget_commands(void);
 /* Enters an object that the call made; parent: what it was made from, a context for queues and
  * memory, a queue for events. Returns it; NULL is not entered. */
 void *fault_made(fault_kind kind, void *object, const void *parent, fault_function made_by);
-void fault_retained(const void *object);
+void fault_retained(void *object, fault_kind kind, fault_function made_by);
 
 /* Whether it was held. */
 void fault_released(const void *object);

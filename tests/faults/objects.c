@@ -60,11 +60,14 @@ void fault_note_devices(const void *context, cl_uint count, const cl_device_id *
     }
 }
 
-void fault_retained(const void *handle)
+/* A queue that it did not make is the program's. */
+void fault_retained(void *handle, fault_kind kind, fault_function made_by)
 {
     object *const held = find(handle);
     if (held != NULL) {
         held->references++;
+    } else {
+        (void)fault_made(kind, handle, NULL, made_by);
     }
 }
 

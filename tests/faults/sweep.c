@@ -346,3 +346,11 @@ uint32_t fault_sweep_ends(const fault_scenario *scenario)
     close_all();
     return run.wrong;
 }
+
+uint32_t fault_sweep_hangs(const fault_scenario *scenario)
+{
+    begin_sweep(scenario);
+    (void)try_calls((fault_point){.end = FAULT_END_NEVER}, UINT32_MAX);
+    close_all();
+    return run.wrong;
+}

@@ -52,4 +52,7 @@ uint32_t fault_sweep(const fault_scenario *scenario);
 /* The same with all ends of commands and all callbacks. */
 uint32_t fault_sweep_ends(const fault_scenario *scenario);
 
+/* The same with a hang at each command of the queue that it names with fault_aim(). */
+uint32_t fault_sweep_hangs(const fault_scenario *scenario);
+
 #endif
