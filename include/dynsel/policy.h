@@ -211,6 +211,9 @@ struct dynsel_policy {
     dynsel_range_bytes range_bytes; /* counted under a lock */
 #endif
 #endif
+#if CONFIG_DYNSEL_CONTEXT_THREADS && CONFIG_DYNSEL_IN_FLIGHT
+    dynsel_policy *next_listed; /* see src/policy/after_fork.h */
+#endif
 };
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES

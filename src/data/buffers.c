@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "port/context.h"
 
 enum { LAST_GENERATION = (1 << (32 - DYNSEL_PLACE_BITS)) - 1 };
@@ -16,6 +17,16 @@ void dynsel_buffer_hide(dynsel_buffer_record *record)
 {
     dynsel_word_store_release(&record->token, record->generation << DYNSEL_PLACE_BITS);
 }
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_buffers_forget(void)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_BUFFERS; i++) {
+        dynsel_word_store_relaxed(&dynsel_buffers[i].token, 0); /* generations go on */
+    }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+}
+#endif
 
 /* Whether the buffer was ended; other tokens never were handles. */
 static bool was_a_handle(dynsel_buffer buffer)
@@ -29,7 +40,11 @@ dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dy
     dynsel_error error = {.function = function, .subject = subject};
     if (was_a_handle(buffer)) {
         error.status = DYNSEL_E_STALE;
-        error.detail = DYNSEL_TEXT("the buffer was ended by dynsel_buffer_deinit()");
+        error.detail =
+            dynsel_fork_is_child()
+                ? DYNSEL_TEXT("the buffer was ended by dynsel_buffer_deinit(), or belongs "
+                              "to the parent of this process")
+                : DYNSEL_TEXT("the buffer was ended by dynsel_buffer_deinit()");
     } else {
         error.status = DYNSEL_E_INVALID;
         error.detail = buffer.token == 0

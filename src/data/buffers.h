@@ -155,6 +155,11 @@ dynsel_status dynsel_buffer_refuse(const char *function, const char *subject, dy
 /* The constant properties of a buffer. False: it does not exist. Takes the lock. */
 bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape);
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(): makes all handles stale, and all places and the lock free. */
+void dynsel_buffers_forget(void);
+#endif
+
 /* Makes the handle stale, as if the buffer had been ended. The place stays in use. */
 void dynsel_buffer_hide(dynsel_buffer_record *record);
 

@@ -31,6 +31,14 @@ static void set_due(uint32_t count)
     dynsel_word_store_relaxed(&dynsel_readback_due, count);
 }
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_readback_forget_all(void)
+{
+    set_due(0);
+    dynsel_word_store_relaxed(&telling, 0);
+}
+#endif
+
 void dynsel_readback_remember(dynsel_buffer_record *record, const dynsel_uses *uses)
 {
     record->wrote.selection = dynsel_uses_slot(uses)->selection;

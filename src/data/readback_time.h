@@ -58,4 +58,9 @@ static inline void dynsel_readback_tell(void)
 /* Without the lock: a policy is about to end. Afterwards no report to it runs or follows. */
 void dynsel_readback_leave(const dynsel_policy *policy);
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(). */
+void dynsel_readback_forget_all(void);
+#endif
+
 #endif

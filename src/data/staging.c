@@ -2,6 +2,7 @@
 #include "data/staging.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "data/buffers.h"
 #include "data/domains.h"
@@ -30,6 +31,14 @@ static uint32_t takes;
 
 /* For each domain, token + 1 of the first waiting work: later work must not take its memory. */
 static uint32_t turns[CONFIG_DYNSEL_MAX_DOMAINS];
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_staging_forget_all(void)
+{
+    (void)memset(staging, 0, sizeof(staging));
+    (void)memset(turns, 0, sizeof(turns));
+}
+#endif
 
 static uint32_t room_for(const dynsel_staged *staged)
 {

@@ -54,4 +54,9 @@ void dynsel_staging_leave(const dynsel_policy *policy);
 /* All earlier work of the slot is over; see dynsel_order_renew(). */
 void dynsel_staging_forget(const dynsel_uses *uses);
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(). */
+void dynsel_staging_forget_all(void);
+#endif
+
 #endif

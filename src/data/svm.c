@@ -2,6 +2,8 @@
 /* Shared virtual memory: pools that drivers allocate, and blocks in them. */
 #include <dynsel/svm.h>
 
+#include <string.h>
+
 #include <dynsel/memory.h>
 #include <dynsel/policy.h>
 #include <dynsel/submission.h>
@@ -9,6 +11,7 @@
 #include "backends/default_memory.h"
 #include "base/fail.h"
 #include "data/svm.h"
+#include "policy/after_fork.h"
 #include "port/context.h"
 #include "port/lock.h"
 #include "submission/request.h"
@@ -60,6 +63,19 @@ static block blocks[CONFIG_DYNSEL_SVM_BLOCKS];
 
 #if CONFIG_DYNSEL_SVM_HOST_BYTES > 0
 static _Alignas(64) unsigned char host_memory[CONFIG_DYNSEL_SVM_HOST_BYTES];
+#endif
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork() there are no blocks; the memory is the parent's, or its drivers'. */
+static void forget(void)
+{
+    dynsel_lock_renew(&pools_lock);
+    dynsel_lock_renew(&blocks_lock);
+    (void)memset(pools, 0, sizeof(pools));
+    (void)memset(blocks, 0, sizeof(blocks));
+}
+
+void (*const dynsel_fork_svm)(void) = forget;
 #endif
 
 static block *block_at(uint16_t number)

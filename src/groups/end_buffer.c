@@ -11,6 +11,7 @@
 #include "data/validity.h"
 #include "groups/failures.h"
 #include "groups/watch.h"
+#include "policy/after_fork.h"
 #include "port/atomic.h"
 #include "port/context.h"
 #include "port/lock.h"
@@ -22,6 +23,17 @@
 /* The use of the buffer that is being ended, by the host. One buffer at a time. */
 static dynsel_uses last_use;
 static dynsel_lock last_use_lock = DYNSEL_LOCK_INITIALIZER;
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(). */
+static void forget(void)
+{
+    dynsel_lock_renew(&last_use_lock);
+    last_use = (dynsel_uses){.count = 0};
+}
+
+void (*const dynsel_fork_ends_of_buffers)(void) = forget;
+#endif
 
 /* Makes the handles of the buffer stale. DYNSEL_E_BUSY: it is in use. */
 static dynsel_status hide(dynsel_buffer buffer, dynsel_buffer_record **found)

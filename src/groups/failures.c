@@ -10,6 +10,13 @@
 
 static dynsel_word untold; /* the count of failed host commands whose end is not reported yet */
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_failures_forget_all(void)
+{
+    dynsel_word_store_relaxed(&untold, 0);
+}
+#endif
+
 static uint32_t load(const dynsel_word *version)
 {
     return dynsel_word_load_acquire(version);

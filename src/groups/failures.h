@@ -60,4 +60,9 @@ DYNSEL_RARE void dynsel_failure_forget(dynsel_handler *group);
  * that failed earlier on the same worker. */
 dynsel_status dynsel_failure_check(const dynsel_handler *group);
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(). */
+void dynsel_failures_forget_all(void);
+#endif
+
 #endif

@@ -8,7 +8,9 @@
 #include <stdbool.h>
 
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "port/atomic.h"
+#include "port/cancel.h"
 #include "port/lock.h"
 #include "port/wake.h"
 #include "submission/pending.h"
@@ -29,6 +31,7 @@ static dynsel_word ends;
 static void *live(void *unused)
 {
     (void)unused;
+    (void)dynsel_cancel_defer(); /* for ever */
     for (uint32_t round = 0;;) {
         const uint32_t ticket = dynsel_wake_ticket();
         if (dynsel_word_load_acquire(&ends) != 0) {
@@ -45,6 +48,15 @@ static void *live(void *unused)
     }
 }
 
+/* The child of a fork() has no such thread. */
+static void forget(void)
+{
+    dynsel_lock_renew(&lock);
+    runs = false;
+}
+
+void (*const dynsel_fork_progress_thread)(void) = forget;
+
 /* Blocks all signals in the new thread: they are for the program's threads. */
 static int create(void)
 {
@@ -59,6 +71,7 @@ static int create(void)
 
 dynsel_status dynsel_progress_thread_start(void)
 {
+    dynsel_fork_watch();
     dynsel_lock_acquire(&lock);
     dynsel_word_store_relaxed(&ends, 0);
     const int code = runs ? 0 : create();

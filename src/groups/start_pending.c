@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "groups/start_pending.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "data/buffers.h"
 #include "data/coherence.h"
 #include "data/coherence_commit.h"
+#include "data/domains.h"
 #include "data/readback_time.h"
 #include "data/staging.h"
 #include "groups/choose_resource.h"
+#include "groups/failures.h"
 #include "groups/order.h"
 #include "groups/watch.h"
+#include "policy/after_fork.h"
 #include "port/likely.h"
 #include "submission/pending.h"
 
@@ -216,6 +221,24 @@ static void leave(const dynsel_policy *policy)
     dynsel_staging_leave(policy);
     dynsel_readback_leave(policy);
 }
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork() there are no buffers and no command groups. Memory on devices is the
+ * parent's: nothing is freed. */
+static void forget(void)
+{
+    dynsel_buffers_forget();
+    (void)memset(dynsel_domains, 0, sizeof(dynsel_domains));
+    (void)memset(dynsel_all_uses, 0, sizeof(dynsel_all_uses));
+    (void)memset(dynsel_groups, 0, sizeof(dynsel_groups));
+    dynsel_staging_forget_all();
+    dynsel_readback_forget_all();
+    dynsel_watch_forget_all();
+    dynsel_failures_forget_all();
+}
+
+void (*const dynsel_fork_groups)(void) = forget;
+#endif
 
 void dynsel_groups_register(void)
 {

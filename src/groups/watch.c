@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "groups/watch.h"
 
+#include <string.h>
+
 #include "data/copy_out.h"
 #include "data/staging.h"
 #include "port/assert.h"
@@ -34,6 +36,19 @@ static dynsel_word
 static uint32_t watcher_count;
 
 uint32_t dynsel_watch_looks;
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_watch_forget_all(void)
+{
+    dynsel_word_store_relaxed(&of_staging, DYNSEL_NO_SLOT);
+    dynsel_word_store_relaxed(&of_nothing, DYNSEL_NO_SLOT);
+    heap_count = 0;
+    (void)memset(copies_out_watched, 0, sizeof(copies_out_watched));
+    copies_out_count = 0;
+    dynsel_word_store_relaxed(&due, 0);
+    watcher_count = 0;
+}
+#endif
 
 static dynsel_handler *group_at(uint32_t number)
 {

@@ -80,6 +80,11 @@ bool dynsel_watch_is_due(void);
 /* dynsel_pending_ops.moved. Takes the lock itself. */
 void dynsel_watch_moved(dynsel_slot *slot);
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(). */
+void dynsel_watch_forget_all(void);
+#endif
+
 /* How many due groups were taken; for tests. */
 extern uint32_t dynsel_watch_looks;
 

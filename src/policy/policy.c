@@ -3,6 +3,7 @@
 #include "policy/policy.h"
 
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "policy/resource_table.h"
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
@@ -79,6 +80,7 @@ dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_o
     policy->resource_changed = options != NULL ? options->resource_changed : NULL;
 #endif
     policy->self = policy;
+    dynsel_fork_enter(policy);
     return DYNSEL_OK;
 }
 

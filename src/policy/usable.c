@@ -8,6 +8,14 @@ dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy, const char *
     if (policy == NULL) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID, "the policy is NULL", 0);
     }
+#if CONFIG_DYNSEL_CONTEXT_THREADS && CONFIG_DYNSEL_IN_FLIGHT
+    if (policy->self == NULL && (policy->submit_flags & DYNSEL_SUBMIT_BY_PARENT) != 0) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_CONTEXT,
+                              "this process is a child of the one that initialized the policy: "
+                              "initialize policies after fork()",
+                              0);
+    }
+#endif
     if (policy->self == NULL) {
         return DYNSEL_FAIL_IN(function, DYNSEL_E_UNINITIALIZED,
                               "call one of the *_init functions first", 0);

@@ -14,7 +14,8 @@ enum {
                                            submit */
     DYNSEL_SUBMIT_THROUGH_BACKENDS = 4, /* some backend does more than call the task function */
     DYNSEL_SUBMIT_CUSTOM =
-        2 /* the policy has a submit, try_submit or submit_and_wait, or no try_select */
+        2, /* the policy has a submit, try_submit or submit_and_wait, or no try_select */
+    DYNSEL_SUBMIT_BY_PARENT = 8 /* the parent of this process initialized it: no use */
 };
 
 enum {
@@ -26,7 +27,7 @@ enum {
 };
 
 /* Why a policy cannot be used: DYNSEL_E_INVALID or DYNSEL_E_UNINITIALIZED, on behalf of `function`;
- * or DYNSEL_E_CONTEXT. */
+ * or DYNSEL_E_CONTEXT: in an interrupt, or after fork(). */
 DYNSEL_RARE dynsel_status dynsel_policy_refuse_use(const dynsel_policy *policy,
                                                    const char *function);
 

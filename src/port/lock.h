@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mutex for slow paths, such as device discovery: waiters sleep. A submission never takes it.
- * Without threads it does nothing. */
+/* A mutex for slow paths, such as device discovery: waiters sleep, and the holder is not cancelled.
+ * A submission never takes it. Without threads it does nothing. */
 #ifndef DYNSEL_PORT_LOCK_H
 #define DYNSEL_PORT_LOCK_H
 
@@ -10,19 +10,39 @@
 
 #include <pthread.h>
 
-typedef pthread_mutex_t dynsel_lock;
+#include "port/cancel.h"
 
-#define DYNSEL_LOCK_INITIALIZER PTHREAD_MUTEX_INITIALIZER
+typedef struct dynsel_lock {
+    pthread_mutex_t mutex;
+    int cancelling; /* of the holder, before it took the lock */
+} dynsel_lock;
 
-/* Locking a mutex of the default kind that this thread does not hold cannot fail. */
+#define DYNSEL_LOCK_INITIALIZER                                                                    \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER, 0                                                               \
+    }
+
+/* Locking a mutex of the default kind that this thread does not hold cannot fail. Locks are
+ * released in the reverse order. */
 static inline void dynsel_lock_acquire(dynsel_lock *lock)
 {
-    (void)pthread_mutex_lock(lock);
+    const int before = dynsel_cancel_defer();
+    (void)pthread_mutex_lock(&lock->mutex);
+    lock->cancelling = before;
 }
 
 static inline void dynsel_lock_release(dynsel_lock *lock)
 {
-    (void)pthread_mutex_unlock(lock);
+    const int before = lock->cancelling;
+    (void)pthread_mutex_unlock(&lock->mutex);
+    dynsel_cancel_allow(before);
+}
+
+/* In the child of a fork(): its holder, if any, is a thread of the parent. */
+static inline void dynsel_lock_renew(dynsel_lock *lock)
+{
+    static const dynsel_lock fresh = DYNSEL_LOCK_INITIALIZER;
+    *lock = fresh;
 }
 
 #else

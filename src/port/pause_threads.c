@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "port/cancel.h"
+
 enum { ROUNDS_GIVING_WAY = 16, NS_PER_ROUND = 10000, LONGEST_NS = 100000 };
 
 void dynsel_pause(uint32_t round)
@@ -16,5 +18,7 @@ void dynsel_pause(uint32_t round)
     }
     const uint32_t steps = round - ROUNDS_GIVING_WAY + 1;
     const long ns = steps < LONGEST_NS / NS_PER_ROUND ? (long)steps * NS_PER_ROUND : LONGEST_NS;
-    (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+    const int before = dynsel_cancel_defer();
+    (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL); /* a signal ends it early */
+    dynsel_cancel_allow(before);
 }

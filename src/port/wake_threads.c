@@ -27,7 +27,8 @@ uint32_t dynsel_wake_ticket(void)
     return dynsel_word_load_acquire(&wakes);
 }
 
-/* The kernel compares the ticket once more before it puts the thread to sleep. */
+/* The kernel compares the ticket once more before it puts the thread to sleep. A signal ends the
+ * sleep early. syscall() is no cancellation point. */
 void dynsel_wake_sleep(uint32_t ticket, uint64_t longest_ns)
 {
     const struct timespec longest = {.tv_sec = (time_t)(longest_ns / NS_PER_S),

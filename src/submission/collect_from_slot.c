@@ -3,10 +3,19 @@
 #include "submission/slot_table.h"
 
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "submission/handle.h"
 #include "submission/queue.h"
 #include "submission/slot.h"
 #include "submission/wait_until.h"
+
+DYNSEL_RARE static dynsel_status refuse_in_child(const char *function)
+{
+    return DYNSEL_FAIL_IN(function, DYNSEL_E_STALE,
+                          "the submission was waited for or released before, or belongs to the "
+                          "parent of this process",
+                          0);
+}
 
 dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const char *function)
 {
@@ -18,7 +27,7 @@ dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const cha
             return slot;
         }
     }
-    (void)dynsel_refuse_stale(function);
+    (void)(dynsel_fork_is_child() ? refuse_in_child(function) : dynsel_refuse_stale(function));
     return NULL;
 }
 

@@ -4,8 +4,6 @@
 #include "policy/policy.h"
 #include "port/wake.h"
 
-dynsel_word dynsel_limited_count;
-
 /* Set in limit_ns of work that has exceeded it; larger limits than this are none. */
 static const uint64_t EXCEEDED = (uint64_t)1 << 63;
 

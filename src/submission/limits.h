@@ -23,9 +23,6 @@
 /* How long a sleep may be while work with a limit is in flight. */
 #define DYNSEL_LIMITS_SLEEP_NS ((uint64_t)1 << 20)
 
-/* The pieces of work with a limit that are in queues. */
-extern dynsel_word dynsel_limited_count;
-
 static inline bool dynsel_limits_exist(void)
 {
     return !DYNSEL_LIKELY(dynsel_word_load_relaxed(&dynsel_limited_count) == 0);

@@ -3,6 +3,7 @@
 #include <dynsel/resource_states.h>
 
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "policy/policy.h"
 #include "port/spinlock.h"
 #include "submission/pending_ops.h"
@@ -49,6 +50,16 @@ dynsel_status dynsel_resource_get_state(dynsel_policy *policy, size_t index,
 
 /* Two threads must not both leave the other's resource as the last one. */
 static dynsel_spinlock lock;
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS && CONFIG_DYNSEL_IN_FLIGHT
+/* In the child of a fork(). */
+static void forget(void)
+{
+    dynsel_spinlock_release(&lock);
+}
+
+void (*const dynsel_fork_states)(void) = forget;
+#endif
 
 static bool another_is_in_service(const dynsel_policy *policy, size_t index)
 {

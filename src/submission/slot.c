@@ -2,6 +2,7 @@
 #include "submission/slot.h"
 
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "policy/policy.h"
 #include "port/assert.h"
 #include "port/pause.h"
@@ -34,6 +35,37 @@ uint32_t dynsel_slot_count_in_use(void)
     }
     return count;
 }
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork() no slot is in use, and no token of the parent leads to one. */
+static void forget(void)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        const uint32_t word = dynsel_word_load_relaxed(&dynsel_slots[i].word);
+        dynsel_word_store_relaxed(&dynsel_slots[i].word, (dynsel_slot_generation(word) + 1)
+                                                             << DYNSEL_SLOT_GENERATION_SHIFT);
+        dynsel_word_store_relaxed(&dynsel_slots[i].next, DYNSEL_NO_SLOT);
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+        dynsel_word_store_relaxed(&dynsel_slots[i].watchers, DYNSEL_NO_SLOT);
+#endif
+#if CONFIG_DYNSEL_RESERVED_SLOTS
+        dynsel_word_store_relaxed(&dynsel_slot_owners[i], 0);
+#endif
+    }
+#if CONFIG_DYNSEL_STATISTICS
+    dynsel_word_store_relaxed(&dynsel_slots_in_use, 0);
+#endif
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    dynsel_word_store_relaxed(&dynsel_pending_count, 0);
+#endif
+#if CONFIG_DYNSEL_TIME_LIMITS
+    dynsel_word_store_relaxed(&dynsel_limited_count, 0);
+    dynsel_word_store_relaxed(&dynsel_slots_abandoned, 0);
+#endif
+}
+
+void (*const dynsel_fork_slots)(void) = forget;
+#endif
 
 static inline bool try_claim(dynsel_slot *slot, uint32_t index, const dynsel_policy *policy)
 {
@@ -199,6 +231,7 @@ void dynsel_slot_mark(uint32_t token, dynsel_status status, uint64_t end_ns)
 }
 
 #if CONFIG_DYNSEL_TIME_LIMITS
+dynsel_word dynsel_limited_count;
 dynsel_word dynsel_slots_abandoned;
 
 /* The backend will not use the slot of abandoned work any more. This may be an interrupt, so a

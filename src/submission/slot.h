@@ -254,6 +254,9 @@ bool dynsel_slot_poll(dynsel_slot *slot);
 void dynsel_slot_wait_in_backend(dynsel_slot *slot);
 
 #if CONFIG_DYNSEL_TIME_LIMITS
+/* The pieces of work with a time limit that are in queues. */
+extern dynsel_word dynsel_limited_count;
+
 /*
  * Ends running work with DYNSEL_E_GIVEN_UP, unless it has just ended. A backend that may still be
  * using the work keeps a reference to the slot, until it calls dynsel_complete() for it. Reaper

@@ -3,6 +3,7 @@
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "policy/policy.h"
 #include "policy/resource_table.h"
 #include "submission/finish.h"
@@ -70,6 +71,7 @@ dynsel_status dynsel_policy_deinit(dynsel_policy *policy)
             DYNSEL_E_BUSY, "{} submissions are in flight or were neither waited for nor released",
             out);
     }
+    dynsel_fork_leave(policy);
     dynsel_table_leave(policy, policy->count);
     *policy = (dynsel_policy){0};
     return DYNSEL_OK;

@@ -11,6 +11,7 @@
 #include "backends/opencl/kernel_store.h"
 #include "backends/opencl/svm_capability.h"
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "port/likely.h"
 
 #if CONFIG_DYNSEL_SVM
@@ -40,6 +41,19 @@ void dynsel_opencl_end_memory(void)
     dynsel_opencl_release_shared();
 #endif
 }
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(). */
+static void forget(void)
+{
+    dynsel_word_store_relaxed(&copies, 0);
+    dynsel_opencl_kernels_forget();
+    dynsel_opencl_logs_renew();
+    dynsel_opencl_store_renew();
+}
+
+void (*const dynsel_fork_opencl_memory)(void) = forget;
+#endif
 
 /* Waits for the dependencies now, instead of passing them to the command. */
 DYNSEL_RARE static dynsel_status wait_for_list(dynsel_opencl_entry *entry,

@@ -7,12 +7,53 @@
 #include "backends/opencl/device_info.h"
 #include "backends/opencl/device_state.h"
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "port/atomic.h"
 
 typedef dynsel_opencl_entry entry;
 typedef bool (*likeness)(const entry *a, const entry *b);
 
 static dynsel_opencl_table *const table = &dynsel_opencl_known;
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+static bool used;           /* the drivers */
+static bool used_by_parent; /* before a fork(): their threads are not in this process */
+
+/* In the child of a fork(). Calls no driver. */
+static void forget(void)
+{
+    dynsel_lock_renew(&dynsel_opencl_lock);
+    used_by_parent = used;
+    if (used_by_parent) {
+        (void)memset(table, 0, sizeof(*table));
+    }
+}
+
+void (*const dynsel_fork_opencl)(void) = forget;
+
+/* Before drivers are called. */
+static dynsel_status note_use(const char *function)
+{
+    if (used_by_parent) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_NO_RESOURCE,
+                              "the parent of this process has used OpenCL, and drivers do not "
+                              "survive fork(): call fork() before the first use, or exec after it",
+                              0);
+    }
+    dynsel_fork_watch();
+    used = true;
+    return DYNSEL_OK;
+}
+
+#else
+
+static dynsel_status note_use(const char *function)
+{
+    (void)function;
+    return DYNSEL_OK;
+}
+
+#endif
 
 static bool is_in_table(cl_device_id device)
 {
@@ -175,7 +216,8 @@ static dynsel_status full(const char *function, const char *detail, uint32_t num
 dynsel_status dynsel_opencl_discover(const char *function)
 {
     if (!table->discovered) {
-        const dynsel_status status = list_platforms(function);
+        dynsel_status status = note_use(function);
+        status = status == DYNSEL_OK ? list_platforms(function) : status;
         if (status != DYNSEL_OK) {
             return status;
         }

@@ -3,6 +3,7 @@
 
 #include "backends/opencl/error_codes.h"
 #include "base/fail.h"
+#include "port/cancel.h"
 #include "port/pause.h"
 
 /* A record of successive failed polls, in one word: their number, and the time of the first. Zero:
@@ -147,7 +148,9 @@ dynsel_status dynsel_opencl_wait(dynsel_opencl_entry *entry, cl_event event)
 {
     dynsel_word record = {0};
     for (uint32_t tries = 1; !dynsel_opencl_is_lost(entry); tries++) {
+        const int before = dynsel_cancel_defer();
         const cl_int code = clWaitForEvents(1, &event);
+        dynsel_cancel_allow(before);
         if (DYNSEL_LIKELY(code == CL_SUCCESS)) {
             return DYNSEL_OK;
         }

@@ -12,6 +12,7 @@
 #include "backends/opencl/kernel_store.h"
 #include "base/fail.h"
 #include "base/text_slice.h"
+#include "port/cancel.h"
 #include "port/likely.h"
 #include "port/lock.h"
 
@@ -346,6 +347,15 @@ static dynsel_status fail_refused(const dynsel_opencl_entry *entry, const dynsel
     return dynsel_fail(&error);
 }
 
+/* Compilers read and write files, where a thread can be cancelled; the kernel is locked. */
+static attempt build_uncancelled(dynsel_opencl_entry *entry, const dynsel_kernel *kernel)
+{
+    const int before = dynsel_cancel_defer();
+    const attempt try = try_forms(entry, kernel);
+    dynsel_cancel_allow(before);
+    return try;
+}
+
 DYNSEL_RARE static dynsel_status build_now(dynsel_opencl_entry *entry, const dynsel_kernel *kernel,
                                            dynsel_opencl_kernel *built)
 {
@@ -353,7 +363,7 @@ DYNSEL_RARE static dynsel_status build_now(dynsel_opencl_entry *entry, const dyn
         return fail_refused(entry, kernel, built);
     }
     if (built->stage == DYNSEL_OPENCL_NOT_BUILT) {
-        const attempt try = try_forms(entry, kernel);
+        const attempt try = build_uncancelled(entry, kernel);
         if (try.kernel == NULL && !is_permanent(try.code)) {
             return dynsel_opencl_fail(entry, try.function, try.code);
         }
@@ -397,6 +407,14 @@ dynsel_status dynsel_opencl_prepare(dynsel_backend *backend, void *own, const dy
     dynsel_opencl_return_kernel(taken);
     return status;
 }
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_opencl_logs_renew(void)
+{
+    dynsel_lock_renew(&logs_lock);
+    dynsel_opencl_forget_logs();
+}
+#endif
 
 void dynsel_opencl_forget_logs(void)
 {

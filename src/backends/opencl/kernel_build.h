@@ -23,4 +23,9 @@ dynsel_status dynsel_opencl_prepare(dynsel_backend *backend, void *own,
 /* Removes the build logs of all devices; no kernel is in use. */
 void dynsel_opencl_forget_logs(void);
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(). */
+void dynsel_opencl_logs_renew(void);
+#endif
+
 #endif

@@ -20,6 +20,14 @@ static struct {
 } table;
 static dynsel_lock table_lock = DYNSEL_LOCK_INITIALIZER;
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_opencl_kernels_forget(void)
+{
+    dynsel_lock_renew(&table_lock);
+    (void)memset(&table, 0, sizeof(table));
+}
+#endif
+
 /* CONFIG_DYNSEL_OPENCL_MAX_KERNELS: it is not in the table. */
 static inline uint32_t find(const dynsel_kernel *kernel)
 {

@@ -110,4 +110,9 @@ extern dynsel_word dynsel_opencl_releases;
  * devices. */
 void dynsel_opencl_release_kernels(void);
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(): releases nothing. */
+void dynsel_opencl_kernels_forget(void);
+#endif
+
 #endif

@@ -154,6 +154,13 @@ void dynsel_opencl_store_save(const dynsel_opencl_entry *entry, const dynsel_ker
     dynsel_lock_release(&store_lock);
 }
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+void dynsel_opencl_store_renew(void)
+{
+    dynsel_lock_renew(&store_lock);
+}
+#endif
+
 void dynsel_opencl_store_forget(void)
 {
     dynsel_lock_acquire(&store_lock);

@@ -25,4 +25,9 @@ void dynsel_opencl_store_save(const dynsel_opencl_entry *entry, const dynsel_ker
 /* Removes the store. */
 void dynsel_opencl_store_forget(void);
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+/* In the child of a fork(). The store stays set. */
+void dynsel_opencl_store_renew(void);
+#endif
+
 #endif

@@ -5,6 +5,7 @@
 #include "backends/opencl/function_lookup.h"
 #include "backends/opencl/svm_capability.h"
 #include "base/fail.h"
+#include "port/cancel.h"
 
 enum { FINE_GRAIN_BUFFER = 1 << 10, BYTES_PER_KIB = 1024 };
 
@@ -108,9 +109,11 @@ dynsel_status dynsel_opencl_map_shared(dynsel_backend *backend, void *own, void 
         return dynsel_opencl_fail_lost(entry);
     }
     const map_fn map = (map_fn)dynsel_opencl_find_function(entry->device, "clEnqueueSVMMap");
+    const int before = dynsel_cancel_defer(); /* it waits */
     const cl_int code = map != NULL
                             ? map(entry->queue, CL_TRUE, flags_of(mode), part, bytes, 0, NULL, NULL)
                             : CL_INVALID_OPERATION;
+    dynsel_cancel_allow(before);
     return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clEnqueueSVMMap", code);
 }
 

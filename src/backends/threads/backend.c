@@ -12,6 +12,7 @@
 #include "aspects/host.h"
 #include "backends/threads/worker.h"
 #include "base/fail.h"
+#include "policy/after_fork.h"
 #include "policy/report.h"
 #include "port/lock.h"
 
@@ -58,8 +59,20 @@ static void stop_all(void)
     }
 }
 
+/* The child of a fork() has no workers, and its policies are the parent's no longer. */
+static void forget(void)
+{
+    dynsel_lock_renew(&lock);
+    running = 0;
+    users = 0;
+    started = false;
+}
+
+void (*const dynsel_fork_workers)(void) = forget;
+
 static dynsel_status start_all(const char *function, uint32_t wanted)
 {
+    dynsel_fork_watch();
     while (running < wanted) {
         write_name(workers[running].name, running);
         const int code = dynsel_worker_start(&workers[running]);

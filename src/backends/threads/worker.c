@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "port/cancel.h"
 #include "submission/call_task.h"
 #include "submission/slot.h"
 
@@ -64,6 +65,7 @@ static dynsel_work *take(dynsel_worker *worker)
 static void *live(void *argument)
 {
     dynsel_worker *worker = argument;
+    (void)dynsel_cancel_defer(); /* for ever: a cancelled worker would leave work undone */
     for (dynsel_work *work = take(worker); work != NULL; work = take(worker)) {
         run(work);
     }
@@ -126,7 +128,9 @@ static void destroy(dynsel_worker *worker)
 
 int dynsel_worker_start(dynsel_worker *worker)
 {
-    worker->ends = false; /* a stopped worker has an empty queue */
+    worker->ends = false;
+    worker->oldest = 0;
+    worker->waiting = 0; /* after a fork() it may hold work of the parent */
     int code = pthread_mutex_init(&worker->lock, NULL);
     if (code != 0) {
         return code;

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A child of fork() has none of the library's threads: what belongs to the parent is refused, and
+ * policies of its own work. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "process/child.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "room.h"
+
+static atomic_bool is_in_task;
+static atomic_bool may_go_on;
+static atomic_uint runs;
+
+static void wait_for(atomic_bool *what)
+{
+    while (!atomic_load(what)) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+}
+
+static dynsel_status block(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    atomic_store(&is_in_task, true);
+    wait_for(&may_go_on);
+    return DYNSEL_OK;
+}
+
+static dynsel_status count_run(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    atomic_fetch_add(&runs, 1);
+    return DYNSEL_OK;
+}
+
+static const dynsel_task blocking = DYNSEL_TASK(block, NULL);
+static const dynsel_task counting = DYNSEL_TASK(count_run, NULL);
+
+static dynsel_round_robin_policy workers; /* of the parent */
+static dynsel_submission submission;
+static dynsel_selection selection;
+
+static const dynsel_options on_workers = {.backend = &dynsel_threads_backend};
+
+/* The only worker is in a task when the process forks. */
+static int set_up(void **state)
+{
+    (void)state;
+    atomic_store(&is_in_task, false);
+    atomic_store(&may_go_on, false);
+    assert_status(DYNSEL_OK, dynsel_threads_start(1));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(&workers, &on_workers, 0));
+    submission = (dynsel_submission){.policy = NULL};
+    assert_status(DYNSEL_OK, dynsel_select(&workers.policy, &counting, &selection));
+    assert_status(DYNSEL_OK, dynsel_submit(&workers.policy, &blocking, &submission));
+    wait_for(&is_in_task);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    atomic_store(&may_go_on, true);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&workers.policy)));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&workers.policy));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    return 0;
+}
+
+static void use_policy_of_parent(void)
+{
+    dynsel_policy *const policy = &workers.policy;
+    dynsel_selection other;
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_submit(policy, &counting, NULL));
+    child_expects_text("initialize policies after fork()");
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_try_submit(policy, &counting, NULL));
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_submit_for(policy, &counting, NULL, 1));
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_submit_and_wait(policy, &counting));
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_select(policy, &counting, &other));
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_submit_selection(&selection, &counting, NULL));
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_submit_selection_and_wait(&selection, &counting));
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_wait_group(dynsel_get_submission_group(policy)));
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_policy_deinit(policy));
+    child_expects(dynsel_submission_resource(&submission) == NULL);
+    child_expects_status(DYNSEL_E_STALE, dynsel_wait_for(&submission, 1));
+    child_expects_status(DYNSEL_E_STALE, dynsel_wait(&submission));
+    child_expects_text("belongs to the parent");
+    child_expects_status(DYNSEL_E_STALE, dynsel_submission_release(&submission));
+    child_expects_status(
+        DYNSEL_OK, dynsel_wait_group(dynsel_get_backend_submission_group(&dynsel_threads_backend)));
+    dynsel_progress();
+}
+
+static void policy_of_parent_in_child_is_refused(void **state)
+{
+    (void)state;
+    assert_child_succeeds(use_policy_of_parent);
+}
+
+static void stop_workers_of_parent(void)
+{
+    child_expects_status(DYNSEL_OK, dynsel_threads_stop());
+}
+
+static void workers_of_parent_in_child_do_not_exist(void **state)
+{
+    (void)state;
+    assert_child_succeeds(stop_workers_of_parent);
+}
+
+/* On workers of this process, in more pieces than there are slots. */
+static void use_own_policy(void)
+{
+    static dynsel_round_robin_policy own;
+    (void)memset(&own, 0, sizeof own);
+    atomic_store(&runs, 0);
+    child_expects_status(DYNSEL_OK, dynsel_round_robin_init(&own, &on_workers, 0));
+    for (unsigned i = 0; i < 2 * CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        child_expects_status(DYNSEL_OK, dynsel_submit(&own.policy, &counting, NULL));
+    }
+    child_expects_status(DYNSEL_OK, dynsel_submit_and_wait(&own.policy, &counting));
+    child_expects_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&own.policy)));
+    child_expects(atomic_load(&runs) == 2 * CONFIG_DYNSEL_MAX_IN_FLIGHT + 1);
+    child_expects_status(DYNSEL_OK, dynsel_policy_deinit(&own.policy));
+    child_expects_status(DYNSEL_OK, dynsel_threads_stop());
+    child_expects(dynsel_invariants_hold(NULL));
+}
+
+static void own_policy_in_child_works(void **state)
+{
+    (void)state;
+    assert_child_succeeds(use_own_policy);
+}
+
+/* Of slots, or the queue of the worker. */
+static void fill_table(void)
+{
+    dynsel_status status = DYNSEL_OK;
+    while (status == DYNSEL_OK) {
+        status = dynsel_try_submit(&workers.policy, &counting, NULL);
+    }
+    assert_true(status == DYNSEL_E_FULL || status == DYNSEL_E_AGAIN);
+}
+
+static void work_of_parent_in_child_takes_no_slots(void **state)
+{
+    (void)state;
+    fill_table();
+    assert_child_succeeds(use_own_policy);
+}
+
+static void reuse_memory(void)
+{
+    (void)memset(&workers, 0, sizeof workers);
+    child_expects_status(DYNSEL_OK, dynsel_round_robin_init(&workers, &on_workers, 0));
+    child_expects_status(DYNSEL_OK, dynsel_submit_and_wait(&workers.policy, &counting));
+    child_expects_status(DYNSEL_OK, dynsel_policy_deinit(&workers.policy));
+}
+
+static void zeroed_policy_of_parent_can_be_initialized_in_child(void **state)
+{
+    (void)state;
+    assert_child_succeeds(reuse_memory);
+}
+
+static dynsel_fixed_resource_policy in_caller; /* of the parent; its work outlives no submit */
+
+static void run_in_caller(void)
+{
+    atomic_store(&runs, 0);
+    child_expects_status(DYNSEL_OK, dynsel_submit(&in_caller.policy, &counting, NULL));
+    child_expects_status(DYNSEL_OK, dynsel_submit_and_wait(&in_caller.policy, &counting));
+    child_expects(atomic_load(&runs) == 2);
+    child_expects_status(DYNSEL_OK, dynsel_policy_deinit(&in_caller.policy));
+}
+
+static void inline_policy_of_parent_works_in_child(void **state)
+{
+    (void)state;
+    const dynsel_resource host = {.backend = &dynsel_inline_backend};
+    const dynsel_options options = {.resources = &host, .count = 1};
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&in_caller, &options, 0));
+    assert_child_succeeds(run_in_caller);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&in_caller.policy));
+}
+
+static void fork_again(void)
+{
+    int status = 0;
+    use_own_policy();
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)alarm(CHILD_PATIENCE_S);
+        use_policy_of_parent();
+        use_own_policy();
+        _exit(EXIT_SUCCESS);
+    }
+    child_expects(waitpid(child, &status, 0) == child);
+    child_expects(status == 0);
+}
+
+static void child_of_child_finds_the_same(void **state)
+{
+    (void)state;
+    assert_child_succeeds(fork_again);
+}
+
+enum { FORKS = 100, THREADS = 3 };
+
+static atomic_bool ends;
+
+static atomic_uint mistakes;
+
+static void expect_ok(dynsel_status status)
+{
+    if (status != DYNSEL_OK) {
+        atomic_fetch_add(&mistakes, 1);
+    }
+}
+
+static void *submit_all_the_time(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&ends)) {
+        dynsel_round_robin_policy passing = {.policy = {.ops = NULL}};
+        expect_ok(dynsel_round_robin_init(&passing, &on_workers, 0));
+        expect_ok(dynsel_submit(&passing.policy, &counting, NULL));
+        expect_ok(dynsel_submit_and_wait(&passing.policy, &counting));
+        expect_ok(dynsel_wait_group(dynsel_get_submission_group(&passing.policy)));
+        expect_ok(dynsel_policy_deinit(&passing.policy));
+    }
+    return NULL;
+}
+
+/* Holds the lock of the workers most of the time. */
+static void *start_all_the_time(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&ends)) {
+        expect_ok(dynsel_threads_start(1));
+    }
+    return NULL;
+}
+
+static void use_everything(void)
+{
+    use_own_policy();
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_submit(&workers.policy, &counting, NULL));
+}
+
+/* Locks of the library are held by other threads at the moment of some of the forks. */
+static void child_of_busy_parent_does_not_hang(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_IN_FLIGHT > THREADS);
+    pthread_t threads[THREADS];
+    atomic_store(&ends, false);
+    atomic_store(&may_go_on, true);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL,
+                                        i == 0 ? start_all_the_time : submit_all_the_time, NULL),
+                         0);
+    }
+    for (int i = 0; i < FORKS; i++) {
+        assert_child_succeeds(use_everything);
+    }
+    atomic_store(&ends, true);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(atomic_load(&mistakes), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(policy_of_parent_in_child_is_refused),
+        TEST(workers_of_parent_in_child_do_not_exist),
+        TEST(own_policy_in_child_works),
+        TEST(work_of_parent_in_child_takes_no_slots),
+        TEST(zeroed_policy_of_parent_can_be_initialized_in_child),
+        TEST(inline_policy_of_parent_works_in_child),
+        TEST(child_of_child_finds_the_same),
+        TEST(child_of_busy_parent_does_not_hang),
+    };
+    return cmocka_run_group_tests_name("process: fork", tests, NULL, NULL);
+}
