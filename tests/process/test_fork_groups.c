@@ -132,15 +132,46 @@ static void buffer_of_parent_in_child_is_stale(void **state)
 }
 
 #if CONFIG_DYNSEL_PROGRESS_THREAD
+static atomic_bool is_started;
+
+static dynsel_status note_start(const dynsel_launch *launch)
+{
+    atomic_store(&is_started, true);
+    return add_one(launch);
+}
+
+/* Nobody but the progress thread of this process can start the second group: the worker wakes it,
+ * and this thread makes no call. */
 static void use_progress_thread(void)
 {
-    child_expects_status(DYNSEL_OK, dynsel_progress_thread_stop());
+    static dynsel_round_robin_policy own;
+    static int value;
+    dynsel_buffer made = {0};
+    (void)memset(&own, 0, sizeof own);
+    atomic_store(&is_in_task, false);
     child_expects_status(DYNSEL_OK, dynsel_progress_thread_start());
+    child_expects_status(DYNSEL_OK, dynsel_round_robin_init(&own, &on_workers, 0));
+    child_expects_status(DYNSEL_OK,
+                         dynsel_buffer_init(&made, &value, sizeof value, DYNSEL_RANGE(1)));
+    job late = job_on(made, add_one_late);
+    child_expects_status(DYNSEL_OK, dynsel_submit_command_group(&own.policy, record, &late, NULL));
+    wait_for(&is_in_task);
+    if (CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2) {
+        job next = job_on(made, note_start);
+        child_expects_status(DYNSEL_OK,
+                             dynsel_submit_command_group(&in_caller.policy, record, &next, NULL));
+        atomic_store(&may_go_on, true);
+        wait_for(&is_started);
+    }
+    atomic_store(&may_go_on, true);
     child_expects_status(DYNSEL_OK, dynsel_progress_thread_stop());
+    child_expects_status(DYNSEL_OK, dynsel_buffer_deinit(&made));
+    child_expects_status(DYNSEL_OK, dynsel_policy_deinit(&own.policy));
+    child_expects_status(DYNSEL_OK, dynsel_threads_stop());
 }
 #endif
 
-static void progress_thread_in_child_can_be_started(void **state)
+static void progress_thread_can_be_started_in_child(void **state)
 {
     (void)state;
 #if CONFIG_DYNSEL_PROGRESS_THREAD
@@ -192,6 +223,32 @@ static void own_buffer_and_groups_in_child_work(void **state)
     assert_child_succeeds(use_own_groups);
 }
 
+static dynsel_status record_nothing_to_wait_for(dynsel_handler *handler, void *args)
+{
+    const dynsel_kernel_fn *function = args;
+    return dynsel_host_task(handler, *function);
+}
+
+static dynsel_status do_nothing(const dynsel_launch *launch)
+{
+    (void)launch;
+    return DYNSEL_OK;
+}
+
+/* More groups than the queue of the worker takes: the last ones wait for the resource. */
+static void groups_that_wait_for_resource_stay_with_parent(void **state)
+{
+    (void)state;
+    enum { GROUPS = CONFIG_DYNSEL_THREADS_QUEUE + 2 };
+    NEEDS(CONFIG_DYNSEL_MAX_IN_FLIGHT >= GROUPS + 2); /* and the two of set_up() */
+    dynsel_kernel_fn function = do_nothing;
+    for (int i = 0; i < GROUPS; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_command_group(
+                                     &workers.policy, record_nothing_to_wait_for, &function, NULL));
+    }
+    assert_child_succeeds(use_own_groups);
+}
+
 enum { FORKS = 50, THREADS = 2 };
 
 static atomic_bool ends;
@@ -240,8 +297,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(buffer_of_parent_in_child_is_stale),
-        TEST(progress_thread_in_child_can_be_started),
+        TEST(progress_thread_can_be_started_in_child),
         TEST(own_buffer_and_groups_in_child_work),
+        TEST(groups_that_wait_for_resource_stay_with_parent),
         TEST(child_of_parent_busy_with_buffers_does_not_hang),
     };
     return cmocka_run_group_tests_name("process: fork and command groups", tests, NULL, NULL);
