@@ -12,13 +12,13 @@
     result real_##name parameters __asm__("__real_" #name);                                        \
     result wrap_##name parameters __asm__("__wrap_" #name);
 
-/* A function that returns a code and makes nothing. */
-#define FORWARD(name, parameters, arguments)                                                       \
+/* A function that returns a code and makes nothing. subject: the object that it is called for. */
+#define FORWARD(name, subject, parameters, arguments)                                              \
     DECLARE(name, cl_int, parameters)                                                              \
     cl_int wrap_##name parameters                                                                  \
     {                                                                                              \
         cl_int code = CL_SUCCESS;                                                                  \
-        return fault_strikes(FAULT_##name, &code) ? code : real_##name arguments;                  \
+        return fault_strikes(FAULT_##name, subject, &code) ? code : real_##name arguments;         \
     }
 
 /* One that makes an object: of `kind`, from `parent`. */
@@ -26,7 +26,7 @@
     DECLARE(name, result, parameters)                                                              \
     result wrap_##name parameters                                                                  \
     {                                                                                              \
-        if (fault_strikes(FAULT_##name, code)) {                                                   \
+        if (fault_strikes(FAULT_##name, parent, code)) {                                           \
             return NULL;                                                                           \
         }                                                                                          \
         return enter(kind, real_##name arguments, parent, FAULT_##name);                           \
@@ -37,7 +37,7 @@
     cl_int wrap_##name(type object)                                                                \
     {                                                                                              \
         cl_int code = CL_SUCCESS;                                                                  \
-        if (fault_strikes(FAULT_##name, &code)) {                                                  \
+        if (fault_strikes(FAULT_##name, object, &code)) {                                          \
             return code;                                                                           \
         }                                                                                          \
         if (!fault_is_suspended()) {                                                               \
@@ -51,7 +51,7 @@
     cl_int wrap_##name(type object)                                                                \
     {                                                                                              \
         cl_int code = CL_SUCCESS;                                                                  \
-        const bool fails = fault_strikes(FAULT_##name, &code);                                     \
+        const bool fails = fault_strikes(FAULT_##name, object, &code);                             \
         if (!fault_is_suspended()) {                                                               \
             fault_released(object);                                                                \
         }                                                                                          \
@@ -65,7 +65,7 @@
     cl_int wrap_##name parameters                                                                  \
     {                                                                                              \
         cl_int code = CL_SUCCESS;                                                                  \
-        if (fault_strikes(FAULT_##name, &code)) {                                                  \
+        if (fault_strikes(FAULT_##name, queue, &code)) {                                           \
             return code;                                                                           \
         }                                                                                          \
         fault_fate fate;                                                                           \
@@ -90,24 +90,24 @@ static void enter_event(cl_int code, cl_command_queue queue, const cl_event *eve
     }
 }
 
-FORWARD(clBuildProgram,
+FORWARD(clBuildProgram, program,
         (cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
          void (*notify)(cl_program, void *), void *data),
         (program, count, devices, options, notify, data))
 
-FORWARD(clFlush, (cl_command_queue queue), (queue))
+FORWARD(clFlush, queue, (cl_command_queue queue), (queue))
 
-FORWARD(clGetCommandQueueInfo,
+FORWARD(clGetCommandQueueInfo, queue,
         (cl_command_queue queue, cl_command_queue_info what, size_t bytes, void *to,
          size_t *answered),
         (queue, what, bytes, to, answered))
 
-FORWARD(clGetDeviceIDs,
+FORWARD(clGetDeviceIDs, NULL,
         (cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id *devices,
          cl_uint *count),
         (platform, type, room, devices, count))
 
-FORWARD(clGetDeviceInfo,
+FORWARD(clGetDeviceInfo, NULL,
         (cl_device_id device, cl_device_info what, size_t bytes, void *to, size_t *answered),
         (device, what, bytes, to, answered))
 
@@ -119,7 +119,7 @@ cl_int wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, voi
 {
     cl_int code = CL_SUCCESS;
     const bool is_look = !fault_is_suspended() && what == CL_EVENT_COMMAND_EXECUTION_STATUS;
-    if (fault_strikes(FAULT_clGetEventInfo, &code)) {
+    if (fault_strikes(FAULT_clGetEventInfo, event, &code)) {
         return code;
     }
     if (is_look) {
@@ -132,28 +132,28 @@ cl_int wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, voi
     return code;
 }
 
-FORWARD(clGetKernelInfo,
+FORWARD(clGetKernelInfo, kernel,
         (cl_kernel kernel, cl_kernel_info what, size_t bytes, void *to, size_t *answered),
         (kernel, what, bytes, to, answered))
 
-FORWARD(clGetKernelWorkGroupInfo,
+FORWARD(clGetKernelWorkGroupInfo, kernel,
         (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t bytes,
          void *to, size_t *answered),
         (kernel, device, what, bytes, to, answered))
 
-FORWARD(clGetPlatformIDs, (cl_uint room, cl_platform_id *platforms, cl_uint *count),
+FORWARD(clGetPlatformIDs, NULL, (cl_uint room, cl_platform_id *platforms, cl_uint *count),
         (room, platforms, count))
 
-FORWARD(clGetPlatformInfo,
+FORWARD(clGetPlatformInfo, NULL,
         (cl_platform_id platform, cl_platform_info what, size_t bytes, void *to, size_t *answered),
         (platform, what, bytes, to, answered))
 
-FORWARD(clGetProgramBuildInfo,
+FORWARD(clGetProgramBuildInfo, program,
         (cl_program program, cl_device_id device, cl_program_build_info what, size_t bytes,
          void *to, size_t *answered),
         (program, device, what, bytes, to, answered))
 
-FORWARD(clGetProgramInfo,
+FORWARD(clGetProgramInfo, program,
         (cl_program program, cl_program_info what, size_t bytes, void *to, size_t *answered),
         (program, what, bytes, to, answered))
 
@@ -164,15 +164,15 @@ cl_int wrap_clSetEventCallback(cl_event event, cl_int type,
                                void (*notify)(cl_event, cl_int, void *), void *data)
 {
     cl_int code = CL_SUCCESS;
-    if (fault_strikes(FAULT_clSetEventCallback, &code)) {
+    if (fault_strikes(FAULT_clSetEventCallback, event, &code)) {
         return code;
     }
     return fault_is_suspended()
                ? real_clSetEventCallback(event, type, notify, data)
-               : fault_set_callback(event, type, notify, data, fault_strikes_callback());
+               : fault_set_callback(event, type, notify, data, fault_strikes_callback(event));
 }
 
-FORWARD(clSetKernelArg, (cl_kernel kernel, cl_uint index, size_t bytes, const void *value),
+FORWARD(clSetKernelArg, kernel, (cl_kernel kernel, cl_uint index, size_t bytes, const void *value),
         (kernel, index, bytes, value))
 
 DECLARE(clWaitForEvents, cl_int, (cl_uint count, const cl_event *events))
@@ -180,7 +180,8 @@ DECLARE(clWaitForEvents, cl_int, (cl_uint count, const cl_event *events))
 cl_int wrap_clWaitForEvents(cl_uint count, const cl_event *events)
 {
     cl_int code = CL_SUCCESS;
-    if (fault_strikes(FAULT_clWaitForEvents, &code) || fault_begin_wait(count, events, &code)) {
+    if (fault_strikes(FAULT_clWaitForEvents, events[0], &code) ||
+        fault_begin_wait(count, events, &code)) {
         return code;
     }
     code = real_clWaitForEvents(count, events);
@@ -230,7 +231,7 @@ cl_int wrap_clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem memory, void 
 {
     cl_int code = CL_SUCCESS;
     fault_fate fate;
-    if (fault_strikes(FAULT_clEnqueueUnmapMemObject, &code)) {
+    if (fault_strikes(FAULT_clEnqueueUnmapMemObject, queue, &code)) {
         return code;
     }
     fault_decide(&fate, queue, event != NULL, &count, &before);
@@ -274,7 +275,7 @@ DECLARE(clReleaseEvent, cl_int, (cl_event object))
 cl_int wrap_clReleaseEvent(cl_event object)
 {
     cl_int code = CL_SUCCESS;
-    const bool fails = fault_strikes(FAULT_clReleaseEvent, &code);
+    const bool fails = fault_strikes(FAULT_clReleaseEvent, object, &code);
     if (fault_is_suspended()) {
         return real_clReleaseEvent(object);
     }
@@ -299,7 +300,7 @@ cl_context wrap_clCreateContext(const cl_context_properties *properties, cl_uint
                                 void (*notify)(const char *, const void *, size_t, void *),
                                 void *data, cl_int *code)
 {
-    if (fault_strikes(FAULT_clCreateContext, code)) {
+    if (fault_strikes(FAULT_clCreateContext, NULL, code)) {
         return NULL;
     }
     const cl_context made = real_clCreateContext(properties, count, devices, notify, data, code);
@@ -333,7 +334,7 @@ void *wrap_clEnqueueMapBuffer(cl_command_queue queue, cl_mem memory, cl_bool blo
                               cl_map_flags flags, size_t first, size_t bytes, cl_uint count,
                               const cl_event *before, cl_event *event, cl_int *code)
 {
-    if (fault_strikes(FAULT_clEnqueueMapBuffer, code)) {
+    if (fault_strikes(FAULT_clEnqueueMapBuffer, queue, code)) {
         return NULL;
     }
     fault_fate fate;

@@ -28,7 +28,7 @@ static cl_program make_program(fault_function function, cl_context context, cons
                                size_t bytes, cl_int *code)
 {
     cl_program (*real)(cl_context, const void *, size_t, cl_int *) = NULL;
-    if (fault_strikes(function, code)) {
+    if (fault_strikes(function, context, code)) {
         return NULL;
     }
     (void)memcpy((void *)&real, &real_functions[function], sizeof(real));
@@ -53,7 +53,7 @@ static cl_int call_clEnqueueSVMMap(cl_command_queue queue, cl_bool blocks, cl_ma
 {
     REAL(clEnqueueSVMMap, real);
     cl_int code = CL_SUCCESS;
-    if (fault_strikes(FAULT_clEnqueueSVMMap, &code)) {
+    if (fault_strikes(FAULT_clEnqueueSVMMap, queue, &code)) {
         return code;
     }
     fault_begin_blocking(queue);
@@ -65,7 +65,7 @@ static cl_int call_clEnqueueSVMUnmap(cl_command_queue queue, void *memory, cl_ui
 {
     REAL(clEnqueueSVMUnmap, real);
     cl_int code = CL_SUCCESS;
-    if (fault_strikes(FAULT_clEnqueueSVMUnmap, &code)) {
+    if (fault_strikes(FAULT_clEnqueueSVMUnmap, queue, &code)) {
         return code;
     }
     fault_fate fate;
@@ -82,7 +82,7 @@ static void *call_clSVMAlloc(cl_context context, cl_bitfield flags, size_t bytes
 {
     REAL(clSVMAlloc, real);
     cl_int code = CL_SUCCESS;
-    return fault_strikes(FAULT_clSVMAlloc, &code)
+    return fault_strikes(FAULT_clSVMAlloc, context, &code)
                ? NULL
                : fault_made(FAULT_SHARED, real(context, flags, bytes, alignment), context,
                             FAULT_clSVMAlloc);
@@ -100,8 +100,9 @@ static cl_int call_clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, con
 {
     REAL(clSetKernelArgSVMPointer, real);
     cl_int code = CL_SUCCESS;
-    return fault_strikes(FAULT_clSetKernelArgSVMPointer, &code) ? code
-                                                                : real(kernel, index, pointer);
+    return fault_strikes(FAULT_clSetKernelArgSVMPointer, kernel, &code)
+               ? code
+               : real(kernel, index, pointer);
 }
 
 typedef struct found_function {
@@ -143,7 +144,7 @@ static void *in_place_of(const char *name, void *real)
 void *wrap_address(cl_platform_id platform, const char *name)
 {
     cl_int code = CL_SUCCESS;
-    return fault_strikes(FAULT_clGetExtensionFunctionAddressForPlatform, &code)
+    return fault_strikes(FAULT_clGetExtensionFunctionAddressForPlatform, NULL, &code)
                ? NULL
                : in_place_of(name, real_address(platform, name));
 }

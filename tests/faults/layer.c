@@ -43,6 +43,14 @@ void fault_aim(cl_command_queue queue)
     commands = 0;
 }
 
+void fault_aim_at_context(const void *context)
+{
+    point.context = context;
+    commands = 0;
+    callbacks = 0;
+    memset(calls, 0, sizeof(calls));
+}
+
 void fault_clear(void)
 {
     point.call = 0;
@@ -78,9 +86,14 @@ static bool is_struck(uint32_t call)
     return true;
 }
 
-bool fault_strikes(fault_function function, cl_int *code)
+static bool is_elsewhere(const void *subject)
 {
-    if (is_suspended) {
+    return point.context != NULL && (subject == NULL || fault_context_of(subject) != point.context);
+}
+
+bool fault_strikes(fault_function function, const void *subject, cl_int *code)
+{
+    if (is_suspended || is_elsewhere(subject)) {
         return false;
     }
     const uint32_t call = ++calls[function];
@@ -94,15 +107,17 @@ bool fault_strikes(fault_function function, cl_int *code)
 fault_ending fault_strikes_end(cl_command_queue queue, bool makes_event, cl_int *code)
 {
     if ((!makes_event && point.end != FAULT_END_NEVER) || point.end == FAULT_NO_END ||
-        point.end >= FAULT_TOLD_TWICE || (point.queue != NULL && point.queue != queue) ||
-        !is_struck(++commands)) {
+        point.end >= FAULT_TOLD_TWICE || is_elsewhere(queue) ||
+        (point.queue != NULL && point.queue != queue) || !is_struck(++commands)) {
         return FAULT_NO_END;
     }
     *code = point.code;
     return point.end;
 }
 
-fault_ending fault_strikes_callback(void)
+fault_ending fault_strikes_callback(const void *event)
 {
-    return point.end >= FAULT_TOLD_TWICE && is_struck(++callbacks) ? point.end : FAULT_NO_END;
+    return point.end >= FAULT_TOLD_TWICE && !is_elsewhere(event) && is_struck(++callbacks)
+               ? point.end
+               : FAULT_NO_END;
 }

@@ -48,6 +48,7 @@ typedef struct fault_point {
      * FAULT_END_NEVER all commands, for callbacks the calls of clSetEventCallback(). */
     fault_ending end;
     cl_command_queue queue; /* for ends: only commands of this queue; NULL: all */
+    const void *context;    /* only what belongs to it, and nothing else is counted; NULL: all */
 } fault_point;
 
 /* "clFlush". */
@@ -84,6 +85,9 @@ void fault_end(void);
 
 /* Only commands of this queue end badly; they are counted from here on. */
 void fault_aim(cl_command_queue queue);
+
+/* Only what belongs to this context fails; calls are counted from here on. */
+void fault_aim_at_context(const void *context);
 
 /* Ends a hang, or any other delay. */
 void fault_let_go(void);

@@ -20,14 +20,18 @@ void fault_forget_events(void);
 
 bool fault_is_suspended(void);
 
-/* Counts a call. True: it has to fail, with *code. */
-bool fault_strikes(fault_function function, cl_int *code);
+/* Counts a call. True: it has to fail, with *code. subject: what it is called for; NULL: nothing that
+ * belongs to a context. */
+bool fault_strikes(fault_function function, const void *subject, cl_int *code);
+
+/* The context that an object belongs to; NULL: not known. */
+const void *fault_context_of(const void *object);
 
 /* The same for the end of a command; *code: below 0, with FAULT_END_FAILS. */
 fault_ending fault_strikes_end(cl_command_queue queue, bool makes_event, cl_int *code);
 
 /* The same for a call of clSetEventCallback(). */
-fault_ending fault_strikes_callback(void);
+fault_ending fault_strikes_callback(const void *event);
 
 /* How a command ends, and what it waits for. */
 enum { FAULT_MOST_EVENTS = 64 };

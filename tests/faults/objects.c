@@ -32,6 +32,12 @@ static object *find(const void *handle)
     return NULL;
 }
 
+const void *fault_context_of(const void *handle)
+{
+    const object *const found = find(handle);
+    return found != NULL ? found->context : NULL;
+}
+
 /* Events are kept, so that their end can be asked for. */
 void *fault_made(fault_kind kind, void *handle, const void *parent, fault_function made_by)
 {

@@ -2,6 +2,8 @@
 /* What is played while calls and commands fail. */
 #include "faults/scenarios.h"
 
+#include "faults/own_queue.h"
+
 enum { WORDS = 64, GROUPS = 4 };
 
 static dynsel_round_robin_policy policy;
@@ -217,6 +219,73 @@ static void play_timed(void)
 }
 #endif
 
+/* What works beside a device that fails. */
+static dynsel_round_robin_policy healthy;
+static uint32_t beside[WORDS];
+
+static void must_succeed(dynsel_status status)
+{
+    fault_must(status == DYNSEL_OK, "work on another device fails");
+}
+
+static void run_both_chains(dynsel_buffer failing, dynsel_buffer working, bool *succeeded)
+{
+    dynsel_submission submissions[GROUPS];
+    dynsel_submission others[GROUPS];
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        job j = {.buffer = failing, .value = i};
+        succeeded[i] = fault_saw(dynsel_submit_command_group(on, add_value, &j, &submissions[i]));
+        j.buffer = working;
+        must_succeed(dynsel_submit_command_group(&healthy.policy, add_value, &j, &others[i]));
+    }
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        must_succeed(dynsel_wait(&others[i]));
+        if (succeeded[i]) {
+            succeeded[i] = fault_saw(dynsel_wait(&submissions[i]));
+        }
+    }
+}
+
+static void use_both(void)
+{
+    dynsel_buffer failing = {0};
+    dynsel_buffer working = {0};
+    bool succeeded[GROUPS];
+    const bool all[GROUPS] = {true, true, true, true};
+    for (uint32_t i = 0; i < WORDS; i++) {
+        apart[i] = i;
+        beside[i] = i;
+    }
+    must_succeed(dynsel_buffer_init(&working, beside, sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
+    if (fault_saw(dynsel_buffer_init(&failing, apart, sizeof(uint32_t), DYNSEL_RANGE(WORDS)))) {
+        run_both_chains(failing, working, succeeded);
+        read_on_host(failing, succeeded);
+        if (end_buffer(&failing, false)) {
+            must_be(apart, succeeded);
+        }
+    }
+    must_succeed(dynsel_buffer_deinit(&working));
+    must_be(beside, all);
+}
+
+/* One device fails, and another has a context of its own. */
+static void play_beside(void)
+{
+    const dynsel_resource other = fault_own_queue(&fault_devices[fault_device_count - 1]);
+    const dynsel_options options = {.resources = &other, .count = 1};
+    healthy = (dynsel_round_robin_policy){0};
+    must_succeed(dynsel_round_robin_init(&healthy, &options, 0));
+    if (begin(1)) {
+        fault_aim_at_context(&policy); /* nothing, while the device is opened */
+        fault_aim_at_context(dynsel_opencl_context(&fault_devices[0]));
+        use_both();
+        end();
+    }
+    fault_must(dynsel_resource_in_service(&healthy.policy, 0) == DYNSEL_OK,
+               "another device leaves service");
+    must_succeed(dynsel_policy_deinit(&healthy.policy));
+}
+
 static dynsel_status fill_all(dynsel_handler *handler, void *args)
 {
     const job *const j = args;
@@ -418,11 +487,20 @@ static const fault_function while_sharing[] = {FAULT_clEnqueueSVMMap,
 #define ONLY(functions)                                                                            \
     .only = (functions), .only_count = sizeof(functions) / sizeof((functions)[0])
 
+#define SUBSET(functions)                                                                          \
+    .subset = (functions), .subset_count = sizeof(functions) / sizeof((functions)[0])
+
+/* What the other scenarios do not have. */
+static const fault_function of_mapping[] = {FAULT_clEnqueueMapBuffer, FAULT_clEnqueueUnmapMemObject,
+                                            FAULT_clReleaseMemObject, FAULT_clCreateBuffer};
+static const fault_function of_losing[] = {FAULT_clEnqueueNDRangeKernel, FAULT_clWaitForEvents};
+
 SCENARIO(chain);
-SCENARIO(shared);
+SCENARIO(shared, SUBSET(of_mapping));
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 SCENARIO(timed, ONLY(while_timing));
 #endif
+SCENARIO(beside, SUBSET(of_losing));
 SCENARIO(fill);
 SCENARIO(ranges);
 #if CONFIG_DYNSEL_SVM

@@ -32,6 +32,8 @@ typedef struct fault_scenario {
     bool finds_devices; /* it looks for the devices itself; implies is_cold */
     const fault_function *only; /* functions that are made to fail; NULL: all that it calls */
     size_t only_count;
+    const fault_function *subset; /* the same, in what is less than the whole matrix; NULL: only */
+    size_t subset_count;
 } fault_scenario;
 
 /* For scenarios: notes what a call of the library's returned. True: DYNSEL_OK. */

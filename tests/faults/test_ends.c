@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "faults/counts.h"
+#include "faults/own_queue.h"
 #include "faults/scenarios.h"
 #include "test.h"
 
@@ -26,6 +27,12 @@ static void timed_scenario_survives_each_end(void **state)
     assert_int_equal(fault_sweep_ends(&fault_timed), 0);
 }
 #endif
+
+static void beside_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_beside), 0);
+}
 
 static void fill_scenario_survives_each_end(void **state)
 {
@@ -50,6 +57,9 @@ static void svm_scenario_survives_each_end(void **state)
 static void opening_scenario_survives_each_end(void **state)
 {
     (void)state;
+    if (!fault_is_whole()) {
+        skip(); /* it has the commands of the others, and building takes time */
+    }
     assert_int_equal(fault_sweep_ends(&fault_opening), 0);
 }
 
@@ -63,6 +73,7 @@ int main(void)
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
         cmocka_unit_test(timed_scenario_survives_each_end),
 #endif
+        cmocka_unit_test(beside_scenario_survives_each_end),
         cmocka_unit_test(fill_scenario_survives_each_end),
         cmocka_unit_test(ranges_scenario_survives_each_end),
 #if CONFIG_DYNSEL_SVM
@@ -76,6 +87,7 @@ int main(void)
         cmocka_set_test_filter(tests_of_scenario);
     }
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    fault_release_own_queue();
     fault_print_counts();
     return failed;
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "faults/counts.h"
+#include "faults/own_queue.h"
 #include "faults/sweep.h"
 #include "test.h"
 
@@ -41,22 +42,6 @@ static dynsel_round_robin_policy both;   /* the device that hangs, and the other
 static dynsel_round_robin_policy second; /* the other */
 static dynsel_round_robin_policy host;
 
-static cl_context own_context;
-static cl_command_queue own_queue;
-
-/* A queue of the second device in a context of the test's. */
-static void *adopt_second(void)
-{
-    fault_suspend(true);
-    const cl_device_id device = dynsel_opencl_device(&fault_devices[1]);
-    if (own_queue == NULL) {
-        own_context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
-        own_queue = clCreateCommandQueue(own_context, device, 0, NULL);
-    }
-    fault_suspend(false);
-    return dynsel_opencl_adopt(own_queue);
-}
-
 static dynsel_status begin_policy(dynsel_round_robin_policy *policy,
                                   const dynsel_resource *resources, size_t count)
 {
@@ -70,7 +55,7 @@ static void begin(void)
     dynsel_resource devices[] = {fault_devices[0], fault_devices[1]};
     const dynsel_resource caller = {.backend = &dynsel_inline_backend};
     if (mode.apart) {
-        devices[1] = (dynsel_resource){&dynsel_opencl_backend, adopt_second()};
+        devices[1] = fault_own_queue(&fault_devices[1]);
     }
     fault_must(begin_policy(&both, devices, 2) == DYNSEL_OK &&
                    begin_policy(&second, &devices[1], 1) == DYNSEL_OK &&
@@ -476,12 +461,7 @@ static void device_that_hangs_is_given_up_after_the_limit(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    if (own_queue != NULL) {
-        fault_suspend(true);
-        (void)clReleaseCommandQueue(own_queue);
-        (void)clReleaseContext(own_context);
-        fault_suspend(false);
-    }
+    fault_release_own_queue();
     return 0;
 }
 
