@@ -7,6 +7,7 @@
  * short. Without exploration it is the mean, as in the seed.
  */
 #include "policies/auto_tune_parts.h"
+#include "policy/after_fork.h"
 #include "port/pause.h"
 
 /* Of all together, beyond which the counts are halved: after months of runs of a microsecond. */
@@ -21,10 +22,13 @@ void dynsel_tuned_lock(dynsel_tuned_task *entry)
     }
 }
 
+/* A lock that was taken before a fork() is free in the child: its holder stayed with the parent,
+ * and at most one time is lost. Zero: free. */
 bool dynsel_tuned_try_lock(dynsel_tuned_task *entry)
 {
-    uint32_t is_free = 0;
-    return dynsel_word_swap(&entry->lock, &is_free, 1);
+    const uint32_t process = dynsel_fork_depth() + 1;
+    uint32_t holder = dynsel_word_load_relaxed(&entry->lock);
+    return holder != process && dynsel_word_swap(&entry->lock, &holder, process);
 }
 
 void dynsel_tuned_unlock(dynsel_tuned_task *entry)

@@ -29,11 +29,11 @@ static dynsel_lock lock = DYNSEL_LOCK_INITIALIZER;
 static bool watches;
 static dynsel_policy *listed;
 
-static bool is_child;
+static uint32_t depth;
 
-bool dynsel_fork_is_child(void)
+uint32_t dynsel_fork_depth(void)
 {
-    return is_child;
+    return depth;
 }
 
 static void before_fork(void)
@@ -61,7 +61,7 @@ static void refuse_policies(void)
 
 static void after_fork_in_child(void)
 {
-    is_child = true;
+    depth++;
     refuse_policies();
     for (size_t i = 0; i < sizeof(in_child) / sizeof(in_child[0]); i++) {
         if (in_child[i] != NULL) {

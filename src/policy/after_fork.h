@@ -11,6 +11,7 @@
 #define DYNSEL_POLICY_AFTER_FORK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <dynsel/policy.h>
 
@@ -24,8 +25,8 @@ void dynsel_fork_watch(void);
 void dynsel_fork_enter(dynsel_policy *policy);
 void dynsel_fork_leave(const dynsel_policy *policy);
 
-/* Whether this process is a child that was forked after dynsel_fork_watch(). */
-bool dynsel_fork_is_child(void);
+/* Counts the forks from the process that called dynsel_fork_watch() down to this one. */
+uint32_t dynsel_fork_depth(void);
 
 extern void (*const dynsel_fork_slots)(void);
 extern void (*const dynsel_fork_states)(void);
@@ -53,11 +54,16 @@ static inline void dynsel_fork_leave(const dynsel_policy *policy)
     (void)policy;
 }
 
-static inline bool dynsel_fork_is_child(void)
+static inline uint32_t dynsel_fork_depth(void)
 {
-    return false;
+    return 0;
 }
 
 #endif
+
+static inline bool dynsel_fork_is_child(void)
+{
+    return dynsel_fork_depth() != 0;
+}
 
 #endif

@@ -282,6 +282,56 @@ static void child_of_busy_parent_does_not_hang(void **state)
     assert_int_equal(atomic_load(&mistakes), 0);
 }
 
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE && CONFIG_DYNSEL_MAX_RESOURCES >= 2
+static dynsel_auto_tune_policy tuned; /* of the parent; its work outlives no submit */
+
+static void *tune_all_the_time(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&ends)) {
+        expect_ok(dynsel_submit_and_wait(&tuned.policy, &counting));
+    }
+    return NULL;
+}
+
+static void tune_in_child(void)
+{
+    enum { RUNS = 10 };
+    for (int i = 0; i < RUNS; i++) {
+        child_expects_status(DYNSEL_OK, dynsel_submit_and_wait(&tuned.policy, &counting));
+    }
+}
+#endif
+
+/* All choices are measured, so that most forks find the lock of the measurements taken. */
+static void child_of_parent_busy_with_tuning_does_not_hang(void **state)
+{
+    (void)state;
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE && CONFIG_DYNSEL_MAX_RESOURCES >= 2
+    static int names[2];
+    const dynsel_resource hosts[] = {{&dynsel_inline_backend, &names[0]},
+                                     {&dynsel_inline_backend, &names[1]}};
+    pthread_t threads[THREADS];
+    atomic_store(&ends, false);
+    assert_status(DYNSEL_OK, dynsel_auto_tune_init(
+                                 &tuned, &(dynsel_options){.resources = hosts, .count = 2}, 0));
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, tune_all_the_time, NULL), 0);
+    }
+    for (int i = 0; i < FORKS; i++) {
+        assert_child_succeeds(tune_in_child);
+    }
+    atomic_store(&ends, true);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(atomic_load(&mistakes), 0);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&tuned.policy));
+#else
+    skip();
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +343,7 @@ int main(void)
         TEST(inline_policy_of_parent_works_in_child),
         TEST(child_of_child_finds_the_same),
         TEST(child_of_busy_parent_does_not_hang),
+        TEST(child_of_parent_busy_with_tuning_does_not_hang),
     };
     return cmocka_run_group_tests_name("process: fork", tests, NULL, NULL);
 }
