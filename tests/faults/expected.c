@@ -52,6 +52,10 @@ static const choice choices[FAULT_FUNCTION_COUNT] = {
     [FAULT_clGetPlatformInfo] = {queries, all},
     [FAULT_clGetProgramBuildInfo] = {queries, all},
     [FAULT_clGetProgramInfo] = {queries, all},
+    [FAULT_clReleaseCommandQueue] = {ids, all},
+    [FAULT_clReleaseContext] = {ids, all},
+    [FAULT_clReleaseKernel] = {ids, all},
+    [FAULT_clReleaseProgram] = {ids, all},
     [FAULT_clSVMAlloc] = {addresses, addresses},
     [FAULT_clWaitForEvents] = {events, looks},
 };
@@ -68,6 +72,11 @@ const cl_int *fault_codes(fault_function function, bool whole)
 const cl_int *fault_end_codes(void)
 {
     return ends;
+}
+
+bool fault_has_code(fault_function function)
+{
+    return function != FAULT_clSVMAlloc;
 }
 
 bool fault_is_usual_end(cl_int code)
@@ -219,7 +228,7 @@ static bool is_opening(fault_function function)
  * allocate nothing. */
 static bool is_full(const fault_point *point)
 {
-    if (point->function == FAULT_clCreateBuffer) {
+    if (point->function == FAULT_clCreateBuffer || point->function == FAULT_clSVMAlloc) {
         return true;
     }
     if (point->function == FAULT_clEnqueueFillBuffer && point->code == -6) {
@@ -247,6 +256,10 @@ bool fault_status_fits(const fault_point *point, dynsel_status status)
     }
     if (is_opening(point->function)) {
         return status == DYNSEL_E_OUT_OF_SERVICE;
+    }
+    if (point->function == FAULT_clGetCommandQueueInfo ||
+        point->function == FAULT_clRetainCommandQueue) {
+        return status == DYNSEL_E_INVALID; /* dynsel_opencl_adopt() */
     }
     if (status == DYNSEL_E_FULL) {
         return is_full(point);

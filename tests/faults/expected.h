@@ -18,6 +18,9 @@ const cl_int *fault_codes(fault_function function, bool whole);
 const cl_int *fault_end_codes(void);
 bool fault_is_usual_end(cl_int code);
 
+/* Whether failures of the function have a code: some return an address and nothing else. */
+bool fault_has_code(fault_function function);
+
 /* How many calls from the first on are tried as the begin of failures for good. */
 uint32_t fault_last_for_good(cl_int code, bool whole);
 

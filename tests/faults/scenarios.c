@@ -470,7 +470,22 @@ static void play_finding(void)
 
 static const fault_function while_finding[] = {FAULT_clGetPlatformIDs, FAULT_clGetDeviceIDs};
 
+static void play_closing(void)
+{
+    if (fault_saw(
+            dynsel_opencl_select("all", fault_devices, FAULT_MOST_DEVICES, &fault_device_count))) {
+        play_opening();
+        (void)fault_saw(dynsel_opencl_close());
+    }
+}
+
+static const fault_function while_closing[] = {FAULT_clReleaseCommandQueue, FAULT_clReleaseContext,
+                                               FAULT_clReleaseKernel, FAULT_clReleaseProgram};
+
 #if CONFIG_DYNSEL_SVM
+static const fault_function while_allocating[] = {FAULT_clGetExtensionFunctionAddressForPlatform,
+                                                  FAULT_clSVMAlloc, FAULT_clSVMFree,
+                                                  FAULT_clSetKernelArgSVMPointer};
 static const fault_function while_sharing[] = {FAULT_clEnqueueSVMMap,
                                                FAULT_clEnqueueSVMUnmap,
                                                FAULT_clSetKernelArgSVMPointer,
@@ -494,6 +509,10 @@ static const fault_function while_sharing[] = {FAULT_clEnqueueSVMMap,
 static const fault_function of_mapping[] = {FAULT_clEnqueueMapBuffer, FAULT_clEnqueueUnmapMemObject,
                                             FAULT_clReleaseMemObject, FAULT_clCreateBuffer};
 static const fault_function of_losing[] = {FAULT_clEnqueueNDRangeKernel, FAULT_clWaitForEvents};
+static const fault_function of_opening[] = {FAULT_clBuildProgram, FAULT_clCreateCommandQueue,
+                                            FAULT_clCreateContext, FAULT_clCreateKernel,
+                                            FAULT_clCreateProgramWithSource};
+static const fault_function of_closing[] = {FAULT_clReleaseContext, FAULT_clReleaseProgram};
 
 SCENARIO(chain);
 SCENARIO(shared, SUBSET(of_mapping));
@@ -505,7 +524,10 @@ SCENARIO(fill);
 SCENARIO(ranges);
 #if CONFIG_DYNSEL_SVM
 SCENARIO(svm, ONLY(while_sharing));
+const fault_scenario fault_sharing = {
+    .name = "sharing", .play = play_svm, .is_cold = true, ONLY(while_allocating)};
 #endif
-SCENARIO(opening, .is_cold = true, ONLY(while_opening));
+SCENARIO(opening, .is_cold = true, ONLY(while_opening), SUBSET(of_opening));
 SCENARIO(reinstating, .is_cold = true, ONLY(while_opening));
+SCENARIO(closing, .is_cold = true, .finds_devices = true, ONLY(while_closing), SUBSET(of_closing));
 SCENARIO(finding, .is_cold = true, .finds_devices = true, ONLY(while_finding));

@@ -14,6 +14,11 @@ extern const fault_scenario fault_ranges;      /* kernels with staged ranges */
 extern const fault_scenario fault_svm;         /* shared virtual memory */
 extern const fault_scenario fault_opening;     /* a device's first work */
 extern const fault_scenario fault_reinstating; /* a device that could not be opened */
+extern const fault_scenario fault_sharing;     /* the first shared virtual memory */
+extern const fault_scenario fault_closing;     /* the end of all */
 extern const fault_scenario fault_finding;     /* the list of devices */
+extern const fault_scenario fault_copies;      /* copies of buffers and of parts of them */
+extern const fault_scenario fault_stored;      /* kernels with a store */
+extern const fault_scenario fault_adopting;    /* a queue of the program's */
 
 #endif

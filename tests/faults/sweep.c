@@ -74,7 +74,7 @@ static bool is_about(const dynsel_error *error, const fault_point *point)
         return error->code == point->code || error->code == NOT_RUN;
     }
     const char *const name = fault_name(point->function);
-    return point->call != 0 && error->code == point->code &&
+    return point->call != 0 && error->code == (fault_has_code(point->function) ? point->code : 0) &&
            (error->function == NULL ||
             strncmp(error->function, name, strlen(error->function)) == 0);
 }
@@ -330,7 +330,10 @@ uint32_t fault_sweep(const fault_scenario *scenario)
     const bool is_subset = !fault_is_whole() && scenario->subset != NULL;
     uint32_t calls[FAULT_FUNCTION_COUNT];
     begin_sweep(scenario);
-    if (scenario->is_cold) {
+    if (scenario->is_cold) { /* twice, because it may find what was kept */
+        play_without_fault();
+        close_all();
+        open_all();
         play_without_fault();
     }
     for (int i = 0; i < FAULT_FUNCTION_COUNT; i++) {

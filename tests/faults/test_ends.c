@@ -63,6 +63,12 @@ static void opening_scenario_survives_each_end(void **state)
     assert_int_equal(fault_sweep_ends(&fault_opening), 0);
 }
 
+static void copies_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_copies), 0);
+}
+
 /* DYNSEL_TEST_SCENARIO: only the scenario of this name. */
 int main(void)
 {
@@ -80,6 +86,7 @@ int main(void)
         cmocka_unit_test(svm_scenario_survives_each_end),
 #endif
         cmocka_unit_test(opening_scenario_survives_each_end),
+        cmocka_unit_test(copies_scenario_survives_each_end),
     };
     if (scenario != NULL) {
         static char tests_of_scenario[64];

@@ -72,6 +72,38 @@ static void finding_scenario_survives_each_fault(void **state)
     assert_int_equal(fault_sweep(&fault_finding), 0);
 }
 
+static void copies_scenario_survives_each_fault(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep(&fault_copies), 0);
+}
+
+static void stored_scenario_survives_each_fault(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep(&fault_stored), 0);
+}
+
+static void adopting_scenario_survives_each_fault(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep(&fault_adopting), 0);
+}
+
+#if CONFIG_DYNSEL_SVM
+static void sharing_scenario_survives_each_fault(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep(&fault_sharing), 0);
+}
+#endif
+
+static void closing_scenario_survives_each_fault(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep(&fault_closing), 0);
+}
+
 /* DYNSEL_TEST_SCENARIO: only the scenario of this name. */
 int main(void)
 {
@@ -91,6 +123,13 @@ int main(void)
         cmocka_unit_test(opening_scenario_survives_each_fault),
         cmocka_unit_test(reinstating_scenario_survives_each_fault),
         cmocka_unit_test(finding_scenario_survives_each_fault),
+        cmocka_unit_test(copies_scenario_survives_each_fault),
+        cmocka_unit_test(stored_scenario_survives_each_fault),
+        cmocka_unit_test(adopting_scenario_survives_each_fault),
+#if CONFIG_DYNSEL_SVM
+        cmocka_unit_test(sharing_scenario_survives_each_fault),
+#endif
+        cmocka_unit_test(closing_scenario_survives_each_fault),
     };
     if (scenario != NULL) {
         static char tests_of_scenario[64];
