@@ -30,8 +30,8 @@ DYNSEL_BEGIN_DECLS
     X(DYNSEL_E_ASPECT, -14, "the aspects do not fit")                                              \
     X(DYNSEL_E_DEPENDENCY, -15, "work that this depends on failed")                                \
     X(DYNSEL_E_CONTEXT, -16,                                                                       \
-      "called from an interrupt, which may only complete work and look at the clock, or in a "     \
-      "child of the process that the policy belongs to")                                           \
+      "called from an interrupt, which may only complete work and look at the clock, or with a "   \
+      "policy from before fork()")                                                                 \
     X(DYNSEL_E_CANCELLED, -17, "it was cancelled before it started")                               \
     X(DYNSEL_E_GIVEN_UP, -18, "its resource was given up before it ended")
 
