@@ -3,6 +3,7 @@
 #ifndef DYNSEL_TESTS_PROCESS_CHILD_H
 #define DYNSEL_TESTS_PROCESS_CHILD_H
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -58,6 +59,10 @@ static inline int status_of_child(void (*body)(void))
     const pid_t child = fork();
     if (child == 0) {
         (void)alarm(CHILD_PATIENCE_S);
+        (void)signal(SIGSEGV, SIG_DFL); /* cmocka's handlers would go on as the parent */
+        (void)signal(SIGBUS, SIG_DFL);
+        (void)signal(SIGFPE, SIG_DFL);
+        (void)signal(SIGILL, SIG_DFL);
         body();
         _exit(EXIT_SUCCESS);
     }
