@@ -314,8 +314,11 @@ static void begin_sweep(const fault_scenario *scenario)
     run.wrong = 0;
     run.cases = 0;
     run.scenario = scenario;
+    run.point.call = 0;
     fault_count_scenario();
+    watch(true);
     open_all();
+    watch(false);
 }
 
 static uint32_t end_sweep(void)
