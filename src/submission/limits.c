@@ -49,7 +49,15 @@ bool dynsel_limits_give_up(dynsel_queue *queue, dynsel_policy *policy, uint32_t 
     return true;
 }
 
-bool dynsel_limits_look(dynsel_queue *queue, bool is_new)
+void dynsel_limits_restart(const dynsel_queue *queue)
+{
+    const uint32_t number = dynsel_word_load_acquire(&queue->head);
+    if (number != DYNSEL_NO_SLOT) {
+        dynsel_slot_at(number)->limited_from_ns = dynsel_now_ns();
+    }
+}
+
+bool dynsel_limits_look(dynsel_queue *queue)
 {
     const uint32_t number = dynsel_word_load_acquire(&queue->head);
     if (number == DYNSEL_NO_SLOT) {
@@ -57,9 +65,6 @@ bool dynsel_limits_look(dynsel_queue *queue, bool is_new)
     }
     dynsel_slot *const slot = dynsel_slot_at(number);
     const uint64_t now = dynsel_now_ns();
-    if (is_new) {
-        slot->limited_from_ns = now;
-    }
     const uint64_t limit_ns = slot->limit_ns & ~EXCEEDED;
     const uint64_t took_ns = now > slot->limited_from_ns ? now - slot->limited_from_ns : 0;
     if (limit_ns == 0 || took_ns < limit_ns) {

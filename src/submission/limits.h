@@ -63,9 +63,12 @@ static inline void dynsel_limits_leave(const dynsel_slot *slot)
     }
 }
 
-/* Reaper only: looks at the oldest work, which was not finished. is_new: other work was before it
- * at the last look. True: the resource was given up, and its work is finished. */
-DYNSEL_RARE bool dynsel_limits_look(dynsel_queue *queue, bool is_new);
+/* Reaper only: finished work was taken off, so the limit of the oldest work counts from now on. */
+DYNSEL_RARE void dynsel_limits_restart(const dynsel_queue *queue);
+
+/* Reaper only: looks at the oldest work, which was not finished. True: some is finished now,
+ * because it just ended or the resource was given up. */
+DYNSEL_RARE bool dynsel_limits_look(dynsel_queue *queue);
 
 /* Reaper only: ends all work in the queue, without its resource. False: the backend cannot. */
 bool dynsel_limits_give_up(dynsel_queue *queue, dynsel_policy *policy, uint32_t index);
@@ -95,10 +98,14 @@ static inline void dynsel_limits_leave(const dynsel_slot *slot)
     (void)slot;
 }
 
-static inline bool dynsel_limits_look(const dynsel_queue *queue, bool is_new)
+static inline void dynsel_limits_restart(const dynsel_queue *queue)
 {
     (void)queue;
-    (void)is_new;
+}
+
+static inline bool dynsel_limits_look(const dynsel_queue *queue)
+{
+    (void)queue;
     return false;
 }
 

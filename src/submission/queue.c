@@ -149,6 +149,9 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
         dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
         number = dynsel_word_load_acquire(&queue->head);
     }
+    if (policy != NULL && dynsel_limits_exist()) {
+        dynsel_limits_restart(queue);
+    }
     if (CONFIG_DYNSEL_RESOURCE_STATES && policy != NULL && dynsel_policy_impairment(policy) != 0) {
         dynsel_queue_note_drained(policy, (uint32_t)(queue - policy->queues));
     }
@@ -157,10 +160,8 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
 /* Reaper only. */
 static void reap(dynsel_queue *queue, const dynsel_slot *referenced)
 {
-    const uint32_t oldest = dynsel_word_load_relaxed(&queue->head);
     take_off_finished(queue, referenced);
-    if (dynsel_limits_exist() &&
-        dynsel_limits_look(queue, dynsel_word_load_relaxed(&queue->head) != oldest)) {
+    if (dynsel_limits_exist() && dynsel_limits_look(queue)) {
         take_off_finished(queue, referenced);
     }
 }

@@ -542,18 +542,12 @@ void dynsel_slots_sweep_abandoned(void)
     }
 }
 
-bool dynsel_slot_is_starting(uint32_t token)
+bool dynsel_slot_was_abandoned(uint32_t token)
 {
     const uint32_t word =
         dynsel_word_load_acquire(&dynsel_slot_at(dynsel_slot_number_in(token))->word);
     return dynsel_slot_generation(word) == dynsel_slot_generation(token) &&
-           dynsel_slot_state(word) != DYNSEL_SLOT_RUNNING && may_be_marked(word);
-}
-
-void dynsel_slot_leave_result(uint32_t token)
-{
-    (void)dynsel_marked_add(&dynsel_slot_at(dynsel_slot_number_in(token))->word,
-                            -(uint32_t)DYNSEL_SLOT_MARKING);
+           (word & DYNSEL_SLOT_ABANDONED) == DYNSEL_SLOT_ABANDONED;
 }
 
 #endif

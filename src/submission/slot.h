@@ -270,10 +270,8 @@ extern dynsel_word dynsel_slots_abandoned;
 /* Frees those of them that their backends no longer use. */
 void dynsel_slots_sweep_abandoned(void);
 
-/* After dynsel_slot_enter_result(): the work goes on. */
-void dynsel_slot_leave_result(uint32_t token);
-
-bool dynsel_slot_is_starting(uint32_t token);
+/* Whether the work of a token was abandoned, and its backend has not told its end yet. */
+bool dynsel_slot_was_abandoned(uint32_t token);
 #endif
 
 /* The two halves of dynsel_complete(), for a thread of the backend that writes the result of work

@@ -8,24 +8,21 @@
 #endif
 
 #if CONFIG_DYNSEL_TIME_LIMITS
-/* In another thread the work may have been given up meanwhile: then its result is not written. */
+/* In another thread the work may have been given up meanwhile: then its result is not written. (If
+ * that happens just now, the late result replaces it.) */
 static void call_and_write_result(dynsel_work *work)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     dynsel_event done = {.native = NULL};
     const dynsel_status status =
         dynsel_call_function(work->function, work->where, work->args, &done);
-    const bool entered = dynsel_slot_enter_result(work->token);
-    if (!entered && !dynsel_slot_is_starting(work->token)) {
+    if (dynsel_slot_was_abandoned(work->token)) {
         return;
     }
     work->done = done;
     work->error.status = status;
     if (status != DYNSEL_OK) {
         dynsel_note_failure(work, status, failures_before);
-    }
-    if (entered) {
-        dynsel_slot_leave_result(work->token);
     }
 }
 #endif
