@@ -10,8 +10,6 @@
 
 #include <pthread.h>
 
-#include "port/cancel.h"
-
 typedef struct dynsel_lock {
     pthread_mutex_t mutex;
     int cancelling; /* of the holder, before it took the lock */
@@ -22,21 +20,9 @@ typedef struct dynsel_lock {
         PTHREAD_MUTEX_INITIALIZER, 0                                                               \
     }
 
-/* Locking a mutex of the default kind that this thread does not hold cannot fail. Locks are
- * released in the reverse order. */
-static inline void dynsel_lock_acquire(dynsel_lock *lock)
-{
-    const int before = dynsel_cancel_defer();
-    (void)pthread_mutex_lock(&lock->mutex);
-    lock->cancelling = before;
-}
-
-static inline void dynsel_lock_release(dynsel_lock *lock)
-{
-    const int before = lock->cancelling;
-    (void)pthread_mutex_unlock(&lock->mutex);
-    dynsel_cancel_allow(before);
-}
+/* Locks are released in the reverse order. */
+void dynsel_lock_acquire(dynsel_lock *lock);
+void dynsel_lock_release(dynsel_lock *lock);
 
 /* In the child of a fork(): its holder, if any, is a thread of the parent. */
 static inline void dynsel_lock_renew(dynsel_lock *lock)
