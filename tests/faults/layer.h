@@ -93,7 +93,8 @@ void fault_aim_at_context(const void *context);
 void fault_let_go(void);
 bool fault_is_holding(void);
 
-/* How often the library waited in a call of OpenCL's for a queue that hangs: the hang ended then. */
+/* How often the library waited in a call of OpenCL's for a queue that hangs; the hang ended then,
+ * so that the test goes on. */
 uint32_t fault_blocked(void);
 
 /* Commands with an event that the driver has not ended, whatever the library was told. */

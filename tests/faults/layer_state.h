@@ -20,8 +20,8 @@ void fault_forget_events(void);
 
 bool fault_is_suspended(void);
 
-/* Counts a call. True: it has to fail, with *code. subject: what it is called for; NULL: nothing that
- * belongs to a context. */
+/* Counts a call. True: it has to fail, with *code. subject: what it is called for; NULL: nothing
+ * that belongs to a context. */
 bool fault_strikes(fault_function function, const void *subject, cl_int *code);
 
 /* The context that an object belongs to; NULL: not known. */

@@ -468,7 +468,8 @@ static void play_finding(void)
     }
 }
 
-static const fault_function while_finding[] = {FAULT_clGetPlatformIDs, FAULT_clGetDeviceIDs};
+static const fault_function while_finding[] = {FAULT_clGetPlatformIDs, FAULT_clGetDeviceIDs,
+                                               FAULT_clGetPlatformInfo};
 
 static void play_closing(void)
 {
@@ -512,6 +513,7 @@ static const fault_function of_losing[] = {FAULT_clEnqueueNDRangeKernel, FAULT_c
 static const fault_function of_opening[] = {FAULT_clBuildProgram, FAULT_clCreateCommandQueue,
                                             FAULT_clCreateContext, FAULT_clCreateKernel,
                                             FAULT_clCreateProgramWithSource};
+static const fault_function of_finding[] = {FAULT_clGetPlatformIDs, FAULT_clGetDeviceIDs};
 static const fault_function of_closing[] = {FAULT_clReleaseContext, FAULT_clReleaseProgram};
 
 SCENARIO(chain);
@@ -530,4 +532,4 @@ const fault_scenario fault_sharing = {
 SCENARIO(opening, .is_cold = true, ONLY(while_opening), SUBSET(of_opening));
 SCENARIO(reinstating, .is_cold = true, ONLY(while_opening));
 SCENARIO(closing, .is_cold = true, .finds_devices = true, ONLY(while_closing), SUBSET(of_closing));
-SCENARIO(finding, .is_cold = true, .finds_devices = true, ONLY(while_finding));
+SCENARIO(finding, .is_cold = true, .finds_devices = true, ONLY(while_finding), SUBSET(of_finding));

@@ -84,8 +84,8 @@ bool fault_is_lied_to(void)
     return run.point.end == FAULT_END_EARLY;
 }
 
-/* It fails so often that the device has left service; failures of work that was accepted may be seen
- * later. */
+/* It fails so often that the device has left service; failures of work that was accepted may be
+ * seen later. */
 static bool is_tired(dynsel_status status)
 {
     return status == DYNSEL_E_OUT_OF_SERVICE && run.point.for_good &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue of a device hangs, at each of its commands: what uses it waits no longer than it has to,
- * and all else goes on.
+ * The queue of a device hangs, at each of its commands: what uses it waits no longer than it has
+ * to, and all else goes on.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <time.h>
