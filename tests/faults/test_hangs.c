@@ -313,6 +313,7 @@ static void play_until_released(dynsel_submission *submissions, uint32_t count)
     end_data(&x);
 }
 
+#if CONFIG_DYNSEL_TIME_LIMITS
 static void lose_data(data *d)
 {
     dynsel_host_accessor anything = {0};
@@ -327,7 +328,6 @@ static void lose_data(data *d)
                "lost data cannot be replaced");
 }
 
-#if CONFIG_DYNSEL_TIME_LIMITS
 /* Work that hangs, or waits for that. */
 static void must_be_given_up(dynsel_submission *submission, bool hangs)
 {
