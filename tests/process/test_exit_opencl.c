@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exit() while a kernel runs. It has run before: PoCL compiles a kernel in a thread of its own at the
- * first launch, and an exit() during that crashes or hangs in LLVM. */
+/* exit() while a kernel runs. It has run before: PoCL compiles a kernel in a thread of its own at
+ * the first launch, and an exit() during that crashes or hangs in LLVM. */
 #include <dynsel/dynsel.h>
 
 #include "process/child.h"
