@@ -215,13 +215,13 @@ static bool has_slot(uint32_t token)
     return dynsel_slot_number_in(token) <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
 }
 
-bool dynsel_slot_enter_result(uint32_t token)
+static inline bool enter_result(uint32_t token)
 {
     return has_slot(token) && begin_marking(dynsel_slot_at(dynsel_slot_number_in(token)),
                                             dynsel_slot_generation(token));
 }
 
-void dynsel_slot_mark(uint32_t token, dynsel_status status, uint64_t end_ns)
+static inline void mark(uint32_t token, dynsel_status status, uint64_t end_ns)
 {
     dynsel_slot *const slot = dynsel_slot_at(dynsel_slot_number_in(token));
     slot->marked = status;
@@ -257,13 +257,25 @@ static void let_go(uint32_t token)
 
 dynsel_status dynsel_complete(uint32_t token, dynsel_status status, uint64_t end_ns)
 {
-    if (!dynsel_slot_enter_result(token)) {
+    if (!enter_result(token)) {
         let_go(token);
         return DYNSEL_E_STALE;
     }
-    dynsel_slot_mark(token, status, end_ns);
+    mark(token, status, end_ns);
     return DYNSEL_OK;
 }
+
+#if CONFIG_DYNSEL_BACKEND_THREADS
+bool dynsel_slot_enter_result(uint32_t token)
+{
+    return enter_result(token);
+}
+
+void dynsel_slot_mark(uint32_t token, dynsel_status status, uint64_t end_ns)
+{
+    mark(token, status, end_ns);
+}
+#endif
 
 static void release_event(dynsel_slot *slot)
 {

@@ -276,8 +276,10 @@ bool dynsel_slot_was_abandoned(uint32_t token);
 
 /* The two halves of dynsel_complete(), for a thread of the backend that writes the result of work
  * in between: nobody else ends the work then. False: it was abandoned or marked. */
+#if CONFIG_DYNSEL_BACKEND_THREADS
 bool dynsel_slot_enter_result(uint32_t token);
 void dynsel_slot_mark(uint32_t token, dynsel_status status, uint64_t end_ns);
+#endif
 
 /* Whether the work was abandoned, and its slot is not given back yet. */
 static inline bool dynsel_slot_is_abandoned(uint32_t word)
