@@ -304,7 +304,8 @@ def scale(table, out):
 
 def trouble(table, out):
     kinds = table.values("moved_away", "task")
-    policies = [policy for policy in table.values("moved_away", "policy") if policy != "fixed_resource"]
+    policies = [policy for policy in table.values("moved_away", "policy")
+                if policy not in ("fixed_resource", "by_hand")]
     made, axes = figure("A device in trouble: how long a policy goes on sending work there", table)
     width = 0.8 / len(policies)
     times = [row["value"] for row in table.of("moved_away") if row["value"] > 0]
@@ -329,6 +330,41 @@ def trouble(table, out):
     save(made, out, "trouble")
 
 
+def trouble_over_time(table, out):
+    """A panel for each kind of trouble; 0 is its begin, a triangle its end."""
+    kinds = table.values("throughput", "task")
+    if not kinds:
+        return
+    made, axes = figure("A device in trouble: throughput of all devices over time", table, height=1.2 + 1.75 * len(kinds))
+    title, machine = axes.get_title(loc="left").strip(), table.machine()
+    made.clear()
+    panels = made.subplots(len(kinds), 1, sharex=True, sharey=True)
+    panels[0].set_title(f"{title}\n", fontsize=11, loc="left")
+    panels[0].text(0, 1.04, machine, transform=panels[0].transAxes, fontsize=8, color="#555555")
+    last = 0
+    for axes, kind in zip(panels, kinds):
+        for policy in table.values("throughput", "policy"):
+            colour, line = {"by_hand": (PURPLE, "--"), "fixed_resource": (RED, ":")}.get(policy) or POLICIES[policy][:2]
+            begin, end = (table.of(record, policy=policy, task=kind)[0]["value"] for record in ("begins", "ends"))
+            points = [(row["x"] - begin, row["value"]) for row in table.of("throughput", policy=policy, task=kind)]
+            x, y = zip(*points)
+            axes.plot(x, y, color=colour, linestyle=line, label=policy, linewidth=1.5)
+            if end >= 0:
+                axes.plot([end - begin], [numpy.interp(end - begin, x, y)], "^", color=colour, markersize=8)
+            if policy != "fixed_resource":
+                last = max(last, x[-1])
+        axes.axvline(0, color=BLACK, linewidth=1.2)
+        axes.set_ylabel(kind if kind != "slow" else "becomes slow")
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+    panels[0].set_ylim(0)
+    panels[0].set_xlim(right=last * 1.02)
+    panels[-1].set_xlabel("ms since the trouble began (line at 0); a triangle: its end, after two thirds of the work")
+    made.supylabel("completed pieces of work/s", fontsize=10)
+    panels[-1].legend(loc="upper center", bbox_to_anchor=(0.45, -0.4), ncol=5, frameon=False, fontsize=9)
+    save(made, out, "trouble-over-time")
+
+
 def image_filter(table, out):
     bars(table, out, "filter", "An image filter over a folder of pictures", table.of("rate"), "Mpixel/s")
 
@@ -338,8 +374,8 @@ def nstream(table, out):
 
 
 FIGURES = {"mix": (shares, course, kinds, alone), "mix-small": (shares, kinds), "tiny": (tiny, found),
-           "scale": (scale,), "scale-workers": (scale,), "trouble": (trouble,), "filter": (image_filter,),
-           "nstream": (nstream,)}
+           "scale": (scale,), "scale-workers": (scale,), "trouble": (trouble, trouble_over_time),
+           "filter": (image_filter,), "nstream": (nstream,)}
 
 
 def main(arguments):

@@ -1,109 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device that becomes slow, one that fails from some moment on, one that disappears. */
+/* A device that becomes slow, fails, disappears, or hangs for a while, and comes back. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include <dynsel/resource_states.h>
 
 #include "../measure.h"
 #include "../policies.h"
 #include "csv.h"
 #include "log.h"
-#include "random.h"
 #include "resources.h"
+#include "trouble_device.h"
+#include "trouble_pool.h"
 
 static const char *const ABOUT =
-    "Host workers as devices, one of which gets into trouble in the middle of the work: it becomes "
-    "slow,\nit fails from then on, or it disappears. How long each policy goes on sending work "
-    "there, and what\nbecomes of the work. What is reported as done is checked against plain C; "
-    "what failed is submitted\nagain.";
+    "Host workers as devices, one of which gets into trouble after a third of the work: it becomes "
+    "slow,\nit fails, it disappears, or it hangs. After two thirds it works again, and the program "
+    "reinstates it.\nHow long each policy goes on sending work there, and what becomes of the "
+    "work. What is reported as\ndone is checked against plain C; what failed or was given up is "
+    "submitted again. by_hand is a pool\nof threads with one queue, without the library.";
 
 enum {
-    ELEMENTS = 256,
     ROOM = CONFIG_DYNSEL_MAX_IN_FLIGHT < 64 ? CONFIG_DYNSEL_MAX_IN_FLIGHT - 2 : 62,
-    DEPTH = 4,      /* pieces of work for each worker */
-    NAP_NS = 20000, /* where no piece has come back */
-    INPUTS = 16,
-    QUIET = 64,       /* pieces of work in a row elsewhere: the policy has moved away */
-    MOST_TRIES = 1000 /* of one piece */
+    DEPTH = 4,         /* pieces of work for each worker */
+    NAP_NS = 20000,    /* where no piece has come back */
+    QUIET = 64,        /* pieces of work in a row elsewhere: the policy has moved away */
+    MOST_TRIES = 5000, /* refused submits in a row, which end a play */
+    JOBS = 64 * ROOM,  /* with those that a device that hangs may still write */
+    LEAST_LIMIT_US = 5000
 };
 
-typedef enum trouble_kind { SLOW, FAILING, GONE, TROUBLES } trouble_kind;
-
-static const char *const trouble_names[TROUBLES] = {"slow", "failing", "gone"};
-
-static struct {
-    uint64_t pieces;
-    uint64_t task_us;
-    uint64_t times_slower;
-    uint64_t others_slower;
-} own = {.pieces = 2000, .task_us = 300, .times_slower = 10, .others_slower = 2};
-
 static const argument own_options[] = {
-    {"--pieces", "N", "of work; the trouble begins after a third of them", &own.pieces, 300,
-     10000000, NULL},
-    {"--task-us", "N", "how long one takes there, in us", &own.task_us, 20, 100000, NULL},
+    {"--pieces", "N", "of work; the trouble begins after a third and ends after two thirds",
+     &trouble.pieces, 300, 10000000, NULL},
+    {"--task-us", "N", "how long one takes there, in us", &trouble.task_us, 20, 100000, NULL},
+    {"--limit-us", "N", "time limit of one, in us; 0: 10 times --task-us, at least 5000",
+     &trouble.limit_us, 0, 10000000, NULL},
     {"--others-slower", "N", "how many times longer it takes on the other workers",
-     &own.others_slower, 1, 1000, NULL},
-    {"--times-slower", "N", "what slow is", &own.times_slower, 2, 1000, NULL},
+     &trouble.others_slower, 1, 1000, NULL},
+    {"--times-slower", "N", "what slow is", &trouble.times_slower, 2, 1000, NULL},
     {.name = NULL}};
 
 static usecase_options options = {.seed = 1, .workers = 2, .devices = "none"};
 static resources all;
-static uint32_t rounds_for_one; /* of plain C, that take task_us */
-static uint32_t inputs[INPUTS]; /* taken in turn */
-static uint32_t expected[INPUTS];
-
-static atomic_int now;  /* a trouble, or TROUBLES */
 static uint32_t victim; /* index of its resource */
 
 /* What one piece of work gets and leaves. */
 typedef struct piece {
-    uint32_t number; /* of the piece; 0: none */
-    uint32_t result;
+    job *memory;
+    uint32_t number; /* 0: none */
     uint32_t tries;
+    uint64_t since_ns; /* the first try */
     dynsel_submission submission;
     bool is_out;
 } piece;
 
-static uint32_t plain_c(uint32_t x, uint32_t rounds)
-{
-    for (uint32_t k = 0; k < rounds * ELEMENTS; k++) {
-        x = (x ^ (x >> 15)) * 0x2c1b3c6du + k;
-    }
-    return x;
-}
-
 static dynsel_status compute(const dynsel_resource *where, void *args, dynsel_event *done)
 {
-    piece *p = args;
-    const bool hit = where->handle == all.table[victim].handle;
-    const int trouble = hit ? atomic_load(&now) : TROUBLES;
     (void)done;
-    if (trouble == FAILING || trouble == GONE) {
-        return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_DEVICE,
-                                           .function = "compute",
-                                           .subject = all.names[victim],
-                                           .detail = "the device is in trouble"});
+    if (device_run(where->handle == all.table[victim].handle, args)) {
+        return DYNSEL_OK;
     }
-    const uint64_t others = own.others_slower;
-    const uint64_t times = trouble == SLOW ? own.times_slower : hit ? 1 : others;
-    uint32_t result = 0;
-    for (uint64_t i = 0; i < times; i++) {
-        result = plain_c(inputs[p->number % INPUTS], rounds_for_one);
-    }
-    /* it may have gone away meanwhile, with its results */
-    if (hit && atomic_load(&now) == GONE) {
-        return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_DEVICE,
-                                           .function = "compute",
-                                           .subject = all.names[victim],
-                                           .detail = "the device has disappeared"});
-    }
-    p->result = result;
-    return DYNSEL_OK;
+    return dynsel_fail(&(dynsel_error){.status = DYNSEL_E_DEVICE,
+                                       .function = "compute",
+                                       .subject = all.names[victim],
+                                       .detail = "the device is in trouble"});
 }
 
 /* The backend of the victim: the workers', but for a device that is gone, which takes no work. */
@@ -113,7 +78,7 @@ static dynsel_backend fragile = {&fragile_ops};
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
     (void)backend;
-    if (atomic_load(&now) == GONE) {
+    if (device_get() == GONE) {
         return DYNSEL_E_OUT_OF_SERVICE;
     }
     return dynsel_threads_backend.ops->start(&dynsel_threads_backend, work);
@@ -128,22 +93,12 @@ static void make_fragile(void)
     all.table[victim].backend = &fragile;
 }
 
-typedef struct outcome {
-    uint64_t first_ns;  /* when the trouble began */
-    uint64_t last_ns;   /* when work was last sent there, before QUIET pieces that were not */
-    uint32_t elsewhere; /* in a row */
-    uint32_t sent;      /* there, since the trouble began, until it had moved away */
-    uint32_t later;     /* there, after that: other tries */
-    uint32_t failed;    /* pieces that were accepted, and whose failure was told */
-    uint32_t wrongly_done;
-    uint32_t refused; /* submits */
-    double seconds;
-    bool moved;
-} outcome;
-
 static void note_choice(outcome *o, uint32_t index)
 {
-    if (atomic_load(&now) == TROUBLES) {
+    if (o->ended_ns != 0 && o->back_ns == 0 && index == victim) {
+        o->back_ns = measure_now_ns();
+    }
+    if (device_get() == TROUBLES) {
         return;
     }
     if (index != victim) {
@@ -157,101 +112,132 @@ static void note_choice(outcome *o, uint32_t index)
     }
 }
 
+typedef struct crowd {
+    piece pieces[ROOM];
+    job jobs[JOBS];
+    uint32_t jobs_used;
+    uint32_t count;
+    uint32_t next; /* piece of work */
+} crowd;
+
+/* Memory that no work has had. */
+static job *new_job(crowd *c)
+{
+    if (c->jobs_used == JOBS) {
+        log_exit(STATUS_FAILED, "more than %d pieces of work were given up; a longer --limit-us",
+                 JOBS);
+    }
+    return &c->jobs[c->jobs_used++];
+}
+
 /* False: nothing takes it. */
 static bool submit(piece *p, dynsel_policy *policy, outcome *o)
 {
-    const dynsel_task task = {.function = compute, .args = p, .id = 1};
-    p->tries++;
-    p->result = ~expected[p->number % INPUTS];
+    const dynsel_task task = {
+        .function = compute, .args = p->memory, .id = 1, .limit_ns = trouble.limit_us * 1000};
+    p->since_ns = p->tries++ == 0 ? measure_now_ns() : p->since_ns;
+    job_prepare(p->memory, p->number);
     if (dynsel_submit(policy, &task, &p->submission) != DYNSEL_OK) {
         o->refused++;
         return false;
     }
+    o->refused = 0;
     p->is_out = true;
     note_choice(o, p->submission.index);
     return true;
 }
 
 /* Looks whether a piece has come back; a failed one goes out again. */
-static bool collect(piece *p, uint64_t wait_ns, outcome *o)
+static bool collect(crowd *c, piece *p, uint64_t wait_ns, outcome *o)
 {
     const dynsel_status status = dynsel_wait_for(&p->submission, wait_ns);
     if (status == DYNSEL_E_TIMEOUT) {
         return false;
     }
     p->is_out = false;
+    if (status == DYNSEL_E_GIVEN_UP) {
+        o->given_up++;
+        p->memory = new_job(c); /* the device may still write the old one */
+    }
     if (status != DYNSEL_OK) {
         o->failed++;
         return true;
     }
-    if (p->result != expected[p->number % INPUTS]) {
-        o->wrongly_done++;
-    }
+    outcome_count(o, p->memory, p->since_ns);
     p->tries = 0;
     return true;
 }
 
-typedef struct crowd {
-    piece pieces[ROOM];
-    uint32_t count;
-    uint32_t next; /* piece of work */
-    uint32_t done;
-} crowd;
-
 /* Whether it had anything to do. */
 static bool step(crowd *c, piece *p, dynsel_policy *policy, outcome *o)
 {
-    if (p->is_out && !collect(p, 0, o)) {
+    if (p->is_out && !collect(c, p, 0, o)) {
         return false;
     }
-    c->done += p->tries == 0 && p->number != 0 ? 1 : 0;
     if (p->tries == 0) {
-        p->number = c->next < own.pieces ? ++c->next : 0;
+        p->number = c->next < trouble.pieces ? ++c->next : 0;
     }
-    if (p->number == 0 || p->tries > MOST_TRIES) {
+    if (p->number == 0) {
         return false;
     }
     return submit(p, policy, o);
 }
 
-static void begin_trouble(trouble_kind kind, outcome *o)
+/* The device works again: puts it back, also when failures from before were told after that. */
+static void repair(const bench_policy *p, const outcome *o)
 {
-    o->first_ns = measure_now_ns();
-    o->last_ns = o->first_ns;
-    atomic_store(&now, (int)kind);
+    dynsel_resource_state state = DYNSEL_RESOURCE_IN_SERVICE;
+    if (o->ended_ns != 0 && dynsel_resource_get_state(p->policy, victim, &state) == DYNSEL_OK &&
+        state == DYNSEL_RESOURCE_OUT_OF_SERVICE) {
+        log_check(dynsel_resource_reinstate(p->policy, victim) == DYNSEL_OK, p->name);
+    }
+}
+
+/* Ends the policy when a function that hung has returned. */
+static void finish(const bench_policy *p, crowd *c, outcome *o)
+{
+    enum { MOST_NAPS = 500000 };
+    device_set(TROUBLES);
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (c->pieces[i].is_out) {
+            (void)collect(c, &c->pieces[i], UINT64_MAX, o);
+        }
+    }
+    dynsel_status status = dynsel_policy_deinit(p->policy);
+    for (uint32_t i = 0; i < MOST_NAPS && status == DYNSEL_E_BUSY; i++) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        status = dynsel_policy_deinit(p->policy);
+    }
+    log_check(status == DYNSEL_OK, "dynsel_policy_deinit");
 }
 
 static outcome play(const bench_policy *p, trouble_kind kind)
 {
     static crowd c;
-    outcome o = {0};
     const dynsel_options table = {.resources = all.table, .count = all.count};
     const size_t wanted = all.count * DEPTH;
     c = (crowd){.count = wanted < ROOM ? (uint32_t)wanted : ROOM};
-    atomic_store(&now, TROUBLES);
+    for (uint32_t i = 0; i < c.count; i++) {
+        c.pieces[i].memory = new_job(&c);
+    }
+    device_set(TROUBLES);
     log_check(p->init(&table, 0) == DYNSEL_OK, p->name);
-    const uint64_t began = measure_now_ns();
-    while (c.done < own.pieces && o.refused < MOST_TRIES) {
+    outcome o = {.began_ns = measure_now_ns()};
+    while (o.done < trouble.pieces && o.refused < MOST_TRIES &&
+           o.failed < trouble.pieces + MOST_TRIES) {
         bool worked = false;
         for (uint32_t i = 0; i < c.count; i++) {
             worked = step(&c, &c.pieces[i], p->policy, &o) || worked;
-            if (o.first_ns == 0 && c.done >= own.pieces / 3) {
-                begin_trouble(kind, &o);
-            }
+            outcome_advance(&o, kind);
         }
+        repair(p, &o);
         if (!worked) {
             (void)nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
         }
     }
-    o.seconds = (double)(measure_now_ns() - began) / 1e9;
-    const bool ended = dynsel_wait_group(dynsel_get_submission_group(p->policy)) == DYNSEL_OK;
-    for (uint32_t i = 0; i < c.count; i++) {
-        if (c.pieces[i].is_out) {
-            (void)collect(&c.pieces[i], UINT64_MAX, &o);
-        }
-    }
-    log_check(ended && dynsel_policy_deinit(p->policy) == DYNSEL_OK, "dynsel_policy_deinit");
-    o.moved = o.moved && c.done >= own.pieces;
+    o.seconds = (double)(measure_now_ns() - o.began_ns) / 1e9;
+    o.moved = o.moved && o.done >= trouble.pieces;
+    finish(p, &c, &o);
     return o;
 }
 
@@ -266,67 +252,94 @@ static void add(const char *policy, trouble_kind kind, const char *record, doubl
                           .unit = unit});
 }
 
+/* Milliseconds from one moment to another; -1: that was not. */
+static double ms_between(uint64_t from, uint64_t to)
+{
+    return to != 0 ? (double)(to - from) / 1e6 : -1;
+}
+
+static void add_timeline(const char *policy, trouble_kind kind, const outcome *o)
+{
+    const timeline *t = &o->over_time;
+    const uint64_t width = t->width_ns;
+    for (uint32_t i = 0; width != 0 && i < TIMELINE_BINS; i++) {
+        if ((double)(i * width) / 1e9 < o->seconds) {
+            csv_add(&(csv_figure){.record = "throughput",
+                                  .policy = policy,
+                                  .task = trouble_names[kind],
+                                  .x = (double)(i * width + width / 2) / 1e6,
+                                  .value = t->done[i] / ((double)width / 1e9),
+                                  .unit = "pieces of work/s at ms"});
+        }
+    }
+    add(policy, kind, "begins", ms_between(o->began_ns, o->first_ns), "ms");
+    add(policy, kind, "ends", ms_between(o->began_ns, o->ended_ns), "ms");
+}
+
+static const char *text_of(double ms, char *text, size_t size)
+{
+    (void)snprintf(text, size, ms < 0 ? "never" : "%.2f ms", ms);
+    return text;
+}
+
 static void tell(const char *policy, trouble_kind kind, const outcome *o)
 {
-    const double ms = (double)(o->last_ns - o->first_ns) / 1e6;
-    char away[32] = "never";
-    if (o->moved) {
-        (void)snprintf(away, sizeof away, "%.2f ms", ms);
+    const double away = o->moved ? ms_between(o->first_ns, o->last_ns) : -1;
+    const double back = ms_between(o->ended_ns, o->back_ns);
+    char texts[2][32];
+    printf("%-15s %-8s %12s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32
+           " %12s %10.2f %10.3f",
+           policy, trouble_names[kind], text_of(away, texts[0], sizeof texts[0]), o->sent, o->later,
+           o->failed, o->given_up, o->wrongly_done, text_of(back, texts[1], sizeof texts[1]),
+           (double)o->longest_ns / 1e6, o->seconds);
+    if (o->done < trouble.pieces) {
+        printf("  refused to the end, %" PRIu64 " not done", trouble.pieces - o->done);
     }
-    printf("%-15s %-8s %12s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %8" PRIu32 " %10.3f%s\n", policy,
-           trouble_names[kind], away, o->sent, o->later, o->failed, o->wrongly_done, o->seconds,
-           o->refused != 0 ? "  refused to the end" : "");
+    (void)puts("");
     (void)fflush(stdout);
-    add(policy, kind, "moved_away", o->moved ? ms : -1, "ms");
+    add(policy, kind, "moved_away", away, "ms");
     add(policy, kind, "sent_there", o->sent, "pieces of work");
     add(policy, kind, "tried_later", o->later, "pieces of work");
     add(policy, kind, "failed", o->failed, "pieces of work");
+    add(policy, kind, "given_up", o->given_up, "pieces of work");
+    add(policy, kind, "back", back, "ms");
+    add(policy, kind, "longest", (double)o->longest_ns / 1e6, "ms");
+    add(policy, kind, "not_done", (double)trouble.pieces - o->done, "pieces of work");
     add(policy, kind, "total", o->seconds, "s");
+    add_timeline(policy, kind, o);
     if (o->wrongly_done != 0) {
         log_exit(STATUS_FAILED,
                  "a wrong result: %" PRIu32
-                 " pieces of work, %d elements, with %s %s, were reported "
-                 "as done by %s and are not",
-                 o->wrongly_done, ELEMENTS, all.names[victim], trouble_names[kind], policy);
-    }
-}
-
-static void calibrate(void)
-{
-    enum { TRIAL = 64 };
-    double best = 0;
-    for (int i = 0; i < 5; i++) {
-        const uint64_t began = measure_now_ns();
-        expected[0] += plain_c((uint32_t)options.seed, TRIAL); /* so that it is computed */
-        const double ns = (double)(measure_now_ns() - began);
-        best = i == 0 || ns < best ? ns : best;
-    }
-    rounds_for_one = (uint32_t)((double)own.task_us * 1e3 * TRIAL / best) + 1;
-    uint64_t seed = options.seed;
-    for (uint32_t i = 0; i < INPUTS; i++) {
-        inputs[i] = (uint32_t)random_next(&seed);
-        expected[i] = plain_c(inputs[i], rounds_for_one);
+                 " pieces of work, with %s %s, were reported as done by %s and are not",
+                 o->wrongly_done, all.names[victim], trouble_names[kind], policy);
     }
 }
 
 int main(int argc, char **argv)
 {
     usecase_options_parse(argc, argv, ABOUT, own_options, &options);
+    if (trouble.limit_us == 0) {
+        const uint64_t limit = 10 * trouble.task_us;
+        trouble.limit_us = limit > LEAST_LIMIT_US ? limit : LEAST_LIMIT_US;
+    }
     resources_find(&all, &options, false, 2);
     csv_open(&options, argc, argv);
     make_fragile();
-    calibrate();
+    device_calibrate(options.seed);
     printf("\n%" PRIu64 " pieces of work of %" PRIu64
-           " us over %zu workers; after a third, %s gets "
-           "into trouble: slow (%" PRIu64 " times),\nfailing, or gone. Away: %d pieces in a row go "
-           "elsewhere.\n\n%-15s %-8s %12s %8s %8s %8s %8s %10s\n",
-           own.pieces, own.task_us, all.count, all.names[victim], own.times_slower, QUIET, "", "",
-           "away after", "sent", "later", "failed", "untrue", "seconds");
+           " us over %zu workers; from a third to two thirds, %s is in trouble: slow (%" PRIu64
+           " times),\nfailing, gone, or hanging. Away: %d pieces in a row go elsewhere. Time limit "
+           "%" PRIu64 " us, then %d ms.\n\n%-15s %-8s %12s %8s %8s %8s %8s %8s %12s %10s %10s\n",
+           trouble.pieces, trouble.task_us, all.count, all.names[victim], trouble.times_slower,
+           QUIET, trouble.limit_us, CONFIG_DYNSEL_GIVE_UP_AFTER_MS, "", "", "away after", "sent",
+           "later", "failed", "given up", "untrue", "back after", "longest ms", "seconds");
     for (trouble_kind kind = SLOW; kind < TROUBLES; kind++) {
         for (const bench_policy *p = bench_policies; p->name != NULL; p++) {
             const outcome o = play(p, kind);
             tell(p->name, kind, &o);
         }
+        const outcome o = pool_play((uint32_t)all.count, kind);
+        tell("by_hand", kind, &o);
     }
     resources_close();
     csv_close();

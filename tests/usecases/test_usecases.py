@@ -107,6 +107,22 @@ class Usecases(unittest.TestCase):
                 self.refused(run(program, *options, "--csv", "/nowhere/x.csv"), 1, "/nowhere/x.csv: cannot be written")
         self.refused(run("nstream", *self.options("nstream"), "--csv", "/dev/full"), 1, "/dev/full: cannot be written")
 
+    def test_each_trouble_ends_and_all_work_is_done(self):
+        out = Path(self.folder) / "trouble.csv"
+        done = run("trouble", "--pieces", "600", "--task-us", "100", "--csv", out)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        lines = out.read_text(encoding="utf-8").splitlines()
+        rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+        for kind in ("slow", "failing", "gone", "hanging"):
+            of = {row["record"]: row for row in rows if row["task"] == kind}
+            for policy in ("round_robin", "dynamic_load", "by_hand"):
+                with self.subTest(f"{kind}, {policy}"):
+                    self.assertEqual(float(of["not_done"][policy]), 0)
+                    self.assertGreater(float(of["ends"][policy]), float(of["begins"][policy]))
+                    self.assertTrue(any(row["record"] == "throughput" and row[policy] and row["task"] == kind
+                                        for row in rows))
+            self.assertEqual(float(of["given_up"]["by_hand"]), 0)
+
     def test_pictures_that_are_none(self):
         empty, cut = Path(self.folder) / "empty", Path(self.folder) / "cut"
         for folder in (empty, cut):
