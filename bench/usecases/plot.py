@@ -320,7 +320,7 @@ def trouble(table, out):
                      hatch="//" if never else None, edgecolor="white", label=policy if k == 0 else None)
             axes.annotate(f"{'never' if never else f'{value:.3g} ms'}\n{there:.0f} sent",
                           (place, most if never else max(value, 0.012)), (0, 3), textcoords="offset points",
-                          ha="center", fontsize=8)
+                          ha="center", fontsize=7)
     axes.set_yscale("log")
     axes.set_ylim(0.01, most * 8)
     axes.set_xticks(range(len(kinds)), [f"becomes {kind}" if kind == "slow" else f"is {kind}" for kind in kinds])
@@ -335,7 +335,8 @@ def trouble_over_time(table, out):
     kinds = table.values("throughput", "task")
     if not kinds:
         return
-    made, axes = figure("A device in trouble: throughput of all devices over time", table, height=1.2 + 1.75 * len(kinds))
+    made, axes = figure("A device in trouble: throughput of all devices over time", table,
+                        height=1.2 + 1.75 * len(kinds))
     title, machine = axes.get_title(loc="left").strip(), table.machine()
     made.clear()
     panels = made.subplots(len(kinds), 1, sharex=True, sharey=True)
@@ -344,10 +345,11 @@ def trouble_over_time(table, out):
     last = 0
     for axes, kind in zip(panels, kinds):
         for policy in table.values("throughput", "policy"):
-            colour, line = {"by_hand": (PURPLE, "--"), "fixed_resource": (RED, ":")}.get(policy) or POLICIES[policy][:2]
+            own = {"by_hand": (PURPLE, "--"), "fixed_resource": (RED, ":")}
+            colour, line = own.get(policy) or POLICIES[policy][:2]
             begin, end = (table.of(record, policy=policy, task=kind)[0]["value"] for record in ("begins", "ends"))
             points = [(row["x"] - begin, row["value"]) for row in table.of("throughput", policy=policy, task=kind)]
-            x, y = zip(*points)
+            x, y = zip(*(points[:-1] or points))  # the last bin is not whole
             axes.plot(x, y, color=colour, linestyle=line, label=policy, linewidth=1.5)
             if end >= 0:
                 axes.plot([end - begin], [numpy.interp(end - begin, x, y)], "^", color=colour, markersize=8)
