@@ -13,6 +13,8 @@ from .variants import Variant
 
 TRIES = 50  # to draw a valid configuration
 RARE = {"DYNSEL_SANITIZE": 0.04, "DYNSEL_SANITIZE_THREAD": 0.04, "DYNSEL_COVERAGE": 0.04}  # slow, and tested by `scons check`
+# Under a limit for all work, what a test leaves running ends early; a long time to give up is a long test.
+KEPT = ("DYNSEL_TIME_LIMIT_MS", "DYNSEL_GIVE_UP_AFTER_MS")
 OTHERWISE = 0.35  # probability that an option gets another value than its default
 ALIKE = (0, 0, 0.1, 0.5)  # the same for all aspects or targets of one configuration
 LONGEST = 160  # characters of option names in a group; they become the name of a folder
@@ -129,7 +131,7 @@ def _draw(top, variant, layers, dice):
 
 def _draw_value(sym, dice, otherwise):
     """A value that this symbol can have now, in place of its own."""
-    if not sym.visibility:
+    if not sym.visibility or sym.name in KEPT:
         return
     if sym.orig_type == kl.BOOL:
         if len(sym.assignable) > 1 and dice.random() < otherwise:

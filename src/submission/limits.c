@@ -7,7 +7,7 @@
 /* Set in limit_ns of work that has exceeded it; larger limits than this are none. */
 static const uint64_t EXCEEDED = (uint64_t)1 << 63;
 
-enum { NS_PER_MS = 1000000 };
+static const uint64_t GIVE_UP_AFTER_NS = (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * 1000000;
 
 void dynsel_limits_begin(dynsel_slot *slot)
 {
@@ -77,6 +77,5 @@ bool dynsel_limits_look(dynsel_queue *queue)
     const uint32_t index = slot->selection.index;
     slot->limit_ns |= EXCEEDED;
     dynsel_health_suspect(policy, index);
-    return took_ns - limit_ns >= (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * NS_PER_MS &&
-           dynsel_limits_give_up(queue, policy, index);
+    return took_ns - limit_ns >= GIVE_UP_AFTER_NS && dynsel_limits_give_up(queue, policy, index);
 }

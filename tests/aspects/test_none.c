@@ -11,10 +11,18 @@ enum { END = offsetof(dynsel_task, requirements) };
 enum { END = sizeof(dynsel_task) };
 #endif
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+enum { BEFORE_END = offsetof(dynsel_task, limit_ns) + sizeof(uint64_t) };
+#else
+enum { BEFORE_END = offsetof(dynsel_task, key_word_count) + sizeof(size_t) };
+#endif
+
 static void tasks_and_policies_have_no_aspect_fields(void **state)
 {
     (void)state;
-    assert_int_equal(END, offsetof(dynsel_task, key_word_count) + sizeof(size_t));
+    assert_int_equal(END, BEFORE_END);
+    assert_in_range(offsetof(dynsel_task, key_words) - offsetof(dynsel_task, id), sizeof(uint32_t),
+                    sizeof(void *));
     assert_in_range(offsetof(dynsel_policy, resources) - offsetof(dynsel_policy, failure),
                     sizeof(dynsel_kept_error), sizeof(dynsel_kept_error) + sizeof(void *) - 1);
 }
