@@ -267,7 +267,7 @@ static void add_timeline(const char *policy, trouble_kind kind, const outcome *o
             csv_add(&(csv_figure){.record = "throughput",
                                   .policy = policy,
                                   .task = trouble_names[kind],
-                                  .x = (double)(i * width + width / 2) / 1e6,
+                                  .x = ((double)(i * width) + (double)width / 2) / 1e6,
                                   .value = t->done[i] / ((double)width / 1e9),
                                   .unit = "pieces of work/s at ms"});
         }

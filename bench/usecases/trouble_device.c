@@ -92,7 +92,7 @@ static void timeline_count(timeline *t, uint64_t ns)
 {
     t->width_ns = t->width_ns == 0 ? FIRST_WIDTH_NS : t->width_ns;
     while (ns / t->width_ns >= TIMELINE_BINS) {
-        for (uint32_t i = 0; i < TIMELINE_BINS; i++) {
+        for (size_t i = 0; i < TIMELINE_BINS; i++) {
             const bool kept = i < TIMELINE_BINS / 2;
             t->done[i] = kept ? t->done[2 * i] + t->done[2 * i + 1] : 0;
         }
