@@ -70,13 +70,20 @@ DYNSEL_CHECKED dynsel_status dynsel_buffer_init(dynsel_buffer *buffer, void *dat
  *     buffer is unchanged, the handle is not zeroed, and another call may succeed. (To discard
  *     them, open a host accessor with a discarding mode, close it, and end the buffer.) The buffer
  *     is gone although the call failed, the handle is zeroed, and the contents of the host's memory
- *     are undefined, with DYNSEL_E_DEPENDENCY (work that had begun to write it failed), and with
- *     DYNSEL_E_DEVICE where the device with the only valid copy is lost.
+ *     are undefined, with DYNSEL_E_DEPENDENCY, and with DYNSEL_E_DEVICE where the device with the
+ *     only valid copy is lost. DYNSEL_E_DEPENDENCY: work that had begun to write it failed; or a
+ *     resource that was given up (see <dynsel/resource_states.h>) may still use `data`, because its
+ *     work used the buffer in any mode, or data were being copied back. Then the text of the error
+ *     says "may still use its memory", and the program leaves `data` alone until it ends: the
+ *     resource may read and write there at any time, also what was written later. Memory inside the
+ *     library is not used again then: CONFIG_DYNSEL_MAX_BUFFERS loses a place. A worker that has
+ *     returned uses the memory no longer; a buffer that is ended after that is not concerned.
  * May block: while results are copied back.
  * Context: any thread.
  * Cost: a check of each command group that used the buffer and was not known to be complete when
  *     later ones were ordered after it, and of each memory domain; three short locks, one more for
- *     each copy; while work seems to use it, that of dynsel_progress() too.
+ *     each copy; while work seems to use it, that of dynsel_progress() too; while workers run work
+ *     that was given up, linear in CONFIG_DYNSEL_MAX_IN_FLIGHT.
  */
 DYNSEL_CHECKED dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer);
 

@@ -64,10 +64,11 @@
  *   service.
  *
  * The library makes no further calls on a lost device's context, until dynsel_opencl_close():
- * drivers hang there. Its work ends with DYNSEL_E_DEVICE, and its OpenCL objects are never
- * released. Such work may still be running: the host's memory that it uses (buffers that share it,
- * the target of a read back, memory that a task function passed) may be written until the process
- * ends.
+ * drivers hang there. Its work ends with DYNSEL_E_DEVICE, or DYNSEL_E_GIVEN_UP where the device was
+ * given up (see <dynsel/resource_states.h>), and its OpenCL objects are never released. Such work
+ * may still be running: the host's memory that it uses (buffers that share it, the target of a read
+ * back, memory that a task function passed) may be read and written until the process ends. Where
+ * the device was given up, dynsel_buffer_deinit() tells that.
  *
  * Kernels of command groups. dynsel's ranges name the dimension that is contiguous in memory last,
  * OpenCL numbers it 0: of DYNSEL_RANGE_3D(slices, rows, columns) get_global_id(0) is

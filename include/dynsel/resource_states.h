@@ -37,8 +37,10 @@
  * with DYNSEL_E_DEPENDENCY. The resource may still use the memory of this work: arguments, the
  * host's memory of its buffers and ranges, SVM. The library never uses its own part of that again:
  * memory of the device, staging memory, and the slot of work that a worker or a custom backend
- * still runs, until that ends. The program has to leave its own alone, until the program ends.
- * A policy that has such a slot cannot be ended (DYNSEL_E_BUSY).
+ * still runs, until that ends. The program has to leave its own alone, until the program ends, or a
+ * worker has returned; dynsel_buffer_deinit() tells for which buffers (DYNSEL_E_DEPENDENCY).
+ * A policy that has such a slot cannot be ended (DYNSEL_E_BUSY). An OpenCL device is lost, with
+ * those that share its context: work of other policies there ends with DYNSEL_E_GIVEN_UP, too.
  *
  * Source: design, faults: resource states and time limits. Without CONFIG_DYNSEL_RESOURCE_STATES
  * there are only two states, see dynsel_resource_in_service().

@@ -141,10 +141,10 @@ DYNSEL_CHECKED dynsel_status dynsel_submit_selection_and_wait(dynsel_selection *
  *     later wait is DYNSEL_E_STALE, through a copy as well where the work had a slot (until that
  *     was reused half a million times).
  * Returns: DYNSEL_OK or the status of the work, details in dynsel_last_error(): the task
- *     function's own status, or DYNSEL_E_DEVICE. Of the call itself: DYNSEL_E_INVALID (NULL or
- *     never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task function or group
- *     function), DYNSEL_E_BUSY (a command group that waits for a host accessor that this thread has
- *     open: waiting would deadlock); nothing was collected then.
+ *     function's own status, DYNSEL_E_DEVICE or DYNSEL_E_GIVEN_UP. Of the call itself:
+ *     DYNSEL_E_INVALID (NULL or never submitted), DYNSEL_E_STALE, DYNSEL_E_IN_TASK (inside a task
+ *     function or group function), DYNSEL_E_BUSY (a command group that waits for a host accessor
+ *     that this thread has open: waiting would deadlock); nothing was collected then.
  * May block: yes, without a bound. Where a device does not report the state of its work, until the
  *     state is known or the device is given up; see <dynsel/opencl.h>, "Failures".
  * Context: any thread.

@@ -157,6 +157,63 @@ bool dynsel_buffer_in_use(dynsel_buffer_record *record)
     return find_user(record, ANY_DOMAIN) != 0;
 }
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+
+/* Whether the device of the work may use the host's memory of the buffer itself: it shares that
+ * memory, or copies it in. */
+static bool may_use_host_memory(const dynsel_uses *uses, const dynsel_use *use)
+{
+    return uses->domain == DYNSEL_HOST_DOMAIN || use->copied_in ||
+           dynsel_copy_at(use->record, uses->domain)->memory.shared;
+}
+
+void dynsel_uses_give_up(const dynsel_uses *uses)
+{
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const dynsel_use *const use = &uses->each[i];
+        if (dynsel_buffer_is(use->record, use->token) && may_use_host_memory(uses, use)) {
+            use->record->given_up = true;
+        }
+    }
+}
+
+static bool uses_buffer(const dynsel_uses *uses, const dynsel_buffer_record *record, uint32_t token)
+{
+    bool uses_it = false;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        uses_it |= uses->each[i].record == record && uses->each[i].token == token;
+    }
+    return uses_it;
+}
+
+/* Whether the backend still runs the work of this slot, and that uses the buffer. Takes a
+ * reference, because the slot may be reused when that ends. */
+static bool is_held_by(uint32_t index, const dynsel_buffer_record *record, uint32_t token)
+{
+    dynsel_slot *const slot = &dynsel_slots[index];
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    bool held = false;
+    if (dynsel_slot_is_abandoned(word) && (word & DYNSEL_SLOT_MARKED) != 0 &&
+        dynsel_slot_ref_reserved(slot, dynsel_slot_generation(word))) {
+        held = slot->can_be_pending && uses_buffer(&dynsel_all_uses[index], record, token);
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    }
+    return held;
+}
+
+bool dynsel_buffer_is_held(const dynsel_buffer_record *record, uint32_t token)
+{
+    bool held = record->given_up;
+    if (dynsel_word_load_relaxed(&dynsel_slots_abandoned) != 0) {
+        for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_IN_FLIGHT && !held; i++) {
+            held = is_held_by(i, record, token);
+        }
+    }
+    return held;
+}
+
+#endif
+
 uint32_t dynsel_user_of(dynsel_buffer_record *record, uint32_t domain)
 {
     return find_user(record, domain);

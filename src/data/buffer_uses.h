@@ -153,6 +153,16 @@ void dynsel_users_forget(dynsel_uses *uses);
 /* Under the lock: whether work that is not over uses the buffer. */
 bool dynsel_buffer_in_use(dynsel_buffer_record *record);
 
+#if CONFIG_DYNSEL_TIME_LIMITS
+/* Under the lock: the work was given up. A resource that is polled, and never asked again, may use
+ * the host's memory of the work's buffers for ever. */
+void dynsel_uses_give_up(const dynsel_uses *uses);
+
+/* Under the lock: whether a resource that was given up may use the host's memory of the buffer with
+ * this token. */
+bool dynsel_buffer_is_held(const dynsel_buffer_record *record, uint32_t token);
+#endif
+
 /* Under the lock: token + 1 of work in the domain that uses the buffer, whose start is decided and
  * which is not over; 0: none. */
 uint32_t dynsel_user_of(dynsel_buffer_record *record, uint32_t domain);

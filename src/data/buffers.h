@@ -92,7 +92,10 @@ typedef struct dynsel_buffer_record {
     dynsel_buffer_failures failures;
 
     dynsel_validity validity;
-    bool host_read;            /* unfinished work in the host's domain may read it */
+    bool host_read; /* unfinished work in the host's domain may read it */
+#if CONFIG_DYNSEL_TIME_LIMITS
+    bool given_up; /* a resource that was given up may use the host's memory for ever */
+#endif
     uint8_t copy_out_failures; /* consecutive failures of the copy to the host */
     uint8_t copy_out_refused;  /* the domain from which copies to the host failed for good; 0: none;
                                   cleared when the failure is reported */
@@ -159,6 +162,17 @@ bool dynsel_buffer_shape(dynsel_buffer buffer, dynsel_shape *shape);
 /* In the child of a fork(): makes all handles stale, and all places and the lock free. */
 void dynsel_buffers_forget(void);
 #endif
+
+/* Whether the host's memory of the buffer is inside the record. */
+static inline bool dynsel_buffer_is_inside(const dynsel_buffer_record *record)
+{
+#if CONFIG_DYNSEL_BUFFER_INSIDE_BYTES > 0
+    return record->data == record->inside;
+#else
+    (void)record;
+    return false;
+#endif
+}
 
 /* Makes the handle stale, as if the buffer had been ended. The place stays in use. */
 void dynsel_buffer_hide(dynsel_buffer_record *record);

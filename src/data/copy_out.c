@@ -76,6 +76,9 @@ bool dynsel_copy_out_look(dynsel_buffer_record *record)
     } else {
         record->copies[copy_out->domain - 1].memory.mapping =
             DYNSEL_UNMAPPED; /* the device still has the memory */
+#if CONFIG_DYNSEL_TIME_LIMITS
+        record->given_up = record->given_up || status == DYNSEL_E_GIVEN_UP;
+#endif
         end_failed(record, &failure, true);
     }
     return true;

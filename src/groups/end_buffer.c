@@ -84,9 +84,33 @@ static dynsel_error copy_out(dynsel_buffer_record *record)
     return error;
 }
 
+/* Under the lock: whether a resource that was given up may use the host's memory of the buffer.
+ * error: in and out, set if it may. */
+static bool tell_if_held(const dynsel_buffer_record *record, uint32_t token, dynsel_error *error)
+{
+#if CONFIG_DYNSEL_TIME_LIMITS
+    if (dynsel_buffer_is_held(record, token)) {
+        if (error->status == DYNSEL_OK) {
+            error->function = DYNSEL_TEXT("dynsel_buffer_deinit");
+        }
+        error->status = DYNSEL_E_DEPENDENCY;
+        error->detail = DYNSEL_TEXT("the buffer was ended, but a resource that was given up may "
+                                    "still use its memory: leave that alone until the program "
+                                    "ends");
+        return true;
+    }
+#else
+    (void)record;
+    (void)token;
+    (void)error;
+#endif
+    return false;
+}
+
 /* True: the contents are in the host's memory, or lost. False: they could not be copied, and the
- * buffer is as before. */
-static bool finish_contents(dynsel_buffer_record *record, dynsel_buffer handle, dynsel_error *error)
+ * buffer is as before. held: out, as tell_if_held(). */
+static bool finish_contents(dynsel_buffer_record *record, dynsel_buffer handle, dynsel_error *error,
+                            bool *held)
 {
     dynsel_lock_acquire(&last_use_lock);
     dynsel_spinlock_acquire(&dynsel_memory_lock);
@@ -94,6 +118,7 @@ static bool finish_contents(dynsel_buffer_record *record, dynsel_buffer handle, 
     const bool lost = dynsel_failure_at_end(record, error);
     const bool ends = lost || error->status == DYNSEL_OK ||
                       dynsel_first_valid_copy(&record->validity) == DYNSEL_HOST_DOMAIN;
+    *held = ends && tell_if_held(record, handle.token, error);
     if (!ends) {
         dynsel_word_store_release(&record->token, handle.token);
     }
@@ -103,6 +128,13 @@ static bool finish_contents(dynsel_buffer_record *record, dynsel_buffer handle, 
     dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_lock_release(&last_use_lock);
     return ends;
+}
+
+static void free_place(dynsel_buffer_record *record)
+{
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    dynsel_word_store_release(&record->token, 0);
+    dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
 dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
@@ -131,13 +163,14 @@ dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
         return dynsel_buffer_refuse(DYNSEL_TEXT(__func__), NULL, *buffer);
     }
     dynsel_error error;
-    const bool ends = finish_contents(record, *buffer, &error);
+    bool held = false;
+    const bool ends = finish_contents(record, *buffer, &error, &held);
     dynsel_readback_tell();
     if (ends) {
         dynsel_copies_end(record);
-        dynsel_spinlock_acquire(&dynsel_memory_lock);
-        dynsel_word_store_release(&record->token, 0);
-        dynsel_spinlock_release(&dynsel_memory_lock);
+        if (!held || !dynsel_buffer_is_inside(record)) { /* else it is never used again */
+            free_place(record);
+        }
         buffer->token = 0;
     }
     return error.status == DYNSEL_OK ? DYNSEL_OK : dynsel_fail(&error);

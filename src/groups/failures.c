@@ -239,8 +239,23 @@ static bool has_begun(const dynsel_handler *group, dynsel_status status)
     return group->ran || status != DYNSEL_E_DEPENDENCY || is_written_back(group) || is_early(group);
 }
 
+/* Work that a backend still runs keeps its slot, which tells that. */
+static void note_given_up(const dynsel_handler *group, dynsel_status status)
+{
+#if CONFIG_DYNSEL_TIME_LIMITS
+    if (status == DYNSEL_E_GIVEN_UP &&
+        !dynsel_slot_of(group)->work.where->backend->ops->marks_completion) {
+        dynsel_uses_give_up(group->uses);
+    }
+#else
+    (void)group;
+    (void)status;
+#endif
+}
+
 static void end_failed(dynsel_handler *group, dynsel_error *error)
 {
+    note_given_up(group, error->status);
     const bool began = has_begun(group, error->status);
     const dynsel_use *const failed = dynsel_failures_find(group);
     const dynsel_use *const missed = dynsel_coherence_missed(group->uses);

@@ -6,6 +6,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
+#include "room.h"
 #include "test.h"
 
 enum { BEHIND = 2 };
@@ -156,6 +157,48 @@ static dynsel_status record(dynsel_handler *handler, void *args)
     return status == DYNSEL_OK ? dynsel_single_task(handler, &kernel) : status;
 }
 
+typedef struct read_job {
+    uint32_t hangs;
+    dynsel_buffer buffers[2];
+} read_job;
+
+static dynsel_status record_reads(dynsel_handler *handler, void *args)
+{
+    read_job *const what = args;
+    for (uint32_t i = 0; i < 2; i++) {
+        dynsel_accessor accessor;
+        const dynsel_status status = dynsel_get_access(
+            handler, what->buffers[i], DYNSEL_ACCESS_READ, DYNSEL_MEMORY_GLOBAL, &accessor);
+        if (status != DYNSEL_OK) {
+            return status;
+        }
+    }
+    return record(handler, &what->hangs);
+}
+
+/* It may use the buffers until it returns, and not any longer. */
+static void buffers_are_told_until_the_worker_returns(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_REQUIREMENTS >= 2);
+    uint32_t numbers[2] = {1, 2};
+    read_job reads = {.hangs = 1};
+    for (int i = 0; i < 2; i++) {
+        assert_status(DYNSEL_OK, dynsel_buffer_init(&reads.buffers[i], &numbers[i],
+                                                    sizeof numbers[i], DYNSEL_RANGE(1)));
+    }
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group(&policy.policy, record_reads, &reads, &submission));
+    await_entered();
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(&policy.policy, submission.index));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&reads.buffers[0]));
+    assert_error_says("may still use its memory");
+    let_go();
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&reads.buffers[1]));
+}
+
 static void group_that_fails_after_it_was_given_up_harms_no_later_one(void **state)
 {
     (void)state;
@@ -182,6 +225,7 @@ int main(void)
         GIVEN_UP_TEST(worker_that_hangs_costs_its_own_work_only),
         GIVEN_UP_TEST(progress_thread_gives_a_worker_up),
         GIVEN_UP_TEST(group_that_fails_after_it_was_given_up_harms_no_later_one),
+        GIVEN_UP_TEST(buffers_are_told_until_the_worker_returns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -314,7 +314,14 @@ static void play_until_released(dynsel_submission *submissions, uint32_t count)
 }
 
 #if CONFIG_DYNSEL_TIME_LIMITS
-static void lose_data(data *d)
+/* Whether the end of a buffer tells that the device that hangs may still use its memory. */
+static bool is_told(dynsel_status status, bool used)
+{
+    return status == DYNSEL_E_DEPENDENCY || (status == DYNSEL_OK && !used);
+}
+
+/* used: the device shares their memory, or was copying them. */
+static void lose_data(data *d, bool used)
 {
     dynsel_host_accessor anything = {0};
     const dynsel_status status =
@@ -324,7 +331,7 @@ static void lose_data(data *d)
     fault_must(dynsel_host_accessor_open(&anything, d->buffer, DYNSEL_ACCESS_DISCARD_WRITE) ==
                        DYNSEL_OK &&
                    dynsel_host_accessor_close(&anything) == DYNSEL_OK &&
-                   dynsel_buffer_deinit(&d->buffer) == DYNSEL_OK,
+                   is_told(dynsel_buffer_deinit(&d->buffer), used) && d->buffer.token == 0,
                "lost data cannot be replaced");
 }
 
@@ -363,9 +370,10 @@ static void play_until_given_up(dynsel_submission *submissions, uint32_t count, 
     }
     if (first == count && mode.apart) { /* the other device has them */
         must_be_readable(&x);
-        end_data(&x);
+        fault_must(is_told(dynsel_buffer_deinit(&x.buffer), true) && is_right(&x, x.words),
+                   "a buffer cannot be ended, or its data are wrong");
     } else {
-        lose_data(&x);
+        lose_data(&x, mode.shares || (first == 0 && !mode.fills));
     }
 }
 #endif

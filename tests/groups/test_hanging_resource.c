@@ -4,6 +4,7 @@
 #include <dynsel/dynsel.h>
 
 #include "groups/two_numbers.h"
+#include "room.h"
 
 static const uint64_t LIMIT = 1000;
 static const uint64_t GRACE = (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * 1000000;
@@ -113,6 +114,129 @@ static void dependents_of_a_given_up_group_fail_and_others_go_on(void **state)
     assert_int_equal(worked_in(8, 3), numbers[1]);
 }
 
+/* The resource works in the host's memory, so it may do that for ever. */
+static void assert_may_be_used(dynsel_buffer *buffer)
+{
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(buffer));
+    assert_error_says("may still use its memory");
+    assert_int_equal(0, buffer->token);
+}
+
+static void give_up(job *hangs)
+{
+    dynsel_submission submission;
+    submit(hangs, &submission);
+    assert_runs(1, hangs);
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(&both.policy, submission.index));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submission));
+}
+
+static void buffer_that_hanging_work_only_reads_is_told_at_its_end(void **state)
+{
+    (void)state;
+    job hangs = COPIES(1, a, b);
+    give_up(&hangs);
+    assert_may_be_used(&a);
+    assert_may_be_used(&b);
+    b = new_number(&numbers[1]); /* a new one at the same place is another one */
+}
+
+/* Also where the contents are known again. */
+static void buffer_that_was_written_anew_is_told_at_its_end(void **state)
+{
+    (void)state;
+    job hangs = CHANGES(1, a);
+    give_up(&hangs);
+    job anew = SETS(2, a);
+    send(2, &anew, NULL);
+    complete(&anew);
+    queues_wait();
+    dynsel_host_accessor accessor = {.data = NULL};
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&accessor, a, DYNSEL_ACCESS_READ));
+    assert_int_equal(worked_in(0, 2), *(const uint32_t *)accessor.data);
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&accessor));
+    assert_may_be_used(&a);
+}
+
+static void buffers_of_other_work_are_not_told(void **state)
+{
+    (void)state;
+    uint32_t third = 9;
+    dynsel_buffer c = new_number(&third);
+    job before = READS(1, c);
+    job hangs = CHANGES(2, a);
+    job dependent = COPIES(3, a, b); /* does not begin */
+    dynsel_submission submissions[3];
+    submit(&before, &submissions[0]);
+    submit(&hangs, &submissions[1]);
+    submit(&dependent, &submissions[2]);
+    complete(&before);
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(&both.policy, submissions[1].index));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submissions[2]));
+    assert_runs(0, &dependent);
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&c));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
+    assert_may_be_used(&a);
+    b = new_number(&numbers[1]);
+}
+
+/* Started behind it, so in the hands of the resource, too. */
+static void buffers_of_work_behind_it_are_told(void **state)
+{
+    (void)state;
+    job hangs = CHANGES(1, a);
+    job behind = READS(2, b);
+    job other = {.number = 3};
+    dynsel_submission submissions[3];
+    submit(&hangs, &submissions[0]);
+    submit(&other, &submissions[2]);
+    submit(&behind, &submissions[1]);
+    assert_ran_on(0, &behind);
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(&both.policy, 0));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submissions[0]));
+    complete(&other);
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[2]));
+    assert_may_be_used(&a);
+    assert_may_be_used(&b);
+    b = new_number(&numbers[1]);
+}
+
+static void *host_memory_of(dynsel_buffer buffer)
+{
+    dynsel_host_accessor accessor = {.data = NULL};
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&accessor, buffer, DYNSEL_ACCESS_READ));
+    void *const memory = accessor.data;
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&accessor));
+    return memory;
+}
+
+static void memory_inside_the_library_is_not_used_again(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_BUFFER_INSIDE_BYTES >= sizeof(uint32_t));
+    dynsel_buffer made[CONFIG_DYNSEL_MAX_BUFFERS] = {{0}};
+    size_t count = 0;
+    dynsel_buffer inside = new_number(NULL);
+    const void *const memory = host_memory_of(inside);
+    job hangs = READS(1, inside);
+    give_up(&hangs);
+    dynsel_buffer old = inside;
+    assert_may_be_used(&inside);
+    assert_status(DYNSEL_E_STALE, dynsel_buffer_deinit(&old));
+    while (count < CONFIG_DYNSEL_MAX_BUFFERS &&
+           dynsel_buffer_init(&made[count], NULL, sizeof(uint32_t), DYNSEL_RANGE(1)) == DYNSEL_OK) {
+        assert_ptr_not_equal(memory, host_memory_of(made[count]));
+        count++;
+    }
+    assert_int_equal(CONFIG_DYNSEL_MAX_BUFFERS - 3, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_status(DYNSEL_OK, dynsel_buffer_deinit(&made[i]));
+    }
+}
+
 static void wait_without_a_deadline_ends(void **state)
 {
     (void)state;
@@ -202,6 +326,11 @@ int main(void)
         HANGING_TEST(group_that_waits_for_room_leaves_a_suspect_resource),
         HANGING_TEST(limit_counts_from_the_start_of_a_pending_group),
         HANGING_TEST(limit_is_set_in_group_functions_only),
+        HANGING_TEST(buffer_that_hanging_work_only_reads_is_told_at_its_end),
+        HANGING_TEST(buffer_that_was_written_anew_is_told_at_its_end),
+        HANGING_TEST(buffers_of_other_work_are_not_told),
+        HANGING_TEST(buffers_of_work_behind_it_are_told),
+        HANGING_TEST(memory_inside_the_library_is_not_used_again), /* last: its place is lost */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,14 +11,18 @@
 
 #include "test.h"
 
-enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 6 };
+enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 5 };
 
 static const uint64_t MS = 1000000; /* in ns */
 
 static _Alignas(4096) uint32_t words[BUFFERS][WORDS];
 static _Alignas(4096) uint32_t door[WORDS]; /* the first: open */
+static _Alignas(4096) uint32_t seen[WORDS]; /* only read by the kernel that hangs */
+static _Alignas(4096) uint32_t late[WORDS]; /* of work behind it, of another policy */
 static dynsel_buffer buffers[BUFFERS];
 static dynsel_buffer door_buffer;
+static dynsel_buffer seen_buffer;
+static dynsel_buffer late_buffer;
 static dynsel_submission submissions[GROUPS];
 static uint64_t began_ns;
 
@@ -39,25 +43,33 @@ static const dynsel_kernel fill = {.name = "fill",
 
 static const dynsel_kernel hang = {
     .name = "hang",
-    .source = "kernel void hang(volatile global uint *door, uint number)\n"
-              "{ while (door[0] == 0) { door[1] = door[1] + number; } }\n"};
+    .source = "kernel void hang(volatile global uint *door, uint number,\n"
+              "                 volatile global const uint *seen)\n"
+              "{ while (door[0] == 0) { door[1] = door[1] + number + seen[0]; } }\n"};
 
 typedef struct job {
     const dynsel_kernel *kernel;
+    const dynsel_buffer *buffer;
     uint32_t number;
 } job;
+
+static dynsel_status pass(dynsel_handler *handler, uint32_t argument, dynsel_buffer buffer,
+                          dynsel_access_mode mode)
+{
+    dynsel_accessor data;
+    const dynsel_status status =
+        dynsel_get_access(handler, buffer, mode, DYNSEL_MEMORY_GLOBAL, &data);
+    return status == DYNSEL_OK ? dynsel_set_arg_accessor(handler, argument, &data) : status;
+}
 
 static dynsel_status record(dynsel_handler *handler, void *args)
 {
     const job *const j = args;
     const bool hangs = j->kernel == &hang;
-    dynsel_accessor data;
-    dynsel_status status =
-        dynsel_get_access(handler, hangs ? door_buffer : buffers[j->number % BUFFERS],
-                          hangs ? DYNSEL_ACCESS_READ_WRITE : DYNSEL_ACCESS_DISCARD_WRITE,
-                          DYNSEL_MEMORY_GLOBAL, &data);
-    if (status == DYNSEL_OK) {
-        status = dynsel_set_arg_accessor(handler, 0, &data);
+    dynsel_status status = pass(handler, 0, *j->buffer,
+                                hangs ? DYNSEL_ACCESS_READ_WRITE : DYNSEL_ACCESS_DISCARD_WRITE);
+    if (status == DYNSEL_OK && hangs) {
+        status = pass(handler, 2, seen_buffer, DYNSEL_ACCESS_READ);
     }
     if (status == DYNSEL_OK) {
         status = dynsel_set_arg_value(handler, 1, &j->number, sizeof(j->number));
@@ -85,9 +97,9 @@ static void note(const dynsel_resource_change *change)
 
 static void run_stream(dynsel_policy *policy, dynsel_policy *device, dynsel_submission *hanging)
 {
-    static const job hangs = {.kernel = &hang, .number = 1};
+    static const job hangs = {.kernel = &hang, .buffer = &door_buffer, .number = 1};
     for (uint32_t i = 0; i < GROUPS; i++) {
-        job j = {.kernel = &fill, .number = i};
+        job j = {.kernel = &fill, .buffer = &buffers[i % BUFFERS], .number = i};
         if (i == HANGS_AT) {
             assert_status(DYNSEL_OK,
                           dynsel_submit_command_group(device, record, (void *)&hangs, hanging));
@@ -111,8 +123,28 @@ static void check_contents(void)
             assert_int_equal(last * WORDS + k, words[i][k]);
         }
     }
-    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&door_buffer));
-    assert_error_says("given up");
+    dynsel_buffer *const used[] = {&door_buffer, &seen_buffer, &late_buffer};
+    for (uint32_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
+        assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(used[i]));
+        assert_error_says("may still use its memory");
+        assert_int_equal(0, used[i]->token);
+    }
+}
+
+static void make_buffers(void)
+{
+    const struct {
+        dynsel_buffer *buffer;
+        uint32_t *words;
+    } others[] = {{&door_buffer, door}, {&seen_buffer, seen}, {&late_buffer, late}};
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        assert_status(DYNSEL_OK, dynsel_buffer_init(&buffers[i], words[i], sizeof(uint32_t),
+                                                    DYNSEL_RANGE(WORDS)));
+    }
+    for (uint32_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        assert_status(DYNSEL_OK, dynsel_buffer_init(others[i].buffer, others[i].words,
+                                                    sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
+    }
 }
 
 static void kernel_without_an_end_costs_its_own_work_only(void **state)
@@ -128,6 +160,7 @@ static void kernel_without_an_end_costs_its_own_work_only(void **state)
     }
     const dynsel_resource host = {.backend = &dynsel_inline_backend};
     static dynsel_round_robin_policy on_device;
+    static dynsel_round_robin_policy also; /* on the same device */
     static dynsel_round_robin_policy on_host;
     began_ns = dynsel_now_ns();
     assert_status(DYNSEL_OK,
@@ -136,20 +169,23 @@ static void kernel_without_an_end_costs_its_own_work_only(void **state)
                       &(dynsel_options){.resources = &device, .count = 1, .resource_changed = note},
                       0));
     assert_status(DYNSEL_OK, dynsel_round_robin_init(
+                                 &also, &(dynsel_options){.resources = &device, .count = 1}, 0));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(
                                  &on_host, &(dynsel_options){.resources = &host, .count = 1}, 0));
-    for (uint32_t i = 0; i < BUFFERS; i++) {
-        assert_status(DYNSEL_OK, dynsel_buffer_init(&buffers[i], words[i], sizeof(uint32_t),
-                                                    DYNSEL_RANGE(WORDS)));
-    }
-    assert_status(DYNSEL_OK,
-                  dynsel_buffer_init(&door_buffer, door, sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
+    make_buffers();
     dynsel_submission hanging;
+    dynsel_submission behind;
     run_stream(&on_host.policy, &on_device.policy, &hanging);
+    job j = {.kernel = &fill, .buffer = &late_buffer};
+    assert_status(DYNSEL_OK, dynsel_submit_command_group(&also.policy, record, &j, &behind));
     printf("%8.1f ms: the stream of the host is done\n", ms_since(began_ns));
     assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&hanging));
     printf("%8.1f ms: the wait for the kernel has ended\n", ms_since(began_ns));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&behind));
+    assert_error_says("may still use this memory");
     check_contents();
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&on_device.policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&also.policy));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&on_host.policy));
     assert_status(DYNSEL_OK, dynsel_opencl_close());
     printf("%8.1f ms: all is ended\n", ms_since(began_ns));

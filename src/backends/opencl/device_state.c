@@ -327,13 +327,18 @@ dynsel_status dynsel_opencl_fail_to_fetch(entry *device, const char *function, c
     return dynsel_fail(&error);
 }
 
+/* A device that was given up has no failed call. */
 dynsel_status dynsel_opencl_fail_lost(const entry *device)
 {
+    const bool given_up = device->failed_code == CL_SUCCESS;
     return dynsel_fail(&(const dynsel_error){
-        .status = DYNSEL_E_DEVICE,
+        .status = given_up ? DYNSEL_E_GIVEN_UP : DYNSEL_E_DEVICE,
         .code = device->failed_code,
         .function = DYNSEL_TEXT(device->failed_function),
         .subject = DYNSEL_TEXT(device->name),
-        .detail = DYNSEL_TEXT("the device was lost while this work was on it"),
+        .detail = given_up ? DYNSEL_TEXT("the device was given up, or one that shares its context; "
+                                         "it may still use this memory: leave that alone until "
+                                         "the program ends")
+                           : DYNSEL_TEXT("the device was lost while this work was on it"),
     });
 }

@@ -40,7 +40,7 @@ static inline bool dynsel_opencl_is_lost(const dynsel_opencl_entry *device)
 }
 
 /* Not under the lock: marks the device and all entries of its context as lost; the library calls
- * nothing on them any more. function: static text. */
+ * nothing on them any more. function: static text; code: 0: the device was given up. */
 void dynsel_opencl_lose(dynsel_opencl_entry *device, const char *function, cl_int code);
 
 /*
@@ -69,7 +69,7 @@ dynsel_status dynsel_opencl_fail_to_enqueue(dynsel_opencl_entry *device, const c
 dynsel_status dynsel_opencl_fail_to_fetch(dynsel_opencl_entry *device, const char *function,
                                           cl_int code);
 
-/* Fails with DYNSEL_E_DEVICE and the call that lost the device. */
+/* Fails with DYNSEL_E_DEVICE and the call that lost the device, or DYNSEL_E_GIVEN_UP. */
 dynsel_status dynsel_opencl_fail_lost(const dynsel_opencl_entry *device);
 
 #endif
