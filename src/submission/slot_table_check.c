@@ -41,14 +41,26 @@ static bool slot_is_whole(uint32_t word)
     }
 }
 
+static uint32_t count_of_abandoned(void)
+{
+#if CONFIG_DYNSEL_TIME_LIMITS
+    return dynsel_word_load_relaxed(&dynsel_slots_abandoned);
+#else
+    return 0;
+#endif
+}
+
 bool dynsel_in_flight_table_is_whole(void)
 {
+    uint32_t abandoned = 0;
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
-        if (!slot_is_whole(dynsel_word_load_acquire(&dynsel_slot_at(number)->word))) {
+        const uint32_t word = dynsel_word_load_acquire(&dynsel_slot_at(number)->word);
+        abandoned += dynsel_slot_is_abandoned(word) ? 1 : 0;
+        if (!slot_is_whole(word)) {
             return false;
         }
     }
-    return true;
+    return abandoned == count_of_abandoned();
 }
 
 /* Slots that are marked as listed in this queue; those that its list lacks would be lost. */

@@ -11,12 +11,13 @@
 
 #include "test.h"
 
-enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 5 };
+enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 5, TESTS = 3 };
 
 static const uint64_t MS = 1000000; /* in ns */
 
 static _Alignas(4096) uint32_t words[BUFFERS][WORDS];
-static _Alignas(4096) uint32_t door[WORDS]; /* the first: open */
+static _Alignas(4096) uint32_t doors[TESTS][WORDS];
+static uint32_t *door;                      /* of this test; the first: open */
 static _Alignas(4096) uint32_t seen[WORDS]; /* only read by the kernel that hangs */
 static _Alignas(4096) uint32_t late[WORDS]; /* of work behind it, of another policy */
 static dynsel_buffer buffers[BUFFERS];
@@ -133,6 +134,8 @@ static void check_contents(void)
 
 static void make_buffers(void)
 {
+    static uint32_t tests;
+    door = doors[tests++];
     const struct {
         dynsel_buffer *buffer;
         uint32_t *words;
@@ -192,10 +195,72 @@ static void kernel_without_an_end_costs_its_own_work_only(void **state)
     *(volatile uint32_t *)door = 1;
 }
 
+/*
+ * The host wants data that the device has written, and that come behind the kernel. Nothing has a
+ * limit but the kernel, which nobody waits for. Not on a GPU, which may hang until the process ends.
+ */
+static void assert_ends_behind_the_kernel(dynsel_status expected, dynsel_status (*call)(void))
+{
+    static dynsel_round_robin_policy policy;
+    size_t count = 0;
+    dynsel_resource device;
+    (void)!dynsel_opencl_select("cpu", &device, 1, &count);
+    if (count == 0) {
+        skip();
+    }
+    policy = (dynsel_round_robin_policy){0};
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(
+                                 &policy, &(dynsel_options){.resources = &device, .count = 1}, 0));
+    make_buffers();
+    job fills = {.kernel = &fill, .buffer = &late_buffer};
+    job hangs = {.kernel = &hang, .buffer = &door_buffer, .number = 1};
+    dynsel_submission hanging;
+    assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&policy.policy, record, &fills));
+    assert_status(DYNSEL_OK, dynsel_submit_command_group(&policy.policy, record, &hangs, &hanging));
+    assert_status(expected, call());
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&hanging));
+    if (late_buffer.token != 0) {
+        assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&late_buffer));
+    }
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&door_buffer));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&seen_buffer));
+    for (uint32_t i = 0; i < BUFFERS; i++) {
+        assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffers[i]));
+    }
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    assert_status(DYNSEL_OK, dynsel_opencl_close());
+    *(volatile uint32_t *)door = 1;
+}
+
+static dynsel_status open_late(void)
+{
+    dynsel_host_accessor accessor = {.data = NULL};
+    return dynsel_host_accessor_open(&accessor, late_buffer, DYNSEL_ACCESS_READ);
+}
+
+static void host_access_behind_the_kernel_ends(void **state)
+{
+    (void)state;
+    assert_ends_behind_the_kernel(DYNSEL_E_DEVICE, open_late);
+}
+
+static dynsel_status end_late(void)
+{
+    return dynsel_buffer_deinit(&late_buffer);
+}
+
+static void buffer_deinit_behind_the_kernel_ends(void **state)
+{
+    (void)state;
+    assert_ends_behind_the_kernel(DYNSEL_E_DEPENDENCY, end_late);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_without_an_end_costs_its_own_work_only),
+        cmocka_unit_test(host_access_behind_the_kernel_ends),
+        cmocka_unit_test(buffer_deinit_behind_the_kernel_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,16 +12,21 @@ static const uint64_t LIMIT = 1000;
 static const uint64_t GRACE = (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * 1000000;
 
 static uint64_t time_ns;
-static uint64_t step_ns; /* how much later it is at the next look */
+static uint64_t step_ns;  /* how much later it is at the next look */
+static bool ends_at_look; /* the first work ends at the next look at the clock */
+static manual_backend manual;
 
 /* Instead of the port's. */
 uint64_t dynsel_now_ns(void)
 {
+    if (ends_at_look) {
+        ends_at_look = false;
+        manual_complete(&manual, 0);
+    }
     time_ns += step_ns;
     return time_ns;
 }
 
-static manual_backend manual;
 static dynsel_round_robin_policy round_robin;
 static dynsel_policy *const policy = &round_robin.policy;
 static dynsel_resource_change changes[MOST_CHANGES];
@@ -40,6 +45,7 @@ static int set_up(void **state)
     change_count = 0;
     time_ns = 1;
     step_ns = 0;
+    ends_at_look = false;
     dynsel_resource resources[COUNT];
     for (unsigned i = 0; i < COUNT; i++) {
         resources[i] = manual_resource(&manual, i);
@@ -103,6 +109,7 @@ static void look(uint64_t at_ns)
 static void resource_is_suspect_at_the_limit_and_not_before(void **state)
 {
     (void)state;
+    NEEDS(GRACE != 0);
     dynsel_submission work;
     start_on(0, LIMIT, &work);
     look(LIMIT);
@@ -114,7 +121,9 @@ static void resource_is_suspect_at_the_limit_and_not_before(void **state)
     assert_state(DYNSEL_RESOURCE_SUSPECT, 0);
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(policy, 0));
     assert_error_says("time limit");
-    assert_status(DYNSEL_E_OUT_OF_SERVICE, try_on(0, 0, NULL));
+    if (SLOTS >= 2) {
+        assert_status(DYNSEL_E_OUT_OF_SERVICE, try_on(0, 0, NULL));
+    }
     for (int i = 0; i < 3 && COUNT > 1; i++) {
         dynsel_selection selection;
         assert_status(DYNSEL_OK,
@@ -126,9 +135,22 @@ static void resource_is_suspect_at_the_limit_and_not_before(void **state)
     assert_status(DYNSEL_OK, dynsel_wait(&work));
 }
 
+static void asking_for_the_state_looks_at_the_limit(void **state)
+{
+    (void)state;
+    NEEDS(GRACE != 0);
+    dynsel_submission work;
+    start_on(0, LIMIT, &work);
+    time_ns = LIMIT + 1;
+    assert_state(DYNSEL_RESOURCE_SUSPECT, 0);
+    manual_complete(&manual, 0);
+    assert_status(DYNSEL_OK, dynsel_wait(&work));
+}
+
 static void late_end_counts_and_begins_a_probation(void **state)
 {
     (void)state;
+    NEEDS(GRACE != 0);
     dynsel_submission work;
     start_on(0, LIMIT, &work);
     look(LIMIT + 1);
@@ -143,6 +165,58 @@ static void late_end_counts_and_begins_a_probation(void **state)
         assert_status(DYNSEL_OK, dynsel_wait(&work));
     }
     assert_state(DYNSEL_RESOURCE_IN_SERVICE, 0);
+}
+
+/* After the poll that found it running, and before the limit was found exceeded. */
+static void work_that_ends_at_the_last_moment_is_in_time(void **state)
+{
+    (void)state;
+    dynsel_submission work;
+    start_on(0, LIMIT, &work);
+    ends_at_look = true;
+    look(LIMIT + 1);
+    assert_int_equal(0, change_count);
+    assert_status(DYNSEL_OK, dynsel_wait(&work));
+}
+
+static void clock_that_goes_back_exceeds_no_limit(void **state)
+{
+    (void)state;
+    dynsel_submission work;
+    time_ns = 10 * LIMIT;
+    start_on(0, LIMIT, &work);
+    look(9 * LIMIT);
+    assert_int_equal(0, change_count);
+    manual_complete(&manual, 0);
+    assert_status(DYNSEL_OK, dynsel_wait(&work));
+}
+
+/* Polls are for the time in which there is work with a limit. */
+static void wait_without_limits_is_the_backends(void **state)
+{
+    (void)state;
+    dynsel_submission work;
+    start_on(0, LIMIT, &work);
+    manual_complete(&manual, 0);
+    assert_status(DYNSEL_OK, dynsel_wait(&work));
+    assert_int_equal(0, atomic_load(&manual.waits));
+    atomic_store(&manual.wait_completes, true);
+    start_on(0, DYNSEL_NO_TIME_LIMIT, &work);
+    assert_status(DYNSEL_OK, dynsel_wait(&work));
+    assert_int_equal(1, atomic_load(&manual.waits));
+}
+
+static void slots_are_free_as_soon_as_the_resource_is_given_up(void **state)
+{
+    (void)state;
+    NEEDS(COUNT >= 2);
+    start_on(0, LIMIT, NULL);
+    look(LIMIT + GRACE + 1);
+    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
+    start_on(1, LIMIT, NULL);
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(policy, 1));
+    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
+    assert_status(DYNSEL_E_GIVEN_UP, wait_group());
 }
 
 static void work_of_a_given_up_resource_ends(void **state)
@@ -169,7 +243,7 @@ static void work_of_a_given_up_resource_ends(void **state)
 static void limit_counts_from_the_end_of_the_work_before(void **state)
 {
     (void)state;
-    NEEDS(SLOTS >= 2);
+    NEEDS(SLOTS >= 2 && GRACE != 0);
     dynsel_submission works[2];
     start_on(0, DYNSEL_NO_TIME_LIMIT, &works[0]);
     start_on(0, LIMIT, &works[1]);
@@ -190,6 +264,7 @@ static void limit_counts_from_the_end_of_the_work_before(void **state)
 static void limit_counts_from_the_start_on_an_idle_resource(void **state)
 {
     (void)state;
+    NEEDS(GRACE != 0);
     dynsel_submission work;
     look(10 * LIMIT);
     start_on(0, LIMIT, &work);
@@ -269,7 +344,7 @@ static void full_table_of_work_that_hangs_makes_room(void **state)
 static void draining_resource_that_hangs_drains_on_or_is_given_up(void **state)
 {
     (void)state;
-    NEEDS(COUNT >= 2 && SLOTS >= 2);
+    NEEDS(COUNT >= 2 && SLOTS >= 2 && GRACE != 0);
     dynsel_submission works[2];
     start_on(0, LIMIT, &works[0]);
     start_on(0, LIMIT, &works[1]);
@@ -287,7 +362,7 @@ static void draining_resource_that_hangs_drains_on_or_is_given_up(void **state)
 static void suspect_resource_can_be_drained_retired_and_reinstated(void **state)
 {
     (void)state;
-    NEEDS(COUNT >= 2);
+    NEEDS(COUNT >= 2 && GRACE != 0);
     dynsel_submission work;
     start_on(0, LIMIT, &work);
     look(LIMIT + 1);
@@ -301,6 +376,20 @@ static void suspect_resource_can_be_drained_retired_and_reinstated(void **state)
     assert_status(DYNSEL_OK, dynsel_resource_retire(policy, 0));
     look(LIMIT + GRACE + 1); /* its work is not forgotten */
     assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&work));
+}
+
+static void retired_resource_stays_out_when_its_late_work_ends(void **state)
+{
+    (void)state;
+    NEEDS(COUNT >= 2 && GRACE != 0);
+    dynsel_submission work;
+    start_on(0, LIMIT, &work);
+    assert_status(DYNSEL_OK, dynsel_resource_retire(policy, 0));
+    look(LIMIT + 1);
+    manual_complete(&manual, 0);
+    assert_status(DYNSEL_OK, dynsel_wait(&work));
+    assert_state(DYNSEL_RESOURCE_OUT_OF_SERVICE, 0);
+    assert_int_equal(1, change_count);
 }
 
 static void program_gives_up_a_resource(void **state)
@@ -476,6 +565,78 @@ static void slot_is_free_after_the_late_end_and_once_only(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&on_told.policy));
 }
 
+static void start_told_work_without_a_look(unsigned count, dynsel_submission *works)
+{
+    const dynsel_task task = {.function = never_called, .limit_ns = LIMIT};
+    for (unsigned i = 0; i < count; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&on_told.policy, &task, &works[i]));
+    }
+}
+
+/* The backend has told its end, and nobody has looked since. */
+static void work_that_has_ended_is_not_given_up(void **state)
+{
+    (void)state;
+    NEEDS(SLOTS >= 2);
+    dynsel_submission works[2];
+    begin_told(false);
+    start_told_work_without_a_look(2, works);
+    assert_status(DYNSEL_OK, dynsel_complete(told.queue[1]->token, DYNSEL_OK, 0));
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(&on_told.policy, 0));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&works[0]));
+    assert_status(DYNSEL_OK, dynsel_wait(&works[1]));
+    assert_status(DYNSEL_E_STALE, dynsel_complete(told.queue[0]->token, DYNSEL_OK, 0));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&on_told.policy));
+}
+
+static void end_that_is_told_twice_counts_once(void **state)
+{
+    (void)state;
+    dynsel_submission work;
+    begin_told(false);
+    start_told_work_without_a_look(1, &work);
+    assert_status(DYNSEL_OK, dynsel_complete(told.queue[0]->token, DYNSEL_OK, 0));
+    assert_status(DYNSEL_E_STALE, dynsel_complete(told.queue[0]->token, DYNSEL_OK, 0));
+    let_time_pass();
+    assert_status(DYNSEL_OK, dynsel_wait(&work));
+    step_ns = 0;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&on_told.policy));
+}
+
+static void assert_all_given_up(dynsel_submission *works)
+{
+    start_told_work(SLOTS, never_called, works);
+    for (int i = 0; i < SLOTS; i++) {
+        assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&works[i]));
+    }
+}
+
+static void tell_all_ends(const uint32_t *tokens)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        assert_status(DYNSEL_E_STALE, dynsel_complete(tokens[i], DYNSEL_OK, 0));
+    }
+    dynsel_progress();
+}
+
+static void late_end_frees_no_slot_of_later_work(void **state)
+{
+    (void)state;
+    dynsel_submission works[SLOTS];
+    uint32_t tokens[2][SLOTS];
+    for (int round = 0; round < 2; round++) {
+        begin_told(false);
+        assert_all_given_up(works);
+        for (int i = 0; i < SLOTS; i++) {
+            tokens[round][i] = told.queue[i]->token;
+        }
+        tell_all_ends(tokens[0]);
+        assert_int_equal(round == 0 ? 0 : SLOTS, dynsel_get_in_flight_statistics().in_use);
+        tell_all_ends(tokens[round]);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&on_told.policy));
+    }
+}
+
 static void late_result_is_not_written(void **state)
 {
     (void)state;
@@ -517,7 +678,12 @@ int main(void)
 #define LIMITS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         LIMITS_TEST(resource_is_suspect_at_the_limit_and_not_before),
+        LIMITS_TEST(asking_for_the_state_looks_at_the_limit),
         LIMITS_TEST(late_end_counts_and_begins_a_probation),
+        LIMITS_TEST(work_that_ends_at_the_last_moment_is_in_time),
+        LIMITS_TEST(clock_that_goes_back_exceeds_no_limit),
+        LIMITS_TEST(wait_without_limits_is_the_backends),
+        LIMITS_TEST(slots_are_free_as_soon_as_the_resource_is_given_up),
         LIMITS_TEST(work_of_a_given_up_resource_ends),
         LIMITS_TEST(limit_counts_from_the_end_of_the_work_before),
         LIMITS_TEST(limit_counts_from_the_start_on_an_idle_resource),
@@ -527,11 +693,15 @@ int main(void)
         LIMITS_TEST(full_table_of_work_that_hangs_makes_room),
         LIMITS_TEST(draining_resource_that_hangs_drains_on_or_is_given_up),
         LIMITS_TEST(suspect_resource_can_be_drained_retired_and_reinstated),
+        LIMITS_TEST(retired_resource_stays_out_when_its_late_work_ends),
         LIMITS_TEST(program_gives_up_a_resource),
         LIMITS_TEST(backend_that_cannot_keeps_the_resource_suspect),
         LIMITS_TEST(policy_hears_of_work_that_was_given_up),
         LIMITS_TEST(backend_keeps_the_slot_of_work_that_it_still_runs),
         LIMITS_TEST(slot_is_free_after_the_late_end_and_once_only),
+        LIMITS_TEST(work_that_has_ended_is_not_given_up),
+        LIMITS_TEST(end_that_is_told_twice_counts_once),
+        LIMITS_TEST(late_end_frees_no_slot_of_later_work),
         LIMITS_TEST(late_result_is_not_written),
         LIMITS_TEST(slots_that_backends_keep_count_as_stuck),
     };

@@ -144,9 +144,7 @@ static bool is_lost(dynsel_backend *backend, const void *own)
 static void give_up(dynsel_backend *backend, void *own)
 {
     (void)backend;
-    if (!dynsel_opencl_is_lost(own)) {
-        dynsel_opencl_lose(own, "the time limit", 0);
-    }
+    dynsel_opencl_lose(own, "the time limit", 0);
 }
 #endif
 
