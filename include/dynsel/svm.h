@@ -35,6 +35,11 @@
  *
  * The order of work that uses a block is the caller's: see dynsel_set_arg_pointer().
  *
+ * A resource that was given up (see <dynsel/resource_states.h>) may use the blocks of its work for
+ * ever, so the host does not get them any more (DYNSEL_E_GIVEN_UP): free them. Their memory is not
+ * used again. Nothing tells that of blocks that work reached only through pointers in others, and
+ * the library does not know when a worker is done with such a block: it stays out of use.
+ *
  * Source: seed 000 (pointers are passed directly to devices); OpenCL 2.0, 5.6 "Shared Virtual
  * Memory".
  */
@@ -61,7 +66,8 @@ DYNSEL_BEGIN_DECLS
  *     DYNSEL_E_UNSUPPORTED (the device shares no memory with the host: use a buffer; or the backend
  *     does not know the handle), DYNSEL_E_FULL (CONFIG_DYNSEL_SVM_BLOCKS exist; no gap of that size
  *     is left: CONFIG_DYNSEL_SVM_POOL_BYTES or _HOST_BYTES; CONFIG_DYNSEL_MAX_DOMAINS domains have
- *     a pool; the driver has no room for a pool), DYNSEL_E_OUT_OF_SERVICE. Without effect then.
+ *     a pool; the driver has no room for a pool), DYNSEL_E_OUT_OF_SERVICE (the device is lost, was
+ *     given up, or does not open). Without effect then.
  * May block: while a driver allocates a pool.
  * Context: any thread; task functions. Not interrupts.
  * Cost: linear in CONFIG_DYNSEL_SVM_BLOCKS.
@@ -76,7 +82,9 @@ DYNSEL_CHECKED dynsel_status dynsel_svm_alloc(const dynsel_resource *where, size
  * Errors: DYNSEL_E_INVALID (anything else, also NULL and a block that was freed before),
  *     DYNSEL_E_BUSY (work that is not complete was given a pointer into it, or another thread maps
  *     it: wait first). Without effect then. Use by work only through pointers found in other memory
- *     is not detected.
+ *     is not detected. A block that a resource which was given up may still use is freed, too, but
+ *     its memory is not used again; where the device is not lost, that takes one of
+ *     CONFIG_DYNSEL_SVM_BLOCKS for good.
  * May block: while a driver unmaps.
  * Context: any thread; task functions. Not interrupts.
  * Cost: linear in CONFIG_DYNSEL_SVM_BLOCKS.
@@ -92,8 +100,11 @@ DYNSEL_CHECKED dynsel_status dynsel_svm_free(void *memory);
  *     mode, the elements that it does not write.
  * Errors: DYNSEL_E_INVALID (no such block; DYNSEL_ACCESS_ATOMIC), DYNSEL_E_BUSY (it is mapped; work
  *     that is not complete was given a pointer into it: wait first), DYNSEL_E_IN_TASK (inside a
- *     task function or group function), DYNSEL_E_DEVICE. Without effect then.
- * May block: where it has to be mapped, until the device has completed the work started on it.
+ *     task function or group function), DYNSEL_E_DEVICE, DYNSEL_E_GIVEN_UP (a resource that was
+ *     given up may still use it). Without effect then.
+ * May block: where it has to be mapped, until the device has completed the work started on it. If
+ *     that hangs, until the device is given up, where work with a time limit is in flight when the
+ *     call begins; else for ever.
  * Context: any thread.
  * Cost: linear in CONFIG_DYNSEL_SVM_BLOCKS.
  */
@@ -103,8 +114,8 @@ DYNSEL_CHECKED dynsel_status dynsel_svm_map(void *memory, dynsel_access_mode mod
  * Gives a mapped block to the devices.
  *
  * Errors: DYNSEL_E_INVALID (no such block; it is not mapped), DYNSEL_E_BUSY (work of the host that
- *     is not complete was given a pointer into it), DYNSEL_E_IN_TASK, DYNSEL_E_DEVICE (it is mapped
- *     still).
+ *     is not complete was given a pointer into it), DYNSEL_E_IN_TASK, DYNSEL_E_DEVICE and
+ *     DYNSEL_E_GIVEN_UP (it is mapped still).
  * May block, Context, Cost: as dynsel_svm_map().
  */
 DYNSEL_CHECKED dynsel_status dynsel_svm_unmap(void *memory);

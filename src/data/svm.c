@@ -29,8 +29,12 @@ typedef enum stage {
     FREE,
     UNMAPPED,
     MAPPED,
-    CHANGING /* a thread maps or unmaps it, without the lock */
+    CHANGING, /* a thread maps or unmaps it, without the lock */
+    KEPT      /* freed, but its memory is not used again */
 } stage;
+
+/* Beside the count in `refs` of a block: a resource that was given up may use it for ever. */
+#define GIVEN_UP (1u << 31)
 
 typedef struct pool {
     dynsel_backend *backend; /* NULL: the pool does not exist, or is the host's */
@@ -88,7 +92,8 @@ static block *find_block(const void *memory, bool anywhere)
 {
     for (uint32_t i = 0; i < CONFIG_DYNSEL_SVM_BLOCKS; i++) {
         const uintptr_t offset = (uintptr_t)memory - (uintptr_t)blocks[i].begin;
-        if (blocks[i].stage != FREE && offset < blocks[i].bytes && (anywhere || offset == 0)) {
+        if (blocks[i].stage != FREE && blocks[i].stage != KEPT && offset < blocks[i].bytes &&
+            (anywhere || offset == 0)) {
             return &blocks[i];
         }
     }
@@ -106,10 +111,11 @@ uint16_t dynsel_svm_ref(const void *pointer)
     return found != NULL ? (uint16_t)(found - blocks + 1) : NONE;
 }
 
-void dynsel_svm_unref(uint16_t number)
+void dynsel_svm_unref(uint16_t number, bool given_up)
 {
     dynsel_lock_acquire(&blocks_lock);
     block_at(number)->refs--;
+    block_at(number)->refs |= given_up ? GIVEN_UP : 0u;
     dynsel_lock_release(&blocks_lock);
 }
 
@@ -271,6 +277,25 @@ static dynsel_sharing sharing_of(const dynsel_resource *where)
                                 : DYNSEL_SHARES_NOTHING;
 }
 
+/* Whether nothing reaches the memory of a device's pool any more. */
+static bool is_lost(const pool *from)
+{
+    const dynsel_memory_ops *const ops = from->backend->ops->memory;
+    return ops->is_lost != NULL && ops->is_lost(from->backend, from->own);
+}
+
+static pool *refuse_lost(const pool *from)
+{
+    const dynsel_resource where = {.backend = from->backend, .handle = from->own};
+    (void)where; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    (void)dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_OUT_OF_SERVICE,
+        .function = DYNSEL_TEXT("dynsel_svm_alloc"),
+        .subject = DYNSEL_TEXT(dynsel_resource_name(&where)),
+        .detail = DYNSEL_TEXT("the device was lost or given up, with the pool of its context")});
+    return NULL;
+}
+
 /* Under `pools_lock`: the pool of a device's domain, which is allocated if necessary. NULL: failed
  * (last error set). */
 static pool *pool_of_device(const dynsel_resource *where)
@@ -285,7 +310,10 @@ static pool *pool_of_device(const dynsel_resource *where)
                              CONFIG_DYNSEL_MAX_DOMAINS);
         return NULL;
     }
-    return found->backend != NULL || make_pool(where, domain, found) == DYNSEL_OK ? found : NULL;
+    if (found->backend != NULL) {
+        return is_lost(found) ? refuse_lost(found) : found;
+    }
+    return make_pool(where, domain, found) == DYNSEL_OK ? found : NULL;
 }
 
 /* The same for any resource. */
@@ -338,7 +366,7 @@ typedef struct turn {
     stage from; /* the stage that the block must have; FREE: any */
 } turn;
 
-static dynsel_status refuse_turn(const turn *wanted, bool found, bool busy)
+static dynsel_status refuse_turn(const turn *wanted, bool found, bool busy, bool given_up)
 {
     if (!found) {
         return DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_INVALID,
@@ -347,6 +375,10 @@ static dynsel_status refuse_turn(const turn *wanted, bool found, bool busy)
     if (busy) {
         return DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_BUSY,
                               "work that is not complete uses the block: wait for that first", 0);
+    }
+    if (given_up) {
+        return DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_GIVEN_UP,
+                              "a resource that was given up may still use the block: free it", 0);
     }
     return wanted->from == MAPPED
                ? DYNSEL_FAIL_IN(wanted->function, DYNSEL_E_INVALID,
@@ -362,8 +394,9 @@ static block *begin_turn(const void *memory, const turn *wanted, stage *was)
     dynsel_lock_acquire(&blocks_lock);
     block *const found = find_block(memory, false);
     const block seen = found != NULL ? *found : (block){.stage = FREE};
-    const bool busy = seen.refs != 0 || seen.stage == CHANGING;
-    const bool fits = wanted->from == FREE || seen.stage == wanted->from;
+    const bool busy = (seen.refs & ~GIVEN_UP) != 0 || seen.stage == CHANGING;
+    const bool given_up = wanted->from != FREE && (seen.refs & GIVEN_UP) != 0;
+    const bool fits = wanted->from == FREE || (seen.stage == wanted->from && !given_up);
     if (found != NULL && !busy && fits) {
         found->stage = CHANGING;
     }
@@ -372,7 +405,7 @@ static block *begin_turn(const void *memory, const turn *wanted, stage *was)
     if (found != NULL && !busy && fits) {
         return found;
     }
-    (void)refuse_turn(wanted, found != NULL, busy);
+    (void)refuse_turn(wanted, found != NULL, busy, given_up);
     return NULL;
 }
 
@@ -411,6 +444,19 @@ static dynsel_status map(const block *which, dynsel_access_mode mode)
                       : DYNSEL_OK;
 }
 
+/* Under `pools_lock`: frees the place of a block. */
+static void leave(pool *from, block *which)
+{
+    dynsel_lock_acquire(&blocks_lock);
+    uint16_t *link = &from->first;
+    while (block_at(*link) != which) {
+        link = &block_at(*link)->next;
+    }
+    *link = which->next;
+    which->stage = FREE;
+    dynsel_lock_release(&blocks_lock);
+}
+
 dynsel_status dynsel_svm_free(void *memory)
 {
     static const turn any = {.function = DYNSEL_TEXT("dynsel_svm_free"), .from = FREE};
@@ -422,20 +468,18 @@ dynsel_status dynsel_svm_free(void *memory)
     if (found == NULL) {
         return dynsel_this_thread()->last_error.status;
     }
-    if (was == MAPPED) {
+    const bool given_up = (found->refs & GIVEN_UP) != 0; /* nobody changes it in this turn */
+    if (was == MAPPED && !given_up) {
         (void)unmap(found); /* a failure has no effect on the other blocks */
     }
     dynsel_lock_acquire(&pools_lock);
     pool *const from = &pools[found->pool];
-    dynsel_lock_acquire(&blocks_lock);
-    uint16_t *link = &from->first;
-    while (block_at(*link) != found) {
-        link = &block_at(*link)->next;
+    if (given_up && (from->backend == NULL || !is_lost(from))) {
+        end_turn(found, KEPT);
+    } else {
+        leave(from, found);
+        end_pool_if_empty(from);
     }
-    *link = found->next;
-    found->stage = FREE;
-    dynsel_lock_release(&blocks_lock);
-    end_pool_if_empty(from);
     dynsel_lock_release(&pools_lock);
     return DYNSEL_OK;
 }

@@ -21,7 +21,9 @@ typedef struct dynsel_svm_owner {
 /* Takes a reference to the block that a pointer points into, until dynsel_svm_unref(). Returns its
  * number; 0: none. */
 uint16_t dynsel_svm_ref(const void *pointer);
-void dynsel_svm_unref(uint16_t number);
+
+/* given_up: a resource that was given up may use the block for ever. */
+void dynsel_svm_unref(uint16_t number, bool given_up);
 
 /* The owner of a referenced block; number 0: plain host memory. */
 dynsel_svm_owner dynsel_svm_owner_of(uint16_t number);
@@ -34,9 +36,10 @@ static inline uint16_t dynsel_svm_ref(const void *pointer)
     return 0;
 }
 
-static inline void dynsel_svm_unref(uint16_t block)
+static inline void dynsel_svm_unref(uint16_t block, bool given_up)
 {
     (void)block;
+    (void)given_up;
 }
 
 static inline dynsel_svm_owner dynsel_svm_owner_of(uint16_t block)

@@ -311,12 +311,25 @@ bool dynsel_order_holds(const dynsel_slot *slot)
     return holds;
 }
 
+/* Whether a resource that was given up may still run the work. */
+static bool may_go_on(const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_TIME_LIMITS
+    return slot->work.error.status == DYNSEL_E_GIVEN_UP &&
+           (!slot->work.where->backend->ops->marks_completion ||
+            dynsel_slot_was_abandoned(slot->work.token));
+#else
+    (void)slot;
+    return false;
+#endif
+}
+
 /* A dependency may have failed on the same resource since the start. */
 void dynsel_order_ended(dynsel_slot *slot)
 {
     dynsel_handler *group = dynsel_group_of(slot);
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
-        dynsel_pointers_unref(group);
+        dynsel_pointers_unref(group, may_go_on(slot));
     }
     if (!DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK &&
                        dynsel_failures_find(group) == NULL && group->uses->relies_on == 0)) {

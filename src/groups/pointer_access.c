@@ -35,11 +35,11 @@ void dynsel_pointers_ref(dynsel_handler *group)
     }
 }
 
-void dynsel_pointers_unref(dynsel_handler *group)
+void dynsel_pointers_unref(dynsel_handler *group, bool given_up)
 {
     for (uint32_t i = 0; i < group->argument_count; i++) {
         if (is_pointer(&group->arguments[i]) && group->arguments[i].block != 0) {
-            dynsel_svm_unref(group->arguments[i].block);
+            dynsel_svm_unref(group->arguments[i].block, given_up);
             group->arguments[i].block = 0;
         }
     }

@@ -7,9 +7,9 @@
 #include "policy/policy.h"
 
 /* References to the blocks of shared memory behind the pointers, until the group is over or was
- * refused. */
+ * refused. given_up: a resource that was given up may still run it. */
 void dynsel_pointers_ref(dynsel_handler *group);
-void dynsel_pointers_unref(dynsel_handler *group);
+void dynsel_pointers_unref(dynsel_handler *group, bool given_up);
 
 /* Sets a bit in `excluded` (DYNSEL_EXCLUDED_WORDS words) for each resource of the policy that
  * cannot access all pointers of the group. False: there is none. */

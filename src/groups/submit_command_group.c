@@ -193,7 +193,7 @@ static inline dynsel_status choose_and_enter(dynsel_handler *group, dynsel_polic
         }
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK || !group->has_pointers)) {
-        dynsel_pointers_unref(group);
+        dynsel_pointers_unref(group, false);
     }
     return status;
 }

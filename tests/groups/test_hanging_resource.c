@@ -204,6 +204,67 @@ static void buffers_of_work_behind_it_are_told(void **state)
     b = new_number(&numbers[1]);
 }
 
+#if CONFIG_DYNSEL_SVM && CONFIG_DYNSEL_SVM_HOST_BYTES >= 64
+static dynsel_status do_nothing_in_kernel(const dynsel_launch *launch)
+{
+    (void)launch;
+    return DYNSEL_OK;
+}
+
+static dynsel_status record_pointer(dynsel_handler *handler, void *args)
+{
+    static const dynsel_kernel kernel = {.name = "nothing", .function = do_nothing_in_kernel};
+    (void)dynsel_set_arg_pointer(handler, 0, args);
+    return dynsel_single_task(handler, &kernel);
+}
+
+static void free_all(void *const *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_status(DYNSEL_OK, dynsel_svm_free(blocks[i]));
+    }
+}
+
+static void assert_not_used_again(const void *memory, const dynsel_resource *where)
+{
+    void *blocks[CONFIG_DYNSEL_SVM_BLOCKS];
+    size_t count = 0;
+    while (count < CONFIG_DYNSEL_SVM_BLOCKS &&
+           dynsel_svm_alloc(where, 1, 1, &blocks[count]) == DYNSEL_OK) {
+        assert_ptr_not_equal(memory, blocks[count]);
+        count++;
+    }
+    assert_in_range(count, 1, CONFIG_DYNSEL_SVM_BLOCKS - 1);
+    free_all(blocks, count);
+}
+#endif
+
+static void shared_memory_of_hanging_work_is_kept(void **state)
+{
+    (void)state;
+#if CONFIG_DYNSEL_SVM && CONFIG_DYNSEL_SVM_HOST_BYTES >= 64
+    const dynsel_resource where = manual_resource(&manual, 0);
+    void *blocks[2] = {NULL};
+    dynsel_submission submission;
+    for (int i = 0; i < 2; i++) {
+        assert_status(DYNSEL_OK, dynsel_svm_alloc(&where, 1, 1, &blocks[i]));
+    }
+    assert_status(DYNSEL_OK, dynsel_submit_command_group(&both.policy, record_pointer, blocks[0],
+                                                         &submission));
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(&both.policy, submission.index));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&submission));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_svm_map(blocks[0], DYNSEL_ACCESS_READ));
+    assert_error_says("may still use the block");
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_svm_unmap(blocks[0]));
+    assert_status(DYNSEL_OK, dynsel_svm_map(blocks[1], DYNSEL_ACCESS_READ));
+    free_all(blocks, 2);
+    assert_status(DYNSEL_E_INVALID, dynsel_svm_free(blocks[0]));
+    assert_not_used_again(blocks[0], &where);
+#else
+    skip();
+#endif
+}
+
 static void *host_memory_of(dynsel_buffer buffer)
 {
     dynsel_host_accessor accessor = {.data = NULL};
@@ -330,6 +391,7 @@ int main(void)
         HANGING_TEST(buffer_that_was_written_anew_is_told_at_its_end),
         HANGING_TEST(buffers_of_other_work_are_not_told),
         HANGING_TEST(buffers_of_work_behind_it_are_told),
+        HANGING_TEST(shared_memory_of_hanging_work_is_kept),
         HANGING_TEST(memory_inside_the_library_is_not_used_again), /* last: its place is lost */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

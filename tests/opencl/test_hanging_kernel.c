@@ -6,12 +6,14 @@
  * runs on until the process ends.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <dynsel/dynsel.h>
 
 #include "test.h"
 
-enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 5, TESTS = 3 };
+enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 5, TESTS = 4 };
 
 static const uint64_t MS = 1000000; /* in ns */
 
@@ -195,6 +197,56 @@ static void kernel_without_an_end_costs_its_own_work_only(void **state)
     *(volatile uint32_t *)door = 1;
 }
 
+/* Of memory that the host shares with the device; NULL: it shares none. */
+static void *block;
+static void *used_block; /* by work behind the kernel */
+
+static void take_block(const dynsel_resource *device)
+{
+#if CONFIG_DYNSEL_SVM
+    const size_t bytes = WORDS * sizeof(uint32_t);
+    if (dynsel_svm_alloc(device, bytes, 0, &block) != DYNSEL_OK ||
+        dynsel_svm_alloc(device, bytes, 0, &used_block) != DYNSEL_OK) {
+        block = NULL;
+    }
+#else
+    (void)device;
+#endif
+}
+
+static dynsel_status record_pointer(dynsel_handler *handler, void *args)
+{
+    static const uint32_t number = 0;
+    (void)dynsel_set_arg_pointer(handler, 0, args);
+    (void)dynsel_set_arg_value(handler, 1, &number, sizeof(number));
+    return dynsel_parallel_for(handler, &fill, DYNSEL_RANGE(WORDS), NULL, NULL);
+}
+
+static void use_block(dynsel_policy *policy)
+{
+    if (block != NULL) {
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group(policy, record_pointer, used_block, NULL));
+    }
+}
+
+/* No other is taken from the pool of the device. */
+static void free_block(const dynsel_resource *device)
+{
+#if CONFIG_DYNSEL_SVM
+    if (block != NULL) {
+        void *another = NULL;
+        assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_svm_alloc(device, WORDS, 0, &another));
+        assert_status(DYNSEL_OK, dynsel_svm_free(block));
+        assert_status(DYNSEL_E_GIVEN_UP, dynsel_svm_map(used_block, DYNSEL_ACCESS_READ));
+        assert_error_says("free it");
+        assert_status(DYNSEL_OK, dynsel_svm_free(used_block));
+    }
+#else
+    (void)device;
+#endif
+}
+
 /*
  * The host wants data that the device has written, and that come behind the kernel. Nothing has a
  * limit but the kernel, which nobody waits for. Not on a GPU, which may hang until the process ends.
@@ -212,18 +264,22 @@ static void assert_ends_behind_the_kernel(dynsel_status expected, dynsel_status 
     assert_status(DYNSEL_OK, dynsel_round_robin_init(
                                  &policy, &(dynsel_options){.resources = &device, .count = 1}, 0));
     make_buffers();
+    take_block(&device);
     job fills = {.kernel = &fill, .buffer = &late_buffer};
     job hangs = {.kernel = &hang, .buffer = &door_buffer, .number = 1};
     dynsel_submission hanging;
     assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&policy.policy, record, &fills));
     assert_status(DYNSEL_OK, dynsel_submit_command_group(&policy.policy, record, &hangs, &hanging));
+    use_block(&policy.policy);
     assert_status(expected, call());
     assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&hanging));
-    if (late_buffer.token != 0) {
-        assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&late_buffer));
+    if (late_buffer.token != 0) { /* only the device has the data */
+        assert_int_not_equal(DYNSEL_OK, dynsel_buffer_deinit(&late_buffer));
+        assert_int_equal(0, late_buffer.token);
     }
     assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&door_buffer));
     assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&seen_buffer));
+    free_block(&device);
     for (uint32_t i = 0; i < BUFFERS; i++) {
         assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffers[i]));
     }
@@ -255,12 +311,37 @@ static void buffer_deinit_behind_the_kernel_ends(void **state)
     assert_ends_behind_the_kernel(DYNSEL_E_DEPENDENCY, end_late);
 }
 
+#if CONFIG_DYNSEL_SVM
+static dynsel_status map_block(void)
+{
+    const dynsel_status first = dynsel_svm_map(block, DYNSEL_ACCESS_READ);
+    assert_status(first, dynsel_svm_map(block, DYNSEL_ACCESS_READ)); /* the driver is not asked */
+    assert_error_says("may still use this memory");
+    return first;
+}
+#endif
+
+static void svm_map_behind_the_kernel_ends(void **state)
+{
+    (void)state;
+#if CONFIG_DYNSEL_SVM
+    const char *const shown = getenv("DYNSEL_TEST_SVM");
+    if (shown == NULL || strcmp(shown, "coarse") != 0) {
+        skip(); /* the host has the memory at all times */
+    }
+    assert_ends_behind_the_kernel(DYNSEL_E_GIVEN_UP, map_block);
+#else
+    skip();
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_without_an_end_costs_its_own_work_only),
         cmocka_unit_test(host_access_behind_the_kernel_ends),
         cmocka_unit_test(buffer_deinit_behind_the_kernel_ends),
+        cmocka_unit_test(svm_map_behind_the_kernel_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

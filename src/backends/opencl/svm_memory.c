@@ -6,6 +6,9 @@
 #include "backends/opencl/svm_capability.h"
 #include "base/fail.h"
 #include "port/cancel.h"
+#include "port/pause.h"
+#include "submission/limits.h"
+#include "submission/queue.h"
 
 enum { FINE_GRAIN_BUFFER = 1 << 10, BYTES_PER_KIB = 1024 };
 
@@ -100,6 +103,25 @@ static cl_map_flags flags_of(dynsel_access_mode mode)
     }
 }
 
+/* While there is work with a limit: the command may be behind some that hangs, so this does not wait
+ * in the driver, and looks at the limits. */
+DYNSEL_RARE static dynsel_status poll_and_release(dynsel_opencl_entry *entry, cl_event done)
+{
+    dynsel_opencl_flush(entry);
+    dynsel_status status = dynsel_opencl_poll(entry, done);
+    for (uint32_t round = 0; status == DYNSEL_E_AGAIN; round++) {
+        dynsel_queue_look_at_limits();
+        dynsel_pause(round);
+        status = dynsel_opencl_poll(entry, done);
+    }
+    if (status == DYNSEL_OK) {
+        status =
+            dynsel_opencl_wait(entry, done); /* does not block, and makes the results visible */
+    }
+    dynsel_opencl_release_event(entry, done);
+    return status;
+}
+
 dynsel_status dynsel_opencl_map_shared(dynsel_backend *backend, void *own, void *part, size_t bytes,
                                        dynsel_access_mode mode)
 {
@@ -109,12 +131,17 @@ dynsel_status dynsel_opencl_map_shared(dynsel_backend *backend, void *own, void 
         return dynsel_opencl_fail_lost(entry);
     }
     const map_fn map = (map_fn)dynsel_opencl_find_function(entry->device, "clEnqueueSVMMap");
+    const bool polls = dynsel_limits_exist();
+    cl_event done = NULL;
     const int before = dynsel_cancel_defer(); /* it waits */
-    const cl_int code = map != NULL
-                            ? map(entry->queue, CL_TRUE, flags_of(mode), part, bytes, 0, NULL, NULL)
-                            : CL_INVALID_OPERATION;
+    const cl_int code = map != NULL ? map(entry->queue, polls ? CL_FALSE : CL_TRUE, flags_of(mode),
+                                          part, bytes, 0, NULL, polls ? &done : NULL)
+                                    : CL_INVALID_OPERATION;
     dynsel_cancel_allow(before);
-    return code == CL_SUCCESS ? DYNSEL_OK : dynsel_opencl_fail(entry, "clEnqueueSVMMap", code);
+    if (code != CL_SUCCESS) {
+        return dynsel_opencl_fail(entry, "clEnqueueSVMMap", code);
+    }
+    return polls ? poll_and_release(entry, done) : DYNSEL_OK;
 }
 
 dynsel_status dynsel_opencl_unmap_shared(dynsel_backend *backend, void *own, void *part)
@@ -134,6 +161,10 @@ dynsel_status dynsel_opencl_unmap_shared(dynsel_backend *backend, void *own, voi
     }
     /* Other queues of the context are not ordered after the unmap, so it must end here. It succeeds
      * whatever the wait returns; the wait marks the loss of a device. */
+    if (dynsel_limits_exist()) {
+        const dynsel_status status = poll_and_release(entry, done);
+        return status == DYNSEL_E_GIVEN_UP ? status : DYNSEL_OK;
+    }
     dynsel_opencl_wait_and_release(entry, done);
     return DYNSEL_OK;
 }
