@@ -31,9 +31,12 @@ typedef struct dynsel_work {
     void *own; /**< the backend's handle: that of the resource, or the result of `adapt` */
     dynsel_task_fn function;
     void *args;
-    uint32_t token;      /**< for dynsel_complete(), where work goes on after `start`; else 0 */
-    uint8_t wants;       /**< dynsel_execution_info bits to report: measure only these */
-    bool began;          /**< set by a backend that wrote the actual start time into ready_ns */
+    uint32_t token; /**< for dynsel_complete(), where work goes on after `start`; else 0 */
+    uint8_t wants;  /**< dynsel_execution_info bits to report: measure only these */
+    bool began;     /**< set by a backend that wrote the actual start time into ready_ns */
+#if CONFIG_DYNSEL_REPEAT
+    uint8_t run; /**< the library's own */
+#endif
     uint32_t queue_tail; /**< the library's own */
     uint64_t ready_ns;   /**< when the work was accepted, if DYNSEL_TASK_TIME is wanted */
     uint64_t ended_ns;   /**< when it was complete; 0: not known (yet) */

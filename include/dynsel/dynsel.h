@@ -15,6 +15,7 @@
 #include <dynsel/leaves.h>
 #include <dynsel/passed_directly.h>
 #include <dynsel/policy.h>
+#include <dynsel/repeat.h>
 #include <dynsel/resource.h>
 #include <dynsel/resource_states.h>
 #include <dynsel/selection.h>

@@ -98,7 +98,15 @@ typedef struct dynsel_task {
      * Borrowed during the call; they register nothing. */
     const struct dynsel_requirement *requirements;
     size_t requirement_count;
-    const uint32_t *excluded; /**< internal, for command groups; leave it NULL */
+#endif
+#if CONFIG_DYNSEL_REPEAT
+    /** Not NULL: the work may be repeated elsewhere if its device fails, see <dynsel/repeat.h>. Then
+     * `forms`, `key_words` and `requirements` must outlive the work; this is borrowed during the
+     * call. */
+    const struct dynsel_repeat *repeat;
+#endif
+#if CONFIG_DYNSEL_COMMAND_GROUPS || CONFIG_DYNSEL_REPEAT
+    const uint32_t *excluded; /**< internal; leave it NULL */
 #endif
 } dynsel_task;
 

@@ -71,7 +71,7 @@ static dynsel_error copy_out(dynsel_buffer_record *record)
             dynsel_watch_begin_copy_out(outlook.copy_out);
         } else {
             dynsel_spinlock_release(&dynsel_memory_lock);
-            dynsel_queue_look_at_limits();
+            dynsel_queue_look_around();
             dynsel_pause(round);
             dynsel_spinlock_acquire(&dynsel_memory_lock);
         }

@@ -41,7 +41,7 @@ static void *live(void *unused)
             round++;
         } else {
             round = 0;
-            dynsel_queue_look_at_limits();
+            dynsel_queue_look_around();
             dynsel_wake_sleep(ticket,
                               dynsel_limits_exist() ? DYNSEL_LIMITS_SLEEP_NS : LONGEST_SLEEP_NS);
         }

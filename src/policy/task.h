@@ -74,7 +74,7 @@ enum { DYNSEL_EXCLUDED_WORDS = (CONFIG_DYNSEL_MAX_RESOURCES + 31) / 32 };
 /* Whether the task excludes this resource. Only tasks with forms exclude any. */
 static inline bool dynsel_is_excluded(const dynsel_task *task, uint32_t index)
 {
-#if CONFIG_DYNSEL_COMMAND_GROUPS
+#if CONFIG_DYNSEL_COMMAND_GROUPS || CONFIG_DYNSEL_REPEAT
     return task->excluded != NULL && (task->excluded[index / 32] >> index % 32 & 1u) != 0;
 #else
     (void)task;

@@ -31,11 +31,12 @@ dynsel_slot *dynsel_in_flight_ref(const dynsel_submission *submission, const cha
     return NULL;
 }
 
-/* The task function's event and value, without an event that the backend releases. */
-static dynsel_event after_release(const dynsel_work *work)
+/* The task function's event and value, without an event that the backend releases; of a second run
+ * the value only. */
+static dynsel_event after_release(const dynsel_work *work, bool is_repeated)
 {
     dynsel_event left = work->done;
-    if (work->where->backend->ops->release != NULL) {
+    if (work->where->backend->ops->release != NULL || is_repeated) {
         left.native = NULL;
     }
     return left;
@@ -43,11 +44,11 @@ static dynsel_event after_release(const dynsel_work *work)
 
 /* The same with a retained event for the caller, if the backend can retain it. The work is
  * complete, and its event is not released meanwhile. */
-DYNSEL_ASIDE static dynsel_event retained(const dynsel_work *work)
+DYNSEL_ASIDE static dynsel_event retained(const dynsel_work *work, bool is_repeated)
 {
     dynsel_backend *backend = work->where->backend;
-    dynsel_event left = after_release(work);
-    if (left.native != work->done.native && backend->ops->retain != NULL &&
+    dynsel_event left = after_release(work, is_repeated);
+    if (!is_repeated && left.native != work->done.native && backend->ops->retain != NULL &&
         backend->ops->retain(backend, work)) {
         left.native = work->done.native;
     }
@@ -69,10 +70,11 @@ dynsel_status dynsel_in_flight_collect(dynsel_submission *submission, const char
     dynsel_slot_synchronize(slot);
     const dynsel_kept_error error = slot->work.error;
     if (done != NULL) {
-        *done = retained(&slot->work);
+        *done = retained(&slot->work, dynsel_slot_is_repeated(slot));
     }
     if (dynsel_slot_take_handle(slot)) { /* else another waiting thread has it */
-        submission->done = after_release(&slot->work);
+        submission->index = dynsel_slot_last_index(slot);
+        submission->done = after_release(&slot->work, dynsel_slot_is_repeated(slot));
         dynsel_word_store_release(&submission->slot, DYNSEL_SUBMISSION_COLLECTED);
     }
     dynsel_queue_reap(dynsel_queue_of(slot), slot);
@@ -107,11 +109,11 @@ dynsel_status dynsel_in_flight_release(const dynsel_submission *submission)
 static bool has_left_event(const dynsel_slot *slot)
 {
     const uint32_t word = dynsel_word_load_acquire(&slot->word);
-    if (dynsel_slot_is_pending(word)) {
-        return false;
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED) {
+        return !dynsel_slot_is_repeated(slot);
     }
-    return !slot->work.where->backend->ops->marks_completion || (word & DYNSEL_SLOT_MARKED) != 0 ||
-           dynsel_slot_state(word) == DYNSEL_SLOT_FINISHED;
+    return !dynsel_slot_is_pending(word) &&
+           (!slot->work.where->backend->ops->marks_completion || (word & DYNSEL_SLOT_MARKED) != 0);
 }
 
 dynsel_status dynsel_in_flight_unwrap(const dynsel_submission *submission, dynsel_event *done)

@@ -64,6 +64,9 @@ bool dynsel_limits_look(dynsel_queue *queue)
         return false;
     }
     dynsel_slot *const slot = dynsel_slot_at(number);
+    if (dynsel_slot_has_failed(slot)) {
+        return false;
+    }
     const uint64_t now = dynsel_now_ns();
     const uint64_t limit_ns = slot->limit_ns & ~EXCEEDED;
     const uint64_t took_ns = now > slot->limited_from_ns ? now - slot->limited_from_ns : 0;

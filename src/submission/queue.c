@@ -138,7 +138,7 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
     uint32_t number = dynsel_word_load_acquire(&queue->head);
     while (number != DYNSEL_NO_SLOT) {
         dynsel_slot *slot = dynsel_slot_at(number);
-        if (!dynsel_slot_poll(slot) || !take_head(queue, slot)) {
+        if ((!dynsel_slot_poll(slot) && !dynsel_slot_has_failed(slot)) || !take_head(queue, slot)) {
             break;
         }
         policy = slot->selection.policy;
@@ -146,7 +146,11 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
         queue->last_end_ns = (slot->work.wants & DYNSEL_TASK_TIME) != 0 ? slot->work.ended_ns : 0;
         keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
         dynsel_limits_leave(slot);
-        dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
+        if (!DYNSEL_LIKELY(!dynsel_slot_has_failed(slot))) {
+            dynsel_slot_leave_failed(slot);
+        } else {
+            dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
+        }
         number = dynsel_word_load_acquire(&queue->head);
     }
     if (policy != NULL && dynsel_limits_exist()) {
@@ -193,6 +197,9 @@ void dynsel_queue_reap_all(void)
             dynsel_queue_reap(queue, slot);
         }
         dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    }
+    if (dynsel_repeats_exist()) {
+        dynsel_repeat_start_ready();
     }
 }
 

@@ -63,13 +63,13 @@ void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot);
  * a slot to which the caller holds a reference, or NULL. */
 void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced);
 
-/* The same for all work in flight. */
+/* The same for all work in flight, and starts second runs. */
 void dynsel_queue_reap_all(void);
 
-/* For loops that wait for something else than the end of a queue's work. */
-static inline void dynsel_queue_look_at_limits(void)
+/* For loops that wait: looks at the time limits of other work, and starts second runs. */
+static inline void dynsel_queue_look_around(void)
 {
-    if (dynsel_limits_exist()) {
+    if (dynsel_limits_exist() || dynsel_repeats_exist()) {
         dynsel_queue_reap_all();
     }
 }

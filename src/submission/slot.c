@@ -58,6 +58,9 @@ static void forget(void)
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_word_store_relaxed(&dynsel_pending_count, 0);
 #endif
+#if CONFIG_DYNSEL_REPEAT
+    dynsel_repeats_forget();
+#endif
 #if CONFIG_DYNSEL_TIME_LIMITS
     dynsel_word_store_relaxed(&dynsel_limited_count, 0);
     dynsel_word_store_relaxed(&dynsel_slots_abandoned, 0);
@@ -77,6 +80,9 @@ static inline bool try_claim(dynsel_slot *slot, uint32_t index, const dynsel_pol
     slot->work.token = dynsel_slot_generation(word) << DYNSEL_SLOT_GENERATION_SHIFT | index;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     slot->can_be_pending = false;
+#endif
+#if CONFIG_DYNSEL_REPEAT
+    slot->work.run = DYNSEL_ONLY_RUN;
 #endif
     return true;
 }
@@ -277,6 +283,12 @@ void dynsel_slot_mark(uint32_t token, dynsel_status status, uint64_t end_ns)
 }
 #endif
 
+static dynsel_status ask_to_wait(const dynsel_slot *slot)
+{
+    dynsel_backend *backend = slot->work.where->backend;
+    return backend->ops->wait(backend, &slot->work);
+}
+
 static void release_event(dynsel_slot *slot)
 {
     dynsel_backend *backend = slot->work.where->backend;
@@ -366,6 +378,16 @@ static inline bool begin_completion(dynsel_slot *slot, uint32_t word)
            begin_completion_after_others(slot, word);
 }
 
+static bool is_second_run(const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_REPEAT
+    return slot->work.run == DYNSEL_SECOND_RUN;
+#else
+    (void)slot;
+    return false;
+#endif
+}
+
 /* A failure of detached work reaches the group before the work is seen as finished; a detached
  * handle stays detached. */
 DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
@@ -377,7 +399,9 @@ DYNSEL_RARE static void end_failed_completion(dynsel_slot *slot, uint32_t flags)
             return;
         }
     }
-    dynsel_submission_group_note_failure(slot->selection.policy, &slot->work.error);
+    if (!is_second_run(slot)) { /* whose failure is that of the first */
+        dynsel_submission_group_note_failure(slot->selection.policy, &slot->work.error);
+    }
     (void)dynsel_marked_add(&slot->word, end);
 }
 
@@ -391,15 +415,107 @@ static inline void end_completion(dynsel_slot *slot, uint32_t flags)
     }
 }
 
-/* The second half of a completion, for the thread that began it. */
-static void finish_completion(dynsel_slot *slot, uint32_t flags)
+#if CONFIG_DYNSEL_REPEAT
+
+void dynsel_slot_disarm(dynsel_slot *first)
 {
+    const uint32_t number = dynsel_slot_number(first);
+    dynsel_slot_unclaim(dynsel_slot_at(dynsel_repeats[number - 1].other));
+    dynsel_repeat_end(number, DYNSEL_REPEAT_UNARMED);
+}
+
+/* While the first is in STARTED, the slot that its record names holds its second run. */
+dynsel_slot *dynsel_slot_ref_second(const dynsel_slot *first)
+{
+    const uint32_t number = dynsel_slot_number(first);
+    dynsel_slot *const second = dynsel_slot_at(dynsel_repeats[number - 1].other);
+    if (!dynsel_slot_ref(second, DYNSEL_SLOT_LISTED)) {
+        return NULL;
+    }
+    if (dynsel_repeat_stage(number) != DYNSEL_REPEAT_STARTED) {
+        dynsel_slot_unref(second, DYNSEL_SLOT_REF);
+        return NULL;
+    }
+    return second;
+}
+
+void dynsel_slot_leave_failed(dynsel_slot *slot)
+{
+    (void)dynsel_marked_add(&slot->word, (uint32_t)DYNSEL_SLOT_REF - (uint32_t)DYNSEL_SLOT_LISTED);
+    dynsel_repeat_enter(dynsel_slot_number(slot), DYNSEL_REPEAT_READY);
+}
+
+void dynsel_slot_end_repeated(dynsel_slot *first)
+{
+    dynsel_repeat_end(dynsel_slot_number(first), DYNSEL_REPEAT_OVER);
+    if (dynsel_slot_can_be_pending(first)) {
+        dynsel_pending_tell_end(first);
+    }
+    end_completion(first, 0);
+    dynsel_pending_moved(first);
+    dynsel_slot_unref(first, DYNSEL_SLOT_REF);
+}
+
+void dynsel_slot_end_second(dynsel_slot *second)
+{
+    dynsel_slot *const first = dynsel_slot_at(dynsel_repeats[dynsel_slot_number(second) - 1].other);
+    first->work.error = second->work.error;
+    first->work.done.value = second->work.done.value;
+    if (second->work.error.status != DYNSEL_OK) {
+        (void)dynsel_word_add_relaxed(&dynsel_repeats_failed, 1);
+    }
+    dynsel_slot_end_repeated(first);
+}
+
+/* The end of one of two runs. False: it is not yet the end of the work. */
+DYNSEL_RARE static bool end_run(dynsel_slot *slot, uint32_t *flags)
+{
+    if (slot->work.run == DYNSEL_SECOND_RUN) {
+        if (*flags != 0) {
+            (void)ask_to_wait(slot); /* nobody waits for results of this slot */
+            *flags = 0;
+        }
+        dynsel_slot_end_second(slot);
+        return true;
+    }
+    if (!dynsel_slot_runs_again(slot)) {
+        dynsel_slot_run_once(slot);
+        return true;
+    }
+    dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
+    dynsel_repeat_enter(dynsel_slot_number(slot), DYNSEL_REPEAT_FAILED);
+    return false;
+}
+
+static inline bool ends_run(dynsel_slot *slot, uint32_t *flags)
+{
+    return DYNSEL_LIKELY(slot->work.run == DYNSEL_ONLY_RUN) || end_run(slot, flags);
+}
+
+#else
+
+static inline bool ends_run(dynsel_slot *slot, const uint32_t *flags)
+{
+    (void)slot;
+    (void)flags;
+    return true;
+}
+
+#endif
+
+/* The second half of a completion, for the thread that began it. False: another run follows. */
+static bool finish_completion(dynsel_slot *slot, uint32_t flags)
+{
+    if (!ends_run(slot, &flags)) {
+        return false;
+    }
     if (dynsel_slot_can_be_pending(slot)) {
         dynsel_pending_tell_end(slot);
     }
     dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
     end_completion(slot, flags);
     dynsel_pending_moved(slot);
+    return true;
 }
 
 /*
@@ -420,8 +536,7 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     if (end_ns != 0 && slot->work.ended_ns == 0) {
         slot->work.ended_ns = end_ns;
     }
-    finish_completion(slot, flags);
-    return true;
+    return finish_completion(slot, flags);
 }
 
 /* Completes work whose end was marked. */
@@ -446,12 +561,6 @@ bool dynsel_slot_poll(dynsel_slot *slot)
     const dynsel_status status = ops->poll(backend, &slot->work);
     return status != DYNSEL_E_AGAIN && complete(slot, word, status, failures_before,
                                                 ops->poll_synchronizes ? 0 : DYNSEL_SLOT_POLLED, 0);
-}
-
-static dynsel_status ask_to_wait(const dynsel_slot *slot)
-{
-    dynsel_backend *backend = slot->work.where->backend;
-    return backend->ops->wait(backend, &slot->work);
 }
 
 void dynsel_slot_synchronize(dynsel_slot *slot)
@@ -536,7 +645,10 @@ void dynsel_slot_abandon(dynsel_slot *slot)
         return;
     }
     slot->work.error = given_up(slot, began);
-    finish_completion(slot, 0);
+    if (began) {
+        dynsel_slot_run_once(slot); /* both runs would use the same memory */
+    }
+    (void)finish_completion(slot, 0);
 }
 
 void dynsel_slots_sweep_abandoned(void)

@@ -31,6 +31,7 @@
 #include "port/atomic.h"
 #include "port/likely.h"
 #include "submission/pending_ops.h"
+#include "submission/repeat_table.h"
 
 enum {
     DYNSEL_SLOT_FREE = 0,
@@ -133,14 +134,16 @@ static inline bool dynsel_slot_can_be_pending(const dynsel_slot *slot)
 #endif
 }
 
-/* It waits, or a thread is starting it, or ending it outside of a queue: other threads must not
- * read its choice, and no queue reports it. */
+/* It waits, or a thread is starting it, or ending it outside of a queue, or it is between two runs
+ * or in its second: other threads must not read its choice, and no queue reports it. */
 static inline bool dynsel_slot_is_pending(uint32_t word)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     const uint32_t state = dynsel_slot_state(word);
     return state == DYNSEL_SLOT_WAITING || state == DYNSEL_SLOT_STARTING ||
            (state == DYNSEL_SLOT_COMPLETING && (word & DYNSEL_SLOT_LISTED) == 0);
+#elif CONFIG_DYNSEL_REPEAT
+    return dynsel_slot_state(word) == DYNSEL_SLOT_COMPLETING && (word & DYNSEL_SLOT_LISTED) == 0;
 #else
     (void)word;
     return false;
@@ -252,6 +255,121 @@ bool dynsel_slot_poll(dynsel_slot *slot);
 /* Waits in the backend, where it can wait, until the work of a running slot is over. The caller
  * holds a reference. */
 void dynsel_slot_wait_in_backend(dynsel_slot *slot);
+
+#if CONFIG_DYNSEL_REPEAT
+
+/* The stage of repeatable work; of other work UNARMED. */
+static inline uint32_t dynsel_slot_repeat_stage(const dynsel_slot *slot)
+{
+    return DYNSEL_LIKELY(slot->work.run != DYNSEL_FIRST_RUN)
+               ? (uint32_t)DYNSEL_REPEAT_UNARMED
+               : dynsel_repeat_stage(dynsel_slot_number(slot));
+}
+
+/* Before the first run starts, or when it has ended for good: gives back what was claimed for the
+ * second. */
+DYNSEL_RARE void dynsel_slot_disarm(dynsel_slot *first);
+
+static inline void dynsel_slot_run_once(dynsel_slot *slot)
+{
+    if (dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_ARMED) {
+        dynsel_slot_disarm(slot);
+    }
+}
+
+/* Whether another run follows the one that has ended as slot->work.error says. */
+static inline bool dynsel_slot_runs_again(const dynsel_slot *slot)
+{
+    return dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_ARMED &&
+           dynsel_repeat_is_for(slot->work.error.status);
+}
+
+/* Its first run has failed, another follows, and it is in its queue still. */
+static inline bool dynsel_slot_has_failed(const dynsel_slot *slot)
+{
+    return dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_FAILED;
+}
+
+/* Whether its second run goes on. */
+static inline bool dynsel_slot_runs_second(const dynsel_slot *slot)
+{
+    return dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_STARTED;
+}
+
+/* A reference to the slot of the second run; NULL: it is over, or about to start. The caller holds
+ * one to the first. */
+dynsel_slot *dynsel_slot_ref_second(const dynsel_slot *first);
+
+/* Of finished work: whether its first run failed. */
+static inline bool dynsel_slot_is_repeated(const dynsel_slot *slot)
+{
+    return dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_OVER;
+}
+
+/* Of finished work: the index of the resource that ended it. */
+static inline uint32_t dynsel_slot_last_index(const dynsel_slot *slot)
+{
+    return dynsel_slot_is_repeated(slot) ? dynsel_repeats[dynsel_slot_number(slot) - 1].index
+                                         : slot->selection.index;
+}
+
+/* Reaper only: takes a slot that has failed out of its list, to be run again. */
+void dynsel_slot_leave_failed(dynsel_slot *slot);
+
+/* The work of a first run ends with its failure, because it can run nowhere else. */
+void dynsel_slot_end_repeated(dynsel_slot *first);
+
+/* The second run has ended, and its results can be seen: so ends the first. */
+DYNSEL_RARE void dynsel_slot_end_second(dynsel_slot *second);
+
+#else
+
+static inline void dynsel_slot_run_once(dynsel_slot *slot)
+{
+    (void)slot;
+}
+
+static inline bool dynsel_slot_runs_again(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+
+static inline bool dynsel_slot_has_failed(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+
+static inline bool dynsel_slot_is_repeated(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+
+static inline bool dynsel_slot_runs_second(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+
+static inline dynsel_slot *dynsel_slot_ref_second(const dynsel_slot *first)
+{
+    (void)first;
+    return NULL;
+}
+
+static inline uint32_t dynsel_slot_last_index(const dynsel_slot *slot)
+{
+    return slot->selection.index;
+}
+
+static inline void dynsel_slot_leave_failed(dynsel_slot *slot)
+{
+    (void)slot;
+}
+
+#endif
 
 #if CONFIG_DYNSEL_TIME_LIMITS
 /* The pieces of work with a time limit that are in queues. */

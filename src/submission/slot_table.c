@@ -60,6 +60,11 @@ static uint32_t count_stuck(const dynsel_policy *policy)
     return count;
 }
 
+bool dynsel_in_flight_can_free(const dynsel_policy *policy, uint32_t count)
+{
+    return count_stuck(policy) + count <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
+}
+
 /* Reaps the own policy first, and all policies only if that frees no slot. */
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 {
@@ -190,7 +195,15 @@ void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,
         dynsel_limits_enter(slot);
         dynsel_slot_publish(slot, DYNSEL_SLOT_RUNNING | DYNSEL_SLOT_LISTED | references);
         dynsel_queue_append(queue, slot);
-    } else if (references != 0) {
+        return;
+    }
+    if (dynsel_slot_runs_again(slot)) {
+        dynsel_slot_publish(slot, DYNSEL_SLOT_COMPLETING | DYNSEL_SLOT_LISTED | references);
+        dynsel_slot_leave_failed(slot);
+        return;
+    }
+    dynsel_slot_run_once(slot);
+    if (references != 0) {
         dynsel_slot_publish(slot, DYNSEL_SLOT_FINISHED | references);
     } else {
         if (slot->work.error.status != DYNSEL_OK) {

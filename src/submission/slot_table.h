@@ -67,6 +67,9 @@ bool dynsel_in_flight_queue_is_whole(const dynsel_policy *policy, uint32_t index
  * until it is published or returned with dynsel_slot_unclaim(). slot: out, only on DYNSEL_OK. */
 dynsel_status dynsel_in_flight_claim(const dynsel_request *request, dynsel_slot **slot);
 
+/* Whether waiting can free so many slots for the policy. */
+bool dynsel_in_flight_can_free(const dynsel_policy *policy, uint32_t count);
+
 /* Publishes started work, and fills in its handle, if any. over: it is complete, and its slot only
  * keeps the result for the handle; awaits: the call itself waits, and gets a reference. */
 void dynsel_in_flight_publish(dynsel_slot *slot, bool over, bool awaits,

@@ -15,10 +15,29 @@ dynsel_in_flight_statistics dynsel_in_flight_look_at_table(void)
     };
 }
 
+/* Set aside for a second run, or between two runs, or in its second. */
+static bool is_for_repeat(const dynsel_slot *slot, uint32_t word)
+{
+#if CONFIG_DYNSEL_REPEAT
+    return (dynsel_slot_state(word) == DYNSEL_SLOT_CLAIMED &&
+            slot->work.run == DYNSEL_SECOND_RUN) ||
+           (dynsel_slot_state(word) == DYNSEL_SLOT_COMPLETING &&
+            (word & DYNSEL_SLOT_REFS) == DYNSEL_SLOT_REF &&
+            dynsel_slot_repeat_stage(slot) >= DYNSEL_REPEAT_FAILED);
+#else
+    (void)slot;
+    (void)word;
+    return false;
+#endif
+}
+
 /* Outside of library calls there are no references of threads, and a slot is free, waits, runs or
  * is finished; an open host accessor is in STARTING. A given-up resource keeps one reference. */
-static bool slot_is_whole(uint32_t word)
+static bool slot_is_whole(const dynsel_slot *slot, uint32_t word)
 {
+    if (is_for_repeat(slot, word)) {
+        return true;
+    }
     if (dynsel_slot_is_abandoned(word)) {
         return (word & DYNSEL_SLOT_REFS) == DYNSEL_SLOT_REF;
     }
@@ -54,9 +73,10 @@ bool dynsel_in_flight_table_is_whole(void)
 {
     uint32_t abandoned = 0;
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
-        const uint32_t word = dynsel_word_load_acquire(&dynsel_slot_at(number)->word);
+        const dynsel_slot *const slot = dynsel_slot_at(number);
+        const uint32_t word = dynsel_word_load_acquire(&slot->word);
         abandoned += dynsel_slot_is_abandoned(word) ? 1 : 0;
-        if (!slot_is_whole(word)) {
+        if (!slot_is_whole(slot, word)) {
             return false;
         }
     }

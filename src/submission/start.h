@@ -40,6 +40,17 @@ static inline dynsel_status dynsel_start(const dynsel_request *request, dynsel_w
                : dynsel_start_after(request, work, chosen, made);
 }
 
+/* Whether started work goes on, or its end is not reported yet. */
+static inline bool dynsel_work_goes_on(const dynsel_work *work)
+{
+#if CONFIG_DYNSEL_IN_FLIGHT
+    return work->where->backend->ops->marks_completion || work->done.native != NULL;
+#else
+    (void)work;
+    return false;
+#endif
+}
+
 /* Fails because the task has no form for the chosen resource; withdraws the reported submission. */
 DYNSEL_RARE dynsel_status dynsel_refuse_form(const dynsel_policy *policy, const dynsel_task *task,
                                              const dynsel_selection *chosen);

@@ -17,6 +17,7 @@
 #include "submission/custom_submit.h"
 #include "submission/finish.h"
 #include "submission/handle.h"
+#include "submission/repeat.h"
 #include "submission/request.h"
 #include "submission/slot_table.h"
 #include "submission/start.h"
@@ -25,17 +26,6 @@ DYNSEL_RARE static dynsel_status refuse(const dynsel_policy *policy,
                                         const dynsel_submit_options *options)
 {
     return dynsel_refuse_arguments(policy, options->function);
-}
-
-/* Whether started work goes on, or its end is not reported yet. */
-static inline bool goes_on(const dynsel_work *work)
-{
-#if CONFIG_DYNSEL_IN_FLIGHT
-    return work->where->backend->ops->marks_completion || work->done.native != NULL;
-#else
-    (void)work;
-    return false;
-#endif
 }
 
 /* Nothing outlives the call: the work lies on the stack. Without a handle only a failure has a
@@ -63,17 +53,18 @@ DYNSEL_ASIDE static dynsel_status place_in_slot(const dynsel_request *request,
                                                 dynsel_submission *submission)
 {
     dynsel_slot *slot = NULL;
-    dynsel_status status = dynsel_in_flight_claim(request, &slot);
+    dynsel_status status = dynsel_repeat_claim(request, &slot);
     if (!DYNSEL_LIKELY(slot != NULL)) {
         return status;
     }
     dynsel_limits_set(slot, request->task);
     status = dynsel_start(request, &slot->work, &slot->selection);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        dynsel_slot_run_once(slot);
         dynsel_slot_unclaim(slot);
         return status;
     }
-    const bool over = !goes_on(&slot->work);
+    const bool over = !dynsel_work_goes_on(&slot->work);
     if (over) {
         dynsel_finish(request->policy, &slot->selection, slot->work.error.status,
                       dynsel_direct_time(&slot->work));

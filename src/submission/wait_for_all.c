@@ -63,18 +63,43 @@ static dynsel_status drain(dynsel_queue *queue, uint64_t deadline_ns)
     return status;
 }
 
+/* Waits for work of the policy that is between two runs. False: there is none. */
+static bool wait_for_repeated(const dynsel_policy *policy, uint64_t deadline_ns,
+                              dynsel_status *status)
+{
+    bool found = false;
+    for (uint32_t number = 1;
+         dynsel_repeats_exist() && *status == DYNSEL_OK && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
+         number++) {
+        dynsel_slot *const slot = dynsel_slot_at(number);
+        if (!dynsel_slot_ref(slot, 0)) {
+            continue;
+        }
+        if (slot->selection.policy == policy &&
+            dynsel_slot_repeat_stage(slot) >= DYNSEL_REPEAT_FAILED &&
+            !dynsel_slot_is_repeated(slot)) {
+            *status = dynsel_wait_until(slot, deadline_ns);
+            found = true;
+        }
+        dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
+    }
+    return found && *status == DYNSEL_OK;
+}
+
 dynsel_status dynsel_in_flight_wait(dynsel_policy *policy, uint64_t deadline_ns)
 {
     dynsel_status status = dynsel_pending_wait(policy, NULL, deadline_ns);
     if (!dynsel_policy_outlives(policy)) {
         return status;
     }
-    for (uint32_t i = 0; status == DYNSEL_OK && i < policy->count; i++) {
-        status = drain(&policy->queues[i], deadline_ns);
-        if (status == DYNSEL_OK) {
-            dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
+    do {
+        for (uint32_t i = 0; status == DYNSEL_OK && i < policy->count; i++) {
+            status = drain(&policy->queues[i], deadline_ns);
+            if (status == DYNSEL_OK) {
+                dynsel_queue_synchronize(&policy->queues[i], &policy->resources[i]);
+            }
         }
-    }
+    } while (wait_for_repeated(policy, deadline_ns, &status));
     return status;
 }
 

@@ -68,12 +68,16 @@ static uint64_t longest_sleep_ns(uint64_t deadline_ns)
     return left < most ? left : most;
 }
 
+/* The result of a wait for a run of work. */
+typedef enum run_end { RUN_IS_OVER, RUN_IS_REPEATED, RUN_GOES_ON } run_end;
+
 /*
  * The loop that waits for started work. A backend's own wait has no bound, so with a deadline, or
  * while work has time limits, this polls with a growing backoff. After the backend's wait, at most
- * another thread is still completing the work or reaping the queue. False: the deadline has passed.
+ * another thread is still completing the work or reaping the queue. RUN_GOES_ON: the deadline has
+ * passed.
  */
-static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
+static run_end wait_for_run(dynsel_slot *slot, uint64_t deadline_ns)
 {
     const bool in_order = dynsel_slot_can_be_pending(slot);
     if (deadline_ns == DYNSEL_WAIT_FOREVER && !dynsel_limits_exist() &&
@@ -83,15 +87,37 @@ static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
     for (uint32_t round = 0;; round++) {
         const uint32_t ticket = dynsel_wake_ticket();
         if (in_order ? poll_in_order(slot) : dynsel_slot_poll(slot)) {
-            return true;
+            return RUN_IS_OVER;
         }
-        dynsel_queue_look_at_limits();
+        dynsel_queue_look_around();
+        if (dynsel_slot_runs_second(slot)) {
+            return RUN_IS_REPEATED;
+        }
         const uint64_t longest = longest_sleep_ns(deadline_ns);
         if (longest == 0) {
-            return false;
+            return RUN_GOES_ON;
         }
         sleep_or_pause(slot, ticket, longest, round);
     }
+}
+
+/* False: the deadline has passed. */
+static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
+{
+    run_end end = wait_for_run(slot, deadline_ns);
+    for (uint32_t round = 0; end == RUN_IS_REPEATED; round++) {
+        dynsel_slot *const second = dynsel_slot_ref_second(slot);
+        if (second != NULL) {
+            (void)wait_for_run(second, deadline_ns);
+            dynsel_slot_unref(second, DYNSEL_SLOT_REF);
+        } else {
+            dynsel_pause(round); /* another thread is starting or ending it */
+        }
+        end = state_of(slot) != DYNSEL_SLOT_FINISHED && dynsel_deadline_passed(deadline_ns)
+                  ? RUN_GOES_ON
+                  : wait_for_run(slot, deadline_ns);
+    }
+    return end == RUN_IS_OVER;
 }
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -124,8 +150,9 @@ DYNSEL_RARE static dynsel_status drive(const dynsel_slot *slot, uint64_t deadlin
     }
     for (uint32_t round = 0;; round++) {
         dynsel_pending_progress();
+        dynsel_queue_look_around();
         const uint32_t word = dynsel_word_load_acquire(&slot->word);
-        if (!dynsel_slot_is_pending(word)) {
+        if (!dynsel_slot_is_pending(word) || dynsel_slot_runs_second(slot)) {
             return DYNSEL_OK;
         }
         if (dynsel_deadline_passed(deadline_ns)) {
@@ -149,7 +176,8 @@ bool dynsel_pending_is_stuck(dynsel_slot *slot)
         return false;
     }
     uint32_t token = 0;
-    const bool stuck = dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word)) &&
+    const bool stuck = dynsel_slot_can_be_pending(slot) &&
+                       dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word)) &&
                        dynsel_pending_operations->find_dependency(slot, &token) == DYNSEL_E_BUSY;
     dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     return stuck;

@@ -114,6 +114,36 @@ static void worker_that_hangs_costs_its_own_work_only(void **state)
     assert_int_equal(2, atomic_load(&runs));
 }
 
+/* What hangs may still write its memory, so only work that had not begun runs elsewhere. */
+static void repeatable_work_that_had_not_begun_runs_elsewhere(void **state)
+{
+    (void)state;
+#if CONFIG_DYNSEL_REPEAT
+    static const dynsel_repeat repeat;
+    dynsel_submission hanging;
+    dynsel_submission behind[BEHIND];
+    for (int i = 0; i <= BEHIND; i++) {
+        dynsel_selection selection = {.policy = &policy.policy, .index = 0};
+        const dynsel_task task = {.function = i == 0 ? hang_and_fail : count_run,
+                                  .repeat = &repeat};
+        assert_status(DYNSEL_OK, dynsel_submit_selection(&selection, &task,
+                                                         i == 0 ? &hanging : &behind[i - 1]));
+        if (i == 0) {
+            await_entered();
+        }
+    }
+    assert_status(DYNSEL_OK, dynsel_resource_give_up(&policy.policy, 0));
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&hanging));
+    for (int i = 0; i < BEHIND; i++) {
+        assert_status(DYNSEL_OK, dynsel_wait(&behind[i]));
+    }
+    assert_int_equal(BEHIND, atomic_load(&runs));
+    let_go();
+#else
+    skip();
+#endif
+}
+
 /* With the clock of the system, and nobody who waits. */
 static void progress_thread_gives_a_worker_up(void **state)
 {
@@ -223,6 +253,7 @@ int main(void)
 #define GIVEN_UP_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         GIVEN_UP_TEST(worker_that_hangs_costs_its_own_work_only),
+        GIVEN_UP_TEST(repeatable_work_that_had_not_begun_runs_elsewhere),
         GIVEN_UP_TEST(progress_thread_gives_a_worker_up),
         GIVEN_UP_TEST(group_that_fails_after_it_was_given_up_harms_no_later_one),
         GIVEN_UP_TEST(buffers_are_told_until_the_worker_returns),

@@ -192,5 +192,5 @@ int main(void)
         cmocka_unit_test(exit_in_task_on_worker_ends_the_process),
         cmocka_unit_test(exit_with_progress_thread_ends_the_process),
     };
-    return cmocka_run_group_tests_name("process: exit", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,5 +345,5 @@ int main(void)
         TEST(child_of_busy_parent_does_not_hang),
         TEST(child_of_parent_busy_with_tuning_does_not_hang),
     };
-    return cmocka_run_group_tests_name("process: fork", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

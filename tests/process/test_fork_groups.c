@@ -302,5 +302,5 @@ int main(void)
         TEST(groups_that_wait_for_resource_stay_with_parent),
         TEST(child_of_parent_busy_with_buffers_does_not_hang),
     };
-    return cmocka_run_group_tests_name("process: fork and command groups", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

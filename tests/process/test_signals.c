@@ -144,5 +144,5 @@ int main(void)
         TEST(work_on_workers_survives_signals),
         TEST(handler_completes_work),
     };
-    return cmocka_run_group_tests_name("process: signals", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

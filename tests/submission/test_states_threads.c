@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads submit while another one drains, retires and reinstates the resources: every piece of
- * work runs once and ends once, no resource stays taken, and one is always in service. */
+ * work runs once, or twice if it is repeatable and its device failed, and ends once; no resource
+ * stays taken, and one is always in service. */
 #include <dynsel/dynsel.h>
 
 #include <pthread.h>
@@ -18,6 +19,7 @@ static dynsel_round_robin_policy policy;
 static atomic_uint mistakes;
 static atomic_uint left;    /* threads that still submit */
 static atomic_uint changes; /* heard of */
+static atomic_uint run_count;
 static atomic_bool stop;
 
 static void expect(bool condition)
@@ -52,21 +54,38 @@ static void *be_the_device(void *seed)
     return NULL;
 }
 
+static dynsel_status count_and_enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    atomic_fetch_add((atomic_uint *)args, 1);
+    return manual_enqueue(where, NULL, done);
+}
+
 static void *submit_and_collect(void *unused)
 {
     (void)unused;
     for (unsigned i = 0; i < PER_THREAD; i++) {
         dynsel_submission submission;
-        dynsel_status status =
-            dynsel_submit(&policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), &submission);
+        atomic_uint runs = 0;
+        dynsel_task task = DYNSEL_TASK(count_and_enqueue, &runs);
+        unsigned most = 1;
+#if CONFIG_DYNSEL_REPEAT
+        static const dynsel_repeat repeat;
+        if (i % 2 == 0 && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2 * THREADS) {
+            task.repeat = &repeat;
+            most = 2;
+        }
+#endif
+        dynsel_status status = dynsel_submit(&policy.policy, &task, &submission);
         /* all can be out for a moment: failures take them out, too */
         while (status == DYNSEL_E_OUT_OF_SERVICE || status == DYNSEL_E_FULL) {
             sched_yield();
-            status = dynsel_submit(&policy.policy, &DYNSEL_TASK(manual_enqueue, NULL), &submission);
+            status = dynsel_submit(&policy.policy, &task, &submission);
         }
         expect(status == DYNSEL_OK);
         const dynsel_status end = dynsel_wait(&submission);
         expect(end == DYNSEL_OK || end == DYNSEL_E_DEVICE);
+        expect(atomic_load(&runs) >= 1 && atomic_load(&runs) <= most);
+        atomic_fetch_add(&run_count, atomic_load(&runs));
     }
     atomic_fetch_sub(&left, 1);
     return NULL;
@@ -142,7 +161,15 @@ static void nothing_is_lost_while_resources_come_and_go(void **state)
         assert_int_equal(0, pthread_join(threads[i], NULL));
     }
     assert_int_equal(0, atomic_load(&mistakes));
+    assert_int_equal(atomic_load(&run_count), atomic_load(&manual.starts));
+#if CONFIG_DYNSEL_REPEAT
+    const dynsel_repeat_statistics repeats = dynsel_get_repeat_statistics();
+    assert_int_equal(THREADS * PER_THREAD + repeats.repeated, atomic_load(&manual.starts));
+    print_message("%u second runs, %u failed too, %u found no resource\n", repeats.repeated,
+                  repeats.failed, repeats.nowhere);
+#else
     assert_int_equal(THREADS * PER_THREAD, atomic_load(&manual.starts));
+#endif
     assert_true(dynsel_invariants_hold(&policy.policy));
     bring_all_back();
     assert_true(QUEUES == 1 || atomic_load(&changes) > 0);

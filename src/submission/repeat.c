@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "submission/repeat.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "policy/policy.h"
+#include "submission/finish.h"
+#include "submission/repeat_table.h"
+#include "submission/start.h"
+
+static dynsel_status check(const dynsel_request *request)
+{
+    const dynsel_repeat *const repeat = request->task->repeat;
+    if (repeat->overwritten == NULL && repeat->overwritten_bytes != 0) {
+        return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_INVALID,
+                              "the {} bytes that repeatable work overwrites are at NULL",
+                              repeat->overwritten_bytes);
+    }
+    if (repeat->overwritten_bytes > CONFIG_DYNSEL_KEPT_BYTES) {
+        return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_INVALID,
+                              "repeatable work overwrites more bytes than can be kept, {}: write "
+                              "the results elsewhere, or raise CONFIG_DYNSEL_KEPT_BYTES",
+                              CONFIG_DYNSEL_KEPT_BYTES);
+    }
+    return DYNSEL_OK;
+}
+
+/* Borrowed memory of the task is the program's until the work is over. */
+static void copy_task(dynsel_repeat_record *record, const dynsel_task *task)
+{
+    record->input = *task->repeat;
+    record->task = *task;
+    record->task.repeat = NULL;
+    if (task->form_count == 0) { /* only tasks with forms exclude a resource */
+        record->form = (dynsel_task_form){.backend = NULL, .function = task->function};
+        record->task.forms = &record->form;
+        record->task.form_count = 1;
+    }
+}
+
+/* False: no slot is free for the second run, or no memory for its input. */
+static bool arm(dynsel_slot *slot, const dynsel_request *request)
+{
+    dynsel_repeat_record *const record = &dynsel_repeats[dynsel_slot_number(slot) - 1];
+    record->kept = 0;
+    const bool keeps = request->task->repeat->overwritten_bytes != 0;
+    if (keeps && !dynsel_kept_take(1, &record->kept)) {
+        return false;
+    }
+    dynsel_slot *const second = dynsel_slot_claim(request->policy);
+    if (second == NULL) {
+        dynsel_kept_give_back(record->kept);
+        return false;
+    }
+    slot->work.run = DYNSEL_FIRST_RUN;
+    second->work.run = DYNSEL_SECOND_RUN;
+    record->other = dynsel_slot_number(second);
+    dynsel_repeats[record->other - 1].other = dynsel_slot_number(slot);
+    copy_task(record, request->task);
+    if (keeps) {
+        (void)memcpy(dynsel_kept_memory(record->kept, 0), record->input.overwritten,
+                     record->input.overwritten_bytes);
+    }
+    dynsel_word_store_relaxed(&record->stage, DYNSEL_REPEAT_ARMED);
+    return true;
+}
+
+static dynsel_status refuse(const dynsel_request *request, dynsel_status status)
+{
+    return DYNSEL_FAIL_IN(request->options->function, status,
+                          "no second slot is free for repeatable work, or no block of memory that "
+                          "keeps its input: wait for submissions, or raise "
+                          "CONFIG_DYNSEL_MAX_IN_FLIGHT or CONFIG_DYNSEL_KEPT_COUNT",
+                          0);
+}
+
+dynsel_status dynsel_repeat_claim_both(const dynsel_request *request, dynsel_slot **slot)
+{
+    dynsel_status status = check(request);
+    for (uint32_t round = 0; status == DYNSEL_OK; round++) {
+        status = dynsel_in_flight_claim(request, slot);
+        if (status != DYNSEL_OK || arm(*slot, request)) {
+            break;
+        }
+        dynsel_slot_unclaim(*slot);
+        *slot = NULL;
+        status = dynsel_in_flight_can_free(request->policy, 2)
+                     ? dynsel_wait_for_resource(request->options, round)
+                     : DYNSEL_E_AGAIN;
+        if (status != DYNSEL_OK) {
+            return refuse(request, status == DYNSEL_E_TIMEOUT ? status : DYNSEL_E_FULL);
+        }
+    }
+    return status;
+}
+
+/* Puts what the first run may have overwritten back. */
+static void restore_input(const dynsel_repeat_record *record)
+{
+    if (record->kept != 0) {
+        (void)memcpy(record->input.overwritten, dynsel_kept_memory(record->kept, 0),
+                     record->input.overwritten_bytes);
+    }
+}
+
+/* The task again, for the resources but that of the first run. Policies learn it separately. */
+static const dynsel_task *task_elsewhere(dynsel_repeat_record *record, uint32_t index)
+{
+    (void)memset(record->excluded, 0, sizeof(record->excluded));
+    record->excluded[index / 32] = 1u << index % 32;
+    record->task.excluded = record->excluded;
+    record->task.id = (record->task.id ^ (index + 1) * 0x9e3779b1u) | 1u;
+    return &record->task;
+}
+
+/* Chooses another resource and starts the second run there, which may be over then. */
+static dynsel_status start_second(dynsel_slot *first, dynsel_slot *second)
+{
+    static const dynsel_submit_options options = {.function = DYNSEL_TEXT("dynsel_submit"),
+                                                  .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    dynsel_repeat_record *const record = &dynsel_repeats[dynsel_slot_number(first) - 1];
+    const dynsel_request request = {.options = &options,
+                                    .policy = first->selection.policy,
+                                    .task = task_elsewhere(record, first->selection.index)};
+    restore_input(record);
+    dynsel_limits_set(second, request.task);
+    return dynsel_start(&request, &second->work, &second->selection);
+}
+
+/* The first run has failed, and its work is this thread's. */
+static void run_again(dynsel_slot *first)
+{
+    const uint32_t number = dynsel_slot_number(first);
+    dynsel_repeat_record *const record = &dynsel_repeats[number - 1];
+    dynsel_slot *const second = dynsel_slot_at(record->other);
+    const dynsel_status status = start_second(first, second);
+    if (status == DYNSEL_E_AGAIN) {
+        dynsel_repeat_enter(number, DYNSEL_REPEAT_READY);
+    } else if (status != DYNSEL_OK) {
+        (void)dynsel_word_add_relaxed(&dynsel_repeats_nowhere, 1);
+        dynsel_slot_unclaim(second);
+        dynsel_slot_end_repeated(first);
+    } else {
+        (void)dynsel_word_add_relaxed(&dynsel_repeats_started, 1);
+        record->index = second->selection.index;
+        const bool over = !dynsel_work_goes_on(&second->work);
+        if (over) {
+            dynsel_finish(second->selection.policy, &second->selection, second->work.error.status,
+                          dynsel_direct_time(&second->work));
+            dynsel_slot_end_second(second);
+            dynsel_slot_unclaim(second);
+        } else {
+            dynsel_in_flight_publish(second, false, false, NULL);
+        }
+    }
+}
+
+/* Between two looks of this thread a slot may get other repeatable work. */
+static void start_ready(void)
+{
+    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
+        uint32_t stage = DYNSEL_REPEAT_READY;
+        if (dynsel_repeat_stage(number) == stage &&
+            dynsel_word_swap(&dynsel_repeats[number - 1].stage, &stage, DYNSEL_REPEAT_STARTED)) {
+            run_again(dynsel_slot_at(number));
+        }
+    }
+}
+
+void (*const dynsel_repeat_starter)(void) = start_ready;

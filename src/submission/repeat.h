@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From repeatable work to its second run; see submission/repeat_table.h. */
+#ifndef DYNSEL_SUBMISSION_REPEAT_H
+#define DYNSEL_SUBMISSION_REPEAT_H
+
+#include "port/likely.h"
+#include "submission/request.h"
+#include "submission/slot.h"
+#include "submission/slot_table.h"
+
+#if CONFIG_DYNSEL_REPEAT
+
+/* Claims both slots of a repeatable task, and keeps its input; otherwise as
+ * dynsel_in_flight_claim(). */
+DYNSEL_RARE dynsel_status dynsel_repeat_claim_both(const dynsel_request *request,
+                                                   dynsel_slot **slot);
+
+/* Claims what a task needs. */
+static inline dynsel_status dynsel_repeat_claim(const dynsel_request *request, dynsel_slot **slot)
+{
+    return DYNSEL_LIKELY(request->task->repeat == NULL) ? dynsel_in_flight_claim(request, slot)
+                                                        : dynsel_repeat_claim_both(request, slot);
+}
+
+#else
+
+static inline dynsel_status dynsel_repeat_claim(const dynsel_request *request, dynsel_slot **slot)
+{
+    return dynsel_in_flight_claim(request, slot);
+}
+
+#endif
+
+#endif

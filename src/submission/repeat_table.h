@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of repeatable work: it has two slots, that of its first run, which its handle
+ * refers to, and one for the second, which is set aside in CLAIMED. When the first run fails with
+ * its device its slot stays in COMPLETING:
+ *
+ *     ARMED --the run failed--> FAILED --off its queue--> READY --> STARTED --the second run ended
+ *       |                                                   |                     |
+ *       +--any other end                                    +--nowhere to run     |
+ *       v                                                   v                     v
+ *     UNARMED                                             OVER, and the end of the first is told
+ *
+ * Whoever reaps takes it off its queue, and whoever reaps all queues starts the second run. In
+ * between the slot keeps a reference to itself, and is as unlisted as pending work.
+ */
+#ifndef DYNSEL_SUBMISSION_REPEAT_TABLE_H
+#define DYNSEL_SUBMISSION_REPEAT_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dynsel/repeat.h>
+#include <dynsel/task.h>
+
+#include "policy/task.h"
+#include "port/atomic.h"
+#include "port/likely.h"
+#include "submission/kept.h"
+
+/* dynsel_work.run, from the claim of its slot on the same */
+enum { DYNSEL_ONLY_RUN, DYNSEL_FIRST_RUN, DYNSEL_SECOND_RUN };
+
+#if CONFIG_DYNSEL_REPEAT
+
+enum {
+    DYNSEL_REPEAT_UNARMED,
+    DYNSEL_REPEAT_ARMED,
+    DYNSEL_REPEAT_FAILED,
+    DYNSEL_REPEAT_READY,
+    DYNSEL_REPEAT_STARTED,
+    DYNSEL_REPEAT_OVER
+};
+
+/* Of the slot of the first run, but for `other`. Until the first run ends it is its submitter's,
+ * then that of the thread which takes the next step. */
+typedef struct dynsel_repeat_record {
+    dynsel_word stage;
+    uint32_t other; /* the number of the other run's slot */
+    uint32_t index; /* of the resource of the second run, once it has started */
+    dynsel_kept_blocks kept;
+    dynsel_repeat input;
+    dynsel_task task;      /* of the second run, unless it is a command group's */
+    dynsel_task_form form; /* of a task without forms */
+    uint32_t excluded[DYNSEL_EXCLUDED_WORDS]; /* the resource of the first run */
+} dynsel_repeat_record;
+
+extern dynsel_repeat_record dynsel_repeats[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+/* The pieces of work from FAILED to their end. */
+extern dynsel_word dynsel_repeats_count;
+
+/* Starts what is READY; defined in submission/repeat.c. */
+extern void (*const dynsel_repeat_starter)(void);
+
+static inline bool dynsel_repeats_exist(void)
+{
+    return !DYNSEL_LIKELY(dynsel_word_load_relaxed(&dynsel_repeats_count) == 0);
+}
+
+/* The same, unless this thread is in a task function. */
+DYNSEL_RARE void dynsel_repeat_start_ready(void);
+
+/* Whether the end of a first run with this status is that of a device. */
+static inline bool dynsel_repeat_is_for(dynsel_status status)
+{
+    return status == DYNSEL_E_DEVICE || status == DYNSEL_E_OUT_OF_SERVICE ||
+           status == DYNSEL_E_GIVEN_UP;
+}
+
+static inline uint32_t dynsel_repeat_stage(uint32_t slot)
+{
+    return dynsel_word_load_acquire(&dynsel_repeats[slot - 1].stage);
+}
+
+/* Enters a stage between ARMED and STARTED. */
+void dynsel_repeat_enter(uint32_t slot, uint32_t stage);
+
+/* The work of this slot ends for good, UNARMED or OVER: gives back what was kept. */
+void dynsel_repeat_end(uint32_t slot, uint32_t stage);
+
+/* In the child of a fork() there is no such work. */
+void dynsel_repeats_forget(void);
+
+/* Counts of dynsel_repeat_statistics. */
+extern dynsel_word dynsel_repeats_started;
+extern dynsel_word dynsel_repeats_failed;
+extern dynsel_word dynsel_repeats_nowhere;
+
+#else
+
+static inline bool dynsel_repeats_exist(void)
+{
+    return false;
+}
+
+static inline void dynsel_repeat_start_ready(void)
+{
+}
+
+#endif
+
+#endif
