@@ -255,6 +255,22 @@ dynsel_status dynsel_set_key(dynsel_handler *handler, uint32_t id, const uint32_
 dynsel_status dynsel_set_time_limit(dynsel_handler *handler, uint64_t limit_ns);
 #endif
 
+#if CONFIG_DYNSEL_REPEAT
+/**
+ * The work may be repeated elsewhere if its device fails, see <dynsel/repeat.h>. What it reads is
+ * brought to the host's memory before it starts, if it is not there; what it reads and writes is
+ * kept, a block for each buffer. What depends on the work, and what uses data that it copies in,
+ * starts when it is over, and not behind it on the same device.
+ *
+ * The submit fails, and nothing is started, with DYNSEL_E_UNSUPPORTED (the group has ranges or
+ * pointers to shared virtual memory), DYNSEL_E_INVALID (a buffer that it reads and writes has more
+ * than CONFIG_DYNSEL_KEPT_BYTES, or there are more of them than CONFIG_DYNSEL_KEPT_COUNT) or
+ * DYNSEL_E_FULL (no second slot or not enough blocks are free now; the submit does not wait for
+ * them).
+ */
+dynsel_status dynsel_set_repeatable(dynsel_handler *handler);
+#endif
+
 #if CONFIG_DYNSEL_ASPECTS
 /** The work runs only on resources that have all of these; on top of the kernel's own. */
 dynsel_status dynsel_need_aspects(dynsel_handler *handler, dynsel_aspect_set aspects);

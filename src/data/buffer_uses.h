@@ -20,6 +20,7 @@
 #include <dynsel/memory.h>
 
 #include "data/buffers.h"
+#include "submission/kept.h"
 #include "submission/slot.h"
 
 /* The use of one buffer by all accessors of a command group together. */
@@ -43,6 +44,9 @@ typedef struct dynsel_use {
     bool copied_in;      /* the copy in was started */
     bool copy_out_ended; /* the last look ended a copy to the host */
     bool copied_out;     /* the data were copied to the host for this use */
+#if CONFIG_DYNSEL_REPEAT
+    bool kept; /* of a first run: the contents, which it overwrites in the host's memory */
+#endif
     /* The validity before the decision, to roll it back. */
     bool was_valid; /* the copy in the domain */
     bool host_was_valid;
@@ -109,11 +113,17 @@ typedef struct dynsel_uses {
     uint32_t after_count;      /* of `after`; set when the start is decided */
     uint32_t former_user;      /* token + 1 of the owner of `former`; 0: `former` is empty */
     const dynsel_queue *queue; /* of its resource; other threads must not read that from the slot */
+    void *own;                 /* work.own of its run */
     bool in_order;             /* the queue runs work in the order of the starts */
     bool will_fail;            /* it will not be started */
     bool undone;               /* its start failed: the effect of the command was rolled back */
     bool resident;             /* the start is decided, and needs no transfer */
     bool wants_staging;        /* it is the first in its domain that waits for staging memory */
+#if CONFIG_DYNSEL_REPEAT
+    bool repeatable; /* its inputs are preserved until it is over, and later users wait for that */
+    bool second_run;
+    dynsel_kept_blocks blocks; /* one for each buffer that it reads and writes */
+#endif
 
     /* Tokens of work whose event the command waits for. */
     uint32_t after[CONFIG_DYNSEL_MAX_DEPENDENCIES + CONFIG_DYNSEL_MAX_REQUIREMENTS];
@@ -141,6 +151,36 @@ static inline dynsel_slot *dynsel_slot_of_token(uint32_t token)
 static inline dynsel_slot *dynsel_uses_slot(const dynsel_uses *uses)
 {
     return dynsel_slot_of_token(uses->token - 1);
+}
+
+/* Whether the work preserves its inputs, so that it can run a second time. */
+static inline bool dynsel_uses_are_preserved(const dynsel_uses *uses)
+{
+#if CONFIG_DYNSEL_REPEAT
+    return uses->repeatable;
+#else
+    (void)uses;
+    return false;
+#endif
+}
+
+/* Whether the use is that of a second run, before whose start its contents are put back into the
+ * host's memory. */
+static inline bool dynsel_is_put_back(const dynsel_uses *uses, const dynsel_use *use)
+{
+#if CONFIG_DYNSEL_REPEAT
+    return uses->second_run && use->kept;
+#else
+    (void)uses;
+    (void)use;
+    return false;
+#endif
+}
+
+/* Whether the contents have to be valid in the host's memory for the sake of a second run. */
+static inline bool dynsel_is_wanted_on_host(const dynsel_uses *uses, const dynsel_use *use)
+{
+    return (use->reads && dynsel_uses_are_preserved(uses)) || dynsel_is_put_back(uses, use);
 }
 
 /* Under the lock: keeps the unfinished writer and readers of the buffer as former users, before

@@ -14,6 +14,7 @@
 #include "data/coherence_commit.h"
 #include "data/copy_out.h"
 #include "data/domains.h"
+#include "data/preserved_inputs.h"
 #include "data/readback_time.h"
 #include "data/staging.h"
 #include "port/likely.h"
@@ -55,7 +56,8 @@ static dynsel_status look_since(const sight *s, dynsel_copy_record *copy)
     case DYNSEL_STAGE_ACCEPTED:
         return wait_for(s, copy->since);
     case DYNSEL_STAGE_STARTED:
-        if (dynsel_uses_in(copy->since - 1)->undone) {
+        if (dynsel_uses_in(copy->since - 1)->undone ||
+            dynsel_uses_are_preserved(dynsel_uses_in(copy->since - 1))) {
             return wait_for(s, copy->since); /* the copy in may have failed */
         }
         if (!s->uses->in_order || copy->since_on != s->uses->queue) {
@@ -266,7 +268,8 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
     s->use->copy_out_ended = dynsel_copy_out_look(s->record);
     const bool valid = dynsel_is_valid(&s->record->validity, s->uses->domain);
     if (s->record->copy_out.state != DYNSEL_NO_COPY_OUT &&
-        (s->use->writes || !valid || copy->memory.shared)) {
+        (s->use->writes || !valid || copy->memory.shared ||
+         dynsel_is_wanted_on_host(s->uses, s->use))) {
         return DYNSEL_E_AGAIN; /* only a reader of its own copy may run during a copy to the host */
     }
     dynsel_status status = look_since(s, copy);
@@ -277,8 +280,9 @@ static DYNSEL_ASIDE dynsel_status look_on_device(const sight *s, dynsel_copy_rec
         return status;
     }
     const bool need = s->use->reads && !valid;
-    if (need && !dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN)) {
-        return want_data(s, false);
+    if ((need || dynsel_is_wanted_on_host(s->uses, s->use)) &&
+        !dynsel_is_valid(&s->record->validity, DYNSEL_HOST_DOMAIN)) {
+        return want_data(s, dynsel_is_put_back(s->uses, s->use));
     }
     if (copy->memory.native == NULL) {
         return look_for_room(s);
@@ -356,6 +360,7 @@ dynsel_outlook dynsel_coherence_look(dynsel_uses *uses, dynsel_error *error)
         outlook.status = dynsel_staging_take(uses);
     }
     if (outlook.status == DYNSEL_OK) {
+        dynsel_inputs_prepare(uses);
         dynsel_coherence_commit(uses);
     }
     return outlook;

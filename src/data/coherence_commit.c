@@ -65,7 +65,8 @@ void dynsel_coherence_commit(dynsel_uses *uses)
 
 bool dynsel_coherence_start_resident(dynsel_uses *uses)
 {
-    if (uses->staged_count != 0 || uses->domain == DYNSEL_HOST_DOMAIN) {
+    if (uses->staged_count != 0 || uses->domain == DYNSEL_HOST_DOMAIN ||
+        dynsel_uses_are_preserved(uses)) {
         return false;
     }
     for (uint32_t i = 0; i < uses->count; i++) {
@@ -83,8 +84,7 @@ bool dynsel_coherence_start_resident(dynsel_uses *uses)
     return true;
 }
 
-/* The copies in other domains that were valid before the start and still exist. */
-static dynsel_copy_set valid_before(const dynsel_use *use)
+dynsel_copy_set dynsel_coherence_valid_before(const dynsel_use *use)
 {
     const dynsel_buffer_record *const record = use->record;
     dynsel_copy_set valid = use->others_valid;
@@ -121,7 +121,7 @@ static void undo_on_device(const dynsel_use *use, dynsel_buffer_record *record, 
     const bool valid = use->was_valid || came || (has_host && use->host_was_valid);
     dynsel_set_valid(&record->validity, domain, valid && there);
     if (use->writes) {
-        dynsel_add_valid_copies(&record->validity, valid_before(use));
+        dynsel_add_valid_copies(&record->validity, dynsel_coherence_valid_before(use));
     }
     if (use->writes || moved) {
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid && !has_host);
@@ -138,7 +138,7 @@ static void undo(const dynsel_uses *uses, const dynsel_use *use)
         undo_on_device(use, record, uses->domain);
     } else if (use->writes) {
         dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
-        dynsel_add_valid_copies(&record->validity, valid_before(use));
+        dynsel_add_valid_copies(&record->validity, dynsel_coherence_valid_before(use));
     }
 }
 

@@ -16,6 +16,9 @@ static inline bool dynsel_copy_is_resident(const dynsel_buffer_record *record, u
            record->copy_out.state == DYNSEL_NO_COPY_OUT && copy->memory.mapping == DYNSEL_UNMAPPED;
 }
 
+/* Under the lock: the copies in other domains that were valid before the start and still exist. */
+dynsel_copy_set dynsel_coherence_valid_before(const dynsel_use *use);
+
 /* Under the lock, for a command group whose dependencies allow the start. The fast path: if all
  * copies are resident and no range is staged, commits the start as dynsel_coherence_look() would.
  * False: no effect. */

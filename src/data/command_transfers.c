@@ -20,7 +20,7 @@ void dynsel_transfers_begin(dynsel_transfers *t, dynsel_uses *uses, const dynsel
     t->where = where;
     t->backend = where->backend;
     t->ops = where->backend->ops->memory;
-    t->own = dynsel_uses_slot(uses)->work.own;
+    t->own = uses->own;
     t->referenced = 0;
     t->after_count = 0; /* events are written before they are read */
     for (uint32_t i = 0; i < uses->after_count; i++) {

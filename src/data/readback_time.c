@@ -41,6 +41,12 @@ void dynsel_readback_forget_all(void)
 
 void dynsel_readback_remember(dynsel_buffer_record *record, const dynsel_uses *uses)
 {
+#if CONFIG_DYNSEL_REPEAT
+    if (uses->second_run) { /* the choice is not that of the slot */
+        record->wrote.selection.policy = NULL;
+        return;
+    }
+#endif
     record->wrote.selection = dynsel_uses_slot(uses)->selection;
     record->wrote.id = uses->kind;
 }

@@ -194,9 +194,37 @@ dynsel_status dynsel_choose_resource_again(dynsel_handler *group)
     return refined(dynsel_pending_choose_again(&request, slot), &seen, group, &request);
 }
 
-dynsel_status dynsel_take_choice(dynsel_handler *group)
+#if CONFIG_DYNSEL_REPEAT
+/* As exclude_resources(). */
+static void exclude_first(look *seen, uint32_t index)
 {
-    const dynsel_slot *slot = dynsel_slot_of(group);
+    for (uint32_t i = 0; i < DYNSEL_EXCLUDED_WORDS; i++) {
+        seen->excluded[i] = 0;
+    }
+    seen->excluded[index / 32] = 1u << index % 32;
+    seen->task.excluded = seen->excluded;
+    seen->forms[seen->task.form_count++] =
+        (dynsel_task_form){.backend = NULL, .function = dynsel_group_run};
+    seen->task.id = (seen->task.id ^ (index + 1) * 0x9e3779b1u) | 1u;
+}
+
+dynsel_status dynsel_choose_resource_elsewhere(dynsel_handler *group, dynsel_slot *second)
+{
+    static const dynsel_submit_options options = {
+        .function = DYNSEL_TEXT("dynsel_submit_command_group"), .deadline_ns = DYNSEL_DO_NOT_WAIT};
+    const dynsel_selection *const first = &dynsel_slot_of(group)->selection;
+    look seen;
+    look_at(&seen, group, first->policy);
+    exclude_first(&seen, first->index);
+    const dynsel_request request = {
+        .options = &options, .policy = first->policy, .task = &seen.task};
+    return dynsel_pending_choose(&request, second);
+}
+#endif
+
+dynsel_status dynsel_take_choice(dynsel_handler *group, const dynsel_slot *slot)
+{
+    group->uses->own = slot->work.own;
     group->uses->queue = &slot->selection.policy->queues[slot->selection.index];
     return dynsel_domain_of(slot->work.where->backend, slot->work.own, &group->uses->domain,
                             &group->uses->in_order);

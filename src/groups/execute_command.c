@@ -43,8 +43,10 @@ static void point_arguments(dynsel_handler *group)
 DYNSEL_RARE static dynsel_status refuse_start(dynsel_handler *group, dynsel_status status,
                                               uint32_t failures_before)
 {
-    const dynsel_error error = dynsel_details_of(status, failures_before);
-    dynsel_failure_enter(group, &error);
+    if (!dynsel_uses_are_preserved(group->uses) || !dynsel_repeat_is_for(status)) {
+        const dynsel_error error = dynsel_details_of(status, failures_before);
+        dynsel_failure_enter(group, &error);
+    }
     return status;
 }
 
@@ -68,8 +70,7 @@ DYNSEL_RARE static dynsel_status fail_launch(dynsel_handler *group, const dynsel
 static inline dynsel_status launch_once(const dynsel_handler *group, dynsel_event *done)
 {
     dynsel_backend *const backend = group->command.launch.where->backend;
-    return backend->ops->memory->launch(backend, dynsel_slot_of(group)->work.own, &group->command,
-                                        done);
+    return backend->ops->memory->launch(backend, group->uses->own, &group->command, done);
 }
 
 /* Frees memory of the device until the launch has room, or nothing more can be freed. */

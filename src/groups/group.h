@@ -76,6 +76,9 @@ struct dynsel_handler {
     bool open;                 /* the group function runs */
     bool unresolved;   /* an argument was skipped, or has an accessor that was not required */
     bool has_pointers; /* an argument is or was a pointer */
+#if CONFIG_DYNSEL_REPEAT
+    bool repeatable; /* as the group function said */
+#endif
 
     /* Under the lock. */
     bool held;                 /* an open host accessor */

@@ -80,7 +80,8 @@ static bool waits_for(dynsel_handler *group, uint32_t dependency, dynsel_stage s
 {
     group->waits_for = dependency + 1;
     group->for_start = stage == DYNSEL_STAGE_ACCEPTED;
-    return stage == DYNSEL_STAGE_ACCEPTED || !may_follow(group, dependency);
+    return stage == DYNSEL_STAGE_ACCEPTED ||
+           dynsel_uses_are_preserved(dynsel_uses_in(dependency)) || !may_follow(group, dependency);
 }
 
 static DYNSEL_ASIDE bool depend_on_unfinished(dynsel_handler *group, uint32_t number,

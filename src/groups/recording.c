@@ -34,6 +34,11 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
     }
     group->limit_ns = 0;
 #endif
+#if CONFIG_DYNSEL_REPEAT
+    group->repeatable = false;
+    group->uses->repeatable = false;
+    group->uses->second_run = false;
+#endif
     group->bound_count = 0;
     group->uses->count = 0;
     group->argument_count = 0;
@@ -153,6 +158,18 @@ dynsel_status dynsel_set_time_limit(dynsel_handler *handler, uint64_t limit_ns)
     const dynsel_status status = dynsel_call_begin(&call, true);
     if (status == DYNSEL_OK) {
         handler->limit_ns = limit_ns;
+    }
+    return status;
+}
+#endif
+
+#if CONFIG_DYNSEL_REPEAT
+dynsel_status dynsel_set_repeatable(dynsel_handler *handler)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, NULL);
+    const dynsel_status status = dynsel_call_begin(&call, true);
+    if (status == DYNSEL_OK) {
+        handler->repeatable = true;
     }
     return status;
 }

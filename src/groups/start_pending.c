@@ -80,7 +80,7 @@ DYNSEL_RARE static bool handle_refusal(dynsel_handler *group, const dynsel_error
     dynsel_status why = refusal->status;
     if (status == DYNSEL_OK) {
         why = DYNSEL_OK;
-        if (dynsel_take_choice(group) == DYNSEL_OK) {
+        if (dynsel_take_choice(group, dynsel_slot_of(group)) == DYNSEL_OK) {
             status = dynsel_group_look(group, &copy_out);
         } else {
             fail_dependents(group, dynsel_last_error());
@@ -216,12 +216,6 @@ dynsel_status dynsel_group_cancel(dynsel_slot *slot, const dynsel_kept_error *er
     return status;
 }
 
-static void leave(const dynsel_policy *policy)
-{
-    dynsel_staging_leave(policy);
-    dynsel_readback_leave(policy);
-}
-
 #if CONFIG_DYNSEL_CONTEXT_THREADS
 /* In the child of a fork() there are no buffers and no command groups. Memory on devices is the
  * parent's: nothing is freed. */
@@ -239,15 +233,3 @@ static void forget(void)
 
 void (*const dynsel_fork_groups)(void) = forget;
 #endif
-
-void dynsel_groups_register(void)
-{
-    static const dynsel_pending_ops pending_ops = {.progress = dynsel_groups_progress,
-                                                   .find_dependency = dynsel_order_find_dependency,
-                                                   .cancel = dynsel_group_cancel,
-                                                   .ended = dynsel_order_ended,
-                                                   .holds = dynsel_order_holds,
-                                                   .moved = dynsel_watch_moved,
-                                                   .leave = leave};
-    dynsel_pending_register(&pending_ops);
-}

@@ -6,9 +6,6 @@
 #include "data/buffers.h"
 #include "groups/group.h"
 
-/* Registers command groups with src/submission/pending_ops.h. Under the lock. */
-void dynsel_groups_register(void);
-
 /* Starts or ends all groups that are ready; see submission/pending.h. */
 void dynsel_groups_progress(void);
 

@@ -10,10 +10,13 @@
 #include "base/fail.h"
 #include "data/buffers.h"
 #include "data/coherence_commit.h"
+#include "data/readback_time.h"
+#include "data/staging.h"
 #include "groups/choose_resource.h"
 #include "groups/order.h"
 #include "groups/pointer_access.h"
 #include "groups/recording.h"
+#include "groups/run_again.h"
 #include "groups/start_pending.h"
 #include "groups/watch.h"
 #include "policy/policy.h"
@@ -58,6 +61,31 @@ static inline void publish(dynsel_handler *group, uint32_t references, bool wait
     }
 }
 
+static void leave(const dynsel_policy *policy)
+{
+    dynsel_staging_leave(policy);
+    dynsel_readback_leave(policy);
+}
+
+static void register_operations(void)
+{
+    static const dynsel_pending_ops pending_ops = {
+        .progress = dynsel_groups_progress,
+        .find_dependency = dynsel_order_find_dependency,
+        .cancel = dynsel_group_cancel,
+        .ended = dynsel_order_ended,
+        .holds = dynsel_order_holds,
+        .moved = dynsel_watch_moved,
+#if CONFIG_DYNSEL_REPEAT
+        .run_again = dynsel_group_run_again,
+        .failed_alone = dynsel_group_failed_alone,
+        .is_apart = dynsel_group_is_apart,
+#endif
+        .leave = leave
+    };
+    dynsel_pending_register(&pending_ops);
+}
+
 /* Under the lock, which is held throughout: two groups that are entered at the same time have the
  * same order for all buffers. */
 static inline void try_to_enter(dynsel_handler *group, const dynsel_submit_options *options,
@@ -69,14 +97,14 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_submit_optio
     group->refused = false;
     group->looked_since = 0;
     group->uses->opener = is_host_access(group) ? dynsel_thread_identity() : 0;
-    made->status = dynsel_take_choice(group);
+    made->status = dynsel_take_choice(group, dynsel_slot_of(group));
     if (!DYNSEL_LIKELY(made->status == DYNSEL_OK)) {
         return;
     }
     bool waits = false;
     made->status = dynsel_order_enter(group, options->function, &waits, &made->token);
     if (DYNSEL_LIKELY(made->status == DYNSEL_OK)) {
-        dynsel_groups_register();
+        register_operations();
         publish(group, references, waits, made);
     } else {
         made->full = made->status == DYNSEL_E_FULL;
@@ -214,9 +242,13 @@ static dynsel_status submit(dynsel_policy *policy, dynsel_group_fn function, voi
     dynsel_handler *group = dynsel_group_of(slot);
     status = record(group, slot->work.token, function, args);
     if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        status = dynsel_group_arm_repeatable(group, policy, options->function);
+    }
+    if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
         status = choose_and_enter(group, policy, options, submission != NULL);
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        dynsel_slot_run_once(slot);
         dynsel_slot_unclaim(slot);
     } else if (submission != NULL) {
         dynsel_pending_publish_handle(slot, submission);

@@ -180,7 +180,8 @@ enum { LOOKS_LEFT_OUT = 31 };
 static inline bool pass(dynsel_queue *queue, dynsel_slot *slot)
 {
     dynsel_thread *const thread = dynsel_this_thread();
-    if (!dynsel_queue_is_empty(queue) || slot->work.wants != 0 || slot->counted) {
+    if (!dynsel_queue_is_empty(queue) || slot->work.wants != 0 || slot->counted ||
+        dynsel_slot_runs_again(slot)) {
         return false;
     }
     if (thread->looks_left_out != 0) {
@@ -204,32 +205,82 @@ DYNSEL_RARE static bool is_held(dynsel_slot *slot)
     return held;
 }
 
-dynsel_status dynsel_pending_start(dynsel_slot *slot)
+/* Starts work on the chosen resource; it may be over then. A failure had no effect. */
+static inline dynsel_status start_chosen(dynsel_slot *slot)
 {
-    dynsel_policy *policy = slot->selection.policy;
+    dynsel_policy *const policy = slot->selection.policy;
     const uint32_t index = slot->selection.index;
-    dynsel_backend *backend = policy->resources[index].backend;
-    const dynsel_backend_ops *ops = backend->ops;
+    dynsel_backend *const backend = policy->resources[index].backend;
     dynsel_status status = dynsel_health_enter(policy, &slot->selection);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return status;
     }
     prepare(slot, &policy->queues[index]);
-    status = ops->start(backend, &slot->work);
+    status = backend->ops->start(backend, &slot->work);
     if (status != DYNSEL_OK) {
         dynsel_health_note_refusal(policy, &slot->selection, status);
         return status;
     }
     dynsel_count_submission(policy, index);
-    if (!ops->outlives_submit) {
+    if (!backend->ops->outlives_submit) {
         dynsel_refuse_event(&slot->work);
     }
-    if (!ops->marks_completion && !DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK) &&
-        is_held(slot)) {
-        return slot->work.error.status;
+    return DYNSEL_OK;
+}
+
+#if CONFIG_DYNSEL_REPEAT
+dynsel_status dynsel_pending_start_second(dynsel_slot *second)
+{
+    second->work.done = (dynsel_event){.native = NULL};
+    return start_chosen(second);
+}
+
+/* The start has failed with its device, and left no event: the work runs again, elsewhere. */
+DYNSEL_RARE static void await_second_run(dynsel_slot *slot)
+{
+    const bool counted = slot->counted;
+    dynsel_finish(slot->selection.policy, &slot->selection, slot->work.error.status,
+                  dynsel_direct_time(&slot->work));
+    dynsel_slot_begin_end(slot);
+    (void)dynsel_marked_add(&slot->word, DYNSEL_SLOT_LISTED);
+    dynsel_slot_leave_failed(slot);
+    leave_pending(counted);
+}
+
+static inline bool is_repeated(dynsel_slot *slot)
+{
+    if (DYNSEL_LIKELY(!dynsel_slot_runs_again(slot)) || slot->work.done.native != NULL) {
+        return false;
+    }
+    await_second_run(slot);
+    return true;
+}
+#else
+static inline bool is_repeated(const dynsel_slot *slot)
+{
+    (void)slot;
+    return false;
+}
+#endif
+
+dynsel_status dynsel_pending_start(dynsel_slot *slot)
+{
+    const dynsel_status status = start_chosen(slot);
+    if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        return status;
+    }
+    const dynsel_backend_ops *const ops =
+        slot->selection.policy->resources[slot->selection.index].backend->ops;
+    if (!ops->marks_completion && !DYNSEL_LIKELY(slot->work.error.status == DYNSEL_OK)) {
+        if (is_repeated(slot)) {
+            return DYNSEL_OK;
+        }
+        if (is_held(slot)) {
+            return slot->work.error.status;
+        }
     }
     if (ops->marks_completion || slot->work.done.native != NULL) {
-        dynsel_queue *const queue = &policy->queues[index];
+        dynsel_queue *const queue = &slot->selection.policy->queues[slot->selection.index];
         if (ops->marks_completion || !pass(queue, slot)) {
             enter_queue(queue, slot);
         }

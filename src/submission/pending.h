@@ -58,6 +58,12 @@ void dynsel_pending_put_back(dynsel_slot *slot);
  * taken. */
 dynsel_status dynsel_pending_start(dynsel_slot *slot);
 
+#if CONFIG_DYNSEL_REPEAT
+/* Starts a second run on the resource that was chosen for it; it may be over then. A failure had no
+ * effect. */
+dynsel_status dynsel_pending_start_second(dynsel_slot *second);
+#endif
+
 /* After a refusal with DYNSEL_E_OUT_OF_SERVICE: takes that resource out of service and lets the
  * policy choose again. A failure leaves the old choice. */
 dynsel_status dynsel_pending_choose_again(const dynsel_request *request, dynsel_slot *slot);

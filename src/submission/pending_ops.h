@@ -37,6 +37,19 @@ typedef struct dynsel_pending_ops {
     /* Whether work whose start failed must not end yet. Its event, if any, is not polled before. */
     bool (*holds)(const struct dynsel_slot *slot);
 
+#if CONFIG_DYNSEL_REPEAT
+    /* Starts the second run of work whose first run failed, in a slot of its own. DYNSEL_OK: it was
+     * started, and may be over; DYNSEL_E_AGAIN: not now; another failure: it cannot run again. */
+    dynsel_status (*run_again)(struct dynsel_slot *first, struct dynsel_slot *second);
+
+    /* Whether work that ended with DYNSEL_E_DEPENDENCY depends on nothing that failed: its own copies
+     * in did. */
+    bool (*failed_alone)(const struct dynsel_slot *slot);
+
+    /* Whether a resource that hangs uses no memory of the host for this work. */
+    bool (*is_apart)(const struct dynsel_slot *slot);
+#endif
+
     /* A policy without work in flight is being deinitialized. */
     void (*leave)(const dynsel_policy *policy);
 

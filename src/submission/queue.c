@@ -254,6 +254,7 @@ bool dynsel_queue_give_up(dynsel_policy *policy, uint32_t index)
 __attribute__((always_inline)) static inline void
 end_outside(dynsel_queue *queue, dynsel_slot *slot, bool ran, uint64_t took_ns, uint32_t flags)
 {
+    dynsel_slot_run_once(slot);
     dynsel_pending_tell_end(slot);
     if (ran) {
         dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);

@@ -39,16 +39,14 @@ static void copy_task(dynsel_repeat_record *record, const dynsel_task *task)
     }
 }
 
-/* False: no slot is free for the second run, or no memory for its input. */
-static bool arm(dynsel_slot *slot, const dynsel_request *request)
+/* Claims what a second run needs. False: no slot is free, or not so many blocks. */
+static bool arm(dynsel_slot *slot, const dynsel_policy *policy, uint32_t block_count)
 {
     dynsel_repeat_record *const record = &dynsel_repeats[dynsel_slot_number(slot) - 1];
-    record->kept = 0;
-    const bool keeps = request->task->repeat->overwritten_bytes != 0;
-    if (keeps && !dynsel_kept_take(1, &record->kept)) {
+    if (!dynsel_kept_take(block_count, &record->kept)) {
         return false;
     }
-    dynsel_slot *const second = dynsel_slot_claim(request->policy);
+    dynsel_slot *const second = dynsel_slot_claim(policy);
     if (second == NULL) {
         dynsel_kept_give_back(record->kept);
         return false;
@@ -56,15 +54,38 @@ static bool arm(dynsel_slot *slot, const dynsel_request *request)
     slot->work.run = DYNSEL_FIRST_RUN;
     second->work.run = DYNSEL_SECOND_RUN;
     record->other = dynsel_slot_number(second);
+    record->input = (dynsel_repeat){.overwritten = NULL};
     dynsel_repeats[record->other - 1].other = dynsel_slot_number(slot);
+    dynsel_word_store_relaxed(&record->stage, DYNSEL_REPEAT_ARMED);
+    return true;
+}
+
+static bool arm_task(dynsel_slot *slot, const dynsel_request *request)
+{
+    dynsel_repeat_record *const record = &dynsel_repeats[dynsel_slot_number(slot) - 1];
+    const bool keeps = request->task->repeat->overwritten_bytes != 0;
+    if (!arm(slot, request->policy, keeps ? 1 : 0)) {
+        return false;
+    }
     copy_task(record, request->task);
     if (keeps) {
         (void)memcpy(dynsel_kept_memory(record->kept, 0), record->input.overwritten,
                      record->input.overwritten_bytes);
     }
-    dynsel_word_store_relaxed(&record->stage, DYNSEL_REPEAT_ARMED);
     return true;
 }
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+bool dynsel_repeat_arm(dynsel_slot *slot, const dynsel_policy *policy, uint32_t block_count)
+{
+    return arm(slot, policy, block_count);
+}
+
+dynsel_kept_blocks dynsel_repeat_kept(const dynsel_slot *slot)
+{
+    return dynsel_repeats[dynsel_slot_number(slot) - 1].kept;
+}
+#endif
 
 static dynsel_status refuse(const dynsel_request *request, dynsel_status status)
 {
@@ -80,7 +101,7 @@ dynsel_status dynsel_repeat_claim_both(const dynsel_request *request, dynsel_slo
     dynsel_status status = check(request);
     for (uint32_t round = 0; status == DYNSEL_OK; round++) {
         status = dynsel_in_flight_claim(request, slot);
-        if (status != DYNSEL_OK || arm(*slot, request)) {
+        if (status != DYNSEL_OK || arm_task(*slot, request)) {
             break;
         }
         dynsel_slot_unclaim(*slot);
@@ -98,7 +119,7 @@ dynsel_status dynsel_repeat_claim_both(const dynsel_request *request, dynsel_slo
 /* Puts what the first run may have overwritten back. */
 static void restore_input(const dynsel_repeat_record *record)
 {
-    if (record->kept != 0) {
+    if (record->input.overwritten_bytes != 0) {
         (void)memcpy(record->input.overwritten, dynsel_kept_memory(record->kept, 0),
                      record->input.overwritten_bytes);
     }
@@ -117,6 +138,11 @@ static const dynsel_task *task_elsewhere(dynsel_repeat_record *record, uint32_t 
 /* Chooses another resource and starts the second run there, which may be over then. */
 static dynsel_status start_second(dynsel_slot *first, dynsel_slot *second)
 {
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    if (dynsel_slot_can_be_pending(first)) {
+        return dynsel_pending_operations->run_again(first, second);
+    }
+#endif
     static const dynsel_submit_options options = {.function = DYNSEL_TEXT("dynsel_submit"),
                                                   .deadline_ns = DYNSEL_DO_NOT_WAIT};
     dynsel_repeat_record *const record = &dynsel_repeats[dynsel_slot_number(first) - 1];

@@ -15,6 +15,15 @@
 DYNSEL_RARE dynsel_status dynsel_repeat_claim_both(const dynsel_request *request,
                                                    dynsel_slot **slot);
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* Makes the work of a claimed slot repeatable: claims a second slot and so many blocks. False: they
+ * are not free. */
+bool dynsel_repeat_arm(dynsel_slot *slot, const dynsel_policy *policy, uint32_t block_count);
+
+/* What dynsel_repeat_arm() took for the slot. */
+dynsel_kept_blocks dynsel_repeat_kept(const dynsel_slot *slot);
+#endif
+
 /* Claims what a task needs. */
 static inline dynsel_status dynsel_repeat_claim(const dynsel_request *request, dynsel_slot **slot)
 {

@@ -629,6 +629,19 @@ static dynsel_kept_error given_up(const dynsel_slot *slot, bool began)
     return error;
 }
 
+/* Whether a resource that hangs uses no memory that a second run would use. */
+static bool is_apart(const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_REPEAT && CONFIG_DYNSEL_COMMAND_GROUPS
+    return dynsel_slot_can_be_pending(slot) &&
+           dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_ARMED &&
+           dynsel_pending_operations->is_apart(slot);
+#else
+    (void)slot;
+    return false;
+#endif
+}
+
 void dynsel_slot_abandon(dynsel_slot *slot)
 {
     const bool asked = !slot->work.where->backend->ops->marks_completion;
@@ -645,7 +658,7 @@ void dynsel_slot_abandon(dynsel_slot *slot)
         return;
     }
     slot->work.error = given_up(slot, began);
-    if (began) {
+    if (began && !is_apart(slot)) {
         dynsel_slot_run_once(slot); /* both runs would use the same memory */
     }
     (void)finish_completion(slot, 0);

@@ -277,11 +277,22 @@ static inline void dynsel_slot_run_once(dynsel_slot *slot)
     }
 }
 
+static inline bool dynsel_slot_failed_alone(const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return slot->work.error.status == DYNSEL_E_DEPENDENCY && slot->can_be_pending &&
+           dynsel_pending_operations->failed_alone(slot);
+#else
+    (void)slot;
+    return false;
+#endif
+}
+
 /* Whether another run follows the one that has ended as slot->work.error says. */
 static inline bool dynsel_slot_runs_again(const dynsel_slot *slot)
 {
     return dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_ARMED &&
-           dynsel_repeat_is_for(slot->work.error.status);
+           (dynsel_repeat_is_for(slot->work.error.status) || dynsel_slot_failed_alone(slot));
 }
 
 /* Its first run has failed, another follows, and it is in its queue still. */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "data/preserved_inputs.h"
+
+#include <string.h>
+
+#include "data/buffers.h"
+#include "data/coherence_commit.h"
+#include "data/domains.h"
+#include "data/readback_time.h"
+
+static bool is_kept(const dynsel_use *use)
+{
+    return use->reads && use->writes;
+}
+
+/* The copy that the use has on the device; NULL: none, or it is the host that works. */
+static dynsel_copy_record *copy_of(const dynsel_uses *uses, const dynsel_use *use)
+{
+    dynsel_copy_record *const copy =
+        uses->domain != DYNSEL_HOST_DOMAIN ? dynsel_copy_at(use->record, uses->domain) : NULL;
+    return copy != NULL && copy->memory.native != NULL ? copy : NULL;
+}
+
+/* Memory that is not there yet may turn out to be the host's. */
+void dynsel_inputs_keep(dynsel_uses *uses)
+{
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        dynsel_use *const use = &uses->each[i];
+        if (!is_kept(use)) {
+            continue;
+        }
+        const dynsel_copy_record *const copy = copy_of(uses, use);
+        use->kept = uses->domain == DYNSEL_HOST_DOMAIN ||
+                    (copy != NULL ? copy->memory.shared : use->may_share);
+        if (use->kept) {
+            (void)memcpy(dynsel_kept_memory(uses->blocks, block), use->record->data,
+                         use->record->bytes);
+        }
+        block++;
+    }
+}
+
+void dynsel_inputs_put_back(const dynsel_uses *uses)
+{
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const dynsel_use *const use = &uses->each[i];
+        if (use->kept) {
+            (void)memcpy(use->record->data, dynsel_kept_memory(uses->blocks, block),
+                         use->record->bytes);
+        }
+        block += is_kept(use) ? 1 : 0;
+    }
+}
+
+static bool is_lost(const dynsel_uses *uses)
+{
+    dynsel_backend *const backend = dynsel_domains[uses->domain - 1].backend;
+    return backend->ops->memory->is_lost != NULL &&
+           backend->ops->memory->is_lost(backend, uses->own);
+}
+
+/* The device may still have the memory, with the inputs or what is left of them. A lost one is not
+ * asked to give it back: it is the host's as it is. */
+static void restore_shared(const dynsel_uses *uses, const dynsel_use *use, dynsel_copy_record *copy)
+{
+    dynsel_validity *const validity = &use->record->validity;
+    const bool valid = use->host_was_valid || use->was_valid;
+    const bool gone = is_lost(uses);
+    const bool is_hosts = gone || copy->memory.mapping != DYNSEL_UNMAPPED;
+    copy->lost = gone; /* freed before its next use */
+    dynsel_set_valid(validity, DYNSEL_HOST_DOMAIN, valid && is_hosts);
+    dynsel_set_valid(validity, uses->domain, valid && !is_hosts);
+}
+
+static void restore(const dynsel_uses *uses, const dynsel_use *use)
+{
+    dynsel_buffer_record *const record = use->record;
+    dynsel_copy_record *const copy = copy_of(uses, use);
+    if (uses->domain != DYNSEL_HOST_DOMAIN &&
+        dynsel_copy_at(record, uses->domain)->since == uses->token) {
+        dynsel_copy_at(record, uses->domain)->since = 0;
+    }
+    if (copy != NULL && copy->memory.shared) {
+        restore_shared(uses, use, copy);
+    } else if (uses->domain != DYNSEL_HOST_DOMAIN) {
+        if (use->may_share && copy == NULL) {
+            record->shared_by = 0;
+        }
+        dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
+        dynsel_set_valid(&record->validity, uses->domain,
+                         copy != NULL && use->was_valid && !use->writes);
+    } else if (use->writes) {
+        dynsel_set_valid(&record->validity, DYNSEL_HOST_DOMAIN, use->host_was_valid);
+    }
+    if (use->writes) {
+        const dynsel_copy_set valid = dynsel_coherence_valid_before(use);
+        dynsel_readback_forget(record);
+        dynsel_add_valid_copies(&record->validity,
+                                uses->domain == DYNSEL_HOST_DOMAIN
+                                    ? valid
+                                    : dynsel_copies_without(valid, uses->domain));
+    }
+}
+
+void dynsel_inputs_restore(dynsel_uses *uses)
+{
+    for (uint32_t i = 0; i < uses->count && uses->decided == uses->token; i++) {
+        if (dynsel_buffer_is(uses->each[i].record, uses->each[i].token)) {
+            restore(uses, &uses->each[i]);
+        }
+    }
+    uses->decided = 0;
+}
+
+bool dynsel_inputs_are_apart(const dynsel_uses *uses)
+{
+    bool apart = uses->domain != DYNSEL_HOST_DOMAIN;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        const dynsel_copy_record *const copy = copy_of(uses, &uses->each[i]);
+        apart = apart && (copy == NULL || !copy->memory.shared);
+    }
+    return apart;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "groups/run_again.h"
+
+#include "base/fail.h"
+#include "data/buffers.h"
+#include "data/coherence_commit.h"
+#include "data/preserved_inputs.h"
+#include "groups/choose_resource.h"
+#include "groups/failures.h"
+#include "groups/start_pending.h"
+#include "groups/watch.h"
+#include "submission/pending.h"
+#include "submission/repeat.h"
+
+/* Counts the buffers that the group reads and writes. False: one of them is too large. */
+static bool count_kept(const dynsel_handler *group, uint32_t *count)
+{
+    bool fits = true;
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        dynsel_use *const use = &group->uses->each[i];
+        use->kept = false;
+        if (use->reads && use->writes) {
+            fits = fits && use->record->bytes <= CONFIG_DYNSEL_KEPT_BYTES;
+            ++*count;
+        }
+    }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return fits;
+}
+
+dynsel_status dynsel_group_arm(dynsel_handler *group, const dynsel_policy *policy,
+                               const char *function)
+{
+    (void)function; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    uint32_t count = 0;
+    if (group->uses->staged_count != 0 || group->host_range_count != 0 || group->has_pointers) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_UNSUPPORTED,
+                              "a repeatable command group has buffers only, no ranges and no "
+                              "pointers: what it overwrites there is not kept",
+                              0);
+    }
+    if (!count_kept(group, &count)) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                              "a repeatable command group reads and writes a buffer of more than "
+                              "{} bytes: write to another buffer, or raise "
+                              "CONFIG_DYNSEL_KEPT_BYTES",
+                              CONFIG_DYNSEL_KEPT_BYTES);
+    }
+    if (count > CONFIG_DYNSEL_KEPT_COUNT) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_INVALID,
+                              "a repeatable command group reads and writes more than {} buffers: "
+                              "raise CONFIG_DYNSEL_KEPT_COUNT",
+                              CONFIG_DYNSEL_KEPT_COUNT);
+    }
+    if (!dynsel_repeat_arm(dynsel_slot_of(group), policy, count)) {
+        return DYNSEL_FAIL_IN(function, DYNSEL_E_FULL,
+                              "no second slot is free for a repeatable command group, or no block "
+                              "of memory for each of the {} buffers that it reads and writes",
+                              count);
+    }
+    group->uses->repeatable = true;
+    group->uses->blocks = dynsel_repeat_kept(dynsel_slot_of(group));
+    return DYNSEL_OK;
+}
+
+/* From now on the group depends on its data as if it had not been started. */
+static void leave_first_run(dynsel_handler *group)
+{
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    dynsel_inputs_restore(group->uses);
+    group->uses->repeatable = false;
+    group->uses->second_run = true;
+    group->uses->undone = false;
+    dynsel_watch_changed(group); /* its copies are not valid any more */
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    dynsel_failure_forget(group);
+}
+
+/* Whether the group may start on the resource that was chosen. */
+static dynsel_status look(dynsel_handler *group, const dynsel_slot *second)
+{
+    dynsel_buffer_record *copy_out = NULL;
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    dynsel_status status = dynsel_take_choice(group, second);
+    if (status == DYNSEL_OK) {
+        status = dynsel_group_look(group, &copy_out);
+    }
+    if (copy_out != NULL) {
+        dynsel_watch_begin_copy_out(copy_out);
+    }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return status;
+}
+
+static dynsel_status start(dynsel_handler *group, dynsel_slot *second)
+{
+    const dynsel_status status = dynsel_pending_start_second(second);
+    if (status != DYNSEL_OK) {
+        dynsel_spinlock_acquire(&dynsel_memory_lock);
+        dynsel_coherence_roll_back(group->uses);
+        dynsel_spinlock_release(&dynsel_memory_lock);
+    }
+    return status;
+}
+
+dynsel_status dynsel_group_run_again(dynsel_slot *first, dynsel_slot *second)
+{
+    dynsel_handler *const group = dynsel_group_of(first);
+    if (group->uses->repeatable) {
+        leave_first_run(group);
+    }
+    dynsel_status status = dynsel_choose_resource_elsewhere(group, second);
+    if (status != DYNSEL_OK) {
+        return status;
+    }
+    status = look(group, second);
+    if (status == DYNSEL_OK) {
+        status = start(group, second);
+    }
+    if (status != DYNSEL_OK) {
+        dynsel_pending_withdraw(second);
+    }
+    return status == DYNSEL_E_OUT_OF_SERVICE ? DYNSEL_E_AGAIN : status; /* another is chosen then */
+}
+
+bool dynsel_group_failed_alone(const dynsel_slot *slot)
+{
+    const dynsel_handler *const group = dynsel_group_of(slot);
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    bool alone =
+        dynsel_failures_find(group) == NULL && dynsel_coherence_missed(group->uses) == NULL;
+    for (uint32_t i = 0; i < group->dependency_count; i++) {
+        alone = alone && dynsel_stage_of(group->dependencies[i]) == DYNSEL_STAGE_OVER;
+    }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return alone;
+}
+
+bool dynsel_group_is_apart(const dynsel_slot *slot)
+{
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    const bool apart = dynsel_inputs_are_apart(dynsel_group_of(slot)->uses);
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    return apart;
+}

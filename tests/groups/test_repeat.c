@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Repeatable command groups: their device fails, and they end as if they had run once, elsewhere. */
+#include "data/pair.h"
+#include "room.h"
+
+enum { FIRST, SECOND, THIRD, COUNT };
+
+static dynsel_round_robin_policy round_robin;
+static dynsel_policy *const policy = &round_robin.policy;
+static dynsel_repeat_statistics before;
+
+/* What the kernel does; it must not call the library. */
+static unsigned runs;
+static unsigned failures_left;
+static bool is_repeatable;
+static dynsel_access_mode mode; /* of a */
+
+static void begin_policy(unsigned first, unsigned second)
+{
+    dynsel_resource resources[2];
+    size_t count = 0;
+    resources[0] = *dynsel_get_resources(&places[first].policy, &count);
+    resources[1] = *dynsel_get_resources(&places[second].policy, &count);
+    round_robin = (dynsel_round_robin_policy){0};
+    assert_status(DYNSEL_OK,
+                  dynsel_round_robin_init(
+                      &round_robin, &(dynsel_options){.resources = resources, .count = 2}, 0));
+    before = dynsel_get_repeat_statistics();
+    runs = 0;
+    failures_left = 0;
+    is_repeatable = true;
+    mode = DYNSEL_ACCESS_READ_WRITE;
+}
+
+static void end_policy(void)
+{
+    assert_true(dynsel_invariants_hold(policy));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
+    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
+}
+
+static uint32_t repeated(void)
+{
+    return dynsel_get_repeat_statistics().repeated - before.repeated;
+}
+
+/* a := b + 1, or a + b + 1. A run that fails spoils what it writes. */
+static dynsel_status work(const dynsel_launch *launch)
+{
+    int32_t *to = dynsel_launch_data(launch, 0);
+    const int32_t *from = dynsel_launch_data(launch, 1);
+    const bool fails = failures_left > 0;
+    failures_left -= fails ? 1 : 0;
+    runs++;
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        const int32_t old = mode == DYNSEL_ACCESS_READ_WRITE ? to[i] : 0;
+        to[i] = fails ? -1000 - (int32_t)i : old + from[i] + 1;
+    }
+    return fails ? DYNSEL_E_DEVICE : DYNSEL_OK;
+}
+
+static dynsel_status record_work(dynsel_handler *handler, void *args)
+{
+    static const dynsel_kernel kernel = {.name = "work", .function = work};
+    (void)args;
+    dynsel_accessor to;
+    dynsel_accessor from;
+    if (is_repeatable) {
+        (void)dynsel_set_repeatable(handler);
+    }
+    (void)dynsel_get_access(handler, a, mode, DYNSEL_MEMORY_GLOBAL, &to);
+    (void)dynsel_get_access(handler, b, DYNSEL_ACCESS_READ, DYNSEL_MEMORY_GLOBAL, &from);
+    (void)dynsel_set_arg_accessor(handler, 0, &to);
+    (void)dynsel_set_arg_accessor(handler, 1, &from);
+    return dynsel_parallel_for(handler, &kernel, DYNSEL_RANGE(ELEMENTS), NULL, NULL);
+}
+
+static dynsel_status submit(dynsel_submission *submission)
+{
+    return dynsel_try_submit_command_group(policy, record_work, NULL, submission);
+}
+
+/* How a device has its memory: its own, shared with the host at once, or shared when handed over. */
+typedef enum memory_kind { OWN, SHARED, MAPPED, MEMORY_KINDS } memory_kind;
+
+static void set_memory(unsigned device, memory_kind kind)
+{
+    sim.devices[device].shares = kind != OWN;
+    sim.devices[device].maps_first = kind == MAPPED;
+}
+
+/* Where the data are when the work is submitted. */
+static void place_data(unsigned where)
+{
+    if (where < COUNT) {
+        run_on(where, add_to(a, 0));
+        run_on(where, add_to(b, 0));
+    }
+}
+
+typedef enum failing {
+    IN_KERNEL,
+    IN_LAUNCH,
+    LATE_IN_LAUNCH,
+    IN_BRING,
+    LATE_IN_BRING,
+    FAILINGS
+} failing;
+
+static void let_fail(failing how)
+{
+    if (how == IN_KERNEL) {
+        failures_left = 1;
+    } else {
+        const bool in_launch = how == IN_LAUNCH || how == LATE_IN_LAUNCH;
+        simulated_fail(&sim, in_launch ? SIMULATED_LAUNCH : SIMULATED_BRING, 1,
+                       how == LATE_IN_LAUNCH || how == LATE_IN_BRING, DYNSEL_E_DEVICE);
+    }
+}
+
+/* Whether the ordered failure took place. */
+static bool has_failed(void)
+{
+    return repeated() == 1;
+}
+
+static void check_result(void)
+{
+    const int32_t slope = mode == DYNSEL_ACCESS_READ_WRITE ? 0 : -1;
+    see_buffer(a, 1, slope);
+    see_buffer(b, 0, -1);
+}
+
+static unsigned playing; /* the number of the case */
+
+typedef struct one_case {
+    memory_kind first, second;
+    unsigned where; /* of the second run */
+    unsigned data;
+    failing how;
+    bool polled;
+    dynsel_access_mode mode;
+} one_case;
+
+static bool play(const one_case *c)
+{
+    begin(false);
+    set_memory(FIRST, c->first);
+    set_memory(SECOND, c->second);
+    if (c->where == THIRD) {
+        sim.devices[THIRD].domain = sim.devices[FIRST].domain;
+    }
+    begin_policy(FIRST, c->where);
+    place_data(c->data);
+    mode = c->mode;
+    if (c->polled) {
+        for (unsigned i = 0; i < COUNT; i++) {
+            sim.devices[i].polls = 3;
+            sim.devices[i].pace = SIMULATED_WHEN_POLLED;
+        }
+    }
+    let_fail(c->how);
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, submit(&submission));
+    const dynsel_status status = dynsel_wait(&submission);
+    if (status != DYNSEL_OK) {
+        char text[200];
+        (void)dynsel_error_text(NULL, text, sizeof text);
+        print_error("case %u: %s\n", playing, text);
+    }
+    assert_int_equal(DYNSEL_OK, status);
+    const bool failed = has_failed();
+    simulated_fail(&sim, 0, 0, false, DYNSEL_OK);
+    failures_left = 0;
+    check_result();
+    end_policy();
+    places_hurry();
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&a));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&b));
+    places_end();
+    return failed;
+}
+
+static void each_failure_ends_as_one_run_would(void **state)
+{
+    (void)state;
+    static const unsigned seconds[] = {SECOND, THIRD, HOST};
+    unsigned count = 0;
+    unsigned failed = 0;
+    for (unsigned i = 0; i < MEMORY_KINDS * MEMORY_KINDS * 3 * 5 * FAILINGS * 2 * 2; i++) {
+        unsigned rest = i;
+        one_case c = {.mode = DYNSEL_ACCESS_READ_WRITE};
+        c.first = (memory_kind)(rest % MEMORY_KINDS), rest /= MEMORY_KINDS;
+        c.second = (memory_kind)(rest % MEMORY_KINDS), rest /= MEMORY_KINDS;
+        c.where = seconds[rest % 3], rest /= 3;
+        c.data = rest % 5, rest /= 5; /* of the three devices, or HOST */
+        c.how = (failing)(rest % FAILINGS), rest /= FAILINGS;
+        c.polled = rest % 2 != 0, rest /= 2;
+        c.mode = rest % 2 != 0 ? DYNSEL_ACCESS_DISCARD_WRITE : DYNSEL_ACCESS_READ_WRITE;
+        count++;
+        playing = i;
+        failed += play(&c) ? 1 : 0;
+    }
+    print_message("%u cases, %u with a failure and a second run\n", count, failed);
+    assert_true(failed > count / 3);
+}
+
+/* Two devices of one kind. */
+static int set_up_repeat(void **state)
+{
+    (void)state;
+    begin(false);
+    set_memory(FIRST, OWN);
+    set_memory(SECOND, OWN);
+    begin_policy(FIRST, SECOND);
+    return 0;
+}
+
+static int tear_down_repeat(void **state)
+{
+    (void)state;
+    end_policy();
+    places_hurry();
+    (void)!dynsel_buffer_deinit(&a);
+    (void)!dynsel_buffer_deinit(&b);
+    places_end();
+    return 0;
+}
+
+static void dependents_find_what_the_second_run_wrote(void **state)
+{
+    (void)state;
+    dynsel_submission submissions[3];
+    for (unsigned i = 0; i < COUNT; i++) {
+        sim.devices[i].polls = 3;
+        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
+    }
+    failures_left = 1;
+    assert_status(DYNSEL_OK, submit(&submissions[0]));
+    const job next = add_to(a, 10);
+    assert_status(DYNSEL_OK, send_job(FIRST, &next, &submissions[1]));
+    assert_status(DYNSEL_OK, send_job(SECOND, &next, &submissions[2]));
+    for (unsigned i = 3; i > 0; i--) {
+        assert_status(DYNSEL_OK, dynsel_wait(&submissions[i - 1]));
+    }
+    assert_int_equal(1, repeated());
+    assert_int_equal(2, runs);
+    see_buffer(a, 21, 0);
+}
+
+static void chain_of_repeatable_groups_survives_a_failure_of_each(void **state)
+{
+    (void)state;
+    enum { LINKS = 3 };
+    dynsel_submission submissions[LINKS];
+    for (unsigned i = 0; i < LINKS; i++) {
+        failures_left = 1;
+        assert_status(DYNSEL_OK, submit(&submissions[i]));
+        assert_status(DYNSEL_OK, dynsel_wait(&submissions[i]));
+    }
+    assert_int_equal(LINKS, repeated());
+    see_buffer(a, LINKS, 1 - LINKS);
+}
+
+static void second_failure_of_a_group_is_told_once(void **state)
+{
+    (void)state;
+    failures_left = 2;
+    assert_status(DYNSEL_OK, submit(NULL));
+    const job reads = copy_to(b, a);
+    dynsel_submission dependent;
+    assert_status(DYNSEL_OK, send_job(SECOND, &reads, &dependent));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&dependent));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(dynsel_get_submission_group(policy)));
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(policy)));
+    assert_int_equal(2, runs);
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(&a));
+}
+
+static void group_that_can_run_nowhere_else_leaves_its_buffers_as_they_were(void **state)
+{
+    (void)state;
+    atomic_store(&sim.devices[SECOND].refuses, true);
+    failures_left = 1;
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, submit(&submission));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+    assert_int_equal(1, runs);
+    assert_int_equal(1, dynsel_get_repeat_statistics().nowhere - before.nowhere);
+    run_on(THIRD, add_to(a, 1));
+    see_buffer(a, 1, 1);
+    atomic_store(&sim.devices[SECOND].refuses, false);
+}
+
+static void second_run_of_a_group_waits_for_a_full_resource(void **state)
+{
+    (void)state;
+    atomic_store(&sim.devices[SECOND].is_full, true);
+    failures_left = 1;
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, submit(&submission));
+    for (int i = 0; i < 3; i++) {
+        assert_status(DYNSEL_E_AGAIN, dynsel_submission_poll(&submission));
+    }
+    atomic_store(&sim.devices[SECOND].is_full, false);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    see_buffer(a, 1, 0);
+}
+
+static void cancelled_group_gives_both_slots_back(void **state)
+{
+    (void)state;
+    dynsel_host_accessor accessor = {.data = NULL};
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&accessor, a, DYNSEL_ACCESS_READ_WRITE));
+    const uint32_t in_use = dynsel_get_in_flight_statistics().in_use;
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, submit(&submission));
+    assert_int_equal(in_use + 2, dynsel_get_in_flight_statistics().in_use);
+    assert_status(DYNSEL_OK, dynsel_cancel(&submission));
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&accessor));
+    assert_status(DYNSEL_E_CANCELLED, dynsel_wait(&submission));
+    assert_int_equal(0, runs);
+}
+
+static void submit_that_chooses_no_resource_gives_both_slots_back(void **state)
+{
+    (void)state;
+#if CONFIG_DYNSEL_RESOURCE_STATES
+    dynsel_resource_state old = DYNSEL_RESOURCE_LOST;
+    assert_status(DYNSEL_OK, dynsel_resource_retire(policy, 0));
+    atomic_store(&sim.devices[SECOND].refuses, true);
+    dynsel_submission submission;
+    const dynsel_status status = submit(&submission);
+    assert_true(status == DYNSEL_E_OUT_OF_SERVICE ||
+                (status == DYNSEL_OK && dynsel_wait(&submission) == DYNSEL_E_OUT_OF_SERVICE));
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, submit(&submission));
+    assert_status(DYNSEL_OK, dynsel_resource_get_state(policy, 0, &old));
+    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
+    atomic_store(&sim.devices[SECOND].refuses, false);
+#else
+    skip();
+#endif
+}
+
+static dynsel_buffer large;
+
+static dynsel_status record_large(dynsel_handler *handler, void *args)
+{
+    dynsel_accessor to;
+    const dynsel_access_mode *const how = args;
+    (void)dynsel_set_repeatable(handler);
+    (void)dynsel_get_access(handler, large, *how, DYNSEL_MEMORY_GLOBAL, &to);
+    const unsigned char zero = 0;
+    return dynsel_fill(handler, &to, &zero, 1);
+}
+
+static void group_whose_input_cannot_be_kept_is_refused(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_KEPT_BYTES <= 1 << 20);
+    static unsigned char data[CONFIG_DYNSEL_KEPT_BYTES + 1];
+    assert_status(DYNSEL_OK, dynsel_buffer_init(&large, data, 1, DYNSEL_RANGE(sizeof data)));
+    dynsel_access_mode how = DYNSEL_ACCESS_READ_WRITE;
+    assert_status(DYNSEL_E_INVALID, dynsel_submit_command_group(policy, record_large, &how, NULL));
+    assert_error_says("write to another buffer");
+    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
+    how = DYNSEL_ACCESS_DISCARD_WRITE;
+    assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(policy, record_large, &how));
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&large));
+}
+
+static void submit_without_room_for_a_second_run_is_refused(void **state)
+{
+    (void)state;
+    sim.devices[FIRST].pace = SIMULATED_BY_HAND;
+    sim.devices[SECOND].pace = SIMULATED_BY_HAND;
+    unsigned count = 0;
+    dynsel_status status = DYNSEL_OK;
+    while (status == DYNSEL_OK) {
+        status = submit(NULL);
+        count += status == DYNSEL_OK ? 1 : 0;
+    }
+    assert_int_equal(DYNSEL_E_FULL, status);
+    assert_true(count <= CONFIG_DYNSEL_KEPT_COUNT && count <= CONFIG_DYNSEL_MAX_IN_FLIGHT / 2);
+    places_hurry();
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(policy)));
+    see_buffer(a, (int32_t)count, 1 - (int32_t)count);
+}
+
+#define REPEAT_TEST(test) cmocka_unit_test_setup_teardown(test, set_up_repeat, tear_down_repeat)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_failure_ends_as_one_run_would),
+        REPEAT_TEST(dependents_find_what_the_second_run_wrote),
+        REPEAT_TEST(chain_of_repeatable_groups_survives_a_failure_of_each),
+        REPEAT_TEST(second_failure_of_a_group_is_told_once),
+        REPEAT_TEST(group_that_can_run_nowhere_else_leaves_its_buffers_as_they_were),
+        REPEAT_TEST(second_run_of_a_group_waits_for_a_full_resource),
+        REPEAT_TEST(cancelled_group_gives_both_slots_back),
+        REPEAT_TEST(submit_that_chooses_no_resource_gives_both_slots_back),
+        REPEAT_TEST(group_whose_input_cannot_be_kept_is_refused),
+        REPEAT_TEST(submit_without_room_for_a_second_run_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
