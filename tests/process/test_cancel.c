@@ -255,6 +255,50 @@ static void task_cancelled_in_caller_loses_nothing(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&in_caller.policy));
 }
 
+static dynsel_round_robin_policy mixed; /* a worker, and the caller */
+
+static void *run_with_slot(void *unused)
+{
+    dynsel_selection selection = {.policy = &mixed.policy, .index = 1};
+    (void)unused;
+    return dynsel_submit_selection(&selection, &cancelling, NULL) == DYNSEL_OK ? NULL
+                                                                               : PTHREAD_CANCELED;
+}
+
+/* A claimed slot without an owner is left; all else goes on. */
+static void task_cancelled_in_caller_loses_the_slot_of_its_policy(void **state)
+{
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2 && CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    const uint32_t before = dynsel_get_in_flight_statistics().in_use;
+    pthread_t thread;
+    void *result = NULL;
+    dynsel_resource resources[2] = {{.backend = NULL}, {.backend = &dynsel_inline_backend}};
+    size_t count = 0;
+    assert_status(DYNSEL_OK, dynsel_threads_resources(resources, 1, &count));
+    assert_status(DYNSEL_OK, dynsel_round_robin_init(
+                                 &mixed, &(dynsel_options){.resources = resources, .count = 2}, 0));
+    assert_int_equal(pthread_create(&thread, NULL, run_with_slot, NULL), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_true(result == PTHREAD_CANCELED);
+    assert_int_equal(atomic_load(&runs), 0);
+    for (int i = 0; i < 2 * CONFIG_DYNSEL_MAX_IN_FLIGHT; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit_and_wait(&mixed.policy, &counting));
+    }
+    assert_int_equal(atomic_load(&runs), 2 * CONFIG_DYNSEL_MAX_IN_FLIGHT);
+    assert_int_equal(dynsel_get_in_flight_statistics().in_use, before + 1);
+    assert_false(dynsel_invariants_hold(NULL));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&mixed.policy));
+}
+
+static int tear_down_without_a_slot(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&worker.policy));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +309,9 @@ int main(void)
         TEST(cancelled_stop_of_progress_thread_returns_first),
         TEST(worker_cannot_be_cancelled),
         TEST(task_cancelled_in_caller_loses_nothing),
+        /* last: it is lost for good */
+        cmocka_unit_test_setup_teardown(task_cancelled_in_caller_loses_the_slot_of_its_policy,
+                                        set_up, tear_down_without_a_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A child of fork() has none of the library's threads: what belongs to the parent is refused, and
  * policies of its own work. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #define _POSIX_C_SOURCE 200809L
 
 #include "process/child.h"
@@ -9,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "room.h"
@@ -172,6 +174,68 @@ static void zeroed_policy_of_parent_can_be_initialized_in_child(void **state)
 {
     (void)state;
     assert_child_succeeds(reuse_memory);
+}
+
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+
+/* A backend that counts no users, for policies that are zeroed without being ended. */
+static dynsel_status start_nothing(dynsel_backend *backend, dynsel_work *work)
+{
+    (void)backend;
+    return dynsel_complete(work->token, DYNSEL_OK, 0);
+}
+
+static const dynsel_backend_ops marked_ops = {.name = "marked",
+                                              .reports =
+                                                  DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION,
+                                              .outlives_submit = true,
+                                              .marks_completion = true,
+                                              .poll_synchronizes = true,
+                                              .start = start_nothing};
+static dynsel_backend marked_backend = {&marked_ops};
+static const dynsel_resource marked = {.backend = &marked_backend};
+static const dynsel_options on_marked = {.resources = &marked, .count = 1};
+
+static dynsel_fixed_resource_policy *leaving; /* in memory that goes */
+static dynsel_fixed_resource_policy staying;
+
+static void use_both(void)
+{
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_submit(&leaving->policy, &counting, NULL));
+    child_expects_status(DYNSEL_E_CONTEXT, dynsel_submit(&staying.policy, &counting, NULL));
+}
+
+static void *page(size_t *bytes)
+{
+    *bytes = (sizeof *leaving / (size_t)sysconf(_SC_PAGESIZE) + 1) * (size_t)sysconf(_SC_PAGESIZE);
+    void *const memory =
+        mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    return memory;
+}
+#endif
+
+/* One that was zeroed, and initialized again, is listed once. */
+static void policies_that_were_ended_may_go_before_a_fork(void **state)
+{
+    (void)state;
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    size_t bytes = 0;
+    leaving = page(&bytes);
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(leaving, &on_marked, 0));
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&staying, &on_marked, 0));
+    (void)memset(leaving, 0, sizeof *leaving);
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(leaving, &on_marked, 0));
+    assert_child_succeeds(use_both);
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&leaving->policy, &counting));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&leaving->policy));
+    assert_int_equal(0, munmap(leaving, bytes));
+    assert_child_succeeds(use_own_policy);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&staying.policy));
+    assert_child_succeeds(use_own_policy);
+#else
+    skip();
+#endif
 }
 
 static dynsel_fixed_resource_policy in_caller; /* of the parent; its work outlives no submit */
@@ -340,6 +404,7 @@ int main(void)
         TEST(own_policy_in_child_works),
         TEST(work_of_parent_in_child_takes_no_slots),
         TEST(zeroed_policy_of_parent_can_be_initialized_in_child),
+        TEST(policies_that_were_ended_may_go_before_a_fork),
         TEST(inline_policy_of_parent_works_in_child),
         TEST(child_of_child_finds_the_same),
         TEST(child_of_busy_parent_does_not_hang),
