@@ -110,7 +110,7 @@ DYNSEL_RARE static dynsel_status poll_and_release(dynsel_opencl_entry *entry, cl
     dynsel_opencl_flush(entry);
     dynsel_status status = dynsel_opencl_poll(entry, done);
     for (uint32_t round = 0; status == DYNSEL_E_AGAIN; round++) {
-        dynsel_queue_look_at_limits();
+        dynsel_queue_look_around();
         dynsel_pause(round);
         status = dynsel_opencl_poll(entry, done);
     }
