@@ -240,7 +240,7 @@ static bool has_begun(const dynsel_handler *group, dynsel_status status)
 }
 
 /* Work that a backend still runs keeps its slot, which tells that. */
-static void note_given_up(const dynsel_handler *group, dynsel_status status)
+void dynsel_failure_note_given_up(const dynsel_handler *group, dynsel_status status)
 {
 #if CONFIG_DYNSEL_TIME_LIMITS
     if (status == DYNSEL_E_GIVEN_UP &&
@@ -255,7 +255,7 @@ static void note_given_up(const dynsel_handler *group, dynsel_status status)
 
 static void end_failed(dynsel_handler *group, dynsel_error *error)
 {
-    note_given_up(group, error->status);
+    dynsel_failure_note_given_up(group, error->status);
     const bool began = has_begun(group, error->status);
     const dynsel_use *const failed = dynsel_failures_find(group);
     const dynsel_use *const missed = dynsel_coherence_missed(group->uses);

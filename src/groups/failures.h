@@ -48,6 +48,10 @@ DYNSEL_RARE void dynsel_failure_enter(dynsel_handler *group, const dynsel_kept_e
  * lock. */
 DYNSEL_RARE void dynsel_failure_end(dynsel_handler *group, dynsel_kept_error *error);
 
+/* Under the lock: a run of the group failed with this status. If its resource was given up, and may
+ * use the host's memory of its buffers, the ends of these buffers tell it. */
+void dynsel_failure_note_given_up(const dynsel_handler *group, dynsel_status status);
+
 /* A host command has failed. Later work on the same worker may check this before the end is
  * reported. began: the command ran. */
 DYNSEL_RARE void dynsel_failure_note_on_host(dynsel_handler *group, bool began);

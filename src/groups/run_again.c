@@ -68,6 +68,7 @@ dynsel_status dynsel_group_arm(dynsel_handler *group, const dynsel_policy *polic
 static void leave_first_run(dynsel_handler *group)
 {
     dynsel_spinlock_acquire(&dynsel_memory_lock);
+    dynsel_failure_note_given_up(group, dynsel_slot_of(group)->work.error.status);
     dynsel_inputs_restore(group->uses);
     group->uses->repeatable = false;
     group->uses->second_run = true;

@@ -518,6 +518,19 @@ static bool finish_completion(dynsel_slot *slot, uint32_t flags)
     return true;
 }
 
+/* Whether a resource that hangs uses no memory that a second run would use. */
+static bool is_apart(const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_REPEAT && CONFIG_DYNSEL_COMMAND_GROUPS
+    return dynsel_slot_can_be_pending(slot) &&
+           dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_ARMED &&
+           dynsel_pending_operations->is_apart(slot);
+#else
+    (void)slot;
+    return false;
+#endif
+}
+
 /*
  * True when the slot is finished now. word: as it was last seen; status, failures_before: how the
  * work ended, and what tells its details from older ones; flags: of the slot from now on;
@@ -532,6 +545,9 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     if (status != DYNSEL_OK && slot->work.error.status == DYNSEL_OK) {
         /* what the function itself returned comes first */
         dynsel_note_failure(&slot->work, status, failures_before);
+        if (status == DYNSEL_E_GIVEN_UP && !is_apart(slot)) { /* through another policy */
+            dynsel_slot_run_once(slot);
+        }
     }
     if (end_ns != 0 && slot->work.ended_ns == 0) {
         slot->work.ended_ns = end_ns;
@@ -627,19 +643,6 @@ static dynsel_kept_error given_up(const dynsel_slot *slot, bool began)
     error.subject = DYNSEL_TEXT(dynsel_resource_name(slot->work.where));
 #endif
     return error;
-}
-
-/* Whether a resource that hangs uses no memory that a second run would use. */
-static bool is_apart(const dynsel_slot *slot)
-{
-#if CONFIG_DYNSEL_REPEAT && CONFIG_DYNSEL_COMMAND_GROUPS
-    return dynsel_slot_can_be_pending(slot) &&
-           dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_ARMED &&
-           dynsel_pending_operations->is_apart(slot);
-#else
-    (void)slot;
-    return false;
-#endif
 }
 
 void dynsel_slot_abandon(dynsel_slot *slot)

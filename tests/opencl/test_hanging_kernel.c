@@ -54,6 +54,7 @@ typedef struct job {
     const dynsel_kernel *kernel;
     const dynsel_buffer *buffer;
     uint32_t number;
+    bool repeatable;
 } job;
 
 static dynsel_status pass(dynsel_handler *handler, uint32_t argument, dynsel_buffer buffer,
@@ -80,6 +81,11 @@ static dynsel_status record(dynsel_handler *handler, void *args)
     if (status == DYNSEL_OK && hangs) {
         status = dynsel_set_time_limit(handler, 50 * MS);
     }
+#if CONFIG_DYNSEL_REPEAT
+    if (status == DYNSEL_OK && j->repeatable) {
+        status = dynsel_set_repeatable(handler);
+    }
+#endif
     return status == DYNSEL_OK ? dynsel_parallel_for(handler, j->kernel,
                                                      DYNSEL_RANGE(hangs ? 1 : WORDS), NULL, NULL)
                                : status;
@@ -164,6 +170,7 @@ static void kernel_without_an_end_costs_its_own_work_only(void **state)
         skip();
     }
     const dynsel_resource host = {.backend = &dynsel_inline_backend};
+    const dynsel_resource both[] = {device, host};
     static dynsel_round_robin_policy on_device;
     static dynsel_round_robin_policy also; /* on the same device */
     static dynsel_round_robin_policy on_host;
@@ -174,19 +181,20 @@ static void kernel_without_an_end_costs_its_own_work_only(void **state)
                       &(dynsel_options){.resources = &device, .count = 1, .resource_changed = note},
                       0));
     assert_status(DYNSEL_OK, dynsel_round_robin_init(
-                                 &also, &(dynsel_options){.resources = &device, .count = 1}, 0));
+                                 &also, &(dynsel_options){.resources = both, .count = 2}, 0));
     assert_status(DYNSEL_OK, dynsel_round_robin_init(
                                  &on_host, &(dynsel_options){.resources = &host, .count = 1}, 0));
     make_buffers();
     dynsel_submission hanging;
     dynsel_submission behind;
     run_stream(&on_host.policy, &on_device.policy, &hanging);
-    job j = {.kernel = &fill, .buffer = &late_buffer};
+    job j = {.kernel = &fill, .buffer = &late_buffer, .repeatable = true};
     assert_status(DYNSEL_OK, dynsel_submit_command_group(&also.policy, record, &j, &behind));
     printf("%8.1f ms: the stream of the host is done\n", ms_since(began_ns));
     assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&hanging));
     printf("%8.1f ms: the wait for the kernel has ended\n", ms_since(began_ns));
-    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&behind));
+    assert_int_equal(0, behind.index);
+    assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&behind)); /* not repeated in the same memory */
     assert_error_says("may still use this memory");
     check_contents();
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&on_device.policy));
