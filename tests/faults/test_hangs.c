@@ -125,6 +125,7 @@ typedef struct job {
     dynsel_buffer buffer;
     uint32_t value;
     uint64_t limit_ns;
+    bool repeatable;
 } job;
 
 static dynsel_status add_value(dynsel_handler *handler, void *args)
@@ -142,6 +143,11 @@ static dynsel_status add_value(dynsel_handler *handler, void *args)
 #if CONFIG_DYNSEL_TIME_LIMITS
     if (status == DYNSEL_OK && j->limit_ns != 0) {
         status = dynsel_set_time_limit(handler, j->limit_ns);
+    }
+#endif
+#if CONFIG_DYNSEL_REPEAT
+    if (status == DYNSEL_OK && j->repeatable) {
+        status = dynsel_set_repeatable(handler);
     }
 #endif
     return status == DYNSEL_OK ? dynsel_parallel_for(handler, &add, DYNSEL_RANGE(WORDS), NULL, NULL)
@@ -420,6 +426,59 @@ static void play_hang(void)
     end();
 }
 
+#if CONFIG_DYNSEL_TIME_LIMITS && CONFIG_DYNSEL_REPEAT
+/* Nobody has the data but the device whose copy to the host hangs, or they are at the host. */
+static void end_after_a_look(void)
+{
+    dynsel_host_accessor seen = {0};
+    if (open_unless_hung(&seen, &x) == DYNSEL_OK) {
+        fault_must(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "an accessor does not close");
+        end_data(&x);
+    } else {
+        fault_must(dynsel_resource_give_up(&both.policy, 0) == DYNSEL_OK,
+                   "the device cannot be given up");
+        lose_data(&x, true);
+    }
+}
+
+/* The device works in memory of its own, so its work runs a second time, on the other one. But it
+ * may still copy the inputs from the host's memory. */
+static void play_repeated(void)
+{
+    dynsel_submission work;
+    begin();
+    begin_data(&x, memory[0]);
+    job j = {.buffer = x.buffer, .value = 1, .limit_ns = LIMIT_NS, .repeatable = true};
+    fault_must(dynsel_submit_command_group(&both.policy, add_value, &j, &work) == DYNSEL_OK &&
+                   work.index == 0,
+               "work is refused, or goes to the other device");
+    expect(&x, j.value);
+    const bool hangs = fault_is_holding();
+    while (hangs && state_of_first() != DYNSEL_RESOURCE_LOST) {
+        ahead_ns += LIMIT_NS; /* once, so that the second run has time */
+    }
+    fault_must(dynsel_wait(&work) == DYNSEL_OK, "work is not repeated");
+    if (hangs) {
+        must_be_readable(&x);
+        fault_must(is_told(dynsel_buffer_deinit(&x.buffer), true) && is_right(&x, x.words),
+                   "a buffer cannot be ended, or its data are wrong");
+    } else {
+        end_after_a_look();
+    }
+    end();
+}
+
+static void work_of_a_device_that_hangs_is_repeated(void **state)
+{
+    (void)state;
+    const fault_scenario scenario = {.name = "repeated", .play = play_repeated};
+    mode.given_up = true;
+    mode.apart = true;
+    mode.shares = false;
+    assert_int_equal(fault_sweep_hangs(&scenario), 0);
+}
+#endif
+
 static void sweep(const char *name)
 {
     const fault_scenario scenario = {.name = name, .play = play_hang};
@@ -480,6 +539,9 @@ int main(void)
         cmocka_unit_test(others_go_on_while_a_device_of_their_context_hangs),
 #if CONFIG_DYNSEL_TIME_LIMITS
         cmocka_unit_test(device_that_hangs_is_given_up_after_the_limit),
+#if CONFIG_DYNSEL_REPEAT
+        cmocka_unit_test(work_of_a_device_that_hangs_is_repeated),
+#endif
 #endif
     };
     const int failed = cmocka_run_group_tests(tests, NULL, tear_down);
