@@ -257,7 +257,8 @@ static void free_block(const dynsel_resource *device)
 
 /*
  * The host wants data that the device has written, and that come behind the kernel. Nothing has a
- * limit but the kernel, which nobody waits for. Not on a GPU, which may hang until the process ends.
+ * limit but the kernel, which nobody waits for. Not on a GPU, which may hang until the end of the
+ * process.
  */
 static void assert_ends_behind_the_kernel(dynsel_status expected, dynsel_status (*call)(void))
 {

@@ -103,8 +103,8 @@ static cl_map_flags flags_of(dynsel_access_mode mode)
     }
 }
 
-/* While there is work with a limit: the command may be behind some that hangs, so this does not wait
- * in the driver, and looks at the limits. */
+/* While there is work with a limit: the command may be behind some that hangs, so this does not
+ * wait in the driver, and looks at the limits. */
 DYNSEL_RARE static dynsel_status poll_and_release(dynsel_opencl_entry *entry, cl_event done)
 {
     dynsel_opencl_flush(entry);
