@@ -28,6 +28,7 @@ static dynsel_buffer seen_buffer;
 static dynsel_buffer late_buffer;
 static dynsel_submission submissions[GROUPS];
 static uint64_t began_ns;
+static bool shares; /* the device works in the host's memory */
 
 static dynsel_status fill_on_host(const dynsel_launch *launch)
 {
@@ -135,7 +136,9 @@ static void check_contents(void)
     dynsel_buffer *const used[] = {&door_buffer, &seen_buffer, &late_buffer};
     for (uint32_t i = 0; i < sizeof(used) / sizeof(used[0]); i++) {
         assert_status(DYNSEL_E_DEPENDENCY, dynsel_buffer_deinit(used[i]));
-        assert_error_says("may still use its memory");
+        if (shares || used[i] != &late_buffer) { /* only written, so nothing is copied in */
+            assert_error_says("may still use its memory");
+        }
         assert_int_equal(0, used[i]->token);
     }
 }
@@ -163,7 +166,8 @@ static void kernel_without_an_end_costs_its_own_work_only(void **state)
     (void)state;
     size_t count = 0;
     dynsel_resource device;
-    if (dynsel_opencl_select("gpu", &device, 1, &count) != DYNSEL_OK || count == 0) {
+    shares = dynsel_opencl_select("gpu", &device, 1, &count) != DYNSEL_OK || count == 0;
+    if (shares) {
         (void)!dynsel_opencl_select("cpu", &device, 1, &count);
     }
     if (count == 0) {
@@ -188,7 +192,7 @@ static void kernel_without_an_end_costs_its_own_work_only(void **state)
     dynsel_submission hanging;
     dynsel_submission behind;
     run_stream(&on_host.policy, &on_device.policy, &hanging);
-    job j = {.kernel = &fill, .buffer = &late_buffer, .repeatable = true};
+    job j = {.kernel = &fill, .buffer = &late_buffer, .repeatable = shares};
     assert_status(DYNSEL_OK, dynsel_submit_command_group(&also.policy, record, &j, &behind));
     printf("%8.1f ms: the stream of the host is done\n", ms_since(began_ns));
     assert_status(DYNSEL_E_GIVEN_UP, dynsel_wait(&hanging));
