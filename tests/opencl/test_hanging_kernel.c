@@ -192,7 +192,7 @@ static void kernel_without_an_end_costs_its_own_work_only(void **state)
                                  &on_host, &(dynsel_options){.resources = &host, .count = 1}, 0));
     make_buffers();
     dynsel_submission hanging;
-    dynsel_submission behind;
+    dynsel_submission behind = {.policy = NULL};
     run_stream(&on_host.policy, &on_device.policy, &hanging);
     if (shares) { /* NVIDIA's driver does not return from the first launch of another */
         job j = {.kernel = &fill, .buffer = &late_buffer, .repeatable = true};
