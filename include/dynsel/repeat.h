@@ -8,16 +8,19 @@
  * change, but for the memory that dynsel_repeat names, which the library keeps a copy of.
  *
  *     static unsigned char state[64];
- *     static const dynsel_repeat repeat = {.overwritten = state, .overwritten_bytes = sizeof state};
+ *     static const dynsel_repeat repeat = {.overwritten = state,
+ *                                          .overwritten_bytes = sizeof state};
  *     status = dynsel_submit(policy, &(dynsel_task){.function = step, .repeat = &repeat}, &work);
  *
  * A command group says so with dynsel_set_repeatable(); the library knows what it overwrites.
  *
  * When it runs again: its first run ended with DYNSEL_E_DEVICE or DYNSEL_E_OUT_OF_SERVICE, or its
- * resource was given up before it began (DYNSEL_E_GIVEN_UP; what a hung device may still write, no
- * other may), or while it ran a command group in memory of its own only. All other ends are final, and so is the end of the second run. Where no other
- * resource of the policy may run it, the failure of the first run is reported. The first run counts
- * as a failure of its resource as always: for health, statistics and the policy's reports.
+ * resource was given up (DYNSEL_E_GIVEN_UP) before it began, or while it ran a command group in
+ * memory of its own only: what a hung device may still write, no other may. All other ends are
+ * final, and so is the end of the second run. Where no other resource of the policy may run it, the
+ * failure of the first run is reported, and the buffers of a command group are as before it. The
+ * first run counts as a failure of its resource as always: for health, statistics and the policy's
+ * reports.
  *
  * The second run starts in a call that collects work: a wait for any work, a submit that finds no
  * slot free, dynsel_progress(), dynsel_submission_poll(). It is not started in task functions. On a

@@ -100,9 +100,9 @@ typedef struct dynsel_task {
     size_t requirement_count;
 #endif
 #if CONFIG_DYNSEL_REPEAT
-    /** Not NULL: the work may be repeated elsewhere if its device fails, see <dynsel/repeat.h>. Then
-     * `forms`, `key_words` and `requirements` must outlive the work; this is borrowed during the
-     * call. */
+    /** Not NULL: the work may be repeated elsewhere if its device fails, see <dynsel/repeat.h>.
+     * Then `forms`, `key_words` and `requirements` must outlive the work; this is borrowed during
+     * the call. */
     const struct dynsel_repeat *repeat;
 #endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS || CONFIG_DYNSEL_REPEAT

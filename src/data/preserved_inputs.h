@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The inputs of repeatable work: what it reads is valid in the host's memory when it starts, and what
- * it reads and overwrites there is kept.
+ * The inputs of repeatable work: what it reads is valid in the host's memory when it starts, and
+ * what it reads and overwrites there is kept.
  */
 #ifndef DYNSEL_DATA_PRESERVED_INPUTS_H
 #define DYNSEL_DATA_PRESERVED_INPUTS_H

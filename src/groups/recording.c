@@ -36,8 +36,6 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
 #endif
 #if CONFIG_DYNSEL_REPEAT
     group->repeatable = false;
-    group->uses->repeatable = false;
-    group->uses->second_run = false;
 #endif
     group->bound_count = 0;
     group->uses->count = 0;

@@ -59,7 +59,6 @@ dynsel_status dynsel_group_arm(dynsel_handler *group, const dynsel_policy *polic
                               "of memory for each of the {} buffers that it reads and writes",
                               count);
     }
-    group->uses->repeatable = true;
     group->uses->blocks = dynsel_repeat_kept(dynsel_slot_of(group));
     return DYNSEL_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second run of a repeatable command group, whose place in the order stays that of the first. */
+/* The second run of a repeatable command group, whose place in the order is that of the first. */
 #ifndef DYNSEL_GROUPS_RUN_AGAIN_H
 #define DYNSEL_GROUPS_RUN_AGAIN_H
 

@@ -22,6 +22,7 @@
 #include "policy/policy.h"
 #include "port/likely.h"
 #include "submission/pending.h"
+#include "submission/repeat.h"
 #include "submission/request.h"
 #include "submission/slot_table.h"
 
@@ -91,8 +92,13 @@ static void register_operations(void)
 static inline void try_to_enter(dynsel_handler *group, const dynsel_submit_options *options,
                                 uint32_t references, entry *made)
 {
+    /* Here, because other threads read these of the work before until they see that it is over. */
     group->uses->will_fail = false;
-    group->uses->undone = false; /* here, because other threads read it until the group is over */
+    group->uses->undone = false;
+#if CONFIG_DYNSEL_REPEAT
+    group->uses->repeatable = group->repeatable;
+    group->uses->second_run = false;
+#endif
     group->held = false;
     group->refused = false;
     group->looked_since = 0;
@@ -248,8 +254,7 @@ static dynsel_status submit(dynsel_policy *policy, dynsel_group_fn function, voi
         status = choose_and_enter(group, policy, options, submission != NULL);
     }
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        dynsel_slot_run_once(slot);
-        dynsel_slot_unclaim(slot);
+        dynsel_repeat_unclaim(slot);
     } else if (submission != NULL) {
         dynsel_pending_publish_handle(slot, submission);
     }

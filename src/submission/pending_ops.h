@@ -42,7 +42,7 @@ typedef struct dynsel_pending_ops {
      * started, and may be over; DYNSEL_E_AGAIN: not now; another failure: it cannot run again. */
     dynsel_status (*run_again)(struct dynsel_slot *first, struct dynsel_slot *second);
 
-    /* Whether work that ended with DYNSEL_E_DEPENDENCY depends on nothing that failed: its own copies
+    /* Whether work that ended with DYNSEL_E_DEPENDENCY depends on nothing that failed: its copies
      * in did. */
     bool (*failed_alone)(const struct dynsel_slot *slot);
 

@@ -194,4 +194,4 @@ static void start_ready(void)
     }
 }
 
-void (*const dynsel_repeat_starter)(void) = start_ready;
+const dynsel_repeat_ops dynsel_repeat_operations = {.start_ready = start_ready};

@@ -5,7 +5,6 @@
 
 #include "port/likely.h"
 #include "submission/request.h"
-#include "submission/slot.h"
 #include "submission/slot_table.h"
 
 #if CONFIG_DYNSEL_REPEAT
@@ -24,6 +23,13 @@ bool dynsel_repeat_arm(dynsel_slot *slot, const dynsel_policy *policy, uint32_t 
 dynsel_kept_blocks dynsel_repeat_kept(const dynsel_slot *slot);
 #endif
 
+/* Gives back a claimed slot, with what a second run would have needed. */
+static inline void dynsel_repeat_unclaim(dynsel_slot *slot)
+{
+    dynsel_slot_run_once(slot);
+    dynsel_slot_unclaim(slot);
+}
+
 /* Claims what a task needs. */
 static inline dynsel_status dynsel_repeat_claim(const dynsel_request *request, dynsel_slot **slot)
 {
@@ -32,6 +38,11 @@ static inline dynsel_status dynsel_repeat_claim(const dynsel_request *request, d
 }
 
 #else
+
+static inline void dynsel_repeat_unclaim(dynsel_slot *slot)
+{
+    dynsel_slot_unclaim(slot);
+}
 
 static inline dynsel_status dynsel_repeat_claim(const dynsel_request *request, dynsel_slot **slot)
 {

@@ -36,7 +36,7 @@ void dynsel_repeat_end(uint32_t slot, uint32_t stage)
 void dynsel_repeat_start_ready(void)
 {
     if (dynsel_this_thread()->task_depth == 0) {
-        dynsel_repeat_starter();
+        dynsel_repeat_operations.start_ready();
     }
 }
 

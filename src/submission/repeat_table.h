@@ -59,8 +59,12 @@ extern dynsel_repeat_record dynsel_repeats[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 /* The pieces of work from FAILED to their end. */
 extern dynsel_word dynsel_repeats_count;
 
-/* Starts what is READY; defined in submission/repeat.c. */
-extern void (*const dynsel_repeat_starter)(void);
+/* Defined in submission/repeat.c, which uses this table. */
+typedef struct dynsel_repeat_ops {
+    void (*start_ready)(void); /* starts what is READY */
+} dynsel_repeat_ops;
+
+extern const dynsel_repeat_ops dynsel_repeat_operations;
 
 static inline bool dynsel_repeats_exist(void)
 {
@@ -100,6 +104,12 @@ extern dynsel_word dynsel_repeats_nowhere;
 
 static inline bool dynsel_repeats_exist(void)
 {
+    return false;
+}
+
+static inline bool dynsel_repeat_is_for(dynsel_status status)
+{
+    (void)status;
     return false;
 }
 

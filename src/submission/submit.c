@@ -60,8 +60,7 @@ DYNSEL_ASIDE static dynsel_status place_in_slot(const dynsel_request *request,
     dynsel_limits_set(slot, request->task);
     status = dynsel_start(request, &slot->work, &slot->selection);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        dynsel_slot_run_once(slot);
-        dynsel_slot_unclaim(slot);
+        dynsel_repeat_unclaim(slot);
         return status;
     }
     const bool over = !dynsel_work_goes_on(&slot->work);

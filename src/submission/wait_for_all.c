@@ -63,6 +63,7 @@ static dynsel_status drain(dynsel_queue *queue, uint64_t deadline_ns)
     return status;
 }
 
+#if CONFIG_DYNSEL_REPEAT
 /* Waits for work of the policy that is between two runs. False: there is none. */
 static bool wait_for_repeated(const dynsel_policy *policy, uint64_t deadline_ns,
                               dynsel_status *status)
@@ -85,6 +86,16 @@ static bool wait_for_repeated(const dynsel_policy *policy, uint64_t deadline_ns,
     }
     return found && *status == DYNSEL_OK;
 }
+#else
+static bool wait_for_repeated(const dynsel_policy *policy, uint64_t deadline_ns,
+                              const dynsel_status *status)
+{
+    (void)policy;
+    (void)deadline_ns;
+    (void)status;
+    return false;
+}
+#endif
 
 dynsel_status dynsel_in_flight_wait(dynsel_policy *policy, uint64_t deadline_ns)
 {

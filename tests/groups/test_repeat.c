@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Repeatable command groups: their device fails, and they end as if they had run once, elsewhere. */
+/* Repeatable command groups: their device fails, and they end as if they had run once. */
 #include "data/pair.h"
 #include "room.h"
 
@@ -80,7 +80,7 @@ static dynsel_status submit(dynsel_submission *submission)
     return dynsel_try_submit_command_group(policy, record_work, NULL, submission);
 }
 
-/* How a device has its memory: its own, shared with the host at once, or shared when handed over. */
+/* How a device has its memory: its own, shared with the host, or shared once it is handed over. */
 typedef enum memory_kind { OWN, SHARED, MAPPED, MEMORY_KINDS } memory_kind;
 
 static void set_memory(unsigned device, memory_kind kind)

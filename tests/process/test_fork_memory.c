@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A child of fork() and the parent's memory on devices: staging memory, shared memory, and the times
- * of copies back to the host. */
+/* A child of fork() and the parent's memory on devices: staging memory, shared memory, and the
+ * times of copies back to the host. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "process/child.h"
