@@ -35,7 +35,7 @@ def limits(config):
         "text": ((11 if small else 15) + (7 if in_flight else 0)
                  + (9 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
                  + (1 if config["DYNSEL_CONTEXT_INTERRUPTS"] else 0)
-                 + (2 if config["DYNSEL_RESOURCE_STATES"] else 0) + (2 if config["DYNSEL_TIME_LIMITS"] else 0)
+                 + (2 if config["DYNSEL_RESOURCE_STATES"] else 0) + (3 if config["DYNSEL_TIME_LIMITS"] else 0)
                  + ((8 if groups else 4) if config["DYNSEL_REPEAT"] else 0)
                  + (3 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
                  + (4 if config["DYNSEL_CONTEXT_THREADS"] and in_flight else 0)  # fork() and cancelled threads

@@ -12,8 +12,10 @@ from pathlib import Path
 from . import elf
 
 HEADERS = "include/dynsel"
-# Private tables of operations, and structures that keep users' functions.
-PRIVATE = ("src/submission/pending_ops.h", "src/groups/group.h")
+# Private headers with tables of operations, or structures that keep users' functions, and their options.
+PRIVATE = {"src/submission/pending_ops.h": "CONFIG_DYNSEL_COMMAND_GROUPS",
+           "src/groups/group.h": "CONFIG_DYNSEL_COMMAND_GROUPS",
+           "src/submission/repeat_table.h": "CONFIG_DYNSEL_REPEAT"}
 
 
 class Interface:
@@ -40,12 +42,12 @@ class Interface:
 
     def _private(self):
         """The text of the private headers, whose tables are included from here on."""
-        found = [Path(path).relative_to("src") for path in PRIVATE if Path(path).exists()]
+        found = [(Path(path).relative_to("src"), option) for path, option in PRIVATE.items() if Path(path).exists()]
         if not found:
             return ""
         self._command.append("-Isrc")
-        lines = "".join(f'#include "{path}"\n' for path in found)
-        includes = f"#include <dynsel/config.h>\n#if CONFIG_DYNSEL_COMMAND_GROUPS\n{lines}#endif\n"
+        lines = "".join(f'#if {option}\n#include "{path}"\n#endif\n' for path, option in found)
+        includes = f"#include <dynsel/config.h>\n{lines}"
         self._includes += includes
         return _of_the_headers(self._run(["-E"], includes), PRIVATE)
 

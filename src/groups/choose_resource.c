@@ -218,7 +218,7 @@ dynsel_status dynsel_choose_resource_elsewhere(dynsel_handler *group, dynsel_slo
     exclude_first(&seen, first->index);
     const dynsel_request request = {
         .options = &options, .policy = first->policy, .task = &seen.task};
-    return dynsel_pending_choose(&request, second);
+    return dynsel_pending_choose_now(&request, second);
 }
 #endif
 

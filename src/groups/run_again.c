@@ -121,7 +121,7 @@ dynsel_status dynsel_group_run_again(dynsel_slot *first, dynsel_slot *second)
     if (status != DYNSEL_OK) {
         dynsel_pending_withdraw(second);
     }
-    return status == DYNSEL_E_OUT_OF_SERVICE ? DYNSEL_E_AGAIN : status; /* another is chosen then */
+    return status;
 }
 
 bool dynsel_group_failed_alone(const dynsel_slot *slot)

@@ -35,7 +35,7 @@ bool dynsel_kept_take(uint32_t count, dynsel_kept_blocks *blocks)
 
 void dynsel_kept_give_back(dynsel_kept_blocks blocks)
 {
-    (void)dynsel_word_add_synchronized(&in_use, 0 - blocks);
+    (void)dynsel_word_add_synchronized(&in_use, ~blocks + 1); /* minus */
 }
 
 void *dynsel_kept_memory(dynsel_kept_blocks blocks, uint32_t index)

@@ -56,6 +56,15 @@ static void follow_choice(dynsel_slot *slot, dynsel_task_fn function)
     }
 }
 
+static inline void enter_choice(const dynsel_request *request, dynsel_slot *slot,
+                                dynsel_task_fn function)
+{
+    slot->work.args = request->task->args;
+    slot->work.error.status = DYNSEL_OK;
+    dynsel_limits_set(slot, request->task);
+    follow_choice(slot, function);
+}
+
 dynsel_status dynsel_pending_choose(const dynsel_request *request, dynsel_slot *slot)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
@@ -71,12 +80,23 @@ dynsel_status dynsel_pending_choose(const dynsel_request *request, dynsel_slot *
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return dynsel_pass_on(request->options, status, failures_before);
     }
-    slot->work.args = request->task->args;
-    slot->work.error.status = DYNSEL_OK;
-    dynsel_limits_set(slot, request->task);
-    follow_choice(slot, function);
+    enter_choice(request, slot, function);
     return DYNSEL_OK;
 }
+
+#if CONFIG_DYNSEL_REPEAT
+dynsel_status dynsel_pending_choose_now(const dynsel_request *request, dynsel_slot *slot)
+{
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    dynsel_task_fn function = NULL;
+    const dynsel_status status = choose(request, &slot->selection, &function);
+    if (status != DYNSEL_OK) {
+        return dynsel_pass_on(request->options, status, failures_before);
+    }
+    enter_choice(request, slot, function);
+    return DYNSEL_OK;
+}
+#endif
 
 void dynsel_pending_withdraw(dynsel_slot *slot)
 {

@@ -30,6 +30,11 @@ dynsel_status dynsel_pending_claim(dynsel_policy *policy, const dynsel_submit_op
  * allow. A failure had no effect. */
 dynsel_status dynsel_pending_choose(const dynsel_request *request, dynsel_slot *slot);
 
+#if CONFIG_DYNSEL_REPEAT
+/* The same, but never waits: a wait may be what calls it. */
+dynsel_status dynsel_pending_choose_now(const dynsel_request *request, dynsel_slot *slot);
+#endif
+
 /* Withdraws the choice, before the slot is published. */
 void dynsel_pending_withdraw(dynsel_slot *slot);
 

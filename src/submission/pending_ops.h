@@ -39,7 +39,8 @@ typedef struct dynsel_pending_ops {
 
 #if CONFIG_DYNSEL_REPEAT
     /* Starts the second run of work whose first run failed, in a slot of its own. DYNSEL_OK: it was
-     * started, and may be over; DYNSEL_E_AGAIN: not now; another failure: it cannot run again. */
+     * started, and may be over; DYNSEL_E_AGAIN: not now; DYNSEL_E_OUT_OF_SERVICE: another resource
+     * may be chosen; another failure: it cannot run again. */
     dynsel_status (*run_again)(struct dynsel_slot *first, struct dynsel_slot *second);
 
     /* Whether work that ended with DYNSEL_E_DEPENDENCY depends on nothing that failed: its copies

@@ -54,6 +54,7 @@ static bool arm(dynsel_slot *slot, const dynsel_policy *policy, uint32_t block_c
     slot->work.run = DYNSEL_FIRST_RUN;
     second->work.run = DYNSEL_SECOND_RUN;
     record->other = dynsel_slot_number(second);
+    record->refused = 0;
     record->input = (dynsel_repeat){.overwritten = NULL};
     dynsel_repeats[record->other - 1].other = dynsel_slot_number(slot);
     dynsel_word_store_relaxed(&record->stage, DYNSEL_REPEAT_ARMED);
@@ -128,14 +129,17 @@ static void restore_input(const dynsel_repeat_record *record)
 /* The task again, for the resources but that of the first run. Policies learn it separately. */
 static const dynsel_task *task_elsewhere(dynsel_repeat_record *record, uint32_t index)
 {
-    (void)memset(record->excluded, 0, sizeof(record->excluded));
-    record->excluded[index / 32] = 1u << index % 32;
-    record->task.excluded = record->excluded;
-    record->task.id = (record->task.id ^ (index + 1) * 0x9e3779b1u) | 1u;
+    if (record->task.excluded == NULL) {
+        (void)memset(record->excluded, 0, sizeof(record->excluded));
+        record->excluded[index / 32] = 1u << index % 32;
+        record->task.excluded = record->excluded;
+        record->task.id = (record->task.id ^ (index + 1) * 0x9e3779b1u) | 1u;
+    }
     return &record->task;
 }
 
-/* Chooses another resource and starts the second run there, which may be over then. */
+/* Chooses another resource and starts the second run there, which may be over then. Does not wait:
+ * a wait may be what calls it. */
 static dynsel_status start_second(dynsel_slot *first, dynsel_slot *second)
 {
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -151,17 +155,19 @@ static dynsel_status start_second(dynsel_slot *first, dynsel_slot *second)
                                     .task = task_elsewhere(record, first->selection.index)};
     restore_input(record);
     dynsel_limits_set(second, request.task);
-    return dynsel_start(&request, &second->work, &second->selection);
+    return dynsel_start_once(&request, &second->work, &second->selection).status;
 }
 
-/* The first run has failed, and its work is this thread's. */
+/* The first run has failed, and its work is this thread's. A resource may leave between choice and
+ * start; a policy may insist on one that has left. */
 static void run_again(dynsel_slot *first)
 {
     const uint32_t number = dynsel_slot_number(first);
     dynsel_repeat_record *const record = &dynsel_repeats[number - 1];
     dynsel_slot *const second = dynsel_slot_at(record->other);
     const dynsel_status status = start_second(first, second);
-    if (status == DYNSEL_E_AGAIN) {
+    if (status == DYNSEL_E_AGAIN ||
+        (status == DYNSEL_E_OUT_OF_SERVICE && record->refused++ < first->selection.policy->count)) {
         dynsel_repeat_enter(number, DYNSEL_REPEAT_READY);
     } else if (status != DYNSEL_OK) {
         (void)dynsel_word_add_relaxed(&dynsel_repeats_nowhere, 1);

@@ -46,11 +46,12 @@ enum {
 typedef struct dynsel_repeat_record {
     dynsel_word stage;
     uint32_t other; /* the number of the other run's slot */
-    uint32_t index; /* of the resource of the second run, once it has started */
-    dynsel_kept_blocks kept;
     dynsel_repeat input;
     dynsel_task task;      /* of the second run, unless it is a command group's */
     dynsel_task_form form; /* of a task without forms */
+    dynsel_kept_blocks kept;
+    uint32_t index;   /* of the resource of the second run, once it has started */
+    uint32_t refused; /* how many starts of the second run found the resource out of service */
     uint32_t excluded[DYNSEL_EXCLUDED_WORDS]; /* the resource of the first run */
 } dynsel_repeat_record;
 

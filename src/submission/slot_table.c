@@ -60,10 +60,12 @@ static uint32_t count_stuck(const dynsel_policy *policy)
     return count;
 }
 
+#if CONFIG_DYNSEL_REPEAT
 bool dynsel_in_flight_can_free(const dynsel_policy *policy, uint32_t count)
 {
     return count_stuck(policy) + count <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
 }
+#endif
 
 /* Reaps the own policy first, and all policies only if that frees no slot. */
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)

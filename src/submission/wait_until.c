@@ -105,7 +105,7 @@ static run_end wait_for_run(dynsel_slot *slot, uint64_t deadline_ns)
 static bool wait_until_finished(dynsel_slot *slot, uint64_t deadline_ns)
 {
     run_end end = wait_for_run(slot, deadline_ns);
-    for (uint32_t round = 0; end == RUN_IS_REPEATED; round++) {
+    for (uint32_t round = 0; CONFIG_DYNSEL_REPEAT && end == RUN_IS_REPEATED; round++) {
         dynsel_slot *const second = dynsel_slot_ref_second(slot);
         if (second != NULL) {
             (void)wait_for_run(second, deadline_ns);

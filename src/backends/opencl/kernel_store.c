@@ -108,27 +108,36 @@ void dynsel_opencl_store_close(void)
     dynsel_lock_release(&store_lock);
 }
 
-/* Copies the binary behind the heading in the scratch memory, and returns its size; 0: the program
- * has no binary, or it does not fit. */
-static size_t read_binary(cl_device_id device, cl_program program)
+/* The place of the device among those of the program; CONFIG_DYNSEL_OPENCL_MAX_DEVICES: none. */
+static cl_uint place_of(cl_device_id device, cl_program program)
 {
     cl_device_id devices[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
-    size_t sizes[CONFIG_DYNSEL_OPENCL_MAX_DEVICES] = {0};
-    unsigned char *binaries[CONFIG_DYNSEL_OPENCL_MAX_DEVICES] = {NULL};
     cl_uint count = 0;
     if (clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, NULL) !=
             CL_SUCCESS ||
         clGetProgramInfo(program, CL_PROGRAM_DEVICES, sizeof(devices), devices, NULL) !=
-            CL_SUCCESS ||
-        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes, NULL) !=
             CL_SUCCESS) {
-        return 0;
+        return CONFIG_DYNSEL_OPENCL_MAX_DEVICES;
     }
-    cl_uint place = 0;
-    while (place < count && devices[place] != device) {
-        place++;
+    for (cl_uint place = 0; place < count; place++) {
+        if (devices[place] == device) {
+            return place;
+        }
     }
-    if (place == count || sizes[place] > store.scratch_bytes - sizeof(heading)) {
+    return CONFIG_DYNSEL_OPENCL_MAX_DEVICES;
+}
+
+/* Copies the binary behind the heading in the scratch memory, and returns its size; 0: the program
+ * has no binary, or it does not fit. */
+static size_t read_binary(cl_device_id device, cl_program program)
+{
+    const cl_uint place = place_of(device, program);
+    size_t sizes[CONFIG_DYNSEL_OPENCL_MAX_DEVICES] = {0};
+    unsigned char *binaries[CONFIG_DYNSEL_OPENCL_MAX_DEVICES] = {NULL};
+    if (place == CONFIG_DYNSEL_OPENCL_MAX_DEVICES ||
+        clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(sizes), sizes, NULL) !=
+            CL_SUCCESS ||
+        sizes[place] > store.scratch_bytes - sizeof(heading)) {
         return 0;
     }
     binaries[place] = (unsigned char *)store.scratch + sizeof(heading);
