@@ -634,6 +634,8 @@ static bool begin_abandoning(dynsel_slot *slot, bool is_kept)
 
 static dynsel_kept_error given_up(const dynsel_slot *slot, bool began)
 {
+    (void)slot; /* in a library without texts and details */
+    (void)began;
     dynsel_kept_error error = DYNSEL_KEPT_ERROR(
         DYNSEL_E_GIVEN_UP, "the time limit",
         began ? "the resource may still use the memory of this work: leave it alone until the "

@@ -356,7 +356,7 @@ static void note_end(model *m, const struct piece *piece, bool succeeded)
         }
     } else if (m->state == DYNSEL_RESOURCE_IN_SERVICE) {
         m->failures = succeeded ? 0 : m->failures + 1;
-        if (LIMIT > 0 && m->failures >= LIMIT) {
+        if (LIMIT > 0 && m->failures + 1 > LIMIT) { /* some compilers warn of >= 0 */
             m->state = DYNSEL_RESOURCE_OUT_OF_SERVICE;
         }
     }
