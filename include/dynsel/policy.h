@@ -148,6 +148,9 @@ typedef struct dynsel_queue {
 #if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word health; /* consecutive failures, and the state: see src/policy/health.h */
 #endif
+#if CONFIG_DYNSEL_SHADOW_CHECK
+    dynsel_word mismatches; /* results that differed from those of another resource */
+#endif
 #if CONFIG_DYNSEL_IN_FLIGHT_SMALL
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     uint32_t last_token;  /* of the work that was accepted last when some was marked last */

@@ -32,6 +32,16 @@
  * CONFIG_DYNSEL_KEPT_BYTES. A submit waits for them as for its slot, and otherwise fails with
  * DYNSEL_E_FULL: accepted work is repeatable.
  *
+ * The shadow check finds devices that compute wrong results (CONFIG_DYNSEL_SHADOW_CHECK). One in
+ * `check_one_in` tasks that name their results, and whose first run succeeded, runs a second time on
+ * another resource, from the same inputs, before its end is told. Equal results: those of the first
+ * run stay. Otherwise a third resource decides: the work succeeds with the results on which two
+ * agree, and the third is counted as wrong. Where no two agree, or no third may run it, the work
+ * ends with DYNSEL_E_DEVICE, its results are those of the first run, and both are counted as wrong.
+ * After CONFIG_DYNSEL_MAX_MISMATCHES wrong results a resource is out of service. A second run that
+ * fails says nothing, and the results of the first stay. Command groups are not checked. A check
+ * holds the second slot, and two blocks for results; it is left out where no blocks are free.
+ *
  * Not repeated: work that is over when the submit returns on a policy whose backends all work in
  * the caller.
  *
@@ -40,6 +50,7 @@
 #ifndef DYNSEL_REPEAT_H
 #define DYNSEL_REPEAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +66,18 @@ typedef struct dynsel_repeat {
      * before the second run; NULL: none. */
     void *overwritten;
     size_t overwritten_bytes; /**< at most CONFIG_DYNSEL_KEPT_BYTES */
+#if CONFIG_DYNSEL_SHADOW_CHECK
+    /** The shadow check compares this memory, which the work writes; it may overlap `overwritten`.
+     * NULL: the work is not checked. */
+    void *results;
+    size_t results_bytes; /**< at most CONFIG_DYNSEL_KEPT_BYTES */
+    /** Whether two results are equal, of results_bytes each; NULL: all bytes are. For results that
+     * may differ, such as sums of floating-point numbers. Called in the thread that collects the
+     * work; must not call the library. */
+    bool (*equal)(const void *one, const void *other, size_t bytes);
+    /** One in so many pieces of work with this or another number is checked; 0: none, 1: each. */
+    uint32_t check_one_in;
+#endif
 } dynsel_repeat;
 
 /** Counts of the process since its start. They wrap at 2^32. */
@@ -62,6 +85,14 @@ typedef struct dynsel_repeat_statistics {
     uint32_t repeated; /**< second runs that were started */
     uint32_t failed;   /**< of those, that failed too */
     uint32_t nowhere;  /**< failures that no other resource could run again */
+#if CONFIG_DYNSEL_SHADOW_CHECK
+    uint32_t compared; /**< pieces of work whose results were compared with those of another run */
+    uint32_t mismatched; /**< of those, where they differed */
+    uint32_t undecided;  /**< of those, where no third run agreed with one of them */
+    uint32_t
+        unchecked; /**< pieces whose turn it was, but no block or no other resource was free, or
+                              the second run failed */
+#endif
 } dynsel_repeat_statistics;
 
 /**
@@ -70,7 +101,7 @@ typedef struct dynsel_repeat_statistics {
  * Errors: none.
  * May block: no.
  * Context: any.
- * Cost: three loads.
+ * Cost: a load for each.
  */
 dynsel_repeat_statistics dynsel_get_repeat_statistics(void);
 

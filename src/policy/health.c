@@ -197,6 +197,23 @@ void dynsel_health_note_change(dynsel_policy *policy, uint32_t index, dynsel_sta
 
 #endif
 
+#if CONFIG_DYNSEL_SHADOW_CHECK
+void dynsel_health_doubt(dynsel_policy *policy, uint32_t index)
+{
+    (void)dynsel_word_add_relaxed(&policy->queues[index].mismatches, 1);
+}
+
+void dynsel_health_decide(dynsel_policy *policy, uint32_t index, bool wrong)
+{
+    dynsel_word *const mismatches = &policy->queues[index].mismatches;
+    if (!wrong) {
+        (void)dynsel_word_add_relaxed(mismatches, (uint32_t)-1);
+    } else if (dynsel_word_load_relaxed(mismatches) >= CONFIG_DYNSEL_MAX_MISMATCHES) {
+        dynsel_health_retire(policy, index, DYNSEL_E_DEVICE);
+    }
+}
+#endif
+
 #if CONFIG_DYNSEL_ERROR_TEXTS
 static const char *why_out(uint32_t health)
 {
@@ -351,6 +368,9 @@ dynsel_status dynsel_resource_reinstate(dynsel_policy *policy, size_t index)
     if (status != DYNSEL_OK) {
         return status;
     }
+#if CONFIG_DYNSEL_SHADOW_CHECK
+    dynsel_word_store_relaxed(&policy->queues[index].mismatches, 0);
+#endif
     return reinstate(policy, (uint32_t)index) || is_lost(policy, index)
                ? DYNSEL_OK
                : DYNSEL_FAIL(DYNSEL_E_INVALID, "the resource is in service");

@@ -127,6 +127,14 @@ void dynsel_health_suspect(dynsel_policy *policy, uint32_t index);
 void dynsel_health_recover(dynsel_policy *policy, uint32_t index);
 #endif
 
+#if CONFIG_DYNSEL_SHADOW_CHECK
+/* The results of a resource differ from those of another one. */
+void dynsel_health_doubt(dynsel_policy *policy, uint32_t index);
+
+/* The end of that doubt. Too many wrong results take the resource out of service. */
+void dynsel_health_decide(dynsel_policy *policy, uint32_t index, bool wrong);
+#endif
+
 /* Takes a resource out of service. cause: of dynsel_resource_change. */
 #if CONFIG_DYNSEL_RESOURCE_STATES
 void dynsel_health_retire(dynsel_policy *policy, uint32_t index, dynsel_status cause);

@@ -7,6 +7,7 @@
 #include "policy/policy.h"
 #include "submission/finish.h"
 #include "submission/repeat_table.h"
+#include "submission/shadow_check.h"
 #include "submission/start.h"
 
 static dynsel_status check(const dynsel_request *request)
@@ -17,6 +18,15 @@ static dynsel_status check(const dynsel_request *request)
                               "the {} bytes that repeatable work overwrites are at NULL",
                               repeat->overwritten_bytes);
     }
+#if CONFIG_DYNSEL_SHADOW_CHECK
+    if (repeat->check_one_in != 0 && (repeat->results == NULL || repeat->results_bytes == 0 ||
+                                      repeat->results_bytes > CONFIG_DYNSEL_KEPT_BYTES)) {
+        return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_INVALID,
+                              "work that is checked names its results, at least one byte and at "
+                              "most {}: raise CONFIG_DYNSEL_KEPT_BYTES, or name a part of them",
+                              CONFIG_DYNSEL_KEPT_BYTES);
+    }
+#endif
     if (repeat->overwritten_bytes > CONFIG_DYNSEL_KEPT_BYTES) {
         return DYNSEL_FAIL_IN(request->options->function, DYNSEL_E_INVALID,
                               "repeatable work overwrites more bytes than can be kept, {}: write "
@@ -53,10 +63,10 @@ static bool arm(dynsel_slot *slot, const dynsel_policy *policy, uint32_t block_c
     }
     slot->work.run = DYNSEL_FIRST_RUN;
     second->work.run = DYNSEL_SECOND_RUN;
-    record->other = dynsel_slot_number(second);
     record->refused = 0;
     record->input = (dynsel_repeat){.overwritten = NULL};
-    dynsel_repeats[record->other - 1].other = dynsel_slot_number(slot);
+    dynsel_shadow_disarm(record);
+    dynsel_repeat_join(dynsel_slot_number(slot), dynsel_slot_number(second));
     dynsel_word_store_relaxed(&record->stage, DYNSEL_REPEAT_ARMED);
     return true;
 }
@@ -65,8 +75,15 @@ static bool arm_task(dynsel_slot *slot, const dynsel_request *request)
 {
     dynsel_repeat_record *const record = &dynsel_repeats[dynsel_slot_number(slot) - 1];
     const bool keeps = request->task->repeat->overwritten_bytes != 0;
-    if (!arm(slot, request->policy, keeps ? 1 : 0)) {
+    const uint32_t kept_count = keeps ? 1 : 0;
+    const uint32_t result_count =
+        dynsel_shadow_is_due(request->task->repeat) ? DYNSEL_SHADOW_RESULTS : 0;
+    if (result_count != 0 && arm(slot, request->policy, kept_count + result_count)) {
+        dynsel_shadow_arm(record);
+    } else if (!arm(slot, request->policy, kept_count)) {
         return false;
+    } else if (result_count != 0) {
+        dynsel_shadow_count_unchecked();
     }
     copy_task(record, request->task);
     if (keeps) {
@@ -126,17 +143,64 @@ static void restore_input(const dynsel_repeat_record *record)
     }
 }
 
-/* The task again, for the resources but that of the first run. Policies learn it separately. */
+/* The task again, for resources without an earlier run, of which `index` is the last. Policies learn it separately. */
 static const dynsel_task *task_elsewhere(dynsel_repeat_record *record, uint32_t index)
 {
+    const uint32_t bit = 1u << index % 32;
     if (record->task.excluded == NULL) {
         (void)memset(record->excluded, 0, sizeof(record->excluded));
-        record->excluded[index / 32] = 1u << index % 32;
         record->task.excluded = record->excluded;
+    }
+    if ((record->excluded[index / 32] & bit) == 0) {
+        record->excluded[index / 32] |= bit;
         record->task.id = (record->task.id ^ (index + 1) * 0x9e3779b1u) | 1u;
     }
     return &record->task;
 }
+
+#if CONFIG_DYNSEL_SHADOW_CHECK
+
+/* Of the run before. Keeps the results of a first run that succeeded. */
+static uint32_t last_index(const dynsel_slot *first, dynsel_repeat_record *record)
+{
+    if (first->work.error.status == DYNSEL_OK) {
+        dynsel_shadow_keep_first(record);
+    }
+    return record->result_count == DYNSEL_SHADOW_RESULTS ? record->second_index
+                                                         : first->selection.index;
+}
+
+/* The slot of the second run was armed, that of a third is claimed here. NULL: none is free. */
+static dynsel_slot *slot_of_next_run(const dynsel_slot *first, dynsel_repeat_record *record)
+{
+    const uint32_t number = dynsel_slot_number(first);
+    if (record->result_count == DYNSEL_SHADOW_RESULTS && !record->has_slot) {
+        dynsel_slot *const third = dynsel_slot_claim(first->selection.policy);
+        if (third == NULL) {
+            return NULL;
+        }
+        third->work.run = DYNSEL_SECOND_RUN;
+        dynsel_repeat_join(number, dynsel_slot_number(third));
+        record->has_slot = true;
+    }
+    return dynsel_slot_at(dynsel_repeat_other(number));
+}
+
+#else
+
+static uint32_t last_index(const dynsel_slot *first, const dynsel_repeat_record *record)
+{
+    (void)record;
+    return first->selection.index;
+}
+
+static dynsel_slot *slot_of_next_run(const dynsel_slot *first, const dynsel_repeat_record *record)
+{
+    (void)record;
+    return dynsel_slot_at(dynsel_repeat_other(dynsel_slot_number(first)));
+}
+
+#endif
 
 /* Chooses another resource and starts the second run there, which may be over then. Does not wait:
  * a wait may be what calls it. */
@@ -152,29 +216,31 @@ static dynsel_status start_second(dynsel_slot *first, dynsel_slot *second)
     dynsel_repeat_record *const record = &dynsel_repeats[dynsel_slot_number(first) - 1];
     const dynsel_request request = {.options = &options,
                                     .policy = first->selection.policy,
-                                    .task = task_elsewhere(record, first->selection.index)};
+                                    .task = task_elsewhere(record, last_index(first, record))};
     restore_input(record);
     dynsel_limits_set(second, request.task);
     return dynsel_start_once(&request, &second->work, &second->selection).status;
 }
 
-/* The first run has failed, and its work is this thread's. A resource may leave between choice and
+/* The first run has failed, or is checked, and its work is this thread's. A resource may leave between choice and
  * start; a policy may insist on one that has left. */
 static void run_again(dynsel_slot *first)
 {
     const uint32_t number = dynsel_slot_number(first);
     dynsel_repeat_record *const record = &dynsel_repeats[number - 1];
-    dynsel_slot *const second = dynsel_slot_at(record->other);
-    const dynsel_status status = start_second(first, second);
+    dynsel_slot *const second = slot_of_next_run(first, record);
+    const dynsel_status status = second != NULL ? start_second(first, second) : DYNSEL_E_AGAIN;
     if (status == DYNSEL_E_AGAIN ||
         (status == DYNSEL_E_OUT_OF_SERVICE && record->refused++ < first->selection.policy->count)) {
         dynsel_repeat_enter(number, DYNSEL_REPEAT_READY);
     } else if (status != DYNSEL_OK) {
-        (void)dynsel_word_add_relaxed(&dynsel_repeats_nowhere, 1);
+        record->index = first->selection.index;
         dynsel_slot_unclaim(second);
-        dynsel_slot_end_repeated(first);
+        dynsel_slot_end_nowhere(first);
     } else {
-        (void)dynsel_word_add_relaxed(&dynsel_repeats_started, 1);
+        if (first->work.error.status != DYNSEL_OK) {
+            (void)dynsel_word_add_relaxed(&dynsel_repeats_started, 1);
+        }
         record->index = second->selection.index;
         const bool over = !dynsel_work_goes_on(&second->work);
         if (over) {

@@ -42,9 +42,18 @@ void dynsel_repeat_start_ready(void)
 
 dynsel_repeat_statistics dynsel_get_repeat_statistics(void)
 {
-    return (dynsel_repeat_statistics){.repeated = dynsel_word_load_relaxed(&dynsel_repeats_started),
-                                      .failed = dynsel_word_load_relaxed(&dynsel_repeats_failed),
-                                      .nowhere = dynsel_word_load_relaxed(&dynsel_repeats_nowhere)};
+    return (dynsel_repeat_statistics)
+    {
+        .repeated = dynsel_word_load_relaxed(&dynsel_repeats_started),
+        .failed = dynsel_word_load_relaxed(&dynsel_repeats_failed),
+        .nowhere = dynsel_word_load_relaxed(&dynsel_repeats_nowhere),
+#if CONFIG_DYNSEL_SHADOW_CHECK
+        .compared = dynsel_word_load_relaxed(&dynsel_shadow_compared),
+        .mismatched = dynsel_word_load_relaxed(&dynsel_shadow_mismatched),
+        .undecided = dynsel_word_load_relaxed(&dynsel_shadow_undecided),
+        .unchecked = dynsel_word_load_relaxed(&dynsel_shadow_unchecked),
+#endif
+    };
 }
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS

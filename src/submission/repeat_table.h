@@ -45,14 +45,21 @@ enum {
  * then that of the thread which takes the next step. */
 typedef struct dynsel_repeat_record {
     dynsel_word stage;
-    uint32_t other; /* the number of the other run's slot */
+    dynsel_word other; /* the number of the other run's slot; its own: that has none */
     dynsel_repeat input;
     dynsel_task task;      /* of the second run, unless it is a command group's */
     dynsel_task_form form; /* of a task without forms */
     dynsel_kept_blocks kept;
     uint32_t index;   /* of the resource of the second run, once it has started */
     uint32_t refused; /* how many starts of the second run found the resource out of service */
-    uint32_t excluded[DYNSEL_EXCLUDED_WORDS]; /* the resource of the first run */
+    uint32_t excluded[DYNSEL_EXCLUDED_WORDS]; /* the resources of earlier runs */
+#if CONFIG_DYNSEL_SHADOW_CHECK
+    bool checked;          /* a first run that succeeds is followed by a second */
+    bool has_slot;         /* of the run after that whose results differed */
+    uint32_t result_count; /* runs whose results are kept */
+    uint32_t second_index; /* of the resource of the run whose results differed */
+    uintptr_t second_value;
+#endif
 } dynsel_repeat_record;
 
 extern dynsel_repeat_record dynsel_repeats[CONFIG_DYNSEL_MAX_IN_FLIGHT];
@@ -82,6 +89,18 @@ static inline bool dynsel_repeat_is_for(dynsel_status status)
            status == DYNSEL_E_GIVEN_UP;
 }
 
+/* The number of the slot of the other run. */
+static inline uint32_t dynsel_repeat_other(uint32_t slot)
+{
+    return dynsel_word_load_relaxed(&dynsel_repeats[slot - 1].other);
+}
+
+static inline void dynsel_repeat_join(uint32_t first, uint32_t second)
+{
+    dynsel_word_store_relaxed(&dynsel_repeats[first - 1].other, second);
+    dynsel_word_store_relaxed(&dynsel_repeats[second - 1].other, first);
+}
+
 static inline uint32_t dynsel_repeat_stage(uint32_t slot)
 {
     return dynsel_word_load_acquire(&dynsel_repeats[slot - 1].stage);
@@ -100,6 +119,12 @@ void dynsel_repeats_forget(void);
 extern dynsel_word dynsel_repeats_started;
 extern dynsel_word dynsel_repeats_failed;
 extern dynsel_word dynsel_repeats_nowhere;
+#if CONFIG_DYNSEL_SHADOW_CHECK
+extern dynsel_word dynsel_shadow_compared;
+extern dynsel_word dynsel_shadow_mismatched;
+extern dynsel_word dynsel_shadow_undecided;
+extern dynsel_word dynsel_shadow_unchecked;
+#endif
 
 #else
 

@@ -10,6 +10,7 @@
 #include "port/wake.h"
 #include "submission/call_task.h"
 #include "submission/finish.h"
+#include "submission/shadow_check.h"
 
 dynsel_slot dynsel_slots[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 
@@ -420,7 +421,7 @@ static inline void end_completion(dynsel_slot *slot, uint32_t flags)
 void dynsel_slot_disarm(dynsel_slot *first)
 {
     const uint32_t number = dynsel_slot_number(first);
-    dynsel_slot_unclaim(dynsel_slot_at(dynsel_repeats[number - 1].other));
+    dynsel_slot_unclaim(dynsel_slot_at(dynsel_repeat_other(number)));
     dynsel_repeat_end(number, DYNSEL_REPEAT_UNARMED);
 }
 
@@ -428,7 +429,7 @@ void dynsel_slot_disarm(dynsel_slot *first)
 dynsel_slot *dynsel_slot_ref_second(const dynsel_slot *first)
 {
     const uint32_t number = dynsel_slot_number(first);
-    dynsel_slot *const second = dynsel_slot_at(dynsel_repeats[number - 1].other);
+    dynsel_slot *const second = dynsel_slot_at(dynsel_repeat_other(number));
     if (!dynsel_slot_ref(second, DYNSEL_SLOT_LISTED)) {
         return NULL;
     }
@@ -445,7 +446,8 @@ void dynsel_slot_leave_failed(dynsel_slot *slot)
     dynsel_repeat_enter(dynsel_slot_number(slot), DYNSEL_REPEAT_READY);
 }
 
-void dynsel_slot_end_repeated(dynsel_slot *first)
+/* The work has ended as that of its first slot. */
+static void end_repeated(dynsel_slot *first)
 {
     dynsel_repeat_end(dynsel_slot_number(first), DYNSEL_REPEAT_OVER);
     if (dynsel_slot_can_be_pending(first)) {
@@ -456,15 +458,80 @@ void dynsel_slot_end_repeated(dynsel_slot *first)
     dynsel_slot_unref(first, DYNSEL_SLOT_REF);
 }
 
+#if CONFIG_DYNSEL_SHADOW_CHECK
+
+/* After a run of work whose first run succeeded. run: NULL: no other resource may run it. */
+static void end_check(dynsel_slot *first, const dynsel_work *run)
+{
+    const uint32_t number = dynsel_slot_number(first);
+    dynsel_repeat_record *const record = &dynsel_repeats[number - 1];
+    const bool ran = run != NULL && run->error.status == DYNSEL_OK;
+    switch (dynsel_shadow_judge(record, &first->selection, ran)) {
+    case DYNSEL_THIRD_DECIDES:
+        record->second_value = run->done.value;
+        dynsel_word_store_relaxed(&record->other, number);
+        dynsel_repeat_enter(number, DYNSEL_REPEAT_READY);
+        return;
+    case DYNSEL_SECOND_COUNTS:
+        first->work.done.value = record->second_value;
+        break;
+    case DYNSEL_UNDECIDED:
+        first->work.error =
+            DYNSEL_KEPT_ERROR(DYNSEL_E_DEVICE, "the shadow check",
+                              "two resources computed different results, and no third run agrees "
+                              "with one of them: the results are those of the first");
+        break;
+    case DYNSEL_FIRST_COUNTS:
+    default:
+        break;
+    }
+    end_repeated(first);
+}
+
+static bool is_checked(const dynsel_slot *first)
+{
+    return first->work.error.status == DYNSEL_OK;
+}
+
+#else
+
+static void end_check(const dynsel_slot *first, const dynsel_work *run)
+{
+    (void)first;
+    (void)run;
+}
+
+static bool is_checked(const dynsel_slot *first)
+{
+    (void)first;
+    return false;
+}
+
+#endif
+
 void dynsel_slot_end_second(dynsel_slot *second)
 {
-    dynsel_slot *const first = dynsel_slot_at(dynsel_repeats[dynsel_slot_number(second) - 1].other);
+    dynsel_slot *const first = dynsel_slot_at(dynsel_repeat_other(dynsel_slot_number(second)));
+    if (is_checked(first)) {
+        end_check(first, &second->work);
+        return;
+    }
     first->work.error = second->work.error;
     first->work.done.value = second->work.done.value;
     if (second->work.error.status != DYNSEL_OK) {
         (void)dynsel_word_add_relaxed(&dynsel_repeats_failed, 1);
     }
-    dynsel_slot_end_repeated(first);
+    end_repeated(first);
+}
+
+void dynsel_slot_end_nowhere(dynsel_slot *first)
+{
+    if (is_checked(first)) {
+        end_check(first, NULL);
+        return;
+    }
+    (void)dynsel_word_add_relaxed(&dynsel_repeats_nowhere, 1);
+    end_repeated(first);
 }
 
 /* The end of one of two runs. False: it is not yet the end of the work. */
@@ -481,6 +548,9 @@ DYNSEL_RARE static bool end_run(dynsel_slot *slot, uint32_t *flags)
     if (!dynsel_slot_runs_again(slot)) {
         dynsel_slot_run_once(slot);
         return true;
+    }
+    if (*flags != 0 && slot->work.error.status == DYNSEL_OK) {
+        (void)ask_to_wait(slot); /* its results are compared */
     }
     dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
     dynsel_repeat_enter(dynsel_slot_number(slot), DYNSEL_REPEAT_FAILED);

@@ -288,14 +288,27 @@ static inline bool dynsel_slot_failed_alone(const dynsel_slot *slot)
 #endif
 }
 
+/* Whether the results of its first run are to be compared. */
+static inline bool dynsel_slot_is_checked(const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_SHADOW_CHECK
+    return slot->work.error.status == DYNSEL_OK &&
+           dynsel_repeats[dynsel_slot_number(slot) - 1].checked;
+#else
+    (void)slot;
+    return false;
+#endif
+}
+
 /* Whether another run follows the one that has ended as slot->work.error says. */
 static inline bool dynsel_slot_runs_again(const dynsel_slot *slot)
 {
     return dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_ARMED &&
-           (dynsel_repeat_is_for(slot->work.error.status) || dynsel_slot_failed_alone(slot));
+           (dynsel_repeat_is_for(slot->work.error.status) || dynsel_slot_failed_alone(slot) ||
+            dynsel_slot_is_checked(slot));
 }
 
-/* Its first run has failed, another follows, and it is in its queue still. */
+/* Its first run has failed or is checked, another follows, and it is in its queue still. */
 static inline bool dynsel_slot_has_failed(const dynsel_slot *slot)
 {
     return dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_FAILED;
@@ -327,10 +340,10 @@ static inline uint32_t dynsel_slot_last_index(const dynsel_slot *slot)
 /* Reaper only: takes a slot that has failed out of its list, to be run again. */
 void dynsel_slot_leave_failed(dynsel_slot *slot);
 
-/* The work of a first run ends with its failure, because it can run nowhere else. */
-void dynsel_slot_end_repeated(dynsel_slot *first);
+/* The work ends as its first run did, because it can run nowhere else. */
+void dynsel_slot_end_nowhere(dynsel_slot *first);
 
-/* The second run has ended, and its results can be seen: so ends the first. */
+/* The second run has ended, and its results can be seen: so ends the first, or a third decides. */
 DYNSEL_RARE void dynsel_slot_end_second(dynsel_slot *second);
 
 #else
