@@ -33,14 +33,14 @@
  * DYNSEL_E_FULL: accepted work is repeatable.
  *
  * The shadow check finds devices that compute wrong results (CONFIG_DYNSEL_SHADOW_CHECK). One in
- * `check_one_in` tasks that name their results, and whose first run succeeded, runs a second time on
- * another resource, from the same inputs, before its end is told. Equal results: those of the first
- * run stay. Otherwise a third resource decides: the work succeeds with the results on which two
- * agree, and the third is counted as wrong. Where no two agree, or no third may run it, the work
- * ends with DYNSEL_E_DEVICE, its results are those of the first run, and both are counted as wrong.
- * After CONFIG_DYNSEL_MAX_MISMATCHES wrong results a resource is out of service. A second run that
- * fails says nothing, and the results of the first stay. Command groups are not checked. A check
- * holds the second slot, and two blocks for results; it is left out where no blocks are free.
+ * `check_one_in` tasks that name their results, and whose first run succeeded, runs a second time
+ * on another resource, from the same inputs, before its end is told. Equal results: those of the
+ * first run stay. Otherwise a third resource decides: the work succeeds with the results on which
+ * two agree, and the third is counted as wrong. Where no two agree, or no third may run it, the
+ * work ends with DYNSEL_E_DEVICE, its results are those of the first run, and both are counted as
+ * wrong. After CONFIG_DYNSEL_MAX_MISMATCHES wrong results a resource is out of service. A second
+ * run that fails says nothing, and the results of the first stay. Command groups are not checked.
+ * A check holds the second slot, and two blocks for results; it is left out where none are free.
  *
  * Not repeated: work that is over when the submit returns on a policy whose backends all work in
  * the caller.

@@ -143,7 +143,8 @@ static void restore_input(const dynsel_repeat_record *record)
     }
 }
 
-/* The task again, for resources without an earlier run, of which `index` is the last. Policies learn it separately. */
+/* The task again, for resources without an earlier run; `index` had the last. Policies learn it
+ * separately. */
 static const dynsel_task *task_elsewhere(dynsel_repeat_record *record, uint32_t index)
 {
     const uint32_t bit = 1u << index % 32;
@@ -222,8 +223,8 @@ static dynsel_status start_second(dynsel_slot *first, dynsel_slot *second)
     return dynsel_start_once(&request, &second->work, &second->selection).status;
 }
 
-/* The first run has failed, or is checked, and its work is this thread's. A resource may leave between choice and
- * start; a policy may insist on one that has left. */
+/* The first run has failed, or is checked, and its work is this thread's. A resource may leave
+ * between choice and start; a policy may insist on one that has left. */
 static void run_again(dynsel_slot *first)
 {
     const uint32_t number = dynsel_slot_number(first);

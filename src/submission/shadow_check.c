@@ -112,4 +112,3 @@ dynsel_verdict dynsel_shadow_judge(dynsel_repeat_record *record, const dynsel_se
     record->index = second_counts ? record->second_index : first->index;
     return verdict;
 }
-

@@ -460,15 +460,15 @@ static void end_repeated(dynsel_slot *first)
 
 #if CONFIG_DYNSEL_SHADOW_CHECK
 
-/* After a run of work whose first run succeeded. run: NULL: no other resource may run it. */
-static void end_check(dynsel_slot *first, const dynsel_work *run)
+/* After a run of work whose first run succeeded. ran: it did, and with this value; otherwise it
+ * failed, or no other resource may run it. */
+static void end_check(dynsel_slot *first, bool ran, uintptr_t value)
 {
     const uint32_t number = dynsel_slot_number(first);
     dynsel_repeat_record *const record = &dynsel_repeats[number - 1];
-    const bool ran = run != NULL && run->error.status == DYNSEL_OK;
     switch (dynsel_shadow_judge(record, &first->selection, ran)) {
     case DYNSEL_THIRD_DECIDES:
-        record->second_value = run->done.value;
+        record->second_value = value;
         dynsel_word_store_relaxed(&record->other, number);
         dynsel_repeat_enter(number, DYNSEL_REPEAT_READY);
         return;
@@ -495,10 +495,11 @@ static bool is_checked(const dynsel_slot *first)
 
 #else
 
-static void end_check(const dynsel_slot *first, const dynsel_work *run)
+static void end_check(const dynsel_slot *first, bool ran, uintptr_t value)
 {
     (void)first;
-    (void)run;
+    (void)ran;
+    (void)value;
 }
 
 static bool is_checked(const dynsel_slot *first)
@@ -513,7 +514,7 @@ void dynsel_slot_end_second(dynsel_slot *second)
 {
     dynsel_slot *const first = dynsel_slot_at(dynsel_repeat_other(dynsel_slot_number(second)));
     if (is_checked(first)) {
-        end_check(first, &second->work);
+        end_check(first, second->work.error.status == DYNSEL_OK, second->work.done.value);
         return;
     }
     first->work.error = second->work.error;
@@ -527,7 +528,7 @@ void dynsel_slot_end_second(dynsel_slot *second)
 void dynsel_slot_end_nowhere(dynsel_slot *first)
 {
     if (is_checked(first)) {
-        end_check(first, NULL);
+        end_check(first, false, 0);
         return;
     }
     (void)dynsel_word_add_relaxed(&dynsel_repeats_nowhere, 1);

@@ -12,7 +12,7 @@
 #include "room.h"
 #include "test.h"
 
-enum { THREADS = 4, PER_THREAD = 1500, QUEUES = RESOURCES_UP_TO(3) };
+enum { THREADS = 4, PER_THREAD = 1500, QUEUES = RESOURCES_UP_TO(3), RIGHT = 7 };
 
 static manual_backend manual;
 static dynsel_round_robin_policy policy;
@@ -54,9 +54,17 @@ static void *be_the_device(void *seed)
     return NULL;
 }
 
+/* One after another: a run begins when the one before is over. */
+typedef struct piece {
+    unsigned runs;
+    unsigned result;
+    unsigned error; /* of the first run */
+} piece;
+
 static dynsel_status count_and_enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
 {
-    atomic_fetch_add((atomic_uint *)args, 1);
+    piece *const p = args;
+    p->result = RIGHT + (p->runs++ == 0 ? p->error : 0);
     return manual_enqueue(where, NULL, done);
 }
 
@@ -65,14 +73,20 @@ static void *submit_and_collect(void *unused)
     (void)unused;
     for (unsigned i = 0; i < PER_THREAD; i++) {
         dynsel_submission submission;
-        atomic_uint runs = 0;
-        dynsel_task task = DYNSEL_TASK(count_and_enqueue, &runs);
+        piece work = {.error = i % 5 == 0 ? 1 : 0};
+        dynsel_task task = DYNSEL_TASK(count_and_enqueue, &work);
         unsigned most = 1;
 #if CONFIG_DYNSEL_REPEAT
-        static const dynsel_repeat repeat;
+        const dynsel_repeat repeat = {
+#if CONFIG_DYNSEL_SHADOW_CHECK
+            .results = &work.result,
+            .results_bytes = sizeof(work.result),
+            .check_one_in = 3,
+#endif
+        };
         if (i % 2 == 0 && CONFIG_DYNSEL_MAX_IN_FLIGHT >= 2 * THREADS) {
             task.repeat = &repeat;
-            most = 2;
+            most = CONFIG_DYNSEL_SHADOW_CHECK ? 3 : 2;
         }
 #endif
         dynsel_status status = dynsel_submit(&policy.policy, &task, &submission);
@@ -84,8 +98,9 @@ static void *submit_and_collect(void *unused)
         expect(status == DYNSEL_OK);
         const dynsel_status end = dynsel_wait(&submission);
         expect(end == DYNSEL_OK || end == DYNSEL_E_DEVICE);
-        expect(atomic_load(&runs) >= 1 && atomic_load(&runs) <= most);
-        atomic_fetch_add(&run_count, atomic_load(&runs));
+        expect(work.runs >= 1 && work.runs <= most);
+        expect(work.result == RIGHT || (work.error != 0 && work.result == RIGHT + work.error));
+        atomic_fetch_add(&run_count, work.runs);
     }
     atomic_fetch_sub(&left, 1);
     return NULL;
@@ -164,7 +179,15 @@ static void nothing_is_lost_while_resources_come_and_go(void **state)
     assert_int_equal(atomic_load(&run_count), atomic_load(&manual.starts));
 #if CONFIG_DYNSEL_REPEAT
     const dynsel_repeat_statistics repeats = dynsel_get_repeat_statistics();
-    assert_int_equal(THREADS * PER_THREAD + repeats.repeated, atomic_load(&manual.starts));
+    const unsigned at_least = THREADS * PER_THREAD + repeats.repeated;
+#if CONFIG_DYNSEL_SHADOW_CHECK
+    assert_in_range(atomic_load(&manual.starts), at_least + repeats.compared,
+                    at_least + repeats.compared + repeats.mismatched + repeats.unchecked);
+    print_message("%u pieces checked, %u mismatched, %u undecided, %u unchecked\n",
+                  repeats.compared, repeats.mismatched, repeats.undecided, repeats.unchecked);
+#else
+    assert_int_equal(at_least, atomic_load(&manual.starts));
+#endif
     print_message("%u second runs, %u failed too, %u found no resource\n", repeats.repeated,
                   repeats.failed, repeats.nowhere);
 #else
