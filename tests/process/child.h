@@ -3,7 +3,9 @@
 #ifndef DYNSEL_TESTS_PROCESS_CHILD_H
 #define DYNSEL_TESTS_PROCESS_CHILD_H
 
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -14,6 +16,23 @@
 #include "test.h"
 
 enum { CHILD_PATIENCE_S = 60 };
+
+/* Threads of the parent that have started. A sanitizer allocates while one starts, and a child that
+ * is forked then waits for that sanitizer's lock. */
+static atomic_uint started_count;
+
+static inline void thread_has_started(void)
+{
+    atomic_fetch_add(&started_count, 1);
+}
+
+static inline void wait_for_starts(unsigned count)
+{
+    while (atomic_load(&started_count) < count) {
+        (void)sched_yield();
+    }
+    atomic_store(&started_count, 0);
+}
 
 /* In a child: cmocka's assertions would go on as the parent. */
 #define child_expects(condition)                                                                   \

@@ -296,6 +296,7 @@ static void expect_ok(dynsel_status status)
 static void *submit_all_the_time(void *unused)
 {
     (void)unused;
+    thread_has_started();
     while (!atomic_load(&ends)) {
         dynsel_round_robin_policy passing = {.policy = {.ops = NULL}};
         expect_ok(dynsel_round_robin_init(&passing, &on_workers, 0));
@@ -311,6 +312,7 @@ static void *submit_all_the_time(void *unused)
 static void *start_all_the_time(void *unused)
 {
     (void)unused;
+    thread_has_started();
     while (!atomic_load(&ends)) {
         expect_ok(dynsel_threads_start(1));
     }
@@ -336,6 +338,7 @@ static void child_of_busy_parent_does_not_hang(void **state)
                                         i == 0 ? start_all_the_time : submit_all_the_time, NULL),
                          0);
     }
+    wait_for_starts(THREADS);
     for (int i = 0; i < FORKS; i++) {
         assert_child_succeeds(use_everything);
     }
@@ -352,6 +355,7 @@ static dynsel_auto_tune_policy tuned; /* of the parent; its work outlives no sub
 static void *tune_all_the_time(void *unused)
 {
     (void)unused;
+    thread_has_started();
     while (!atomic_load(&ends)) {
         expect_ok(dynsel_submit_and_wait(&tuned.policy, &counting));
     }
@@ -382,6 +386,7 @@ static void child_of_parent_busy_with_tuning_does_not_hang(void **state)
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, tune_all_the_time, NULL), 0);
     }
+    wait_for_starts(THREADS);
     for (int i = 0; i < FORKS; i++) {
         assert_child_succeeds(tune_in_child);
     }

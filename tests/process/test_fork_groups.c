@@ -266,6 +266,7 @@ static void *make_buffers_all_the_time(void *unused)
 {
     int own = 0;
     (void)unused;
+    thread_has_started();
     while (!atomic_load(&ends)) {
         dynsel_buffer made = {0};
         expect_ok(dynsel_buffer_init(&made, &own, sizeof own, DYNSEL_RANGE(1)));
@@ -283,6 +284,7 @@ static void child_of_parent_busy_with_buffers_does_not_hang(void **state)
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, make_buffers_all_the_time, NULL), 0);
     }
+    wait_for_starts(THREADS);
     for (int i = 0; i < FORKS; i++) {
         assert_child_succeeds(use_own_groups);
     }

@@ -295,6 +295,7 @@ static atomic_uint mistakes;
 static void *take_blocks_all_the_time(void *unused)
 {
     (void)unused;
+    thread_has_started();
     while (!atomic_load(&ends)) {
         void *block = NULL;
         if (dynsel_svm_alloc(&host, 1, 1, &block) != DYNSEL_OK ||
@@ -324,6 +325,7 @@ static void child_of_parent_busy_with_shared_memory_does_not_hang(void **state)
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(0, pthread_create(&threads[i], NULL, take_blocks_all_the_time, NULL));
     }
+    wait_for_starts(THREADS);
     for (int i = 0; i < FORKS; i++) {
         assert_child_succeeds(take_one_block);
     }
