@@ -47,7 +47,7 @@ void dynsel_shadow_keep_first(dynsel_repeat_record *record);
 dynsel_verdict dynsel_shadow_judge(dynsel_repeat_record *record, const dynsel_selection *first,
                                    bool ran);
 
-#else
+#elif CONFIG_DYNSEL_REPEAT
 
 enum { DYNSEL_SHADOW_RESULTS = 0 };
 
