@@ -75,15 +75,22 @@ static bool arm_task(dynsel_slot *slot, const dynsel_request *request)
 {
     dynsel_repeat_record *const record = &dynsel_repeats[dynsel_slot_number(slot) - 1];
     const bool keeps = request->task->repeat->overwritten_bytes != 0;
-    const uint32_t kept_count = keeps ? 1 : 0;
-    const uint32_t result_count =
-        dynsel_shadow_is_due(request->task->repeat) ? DYNSEL_SHADOW_RESULTS : 0;
-    if (result_count != 0 && arm(slot, request->policy, kept_count + result_count)) {
-        dynsel_shadow_arm(record);
-    } else if (!arm(slot, request->policy, kept_count)) {
+    uint32_t kept_count = 0;
+    if (keeps) {
+        kept_count = 1;
+    }
+    const bool is_due = dynsel_shadow_is_due(request->task->repeat);
+    const bool is_checked =
+        is_due && arm(slot, request->policy, kept_count + DYNSEL_SHADOW_RESULTS);
+    if (!is_checked && !arm(slot, request->policy, kept_count)) {
         return false;
-    } else if (result_count != 0) {
+    }
+    if (is_checked) {
+        dynsel_shadow_arm(record);
+    } else if (is_due) {
         dynsel_shadow_count_unchecked();
+    } else {
+        /* as other repeatable work */
     }
     copy_task(record, request->task);
     if (keeps) {
