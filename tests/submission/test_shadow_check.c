@@ -72,7 +72,7 @@ static void compute_at(const dynsel_resource *where)
     const uint32_t error =
         the_work.errors[index_of(where)] + (the_work.runs == the_work.wrong_run ? 1 : 0);
     for (uint32_t i = 0; i < WORDS; i++) {
-        the_work.results[i] = the_work.input + i + (i + 1 == WORDS ? error : 0);
+        the_work.results[i] = the_work.input + 1 + i + (i + 1 == WORDS ? error : 0);
     }
     the_work.input += the_work.in_place ? 1 : 0;
 }
@@ -109,7 +109,7 @@ static dynsel_status run(const dynsel_repeat *repeat)
 static void assert_results(uint32_t error)
 {
     for (uint32_t i = 0; i < WORDS; i++) {
-        assert_int_equal(1000 + i + (i + 1 == WORDS ? error : 0), the_work.results[i]);
+        assert_int_equal(1001 + i + (i + 1 == WORDS ? error : 0), the_work.results[i]);
     }
 }
 
@@ -212,6 +212,42 @@ static void wrong_results_take_the_resource_out_of_service(void **state)
                      dynsel_resource_in_service(policy, 0));
 }
 
+static void wrong_second_runs_take_their_resource_out_of_service(void **state)
+{
+    (void)state;
+    NEEDS(THREE_RUNS && CONFIG_DYNSEL_MAX_MISMATCHES < 100);
+    enum { LIAR = 1, MOST = 4 * CONFIG_DYNSEL_MAX_MISMATCHES };
+    const dynsel_repeat each = checked_one_in(1);
+    the_work.errors[LIAR] = 1;
+    for (unsigned i = 0; i < MOST; i++) {
+        assert_status(DYNSEL_OK, run(&each));
+        assert_results(0);
+    }
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_status(i == LIAR ? DYNSEL_E_OUT_OF_SERVICE : DYNSEL_OK,
+                      dynsel_resource_in_service(policy, i));
+    }
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(policy, LIAR));
+    the_work.errors[LIAR] = 0;
+    the_work.errors[0] = 1; /* its earlier results were not wrong */
+    assert_status(DYNSEL_OK, run(&each));
+    assert_int_equal(CONFIG_DYNSEL_MAX_MISMATCHES > 1 ? DYNSEL_OK : DYNSEL_E_OUT_OF_SERVICE,
+                     dynsel_resource_in_service(policy, 0));
+}
+
+static void two_resources_decide_nothing(void **state)
+{
+    (void)state;
+    NEEDS(THREE_RUNS);
+    atomic_store(&manual.queues[2].refuses, true);
+    const dynsel_repeat each = checked_one_in(1);
+    the_work.errors[0] = 1;
+    assert_status(DYNSEL_E_DEVICE, run(&each));
+    assert_int_equal(2, the_work.runs);
+    assert_results(1);
+    assert_counts(1, 1, 1, 0);
+}
+
 static void three_different_results_are_a_failure(void **state)
 {
     (void)state;
@@ -234,17 +270,25 @@ static void third_run_that_fails_decides_nothing(void **state)
     NEEDS(THREE_RUNS);
     atomic_store(&manual.wait_completes, false);
     const dynsel_repeat each = checked_one_in(1);
-    the_work.errors[0] = 1;
-    dynsel_submission work;
-    assert_status(DYNSEL_OK, start(0, &each, &work));
-    for (unsigned i = 0; i < 2; i++) {
-        manual_complete(&manual, i);
-        assert_status(DYNSEL_E_AGAIN, dynsel_submission_poll(&work));
+    for (uint32_t wrong = 1; wrong <= 2; wrong++) {
+        const unsigned events = atomic_load(&manual.event_count);
+        the_work.runs = 0;
+        the_work.wrong_run = wrong;
+        dynsel_submission work;
+        assert_status(DYNSEL_OK, start(0, &each, &work));
+        for (unsigned i = 0; i < 2; i++) {
+            manual_complete(&manual, events + i);
+            assert_status(DYNSEL_E_AGAIN, dynsel_submission_poll(&work));
+        }
+        manual_fail(&manual, events + 2);
+        assert_status(DYNSEL_E_DEVICE, dynsel_wait(&work));
+        assert_results(wrong == 1);
+        assert_counts(wrong, wrong, wrong, 0);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            const dynsel_status status = dynsel_resource_reinstate(policy, i);
+            assert_true(status == DYNSEL_OK || status == DYNSEL_E_INVALID);
+        }
     }
-    manual_fail(&manual, 2);
-    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&work));
-    assert_results(1);
-    assert_counts(1, 1, 1, 0);
 }
 
 static void second_run_that_fails_says_nothing(void **state)
@@ -412,6 +456,8 @@ int main(void)
         TEST(one_in_so_many_is_checked),
         TEST(third_resource_decides),
         TEST(wrong_results_take_the_resource_out_of_service),
+        TEST(wrong_second_runs_take_their_resource_out_of_service),
+        TEST(two_resources_decide_nothing),
         TEST(three_different_results_are_a_failure),
         TEST(third_run_that_fails_decides_nothing),
         TEST(second_run_that_fails_says_nothing),
