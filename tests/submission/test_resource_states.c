@@ -166,7 +166,7 @@ static void wrong_calls_change_nothing(void **state)
     assert_int_equal(DYNSEL_RESOURCE_LOST, seen);
     assert_status(DYNSEL_E_INVALID, dynsel_resource_reinstate(policy, 0));
     assert_error_says("in service");
-    for (uint32_t i = 0; i < LAST; i++) {
+    for (uint32_t i = 0; i != LAST; i++) {
         assert_status(DYNSEL_OK, dynsel_resource_drain(policy, i));
         assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_drain(policy, i));
         assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_retire(policy, i));
