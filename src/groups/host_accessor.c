@@ -139,7 +139,7 @@ static dynsel_status wait_for_dependency(const request *r, uint32_t round)
         return status;
     }
     if (status == DYNSEL_E_AGAIN || !dynsel_pending_ref(token)) {
-        dynsel_queue_look_around();
+        dynsel_queue_reap_all(); /* a resource may be full until the ends of its work are seen */
         dynsel_pause(round);
         return DYNSEL_OK;
     }
