@@ -19,8 +19,7 @@ static bool writes(const program_use *use)
     return mode_writes(use->mode);
 }
 
-/* Whether the old contents of the buffer are needed, by this use. */
-static bool reads(const program_use *use, const program_shape *shape)
+bool use_reads(const program_use *use, const program_shape *shape)
 {
     return use->binding == BIND_ANOTHER || !mode_discards(use->mode) || !use_is_whole(use, shape);
 }
@@ -71,7 +70,7 @@ model_outcome model_foresee(const model *m, const program *p, const program_shap
     uint64_t doubts = 0;
     for (unsigned u = 0; u < c->use_count; u++) {
         const program_use *use = &c->uses[u];
-        if (reads(use, &shapes->shapes[use->buffer])) {
+        if (use_reads(use, &shapes->shapes[use->buffer])) {
             outcome.causes |= m->buffers[use->buffer].causes;
             doubts |= m->buffers[use->buffer].doubt_causes;
         }
@@ -116,7 +115,7 @@ static void trust(model *m, const program_command *c, const program_shapes *shap
 {
     for (unsigned u = 0; u < c->use_count; u++) {
         const program_use *use = &c->uses[u];
-        if (reads(use, &shapes->shapes[use->buffer])) {
+        if (use_reads(use, &shapes->shapes[use->buffer])) {
             m->buffers[use->buffer].doubts = 0;
             m->buffers[use->buffer].doubt_causes = 0;
         }

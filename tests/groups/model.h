@@ -51,6 +51,9 @@ void model_run(model *m, const program *p, const program_shapes *shapes, unsigne
 /* The same of a command that is known not to have begun, because of these commands. */
 void model_pass_over(model *m, const program *p, unsigned i, uint64_t causes);
 
+/* Whether the old contents of the buffer are needed, by this use. */
+bool use_reads(const program_use *use, const program_shape *shape);
+
 /* What a command was to write first, which does not begin. */
 bool model_writes(const program_command *c, unsigned buffer);
 

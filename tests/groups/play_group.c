@@ -117,6 +117,11 @@ dynsel_status play_record(dynsel_handler *handler, void *args)
     if (status == DYNSEL_OK && is_kernel) {
         status = set_values(handler, job);
     }
+#if CONFIG_DYNSEL_TIME_LIMITS
+    if (status == DYNSEL_OK && c->limited) {
+        status = dynsel_set_time_limit(handler, UINT64_C(3600) * 1000 * 1000 * 1000);
+    }
+#endif
     if (status != DYNSEL_OK) {
         return status;
     }

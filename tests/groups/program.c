@@ -368,15 +368,21 @@ static void make_manner(maker *m, program_command *c)
     c->manner = manners[below(m, sizeof manners)];
 }
 
-static void make_then(maker *m, program_command *c)
+static void make_then(maker *m, program_command *c, unsigned i)
 {
-    static const uint8_t thens[] = {THEN_PROGRESS, THEN_WAIT,  THEN_WAIT,   THEN_WAIT,
-                                    THEN_RELEASE,  THEN_GROUP, THEN_DESTROY};
+    static const uint8_t thens[] = {THEN_PROGRESS, THEN_WAIT,    THEN_WAIT,
+                                    THEN_WAIT,     THEN_RELEASE, THEN_GROUP,
+                                    THEN_DESTROY,  THEN_CANCEL,  THEN_CANCEL};
     c->then = one_in(m, 3) ? thens[below(m, sizeof thens)] : THEN_NOTHING;
     c->which = below(m, PROGRAM_COMMANDS);
+    if (c->then == THEN_CANCEL) { /* one of the last few, which may not have begun */
+        const uint8_t back = below(m, 4);
+        c->which = i < back ? 0 : (uint8_t)(i - back);
+    }
+    c->limited = one_in(m, 8);
 }
 
-static void make_command(maker *m, program_command *c)
+static void make_command(maker *m, program_command *c, unsigned i)
 {
     c->place = below(m, m->limits->places);
     c->salt = test_random_below(&m->random, 1000);
@@ -388,7 +394,7 @@ static void make_command(maker *m, program_command *c)
         c->local = c->kernel == CHURN && !c->uses[0].part && one_in(m, 4) ? 0 : 1;
     }
     make_manner(m, c);
-    make_then(m, c);
+    make_then(m, c, i);
 }
 
 void program_make(program *p, const program_shapes *shapes, const program_limits *limits,
@@ -401,7 +407,7 @@ void program_make(program *p, const program_shapes *shapes, const program_limits
     memset(p, 0, sizeof *p);
     p->seed = seed;
     for (unsigned i = 0; i < PROGRAM_COMMANDS; i++) {
-        make_command(&m, &p->commands[i]);
+        make_command(&m, &p->commands[i], i);
     }
 }
 
@@ -417,7 +423,7 @@ static const char *const mode_names[] = {"read_write",         "read",  "write",
                                          "discard_read_write", "atomic"};
 static const char *const manner_names[MANNERS] = {"kept", "detached", "waited", "tried", "timed"};
 static const char *const then_names[THENS] = {
-    "", "progress", "wait for", "release", "wait for all of policy", "destroy buffer"};
+    "", "progress", "wait for", "release", "wait for all of policy", "destroy buffer", "cancel"};
 
 static void print_range(const char *before, const dynsel_range *range)
 {
@@ -453,6 +459,7 @@ static void print_command(const program_command *c, unsigned i)
     } else {
         print_message(", salt %u, policy %u, %s", (unsigned)c->salt, (unsigned)c->place,
                       manner_names[c->manner]);
+        print_message("%s", c->limited ? ", with a time limit" : "");
     }
     if (c->then != THEN_NOTHING) {
         print_message("; then %s %u", then_names[c->then], (unsigned)c->which);

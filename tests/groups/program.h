@@ -68,6 +68,7 @@ typedef enum program_then {
     THEN_RELEASE, /* an earlier command's submission */
     THEN_GROUP,   /* waits for all work of a policy */
     THEN_DESTROY, /* of a buffer is refused as long as it is in use, or it begins anew */
+    THEN_CANCEL,  /* an earlier command, often the one that was submitted before */
     THENS
 } program_then;
 
@@ -80,6 +81,7 @@ typedef struct program_command {
     uint8_t then;
     uint8_t which;
     uint8_t stays;                  /* a host accessor stays open for so many commands */
+    bool limited;                   /* has a time limit that it never exceeds */
     uint8_t local;                  /* work items in a group; 0: as the device likes */
     program_use uses[PROGRAM_USES]; /* the first is what a kernel writes; of a copy the target */
     uint32_t salt;
