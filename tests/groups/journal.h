@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the interpreter did in a program, so that work can be undone that it took for done: a command
- * that is cancelled before it starts, and those that were submitted behind it, which have to fail
- * then. Without much memory nothing is recorded, and nothing can be undone.
+ * What the interpreter did in a program, so that work can be undone that it took for done: a
+ * command that is cancelled before it starts, and those that were submitted behind it, which have
+ * to fail then. Without much memory nothing is recorded, and nothing can be undone.
  */
 #ifndef DYNSEL_TESTS_MEMORY_JOURNAL_H
 #define DYNSEL_TESTS_MEMORY_JOURNAL_H

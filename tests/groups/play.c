@@ -22,7 +22,7 @@ static void check_cause(unsigned i, model_outcome expected)
                 (int)code);
 }
 
-static void check_end(unsigned i, dynsel_status status)
+void play_check_end(unsigned i, dynsel_status status)
 {
     const model_outcome expected = play_now.pieces[i].expected;
     if (play_now.pieces[i].may_depend && status == DYNSEL_E_DEPENDENCY) {
@@ -40,7 +40,7 @@ void play_collect(unsigned i)
         play_let_through(i, play_model.before[i]);
         play_now.pieces[i].kept = false;
         play_now.kept--;
-        check_end(i, dynsel_wait(&play_now.pieces[i].submission));
+        play_check_end(i, dynsel_wait(&play_now.pieces[i].submission));
     }
 }
 
@@ -52,23 +52,6 @@ static void collect_oldest(void)
             return;
         }
     }
-}
-
-/* Whether one of the policy's resources can do this. */
-static bool is_possible(const play_place *place, const program_command *c)
-{
-    if (c->kind == KIND_HOST) {
-        return place->is_host;
-    }
-    if (c->kind > KIND_HOST) {
-        return true;
-    }
-    if (c->kernel == BROKEN && !play_now.world->devices_fail) {
-        return place->is_host;
-    }
-    const dynsel_kernel *kernel = &program_kernels[c->kernel];
-    return (kernel->function != NULL && place->runs_c) ||
-           (kernel->source != NULL && place->takes_source);
 }
 
 static dynsel_status submit(unsigned i, play_job *job, program_manner manner)
@@ -108,7 +91,7 @@ static void run_and_follow(unsigned i, play_job *job)
 {
     const dynsel_status status = submit(i, job, MANNER_WAITED);
     if (!play_may_be(play_now.world, status)) {
-        check_end(i, status);
+        play_check_end(i, status);
         journal_run(&play_model, play_now.program, &play_shapes, i);
         return;
     }
@@ -155,7 +138,7 @@ static void run_in_doubt(unsigned i, play_job *job)
         check_cause(i, play_now.pieces[i].expected);
         journal_pass_over(&play_model, play_now.program, i, expected.causes);
     } else {
-        check_end(i, status);
+        play_check_end(i, status);
         journal_run(&play_model, play_now.program, &play_shapes, i);
     }
 }
@@ -171,9 +154,15 @@ static void run_group(unsigned i)
     if (c->kernel == REFUSED && c->kind == KIND_KERNEL && (place->is_host || !place->runs_c)) {
         return; /* the host would run it */
     }
-    if (!is_possible(place, c)) {
-        (void)play_is_status(DYNSEL_E_UNSUPPORTED, submit(i, &job, MANNER_KEPT), "command", i);
+    const dynsel_status refusal = play_refusal(c);
+    if (refusal != DYNSEL_OK) {
+        (void)play_is_status(refusal, submit(i, &job, MANNER_KEPT), "command", i);
+        p->policy = NULL;
         return;
+    }
+    const bool may_be_taken = play_may_be_taken(c->place);
+    if (may_be_taken) { /* what waits for the host may have it */
+        play_close_all();
     }
     if (play_now.world->follows) {
         run_and_follow(i, &job);
@@ -195,13 +184,14 @@ static void run_group(unsigned i)
         play_let_through(i, model_before(&play_model, play_now.program, i));
     }
     dynsel_status status = submit(i, &job, manner);
-    if (manner == MANNER_TRIED && status == DYNSEL_E_FULL) {
+    if (manner == MANNER_TRIED &&
+        (status == DYNSEL_E_FULL || (status == DYNSEL_E_AGAIN && may_be_taken))) {
         play_close_all();
         status = submit(i, &job, MANNER_KEPT);
     }
     journal_run(&play_model, play_now.program, &play_shapes, i);
     if (manner == MANNER_WAITED) {
-        check_end(i, status);
+        play_check_end(i, status);
     } else if (play_is_status(DYNSEL_OK, status, "submission of command", i)) {
         p->kept = manner != MANNER_DETACHED;
         play_now.kept += p->kept ? 1 : 0;
@@ -273,6 +263,9 @@ static bool run(const play_world *world, const program *p)
     for (unsigned i = 0; i < world->count; i++) {
         play_wait_for_group(i);
     }
+#if PLAY_STATES
+    play_reinstate_all();
+#endif
     if (world->after != NULL) {
         (void)holds(world->after(), "the backend saw what must not be");
     }

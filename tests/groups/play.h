@@ -17,6 +17,7 @@ typedef struct play_place {
     bool runs_c;       /* at least one resource takes kernels in C */
     bool is_host;      /* at least one works in the host's memory */
     bool takes_source; /* at least one takes OpenCL C */
+    size_t only;       /* the only resource that it chooses, its index plus 1; 0: any */
 } play_place;
 
 /* Where programs are played. */

@@ -8,6 +8,8 @@
 #include "groups/play_group.h"
 #include "test.h"
 
+#define PLAY_STATES (JOURNAL_UNDOES && CONFIG_DYNSEL_RESOURCE_STATES)
+
 enum { MOST_OPEN = 2 }; /* host accessors */
 
 /* What a command is while the program runs. */
@@ -35,7 +37,9 @@ typedef struct player {
     unsigned held_up;                     /* commands since the first of these was opened */
     unsigned kept;                        /* submissions */
     unsigned failures_of[PROGRAM_PLACES]; /* that its group has to tell */
-    uint64_t undone; /* commands that the library ended before they began, as bits */
+    uint64_t undone;              /* commands that the library ended before they began, as bits */
+    uint32_t out[PROGRAM_PLACES]; /* resources that are draining or out of service, as bits, */
+    uint32_t drains[PROGRAM_PLACES]; /* and those of them that may be draining */
     bool wrong;
 } player;
 
@@ -91,10 +95,36 @@ void play_let_through(unsigned i, uint64_t before);
 /* Waits for a submission that is kept, and compares how it ended. */
 void play_collect(unsigned i);
 
+void play_check_end(unsigned i, dynsel_status status);
+
 /* The same for all work of a policy. */
 void play_wait_for_group(unsigned place);
 
 /* What comes after a command. */
 void play_run_then(unsigned i);
+
+/* Commands that are kept and cannot have begun, as bits: this thread has a host accessor open that
+ * they wait for, and nothing in between fails, so that they might end early. */
+uint64_t play_held_up(void);
+
+/* As play_collect(), after the only resource that can run the command has left. must: it was not
+ * started before. */
+void play_collect_stuck(unsigned i, bool must);
+
+/* States of resources */
+
+/* What a submit returns where no resource of the policy may run the command; else DYNSEL_OK. */
+dynsel_status play_refusal(const program_command *c);
+
+/* Whether resources of a policy are on probation, which get one piece of work at a time. Only this
+ * thread puts them there. */
+bool play_may_be_taken(unsigned place);
+
+#if PLAY_STATES
+void play_change_state(const program_command *c);
+
+/* At the end of a program, when all its work is over. */
+void play_reinstate_all(void);
+#endif
 
 #endif

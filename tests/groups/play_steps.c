@@ -45,12 +45,6 @@ static void undo(unsigned i, dynsel_status status)
     journal_undo(&play_model, play_now.program, &play_shapes, i, causes, expect);
 }
 
-#endif
-
-#if PLAY_CANCELS
-
-/* Whether a command cannot have begun: this thread has a host accessor open that it waits for, and
- * nothing in between fails, so that it might end early. */
 static bool is_held_up(unsigned i)
 {
     const uint64_t before = play_model.before[i];
@@ -61,6 +55,35 @@ static bool is_held_up(unsigned i)
     }
     return is_held && play_now.pieces[i].expected.status == DYNSEL_OK;
 }
+
+uint64_t play_held_up(void)
+{
+    uint64_t held = 0;
+    for (unsigned i = 0; i < PROGRAM_COMMANDS; i++) {
+        held |= play_now.pieces[i].kept && is_held_up(i) ? UINT64_C(1) << i : 0;
+    }
+    return held;
+}
+
+void play_collect_stuck(unsigned i, bool must)
+{
+    piece *p = &play_now.pieces[i];
+    play_let_through(i, play_model.before[i]);
+    p->kept = false;
+    play_now.kept--;
+    const dynsel_status status = dynsel_wait(&p->submission);
+    if (status == DYNSEL_E_OUT_OF_SERVICE && p->expected.status != DYNSEL_E_CANCELLED &&
+        p->expected.status != DYNSEL_E_DEPENDENCY) {
+        undo(i, status);
+    } else if (holds(!must || p->expected.status != DYNSEL_OK,
+                     "command %u, which no resource may run: %s", i, dynsel_status_name(status))) {
+        play_check_end(i, status);
+    }
+}
+
+#endif
+
+#if PLAY_CANCELS
 
 static void cancel(unsigned i)
 {
@@ -108,6 +131,13 @@ void play_run_then(unsigned i)
 #if PLAY_CANCELS
     case THEN_CANCEL:
         cancel(c->which);
+        break;
+#endif
+#if PLAY_STATES
+    case THEN_DRAIN:
+    case THEN_RETIRE:
+    case THEN_REINSTATE:
+        play_change_state(c);
         break;
 #endif
     default:

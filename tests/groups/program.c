@@ -370,9 +370,10 @@ static void make_manner(maker *m, program_command *c)
 
 static void make_then(maker *m, program_command *c, unsigned i)
 {
-    static const uint8_t thens[] = {THEN_PROGRESS, THEN_WAIT,    THEN_WAIT,
-                                    THEN_WAIT,     THEN_RELEASE, THEN_GROUP,
-                                    THEN_DESTROY,  THEN_CANCEL,  THEN_CANCEL};
+    static const uint8_t thens[] = {THEN_PROGRESS, THEN_WAIT,  THEN_WAIT,    THEN_WAIT,
+                                    THEN_RELEASE,  THEN_GROUP, THEN_DESTROY, THEN_CANCEL,
+                                    THEN_CANCEL,   THEN_DRAIN, THEN_RETIRE,  THEN_RETIRE,
+                                    THEN_REINSTATE};
     c->then = one_in(m, 3) ? thens[below(m, sizeof thens)] : THEN_NOTHING;
     c->which = below(m, PROGRAM_COMMANDS);
     if (c->then == THEN_CANCEL) { /* one of the last few, which may not have begun */
@@ -422,8 +423,16 @@ static const char *const kind_names[] = {"kernel", "single task", "host task",
 static const char *const mode_names[] = {"read_write",         "read",  "write", "discard_write",
                                          "discard_read_write", "atomic"};
 static const char *const manner_names[MANNERS] = {"kept", "detached", "waited", "tried", "timed"};
-static const char *const then_names[THENS] = {
-    "", "progress", "wait for", "release", "wait for all of policy", "destroy buffer", "cancel"};
+static const char *const then_names[THENS] = {"",
+                                              "progress",
+                                              "wait for",
+                                              "release",
+                                              "wait for all of policy",
+                                              "destroy buffer",
+                                              "cancel",
+                                              "drain a resource of policy",
+                                              "retire a resource of policy",
+                                              "reinstate a resource of policy"};
 
 static void print_range(const char *before, const dynsel_range *range)
 {

@@ -69,6 +69,9 @@ typedef enum program_then {
     THEN_GROUP,   /* waits for all work of a policy */
     THEN_DESTROY, /* of a buffer is refused as long as it is in use, or it begins anew */
     THEN_CANCEL,  /* an earlier command, often the one that was submitted before */
+    THEN_DRAIN,   /* of a resource of a policy, */
+    THEN_RETIRE,
+    THEN_REINSTATE,
     THENS
 } program_then;
 

@@ -85,8 +85,10 @@ int random_opencl_begin(void **state)
     add_place(&in_turn.policy, true, true);
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&on_host, &all, 0));
     add_place(&on_host.policy, true, false);
+    world.places[world.count - 1].only = 1;
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&on_device, &all, resource_count - 2));
     add_place(&on_device.policy, false, true);
+    world.places[world.count - 1].only = resource_count - 1;
     assert_status(DYNSEL_OK, dynsel_round_robin_init(&on_devices, &some, 0));
     add_place(&on_devices.policy, false, true);
     assert_status(DYNSEL_OK, dynsel_dynamic_load_init(&balanced, &all));

@@ -62,8 +62,10 @@ static void begin_places(unsigned devices)
     }
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&on_host, &all, 0));
     add_place(&on_host.policy, true);
+    world.places[world.count - 1].only = 1;
     assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&on_device, &all, resource_count - 1));
     add_place(&on_device.policy, false);
+    world.places[world.count - 1].only = resource_count;
     assert_status(DYNSEL_OK, dynsel_round_robin_init(&on_devices, &some, 0));
     add_place(&on_devices.policy, false);
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
