@@ -97,7 +97,8 @@ bool fault_is_holding(void);
  * so that the test goes on. */
 uint32_t fault_blocked(void);
 
-/* Commands with an event that the driver has not ended, whatever the library was told. */
+/* Commands with an event that the driver has not ended, whatever the library was told. Without
+ * markers: they touch no memory, and the one that shows whether a device answers may end late. */
 uint32_t fault_running(void);
 
 #endif

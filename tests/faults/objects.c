@@ -128,7 +128,8 @@ uint32_t fault_running(void)
     fault_suspend(true);
     for (uint32_t i = 0; i < object_count; i++) {
         cl_int status = CL_COMPLETE;
-        if (objects[i].kind == FAULT_EVENT && !objects[i].given_up) {
+        if (objects[i].kind == FAULT_EVENT && !objects[i].given_up &&
+            objects[i].made_by != FAULT_clEnqueueMarkerWithWaitList) {
             (void)clGetEventInfo(objects[i].handle, CL_EVENT_COMMAND_EXECUTION_STATUS,
                                  sizeof(status), &status, NULL);
             running += status > CL_COMPLETE ? 1 : 0;
