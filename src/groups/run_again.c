@@ -71,7 +71,6 @@ static void leave_first_run(dynsel_handler *group)
     dynsel_inputs_restore(group->uses);
     group->uses->repeatable = false;
     group->uses->second_run = true;
-    group->uses->undone = false;
     dynsel_watch_changed(group); /* its copies are not valid any more */
     dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_failure_forget(group);

@@ -226,6 +226,7 @@ static void take_place(simulated_backend *sim, simulated_operation *op)
     } else if (!sim->waits_deliver) {
         simulated_deliver(sim, op);
     }
+    sim->has_failed |= sim->failures_are_losses && op->result == DYNSEL_E_DEVICE;
     const dynsel_error *const told = dynsel_last_error();
     op->code = launches && told->status == op->result ? told->code : (int32_t)op->result - 100;
     count_pending(op, -1);

@@ -113,6 +113,39 @@ static void groups_on_probation_run_one_at_a_time(void **state)
     end();
 }
 
+/* Nobody but the accessor looks at the work that its group waits behind. */
+static void host_accessor_sees_the_end_of_work_on_probation(void **state)
+{
+    (void)state;
+    begin_policy();
+    job first = CHANGES(1, a);
+    job moved = CHANGES(2, a);
+    job other = READS(3, b);
+    dynsel_host_accessor accessor = {.data = NULL};
+    assert_status(DYNSEL_OK, dynsel_resource_retire(&both.policy, 0));
+    assert_status(DYNSEL_OK, dynsel_resource_reinstate(&both.policy, 0));
+    assert_status(DYNSEL_OK, dynsel_resource_retire(&both.policy, 1));
+    send(2, &first, NULL);
+    submit(&moved, NULL);
+    submit(&other, NULL);
+    assert_runs(1, &other);
+    complete(&first);
+    queues_wait();
+    assert_runs(0, &moved);
+    complete(&other);
+    for (unsigned i = 0; i < 1000 && atomic_load(&moved.runs) == 0; i++) {
+        assert_status(DYNSEL_E_TIMEOUT, dynsel_host_accessor_open_for(
+                                            &accessor, a, DYNSEL_ACCESS_READ, UINT64_C(1000000)));
+    }
+    assert_runs(1, &moved);
+    complete(&moved);
+    assert_status(DYNSEL_OK, dynsel_host_accessor_open(&accessor, a, DYNSEL_ACCESS_READ));
+    assert_int_equal(worked_in(worked_in(7, 1), 2), numbers[0]);
+    assert_status(DYNSEL_OK, dynsel_host_accessor_close(&accessor));
+    assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&both.policy)));
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +153,7 @@ int main(void)
         TEST_SET_UP(pending_group_of_drained_resource_runs_elsewhere),
         TEST_SET_UP(pending_group_without_another_resource_fails),
         TEST_SET_UP(groups_on_probation_run_one_at_a_time),
+        TEST_SET_UP(host_accessor_sees_the_end_of_work_on_probation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

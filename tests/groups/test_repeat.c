@@ -100,6 +100,7 @@ static void place_data(unsigned where)
 
 typedef enum failing {
     IN_KERNEL,
+    IN_ALLOCATE,
     IN_LAUNCH,
     LATE_IN_LAUNCH,
     IN_BRING,
@@ -109,12 +110,16 @@ typedef enum failing {
 
 static void let_fail(failing how)
 {
+    static const simulated_kind kinds[FAILINGS] = {[IN_ALLOCATE] = SIMULATED_ALLOCATE,
+                                                   [IN_LAUNCH] = SIMULATED_LAUNCH,
+                                                   [LATE_IN_LAUNCH] = SIMULATED_LAUNCH,
+                                                   [IN_BRING] = SIMULATED_BRING,
+                                                   [LATE_IN_BRING] = SIMULATED_BRING};
     if (how == IN_KERNEL) {
         failures_left = 1;
     } else {
-        const bool in_launch = how == IN_LAUNCH || how == LATE_IN_LAUNCH;
-        simulated_fail(&sim, in_launch ? SIMULATED_LAUNCH : SIMULATED_BRING, 1,
-                       how == LATE_IN_LAUNCH || how == LATE_IN_BRING, DYNSEL_E_DEVICE);
+        simulated_fail(&sim, kinds[how], 1, how == LATE_IN_LAUNCH || how == LATE_IN_BRING,
+                       DYNSEL_E_DEVICE);
     }
 }
 
@@ -124,11 +129,16 @@ static bool has_failed(void)
     return repeated() == 1;
 }
 
-static void check_result(void)
+/* On the device that failed, too, or only in the host's memory. */
+static void check_result(bool on_device)
 {
     const int32_t slope = mode == DYNSEL_ACCESS_READ_WRITE ? 0 : -1;
-    see_buffer(a, 1, slope);
-    see_buffer(b, 0, -1);
+    if (on_device) {
+        run_on(FIRST, add_to(b, 1));
+        run_on(FIRST, add_to(a, 1));
+    }
+    see_buffer(a, on_device ? 2 : 1, slope);
+    see_buffer(b, on_device ? 1 : 0, -1);
 }
 
 static unsigned playing; /* the number of the case */
@@ -139,6 +149,8 @@ typedef struct one_case {
     unsigned data;
     failing how;
     bool polled;
+    bool lost; /* what the devices had, when one of them fails */
+    bool used_again;
     dynsel_access_mode mode;
 } one_case;
 
@@ -151,6 +163,7 @@ static bool play(const one_case *c)
         sim.devices[THIRD].domain = sim.devices[FIRST].domain;
     }
     begin_policy(FIRST, c->where);
+    sim.failures_are_losses = c->lost;
     place_data(c->data);
     mode = c->mode;
     if (c->polled) {
@@ -172,7 +185,7 @@ static bool play(const one_case *c)
     const bool failed = has_failed();
     simulated_fail(&sim, 0, 0, false, DYNSEL_OK);
     failures_left = 0;
-    check_result();
+    check_result(c->used_again);
     end_policy();
     places_hurry();
     assert_status(DYNSEL_OK, dynsel_buffer_deinit(&a));
@@ -184,10 +197,11 @@ static bool play(const one_case *c)
 static void each_failure_ends_as_one_run_would(void **state)
 {
     (void)state;
+    enum { CASES = MEMORY_KINDS * MEMORY_KINDS * 3 * 5 * FAILINGS * 16 };
     static const unsigned seconds[] = {SECOND, THIRD, HOST};
     unsigned count = 0;
     unsigned failed = 0;
-    for (unsigned i = 0; i < MEMORY_KINDS * MEMORY_KINDS * 3 * 5 * FAILINGS * 2 * 2; i++) {
+    for (unsigned i = 0; i < CASES; i++) {
         unsigned rest = i;
         one_case c = {.mode = DYNSEL_ACCESS_READ_WRITE};
         c.first = (memory_kind)(rest % MEMORY_KINDS), rest /= MEMORY_KINDS;
@@ -196,6 +210,8 @@ static void each_failure_ends_as_one_run_would(void **state)
         c.data = rest % 5, rest /= 5; /* of the three devices, or HOST */
         c.how = (failing)(rest % FAILINGS), rest /= FAILINGS;
         c.polled = rest % 2 != 0, rest /= 2;
+        c.lost = rest % 2 != 0, rest /= 2;
+        c.used_again = rest % 2 != 0, rest /= 2;
         c.mode = rest % 2 != 0 ? DYNSEL_ACCESS_DISCARD_WRITE : DYNSEL_ACCESS_READ_WRITE;
         count++;
         playing = i;
@@ -388,6 +404,182 @@ static void submit_without_room_for_a_second_run_is_refused(void **state)
     see_buffer(a, (int32_t)count, 1 - (int32_t)count);
 }
 
+/* On another queue of the domain, so that its command could come after that of the first run. */
+static void dependent_in_the_same_domain_waits_for_the_second_run(void **state)
+{
+    (void)state;
+    sim.devices[THIRD].domain = sim.devices[FIRST].domain;
+    for (unsigned i = 0; i < COUNT; i++) {
+        sim.devices[i].polls = 3;
+        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
+    }
+    place_data(FIRST); /* so that it waits for no copy */
+    dynsel_submission submissions[2];
+    failures_left = 1;
+    assert_status(DYNSEL_OK, submit(&submissions[0]));
+    const job next = add_to(a, 10);
+    assert_status(DYNSEL_OK, send_job(THIRD, &next, &submissions[1]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    assert_int_equal(1, repeated());
+    see_buffer(a, 11, 0);
+}
+
+/* The first run began, on the host; the second never does. */
+static void second_run_that_never_began_leaves_the_buffer_as_it_was(void **state)
+{
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
+    begin_policy(HOST, SECOND);
+    for (unsigned i = 0; i < COUNT; i++) {
+        sim.devices[i].polls = 3;
+        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
+    }
+    failures_left = 1;
+    simulated_fail(&sim, SIMULATED_BRING, 1, true, DYNSEL_E_DEVICE);
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK, submit(&submission));
+    assert_status(DYNSEL_E_DEPENDENCY, dynsel_wait(&submission));
+    assert_int_equal(1, runs);
+    assert_int_equal(1, repeated());
+    run_on(THIRD, add_to(a, 1));
+    see_buffer(a, 1, 1);
+}
+
+/* A policy that takes the first resource it may use, and counts what it is told. */
+static unsigned told_of_start;
+static unsigned told_of_withdrawal;
+static unsigned told_of_copy_back;
+
+static dynsel_status choose_first(dynsel_policy *asked, const dynsel_task *task,
+                                  dynsel_selection *selection)
+{
+    selection->index = 0;
+    selection->wants |= DYNSEL_TASK_READBACK_TIME;
+    while (!dynsel_policy_may_use(asked, selection->index, task)) {
+        if (++selection->index == asked->count) {
+            return DYNSEL_E_OUT_OF_SERVICE;
+        }
+    }
+    return DYNSEL_OK;
+}
+
+static void count_report(dynsel_policy *told, const dynsel_selection *selection,
+                         dynsel_execution_info info, uint64_t value)
+{
+    (void)told;
+    (void)selection;
+    (void)value;
+    told_of_start += info == DYNSEL_TASK_SUBMISSION ? 1 : 0;
+    told_of_withdrawal += info == DYNSEL_TASK_WITHDRAWN ? 1 : 0;
+    told_of_copy_back += info == DYNSEL_TASK_READBACK_TIME ? 1 : 0;
+}
+
+static dynsel_policy listening;
+
+static void begin_listening(size_t count)
+{
+    static const dynsel_policy_ops ops = {.name = "listening",
+                                          .needs = DYNSEL_TASK_SUBMISSION,
+                                          .try_select = choose_first,
+                                          .report = count_report};
+    dynsel_resource resources[2];
+    for (unsigned i = 0; i < 2; i++) {
+        resources[i] = simulated_resource(&sim, i);
+    }
+    listening = (dynsel_policy){0};
+    told_of_start = 0;
+    told_of_withdrawal = 0;
+    told_of_copy_back = 0;
+    assert_status(DYNSEL_OK,
+                  dynsel_policy_init(&listening, &ops,
+                                     &(dynsel_options){.resources = resources, .count = count}));
+}
+
+static void each_refused_start_of_a_second_run_is_withdrawn(void **state)
+{
+    (void)state;
+    enum { REFUSED = 3 };
+    begin_listening(2);
+    failures_left = 1;
+    atomic_store(&sim.devices[SECOND].full_for, REFUSED);
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK,
+                  dynsel_try_submit_command_group(&listening, record_work, NULL, &submission));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    assert_int_equal(2 + REFUSED, told_of_start);
+    assert_int_equal(REFUSED, told_of_withdrawal);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&listening));
+}
+
+/* What is copied back is older than the group. */
+static void failed_only_run_reports_no_copy_back(void **state)
+{
+    (void)state;
+    run_on(THIRD, add_to(a, 1));
+    begin_listening(1); /* so that the first run is the only one */
+    mode = DYNSEL_ACCESS_DISCARD_WRITE;
+    failures_left = 1;
+    dynsel_submission submission;
+    assert_status(DYNSEL_OK,
+                  dynsel_try_submit_command_group(&listening, record_work, NULL, &submission));
+    assert_status(DYNSEL_E_DEVICE, dynsel_wait(&submission));
+    see_buffer(a, 1, 1);
+    assert_int_equal(0, told_of_copy_back);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&listening));
+}
+
+/* The device that fails shares the host's memory, which has other contents than the buffer. */
+static void failed_only_run_leaves_what_another_device_has(void **state)
+{
+    (void)state;
+    for (memory_kind kind = SHARED; kind <= MAPPED; kind++) {
+        set_memory(FIRST, kind);
+        run_on(THIRD, set_all(a, 1));
+        begin_listening(1);
+        mode = DYNSEL_ACCESS_DISCARD_WRITE;
+        failures_left = 1;
+        assert_status(DYNSEL_OK,
+                      dynsel_try_submit_command_group(&listening, record_work, NULL, NULL));
+        assert_status(DYNSEL_E_DEVICE, dynsel_wait_group(dynsel_get_submission_group(&listening)));
+        run_on(FIRST, add_to(a, 1));
+        see_buffer(a, 2, 1);
+        assert_status(DYNSEL_OK, dynsel_policy_deinit(&listening));
+    }
+}
+
+/* The copy that the first run made is not there any more. */
+static void reader_of_the_same_input_does_not_wait_for_the_second_run(void **state)
+{
+    (void)state;
+    static int32_t seen[ELEMENTS];
+    dynsel_buffer copy = new_buffer(seen);
+    sim.devices[THIRD].domain = sim.devices[FIRST].domain;
+    for (unsigned i = 0; i < COUNT; i++) {
+        sim.devices[i].polls = 3;
+        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
+    }
+    atomic_store(&sim.devices[SECOND].is_full, true);
+    dynsel_submission submissions[2];
+    failures_left = 1;
+    assert_status(DYNSEL_OK, submit(&submissions[0]));
+    const job reads = copy_to(copy, b);
+    assert_status(DYNSEL_OK, send_job(THIRD, &reads, &submissions[1]));
+    dynsel_status status = DYNSEL_E_AGAIN;
+    for (unsigned i = 0; i < 100 && status == DYNSEL_E_AGAIN; i++) {
+        status = dynsel_submission_poll(&submissions[1]);
+    }
+    assert_int_equal(DYNSEL_OK, status);
+    assert_status(DYNSEL_E_AGAIN, dynsel_submission_poll(&submissions[0]));
+    atomic_store(&sim.devices[SECOND].is_full, false);
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    assert_int_equal(1, repeated());
+    see_buffer(a, 1, 0);
+    see_buffer(copy, 0, -1);
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&copy));
+}
+
 #define REPEAT_TEST(test) cmocka_unit_test_setup_teardown(test, set_up_repeat, tear_down_repeat)
 
 int main(void)
@@ -403,6 +595,12 @@ int main(void)
         REPEAT_TEST(submit_that_chooses_no_resource_gives_both_slots_back),
         REPEAT_TEST(group_whose_input_cannot_be_kept_is_refused),
         REPEAT_TEST(submit_without_room_for_a_second_run_is_refused),
+        REPEAT_TEST(dependent_in_the_same_domain_waits_for_the_second_run),
+        REPEAT_TEST(second_run_that_never_began_leaves_the_buffer_as_it_was),
+        REPEAT_TEST(each_refused_start_of_a_second_run_is_withdrawn),
+        REPEAT_TEST(failed_only_run_reports_no_copy_back),
+        REPEAT_TEST(failed_only_run_leaves_what_another_device_has),
+        REPEAT_TEST(reader_of_the_same_input_does_not_wait_for_the_second_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,9 +330,14 @@ static void repeatable_work_needs_a_second_slot(void **state)
     for (unsigned i = 1; i < SLOTS; i++) {
         assert_status(DYNSEL_OK, try_on(0, DYNSEL_TASK(manual_enqueue, NULL), &work[i]));
     }
-    assert_status(DYNSEL_E_FULL, try_on(0, repeatable(manual_enqueue, NULL), NULL));
-    assert_error_says("second slot");
-    assert_int_equal(SLOTS - 1, dynsel_get_in_flight_statistics().in_use);
+    uint32_t word = 0;
+    const dynsel_repeat repeat = {.overwritten = &word, .overwritten_bytes = sizeof(word)};
+    const dynsel_task keeps = {.function = manual_enqueue, .repeat = &repeat};
+    for (unsigned i = 0; i <= CONFIG_DYNSEL_KEPT_COUNT; i++) {
+        assert_status(DYNSEL_E_FULL, try_on(0, keeps, NULL));
+        assert_error_says("second slot");
+        assert_int_equal(SLOTS - 1, dynsel_get_in_flight_statistics().in_use);
+    }
     for (unsigned i = 1; i < SLOTS; i++) {
         manual_complete(&manual, i - 1);
         assert_status(DYNSEL_OK, dynsel_submission_poll(&work[i]));
@@ -343,6 +348,11 @@ static void repeatable_work_needs_a_second_slot(void **state)
     assert_status(DYNSEL_E_FULL, dynsel_submit_selection(&selection, &task, NULL));
     for (unsigned i = 1; i < SLOTS; i++) {
         assert_status(DYNSEL_OK, dynsel_wait(&work[i]));
+    }
+    if (MOST_REPEATABLE > 0) { /* what keeps inputs was given back */
+        assert_status(DYNSEL_OK, try_on(0, keeps, &work[0]));
+        manual_complete(&manual, newest_event());
+        assert_status(DYNSEL_OK, dynsel_wait(&work[0]));
     }
 }
 
@@ -445,6 +455,8 @@ static void value_of_the_second_run_is_the_result(void **state)
 }
 
 static unsigned last_of_all;
+static unsigned nesting;
+static unsigned deepest;
 
 static dynsel_status submit_more(const dynsel_resource *where, void *args, dynsel_event *done)
 {
@@ -454,7 +466,10 @@ static dynsel_status submit_more(const dynsel_resource *where, void *args, dynse
     if (where->backend == &manual.backend) {
         return DYNSEL_E_DEVICE;
     }
-    dynsel_progress(); /* a second run in a task function would not be started here */
+    nesting++;
+    deepest = deepest < nesting ? nesting : deepest;
+    dynsel_progress(); /* a second run is not started in a task function */
+    nesting--;
     return DYNSEL_OK;
 }
 
@@ -469,6 +484,7 @@ static void second_run_in_the_caller_is_over_at_once(void **state)
                   dynsel_round_robin_init(
                       &with_host, &(dynsel_options){.resources = resources, .count = 2}, 0));
     last_of_all = 0;
+    deepest = 0;
     for (int i = 0; i < 2; i++) {
         dynsel_selection selection = {.policy = &with_host.policy, .index = 0};
         const dynsel_task task = repeatable(submit_more, NULL);
@@ -477,9 +493,52 @@ static void second_run_in_the_caller_is_over_at_once(void **state)
     assert_int_equal(2, last_of_all);
     dynsel_progress();
     assert_int_equal(4, last_of_all);
+    assert_int_equal(1, deepest);
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&with_host.policy)));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&with_host.policy));
     assert_counts(2, 0, 0);
+}
+
+/* A policy that notes the kinds of work. */
+static uint32_t kinds[2];
+static unsigned choices;
+
+static dynsel_status choose_the_first(dynsel_policy *asked, const dynsel_task *task,
+                                      dynsel_selection *selection)
+{
+    kinds[choices++ % 2] = task->id;
+    selection->index = 0;
+    while (!dynsel_policy_may_use(asked, selection->index, task)) {
+        selection->index++;
+    }
+    return DYNSEL_OK;
+}
+
+/* Else a policy that measures would take the times of one resource for those of all. */
+static void second_run_is_another_kind_of_work(void **state)
+{
+    (void)state;
+    NEEDS(COUNT > 1 && MOST_REPEATABLE > 0);
+    static const dynsel_policy_ops ops = {.name = "kinds", .try_select = choose_the_first};
+    static dynsel_policy noting;
+    const dynsel_resource resources[] = {manual_resource(&manual, 0), manual_resource(&manual, 1)};
+    assert_status(
+        DYNSEL_OK,
+        dynsel_policy_init(&noting, &ops, &(dynsel_options){.resources = resources, .count = 2}));
+    choices = 0;
+    dynsel_task task = repeatable(manual_enqueue, NULL);
+    task.id = 5;
+    dynsel_submission work;
+    assert_status(DYNSEL_OK, dynsel_try_submit(&noting, &task, &work));
+    manual_fail(&manual, 0);
+    assert_status(DYNSEL_E_AGAIN, dynsel_submission_poll(&work));
+    assert_int_equal(2, choices);
+    assert_int_equal(5, kinds[0]);
+    assert_int_not_equal(5, kinds[1]);
+    assert_int_not_equal(0, kinds[1]);
+    manual_complete(&manual, 1);
+    assert_status(DYNSEL_OK, dynsel_wait(&work));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&noting));
 }
 
 int main(void)
@@ -504,6 +563,7 @@ int main(void)
         TEST(full_table_of_a_lost_device_runs_elsewhere),
         TEST(value_of_the_second_run_is_the_result),
         TEST(second_run_in_the_caller_is_over_at_once),
+        TEST(second_run_is_another_kind_of_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
