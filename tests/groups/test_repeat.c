@@ -89,6 +89,15 @@ static void set_memory(unsigned device, memory_kind kind)
     sim.devices[device].maps_first = kind == MAPPED;
 }
 
+/* Else it is over when its submit returns. */
+static void let_work_take_time(void)
+{
+    for (unsigned i = 0; i < COUNT; i++) {
+        sim.devices[i].polls = 3;
+        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
+    }
+}
+
 /* Where the data are when the work is submitted. */
 static void place_data(unsigned where)
 {
@@ -167,10 +176,7 @@ static bool play(const one_case *c)
     place_data(c->data);
     mode = c->mode;
     if (c->polled) {
-        for (unsigned i = 0; i < COUNT; i++) {
-            sim.devices[i].polls = 3;
-            sim.devices[i].pace = SIMULATED_WHEN_POLLED;
-        }
+        let_work_take_time();
     }
     let_fail(c->how);
     dynsel_submission submission;
@@ -247,10 +253,7 @@ static void dependents_find_what_the_second_run_wrote(void **state)
 {
     (void)state;
     dynsel_submission submissions[3];
-    for (unsigned i = 0; i < COUNT; i++) {
-        sim.devices[i].polls = 3;
-        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
-    }
+    let_work_take_time();
     failures_left = 1;
     assert_status(DYNSEL_OK, submit(&submissions[0]));
     const job next = add_to(a, 10);
@@ -409,10 +412,7 @@ static void dependent_in_the_same_domain_waits_for_the_second_run(void **state)
 {
     (void)state;
     sim.devices[THIRD].domain = sim.devices[FIRST].domain;
-    for (unsigned i = 0; i < COUNT; i++) {
-        sim.devices[i].polls = 3;
-        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
-    }
+    let_work_take_time();
     place_data(FIRST); /* so that it waits for no copy */
     dynsel_submission submissions[2];
     failures_left = 1;
@@ -431,10 +431,7 @@ static void second_run_that_never_began_leaves_the_buffer_as_it_was(void **state
     (void)state;
     assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
     begin_policy(HOST, SECOND);
-    for (unsigned i = 0; i < COUNT; i++) {
-        sim.devices[i].polls = 3;
-        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
-    }
+    let_work_take_time();
     failures_left = 1;
     simulated_fail(&sim, SIMULATED_BRING, 1, true, DYNSEL_E_DEVICE);
     dynsel_submission submission;
@@ -555,10 +552,7 @@ static void reader_of_the_same_input_does_not_wait_for_the_second_run(void **sta
     static int32_t seen[ELEMENTS];
     dynsel_buffer copy = new_buffer(seen);
     sim.devices[THIRD].domain = sim.devices[FIRST].domain;
-    for (unsigned i = 0; i < COUNT; i++) {
-        sim.devices[i].polls = 3;
-        sim.devices[i].pace = SIMULATED_WHEN_POLLED;
-    }
+    let_work_take_time();
     atomic_store(&sim.devices[SECOND].is_full, true);
     dynsel_submission submissions[2];
     failures_left = 1;
