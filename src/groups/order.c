@@ -11,6 +11,7 @@
 #include "groups/pointer_access.h"
 #include "groups/watch.h"
 #include "port/likely.h"
+#include "submission/abandon.h"
 #include "submission/pending.h"
 
 static bool comes_by_event_after(const dynsel_handler *group, uint32_t dependency)

@@ -3,6 +3,7 @@
 
 #include "policy/policy.h"
 #include "port/wake.h"
+#include "submission/abandon.h"
 
 /* Set in limit_ns of work that has exceeded it; larger limits than this are none. */
 static const uint64_t EXCEEDED = (uint64_t)1 << 63;

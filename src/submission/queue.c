@@ -2,6 +2,7 @@
 #include "submission/queue.h"
 
 #include "port/pause.h"
+#include "submission/abandon.h"
 #include "submission/finish.h"
 
 void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot)

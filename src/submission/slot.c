@@ -574,8 +574,7 @@ static inline bool ends_run(dynsel_slot *slot, const uint32_t *flags)
 
 #endif
 
-/* The second half of a completion, for the thread that began it. False: another run follows. */
-static bool finish_completion(dynsel_slot *slot, uint32_t flags)
+bool dynsel_slot_finish_completion(dynsel_slot *slot, uint32_t flags)
 {
     if (!ends_run(slot, &flags)) {
         return false;
@@ -587,19 +586,6 @@ static bool finish_completion(dynsel_slot *slot, uint32_t flags)
     end_completion(slot, flags);
     dynsel_pending_moved(slot);
     return true;
-}
-
-/* Whether a resource that hangs uses no memory that a second run would use. */
-static bool is_apart(const dynsel_slot *slot)
-{
-#if CONFIG_DYNSEL_REPEAT && CONFIG_DYNSEL_COMMAND_GROUPS
-    return dynsel_slot_can_be_pending(slot) &&
-           dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_ARMED &&
-           dynsel_pending_operations->is_apart(slot);
-#else
-    (void)slot;
-    return false;
-#endif
 }
 
 /*
@@ -616,14 +602,14 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     if (status != DYNSEL_OK && slot->work.error.status == DYNSEL_OK) {
         /* what the function itself returned comes first */
         dynsel_note_failure(&slot->work, status, failures_before);
-        if (status == DYNSEL_E_GIVEN_UP && !is_apart(slot)) { /* through another policy */
+        if (status == DYNSEL_E_GIVEN_UP && !dynsel_slot_is_apart(slot)) { /* through another policy */
             dynsel_slot_run_once(slot);
         }
     }
     if (end_ns != 0 && slot->work.ended_ns == 0) {
         slot->work.ended_ns = end_ns;
     }
-    return finish_completion(slot, flags);
+    return dynsel_slot_finish_completion(slot, flags);
 }
 
 /* Completes work whose end was marked. */
@@ -674,96 +660,6 @@ void dynsel_slot_wait_in_backend(dynsel_slot *slot)
                        end_ns);
     }
 }
-
-#if CONFIG_DYNSEL_TIME_LIMITS
-
-static bool takes_back(dynsel_slot *slot)
-{
-    dynsel_backend *const backend = slot->work.where->backend;
-    return backend->ops->cancel != NULL && backend->ops->cancel(backend, &slot->work);
-}
-
-/* From RUNNING to COMPLETING; false: it has just ended. */
-static bool begin_abandoning(dynsel_slot *slot, bool is_kept)
-{
-    const uint32_t kept = is_kept ? DYNSEL_SLOT_ABANDONED + DYNSEL_SLOT_REF : 0;
-    uint32_t word = dynsel_word_load_acquire(&slot->word);
-    for (uint32_t round = 0;;) {
-        if (dynsel_slot_state(word) != DYNSEL_SLOT_RUNNING || (word & DYNSEL_SLOT_MARKED) != 0) {
-            return false;
-        }
-        if ((word & DYNSEL_SLOT_MARKING) != 0 ||
-            (word & DYNSEL_SLOT_REFS) == DYNSEL_SLOT_REFS) { /* soon over */
-            dynsel_pause(round++);
-            word = dynsel_word_load_acquire(&slot->word);
-        } else if (dynsel_marked_swap(&slot->word, &word,
-                                      word + kept + DYNSEL_SLOT_COMPLETING - DYNSEL_SLOT_RUNNING)) {
-            return true;
-        }
-    }
-}
-
-static dynsel_kept_error given_up(const dynsel_slot *slot, bool began)
-{
-    (void)slot; /* in a library without texts and details */
-    (void)began;
-    dynsel_kept_error error = DYNSEL_KEPT_ERROR(
-        DYNSEL_E_GIVEN_UP, "the time limit",
-        began ? "the resource may still use the memory of this work: leave it alone until the "
-                "program ends"
-              : "the work had not begun");
-#if CONFIG_DYNSEL_ERROR_DETAILS
-    error.subject = DYNSEL_TEXT(dynsel_resource_name(slot->work.where));
-#endif
-    return error;
-}
-
-void dynsel_slot_abandon(dynsel_slot *slot)
-{
-    const bool asked = !slot->work.where->backend->ops->marks_completion;
-    const bool began = asked || !takes_back(slot);
-    /* Backends that are asked were told to leave it alone; those that mark ends may use it. */
-    const bool is_kept = began && !asked;
-    if (is_kept) {
-        (void)dynsel_word_add_synchronized(&dynsel_slots_abandoned, 1);
-    }
-    if (!begin_abandoning(slot, is_kept)) {
-        if (is_kept) {
-            (void)dynsel_word_add_synchronized(&dynsel_slots_abandoned, (uint32_t)-1);
-        }
-        return;
-    }
-    slot->work.error = given_up(slot, began);
-    if (began && !is_apart(slot)) {
-        dynsel_slot_run_once(slot); /* both runs would use the same memory */
-    }
-    (void)finish_completion(slot, 0);
-}
-
-void dynsel_slots_sweep_abandoned(void)
-{
-    for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT; number++) {
-        dynsel_slot *const slot = dynsel_slot_at(number);
-        uint32_t word = dynsel_word_load_acquire(&slot->word);
-        while (dynsel_slot_is_abandoned(word) && (word & DYNSEL_SLOT_MARKED) == 0) {
-            if (dynsel_marked_swap(&slot->word, &word, word & ~(uint32_t)DYNSEL_SLOT_MARKING)) {
-                (void)dynsel_word_add_synchronized(&dynsel_slots_abandoned, (uint32_t)-1);
-                dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
-                break;
-            }
-        }
-    }
-}
-
-bool dynsel_slot_was_abandoned(uint32_t token)
-{
-    const uint32_t word =
-        dynsel_word_load_acquire(&dynsel_slot_at(dynsel_slot_number_in(token))->word);
-    return dynsel_slot_generation(word) == dynsel_slot_generation(token) &&
-           (word & DYNSEL_SLOT_ABANDONED) == DYNSEL_SLOT_ABANDONED;
-}
-
-#endif
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 

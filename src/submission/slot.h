@@ -399,22 +399,26 @@ static inline void dynsel_slot_leave_failed(dynsel_slot *slot)
 /* The pieces of work with a time limit that are in queues. */
 extern dynsel_word dynsel_limited_count;
 
-/*
- * Ends running work with DYNSEL_E_GIVEN_UP, unless it has just ended. A backend that may still be
- * using the work keeps a reference to the slot, until it calls dynsel_complete() for it. Reaper
- * only.
- */
-void dynsel_slot_abandon(dynsel_slot *slot);
-
 /* How many slots backends still use, or used until just now, after their work was abandoned. */
 extern dynsel_word dynsel_slots_abandoned;
-
-/* Frees those of them that their backends no longer use. */
-void dynsel_slots_sweep_abandoned(void);
-
-/* Whether the work of a token was abandoned, and its backend has not told its end yet. */
-bool dynsel_slot_was_abandoned(uint32_t token);
 #endif
+
+/* Whether a resource that hangs uses no memory that a second run of this work would use. */
+static inline bool dynsel_slot_is_apart(const dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_REPEAT && CONFIG_DYNSEL_COMMAND_GROUPS
+    return dynsel_slot_can_be_pending(slot) &&
+           dynsel_slot_repeat_stage(slot) == DYNSEL_REPEAT_ARMED &&
+           dynsel_pending_operations->is_apart(slot);
+#else
+    (void)slot;
+    return false;
+#endif
+}
+
+/* The second half of a completion, for the thread that turned RUNNING into COMPLETING and wrote the
+ * result. flags: of the slot from now on. False: another run follows. */
+bool dynsel_slot_finish_completion(dynsel_slot *slot, uint32_t flags);
 
 /* The two halves of dynsel_complete(), for a thread of the backend that writes the result of work
  * in between: nobody else ends the work then. False: it was abandoned or marked. */

@@ -4,6 +4,7 @@
 
 #include "policy/policy.h"
 #include "port/pause.h"
+#include "submission/abandon.h"
 #include "submission/pending_ops.h"
 #include "submission/queue.h"
 #include "submission/slot.h"

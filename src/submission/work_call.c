@@ -4,7 +4,7 @@
 
 #include "submission/call_task.h"
 #if CONFIG_DYNSEL_TIME_LIMITS
-#include "submission/slot.h"
+#include "submission/abandon.h"
 #endif
 
 #if CONFIG_DYNSEL_TIME_LIMITS
