@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures the cost of a submit; `scons bench` runs this. */
+#include <stdio.h>
+
 #include <dynsel/config.h>
 
 #include "groups.h"
@@ -12,6 +14,9 @@
 #define HAS_GROUPS                                                                                 \
     (CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_BACKEND_OPENCL &&                               \
      CONFIG_DYNSEL_POLICY_FIXED_RESOURCE)
+#if HAS_GROUPS
+#include "work_groups.h"
+#endif
 
 /* Three ranges lie in shared memory at the same time, and one is staged. */
 #define LARGE_RANGE (64 << 20)
@@ -42,11 +47,31 @@ static bool print_times(const bench_options *options)
     return report_close();
 }
 
+static bool print_work_groups(const bench_options *options)
+{
+#if HAS_GROUPS
+    if (!report_open(options->csv, options->label)) {
+        return false;
+    }
+    bench_work_groups(options->items, options->repetitions);
+    return report_close();
+#else
+    (void)options;
+    (void)fputs("bench: --work-groups needs DYNSEL_COMMAND_GROUPS, DYNSEL_BACKEND_OPENCL and "
+                "DYNSEL_POLICY_FIXED_RESOURCE\n",
+                stderr);
+    return false;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     const bench_options options = bench_options_parse(argc, argv);
     if (options.mode == BENCH_TIMES) {
         return print_times(&options) ? 0 : 1;
+    }
+    if (options.mode == BENCH_WORK_GROUPS) {
+        return print_work_groups(&options) ? 0 : 1;
     }
     if (options.mode == BENCH_CALLS) {
         bench_opencl_calls(options.batches);

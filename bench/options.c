@@ -10,7 +10,7 @@ enum { MOST = 100000000 };
 
 bench_options bench_options_parse(int argc, char **argv)
 {
-    uint64_t repetitions = 15, times = 50000, calls = 0, phases = 0;
+    uint64_t repetitions = 15, times = 50000, calls = 0, phases = 0, items = 0;
     bench_options options = {0};
     const argument known[] = {
         {.name = "--csv",
@@ -28,6 +28,9 @@ bench_options bench_options_parse(int argc, char **argv)
          MOST, NULL},
         {"--phases", "N", "only run OpenCL submits, N batches of each, for callgrind", &phases, 1,
          MOST, NULL},
+        {"--work-groups", "N",
+         "only compare the work-group sizes of kernels over N work-items with all others", &items,
+         1 << 10, 1 << 28, NULL},
         {.name = NULL}};
     arguments_parse(
         argc, argv,
@@ -44,7 +47,11 @@ bench_options bench_options_parse(int argc, char **argv)
             .own = known});
     options.repetitions = (unsigned)repetitions;
     options.times = (uint32_t)times;
-    options.mode = calls != 0 ? BENCH_CALLS : phases != 0 ? BENCH_PHASES : BENCH_TIMES;
+    options.items = (uint32_t)items;
+    options.mode = items != 0    ? BENCH_WORK_GROUPS
+                   : calls != 0  ? BENCH_CALLS
+                   : phases != 0 ? BENCH_PHASES
+                                 : BENCH_TIMES;
     options.batches = (unsigned)(calls != 0 ? calls : phases);
     return options;
 }

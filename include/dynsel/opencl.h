@@ -74,10 +74,14 @@
  * OpenCL numbers it 0: of DYNSEL_RANGE_3D(slices, rows, columns) get_global_id(0) is
  * the column, (1) the row, (2) the slice; of DYNSEL_RANGE_2D(rows, columns) (0) is the column and
  * (1) the row. So neighbouring work-items access neighbouring elements, which devices need for
- * speed, and kernels written for x and y need no change. If no work-group size is given, the chosen
- * size divides the range in each dimension: a power of two up to 64 work-items in all if one of 32
- * or more does,
- * else the largest number that does; so ranges with a prime number of columns are slow.
+ * speed, and kernels written for x and y need no change.
+ *
+ * If no work-group size is given, and the kernel demands none (reqd_work_group_size), the chosen
+ * size divides the range in each dimension: columns first, a power of two if one of 32 or more
+ * does, else the largest number that does; so ranges with a prime number of columns are slow. It
+ * has at most 256 work-items on a GPU, 64 elsewhere, 1,024 on a CPU for ranges from 2^20 on of
+ * kernels without local memory; never more than the kernel can have on that device. A kernel whose
+ * local memory is declared for a certain size has to demand that size, or to be launched with it.
  *
  * Source: seed 002, "Backends".
  */

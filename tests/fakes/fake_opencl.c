@@ -20,6 +20,7 @@ void fake_opencl_show(const fake_platform *platforms, cl_uint count, cl_int code
     free_shared();
     memset(&fake_state, 0, sizeof(fake_state));
     fake_state.platforms_code = code;
+    fake_state.most_items = 256;
     fake_state.platform_count = count;
     for (cl_uint p = 0; p < count; p++) {
         fake_state.platforms[p].shown = &platforms[p];

@@ -104,6 +104,10 @@ typedef struct fake_launch {
 
 fake_launch fake_opencl_last_launch(void);
 
+/* The most work-items that a work-group of any kernel can have from now on, and the size that
+ * kernels demand; 0 each: none. Until then 256 and none. */
+void fake_opencl_set_work_groups(size_t most, const size_t demanded[3]);
+
 /* Where memory is mapped from now on, against the rules; NULL: where it is the host's. */
 void fake_opencl_map_to(void *place);
 

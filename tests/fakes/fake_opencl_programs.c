@@ -131,7 +131,13 @@ cl_int clReleaseKernel(cl_kernel kernel)
     return fake_enter("clReleaseKernel");
 }
 
-/* Every kernel has two arguments, and work groups of up to 256 items. */
+void fake_opencl_set_work_groups(size_t most, const size_t demanded[3])
+{
+    fake_state.most_items = most;
+    memcpy(fake_state.demanded, demanded, sizeof(fake_state.demanded));
+}
+
+/* Every kernel has two arguments. */
 cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info what, size_t bytes, void *to,
                        size_t *answered)
 {
@@ -147,14 +153,24 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
                                 cl_kernel_work_group_info what, size_t bytes, void *to,
                                 size_t *answered)
 {
-    const size_t most = 256;
+    const cl_ulong no_local_memory = 0;
     const cl_int code =
         fake_lose_if(enter_device("clGetKernelWorkGroupInfo", device), kernel->program->context);
     fake_violate_if(kernel->references == 0);
-    if (code != CL_SUCCESS || what != CL_KERNEL_WORK_GROUP_SIZE) {
-        return code != CL_SUCCESS ? code : CL_INVALID_VALUE;
+    if (code != CL_SUCCESS) {
+        return code;
     }
-    return fake_reply(&most, sizeof(most), bytes, to, answered);
+    switch (what) {
+    case CL_KERNEL_WORK_GROUP_SIZE:
+        return fake_reply(&fake_state.most_items, sizeof(fake_state.most_items), bytes, to,
+                          answered);
+    case CL_KERNEL_COMPILE_WORK_GROUP_SIZE:
+        return fake_reply(fake_state.demanded, sizeof(fake_state.demanded), bytes, to, answered);
+    case CL_KERNEL_LOCAL_MEM_SIZE:
+        return fake_reply(&no_local_memory, sizeof(no_local_memory), bytes, to, answered);
+    default:
+        return CL_INVALID_VALUE;
+    }
 }
 
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)

@@ -115,6 +115,8 @@ typedef struct fake_opencl_state {
     bool any_pointer;
     void *map_place;
     fake_launch launch;
+    size_t most_items;  /* in a work-group */
+    size_t demanded[3]; /* work-group size */
     char source[LONGEST_SOURCE];
 } fake_opencl_state;
 

@@ -11,9 +11,12 @@
 #include "port/atomic.h"
 #include "port/likely.h"
 
+/* In a work-group whose size the program did not choose. */
 enum {
-    MOST_ITEMS = 64,   /* in a work-group whose size the program did not choose */
-    ENOUGH_ITEMS = 32, /* powers of two from here on are preferred to larger other sizes */
+    MOST_ITEMS = 64,
+    MOST_ITEMS_ON_GPU = 256, /* hide the latency of its memory; more leave less room to others */
+    MOST_SLICES = 64,        /* in OpenCL's dimension 2, where GPUs allow no more */
+    ENOUGH_ITEMS = 32,       /* powers of two from here on are preferred to larger other sizes */
     /* A CPU core runs the items of a work-group in a loop. Larger work-groups are faster if there
      * are still enough of them for all cores. */
     MANY_ITEMS = 1 << 20,
@@ -192,7 +195,7 @@ static size_t most_items(const dynsel_opencl_entry *entry, const dynsel_opencl_k
                          const dynsel_opencl_shape *shape)
 {
     size_t count = 1;
-    size_t most = MOST_ITEMS;
+    size_t most = (entry->type & CL_DEVICE_TYPE_GPU) != 0 ? MOST_ITEMS_ON_GPU : MOST_ITEMS;
     for (cl_uint i = 0; i < shape->dimensions; i++) {
         count *= shape->global[i];
     }
@@ -244,7 +247,8 @@ static inline void choose_shape(const dynsel_opencl_entry *entry, dynsel_opencl_
         if (built->demanded[0] != 0) {
             shape->local[i] = built->demanded[i];
         } else {
-            shape->local[i] = divisor_of(shape->global[i], room);
+            shape->local[i] =
+                divisor_of(shape->global[i], i == 2 && room > MOST_SLICES ? MOST_SLICES : room);
             room /= shape->local[i];
         }
     }

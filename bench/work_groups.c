@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "work_groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dynsel/dynsel.h>
+
+#include "measure.h"
+#include "report.h"
+
+enum { MOST_DEVICES = 4, MOST_SIZES = 400, LAUNCHES = 10, SCREENINGS = 3 };
+
+#define TILE 16
+
+static const double MOST_TIMES_BEST = 1.05;
+
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+
+/* Each kernel takes the input, the output, and the size of a row. */
+#define KERNEL(name_, before, body)                                                                \
+    static const dynsel_kernel name_ = {                                                           \
+        .name = #name_,                                                                            \
+        .source = "kernel " before "void " #name_                                                  \
+                  "(global const float *in, global float *out, int columns) "                      \
+                  "{ const int x = (int)get_global_id(0), y = (int)get_global_id(1), "             \
+                  "z = (int)get_global_id(2), rows = (int)get_global_size(1);"                     \
+                  "const size_t i = ((size_t)z * rows + y) * columns + x; (void)i; " body " }"}
+
+KERNEL(triad, "", "out[i] = in[i] + 3.0f * out[i];");
+KERNEL(polynomial, "",
+       "float v = in[i]; for (int k = 0; k < 200; k++) v = v * 0.999f + 0.5f; out[i] = v;");
+KERNEL(stencil, "",
+       "const int r = x + 1 < columns ? 1 : 0, l = x > 0 ? 1 : 0;"
+       "const int d = y + 1 < rows ? columns : 0, u = y > 0 ? columns : 0;"
+       "out[i] = 0.2f * (in[i] + in[i + r] + in[i - l] + in[i + d] + in[i - u]);");
+KERNEL(stencil_3d, "",
+       "const int plane = rows * columns;"
+       "const int r = x + 1 < columns ? 1 : 0, l = x > 0 ? 1 : 0;"
+       "const int d = y + 1 < rows ? columns : 0, u = y > 0 ? columns : 0;"
+       "const int b = z + 1 < (int)get_global_size(2) ? plane : 0, f = z > 0 ? plane : 0;"
+       "out[i] = 0.1f * (in[i] + in[i + r] + in[i - l] + in[i + d] + in[i - u] + in[i + b] +"
+       " in[i - f]);");
+KERNEL(transpose, "", "out[(size_t)x * rows + y] = in[i];");
+KERNEL(tiled_transpose, "__attribute__((reqd_work_group_size(" TEXT(TILE) ", " TEXT(TILE) ", 1))) ",
+       "local float tile[" TEXT(TILE) "][" TEXT(
+           TILE) " + 1];"
+                 "const int a = (int)get_local_id(0), b = (int)get_local_id(1);"
+                 "tile[b][a] = in[i]; barrier(CLK_LOCAL_MEM_FENCE);"
+                 "out[((size_t)get_group_id(0) * " TEXT(
+                     TILE) " + b) * rows + get_group_id(1) * " TEXT(TILE) " + a] = tile[a][b];");
+KERNEL(sum, "",
+       "local float part[1024]; const int a = (int)get_local_id(0); part[a] = in[i];"
+       "for (int k = (int)get_local_size(0) / 2; k > 0; k /= 2) { barrier(CLK_LOCAL_MEM_FENCE);"
+       " if (a < k) part[a] += part[a + k]; }"
+       "if (a == 0) out[get_group_id(0)] = part[0];");
+KERNEL(product, "",
+       "float v = 0; for (int k = 0; k < columns; k++)"
+       " v += in[(size_t)y * columns + k] * in[(size_t)k * columns + x]; out[i] = v;");
+
+typedef struct group_case {
+    const char *name;
+    const dynsel_kernel *kernel;
+    uint32_t dimensions;
+    size_t columns; /* in one dimension: the number of items is a multiple of it */
+    size_t rows;    /* 0: all that is left of the items */
+    bool only_powers;
+} group_case;
+
+static const group_case cases[] = {
+    {"triad", &triad, 1, 1, 1, false},
+    {"triad, multiple of 1000", &triad, 1, 1000, 1, false},
+    {"triad, multiple of 59049", &triad, 1, 59049, 1, false},
+    {"polynomial", &polynomial, 1, 1, 1, false},
+    {"sum with local memory", &sum, 1, 1, 1, true},
+    {"triad, rows of 4096", &triad, 2, 4096, 0, false},
+    {"triad, rows of 100", &triad, 2, 100, 0, false},
+    {"triad, rows of 17", &triad, 2, 17, 0, false},
+    {"triad, rows of 3", &triad, 2, 3, 0, false},
+    {"stencil, rows of 4096", &stencil, 2, 4096, 0, false},
+    {"stencil, rows of 1920", &stencil, 2, 1920, 0, false},
+    {"stencil, rows of 1000", &stencil, 2, 1000, 0, false},
+    {"stencil, 1280 x 720", &stencil, 2, 1280, 720, false},
+    {"polynomial, rows of 640", &polynomial, 2, 640, 0, false},
+    {"transpose, rows of 4096", &transpose, 2, 4096, 0, false},
+    {"transpose, rows of 1920", &transpose, 2, 1920, 0, false},
+    {"tiled transpose, rows of 4096", &tiled_transpose, 2, 4096, 0, false},
+    {"product, 1024 x 1024", &product, 2, 1024, 1024, false},
+    {"stencil in 3D, 256 x 256", &stencil_3d, 3, 256, 256, false},
+    {"stencil in 3D, 100 x 60", &stencil_3d, 3, 100, 60, false},
+    {"triad in 3D, 8 x 8", &triad, 3, 8, 8, false},
+};
+
+/* In OpenCL's order. */
+typedef struct group_size {
+    size_t local[3]; /* 0: the driver's choice */
+    double ns;
+} group_size;
+
+typedef struct group_device {
+    dynsel_fixed_resource_policy policy;
+    cl_context context;
+    cl_device_id id;
+    cl_command_queue queue;
+    cl_mem memory[2];
+    dynsel_accessor in; /* placeholders */
+    dynsel_accessor out;
+    const group_case *what;
+    dynsel_range range;
+    cl_int columns;
+} group_device;
+
+static group_device the_device;
+static group_size sizes[MOST_SIZES];
+
+/* dynsel's range of a case: the last dimension is OpenCL's first. */
+static dynsel_range range_of(const group_case *c, size_t items)
+{
+    const size_t row_count = items / c->columns;
+    if (c->dimensions == 1) {
+        return DYNSEL_RANGE(row_count * c->columns);
+    }
+    if (c->dimensions == 2) {
+        return DYNSEL_RANGE_2D(c->rows != 0 ? c->rows : row_count, c->columns);
+    }
+    return DYNSEL_RANGE_3D(row_count / c->rows, c->rows, c->columns);
+}
+
+static dynsel_status launch_group(dynsel_handler *handler, void *args)
+{
+    const group_device *d = args;
+    dynsel_require(handler, &d->in);
+    dynsel_require(handler, &d->out);
+    dynsel_set_arg_accessor(handler, 0, &d->in);
+    dynsel_set_arg_accessor(handler, 1, &d->out);
+    dynsel_set_arg_value(handler, 2, &d->columns, sizeof d->columns);
+    return dynsel_parallel_for(handler, d->what->kernel, d->range, NULL, NULL);
+}
+
+/* Nanoseconds of one launch, of several one after another. */
+static double time_groups(group_device *d)
+{
+    const uint64_t began = measure_now_ns();
+    bool good = true;
+    for (int i = 0; i < LAUNCHES; i++) {
+        good = dynsel_submit_command_group(&d->policy.policy, launch_group, d, NULL) == DYNSEL_OK &&
+               good;
+    }
+    good = dynsel_wait_group(dynsel_get_submission_group(&d->policy.policy)) == DYNSEL_OK && good;
+    report_check(good, "a command group");
+    return (double)(measure_now_ns() - began) / LAUNCHES;
+}
+
+/* Negative: this device cannot run it with this size. */
+static double time_by_hand(group_device *d, cl_kernel kernel, const group_size *size)
+{
+    const uint32_t dimensions = d->range.dimensions;
+    size_t global[3] = {1, 1, 1};
+    for (uint32_t i = 0; i < dimensions; i++) {
+        global[i] = d->range.size[dimensions - 1 - i];
+    }
+    const uint64_t began = measure_now_ns();
+    for (int i = 0; i < LAUNCHES; i++) {
+        const cl_int code =
+            clEnqueueNDRangeKernel(d->queue, kernel, dimensions, NULL, global,
+                                   size->local[0] != 0 ? size->local : NULL, 0, NULL, NULL);
+        if (code != CL_SUCCESS) {
+            report_check(code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE,
+                         "OpenCL by hand");
+            return -1;
+        }
+    }
+    report_check(clFinish(d->queue) == CL_SUCCESS, "clFinish");
+    return (double)(measure_now_ns() - began) / LAUNCHES;
+}
+
+static bool is_power_of_two(size_t x)
+{
+    return (x & (x - 1)) == 0;
+}
+
+static bool is_tried(const group_device *d, size_t size, size_t count)
+{
+    return count % size == 0 && (is_power_of_two(size) || !d->what->only_powers) &&
+           (is_power_of_two(size) || is_power_of_two(count / size) || size == count || size >= 32);
+}
+
+/* Writes the driver's choice, and sizes that divide the range: all in one dimension, powers of two
+ * and whole dimensions in more. Returns how many. */
+static unsigned list_sizes(const group_device *d, size_t most_items)
+{
+    const uint32_t dimensions = d->range.dimensions;
+    const size_t x_count = d->range.size[dimensions - 1];
+    const size_t y_count = dimensions > 1 ? d->range.size[dimensions - 2] : 1;
+    const size_t z_count = dimensions > 2 ? d->range.size[0] : 1;
+    unsigned count = 0;
+    sizes[count++] = (group_size){.local = {0}};
+    for (size_t x = 1; x <= x_count && x <= most_items; x++) {
+        for (size_t y = 1; is_tried(d, x, x_count) && y <= y_count && x * y <= most_items; y *= 2) {
+            for (size_t z = 1; y_count % y == 0 && z <= z_count && x * y * z <= most_items;
+                 z *= 2) {
+                const bool large = x * y * z >= 32 || x * y * z == most_items;
+                if (z_count % z == 0 && count < MOST_SIZES && (large || dimensions == 1)) {
+                    sizes[count++] = (group_size){.local = {x, y, z}};
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const double difference = ((const group_size *)a)->ns - ((const group_size *)b)->ns;
+    return difference < 0 ? -1 : difference > 0 ? 1 : 0;
+}
+
+/* Sorts the sizes by time, after a short look at each; returns how many the device can run. */
+static unsigned screen(group_device *d, cl_kernel kernel, unsigned count)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < count; i++) {
+        double least = time_by_hand(d, kernel, &sizes[i]); /* it may be compiled now */
+        for (unsigned k = 0; k < SCREENINGS && least >= 0; k++) {
+            const double ns = time_by_hand(d, kernel, &sizes[i]);
+            least = ns < least ? ns : least;
+        }
+        if (least >= 0) {
+            sizes[kept] = sizes[i];
+            sizes[kept++].ns = least;
+        }
+    }
+    qsort(sizes, kept, sizeof sizes[0], by_time);
+    return kept;
+}
+
+static cl_kernel build(group_device *d, cl_program *program, size_t *most_items)
+{
+    cl_int code = CL_SUCCESS;
+    const char *text = d->what->kernel->source;
+    *program = clCreateProgramWithSource(d->context, 1, &text, NULL, &code);
+    report_check(code == CL_SUCCESS &&
+                     clBuildProgram(*program, 1, &d->id, "", NULL, NULL) == CL_SUCCESS,
+                 "the kernel cannot be built");
+    const cl_kernel kernel = clCreateKernel(*program, d->what->kernel->name, &code);
+    report_check(code == CL_SUCCESS &&
+                     clSetKernelArg(kernel, 0, sizeof(cl_mem), &d->memory[0]) == CL_SUCCESS &&
+                     clSetKernelArg(kernel, 1, sizeof(cl_mem), &d->memory[1]) == CL_SUCCESS &&
+                     clSetKernelArg(kernel, 2, sizeof d->columns, &d->columns) == CL_SUCCESS &&
+                     clGetKernelWorkGroupInfo(kernel, d->id, CL_KERNEL_WORK_GROUP_SIZE,
+                                              sizeof *most_items, most_items, NULL) == CL_SUCCESS,
+                 "clCreateKernel");
+    return kernel;
+}
+
+/* The fastest sizes, the driver's choice and the library's in turn, so that noise hits each. */
+static void measure(group_device *d, const group_case *c, size_t items, const char *name,
+                    unsigned repetitions)
+{
+    enum { FASTEST = 4 };
+    cl_program program = NULL;
+    size_t most_items = 0;
+    char subject[128];
+    d->what = c;
+    d->range = range_of(c, items);
+    d->columns = (cl_int)d->range.size[d->range.dimensions - 1];
+    const cl_kernel kernel = build(d, &program, &most_items);
+    const unsigned count = screen(d, kernel, list_sizes(d, most_items));
+    report_check(count != 0, "no size of a work-group is possible");
+    const group_size drivers = {.local = {0}};
+    const bool driver_chooses = time_by_hand(d, kernel, &drivers) >= 0;
+    double driver = 0, chosen = time_groups(d);
+    const unsigned fastest = count < FASTEST ? count : (unsigned)FASTEST;
+    for (unsigned i = 0; i < repetitions; i++) {
+        double ns = time_groups(d);
+        chosen = ns < chosen ? ns : chosen;
+        for (unsigned k = 0; k < fastest; k++) {
+            ns = time_by_hand(d, kernel, &sizes[k]);
+            sizes[k].ns = ns < sizes[k].ns ? ns : sizes[k].ns;
+        }
+        if (driver_chooses) {
+            ns = time_by_hand(d, kernel, &drivers);
+            driver = i == 0 || ns < driver ? ns : driver;
+        }
+    }
+    qsort(sizes, fastest, sizeof sizes[0], by_time);
+    (void)clReleaseKernel(kernel);
+    (void)clReleaseProgram(program);
+    (void)snprintf(subject, sizeof subject, "%.7s, %s", name, c->name);
+    report_add(&(report_row){.table = "work-groups",
+                             .subject = subject,
+                             .resources = 1,
+                             .threads = 1,
+                             .reference = sizes[0].ns,
+                             .measured = chosen,
+                             .overlap = -1,
+                             .limit = sizes[0].ns * MOST_TIMES_BEST});
+    printf("    best ");
+    if (sizes[0].local[0] == 0) {
+        printf("the driver's choice");
+    } else {
+        printf("%zu x %zu x %zu", sizes[0].local[0], sizes[0].local[1], sizes[0].local[2]);
+    }
+    if (driver_chooses) {
+        printf(", driver %.2f of it\n", driver / sizes[0].ns);
+    } else {
+        printf(", the driver cannot choose\n");
+    }
+}
+
+static void open_buffer(group_device *d, int i, float *data, size_t items)
+{
+    cl_int code = CL_SUCCESS;
+    dynsel_buffer buffer = {0};
+    report_check(dynsel_buffer_init(&buffer, data, sizeof *data, DYNSEL_RANGE(items)) == DYNSEL_OK,
+                 "dynsel_buffer_init");
+    dynsel_accessor *const accessor = i == 0 ? &d->in : &d->out;
+    *accessor = (dynsel_accessor){.name = i == 0 ? "in" : "out",
+                                  .buffer = buffer,
+                                  .mode = DYNSEL_ACCESS_READ_WRITE,
+                                  .placeholder = true};
+    d->memory[i] = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                  items * sizeof *data, data, &code);
+    report_check(code == CL_SUCCESS, "clCreateBuffer");
+}
+
+static void measure_device(const dynsel_resource *where, uint32_t items, unsigned repetitions)
+{
+    const dynsel_options options = {.resources = where, .count = 1};
+    group_device *const d = &the_device;
+    float *const data = calloc(2 * (size_t)items, sizeof *data);
+    report_check(data != NULL, "memory for the items");
+    *d = (group_device){.queue = dynsel_opencl_queue(where),
+                        .context = dynsel_opencl_context(where),
+                        .id = dynsel_opencl_device(where)};
+    report_check(dynsel_fixed_resource_init(&d->policy, &options, 0) == DYNSEL_OK, "init");
+    open_buffer(d, 0, data, items);
+    open_buffer(d, 1, data + items, items);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const size_t least = cases[i].columns * (cases[i].rows != 0 ? cases[i].rows : 1);
+        if (least <= items) {
+            measure(d, &cases[i], items, dynsel_resource_name(where), repetitions);
+        } else {
+            report_nothing(cases[i].name, 1, 1, "it needs more work-items than were asked for");
+        }
+    }
+    report_check(dynsel_buffer_deinit(&d->in.buffer) == DYNSEL_OK &&
+                     dynsel_buffer_deinit(&d->out.buffer) == DYNSEL_OK &&
+                     dynsel_policy_deinit(&d->policy.policy) == DYNSEL_OK,
+                 "deinit");
+    (void)clReleaseMemObject(d->memory[0]);
+    (void)clReleaseMemObject(d->memory[1]);
+    free(data);
+}
+
+void bench_work_groups(uint32_t items, unsigned repetitions)
+{
+    static dynsel_resource resources[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
+    size_t count = 0;
+    char title[400];
+    if (dynsel_opencl_select(NULL, resources, CONFIG_DYNSEL_OPENCL_MAX_DEVICES, &count) !=
+        DYNSEL_OK) {
+        return;
+    }
+    (void)snprintf(title, sizeof title,
+                   "One of %d launches over about %u work-items, with the work-group size that the "
+                   "library chooses.\nBy hand: the fastest of the sizes that divide the range. The "
+                   "fastest samples count; the budget is\n5 %% more.",
+                   LAUNCHES, items);
+    report_table(title, "best ns");
+    for (size_t i = 0; i < count && i < MOST_DEVICES; i++) {
+        measure_device(&resources[i], items, repetitions);
+    }
+}
