@@ -45,6 +45,9 @@ typedef struct dynsel_work {
     dynsel_kept_error error;
 } dynsel_work;
 
+/** The most works that `poll_ended` of a backend is asked about. */
+enum { DYNSEL_MOST_ENDED = 16 };
+
 typedef struct dynsel_backend_ops {
     const char *name;
 
@@ -128,6 +131,16 @@ typedef struct dynsel_backend_ops {
 
     /** Blocks until the work is complete; returns as `poll` does, never DYNSEL_E_AGAIN. */
     dynsel_status (*wait)(dynsel_backend *backend, const dynsel_work *work);
+#endif
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+    /** Asks at once about several command groups of one resource, started one after the other,
+     * whose end follows from that of later work. DYNSEL_OK: all of them succeeded, and their
+     * results are visible. Any other status says nothing, and each is polled. It may wait for what
+     * ends by itself in a moment. count: 2 to DYNSEL_MOST_ENDED. Several threads at once. NULL:
+     * each is polled. */
+    dynsel_status (*poll_ended)(dynsel_backend *backend, const dynsel_work *const *works,
+                                size_t count);
 #endif
 
     /** Releases work->done.native; called exactly once for work with an event, when no poll or wait

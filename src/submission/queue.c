@@ -132,13 +132,96 @@ static void wait_to_be_reaper(dynsel_queue *queue)
     }
 }
 
-/* Reaper only, so the reports of a queue are sequential. */
-static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced)
+/* Reaper only: the work behind `count` others; NULL: the queue is shorter. */
+static dynsel_slot *slot_behind(const dynsel_queue *queue, uint32_t count)
+{
+    uint32_t number = dynsel_word_load_acquire(&queue->head);
+    for (uint32_t i = 0; i < count && number != DYNSEL_NO_SLOT; i++) {
+        number = dynsel_word_load_acquire(&dynsel_slot_at(number)->next);
+    }
+    return number != DYNSEL_NO_SLOT ? dynsel_slot_at(number) : NULL;
+}
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+
+/* Whether the backend can be asked about this work together with other work. A timed end has to be
+ * seen for itself. */
+static bool is_asked_with_others(const dynsel_slot *slot)
+{
+    return dynsel_slot_state(dynsel_word_load_acquire(&slot->word)) == DYNSEL_SLOT_RUNNING &&
+           dynsel_slot_can_be_pending(slot) && (slot->work.wants & DYNSEL_TASK_TIME) == 0;
+}
+
+/* Reaper only. ended: a command group of this queue, or NULL. Returns it if it is in the list still
+ * and its backend can be asked about those before it. */
+static const dynsel_slot *find_ended(const dynsel_queue *queue, const dynsel_slot *ended)
+{
+    if (ended == NULL || ended->work.where->backend->ops->poll_ended == NULL) {
+        return NULL;
+    }
+    uint32_t number = dynsel_word_load_acquire(&queue->head);
+    while (number != DYNSEL_NO_SLOT && dynsel_slot_at(number) != ended) {
+        number = dynsel_word_load_acquire(&dynsel_slot_at(number)->next);
+    }
+    return number != DYNSEL_NO_SLOT ? ended : NULL;
+}
+
+/*
+ * Reaper only. Completes work from `first` on, which is in the list before `ended`, as far as one
+ * question can. Returns `ended` where the next question can go on; NULL: work has failed, or
+ * `first` is `ended`.
+ */
+static const dynsel_slot *complete_before(dynsel_slot *first, const dynsel_slot *ended)
+{
+    const dynsel_work *works[DYNSEL_MOST_ENDED];
+    dynsel_backend *const backend = ended->work.where->backend;
+    dynsel_slot *slot = first;
+    size_t count = 0;
+    while (count < DYNSEL_MOST_ENDED && slot != ended && is_asked_with_others(slot)) {
+        works[count] = &slot->work;
+        count++;
+        slot = dynsel_slot_at(dynsel_word_load_acquire(&slot->next));
+    }
+    if (count > 1) {
+        if (backend->ops->poll_ended(backend, works, count) != DYNSEL_OK) {
+            return NULL;
+        }
+        for (size_t i = 0; i < count; i++) {
+            dynsel_slot_complete_ended(dynsel_slot_at(dynsel_slot_number_in(works[i]->token)));
+        }
+    }
+    return first != ended ? ended : NULL;
+}
+
+#else
+
+static const dynsel_slot *find_ended(const dynsel_queue *queue, const dynsel_slot *ended)
+{
+    (void)queue;
+    (void)ended;
+    return NULL;
+}
+
+static const dynsel_slot *complete_before(const dynsel_slot *first, const dynsel_slot *ended)
+{
+    (void)first;
+    return ended;
+}
+
+#endif
+
+/* Reaper only, so the reports of a queue are sequential. ended: as of find_ended(). */
+static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced,
+                              const dynsel_slot *ended)
 {
     dynsel_policy *policy = NULL;
     uint32_t number = dynsel_word_load_acquire(&queue->head);
+    const dynsel_slot *later = find_ended(queue, ended);
     while (number != DYNSEL_NO_SLOT) {
         dynsel_slot *slot = dynsel_slot_at(number);
+        if (later != NULL) {
+            later = complete_before(slot, later);
+        }
         if ((!dynsel_slot_poll(slot) && !dynsel_slot_has_failed(slot)) || !take_head(queue, slot)) {
             break;
         }
@@ -163,20 +246,39 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
 }
 
 /* Reaper only. */
-static void reap(dynsel_queue *queue, const dynsel_slot *referenced)
+static void reap(dynsel_queue *queue, const dynsel_slot *referenced, const dynsel_slot *ended)
 {
-    take_off_finished(queue, referenced);
+    take_off_finished(queue, referenced, ended);
     if (dynsel_limits_exist() && dynsel_limits_look(queue)) {
-        take_off_finished(queue, referenced);
+        take_off_finished(queue, referenced, NULL);
     }
 }
 
 void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced)
 {
     if (dynsel_word_load_relaxed(&queue->head) != DYNSEL_NO_SLOT && become_reaper(queue)) {
-        reap(queue, referenced);
+        reap(queue, referenced, NULL);
         dynsel_word_store_release(&queue->reaper, 0);
     }
+}
+
+void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count)
+{
+    if (dynsel_word_load_relaxed(&queue->head) == DYNSEL_NO_SLOT || !become_reaper(queue)) {
+        return;
+    }
+    const dynsel_slot *ended = NULL;
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    dynsel_slot *const slot = slot_behind(queue, count);
+    if (slot != NULL && dynsel_slot_can_be_pending(slot) &&
+        slot->work.where->backend->ops->poll_ended != NULL && !dynsel_slot_goes_on(slot)) {
+        ended = slot;
+    }
+#else
+    (void)count;
+#endif
+    reap(queue, NULL, ended);
+    dynsel_word_store_release(&queue->reaper, 0);
 }
 
 /* A reference keeps the work, and so its policy. Most slots are free and cost one load. */
@@ -215,11 +317,7 @@ dynsel_slot *dynsel_queue_ref_behind(dynsel_queue *queue, uint32_t count)
     if (!become_reaper(queue)) {
         return NULL;
     }
-    uint32_t number = dynsel_word_load_acquire(&queue->head);
-    for (uint32_t i = 0; i < count && number != DYNSEL_NO_SLOT; i++) {
-        number = dynsel_word_load_acquire(&dynsel_slot_at(number)->next);
-    }
-    dynsel_slot *slot = number != DYNSEL_NO_SLOT ? dynsel_slot_at(number) : NULL;
+    dynsel_slot *const slot = slot_behind(queue, count);
     const bool referenced =
         slot != NULL && !is_crowded(slot) && dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED);
     dynsel_word_store_release(&queue->reaper, 0);
@@ -229,7 +327,7 @@ dynsel_slot *dynsel_queue_ref_behind(dynsel_queue *queue, uint32_t count)
 void dynsel_queue_reap_after_others(dynsel_queue *queue)
 {
     wait_to_be_reaper(queue);
-    reap(queue, NULL);
+    reap(queue, NULL, NULL);
     dynsel_word_store_release(&queue->reaper, 0);
 }
 
@@ -238,9 +336,9 @@ bool dynsel_queue_give_up(dynsel_policy *policy, uint32_t index)
 {
     dynsel_queue *const queue = &policy->queues[index];
     wait_to_be_reaper(queue);
-    take_off_finished(queue, NULL);
+    take_off_finished(queue, NULL, NULL);
     const bool given_up = dynsel_limits_give_up(queue, policy, index);
-    take_off_finished(queue, NULL);
+    take_off_finished(queue, NULL, NULL);
     dynsel_word_store_release(&queue->reaper, 0);
     return given_up;
 }
@@ -297,10 +395,10 @@ bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot)
     return over;
 }
 
-bool dynsel_queue_reap_to_running(dynsel_queue *queue)
+bool dynsel_queue_reap_to_running(dynsel_queue *queue, const dynsel_slot *ended)
 {
     wait_to_be_reaper(queue);
-    reap(queue, NULL);
+    reap(queue, NULL, ended);
     const uint32_t number = dynsel_word_load_acquire(&queue->head);
     const bool running = number != DYNSEL_NO_SLOT && dynsel_slot_goes_on(dynsel_slot_at(number));
     dynsel_word_store_release(&queue->reaper, 0);
@@ -311,7 +409,7 @@ bool dynsel_queue_reap_to_running(dynsel_queue *queue)
 void dynsel_queue_synchronize(dynsel_queue *queue, const dynsel_resource *resource)
 {
     wait_to_be_reaper(queue);
-    reap(queue, NULL);
+    reap(queue, NULL, NULL);
     wait_for_unsynchronized(queue, resource);
     release_unsynchronized(queue, resource);
     dynsel_word_store_release(&queue->reaper, 0);

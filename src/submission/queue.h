@@ -63,7 +63,11 @@ void dynsel_queue_append(dynsel_queue *queue, dynsel_slot *slot);
  * a slot to which the caller holds a reference, or NULL. */
 void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced);
 
-/* The same for all work in flight, and starts second runs. */
+/* As dynsel_queue_reap() without a reference, when many are in flight: where a command group behind
+ * `count` others has ended, the backend is asked about those together. */
+void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count);
+
+/* The same as dynsel_queue_reap() for all work in flight, and starts second runs. */
 void dynsel_queue_reap_all(void);
 
 /* For loops that wait: looks at the time limits of other work, and starts second runs. */
@@ -86,9 +90,10 @@ void dynsel_queue_end_outside(dynsel_slot *slot, bool ran);
  * False: nothing changed. */
 bool dynsel_queue_pass(dynsel_queue *queue, dynsel_slot *slot);
 
-/* As dynsel_queue_reap_after_others(). True: the oldest remaining work is running; false: the queue
- * is empty, or another thread is completing or appending work. */
-bool dynsel_queue_reap_to_running(dynsel_queue *queue);
+/* As dynsel_queue_reap_after_others(). ended: a command group of this queue that has ended; the
+ * caller holds a reference. True: the oldest remaining work is running; false: the queue is empty,
+ * or another thread is completing or appending work. */
+bool dynsel_queue_reap_to_running(dynsel_queue *queue, const dynsel_slot *ended);
 #endif
 
 /* The started work behind `count` others, with a reference; NULL: the queue is shorter, or another

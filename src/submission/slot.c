@@ -602,7 +602,8 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     if (status != DYNSEL_OK && slot->work.error.status == DYNSEL_OK) {
         /* what the function itself returned comes first */
         dynsel_note_failure(&slot->work, status, failures_before);
-        if (status == DYNSEL_E_GIVEN_UP && !dynsel_slot_is_apart(slot)) { /* through another policy */
+        if (status == DYNSEL_E_GIVEN_UP &&
+            !dynsel_slot_is_apart(slot)) { /* through another policy */
             dynsel_slot_run_once(slot);
         }
     }
@@ -691,6 +692,14 @@ bool dynsel_slot_goes_on(dynsel_slot *slot)
         return (word & DYNSEL_SLOT_MARKED) == 0;
     }
     return ops->poll(backend, &slot->work) == DYNSEL_E_AGAIN;
+}
+
+void dynsel_slot_complete_ended(dynsel_slot *slot)
+{
+    const uint32_t word = dynsel_word_load_acquire(&slot->word);
+    if (dynsel_slot_state(word) == DYNSEL_SLOT_RUNNING) {
+        (void)complete(slot, word, DYNSEL_OK, dynsel_this_thread()->failure_count, 0, 0);
+    }
 }
 
 void dynsel_slot_begin_end(dynsel_slot *slot)

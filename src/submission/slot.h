@@ -491,6 +491,9 @@ void dynsel_slot_finish_if_marked(dynsel_slot *slot);
 /* Whether it is running, and polling it now would not find it finished; completes nothing. */
 bool dynsel_slot_goes_on(dynsel_slot *slot);
 
+/* Completes running work that succeeded, and whose results are visible. Reaper only. */
+void dynsel_slot_complete_ended(dynsel_slot *slot);
+
 /* From STARTING to COMPLETING, for the thread that writes the result: no end can be marked any
  * more. */
 void dynsel_slot_begin_end(dynsel_slot *slot);

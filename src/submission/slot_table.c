@@ -67,10 +67,16 @@ bool dynsel_in_flight_can_free(const dynsel_policy *policy, uint32_t count)
 }
 #endif
 
+/* In waits for room, this part of the work that can be in flight is waited for, or asked about,
+ * together. */
+enum { GOOD_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4 };
+
 /* Reaps the own policy first, and all policies only if that frees no slot. */
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 {
-    reap_policy(policy);
+    for (uint32_t i = 0; i < policy->count; i++) {
+        dynsel_queue_reap_many(&policy->queues[i], GOOD_PART);
+    }
     dynsel_slot *slot = dynsel_slot_claim(policy);
     if (slot == NULL) {
         dynsel_in_flight_reap();
@@ -115,13 +121,12 @@ static dynsel_queue *only_busy_queue(dynsel_policy *policy)
 }
 
 /*
- * If all work is on one resource, sleeps until a quarter of it is complete: polling or waking for
+ * If all work is on one resource, sleeps until a good part of it is complete: polling or waking for
  * each piece would take time from a device that runs on the host. False: several resources are
  * busy.
  */
 static bool wait_while_busy(const dynsel_request *request)
 {
-    enum { GOOD_PART = CONFIG_DYNSEL_MAX_IN_FLIGHT / 4 };
     if (request->options->deadline_ns != DYNSEL_WAIT_FOREVER ||
         !dynsel_policy_outlives(request->policy)) {
         return false;

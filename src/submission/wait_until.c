@@ -25,7 +25,7 @@ static uint32_t state_of(const dynsel_slot *slot)
 static bool poll_in_order(dynsel_slot *slot)
 {
     if (state_of(slot) != DYNSEL_SLOT_FINISHED && !dynsel_slot_goes_on(slot) &&
-        dynsel_queue_reap_to_running(dynsel_queue_of(slot))) {
+        dynsel_queue_reap_to_running(dynsel_queue_of(slot), slot)) {
         (void)dynsel_slot_poll(slot);
     }
     return state_of(slot) == DYNSEL_SLOT_FINISHED;

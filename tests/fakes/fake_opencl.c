@@ -71,6 +71,11 @@ void fake_opencl_finish_events(cl_int status)
     }
 }
 
+void fake_opencl_finish_event(uint32_t from_the_last, cl_int status)
+{
+    fake_state.events[fake_state.event_count - from_the_last].status = status;
+}
+
 void fake_opencl_end_events_after(uint32_t looks)
 {
     fake_state.looks_left = looks;

@@ -80,6 +80,9 @@ void fake_opencl_give_up(const char *device);
 /* Gives all events that are not complete this status. */
 void fake_opencl_finish_events(cl_int status);
 
+/* The same for one of them: the one that was made last is 1, the one before it 2. */
+void fake_opencl_finish_event(uint32_t from_the_last, cl_int status);
+
 /* How often `function` was called since fake_opencl_show(); NULL: all of them together. */
 uint32_t fake_opencl_calls(const char *function);
 

@@ -2,6 +2,8 @@
 /* Contexts, queues and events. */
 #include "fakes/fake_opencl_state.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 uint32_t fake_opencl_queues_of(const char *device)
@@ -147,6 +149,10 @@ cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,
     }
     queue->unflushed = true;
     if (event != NULL) {
+        if (fake_state.event_count == MOST_OBJECTS) {
+            (void)fprintf(stderr, "the fake OpenCL has no room for more events\n");
+            abort();
+        }
         *event = &fake_state.events[fake_state.event_count++];
         **event =
             (struct _cl_event){.references = 1, .queue = queue, .status = fake_state.new_events};
@@ -208,18 +214,15 @@ static void let_end(cl_event event, cl_int code)
 
 cl_int clWaitForEvents(cl_uint count, const cl_event *events)
 {
-    cl_int code = CL_SUCCESS;
-    for (cl_uint i = 0; i < count && code == CL_SUCCESS; i++) {
-        fake_violate_if(events[i]->references == 0);
-        note_look();
-        code = fake_enter_queue("clWaitForEvents", events[i]->queue);
-        const cl_int status = status_of(events[i]);
+    const cl_int code = fake_enter_queue("clWaitForEvents", events[0]->queue);
+    bool failed = false;
+    note_look();
+    for (cl_uint i = 0; i < count; i++) {
+        fake_violate_if(events[i]->references == 0 || events[i]->queue != events[0]->queue);
+        failed = failed || status_of(events[i]) < 0;
         let_end(events[i], code);
-        if (code == CL_SUCCESS && status < 0) {
-            code = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-        }
     }
-    return code;
+    return code == CL_SUCCESS && failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : code;
 }
 
 cl_int clRetainEvent(cl_event event)

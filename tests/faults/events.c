@@ -209,11 +209,11 @@ bool fault_begin_wait(cl_uint count, const cl_event *events, cl_int *code)
         if (c == NULL || !is_held(c)) {
             continue;
         }
-        if (c->is_said_to_be_over) {
+        if (c->is_said_to_be_over && count == 1) {
             *code = CL_SUCCESS;
             return true;
         }
-        fault_begin_blocking(c->queue);
+        fault_begin_blocking(held_queue); /* also what waits for it in another queue */
     }
     return false;
 }

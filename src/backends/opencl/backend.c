@@ -122,6 +122,15 @@ static dynsel_status poll(dynsel_backend *backend, const dynsel_work *work)
     return entry->out_of_order ? dynsel_opencl_wait(entry, work->done.opencl) : DYNSEL_OK;
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+static dynsel_status poll_ended(dynsel_backend *backend, const dynsel_work *const *works,
+                                size_t count)
+{
+    (void)backend;
+    return dynsel_opencl_poll_ended(works[0]->own, works, count);
+}
+#endif
+
 static dynsel_status wait(dynsel_backend *backend, const dynsel_work *work)
 {
     (void)backend;
@@ -178,6 +187,7 @@ static const dynsel_backend_ops ops = {
     .give_up = give_up,
 #endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
+    .poll_ended = poll_ended,
     .memory = &dynsel_opencl_memory,
 #endif
 };

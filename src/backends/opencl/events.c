@@ -112,6 +112,28 @@ dynsel_status dynsel_opencl_poll(dynsel_opencl_entry *entry, cl_event event)
     return status == CL_COMPLETE ? DYNSEL_OK : DYNSEL_E_AGAIN;
 }
 
+dynsel_status dynsel_opencl_poll_ended(dynsel_opencl_entry *entry, const dynsel_work *const *works,
+                                       size_t count)
+{
+    cl_event events[DYNSEL_MOST_ENDED];
+    /* in a queue without order, later work says nothing */
+    if (entry->out_of_order || dynsel_opencl_is_lost(entry) ||
+        dynsel_word_load_relaxed(&entry->unflushed) != 0) {
+        return DYNSEL_E_AGAIN;
+    }
+    for (size_t i = 0; i < count; i++) {
+        events[i] = works[i]->done.opencl;
+    }
+    const int before = dynsel_cancel_defer();
+    const cl_int code = clWaitForEvents((cl_uint)count, events);
+    dynsel_cancel_allow(before);
+    if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
+        (void)loses(entry, "clWaitForEvents", code);
+        return DYNSEL_E_AGAIN;
+    }
+    return DYNSEL_OK;
+}
+
 /* Reads the status from the event itself. record: of this wait alone, because polls of other
  * commands may succeed in the meantime. tries: number of failed waits. */
 DYNSEL_RARE static dynsel_status poll_after_failed_wait(dynsel_opencl_entry *entry, cl_event event,

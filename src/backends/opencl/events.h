@@ -30,6 +30,12 @@ static inline void dynsel_opencl_flush(dynsel_opencl_entry *entry)
  * the command, or the loss of the device. */
 dynsel_status dynsel_opencl_poll(dynsel_opencl_entry *entry, cl_event event);
 
+/* Asks once about several commands of one device that have ended, or are about to: DYNSEL_OK: all
+ * succeeded, and their results are visible; any other status says nothing. count: at most
+ * DYNSEL_MOST_ENDED. */
+dynsel_status dynsel_opencl_poll_ended(dynsel_opencl_entry *entry, const dynsel_work *const *works,
+                                       size_t count);
+
 /* Waits until the result is known; never DYNSEL_E_AGAIN. */
 dynsel_status dynsel_opencl_wait(dynsel_opencl_entry *entry, cl_event event);
 

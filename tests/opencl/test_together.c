@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command groups whose ends follow from that of a later one: one question to the driver for many of
+ * them, and nothing that goes wrong is overlooked. */
+#include "fixture.h"
+
+enum {
+    WORDS = 16,
+    MOST = CONFIG_DYNSEL_MAX_IN_FLIGHT < 64 ? CONFIG_DYNSEL_MAX_IN_FLIGHT : 64,
+    QUESTIONS = (MOST + DYNSEL_MOST_ENDED - 1) / DYNSEL_MOST_ENDED
+};
+
+static const fake_device devices[] = {{.name = "gpu", .vendor = "V", .type = CL_DEVICE_TYPE_GPU}};
+static const fake_platform machine[] = {{.name = "P", .count = 1, .devices = devices}};
+
+static dynsel_fixed_resource_policy policy;
+static uint32_t words[WORDS + 1]; /* no device would use them itself */
+static dynsel_buffer buffer;
+static dynsel_submission submissions[MOST];
+
+static const dynsel_kernel kernel = {.name = "k", .source = "kernel void k(...)"};
+
+static dynsel_status launch(dynsel_handler *handler, void *args)
+{
+    const uint32_t value = 1;
+    dynsel_accessor data;
+    (void)args;
+    (void)dynsel_get_access(handler, buffer, DYNSEL_ACCESS_READ_WRITE, DYNSEL_MEMORY_GLOBAL, &data);
+    (void)dynsel_set_arg_accessor(handler, 0, &data);
+    (void)dynsel_set_arg_value(handler, 1, &value, sizeof(value));
+    return dynsel_parallel_for(handler, &kernel, DYNSEL_RANGE(WORDS), NULL, NULL);
+}
+
+static dynsel_status submit(dynsel_submission *submission)
+{
+    return dynsel_submit_command_group(&policy.policy, launch, NULL, submission);
+}
+
+static int set_up_groups(void **state)
+{
+    size_t count = 0;
+    dynsel_resource gpu = {0};
+    (void)state;
+    (void)unsetenv("DYNSEL_OPENCL");
+    show(machine, 1);
+    assert_status(DYNSEL_OK, dynsel_opencl_select("all", &gpu, 1, &count));
+    const dynsel_options options = {.resources = &gpu, .count = 1};
+    policy = (dynsel_fixed_resource_policy){0};
+    assert_status(DYNSEL_OK, dynsel_fixed_resource_init(&policy, &options, 0));
+    buffer = (dynsel_buffer){0};
+    assert_status(DYNSEL_OK,
+                  dynsel_buffer_init(&buffer, words + 1, sizeof(uint32_t), DYNSEL_RANGE(WORDS)));
+    /* the kernel is built, and the copy made */
+    assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&policy.policy, launch, NULL));
+    return 0;
+}
+
+static int tear_down_groups(void **state)
+{
+    fake_opencl_finish_events(CL_COMPLETE);
+    const dynsel_status status = dynsel_buffer_deinit(&buffer);
+    assert_true(status == DYNSEL_OK || status == DYNSEL_E_DEVICE); /* its only copy was lost */
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy.policy));
+    return tear_down(state);
+}
+
+static dynsel_status wait_for_all(void)
+{
+    return dynsel_wait_group(dynsel_get_submission_group(&policy.policy));
+}
+
+static void submit_with_handles(int count)
+{
+    memset(submissions, 0, sizeof(submissions));
+    for (int i = 0; i < count; i++) {
+        assert_status(DYNSEL_OK, submit(&submissions[i]));
+    }
+}
+
+static void one_question_answers_for_many(void **state)
+{
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    const uint32_t releases = fake_opencl_calls("clReleaseEvent");
+    const uint32_t waits = fake_opencl_calls("clWaitForEvents");
+    const uint32_t polls = fake_opencl_calls("clGetEventInfo");
+    for (int i = 0; i < MOST; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+    }
+    const uint32_t polls_of_submits = fake_opencl_calls("clGetEventInfo") - polls;
+    assert_status(DYNSEL_OK, wait_for_all());
+    assert_int_equal(fake_opencl_calls("clReleaseEvent") - releases, MOST);
+    /* the newest, the others together, and the results of what was polled by itself */
+    assert_true(fake_opencl_calls("clWaitForEvents") - waits <= 1 + QUESTIONS + 1);
+    assert_true(fake_opencl_calls("clGetEventInfo") - polls - polls_of_submits <= 3);
+}
+
+/* A full table is emptied by questions about many, too. */
+static void full_table_is_emptied_by_few_questions(void **state)
+{
+    enum { ROUNDS = 4 };
+    (void)state;
+    const uint32_t before =
+        fake_opencl_calls("clGetEventInfo") + fake_opencl_calls("clWaitForEvents");
+    for (int i = 0; i < ROUNDS * MOST; i++) {
+        fake_opencl_set_new_events(CL_RUNNING); /* no submit sees the end of its own work */
+        assert_status(DYNSEL_OK, submit(NULL));
+        if (i % MOST == MOST - 1) {
+            fake_opencl_finish_events(CL_COMPLETE);
+        }
+    }
+    assert_status(DYNSEL_OK, wait_for_all());
+    const uint32_t questions =
+        fake_opencl_calls("clGetEventInfo") + fake_opencl_calls("clWaitForEvents") - before;
+    if (CONFIG_DYNSEL_MAX_IN_FLIGHT == MOST) {
+        /* the submit itself polls once at most, see submit_and_wait_costs_four_calls */
+        assert_true(questions <= ROUNDS * (MOST + 2 * 4 + QUESTIONS));
+    }
+}
+
+/* Each of them has its own status, in whatever order they are waited for. */
+static void failure_among_many_is_told(void **state)
+{
+    enum { COUNT_OF_WORK = 12 };
+    (void)state;
+    for (int bad = 0; bad < COUNT_OF_WORK; bad++) {
+        memset(submissions, 0, sizeof(submissions));
+        for (int i = 0; i < COUNT_OF_WORK; i++) {
+            fake_opencl_set_new_events(CL_RUNNING);
+            assert_status(DYNSEL_OK, submit(&submissions[i]));
+        }
+        fake_opencl_finish_event((uint32_t)(COUNT_OF_WORK - bad), CL_OUT_OF_RESOURCES);
+        fake_opencl_finish_events(CL_COMPLETE);
+        for (int i = COUNT_OF_WORK - 1; i >= 0; i--) {
+            assert_status(i == bad ? DYNSEL_E_DEVICE : DYNSEL_OK, dynsel_wait(&submissions[i]));
+        }
+    }
+}
+
+static void failed_question_says_nothing(void **state)
+{
+    enum { COUNT_OF_WORK = 12 };
+    static const cl_int codes[] = {CL_OUT_OF_RESOURCES, CL_OUT_OF_HOST_MEMORY,
+                                   CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
+    (void)state;
+    for (size_t c = 0; c < COUNT(codes); c++) {
+        fake_opencl_set_new_events(CL_RUNNING);
+        submit_with_handles(COUNT_OF_WORK);
+        fake_opencl_finish_events(CL_COMPLETE);
+        fake_opencl_break("gpu", "clWaitForEvents", codes[c]);
+        for (int i = COUNT_OF_WORK - 1; i >= 0; i--) {
+            assert_status(DYNSEL_OK, dynsel_wait_for(&submissions[i], 1000000000));
+        }
+        fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    }
+}
+
+/* No call follows; tear_down() sees it. */
+static void loss_is_learned_from_the_question(void **state)
+{
+    enum { COUNT_OF_WORK = 12 };
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    submit_with_handles(COUNT_OF_WORK);
+    fake_opencl_finish_events(CL_COMPLETE);
+    fake_opencl_break("gpu", "clWaitForEvents", CL_DEVICE_NOT_AVAILABLE);
+    for (int i = COUNT_OF_WORK - 1; i >= 0; i--) {
+        assert_status(DYNSEL_E_DEVICE, dynsel_wait_for(&submissions[i], 1000000000));
+    }
+    fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&policy.policy, 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_question_answers_for_many, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(full_table_is_emptied_by_few_questions, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(failure_among_many_is_told, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(failed_question_says_nothing, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(loss_is_learned_from_the_question, set_up_groups,
+                                        tear_down_groups),
+    };
+    return RUN(tests);
+}
