@@ -210,7 +210,8 @@ static const dynsel_slot *complete_before(const dynsel_slot *first, const dynsel
 
 #endif
 
-/* Reaper only, so the reports of a queue are sequential. ended: as of find_ended(). */
+/* Reaper only, so the reports of a queue are sequential. ended: as of find_ended(); what is behind
+ * it stays. */
 static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced,
                               const dynsel_slot *ended)
 {
@@ -235,7 +236,7 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
         } else {
             dynsel_slot_unref(slot, DYNSEL_SLOT_LISTED);
         }
-        number = dynsel_word_load_acquire(&queue->head);
+        number = slot != ended ? dynsel_word_load_acquire(&queue->head) : (uint32_t)DYNSEL_NO_SLOT;
     }
     if (policy != NULL && dynsel_limits_exist()) {
         dynsel_limits_restart(queue);
