@@ -263,24 +263,20 @@ void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced)
     }
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
 void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count)
 {
     if (dynsel_word_load_relaxed(&queue->head) == DYNSEL_NO_SLOT || !become_reaper(queue)) {
         return;
     }
-    const dynsel_slot *ended = NULL;
-#if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_slot *const slot = slot_behind(queue, count);
-    if (slot != NULL && dynsel_slot_can_be_pending(slot) &&
-        slot->work.where->backend->ops->poll_ended != NULL && !dynsel_slot_goes_on(slot)) {
-        ended = slot;
-    }
-#else
-    (void)count;
-#endif
-    reap(queue, NULL, ended);
+    const bool has_ended = slot != NULL && dynsel_slot_can_be_pending(slot) &&
+                           slot->work.where->backend->ops->poll_ended != NULL &&
+                           !dynsel_slot_goes_on(slot);
+    reap(queue, NULL, has_ended ? slot : NULL);
     dynsel_word_store_release(&queue->reaper, 0);
 }
+#endif
 
 /* A reference keeps the work, and so its policy. Most slots are free and cost one load. */
 void dynsel_queue_reap_all(void)

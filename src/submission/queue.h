@@ -65,7 +65,15 @@ void dynsel_queue_reap(dynsel_queue *queue, const dynsel_slot *referenced);
 
 /* As dynsel_queue_reap() without a reference, when many are in flight: where a command group behind
  * `count` others has ended, the backend is asked about those together. */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
 void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count);
+#else
+static inline void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count)
+{
+    (void)count;
+    dynsel_queue_reap(queue, NULL);
+}
+#endif
 
 /* The same as dynsel_queue_reap() for all work in flight, and starts second runs. */
 void dynsel_queue_reap_all(void);

@@ -131,7 +131,7 @@ static void full_table_is_emptied_by_few_questions(void **state)
     assert_status(DYNSEL_OK, wait_for_all());
 }
 
-/* While the oldest work goes on, a submit that may not wait finds no room, and waits for nothing. */
+/* While the oldest work goes on, a submit that may not wait finds no room and waits for nothing. */
 static void running_work_is_not_waited_for(void **state)
 {
     (void)state;
