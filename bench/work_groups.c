@@ -63,34 +63,34 @@ KERNEL(product, "",
 typedef struct group_case {
     const char *name;
     const dynsel_kernel *kernel;
-    uint32_t dimensions;
     size_t columns; /* in one dimension: the number of items is a multiple of it */
     size_t rows;    /* 0: all that is left of the items */
+    uint32_t dimensions;
     bool only_powers;
 } group_case;
 
 static const group_case cases[] = {
     {"triad", &triad, 1, 1, 1, false},
-    {"triad, multiple of 1000", &triad, 1, 1000, 1, false},
-    {"triad, multiple of 59049", &triad, 1, 59049, 1, false},
+    {"triad, multiple of 1000", &triad, 1000, 1, 1, false},
+    {"triad, multiple of 59049", &triad, 59049, 1, 1, false},
     {"polynomial", &polynomial, 1, 1, 1, false},
     {"sum with local memory", &sum, 1, 1, 1, true},
-    {"triad, rows of 4096", &triad, 2, 4096, 0, false},
-    {"triad, rows of 100", &triad, 2, 100, 0, false},
-    {"triad, rows of 17", &triad, 2, 17, 0, false},
-    {"triad, rows of 3", &triad, 2, 3, 0, false},
-    {"stencil, rows of 4096", &stencil, 2, 4096, 0, false},
-    {"stencil, rows of 1920", &stencil, 2, 1920, 0, false},
-    {"stencil, rows of 1000", &stencil, 2, 1000, 0, false},
-    {"stencil, 1280 x 720", &stencil, 2, 1280, 720, false},
-    {"polynomial, rows of 640", &polynomial, 2, 640, 0, false},
-    {"transpose, rows of 4096", &transpose, 2, 4096, 0, false},
-    {"transpose, rows of 1920", &transpose, 2, 1920, 0, false},
-    {"tiled transpose, rows of 4096", &tiled_transpose, 2, 4096, 0, false},
-    {"product, 1024 x 1024", &product, 2, 1024, 1024, false},
-    {"stencil in 3D, 256 x 256", &stencil_3d, 3, 256, 256, false},
-    {"stencil in 3D, 100 x 60", &stencil_3d, 3, 100, 60, false},
-    {"triad in 3D, 8 x 8", &triad, 3, 8, 8, false},
+    {"triad, rows of 4096", &triad, 4096, 0, 2, false},
+    {"triad, rows of 100", &triad, 100, 0, 2, false},
+    {"triad, rows of 17", &triad, 17, 0, 2, false},
+    {"triad, rows of 3", &triad, 3, 0, 2, false},
+    {"stencil, rows of 4096", &stencil, 4096, 0, 2, false},
+    {"stencil, rows of 1920", &stencil, 1920, 0, 2, false},
+    {"stencil, rows of 1000", &stencil, 1000, 0, 2, false},
+    {"stencil, 1280 x 720", &stencil, 1280, 720, 2, false},
+    {"polynomial, rows of 640", &polynomial, 640, 0, 2, false},
+    {"transpose, rows of 4096", &transpose, 4096, 0, 2, false},
+    {"transpose, rows of 1920", &transpose, 1920, 0, 2, false},
+    {"tiled transpose, rows of 4096", &tiled_transpose, 4096, 0, 2, false},
+    {"product, 1024 x 1024", &product, 1024, 1024, 2, false},
+    {"stencil in 3D, 256 x 256", &stencil_3d, 256, 256, 3, false},
+    {"stencil in 3D, 100 x 60", &stencil_3d, 100, 60, 3, false},
+    {"triad in 3D, 8 x 8", &triad, 8, 8, 3, false},
 };
 
 /* In OpenCL's order. */

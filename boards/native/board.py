@@ -41,7 +41,7 @@ def limits(config):
                  + (3 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
                  + (4 if config["DYNSEL_CONTEXT_THREADS"] and in_flight else 0)  # fork() and cancelled threads
                  + (3 if aspects else 0) + (21 if opencl else 0)
-                 + ((54 if small else 69) + (13 if opencl else 0) if groups else 0)) * KIB,
+                 + ((54 if small else 69) + (14 if opencl else 0) if groups else 0)) * KIB,
         "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
                    + ((2 if groups else 1) if config["DYNSEL_REPEAT"] else 0)
                    + (1 if threads else 0) + (4 if aspects else 0)
