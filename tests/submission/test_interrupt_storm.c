@@ -29,9 +29,11 @@ enum {
     PIECES = SLOTS > 512                     ? 500
              : !CONFIG_DYNSEL_HAS_FULL_SPEED ? 2000
                                              : 600,
-    ENOUGH = 25,    /* interrupts inside of each function, at least */
-    STEPS = 500,    /* of a stage */
-    LONGEST_US = 12 /* between an interrupt's end and the next one */
+    ENOUGH = 25,     /* interrupts inside of each function, at least */
+    STEPS = 500,     /* of a stage */
+    LONGEST_US = 12, /* between an interrupt's end and the next one */
+    PATIENCE = 16,   /* interrupts in one step of the program, before they come less often */
+    MOST_DOUBLINGS = 8
 };
 
 /* Inside of which function the program is. */
@@ -57,6 +59,7 @@ _Static_assert(sizeof names / sizeof names[0] == PLACES, "each place has a name"
 
 static volatile uint32_t where_now;
 static volatile uint32_t hits[PLACES];
+static volatile uint32_t steps_made;
 
 static dynsel_status out(dynsel_status status)
 {
@@ -130,6 +133,16 @@ static void set_timer(uint32_t microseconds)
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
+/* Where the way back from a signal takes longer than the timer, the program would never get on. */
+static uint32_t longest_us(void)
+{
+    static uint32_t seen, in_this_step;
+    in_this_step = steps_made == seen ? in_this_step + 1 : 0;
+    seen = steps_made;
+    const uint32_t doublings = in_this_step / PATIENCE;
+    return (uint32_t)LONGEST_US << (doublings < MOST_DOUBLINGS ? doublings : MOST_DOUBLINGS);
+}
+
 /* The timer begins anew at the end, so that the program always gets on a little. */
 static void interrupt(int number)
 {
@@ -143,7 +156,7 @@ static void interrupt(int number)
     if (last_token != 0 && dynsel_complete(last_token, DYNSEL_OK, 0) != DYNSEL_E_STALE) {
         late_ends_taken = late_ends_taken + 1;
     }
-    set_timer(1 + test_random_below(&device_dice, LONGEST_US));
+    set_timer(1 + test_random_below(&device_dice, longest_us()));
 }
 
 /* The backend. */
@@ -325,6 +338,7 @@ static void look(void)
 static void step(void)
 {
     const unsigned at = test_random_below(&dice, KEPT);
+    steps_made = steps_made + 1;
     switch (test_random_below(&dice, 8)) {
     case 0:
         look();
