@@ -16,6 +16,9 @@ enum {
 static const fake_device devices[] = {{.name = "gpu", .vendor = "V", .type = CL_DEVICE_TYPE_GPU}};
 static const fake_platform machine[] = {{.name = "P", .count = 1, .devices = devices}};
 
+static const fake_platform prompt_machine[] = {
+    {.name = "NVIDIA CUDA", .count = 1, .devices = devices}};
+
 static dynsel_fixed_resource_policy policy;
 static uint32_t words[WORDS + 1]; /* no device would use them itself */
 static dynsel_buffer buffer;
@@ -41,13 +44,12 @@ static dynsel_status submit(dynsel_submission *submission)
     return dynsel_submit_command_group(&policy.policy, launch, NULL, submission);
 }
 
-static int set_up_groups(void **state)
+static int set_up_on(const fake_platform *platforms)
 {
     size_t count = 0;
     dynsel_resource gpu = {0};
-    (void)state;
     (void)unsetenv("DYNSEL_OPENCL");
-    show(machine, 1);
+    show(platforms, 1);
     assert_status(DYNSEL_OK, dynsel_opencl_select("all", &gpu, 1, &count));
     const dynsel_options options = {.resources = &gpu, .count = 1};
     policy = (dynsel_fixed_resource_policy){0};
@@ -59,6 +61,18 @@ static int set_up_groups(void **state)
     /* the kernel is built, and the copy made */
     assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&policy.policy, launch, NULL));
     return 0;
+}
+
+static int set_up_groups(void **state)
+{
+    (void)state;
+    return set_up_on(machine);
+}
+
+static int set_up_prompt_driver(void **state)
+{
+    (void)state;
+    return set_up_on(prompt_machine);
 }
 
 static dynsel_status wait_for_all(void)
@@ -210,6 +224,52 @@ static void loss_is_learned_from_the_question(void **state)
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&policy.policy, 0));
 }
 
+/* Only a driver that begins work by itself is flushed less often; that none of its events is looked
+ * at before a flush, the fake sees. */
+static void flushes_are_as_few_as_the_driver_allows(void **state)
+{
+    enum { EVERY = 16 };
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    const uint32_t before = fake_opencl_calls("clFlush");
+    const uint32_t polls = fake_opencl_calls("clGetEventInfo");
+    for (int i = 0; i < MOST; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+    }
+    assert_int_equal(fake_opencl_calls("clGetEventInfo"), polls);
+    assert_int_equal(fake_opencl_calls("clFlush") - before, MOST / EVERY);
+    fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_OK, wait_for_all());
+}
+
+static void other_drivers_are_flushed_each_time(void **state)
+{
+    (void)state;
+    const uint32_t before = fake_opencl_calls("clFlush");
+    for (int i = 0; i < MOST / 2; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+    }
+    assert_int_equal(fake_opencl_calls("clFlush") - before, MOST / 2);
+    assert_status(DYNSEL_OK, wait_for_all());
+}
+
+/* A flush that fails is repeated by the next poll, also where several pieces of work need it. */
+static void failed_flush_is_repeated(void **state)
+{
+    dynsel_submission submission = {0};
+    (void)state;
+    fake_opencl_set_new_events(CL_RUNNING);
+    fake_opencl_break("gpu", "clFlush", CL_OUT_OF_HOST_MEMORY);
+    for (int i = 0; i < MOST - 1; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+    }
+    assert_status(DYNSEL_OK, submit(&submission));
+    fake_opencl_break(NULL, NULL, CL_SUCCESS);
+    fake_opencl_finish_events(CL_COMPLETE);
+    assert_status(DYNSEL_OK, dynsel_wait_for(&submission, 1000000000)); /* polls */
+    assert_status(DYNSEL_OK, wait_for_all());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +284,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(failed_question_says_nothing, set_up_groups,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(loss_is_learned_from_the_question, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(flushes_are_as_few_as_the_driver_allows,
+                                        set_up_prompt_driver, tear_down_groups),
+        cmocka_unit_test_setup_teardown(other_drivers_are_flushed_each_time, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(failed_flush_is_repeated, set_up_prompt_driver,
                                         tear_down_groups),
     };
     return RUN(tests);

@@ -102,8 +102,10 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     if (work->done.opencl != NULL && !dynsel_opencl_is_lost(entry)) {
         if ((work->wants & DYNSEL_TASK_TIME) != 0) {
             time_end(work);
+            dynsel_opencl_flush(entry);
+        } else {
+            dynsel_opencl_flush_in_time(entry);
         }
-        dynsel_opencl_flush(entry);
     }
     return DYNSEL_OK;
 }

@@ -209,6 +209,8 @@ void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
     check_version(entry);
     read_hardware(device, &entry->hardware);
     entry->emulator = is_emulator(entry->name) || is_emulator(platform);
+    /* Driver 580 on an H200 completes a kernel 20 us after its enqueue, without a flush. */
+    entry->begins_unflushed = strcmp(platform, "NVIDIA CUDA") == 0;
     /* PoCL 3.1 runs a command in the thread that completed its last dependency, and this thread
      * holds a lock that the command needs. */
     entry->hangs_on_events = strcmp(platform, "Portable Computing Language") == 0 &&

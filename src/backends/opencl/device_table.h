@@ -61,7 +61,7 @@ typedef struct dynsel_opencl_entry {
     dynsel_word state;        /* a dynsel_opencl_state */
     dynsel_word users;        /* number of entries in tables of policies */
     dynsel_word sharing;      /* see svm_capability.c; 0: the driver was not asked yet */
-    dynsel_word unflushed;    /* 1: flushing the queue failed, and must be repeated */
+    dynsel_word unflushed;    /* not 0: a poll must flush the queue first, see events.h */
     dynsel_word failed_polls; /* successive failures, see events.c */
     cl_command_queue queue;
     cl_context context;
@@ -75,8 +75,9 @@ typedef struct dynsel_opencl_entry {
     bool available;
     bool has_compiler;
     bool emulator;
-    bool hangs_on_events; /* its driver deadlocks on wait lists with events of other devices */
-    uint64_t twins;       /* bits of entries: the same physical device in other platforms */
+    bool begins_unflushed; /* its driver begins work that nobody flushed */
+    bool hangs_on_events;  /* its driver deadlocks on wait lists with events of other devices */
+    uint64_t twins;        /* bits of entries: the same physical device in other platforms */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_opencl_set_pointer_fn set_pointer; /* NULL: the device has no shared virtual memory */
 #endif
