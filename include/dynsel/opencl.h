@@ -70,8 +70,8 @@
  * back, memory that a task function passed) may be read and written until the process ends. Where
  * the device was given up, dynsel_buffer_deinit() tells that.
  *
- * Started work is flushed, so that the driver begins it. NVIDIA's driver begins work by itself: there
- * a flush follows each 16th piece of work, and comes before the library polls.
+ * Started work is flushed, so that the driver begins it. NVIDIA's driver begins work by itself:
+ * there a flush follows each 16th piece of work, and comes before the library polls.
  *
  * Kernels of command groups. dynsel's ranges name the dimension that is contiguous in memory last,
  * OpenCL numbers it 0: of DYNSEL_RANGE_3D(slices, rows, columns) get_global_id(0) is
