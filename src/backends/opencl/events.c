@@ -117,8 +117,7 @@ dynsel_status dynsel_opencl_poll_ended(dynsel_opencl_entry *entry, const dynsel_
 {
     cl_event events[DYNSEL_MOST_ENDED];
     /* in a queue without order, later work says nothing */
-    if (entry->out_of_order || dynsel_opencl_is_lost(entry) ||
-        dynsel_word_load_relaxed(&entry->unflushed) != 0) {
+    if (entry->out_of_order || dynsel_opencl_is_lost(entry)) {
         return DYNSEL_E_AGAIN;
     }
     for (size_t i = 0; i < count; i++) {
