@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <dynsel/dynsel.h>
 
@@ -12,12 +11,7 @@
 
 enum { MOST_DEVICES = 4, MOST_SIZES = 1000, LAUNCHES = 10, SCREENINGS = 3 };
 
-#define TILE 16
-
 static const double MOST_TIMES_BEST = 1.05;
-
-#define TEXT_OF(x) #x
-#define TEXT(x)    TEXT_OF(x)
 
 /* Each kernel takes the input, the output, and the size of a row. */
 #define KERNEL(name_, before, body)                                                                \
@@ -44,13 +38,11 @@ KERNEL(stencil_3d, "",
        "out[i] = 0.1f * (in[i] + in[i + r] + in[i - l] + in[i + d] + in[i - u] + in[i + b] +"
        " in[i - f]);");
 KERNEL(transpose, "", "out[(size_t)x * rows + y] = in[i];");
-KERNEL(tiled_transpose, "__attribute__((reqd_work_group_size(" TEXT(TILE) ", " TEXT(TILE) ", 1))) ",
-       "local float tile[" TEXT(TILE) "][" TEXT(
-           TILE) " + 1];"
-                 "const int a = (int)get_local_id(0), b = (int)get_local_id(1);"
-                 "tile[b][a] = in[i]; barrier(CLK_LOCAL_MEM_FENCE);"
-                 "out[((size_t)get_group_id(0) * " TEXT(
-                     TILE) " + b) * rows + get_group_id(1) * " TEXT(TILE) " + a] = tile[a][b];");
+KERNEL(tiled_transpose, "__attribute__((reqd_work_group_size(16, 16, 1))) ",
+       "local float tile[16][16 + 1];"
+       "const int a = (int)get_local_id(0), b = (int)get_local_id(1);"
+       "tile[b][a] = in[i]; barrier(CLK_LOCAL_MEM_FENCE);"
+       "out[((size_t)get_group_id(0) * 16 + b) * rows + get_group_id(1) * 16 + a] = tile[a][b];");
 KERNEL(sum, "",
        "local float part[1024]; const int a = (int)get_local_id(0); part[a] = in[i];"
        "for (int k = (int)get_local_size(0) / 2; k > 0; k /= 2) { barrier(CLK_LOCAL_MEM_FENCE);"
