@@ -143,6 +143,15 @@ typedef struct dynsel_backend_ops {
                                 size_t count);
 #endif
 
+#if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+    /** Tells how long work took for which DYNSEL_TASK_TIME is wanted: called once, when `poll` or
+     * `wait` has reported its end, however it ended, before `release`. Where the backend knows the
+     * time better than by `end_ns` of dynsel_complete() or by when the end was seen, it writes
+     * ready_ns, ended_ns and `began`; ended_ns 0 drops the time. Must not block. NULL: it does not
+     * know. */
+    void (*measure)(dynsel_backend *backend, dynsel_work *work);
+#endif
+
     /** Releases work->done.native; called exactly once for work with an event, when no poll or wait
      * is running any more. It may be called before the holder of a handle collects the status.
      * NULL: the program owns the events, and they stay valid. */

@@ -73,6 +73,24 @@
  * Started work is flushed, so that the driver begins it. NVIDIA's driver begins work by itself:
  * there a flush follows each 16th piece of work, and comes before the library polls.
  *
+ * Times. Work whose time a policy wants (a sample, once the policy knows enough) is measured by the
+ * device's own clock: it goes to a second queue with profiling, between markers that keep its place
+ * in the order of the device's queue, so that other work does not pay for profiling. On an H100
+ * with driver 580 that costs such a piece of work about 10 us, and it is off by less than a
+ * microsecond; an event callback comes 66 us after the end there. At the first timed work on a
+ * device the library compares the two clocks, and the driver's profiles with what is possible,
+ * which takes some milliseconds. If they differ by more than an eighth, or if the driver reports no
+ * profiles, or an end before its start, the driver calls back at the end of timed work instead; so
+ * it does on CPUs, and for queues of the program. (Without CONFIG_DYNSEL_CONTEXT_THREADS the time
+ * ends when a call of the library detects the end.) A profile that is longer than the time since the
+ * submit is dropped; after 8 in a row the device's profiles are not used any more.
+ *
+ * The time of a command group is from the begin of its first command, or transfer, to the end of its
+ * last. The time of a task function is from its call of dynsel_opencl_queue(), or from when the
+ * device has done what was enqueued before, to the end of done->opencl; if the device was idle and
+ * the function enqueues one command, from the begin of that. A task function that uses a queue from
+ * an earlier call is timed by callback.
+ *
  * Kernels of command groups. dynsel's ranges name the dimension that is contiguous in memory last,
  * OpenCL numbers it 0: of DYNSEL_RANGE_3D(slices, rows, columns) get_global_id(0) is
  * the column, (1) the row, (2) the slice; of DYNSEL_RANGE_2D(rows, columns) (0) is the column and
@@ -103,10 +121,7 @@
 
 DYNSEL_BEGIN_DECLS
 
-/**
- * The reports of backend opencl. The driver reports the end time of work in its own thread; without
- * CONFIG_DYNSEL_CONTEXT_THREADS the end time is the time at which a call of the library detects it.
- */
+/** The reports of backend opencl; see "Times" above. */
 #define DYNSEL_OPENCL_REPORTS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
 
 /**
@@ -117,6 +132,13 @@ DYNSEL_BEGIN_DECLS
  */
 extern dynsel_backend dynsel_opencl_backend;
 
+/** How the time of work is measured (DYNSEL_TASK_TIME). */
+typedef enum dynsel_opencl_timing {
+    DYNSEL_OPENCL_TIMES_DEFAULT,     /**< profiles, but callbacks on CPUs */
+    DYNSEL_OPENCL_TIMES_BY_CALLBACK, /**< the driver calls back at the end */
+    DYNSEL_OPENCL_TIMES_BY_PROFILE   /**< the device's own clock, if it stands the check */
+} dynsel_opencl_timing;
+
 /** All zero: the defaults. */
 typedef struct dynsel_opencl_options {
     const char *selector; /**< borrowed until dynsel_opencl_close(); NULL: the environment's */
@@ -125,6 +147,7 @@ typedef struct dynsel_opencl_options {
     uint32_t patience_ms; /**< for how many milliseconds consecutive polls of work may fail, 16
                              polls at least, before its device is given up; 0: 1000; at most an
                              hour */
+    dynsel_opencl_timing timing; /**< of all devices of the library's own */
 } dynsel_opencl_options;
 
 /**
@@ -210,6 +233,9 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
 /**
  * OpenCL's objects behind a resource: created at the first call if necessary.
  *
+ * In a task function dynsel_opencl_queue() is the queue of that piece of work, which is another one
+ * for timed work: ask for it in each call, and do not keep it.
+ *
  * where: a resource of this backend.
  * Returns: borrowed from the library (from the user, for a queue of the user's), valid until
  *     dynsel_opencl_close(). NULL with dynsel_last_error() set: DYNSEL_E_INVALID (not a resource of
@@ -224,6 +250,25 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
 cl_command_queue dynsel_opencl_queue(const dynsel_resource *where);
 cl_context dynsel_opencl_context(const dynsel_resource *where);
 cl_device_id dynsel_opencl_device(const dynsel_resource *where);
+
+/**
+ * How the times of a device's work are measured, and why (see "Times" above). If no work was timed
+ * yet, this opens the device and finds out.
+ *
+ * where: a resource of this backend.
+ * timing: out, DYNSEL_OPENCL_TIMES_BY_PROFILE or _BY_CALLBACK.
+ * reason: out, a clause such as "its profiles agree with the host's clock"; static text.
+ * Errors: DYNSEL_E_INVALID (not a resource of this backend, or NULL), DYNSEL_E_AGAIN (the device
+ *     did not answer within 100 ms, or another thread is finding out; ask again),
+ *     DYNSEL_E_OUT_OF_SERVICE and DYNSEL_E_UNSUPPORTED as from dynsel_opencl_queue(),
+ *     DYNSEL_E_CONTEXT (in an interrupt).
+ * May block: the first call for a device, for some milliseconds while it compares the clocks.
+ * Context: any thread.
+ * Cost: constant afterwards, no lock.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_find_timing(const dynsel_resource *where,
+                                                       dynsel_opencl_timing *timing,
+                                                       const char **reason);
 
 /**
  * Makes a queue of the program usable as a resource: set it as `adapt` in dynsel_options, with

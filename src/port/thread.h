@@ -13,6 +13,9 @@ typedef struct dynsel_thread {
     uint32_t counting_place; /* of this thread's counts, + 1; 0: it has none yet */
     uint32_t task_depth;     /* task functions that this thread is in */
     uint32_t slot_cursor;    /* where this thread looks for a free slot first */
+#if CONFIG_DYNSEL_BACKEND_OPENCL
+    void *timed_start; /* of that backend: the work that it starts and times in this thread */
+#endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     uint32_t recordings;     /* group functions that this thread is in: each has a slot */
     uint32_t identity;       /* of dynsel_thread_identity(); 0: it has none yet */

@@ -588,10 +588,23 @@ bool dynsel_slot_finish_completion(dynsel_slot *slot, uint32_t flags)
     return true;
 }
 
+/* The backend may know better how long it took. */
+static void measure(dynsel_slot *slot)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    dynsel_backend *const backend = slot->work.where->backend;
+    if (backend->ops->measure != NULL) {
+        backend->ops->measure(backend, &slot->work);
+    }
+#else
+    (void)slot;
+#endif
+}
+
 /*
  * True when the slot is finished now. word: as it was last seen; status, failures_before: how the
  * work ended, and what tells its details from older ones; flags: of the slot from now on;
- * end_ns: when, if it was seen at once; what was marked is better.
+ * end_ns: when, if it was seen at once; what was marked is better, and what was measured best.
  */
 static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
                      uint32_t failures_before, uint32_t flags, uint64_t end_ns)
@@ -609,6 +622,9 @@ static bool complete(dynsel_slot *slot, uint32_t word, dynsel_status status,
     }
     if (end_ns != 0 && slot->work.ended_ns == 0) {
         slot->work.ended_ns = end_ns;
+    }
+    if ((slot->work.wants & DYNSEL_TASK_TIME) != 0) {
+        measure(slot);
     }
     return dynsel_slot_finish_completion(slot, flags);
 }

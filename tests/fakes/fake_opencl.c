@@ -66,14 +66,14 @@ void fake_opencl_finish_events(cl_int status)
 {
     for (cl_uint i = 0; i < fake_state.event_count; i++) {
         if (fake_state.events[i].status > CL_COMPLETE) {
-            fake_state.events[i].status = status;
+            fake_end_event(&fake_state.events[i], status);
         }
     }
 }
 
 void fake_opencl_finish_event(uint32_t from_the_last, cl_int status)
 {
-    fake_state.events[fake_state.event_count - from_the_last].status = status;
+    fake_end_event(&fake_state.events[fake_state.event_count - from_the_last], status);
 }
 
 void fake_opencl_end_events_after(uint32_t looks)

@@ -83,6 +83,20 @@ void fake_opencl_finish_events(cl_int status);
 /* The same for one of them: the one that was made last is 1, the one before it 2. */
 void fake_opencl_finish_event(uint32_t from_the_last, cl_int status);
 
+/* What profiles are from now on. */
+typedef enum fake_profiles {
+    FAKE_PROFILES_TRUE,
+    FAKE_PROFILES_REFUSED,
+    FAKE_PROFILES_ZERO,
+    FAKE_PROFILES_REVERSED,   /* the end comes before the start */
+    FAKE_PROFILES_OTHER_CLOCK /* which goes three times as fast as the host's */
+} fake_profiles;
+void fake_opencl_set_profiles(fake_profiles profiles);
+
+/* The profile of one event: the one that was made last is 1, the one before it 2. */
+void fake_opencl_set_profile(uint32_t from_the_last, cl_ulong queued_ns, cl_ulong start_ns,
+                             cl_ulong end_ns);
+
 /* How often `function` was called since fake_opencl_show(); NULL: all of them together. */
 uint32_t fake_opencl_calls(const char *function);
 

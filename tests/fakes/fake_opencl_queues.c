@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts, queues and events. */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime() */
+
 #include "fakes/fake_opencl_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 uint32_t fake_opencl_queues_of(const char *device)
 {
@@ -136,6 +139,83 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what,
     }
 }
 
+static cl_ulong now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (cl_ulong)now.tv_sec * 1000000000u + (cl_ulong)now.tv_nsec;
+}
+
+void fake_end_event(cl_event event, cl_int status)
+{
+    event->status = status;
+    if (status <= CL_COMPLETE && event->end_ns == 0) {
+        event->end_ns = now_ns();
+    }
+    if (status <= CL_COMPLETE && event->notify != NULL) {
+        event->notify(event, status, event->data);
+        event->notify = NULL;
+    }
+}
+
+cl_int clSetEventCallback(cl_event event, cl_int status,
+                          void(CL_CALLBACK *notify)(cl_event event, cl_int status, void *data),
+                          void *data)
+{
+    const cl_int code = fake_enter_queue("clSetEventCallback", event->queue);
+    fake_violate_if(event->references == 0 || status != CL_COMPLETE || event->notify != NULL);
+    if (code == CL_SUCCESS) {
+        event->notify = notify;
+        event->data = data;
+        fake_end_event(event, event->status);
+    }
+    return code;
+}
+
+void fake_opencl_set_profiles(fake_profiles profiles)
+{
+    fake_state.profiles = profiles;
+}
+
+void fake_opencl_set_profile(uint32_t from_the_last, cl_ulong queued_ns, cl_ulong start_ns,
+                             cl_ulong end_ns)
+{
+    struct _cl_event *const event = &fake_state.events[fake_state.event_count - from_the_last];
+    event->queued_ns = queued_ns;
+    event->start_ns = start_ns;
+    event->end_ns = end_ns;
+}
+
+static cl_ulong profile_of(cl_event event, cl_profiling_info what)
+{
+    const cl_ulong rate = fake_state.profiles == FAKE_PROFILES_OTHER_CLOCK ? 3 : 1;
+    switch (what) {
+    case CL_PROFILING_COMMAND_QUEUED:
+        return rate * event->queued_ns;
+    case CL_PROFILING_COMMAND_START:
+        return rate * event->start_ns;
+    default:
+        return fake_state.profiles == FAKE_PROFILES_REVERSED ? event->start_ns - 1
+                                                             : rate * event->end_ns;
+    }
+}
+
+cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t bytes, void *to,
+                               size_t *answered)
+{
+    const cl_int code = fake_enter_queue("clGetEventProfilingInfo", event->queue);
+    fake_violate_if(event->references == 0);
+    if (code != CL_SUCCESS) {
+        return code;
+    }
+    if ((event->queue->properties & CL_QUEUE_PROFILING_ENABLE) == 0 ||
+        event->status != CL_COMPLETE || fake_state.profiles == FAKE_PROFILES_REFUSED) {
+        return CL_PROFILING_INFO_NOT_AVAILABLE;
+    }
+    const cl_ulong ns = fake_state.profiles == FAKE_PROFILES_ZERO ? 0 : profile_of(event, what);
+    return fake_reply(&ns, sizeof(ns), bytes, to, answered);
+}
+
 cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,
                     const cl_event *before, cl_event *event)
 {
@@ -143,6 +223,7 @@ cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,
     fake_violate_if((count == 0) != (before == NULL));
     for (cl_uint i = 0; i < count && before != NULL; i++) {
         fake_violate_if(before[i]->queue->context != queue->context);
+        fake_violate_if(before[i]->queue != queue && before[i]->queue->unflushed);
     }
     if (code != CL_SUCCESS) {
         return code;
@@ -154,8 +235,12 @@ cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,
             abort();
         }
         *event = &fake_state.events[fake_state.event_count++];
-        **event =
-            (struct _cl_event){.references = 1, .queue = queue, .status = fake_state.new_events};
+        **event = (struct _cl_event){.references = 1,
+                                     .queue = queue,
+                                     .status = fake_state.new_events,
+                                     .queued_ns = now_ns(),
+                                     .start_ns = now_ns()};
+        fake_end_event(*event, fake_state.new_events);
     }
     return CL_SUCCESS;
 }
@@ -164,6 +249,12 @@ cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const 
                                    cl_event *event)
 {
     return fake_enqueue("clEnqueueMarkerWithWaitList", queue, count, before, event);
+}
+
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *before,
+                                    cl_event *event)
+{
+    return fake_enqueue("clEnqueueBarrierWithWaitList", queue, count, before, event);
 }
 
 cl_int clFlush(cl_command_queue queue)
@@ -185,16 +276,22 @@ static cl_int status_of(cl_event event)
 {
     const cl_command_queue queue = event->queue;
     if (fake_is_broken(queue->device, "event")) {
-        event->status = fake_state.broken_code;
+        fake_end_event(event, fake_state.broken_code);
     }
     return event->status;
 }
 
 cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, void *to, size_t *answered)
 {
-    fake_violate_if(event->references == 0 || event->queue->unflushed);
-    note_look();
+    const bool is_look = what == CL_EVENT_COMMAND_EXECUTION_STATUS;
+    fake_violate_if(event->references == 0 || (is_look && event->queue->unflushed));
+    if (is_look) {
+        note_look();
+    }
     const cl_int code = fake_enter_queue("clGetEventInfo", event->queue);
+    if (code == CL_SUCCESS && what == CL_EVENT_COMMAND_QUEUE) {
+        return fake_reply(&event->queue, sizeof(cl_command_queue), bytes, to, answered);
+    }
     if (code != CL_SUCCESS || what != CL_EVENT_COMMAND_EXECUTION_STATUS) {
         return code != CL_SUCCESS ? code : CL_INVALID_VALUE;
     }
@@ -208,7 +305,7 @@ static void let_end(cl_event event, cl_int code)
 {
     event->queue->unflushed = event->queue->unflushed && code != CL_SUCCESS;
     if (event->status > CL_COMPLETE && code == CL_SUCCESS) {
-        event->status = CL_COMPLETE;
+        fake_end_event(event, CL_COMPLETE);
     }
 }
 

@@ -64,6 +64,11 @@ struct _cl_event {
     uint32_t references;
     cl_command_queue queue;
     cl_int status;
+    cl_ulong queued_ns; /* and start */
+    cl_ulong start_ns;
+    cl_ulong end_ns; /* 0: not yet */
+    void(CL_CALLBACK *notify)(cl_event event, cl_int status, void *data); /* NULL: nobody */
+    void *data;
 };
 
 /* Shared virtual memory; it is no object of OpenCL's. */
@@ -92,6 +97,7 @@ typedef struct fake_opencl_state {
     cl_uint kernel_count;
     cl_uint memory_count;
     cl_int new_events;
+    fake_profiles profiles;
     uint32_t looks_left; /* at events, before all end; 0: they do not by themselves */
     uint32_t violations;
     uint32_t calls;
@@ -127,6 +133,9 @@ cl_int fake_enter(const char *function);
 
 /* For calls on a queue or on an event of it. */
 cl_int fake_enter_queue(const char *function, cl_command_queue queue);
+
+/* The event ends; keeps the time of the first end. */
+void fake_end_event(cl_event event, cl_int status);
 
 /* For calls that enqueue something. */
 cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,

@@ -132,6 +132,10 @@ cl_int wrap_clGetEventInfo(cl_event event, cl_event_info what, size_t bytes, voi
     return code;
 }
 
+FORWARD(clGetEventProfilingInfo, event,
+        (cl_event event, cl_profiling_info what, size_t bytes, void *to, size_t *answered),
+        (event, what, bytes, to, answered))
+
 FORWARD(clGetKernelInfo, kernel,
         (cl_kernel kernel, cl_kernel_info what, size_t bytes, void *to, size_t *answered),
         (kernel, what, bytes, to, answered))
@@ -188,6 +192,10 @@ cl_int wrap_clWaitForEvents(cl_uint count, const cl_event *events)
     fault_end_wait(count, events, &code);
     return code;
 }
+
+ENQUEUE(clEnqueueBarrierWithWaitList,
+        (cl_command_queue queue, cl_uint count, const cl_event *before, cl_event *event),
+        (queue, count, before, event))
 
 ENQUEUE(clEnqueueCopyBuffer,
         (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_first, size_t to_first,

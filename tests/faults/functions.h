@@ -13,6 +13,7 @@
     X(clCreateKernel)                                                                              \
     X(clCreateProgramWithBinary)                                                                   \
     X(clCreateProgramWithSource)                                                                   \
+    X(clEnqueueBarrierWithWaitList)                                                                \
     X(clEnqueueCopyBuffer)                                                                         \
     X(clEnqueueCopyBufferRect)                                                                     \
     X(clEnqueueFillBuffer)                                                                         \
@@ -27,6 +28,7 @@
     X(clGetDeviceIDs)                                                                              \
     X(clGetDeviceInfo)                                                                             \
     X(clGetEventInfo)                                                                              \
+    X(clGetEventProfilingInfo)                                                                     \
     X(clGetExtensionFunctionAddressForPlatform)                                                    \
     X(clGetKernelInfo)                                                                             \
     X(clGetKernelWorkGroupInfo)                                                                    \

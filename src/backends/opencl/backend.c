@@ -7,6 +7,7 @@
 #include "backends/opencl/device_selection.h"
 #include "backends/opencl/error_codes.h"
 #include "backends/opencl/events.h"
+#include "backends/opencl/timing.h"
 #include "base/fail.h"
 #include "policy/report.h"
 #include "port/atomic.h"
@@ -46,46 +47,14 @@ static void detach(dynsel_backend *backend, void *own)
     (void)dynsel_word_add_relaxed(&entry->users, (uint32_t)-1);
 }
 
-#if CONFIG_DYNSEL_CONTEXT_THREADS
-
-/* Runs in a thread of the driver, which must not call OpenCL: it records the time of the end, and
- * poll or wait read the result. */
-static void CL_CALLBACK note_end(cl_event event, cl_int status, void *token)
-{
-    (void)event;
-    (void)status;
-    (void)dynsel_complete((uint32_t)(uintptr_t)token, DYNSEL_OK, dynsel_now_ns());
-}
-
-/* If the driver refuses the callback, the work completes without a time. */
-static void time_end(const dynsel_work *work)
-{
-    void *const token = (void *)(uintptr_t)work->token; // NOLINT(performance-no-int-to-ptr)
-    (void)clSetEventCallback(work->done.opencl, CL_COMPLETE, note_end, token);
-}
-
+/* Where no thread of a driver may call the library. Not exact: the work ended at any time since the
+ * last poll. */
 static void time_polled_end(const dynsel_work *work)
 {
-    (void)work;
-}
-
-#else
-
-/* In this context a thread of the driver must not call the library. */
-static void time_end(const dynsel_work *work)
-{
-    (void)work;
-}
-
-/* Not exact: the work ended at any time since the last poll. */
-static void time_polled_end(const dynsel_work *work)
-{
-    if ((work->wants & DYNSEL_TASK_TIME) != 0) {
+    if (!CONFIG_DYNSEL_CONTEXT_THREADS && (work->wants & DYNSEL_TASK_TIME) != 0) {
         (void)dynsel_complete(work->token, DYNSEL_OK, dynsel_now_ns());
     }
 }
-
-#endif
 
 static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
 {
@@ -95,17 +64,16 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     if (status != DYNSEL_OK) {
         return status;
     }
+    if ((work->wants & DYNSEL_TASK_TIME) != 0) {
+        dynsel_opencl_start_timed(entry, work);
+        return DYNSEL_OK;
+    }
     dynsel_call(work);
     if (work->error.status == DYNSEL_E_DEVICE) {
         (void)dynsel_opencl_loses(entry, "the task function", work->error.code);
     }
     if (work->done.opencl != NULL && !dynsel_opencl_is_lost(entry)) {
-        if ((work->wants & DYNSEL_TASK_TIME) != 0) {
-            time_end(work);
-            dynsel_opencl_flush(entry);
-        } else {
-            dynsel_opencl_flush_in_time(entry);
-        }
+        dynsel_opencl_flush_in_time(entry);
     }
     return DYNSEL_OK;
 }
@@ -182,6 +150,7 @@ static const dynsel_backend_ops ops = {
     .start = start,
     .poll = poll,
     .wait = wait,
+    .measure = dynsel_opencl_measure,
     .release = release,
     .retain = retain,
     .is_lost = is_lost,

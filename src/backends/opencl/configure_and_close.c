@@ -38,6 +38,10 @@ dynsel_status dynsel_opencl_configure(const dynsel_opencl_options *options)
                            "the library's queues are in order: make your own queue and give "
                            "dynsel_opencl_adopt() as `adapt`");
     }
+    if ((unsigned)wanted->timing > DYNSEL_OPENCL_TIMES_BY_PROFILE) {
+        return DYNSEL_FAIL_NUMBER(
+            DYNSEL_E_INVALID, "timing is {}: use a DYNSEL_OPENCL_TIMES_... value", wanted->timing);
+    }
     if (wanted->selector != NULL) {
         dynsel_opencl_selector parsed;
         const dynsel_status status = dynsel_opencl_parse(wanted->selector, __func__, NULL, &parsed);

@@ -10,6 +10,7 @@
 #include "backends/opencl/kernel_launch.h"
 #include "backends/opencl/kernel_store.h"
 #include "backends/opencl/svm_capability.h"
+#include "backends/opencl/timing.h"
 #include "base/fail.h"
 #include "policy/after_fork.h"
 #include "port/likely.h"
@@ -157,8 +158,9 @@ static dynsel_status reserve(dynsel_opencl_entry *entry, const dynsel_memory *me
                              cl_event *done)
 {
     static const unsigned char anything = 0;
-    const cl_int code = clEnqueueFillBuffer(entry->queue, memory->native, &anything,
-                                            sizeof(anything), 0, sizeof(anything), 0, NULL, done);
+    const cl_int code =
+        clEnqueueFillBuffer(dynsel_opencl_queue_now(entry), memory->native, &anything,
+                            sizeof(anything), 0, sizeof(anything), 0, NULL, done);
     if (dynsel_opencl_code_meaning(code) != DYNSEL_OPENCL_MEANS_FAILURE) {
         return dynsel_opencl_fail(entry, "clEnqueueFillBuffer", code);
     }
@@ -204,8 +206,8 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
 static dynsel_status unmap(dynsel_opencl_entry *entry, dynsel_memory *memory, void *place,
                            const dynsel_opencl_wait_list *list, cl_event *done)
 {
-    const cl_int code = clEnqueueUnmapMemObject(entry->queue, memory->native, place, list->count,
-                                                list->events, done);
+    const cl_int code = clEnqueueUnmapMemObject(dynsel_opencl_queue_now(entry), memory->native,
+                                                place, list->count, list->events, done);
     if (code != CL_SUCCESS) {
         return dynsel_opencl_fail(entry, "clEnqueueUnmapMemObject", code);
     }
@@ -239,8 +241,9 @@ static void release(dynsel_backend *backend, void *own, dynsel_memory *memory)
     (void)dynsel_word_add_relaxed(&copies, (uint32_t)-1);
 }
 
-static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
-                           const dynsel_event *after, size_t after_count, dynsel_event *done)
+static dynsel_status bring_now(dynsel_backend *backend, void *own, dynsel_memory *memory,
+                               bool contents, const dynsel_event *after, size_t after_count,
+                               dynsel_event *done)
 {
     dynsel_opencl_entry *const entry = own;
     dynsel_opencl_wait_list list;
@@ -261,10 +264,21 @@ static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *me
                    : unmap(entry, memory, memory->host, &list, &done->opencl);
     }
     const cl_int code =
-        clEnqueueWriteBuffer(entry->queue, memory->native, CL_FALSE, 0, memory->bytes, memory->host,
-                             list.count, list.events, &done->opencl);
+        clEnqueueWriteBuffer(dynsel_opencl_queue_now(entry), memory->native, CL_FALSE, 0,
+                             memory->bytes, memory->host, list.count, list.events, &done->opencl);
     return code == CL_SUCCESS ? DYNSEL_OK
                               : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueWriteBuffer", code);
+}
+
+static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
+                           const dynsel_event *after, size_t after_count, dynsel_event *done)
+{
+    const dynsel_status status =
+        bring_now(backend, own, memory, contents, after, after_count, done);
+    if (status == DYNSEL_OK && done->opencl != NULL) {
+        dynsel_opencl_note_first(own, done->opencl);
+    }
+    return status;
 }
 
 /* Only for drivers that violate OpenCL, so the wait costs nothing elsewhere. */
@@ -363,8 +377,8 @@ static dynsel_status write_back(dynsel_backend *backend, void *own, const dynsel
         return status;
     }
     const cl_int code =
-        clEnqueueReadBuffer(entry->queue, memory->native, CL_FALSE, 0, memory->bytes, memory->host,
-                            list.count, list.events, &done->opencl);
+        clEnqueueReadBuffer(dynsel_opencl_queue_now(entry), memory->native, CL_FALSE, 0,
+                            memory->bytes, memory->host, list.count, list.events, &done->opencl);
     return code == CL_SUCCESS ? DYNSEL_OK
                               : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueReadBuffer", code);
 }
@@ -410,7 +424,7 @@ static dynsel_status copy_box(dynsel_opencl_entry *entry, const dynsel_command *
 {
     cl_int code;
     if (is_one_piece(&command->from_box) && is_one_piece(&command->to_box)) {
-        code = clEnqueueCopyBuffer(entry->queue, command->from->memory->native,
+        code = clEnqueueCopyBuffer(dynsel_opencl_queue_now(entry), command->from->memory->native,
                                    command->to->memory->native, command->from_box.first,
                                    command->to_box.first, bytes_of(&command->to_box), list->count,
                                    list->events, done);
@@ -422,7 +436,7 @@ static dynsel_status copy_box(dynsel_opencl_entry *entry, const dynsel_command *
     const rectangle to = rectangle_of(&command->to_box);
     const size_t *const size = command->to_box.size;
     const size_t region[] = {size[2], size[1], size[0]};
-    code = clEnqueueCopyBufferRect(entry->queue, command->from->memory->native,
+    code = clEnqueueCopyBufferRect(dynsel_opencl_queue_now(entry), command->from->memory->native,
                                    command->to->memory->native, from.origin, to.origin, region,
                                    from.row_pitch, from.slice_pitch, to.row_pitch, to.slice_pitch,
                                    list->count, list->events, done);
@@ -439,36 +453,46 @@ static cl_int fill_piece(cl_command_queue queue, const dynsel_command *command, 
                                done);
 }
 
-static dynsel_status fill_box(dynsel_opencl_entry *entry, const dynsel_command *command,
-                              const dynsel_opencl_wait_list *list, cl_event *done)
+/* One event after all rows; also after a failure, because the rows before it are enqueued. */
+static dynsel_status end_rows(dynsel_opencl_entry *entry, cl_int filled, cl_event *done)
 {
-    const dynsel_box *const box = &command->to_box;
-    if (is_one_piece(box)) {
-        const cl_int code =
-            fill_piece(entry->queue, command, box->first, bytes_of(box), list, done);
-        return code == CL_SUCCESS
-                   ? DYNSEL_OK
-                   : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueFillBuffer", code);
-    }
-    cl_int filled = CL_SUCCESS;
-    for (size_t slice = 0; slice < box->size[0]; slice++) {
-        for (size_t row = 0; row < box->size[1] && filled == CL_SUCCESS; row++) {
-            const size_t first = box->first + slice * box->slice_pitch + row * box->row_pitch;
-            filled = fill_piece(entry->queue, command, first, box->size[2], list, NULL);
-        }
-    }
     dynsel_status status = DYNSEL_OK;
     if (filled != CL_SUCCESS) {
         status = dynsel_opencl_fail_to_enqueue(entry, "clEnqueueFillBuffer", filled);
     }
-    /* One event after all rows; also after a failure, because the rows before it are enqueued. */
     if (filled == CL_SUCCESS || !dynsel_opencl_is_lost(entry)) {
-        const cl_int code = clEnqueueMarkerWithWaitList(entry->queue, 0, NULL, done);
+        const cl_int code =
+            clEnqueueMarkerWithWaitList(dynsel_opencl_queue_now(entry), 0, NULL, done);
         if (code != CL_SUCCESS && status == DYNSEL_OK) {
             status = dynsel_opencl_fail(entry, "clEnqueueMarkerWithWaitList", code);
         }
     }
     return status;
+}
+
+static dynsel_status fill_box(dynsel_opencl_entry *entry, const dynsel_command *command,
+                              const dynsel_opencl_wait_list *list, cl_event *done)
+{
+    const dynsel_box *const box = &command->to_box;
+    const cl_command_queue queue = dynsel_opencl_queue_now(entry);
+    if (is_one_piece(box)) {
+        const cl_int code = fill_piece(queue, command, box->first, bytes_of(box), list, done);
+        return code == CL_SUCCESS
+                   ? DYNSEL_OK
+                   : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueFillBuffer", code);
+    }
+    dynsel_opencl_mark_begin(entry);
+    cl_int filled = CL_SUCCESS;
+    for (size_t slice = 0; slice < box->size[0]; slice++) {
+        for (size_t row = 0; row < box->size[1] && filled == CL_SUCCESS; row++) {
+            const size_t first = box->first + slice * box->slice_pitch + row * box->row_pitch;
+            /* markers have no profile on some drivers */
+            const bool ends =
+                !entry->out_of_order && slice + 1 == box->size[0] && row + 1 == box->size[1];
+            filled = fill_piece(queue, command, first, box->size[2], list, ends ? done : NULL);
+        }
+    }
+    return filled == CL_SUCCESS && !entry->out_of_order ? DYNSEL_OK : end_rows(entry, filled, done);
 }
 
 static dynsel_status launch(dynsel_backend *backend, void *own, const dynsel_command *command,

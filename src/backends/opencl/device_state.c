@@ -3,6 +3,7 @@
 
 #include "backends/opencl/device_info.h"
 #include "backends/opencl/error_codes.h"
+#include "backends/opencl/profiling.h"
 #include "base/fail.h"
 #include "port/likely.h"
 #include "port/pause.h"
@@ -271,6 +272,7 @@ void dynsel_opencl_release_all(void)
     const uint32_t known = dynsel_word_load_relaxed(&table->known);
     for (uint32_t i = 0; i < known; i++) {
         if (dynsel_word_load_relaxed(&table->entries[i].state) == DYNSEL_OPENCL_OPEN) {
+            dynsel_opencl_release_profiling(&table->entries[i]);
             (void)clReleaseCommandQueue(table->entries[i].queue);
         }
     }

@@ -3,9 +3,10 @@
  * The tables of the OpenCL backend: the platforms, and the entries of devices and adopted queues.
  *
  * dynsel_opencl_lock guards all members except `state`, `users`, `sharing`, `unflushed`,
- * `failed_polls` and `domain` of an entry, and `known` of the table. These are read without the
- * lock, so that work on an open device never waits for the driver of another device. All other
- * members that such a reader needs are written before `state` or `known` is stored.
+ * `failed_polls`, `domain` and `timing` of an entry, and `known` of the table. These are read
+ * without the lock, so that work on an open device never waits for the driver of another device.
+ * All other members that such a reader needs are written before `state`, `known` or
+ * `timing.source` is stored.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_DEVICE_TABLE_H
 #define DYNSEL_BACKENDS_OPENCL_DEVICE_TABLE_H
@@ -36,6 +37,16 @@ typedef enum dynsel_opencl_state {
     DYNSEL_OPENCL_DEAD    /* lost: its context and queue are never used again */
 } dynsel_opencl_state;
 
+/* How the times of work on a device are measured; see timing.h and profiling.h. */
+typedef struct dynsel_opencl_times {
+    dynsel_word source;     /* a dynsel_opencl_source */
+    dynsel_word failures;   /* successive profiles that cannot be true, or did not come in time */
+    dynsel_word gap_ns;     /* between the end of a gate and the command behind it */
+    cl_command_queue queue; /* with profiling; NULL: there is none */
+    cl_mem gate;            /* what gates write to */
+    const char *reason;     /* of the source, a clause; static text */
+} dynsel_opencl_times;
+
 typedef struct dynsel_opencl_platform {
     cl_platform_id id;
     cl_context cpu_context; /* shared by its open CPU devices; NULL: no CPU device is open */
@@ -63,6 +74,7 @@ typedef struct dynsel_opencl_entry {
     dynsel_word sharing;      /* see svm_capability.c; 0: the driver was not asked yet */
     dynsel_word unflushed;    /* not 0: a poll must flush the queue first, see events.h */
     dynsel_word failed_polls; /* successive failures, see events.c */
+    dynsel_opencl_times timing;
     cl_command_queue queue;
     cl_context context;
     cl_device_id device;

@@ -7,6 +7,7 @@
 #include "backends/opencl/error_codes.h"
 #include "backends/opencl/kernel_build.h"
 #include "backends/opencl/svm_capability.h"
+#include "backends/opencl/timing.h"
 #include "base/fail.h"
 #include "port/atomic.h"
 #include "port/likely.h"
@@ -296,9 +297,9 @@ static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_com
     if (has_offset) {
         reverse(&launch->offset, dimensions, first);
     }
-    const cl_int code =
-        clEnqueueNDRangeKernel(entry->queue, built->kernel, dimensions, has_offset ? first : NULL,
-                               built->shape.global, local, list->count, list->events, done);
+    const cl_int code = clEnqueueNDRangeKernel(
+        dynsel_opencl_queue_now(entry), built->kernel, dimensions, has_offset ? first : NULL,
+        built->shape.global, local, list->count, list->events, done);
     return DYNSEL_LIKELY(code == CL_SUCCESS) ? DYNSEL_OK
                                              : fail_launch(entry, command->kernel, code);
 }

@@ -4,6 +4,7 @@
 #include <dynsel/opencl.h>
 
 #include "backends/opencl/device_state.h"
+#include "backends/opencl/timing.h"
 #include "base/fail.h"
 #include "port/context.h"
 
@@ -32,7 +33,11 @@ static const dynsel_opencl_entry *open_entry_of(const dynsel_resource *where, co
 cl_command_queue dynsel_opencl_queue(const dynsel_resource *where)
 {
     const dynsel_opencl_entry *const entry = open_entry_of(where, __func__);
-    return entry != NULL ? entry->queue : NULL;
+    if (entry == NULL) {
+        return NULL;
+    }
+    dynsel_opencl_mark_begin(entry); /* task functions ask before they enqueue */
+    return dynsel_opencl_queue_now(entry);
 }
 
 cl_context dynsel_opencl_context(const dynsel_resource *where)
