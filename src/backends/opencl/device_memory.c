@@ -358,7 +358,7 @@ static dynsel_status fetch(dynsel_backend *backend, void *own, dynsel_memory *me
         }
     }
     if (status == DYNSEL_OK && done->opencl != NULL) {
-        dynsel_opencl_flush(entry);
+        (void)dynsel_opencl_flush(entry);
     }
     return status;
 }

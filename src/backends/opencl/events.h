@@ -18,8 +18,8 @@
  * enqueues since the last flush, where some may go without.) */
 void dynsel_opencl_note_unflushed(dynsel_opencl_entry *entry, cl_int code);
 
-/* Before polls and waits: some drivers start no command without it. */
-static inline void dynsel_opencl_flush(dynsel_opencl_entry *entry)
+/* Before polls and waits: some drivers start no command without it. False: it failed. */
+static inline bool dynsel_opencl_flush(dynsel_opencl_entry *entry)
 {
     if (dynsel_word_load_relaxed(&entry->unflushed) != 0) {
         dynsel_word_store_release(&entry->unflushed, 0); /* before, so that no enqueue is missed */
@@ -28,6 +28,7 @@ static inline void dynsel_opencl_flush(dynsel_opencl_entry *entry)
     if (!DYNSEL_LIKELY(code == CL_SUCCESS)) {
         dynsel_opencl_note_unflushed(entry, code);
     }
+    return code == CL_SUCCESS;
 }
 
 /* After an enqueue that nobody waits for yet. A flush takes about a seventh of a small command
@@ -38,7 +39,7 @@ static inline void dynsel_opencl_flush_in_time(dynsel_opencl_entry *entry)
     enum { MOST_UNFLUSHED = 16 };
     if (!entry->begins_unflushed || entry->adopted ||
         dynsel_word_add_synchronized(&entry->unflushed, 1) + 1 >= MOST_UNFLUSHED) {
-        dynsel_opencl_flush(entry);
+        (void)dynsel_opencl_flush(entry);
     }
 }
 

@@ -107,7 +107,7 @@ static cl_map_flags flags_of(dynsel_access_mode mode)
  * wait in the driver, and looks at the limits. */
 DYNSEL_RARE static dynsel_status poll_and_release(dynsel_opencl_entry *entry, cl_event done)
 {
-    dynsel_opencl_flush(entry);
+    (void)dynsel_opencl_flush(entry);
     dynsel_status status = dynsel_opencl_poll(entry, done);
     for (uint32_t round = 0; status == DYNSEL_E_AGAIN; round++) {
         dynsel_queue_look_around();

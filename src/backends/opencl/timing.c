@@ -86,13 +86,16 @@ static bool join(dynsel_opencl_entry *entry)
         (void)dynsel_opencl_loses(entry, "clEnqueueMarkerWithWaitList", code);
         return false;
     }
-    dynsel_opencl_flush(entry);
-    code = clEnqueueBarrierWithWaitList(entry->timing.queue, 1, &before, NULL);
-    if (code != CL_SUCCESS) {
-        (void)dynsel_opencl_loses(entry, "clEnqueueBarrierWithWaitList", code);
+    bool joined = false;
+    if (dynsel_opencl_flush(entry)) {
+        code = clEnqueueBarrierWithWaitList(entry->timing.queue, 1, &before, NULL);
+        joined = code == CL_SUCCESS;
+        if (!joined) {
+            (void)dynsel_opencl_loses(entry, "clEnqueueBarrierWithWaitList", code);
+        }
     }
     dynsel_opencl_release_event(entry, before);
-    return code == CL_SUCCESS;
+    return joined;
 }
 
 cl_command_queue dynsel_opencl_timed_queue(const dynsel_opencl_entry *entry)
@@ -177,7 +180,7 @@ static void end_start(const timed_start *start, const dynsel_work *work)
         *record =
             (timed_work){.first = start->first, .is_gate = start->is_gate, .is_profiled = true};
         if (start->queue == entry->queue) {
-            dynsel_opencl_flush(entry);
+            (void)dynsel_opencl_flush(entry);
         }
         return;
     }
@@ -186,7 +189,7 @@ static void end_start(const timed_start *start, const dynsel_work *work)
     }
     if (goes_on && !dynsel_opencl_is_lost(entry)) {
         call_back(work);
-        dynsel_opencl_flush(entry);
+        (void)dynsel_opencl_flush(entry);
     }
 }
 
