@@ -34,6 +34,7 @@ static const choice choices[FAULT_FUNCTION_COUNT] = {
     [FAULT_clCreateBuffer] = {buffers, sizes},
     [FAULT_clCreateCommandQueue] = {devices, all},
     [FAULT_clCreateContext] = {devices, all},
+    [FAULT_clEnqueueBarrierWithWaitList] = {enqueues, all},
     [FAULT_clEnqueueCopyBuffer] = {enqueues, all},
     [FAULT_clEnqueueCopyBufferRect] = {enqueues, all},
     [FAULT_clEnqueueFillBuffer] = {enqueues, all},
@@ -126,18 +127,12 @@ static bool has(const list *l, fault_function function)
 
 /* Nothing of the work depends on it: what cannot be released stays, an event that cannot tell its
  * end is asked, a kernel that cannot be loaded or saved is compiled. */
-static const fault_function needless[] = {FAULT_clCreateProgramWithBinary,
-                                          FAULT_clCreateProgramWithIL,
-                                          FAULT_clCreateProgramWithILKHR,
-                                          FAULT_clGetProgramInfo,
-                                          FAULT_clReleaseCommandQueue,
-                                          FAULT_clReleaseContext,
-                                          FAULT_clReleaseEvent,
-                                          FAULT_clReleaseKernel,
-                                          FAULT_clReleaseMemObject,
-                                          FAULT_clReleaseProgram,
-                                          FAULT_clRetainEvent,
-                                          FAULT_clSetEventCallback};
+static const fault_function needless[] = {
+    FAULT_clCreateProgramWithBinary, FAULT_clCreateProgramWithIL, FAULT_clCreateProgramWithILKHR,
+    FAULT_clGetEventProfilingInfo,   FAULT_clGetProgramInfo,      FAULT_clReleaseCommandQueue,
+    FAULT_clReleaseContext,          FAULT_clReleaseEvent,        FAULT_clReleaseKernel,
+    FAULT_clReleaseMemObject,        FAULT_clReleaseProgram,      FAULT_clRetainEvent,
+    FAULT_clSetEventCallback};
 
 /* Not a call on an open device, or one whose failure says nothing about it: full memory, say. */
 static const fault_function neutral[] = {FAULT_clCreateBuffer,
@@ -237,11 +232,12 @@ static bool is_full(const fault_point *point)
     return point->code == -4 && point->function != FAULT_clEnqueueMapBuffer && !is_look(point);
 }
 
-/* Alone, a lack of memory is DYNSEL_E_DEVICE only where it can be full memory of the host, or where
- * data were to be fetched. */
+/* Alone, a lack of memory is DYNSEL_E_DEVICE only where it can be full memory of the host, where
+ * data were to be fetched, or where a task function says so. */
 static bool is_device(const fault_point *point)
 {
-    return !is_full(point) || point->code == -6 || point->function == FAULT_clEnqueueReadBuffer;
+    return !is_full(point) || point->code == -6 || point->function == FAULT_clEnqueueReadBuffer ||
+           point->function == FAULT_clEnqueueMarkerWithWaitList;
 }
 
 bool fault_status_fits(const fault_point *point, dynsel_status status)

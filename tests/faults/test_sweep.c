@@ -26,6 +26,18 @@ static void timed_scenario_survives_each_fault(void **state)
     (void)state;
     assert_int_equal(fault_sweep(&fault_timed), 0);
 }
+
+static void profiled_scenario_survives_each_fault(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep(&fault_profiled), 0);
+}
+
+static void proving_scenario_survives_each_fault(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep(&fault_proving), 0);
+}
 #endif
 
 static void beside_scenario_survives_each_fault(void **state)
@@ -113,6 +125,8 @@ int main(void)
         cmocka_unit_test(shared_scenario_survives_each_fault),
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
         cmocka_unit_test(timed_scenario_survives_each_fault),
+        cmocka_unit_test(profiled_scenario_survives_each_fault),
+        cmocka_unit_test(proving_scenario_survives_each_fault),
 #endif
         cmocka_unit_test(beside_scenario_survives_each_fault),
         cmocka_unit_test(fill_scenario_survives_each_fault),

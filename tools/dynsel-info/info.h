@@ -62,6 +62,9 @@ typedef struct info_entry {
     dynsel_proof table_proof;    /**< against all targets of the table */
     const dynsel_target *nearer; /**< a better target outside this build; may be NULL */
     info_facts facts;
+    const char
+        *times; /**< what measures the time of work: "profile", "callback"; NULL: not known */
+    char times_reason[128]; /**< one clause */
 } info_entry;
 
 typedef struct info_list {

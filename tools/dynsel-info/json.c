@@ -113,6 +113,18 @@ static void print_queue(json_writer *w, const info_facts *facts)
     json_close_line(w);
 }
 
+static void print_times(json_writer *w, const info_entry *entry)
+{
+    if (entry->kind != INFO_OPENCL || !entry->chosen) {
+        json_null(w, "times");
+        return;
+    }
+    json_open(w, "times", '{');
+    json_text(w, "by", entry->times);
+    json_text(w, "reason", entry->times_reason);
+    json_close(w, '}');
+}
+
 static const char *kind_name(info_kind kind)
 {
     if (kind == INFO_HOST) {
@@ -145,6 +157,7 @@ static void print_resource(json_writer *w, const info_entry *entry)
     json_number(w, "compute_units", entry->compute_units);
     print_memory(w, entry);
     print_queue(w, &entry->facts);
+    print_times(w, entry);
     json_close(w, '}');
 }
 

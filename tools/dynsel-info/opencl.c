@@ -85,6 +85,20 @@ static void add(const dynsel_opencl_device_info *info, void *context)
     }
 }
 
+/** How work on a chosen device is timed: the library opens the device to find out. */
+static void find_times(info_entry *entry, const dynsel_resource *resource)
+{
+    dynsel_opencl_timing timing;
+    const char *reason = NULL;
+
+    if (dynsel_opencl_find_timing(resource, &timing, &reason) == DYNSEL_OK) {
+        entry->times = timing == DYNSEL_OPENCL_TIMES_BY_PROFILE ? "profile" : "callback";
+        (void)snprintf(entry->times_reason, sizeof entry->times_reason, "%s", reason);
+    } else {
+        (void)dynsel_error_text(NULL, entry->times_reason, sizeof entry->times_reason);
+    }
+}
+
 /** The second visit, in the same order: what the selector says of each. */
 static void judge(const dynsel_opencl_device_info *info, void *context)
 {
@@ -98,6 +112,9 @@ static void judge(const dynsel_opencl_device_info *info, void *context)
     entry->chosen = info->verdict == DYNSEL_OPENCL_CHOSEN;
     entry->verdict = verdict_word(info->verdict);
     (void)snprintf(entry->reason, sizeof entry->reason, "%s", info->reason);
+    if (entry->chosen) {
+        find_times(entry, &info->resource);
+    }
 }
 
 /** The selector as the library takes it: blank ones do not count. */

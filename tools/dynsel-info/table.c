@@ -242,6 +242,18 @@ static void print_queues(wrap *w, const info_facts *facts)
     print_line(w, "  queues", line);
 }
 
+static void print_times(wrap *w, const info_entry *entry)
+{
+    char line[LONGEST_LINE];
+
+    if (entry->times != NULL) {
+        (void)snprintf(line, sizeof line, "by %s: %s", entry->times, entry->times_reason);
+    } else {
+        (void)snprintf(line, sizeof line, "not known: %s", entry->times_reason);
+    }
+    print_line(w, "  times", line);
+}
+
 static void print_notes(wrap *w, const info_entry *entry)
 {
     const char *more = strchr(entry->reason, ';');
@@ -270,6 +282,7 @@ static void print_details(wrap *w, const info_list *list, const info_entry *entr
     print_memory(w, list, entry);
     if (entry->kind == INFO_OPENCL) {
         print_queues(w, &entry->facts);
+        print_times(w, entry);
     }
 }
 

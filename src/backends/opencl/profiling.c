@@ -151,11 +151,11 @@ static dynsel_status make(dynsel_opencl_entry *entry)
     }
     if (timing->queue == NULL) {
         timing->reason = "its driver makes no queue with profiling";
-        return status_of(entry, "clCreateCommandQueue", code);
+        return DYNSEL_E_DEVICE;
     }
     timing->gate = clCreateBuffer(entry->context, CL_MEM_READ_WRITE, sizeof(cl_uint), NULL, &code);
     timing->reason = refuses;
-    return status_of(entry, "clCreateBuffer", code);
+    return timing->gate != NULL ? DYNSEL_OK : DYNSEL_E_DEVICE;
 }
 
 static void release(dynsel_opencl_entry *entry)
