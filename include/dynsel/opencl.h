@@ -81,15 +81,18 @@
  * device the library compares the two clocks, and the driver's profiles with what is possible,
  * which takes some milliseconds. If they differ by more than an eighth, or if the driver reports no
  * profiles, or an end before its start, the driver calls back at the end of timed work instead; so
- * it does on CPUs, and for queues of the program. (Without CONFIG_DYNSEL_CONTEXT_THREADS the time
- * ends when a call of the library detects the end.) A profile that is longer than the time since the
- * submit is dropped; after 8 in a row the device's profiles are not used any more.
+ * it does for queues of the program, and on PoCL's device `basic`, which may hang where queues wait
+ * for each other. (Without CONFIG_DYNSEL_CONTEXT_THREADS the time ends when a call of the library
+ * detects the end.) Behind work that nobody times a callback gives no time, because it does not tell
+ * the begin. A profile that is longer than the time since the submit is dropped; after 8 in a row
+ * the device's profiles are not used any more.
  *
  * The time of a command group is from the begin of its first command, or transfer, to the end of its
  * last. The time of a task function is from its call of dynsel_opencl_queue(), or from when the
- * device has done what was enqueued before, to the end of done->opencl; if the device was idle and
- * the function enqueues one command, from the begin of that. A task function that uses a queue from
- * an earlier call is timed by callback.
+ * device has done what was enqueued before, to the end of done->opencl; but if the device was idle,
+ * and the command of done->opencl was enqueued at once and took most of the time, from the begin of
+ * that, because the device waited for the host. A task function that uses a queue from an earlier
+ * call is timed by callback.
  *
  * Kernels of command groups. dynsel's ranges name the dimension that is contiguous in memory last,
  * OpenCL numbers it 0: of DYNSEL_RANGE_3D(slices, rows, columns) get_global_id(0) is
@@ -134,7 +137,7 @@ extern dynsel_backend dynsel_opencl_backend;
 
 /** How the time of work is measured (DYNSEL_TASK_TIME). */
 typedef enum dynsel_opencl_timing {
-    DYNSEL_OPENCL_TIMES_DEFAULT,     /**< profiles, but callbacks on CPUs */
+    DYNSEL_OPENCL_TIMES_DEFAULT,     /**< see "Times" above */
     DYNSEL_OPENCL_TIMES_BY_CALLBACK, /**< the driver calls back at the end */
     DYNSEL_OPENCL_TIMES_BY_PROFILE   /**< the device's own clock, if it stands the check */
 } dynsel_opencl_timing;

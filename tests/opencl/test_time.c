@@ -84,12 +84,18 @@ static void assert_not_profiled(const dynsel_resource *where)
     assert_true((properties & CL_QUEUE_PROFILING_ENABLE) == 0);
 }
 
-static void queues_without_profiling_report_task_times(void **state)
+static void report_task_times(dynsel_opencl_timing timing, unsigned expected_callbacks)
 {
-    (void)state;
     static dynsel_policy policy;
     const dynsel_options options = {.backend = &dynsel_opencl_backend};
+    submissions_heard = 0;
+    completions_heard = 0;
+    times_heard = 0;
+    callbacks = 0;
+    assert_status(DYNSEL_OK,
+                  dynsel_opencl_configure(&(const dynsel_opencl_options){.timing = timing}));
     if (dynsel_policy_init(&policy, &deaf_ops, &options) == DYNSEL_E_NO_RESOURCE) {
+        assert_status(DYNSEL_OK, dynsel_opencl_close());
         skip();
     }
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
@@ -109,15 +115,28 @@ static void queues_without_profiling_report_task_times(void **state)
     assert_int_equal(completions_heard, TIMES);
     /* a driver may be late to say when work has ended: that time is not known then */
     assert_in_range(times_heard, 1, TIMES);
-    /* drivers call back in threads of theirs */
-    assert_int_equal(callbacks, CONFIG_DYNSEL_CONTEXT_THREADS ? TIMES : 0);
+    assert_int_equal(callbacks, expected_callbacks);
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&policy));
     assert_status(DYNSEL_OK, dynsel_opencl_close());
 }
 
+/* Drivers call back in threads of theirs. */
+static void queues_without_profiling_report_task_times(void **state)
+{
+    (void)state;
+    report_task_times(DYNSEL_OPENCL_TIMES_BY_CALLBACK, CONFIG_DYNSEL_CONTEXT_THREADS ? TIMES : 0);
+}
+
+static void profiles_report_task_times(void **state)
+{
+    (void)state;
+    report_task_times(DYNSEL_OPENCL_TIMES_BY_PROFILE, 0);
+    assert_int_equal(times_heard, TIMES);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queues_without_profiling_report_task_times)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(queues_without_profiling_report_task_times),
+                                       cmocka_unit_test(profiles_report_task_times)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,19 +179,16 @@ void dynsel_opencl_release_profiling(dynsel_opencl_entry *entry)
 /* Why profiles are out of the question; NULL: they are not. */
 static const char *find_objection(const dynsel_opencl_entry *entry)
 {
-    switch (dynsel_opencl_known.options.timing) {
-    case DYNSEL_OPENCL_TIMES_BY_CALLBACK:
-        return "the program chose callbacks";
-    case DYNSEL_OPENCL_TIMES_BY_PROFILE:
-        return entry->adopted ? "its queue is the program's" : NULL;
-    case DYNSEL_OPENCL_TIMES_DEFAULT:
-    default:
-        break;
-    }
+    const dynsel_opencl_timing chosen = dynsel_opencl_known.options.timing;
     if (entry->adopted) {
         return "its queue is the program's";
     }
-    return (entry->type & CL_DEVICE_TYPE_CPU) != 0 ? "a CPU's driver calls back at once" : NULL;
+    if (chosen == DYNSEL_OPENCL_TIMES_BY_CALLBACK) {
+        return "the program chose callbacks";
+    }
+    return chosen == DYNSEL_OPENCL_TIMES_DEFAULT && entry->hangs_on_events
+               ? "its driver may hang where one queue waits for another"
+               : NULL;
 }
 
 void dynsel_opencl_find_source(dynsel_opencl_entry *entry)

@@ -11,7 +11,7 @@ enum {
     MOST_GAP_NS = 3 * NS_PER_US,     /* what a device needs between a gate and the next command */
     SOON_NS = 20 * NS_PER_US,        /* from the enqueue of a command to its begin: it found the
                                         device idle (NVIDIA's H100: 11 us) */
-    ONE_COMMAND_NS = 10 * NS_PER_US, /* in which no two commands are enqueued after a gate */
+    ONE_COMMAND_NS = 10 * NS_PER_US, /* in which drivers of GPUs enqueue one command after a gate */
     SLACK = 8                        /* by one part in this many the clocks may differ */
 };
 
@@ -211,8 +211,8 @@ void dynsel_opencl_start_timed(dynsel_opencl_entry *entry, dynsel_work *work)
 /*
  * The begin of a task function's work is the end of the gate before it; the time that the device
  * needs from a gate to the next command does not count. But a device that was idle waits for the
- * host behind the gate. If the task function has enqueued one command, as far as its profile tells,
- * that one's begin counts instead.
+ * host behind the gate: if the work is one command, as far as its profile tells, the begin of that
+ * counts. Where it was the last of several, the time is that command's, which is more than half.
  */
 static cl_ulong begin_after_gate(dynsel_opencl_entry *entry, const dynsel_opencl_profile *gate,
                                  const dynsel_opencl_profile *last)
@@ -230,7 +230,8 @@ static cl_ulong begin_after_gate(dynsel_opencl_entry *entry, const dynsel_opencl
     const bool found_idle =
         last->queued_ns <= last->start_ns && last->start_ns - last->queued_ns <= SOON_NS;
     const bool is_alone = last->queued_ns - gate->queued_ns <= ONE_COMMAND_NS;
-    return found_idle && is_alone && apart_ns <= SOON_NS ? last->start_ns : gate->end_ns + gap_ns;
+    const bool is_most = apart_ns <= last->end_ns - last->start_ns;
+    return found_idle && is_alone && is_most ? last->start_ns : gate->end_ns + gap_ns;
 }
 
 /* 0: not known. */
