@@ -7,9 +7,10 @@
 #include <dynsel/dynsel.h>
 
 #include "measure.h"
+#include "phases.h"
 #include "report.h"
 
-enum { KERNELS = 1000, BUFFERS = CONFIG_DYNSEL_MAX_BUFFERS, MOST_DEVICES = 4 };
+enum { KERNELS = 1000, BUFFERS = CONFIG_DYNSEL_MAX_BUFFERS };
 
 static const double MOST_TIMES_HAND = 1.1;
 static const double MOST_MORE_NS_IN_THE_CALLER = 120;
@@ -222,16 +223,6 @@ static void measure(groups_device *d, const char *name, unsigned width, unsigned
                              .limit = limit_of(name, by_hand)});
 }
 
-static dynsel_resource resources[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
-
-static size_t find_devices(void)
-{
-    size_t count = 0;
-    const dynsel_status status =
-        dynsel_opencl_select(NULL, resources, CONFIG_DYNSEL_OPENCL_MAX_DEVICES, &count);
-    return status == DYNSEL_OK ? count : 0; /* bench_opencl() reports that there is none */
-}
-
 /* Functions of their own, so that callgrind can tell what these runs cost. */
 __attribute__((noinline)) static void bench_phase_groups_hand(groups_device *d, unsigned batches)
 {
@@ -249,7 +240,9 @@ __attribute__((noinline)) static void bench_phase_groups(groups_device *d, unsig
 
 void bench_groups_phases(unsigned batches)
 {
-    if (find_devices() == 0) {
+    size_t count = 0;
+    const dynsel_resource *const resources = bench_devices(1, &count);
+    if (count == 0) {
         return;
     }
     open_device(&the_device, &resources[0]);
@@ -266,10 +259,11 @@ void bench_groups_phases(unsigned batches)
 
 void bench_groups(unsigned repetitions)
 {
-    const size_t count = find_devices();
+    size_t count = 0;
+    const dynsel_resource *const resources = bench_devices(BENCH_MOST_DEVICES, &count);
     char title[400];
     if (count == 0) {
-        return;
+        return; /* bench_opencl() reports that there is none */
     }
     (void)snprintf(title, sizeof title,
                    "One of %d small kernels through command groups, from the first submit until "
@@ -278,7 +272,7 @@ void bench_groups(unsigned repetitions)
                    "%% more, on PoCL's basic %.0f ns more.",
                    KERNELS, BUFFERS, MOST_MORE_NS_IN_THE_CALLER);
     report_table(title, "hand ns");
-    for (size_t i = 0; i < count && i < MOST_DEVICES; i++) {
+    for (size_t i = 0; i < count; i++) {
         open_device(&the_device, &resources[i]);
         measure(&the_device, dynsel_resource_name(&resources[i]), 1, repetitions);
         measure(&the_device, dynsel_resource_name(&resources[i]), BUFFERS, repetitions);

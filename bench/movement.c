@@ -6,6 +6,7 @@
 
 #include <dynsel/dynsel.h>
 
+#include "phases.h"
 #include "report.h"
 
 enum { LARGE_BYTES = 64 << 20, PAGE = 4096, TABLE_WORDS = 1 << 18, ROUNDS = 100, DEVICES = 2 };
@@ -177,10 +178,10 @@ static void measure(const dynsel_resource *where)
 
 void bench_movement(void)
 {
-    static dynsel_resource resources[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
     size_t count = 0;
-    if (dynsel_opencl_select(NULL, resources, CONFIG_DYNSEL_OPENCL_MAX_DEVICES, &count) !=
-        DYNSEL_OK) {
+    const dynsel_resource *const resources =
+        bench_devices(CONFIG_DYNSEL_OPENCL_MAX_DEVICES, &count);
+    if (count == 0) {
         return;
     }
     printf("\nWhat %d command groups on a device move: a large buffer, which the host changes in "

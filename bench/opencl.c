@@ -13,8 +13,6 @@
 #include "phases.h"
 #include "report.h"
 
-enum { MOST_DEVICES = 4 };
-
 static const double MOST_MORE_NS = 60;
 
 /* Nanoseconds for one submit. The device is idle before, but for a delay where the phase does not
@@ -64,7 +62,7 @@ static void measure_device(bench_device *device, unsigned repetitions)
 
 static size_t open_devices(bench_device *devices)
 {
-    const size_t count = bench_phases_open(devices, MOST_DEVICES);
+    const size_t count = bench_phases_open(devices, BENCH_MOST_DEVICES);
     if (count == 0) {
         printf("\nOpenCL: no device\n");
     }
@@ -73,7 +71,7 @@ static size_t open_devices(bench_device *devices)
 
 void bench_opencl(unsigned repetitions)
 {
-    bench_device devices[MOST_DEVICES];
+    bench_device devices[BENCH_MOST_DEVICES];
     const size_t count = open_devices(devices);
     if (count != 0) {
         report_table("One OpenCL submit of a kernel that does nothing; the budget is 60 ns more "
@@ -172,8 +170,8 @@ static void print_calls(const char *const *names, unsigned batches,
 
 void bench_opencl_calls(unsigned batches)
 {
-    bench_device devices[MOST_DEVICES];
-    const size_t count = bench_phases_open(devices, MOST_DEVICES);
+    bench_device devices[BENCH_MOST_DEVICES];
+    const size_t count = bench_phases_open(devices, BENCH_MOST_DEVICES);
     dynsel_layer_read_fn read = find_layer();
     if (count != 0 && read == NULL) {
         printf("OpenCL calls: not counted, the loader did not load the layer in OPENCL_LAYERS\n");

@@ -128,17 +128,23 @@ static void open_device(bench_device *device, const dynsel_resource *where)
     bench_phases_idle(device);
 }
 
-size_t bench_phases_open(bench_device *devices, size_t capacity)
+const dynsel_resource *bench_devices(size_t most, size_t *count)
 {
     static dynsel_resource resources[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
-    size_t count = 0;
     const dynsel_status status =
-        dynsel_opencl_select(NULL, resources, CONFIG_DYNSEL_OPENCL_MAX_DEVICES, &count);
-    if (status == DYNSEL_E_NO_RESOURCE) {
-        return 0;
+        dynsel_opencl_select(NULL, resources, CONFIG_DYNSEL_OPENCL_MAX_DEVICES, count);
+    report_check(status == DYNSEL_OK || status == DYNSEL_E_NO_RESOURCE, "dynsel_opencl_select");
+    if (status != DYNSEL_OK) {
+        *count = 0;
     }
-    report_check(status == DYNSEL_OK, "dynsel_opencl_select");
-    count = count < capacity ? count : capacity;
+    *count = *count < most ? *count : most;
+    return resources;
+}
+
+size_t bench_phases_open(bench_device *devices, size_t capacity)
+{
+    size_t count = 0;
+    const dynsel_resource *const resources = bench_devices(capacity, &count);
     for (size_t i = 0; i < count; i++) {
         const dynsel_options options = {.resources = &resources[i], .count = 1};
         open_device(&devices[i], &resources[i]);

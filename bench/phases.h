@@ -34,6 +34,12 @@ typedef struct bench_phase {
 enum { PHASES = 4 };
 extern const bench_phase bench_phases[PHASES];
 
+enum { BENCH_MOST_DEVICES = 4 }; /* that a table shows */
+
+/* The OpenCL devices that DYNSEL_OPENCL selects, `most` of them at most; count: out, 0 if there is
+ * none. Another failure ends the program. */
+const dynsel_resource *bench_devices(size_t most, size_t *count);
+
 /* Opens at most `capacity` OpenCL devices; returns their number. */
 size_t bench_phases_open(bench_device *devices, size_t capacity);
 void bench_phases_close(bench_device *devices, size_t count);

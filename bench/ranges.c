@@ -9,9 +9,10 @@
 #include <dynsel/dynsel.h>
 
 #include "measure.h"
+#include "phases.h"
 #include "report.h"
 
-enum { MIB = 64, COUNT = (MIB << 20) / sizeof(uint32_t), FIRST = 16, MOST_DEVICES = 4 };
+enum { MIB = 64, COUNT = (MIB << 20) / sizeof(uint32_t), FIRST = 16 };
 
 #define LARGE_BYTES ((size_t)COUNT * sizeof(uint32_t))
 
@@ -362,11 +363,10 @@ static bool shares_svm(const dynsel_resource *where)
 
 void bench_ranges(unsigned repetitions)
 {
-    static dynsel_resource resources[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
     size_t count = 0;
+    const dynsel_resource *const resources = bench_devices(BENCH_MOST_DEVICES, &count);
     char title[400];
-    if (dynsel_opencl_select(NULL, resources, CONFIG_DYNSEL_OPENCL_MAX_DEVICES, &count) !=
-        DYNSEL_OK) {
+    if (count == 0) {
         return;
     }
     (void)snprintf(title, sizeof title,
@@ -376,7 +376,7 @@ void bench_ranges(unsigned repetitions)
                    "fastest\nsamples count; the budget is 5 %% more.",
                    MIB);
     report_table(title, "hand ns");
-    for (size_t i = 0; i < count && i < MOST_DEVICES; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *name = dynsel_resource_name(&resources[i]);
         if (shares_svm(&resources[i])) {
             measure_device(&resources[i], repetitions);

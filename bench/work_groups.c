@@ -7,9 +7,10 @@
 #include <dynsel/dynsel.h>
 
 #include "measure.h"
+#include "phases.h"
 #include "report.h"
 
-enum { MOST_DEVICES = 4, MOST_SIZES = 1000, LAUNCHES = 10, SCREENINGS = 3 };
+enum { MOST_SIZES = 1000, LAUNCHES = 10, SCREENINGS = 3 };
 
 static const double MOST_TIMES_BEST = 1.05;
 
@@ -344,11 +345,10 @@ static void measure_device(const dynsel_resource *where, uint32_t items, unsigne
 
 void bench_work_groups(uint32_t items, unsigned repetitions)
 {
-    static dynsel_resource resources[CONFIG_DYNSEL_OPENCL_MAX_DEVICES];
     size_t count = 0;
+    const dynsel_resource *const resources = bench_devices(BENCH_MOST_DEVICES, &count);
     char title[400];
-    if (dynsel_opencl_select(NULL, resources, CONFIG_DYNSEL_OPENCL_MAX_DEVICES, &count) !=
-        DYNSEL_OK) {
+    if (count == 0) {
         return;
     }
     (void)snprintf(title, sizeof title,
@@ -357,7 +357,7 @@ void bench_work_groups(uint32_t items, unsigned repetitions)
                    "fastest samples count; the budget is\n5 %% more.",
                    LAUNCHES, items);
     report_table(title, "best ns");
-    for (size_t i = 0; i < count && i < MOST_DEVICES; i++) {
+    for (size_t i = 0; i < count; i++) {
         measure_device(&resources[i], items, repetitions);
     }
 }
