@@ -5,6 +5,7 @@
 #include <dynsel/config.h>
 
 #include "groups.h"
+#include "learned_times.h"
 #include "opencl.h"
 #include "options.h"
 #include "ranges.h"
@@ -27,6 +28,10 @@
 #else
 #define HAS_RANGES 0
 #endif
+
+#define HAS_LEARNED_TIMES                                                                          \
+    (CONFIG_DYNSEL_CUSTOM_POLICIES && CONFIG_DYNSEL_BACKEND_OPENCL &&                              \
+     CONFIG_DYNSEL_POLICY_FIXED_RESOURCE)
 
 static bool print_times(const bench_options *options)
 {
@@ -64,6 +69,23 @@ static bool print_work_groups(const bench_options *options)
 #endif
 }
 
+static bool print_learned_times(const bench_options *options)
+{
+#if HAS_LEARNED_TIMES
+    if (!report_open(options->csv, options->label)) {
+        return false;
+    }
+    bench_learned_times(options->one_in, options->repetitions);
+    return report_close();
+#else
+    (void)options;
+    (void)fputs("bench: --learned-times needs DYNSEL_CUSTOM_POLICIES, DYNSEL_BACKEND_OPENCL and "
+                "DYNSEL_POLICY_FIXED_RESOURCE\n",
+                stderr);
+    return false;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     const bench_options options = bench_options_parse(argc, argv);
@@ -72,6 +94,9 @@ int main(int argc, char **argv)
     }
     if (options.mode == BENCH_WORK_GROUPS) {
         return print_work_groups(&options) ? 0 : 1;
+    }
+    if (options.mode == BENCH_LEARNED_TIMES) {
+        return print_learned_times(&options) ? 0 : 1;
     }
     if (options.mode == BENCH_CALLS) {
         bench_opencl_calls(options.batches);

@@ -168,3 +168,9 @@ double measure_median(double *values, unsigned count)
     qsort(values, count, sizeof values[0], compare);
     return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
+
+double measure_quantile(double *values, size_t count, double share)
+{
+    qsort(values, count, sizeof values[0], compare);
+    return values[(size_t)(share * (double)(count - 1) + 0.5)];
+}

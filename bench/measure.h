@@ -3,6 +3,7 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { MEASURE_MAX_THREADS = 2, MEASURE_MAX_SAMPLES = 64 };
@@ -25,5 +26,9 @@ measure_sample measure_once(measure_loop loop, unsigned threads, uint32_t times)
 
 /* The middle of `count` values, 1 to MEASURE_MAX_SAMPLES; they are sorted. */
 double measure_median(double *values, unsigned count);
+
+/* The value below which about `share` (0 to 1) of the `count` values are, 1 or more; they are
+ * sorted. */
+double measure_quantile(double *values, size_t count, double share);
 
 #endif

@@ -10,7 +10,7 @@ enum { MOST = 100000000 };
 
 bench_options bench_options_parse(int argc, char **argv)
 {
-    uint64_t repetitions = 15, times = 50000, calls = 0, phases = 0, items = 0;
+    uint64_t repetitions = 15, times = 50000, calls = 0, phases = 0, items = 0, one_in = 0;
     bench_options options = {0};
     const argument known[] = {
         {.name = "--csv",
@@ -31,6 +31,10 @@ bench_options bench_options_parse(int argc, char **argv)
         {"--work-groups", "N",
          "only compare the work-group sizes of kernels over N work-items with all others", &items,
          1 << 10, 1 << 28, NULL},
+        {"--learned-times", "N",
+         "only compare the times of work that a policy learns with those by hand; it requests one "
+         "in N, usually 16",
+         &one_in, 1, 1000, NULL},
         {.name = NULL}};
     arguments_parse(
         argc, argv,
@@ -48,7 +52,9 @@ bench_options bench_options_parse(int argc, char **argv)
     options.repetitions = (unsigned)repetitions;
     options.times = (uint32_t)times;
     options.items = (uint32_t)items;
+    options.one_in = (unsigned)one_in;
     options.mode = items != 0    ? BENCH_WORK_GROUPS
+                   : one_in != 0 ? BENCH_LEARNED_TIMES
                    : calls != 0  ? BENCH_CALLS
                    : phases != 0 ? BENCH_PHASES
                                  : BENCH_TIMES;

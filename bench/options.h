@@ -4,7 +4,13 @@
 
 #include <stdint.h>
 
-typedef enum bench_mode { BENCH_TIMES, BENCH_PHASES, BENCH_CALLS, BENCH_WORK_GROUPS } bench_mode;
+typedef enum bench_mode {
+    BENCH_TIMES,
+    BENCH_PHASES,
+    BENCH_CALLS,
+    BENCH_WORK_GROUPS,
+    BENCH_LEARNED_TIMES
+} bench_mode;
 
 typedef struct bench_options {
     bench_mode mode;
@@ -13,7 +19,8 @@ typedef struct bench_options {
     unsigned repetitions;
     uint32_t times;
     unsigned batches;
-    uint32_t items; /* of BENCH_WORK_GROUPS */
+    uint32_t items;  /* of BENCH_WORK_GROUPS */
+    unsigned one_in; /* of BENCH_LEARNED_TIMES */
 } bench_options;
 
 /* --help and errors end the program. */

@@ -50,6 +50,23 @@ static void print_budget(const report_row *row)
     printf("  MISSED by %.1f ns (limit %.1f)\n", row->measured - row->limit, row->limit);
 }
 
+void report_csv(const report_row *row)
+{
+    if (csv != NULL) {
+        (void)fprintf(csv, "%s,\"%s\",%u,%u,%.2f,%.2f,%.3f,%.3f,%.2f\n", row->table, row->subject,
+                      row->resources, row->threads, row->reference, row->measured,
+                      row->reference > 0 ? row->measured / row->reference : 0, row->overlap,
+                      row->limit);
+    }
+}
+
+const char *report_budget(bool met)
+{
+    budgets++;
+    missed += met ? 0 : 1;
+    return met ? "met" : "MISSED";
+}
+
 void report_add(const report_row *row)
 {
     const double ratio = row->measured / row->reference;
@@ -62,11 +79,7 @@ void report_add(const report_row *row)
     }
     print_budget(row);
     (void)fflush(stdout);
-    if (csv != NULL) {
-        (void)fprintf(csv, "%s,\"%s\",%u,%u,%.2f,%.2f,%.3f,%.3f,%.2f\n", row->table, row->subject,
-                      row->resources, row->threads, row->reference, row->measured, ratio,
-                      row->overlap, row->limit);
-    }
+    report_csv(row);
 }
 
 void report_nothing(const char *subject, unsigned resources, unsigned threads, const char *why)
@@ -76,9 +89,7 @@ void report_nothing(const char *subject, unsigned resources, unsigned threads, c
 
 void report_fact(const char *subject, const char *text, bool met)
 {
-    budgets++;
-    missed += met ? 0 : 1;
-    printf("%-34s %s  %s\n", subject, text, met ? "met" : "MISSED");
+    printf("%-34s %s  %s\n", subject, text, report_budget(met));
     (void)fflush(stdout);
 }
 

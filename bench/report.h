@@ -21,6 +21,12 @@ bool report_open(const char *csv, const char *label);
 void report_table(const char *title, const char *reference);
 void report_add(const report_row *row);
 
+/* The row in the CSV file alone, for a table with other columns. */
+void report_csv(const report_row *row);
+
+/* Counts a budget; returns the word for the table. */
+const char *report_budget(bool met);
+
 /* A row that could not be measured. */
 void report_nothing(const char *subject, unsigned resources, unsigned threads, const char *why);
 
