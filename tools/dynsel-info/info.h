@@ -62,8 +62,8 @@ typedef struct info_entry {
     dynsel_proof table_proof;    /**< against all targets of the table */
     const dynsel_target *nearer; /**< a better target outside this build; may be NULL */
     info_facts facts;
-    const char
-        *times; /**< what measures the time of work: "profile", "callback"; NULL: not known */
+    bool has_profiles;      /**< true ones, by which the library times work */
+    const char *times;      /**< what times work: "profile", "callback"; NULL: not known */
     char times_reason[128]; /**< one clause */
 } info_entry;
 

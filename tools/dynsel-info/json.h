@@ -40,6 +40,8 @@
  *       queue              in_order, out_of_order, profiling
  *       svm                coarse_grain_buffer, fine_grain_buffer, fine_grain_system, atomics
  *       sub_group_sizes    ascending; empty: not known
+ *       times              of chosen OpenCL devices: by, what times work on it ("profile",
+ *                          "callback", or null: not known), and the reason; else null
  *     empty_platforms    OpenCL platforms without a device: name, reason
  *     note               why there is no OpenCL device, and the remedy; or null
  *     problem            what could not be listed, and why; or null

@@ -92,7 +92,8 @@ static void find_times(info_entry *entry, const dynsel_resource *resource)
     const char *reason = NULL;
 
     if (dynsel_opencl_find_timing(resource, &timing, &reason) == DYNSEL_OK) {
-        entry->times = timing == DYNSEL_OPENCL_TIMES_BY_PROFILE ? "profile" : "callback";
+        entry->has_profiles = timing == DYNSEL_OPENCL_TIMES_BY_PROFILE;
+        entry->times = entry->has_profiles ? "profile" : "callback";
         (void)snprintf(entry->times_reason, sizeof entry->times_reason, "%s", reason);
     } else {
         (void)dynsel_error_text(NULL, entry->times_reason, sizeof entry->times_reason);

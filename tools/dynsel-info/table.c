@@ -213,8 +213,9 @@ static void add(char *line, const char *separator, const char *text)
     (void)snprintf(line + used, LONGEST_LINE - used, "%s%s", separator, text);
 }
 
-static void print_queues(wrap *w, const info_facts *facts)
+static void print_queues(wrap *w, const info_entry *entry)
 {
+    const info_facts *facts = &entry->facts;
     static const struct {
         uint64_t bit;
         const char *name;
@@ -227,6 +228,7 @@ static void print_queues(wrap *w, const info_facts *facts)
 
     add(line, facts->out_of_order ? ", " : "", facts->out_of_order ? "out of order" : "");
     add(line, facts->profiling ? ", " : "", facts->profiling ? "profiling" : "");
+    add(line, "", entry->has_profiles ? " (times work)" : "");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if ((facts->svm & kinds[i].bit) != 0) {
             add(line, separator, kinds[i].name);
@@ -242,16 +244,16 @@ static void print_queues(wrap *w, const info_facts *facts)
     print_line(w, "  queues", line);
 }
 
+/** Where work is not timed by profiles, as it is wherever they are true. */
 static void print_times(wrap *w, const info_entry *entry)
 {
     char line[LONGEST_LINE];
 
-    if (entry->times != NULL) {
-        (void)snprintf(line, sizeof line, "by %s: %s", entry->times, entry->times_reason);
-    } else {
-        (void)snprintf(line, sizeof line, "not known: %s", entry->times_reason);
+    (void)snprintf(line, sizeof line, "%s%s: %s", entry->times != NULL ? "by " : "not known",
+                   entry->times != NULL ? entry->times : "", entry->times_reason);
+    if (!entry->has_profiles) {
+        print_line(w, "  times", line);
     }
-    print_line(w, "  times", line);
 }
 
 static void print_notes(wrap *w, const info_entry *entry)
@@ -281,7 +283,7 @@ static void print_details(wrap *w, const info_list *list, const info_entry *entr
     }
     print_memory(w, list, entry);
     if (entry->kind == INFO_OPENCL) {
-        print_queues(w, &entry->facts);
+        print_queues(w, entry);
         print_times(w, entry);
     }
 }

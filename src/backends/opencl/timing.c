@@ -8,11 +8,10 @@
 
 enum {
     NS_PER_US = 1000,
-    MOST_GAP_NS = 3 * NS_PER_US,     /* what a device needs between a gate and the next command */
-    SOON_NS = 20 * NS_PER_US,        /* from the enqueue of a command to its begin: it found the
-                                        device idle (NVIDIA's H100: 11 us) */
-    ONE_COMMAND_NS = 10 * NS_PER_US, /* in which drivers of GPUs enqueue one command after a gate */
-    SLACK = 8                        /* by one part in this many the clocks may differ */
+    MOST_GAP_NS = 3 * NS_PER_US, /* what a device needs between a gate and the next command */
+    SOON_NS = 20 * NS_PER_US, /* an idle device begins a command, and a task function enqueues its
+                                 only one (NVIDIA's H100: 11 us, 5 us) */
+    SLACK = 8                 /* by one part in this many the clocks may differ */
 };
 
 /* Work that this thread is starting, and times. */
@@ -229,7 +228,7 @@ static cl_ulong begin_after_gate(dynsel_opencl_entry *entry, const dynsel_opencl
     }
     const bool found_idle =
         last->queued_ns <= last->start_ns && last->start_ns - last->queued_ns <= SOON_NS;
-    const bool is_alone = last->queued_ns - gate->queued_ns <= ONE_COMMAND_NS;
+    const bool is_alone = last->queued_ns - gate->queued_ns <= SOON_NS;
     const bool is_most = apart_ns <= last->end_ns - last->start_ns;
     return found_idle && is_alone && is_most ? last->start_ns : gate->end_ns + gap_ns;
 }
