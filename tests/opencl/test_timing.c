@@ -91,7 +91,8 @@ typedef struct job {
     uint32_t commands;
     bool has_no_event;
     dynsel_status returns;
-    cl_command_queue kept; /* not NULL: it uses this one, and asks for none */
+    cl_command_queue kept; /* not NULL: it uses this one */
+    bool asks;             /* all the same */
     cl_command_queue queue;
     cl_command_queue queue_inside; /* of other work that it submits */
     dynsel_policy *inside;
@@ -107,7 +108,10 @@ static dynsel_status ask_for_queue(const dynsel_resource *where, void *args, dyn
 static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     job *const j = args;
-    j->queue = j->kept != NULL ? j->kept : dynsel_opencl_queue(where);
+    if (j->kept == NULL || j->asks) {
+        j->queue = dynsel_opencl_queue(where);
+    }
+    j->queue = j->kept != NULL ? j->kept : j->queue;
     if (j->inside != NULL) {
         assert_status(
             DYNSEL_OK,
@@ -438,6 +442,11 @@ static void kept_queue_is_timed_by_callback(void **state)
     assert_status(DYNSEL_OK, run(&j));
     assert_int_equal(fake_opencl_calls("clSetEventCallback"), CONFIG_DYNSEL_CONTEXT_THREADS);
     assert_int_equal(fake_opencl_calls("clEnqueueBarrierWithWaitList"), 0);
+    j.asks = true;
+    assert_status(DYNSEL_OK, run(&j));
+    assert_int_equal(fake_opencl_calls("clSetEventCallback"),
+                     CONFIG_DYNSEL_CONTEXT_THREADS ? 2 : 0);
+    assert_int_equal(fake_opencl_calls("clEnqueueBarrierWithWaitList"), 2);
     end();
 }
 
@@ -452,6 +461,28 @@ static void work_without_event_keeps_its_place_in_the_order(void **state)
     j.returns = DYNSEL_E_TASK;
     assert_status(DYNSEL_E_TASK, run(&j));
     assert_int_equal(fake_opencl_calls("clEnqueueBarrierWithWaitList"), 4);
+    end();
+}
+
+/* Later work would not wait for it, so the submit does. */
+static void work_that_cannot_be_joined_is_waited_for(void **state)
+{
+    static const char *const functions[] = {"clFlush", "clEnqueueBarrierWithWaitList"};
+    job j = {.commands = 1};
+    (void)state;
+    begin(GPU);
+    assert_status(DYNSEL_OK, run(&j));
+    for (uint32_t i = 0; i < COUNT(functions); i++) {
+        dynsel_submission submission;
+        const uint32_t waits = fake_opencl_calls("clWaitForEvents");
+        /* marker, flush, barrier, release, gate, the work's own */
+        fake_opencl_fail_at(7 + i, CL_OUT_OF_HOST_MEMORY);
+        assert_status(DYNSEL_OK, dynsel_submit(&w.policy, &DYNSEL_TASK(enqueue, &j), &submission));
+        assert_true(fake_opencl_has_failed());
+        assert_string_equal(fake_opencl_failed_function(), functions[i]);
+        assert_int_equal(fake_opencl_calls("clWaitForEvents") - waits, 1);
+        assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    }
     end();
 }
 
@@ -571,6 +602,7 @@ int main(void)
         TIMING(adopted_queue_calls_back),
         TIMING(kept_queue_is_timed_by_callback),
         TIMING(work_without_event_keeps_its_place_in_the_order),
+        TIMING(work_that_cannot_be_joined_is_waited_for),
         TIMING(untimed_work_inside_timed_work_has_the_device_queue),
         TIMING(failed_work_has_no_time_and_leaves_nothing),
         TIMING(device_that_does_not_answer_is_asked_again),
