@@ -8,7 +8,7 @@
 
 #include "faults/layer_state.h"
 
-enum { MOST_COMMANDS = 512, MOST_CALLBACKS = 64, LOOKS = 3, NOT_RUN = -14 };
+enum { MOST_COMMANDS = 512, MOST_CALLBACKS = 64, MOST_QUEUES = 16, LOOKS = 3, NOT_RUN = -14 };
 
 /* A command that does not end as the driver says. */
 typedef struct command {
@@ -33,7 +33,8 @@ static uint32_t command_count;
 static callback callbacks[MOST_CALLBACKS];
 static uint32_t callback_count;
 static cl_event gate;
-static cl_command_queue held_queue;
+static cl_command_queue held_queues[MOST_QUEUES]; /* in order, so all that comes later waits too */
+static uint32_t held_count;
 static fault_ending held_how;
 static uint32_t looks;
 static uint32_t blocked;
@@ -78,6 +79,24 @@ static bool is_held(const command *c)
     return c->is_held && gate != NULL;
 }
 
+static bool is_held_queue(cl_command_queue queue)
+{
+    for (uint32_t i = 0; i < held_count; i++) {
+        if (held_queues[i] == queue) {
+            return gate != NULL;
+        }
+    }
+    return false;
+}
+
+static void hold_queue(cl_command_queue queue)
+{
+    if (!is_held_queue(queue)) {
+        *(cl_command_queue *)enter(held_queues, &held_count, MOST_QUEUES,
+                                   sizeof(cl_command_queue)) = queue;
+    }
+}
+
 /* The queue's commands wait for the gate from here on. */
 static void close_gate(fault_fate *fate, cl_command_queue queue, fault_ending how)
 {
@@ -85,7 +104,8 @@ static void close_gate(fault_fate *fate, cl_command_queue queue, fault_ending ho
     cl_int code = CL_SUCCESS;
     (void)clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(context), &context, NULL);
     gate = clCreateUserEvent(context, &code);
-    held_queue = queue;
+    held_count = 0;
+    hold_queue(queue);
     held_how = how;
     looks = 0;
     if (fate->count == FAULT_MOST_EVENTS || code != CL_SUCCESS) {
@@ -142,7 +162,10 @@ void fault_decide(fault_fate *fate, cl_command_queue queue, bool makes_event, cl
         return;
     }
     copy_list(fate, count, before);
-    fate->is_held = (gate != NULL && queue == held_queue) || is_any(fate, is_held);
+    fate->is_held = is_held_queue(queue) || is_any(fate, is_held);
+    if (fate->is_held) {
+        hold_queue(queue);
+    }
     fate->status = is_any(fate, has_failed) ? NOT_RUN : CL_COMPLETE;
     const fault_ending end = fault_strikes_end(queue, makes_event, &fate->struck);
     fault_suspend(true);
@@ -213,14 +236,14 @@ bool fault_begin_wait(cl_uint count, const cl_event *events, cl_int *code)
             *code = CL_SUCCESS;
             return true;
         }
-        fault_begin_blocking(held_queue); /* also what waits for it in another queue */
+        fault_begin_blocking(held_queues[0]);
     }
     return false;
 }
 
 void fault_begin_blocking(cl_command_queue queue)
 {
-    if (gate != NULL && queue == held_queue) {
+    if (is_held_queue(queue)) {
         blocked += held_how == FAULT_END_NEVER ? 1 : 0;
         fault_let_go();
     }

@@ -519,7 +519,7 @@ static const fault_function of_closing[] = {FAULT_clReleaseContext, FAULT_clRele
 SCENARIO(chain);
 SCENARIO(shared, SUBSET(of_mapping));
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
-SCENARIO(timed, ONLY(while_timing));
+SCENARIO(timed, .timing = DYNSEL_OPENCL_TIMES_BY_CALLBACK, ONLY(while_timing));
 #endif
 SCENARIO(beside, SUBSET(of_losing));
 SCENARIO(fill);

@@ -5,9 +5,9 @@
 
 #include "faults/sweep.h"
 
-extern const fault_scenario fault_chain;       /* groups over all devices, on memory of their own */
-extern const fault_scenario fault_shared;      /* on memory of the host's, where they can */
-extern const fault_scenario fault_timed;       /* by a policy that hears of ends and times */
+extern const fault_scenario fault_chain;  /* groups over all devices, on memory of their own */
+extern const fault_scenario fault_shared; /* on memory of the host's, where they can */
+extern const fault_scenario fault_timed; /* by a policy that hears of ends and times, by callback */
 extern const fault_scenario fault_profiled;    /* the same, by the devices' profiles */
 extern const fault_scenario fault_proving;     /* the first work that is timed so */
 extern const fault_scenario fault_beside;      /* beside a device that works */

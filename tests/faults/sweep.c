@@ -198,10 +198,7 @@ static void play_without_fault(void)
 
 static void open_all(void)
 {
-    const dynsel_opencl_options impatient = {.patience_ms = 2,
-                                             .timing = run.scenario->profiles
-                                                           ? DYNSEL_OPENCL_TIMES_BY_PROFILE
-                                                           : DYNSEL_OPENCL_TIMES_DEFAULT};
+    const dynsel_opencl_options impatient = {.patience_ms = 2, .timing = run.scenario->timing};
     run.lost = false;
     fault_must(dynsel_opencl_configure(&impatient) == DYNSEL_OK,
                "the backend cannot be configured");

@@ -30,8 +30,8 @@ typedef struct fault_scenario {
     void (*play)(void); /* from policies' initialization to their end */
     bool is_cold;       /* what devices, contexts and kernels are there is forgotten before */
     bool finds_devices; /* it looks for the devices itself; implies is_cold */
-    bool profiles;      /* devices time work by their profiles */
-    const fault_function *only; /* functions that are made to fail; NULL: all that it calls */
+    dynsel_opencl_timing timing; /* what devices are configured with */
+    const fault_function *only;  /* functions that are made to fail; NULL: all that it calls */
     size_t only_count;
     const fault_function *subset; /* the same, in what is less than the whole matrix; NULL: only */
     size_t subset_count;

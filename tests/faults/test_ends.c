@@ -26,6 +26,12 @@ static void timed_scenario_survives_each_end(void **state)
     (void)state;
     assert_int_equal(fault_sweep_ends(&fault_timed), 0);
 }
+
+static void profiled_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_profiled), 0);
+}
 #endif
 
 static void beside_scenario_survives_each_end(void **state)
@@ -78,6 +84,7 @@ int main(void)
         cmocka_unit_test(shared_scenario_survives_each_end),
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
         cmocka_unit_test(timed_scenario_survives_each_end),
+        cmocka_unit_test(profiled_scenario_survives_each_end),
 #endif
         cmocka_unit_test(beside_scenario_survives_each_end),
         cmocka_unit_test(fill_scenario_survives_each_end),

@@ -135,13 +135,13 @@ static const fault_function while_finding_source[] = {
 
 const fault_scenario fault_profiled = {.name = "profiled",
                                        .play = play_profiled,
-                                       .profiles = true,
+                                       .timing = DYNSEL_OPENCL_TIMES_BY_PROFILE,
                                        .only = while_profiling,
                                        .only_count =
                                            sizeof(while_profiling) / sizeof(while_profiling[0])};
 const fault_scenario fault_proving = {.name = "proving",
                                       .play = play_profiled,
-                                      .profiles = true,
+                                      .timing = DYNSEL_OPENCL_TIMES_BY_PROFILE,
                                       .is_cold = true,
                                       .only = while_finding_source,
                                       .only_count = sizeof(while_finding_source) /

@@ -164,8 +164,9 @@ static bool is_profiled(dynsel_opencl_entry *entry, cl_event done)
     return code == CL_SUCCESS && queue == entry->timing.queue;
 }
 
-/* Its end is to be profiled, or the driver calls back. */
-static void end_start(const timed_start *start, const dynsel_work *work)
+/* Its end is to be profiled, or the driver calls back. Not inlined, so that its locals are not on
+ * the stack of the task function. */
+static DYNSEL_ASIDE void end_start(const timed_start *start, const dynsel_work *work)
 {
     dynsel_opencl_entry *const entry = start->entry;
     timed_work *const record = record_of(work);
