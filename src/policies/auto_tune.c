@@ -251,11 +251,15 @@ DYNSEL_ASIDE static void want_time(const dynsel_auto_tune_policy *policy, dynsel
     if (!is_keeper(entry)) {
         return;
     }
+    const uint32_t stands_for = dynsel_sampling_interval();
+    const uint32_t rarity = dynsel_word_load_relaxed(&entry->rarity);
+    if (rarity != 0) {
+        dynsel_sampling_continue(DYNSEL_TUNED_TIMED_BITS + rarity);
+    }
     selection->wants = DYNSEL_TUNED_TIMES;
     selection->notes[0] =
         ((uint32_t)(entry - policy->tasks) + 1) | DYNSEL_NOTE_TICK | dynsel_tuned_number_run(entry);
-    selection->notes[1] = dynsel_tuned_round(word) | dynsel_sampling_interval()
-                                                         << DYNSEL_NOTE_RUNS_SHIFT;
+    selection->notes[1] = dynsel_tuned_round(word) | stands_for << DYNSEL_NOTE_RUNS_SHIFT;
 }
 
 static inline void select_settled(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,

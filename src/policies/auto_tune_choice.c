@@ -14,7 +14,9 @@ enum {
     LONGEST_PAUSE = 5,   /* as a power of two: 32 timed runs, 512 of all */
     CONFIRMED_SHARE = 2, /* as a power of two: who has lost for certain gets a quarter */
     SHARE_SHIFT = 10,
-    ROBUST_SAMPLES = 3 /* times, from which on one wrong time does not change the estimate */
+    ROBUST_SAMPLES = 3, /* times, from which on one wrong time does not change the estimate */
+    LEAST_TIMES = 50,   /* what timing takes, work must take in the meantime: at most 2 percent */
+    MOST_RARITY = 3     /* one in 128 */
 };
 
 /* The result of a look at all resources. */
@@ -238,6 +240,24 @@ static dynsel_tuned_time bar(const sight *s)
                                                                  : low + (low >> MARGIN_SHIFT);
 }
 
+/* How rarely the settled kind is timed, where that takes long beside its work. */
+static uint32_t rarity_of(const sight *s, dynsel_tuned_time best_time)
+{
+    uint32_t rarity = 0;
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    const uint64_t timing_ns = s->policy->policy.resources[s->best].backend->ops->timing_ns;
+    const uint64_t least_ns = timing_ns * LEAST_TIMES >> DYNSEL_TUNED_TIMED_BITS;
+    const uint64_t time_ns = (uint64_t)best_time << DYNSEL_TUNED_STEP_SHIFT;
+    while (rarity < MOST_RARITY && least_ns >> rarity > time_ns) {
+        rarity++;
+    }
+#else
+    (void)s;
+    (void)best_time;
+#endif
+    return rarity;
+}
+
 /* Publishes the result: settled, if all times are known and the best is confirmed. */
 static void settle(const sight *s, dynsel_tuned_time best_time)
 {
@@ -250,6 +270,7 @@ static void settle(const sight *s, dynsel_tuned_time best_time)
         entry->tuned = true;
         entry->best_time = best_time;
         entry->bar = bar(s);
+        dynsel_word_store_relaxed(&entry->rarity, rarity_of(s, best_time));
         state = DYNSEL_TUNED_SETTLED;
     }
     dynsel_tuned_publish(entry, state);

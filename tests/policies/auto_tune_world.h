@@ -48,7 +48,7 @@ static dynsel_status world_start(dynsel_backend *backend, dynsel_work *work)
     return DYNSEL_OK;
 }
 
-static const dynsel_backend_ops world_ops = {
+static dynsel_backend_ops world_ops = {
     .name = "world",
     .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
     .start = world_start,

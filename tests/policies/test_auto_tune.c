@@ -158,6 +158,32 @@ static void settled_kind_is_timed_once_in_sixteen_runs(void **state)
     world_close();
 }
 
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+/* At most 2 percent of the time, but at least one run in 128. */
+static void short_work_is_timed_rarely_where_that_is_dear(void **state)
+{
+    enum { RUNS = 128 * 50 };
+    static const struct {
+        uint64_t work_ns;
+        uint32_t one_in;
+    } all[] = {{50000, 16}, {40000, 32}, {15000, 64}, {6000, 128}, {100, 128}};
+    (void)state;
+    NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 2);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        world_ops.timing_ns = 14000;
+        begin(2, DYNSEL_NEVER_RESAMPLE);
+        w.devices[0].ns = all[i].work_ns;
+        w.devices[1].ns = 100 * all[i].work_ns;
+        live(&task, 4 + SETTLED_AFTER);
+        w.timed = 0;
+        live(&task, RUNS);
+        assert_in_range(w.timed, RUNS / all[i].one_in * 9 / 10, RUNS / all[i].one_in * 11 / 10);
+        world_close();
+        world_ops.timing_ns = 0;
+    }
+}
+#endif
+
 static void failing_resource_is_excluded_and_its_times_ignored(void **state)
 {
     (void)state;
@@ -608,6 +634,9 @@ int main(void)
         cmocka_unit_test(profiling_turn_is_repeated_only_after_failure),
         cmocka_unit_test(selections_inside_submit_claim_their_turn),
         cmocka_unit_test(settled_kind_is_timed_once_in_sixteen_runs),
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+        cmocka_unit_test(short_work_is_timed_rarely_where_that_is_dear),
+#endif
         cmocka_unit_test(failing_resource_is_excluded_and_its_times_ignored),
         cmocka_unit_test(failed_profiling_turn_is_repeated),
         cmocka_unit_test(work_failing_on_all_resources_is_still_submitted),
