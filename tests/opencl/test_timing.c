@@ -121,7 +121,9 @@ static dynsel_status enqueue(const dynsel_resource *where, void *args, dynsel_ev
         const bool is_last = i + 1 == j->commands && !j->has_no_event;
         const cl_int code =
             clEnqueueMarkerWithWaitList(j->queue, 0, NULL, is_last ? &done->opencl : NULL);
-        assert_int_equal(code, CL_SUCCESS);
+        if (code != CL_SUCCESS) {
+            return dynsel_opencl_check("clEnqueueMarkerWithWaitList", code);
+        }
     }
     return j->returns;
 }
@@ -519,6 +521,20 @@ static void failed_work_has_no_time_and_leaves_nothing(void **state)
     end();
 }
 
+/* Nothing more is called on its context, which the fake would count. */
+static void device_lost_by_timed_work_is_left_alone(void **state)
+{
+    job j = {.commands = 1};
+    (void)state;
+    begin(GPU);
+    assert_status(DYNSEL_OK, run(&j));
+    fake_opencl_fail_at(6, CL_DEVICE_NOT_AVAILABLE); /* the command of the task function */
+    assert_status(DYNSEL_E_DEVICE, run(&j));
+    assert_string_equal(fake_opencl_failed_function(), "clEnqueueMarkerWithWaitList");
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, run(&j));
+    end();
+}
+
 static void device_that_does_not_answer_is_asked_again(void **state)
 {
     job j = {.commands = 1};
@@ -605,6 +621,7 @@ int main(void)
         TIMING(work_that_cannot_be_joined_is_waited_for),
         TIMING(untimed_work_inside_timed_work_has_the_device_queue),
         TIMING(failed_work_has_no_time_and_leaves_nothing),
+        TIMING(device_lost_by_timed_work_is_left_alone),
         TIMING(device_that_does_not_answer_is_asked_again),
         TIMING(wrong_arguments_of_find_timing_are_refused),
         TIMING(each_failing_call_leaves_nothing),

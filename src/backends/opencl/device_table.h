@@ -44,7 +44,7 @@ typedef struct dynsel_opencl_times {
     dynsel_word gap_ns;     /* between the end of a gate and the command behind it */
     cl_command_queue queue; /* with profiling; NULL: there is none */
     cl_mem gate;            /* what gates write to */
-    const char *reason;     /* of the source, a clause; static text */
+    const char *reason;     /* why there are no profiles, a clause; static text */
 } dynsel_opencl_times;
 
 typedef struct dynsel_opencl_platform {

@@ -33,7 +33,7 @@ bool dynsel_opencl_read_profile(cl_event event, dynsel_opencl_profile *profile)
     return profile->start_ns != 0 && profile->start_ns <= profile->end_ns;
 }
 
-/* The call shows no loss of the device, or the library knows of the loss now. */
+/* The status of a call; the device is marked as lost if the code shows that. */
 static dynsel_status status_of(dynsel_opencl_entry *entry, const char *function, cl_int code)
 {
     if (code == CL_SUCCESS) {
@@ -158,7 +158,7 @@ static dynsel_status make(dynsel_opencl_entry *entry)
     return timing->gate != NULL ? DYNSEL_OK : DYNSEL_E_DEVICE;
 }
 
-static void release(dynsel_opencl_entry *entry)
+void dynsel_opencl_release_profiling(dynsel_opencl_entry *entry)
 {
     dynsel_opencl_times *const timing = &entry->timing;
     if (timing->gate != NULL) {
@@ -169,11 +169,6 @@ static void release(dynsel_opencl_entry *entry)
         (void)clReleaseCommandQueue(timing->queue);
     }
     timing->queue = NULL;
-}
-
-void dynsel_opencl_release_profiling(dynsel_opencl_entry *entry)
-{
-    release(entry);
 }
 
 /* Why profiles are out of the question; NULL: they are not. */
@@ -207,9 +202,8 @@ void dynsel_opencl_find_source(dynsel_opencl_entry *entry)
         }
         if (status == DYNSEL_OK) {
             dynsel_word_store_relaxed(&timing->failures, 0);
-            timing->reason = "its profiles agree with the host's clock";
         } else if (!dynsel_opencl_is_lost(entry)) {
-            release(entry);
+            dynsel_opencl_release_profiling(entry);
         }
     }
     uint32_t source = DYNSEL_OPENCL_SOURCE_CALLBACKS;
@@ -253,7 +247,10 @@ dynsel_status dynsel_opencl_find_timing(const dynsel_resource *where, dynsel_ope
     }
     if (dynsel_opencl_has_profiles(entry)) {
         *timing = DYNSEL_OPENCL_TIMES_BY_PROFILE;
-    } else if (dynsel_word_load_acquire(&entry->timing.source) != DYNSEL_OPENCL_SOURCE_CALLBACKS) {
+        *reason = "its profiles agree with the host's clock";
+        return DYNSEL_OK;
+    }
+    if (dynsel_word_load_acquire(&entry->timing.source) != DYNSEL_OPENCL_SOURCE_CALLBACKS) {
         return DYNSEL_FAIL(DYNSEL_E_AGAIN, "the device did not answer within 100 ms");
     }
     *reason = entry->timing.reason;

@@ -171,7 +171,7 @@ static DYNSEL_ASIDE void end_start(const timed_start *start, const dynsel_work *
     dynsel_opencl_entry *const entry = start->entry;
     timed_work *const record = record_of(work);
     const bool goes_on = work->done.opencl != NULL;
-    const bool asked = start->queue != NULL;
+    const bool asked = start->queue != NULL && !dynsel_opencl_is_lost(entry);
     if (asked && start->queue != entry->queue) {
         join_back(entry, work->done.opencl);
     }
