@@ -259,8 +259,9 @@ dynsel_status dynsel_set_time_limit(dynsel_handler *handler, uint64_t limit_ns);
 /**
  * The work may be repeated elsewhere if its device fails, see <dynsel/repeat.h>. What it reads is
  * brought to the host's memory before it starts, if it is not there; what it reads and writes is
- * kept, a block for each buffer. What depends on the work, and what uses data that it copies in,
- * starts when it is over, and not behind it on the same device.
+ * kept, a block for each buffer. So the work starts when the work that it depends on is over, and
+ * not behind that on the same device. What depends on it, and what uses data that it copies in,
+ * likewise starts when it is over.
  *
  * The submit fails, and nothing is started, with DYNSEL_E_UNSUPPORTED (the group has ranges or
  * pointers to shared virtual memory), DYNSEL_E_INVALID (a buffer that it reads and writes has more

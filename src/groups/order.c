@@ -81,7 +81,8 @@ static bool waits_for(dynsel_handler *group, uint32_t dependency, dynsel_stage s
 {
     group->waits_for = dependency + 1;
     group->for_start = stage == DYNSEL_STAGE_ACCEPTED;
-    return stage == DYNSEL_STAGE_ACCEPTED ||
+    /* What preserves its inputs may copy them to the host first, which is no work of its queue. */
+    return stage == DYNSEL_STAGE_ACCEPTED || dynsel_uses_are_preserved(group->uses) ||
            dynsel_uses_are_preserved(dynsel_uses_in(dependency)) || !may_follow(group, dependency);
 }
 

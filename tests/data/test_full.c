@@ -434,6 +434,7 @@ static bool fail_step(const try *what, unsigned n)
     assert_int_equal(0, set_up(NULL));
     for (unsigned i = 0; i < SIMULATED_DEVICES; i++) {
         sim.devices[i].in_order = what->in_order;
+        sim.devices[i].moves_beside = what->in_order && i != 1;
         sim.devices[i].pace = what->pace;
         sim.devices[i].polls = 3;
     }

@@ -71,6 +71,7 @@ typedef struct simulated_copy {
 typedef struct simulated_device {
     uint32_t domain; /* from 1; 0: the host's memory */
     bool in_order;
+    bool moves_beside;      /* in order: transfers do not wait for work before them */
     bool shares;            /* its copies are the host's memory where the library allows it */
     bool maps_first;        /* shared memory is the host's until it is handed over */
     bool prepares;          /* new memory is made ready by an operation of its own */
@@ -90,6 +91,7 @@ typedef struct simulated_operation {
     bool owned;        /* the library holds its event */
     bool fails;        /* as the test ordered */
     bool delivered;    /* of a fetch: the host's memory has the data */
+    bool moved;        /* of a transfer to the device: its memory has the data */
     unsigned held;     /* operations that come after it */
     unsigned polls;    /* that are still needed */
     uint32_t sequence; /* in the order of the calls */

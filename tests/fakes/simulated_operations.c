@@ -220,7 +220,9 @@ static void take_place(simulated_backend *sim, simulated_operation *op)
     } else if (op->kind == SIMULATED_LAUNCH) {
         op->result = take_launch(sim, op);
     } else if (op->kind == SIMULATED_BRING) {
-        take_bring(sim, op);
+        if (!op->moved) {
+            take_bring(sim, op);
+        }
     } else if (op->kind == SIMULATED_WRITE_BACK) {
         memcpy(op->host, op->copy->data, op->bytes);
     } else if (!sim->waits_deliver) {
@@ -232,6 +234,23 @@ static void take_place(simulated_backend *sim, simulated_operation *op)
     count_pending(op, -1);
     op->state = op->result == DYNSEL_OK ? SIMULATED_DONE : SIMULATED_FAILED;
     simulated_free_if_over(op);
+}
+
+/* A transfer of a buffer's copy on a queue of its own: as early as it can be, which is wrong where
+ * work that is not complete uses the memory. The event of a transfer to the device is told in
+ * order, because later work has to come after it. */
+static void move_beside(simulated_backend *sim, simulated_operation *op)
+{
+    const simulated_device *const device = op->device;
+    const bool can = device->in_order && device->moves_beside && op->copy != NULL &&
+                     op->copy->host != NULL && !op->copy->shared && op->contents && !op->fails &&
+                     op->after_count == 0;
+    if (can && op->kind == SIMULATED_BRING) {
+        take_bring(sim, op);
+        op->moved = true;
+    } else if (can && op->kind == SIMULATED_FETCH) {
+        take_place(sim, op);
+    }
 }
 
 /* The oldest of a device in order; any that can take place of others. */
@@ -346,6 +365,7 @@ dynsel_status simulated_begin(simulated_backend *sim, simulated_operation *op, d
 {
     op->owned = true; /* so that it stays for now */
     count_pending(op, 1);
+    move_beside(sim, op);
     while (op->state == SIMULATED_PENDING && op->device->pace == SIMULATED_AT_ONCE &&
            simulated_take_step(sim, op->device, true)) {
     }

@@ -118,6 +118,7 @@ static void begin_devices(test_random *random, unsigned devices)
             (random->state >> (20 + simulated.devices[i].domain) & 1) != 0;
         simulated.devices[i].maps_first = (random->state >> 19 & 1) != 0;
         simulated.devices[i].prepares = (random->state >> 21 & 1) != 0;
+        simulated.devices[i].moves_beside = (random->state >> (25 + i) & 1) != 0;
     }
 }
 
@@ -164,14 +165,15 @@ static void describe(void)
     print_message("  %u resources; devices:\n", (unsigned)resource_count);
     for (unsigned i = 0; i < SIMULATED_DEVICES; i++) {
         const simulated_device *device = &simulated.devices[i];
-        print_message("  %u: domain %u of %u bytes, %s order, %s%s%s\n", i,
+        print_message("  %u: domain %u of %u bytes, %s order, %s%s%s%s\n", i,
                       (unsigned)device->domain, (unsigned)simulated.limits[device->domain],
                       device->in_order ? "in" : "out of",
                       device->pace == SIMULATED_AT_ONCE ? "at once" : "when polled",
                       !device->shares      ? ""
                       : device->maps_first ? ", shares what the host has first"
                                            : ", shares",
-                      device->prepares ? ", prepares new memory" : "");
+                      device->prepares ? ", prepares new memory" : "",
+                      device->moves_beside ? ", moves data beside its work" : "");
     }
     print_message("  %s%s\n", simulated.waits_deliver ? "waits deliver; " : "",
                   world.follows        ? "operations fail"

@@ -269,6 +269,7 @@ static void begin_program(void)
         simulated_device *const device = &sim.devices[i];
         device->in_order = below(3) != 0;
         device->prepares = below(2) != 0;
+        device->moves_beside = below(2) != 0;
         device->pace = below(3) == 0 ? SIMULATED_AT_ONCE : SIMULATED_WHEN_POLLED;
         device->polls = (unsigned)below(5);
         sim.limits[i + 1] = below(3) == 0 ? LITTLE : SIMULATED_POOL_BYTES;

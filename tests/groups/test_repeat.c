@@ -545,6 +545,25 @@ static void failed_only_run_leaves_what_another_device_has(void **state)
     }
 }
 
+/* Where transfers do not wait for the work before them in the queue. */
+static void input_is_kept_after_work_that_writes_it(void **state)
+{
+    (void)state;
+    sim.devices[FIRST].moves_beside = true;
+    let_work_take_time();
+    place_data(FIRST);
+    dynsel_submission submissions[2];
+    const job writes = add_to(b, 10);
+    assert_status(DYNSEL_OK, send_job(FIRST, &writes, &submissions[0]));
+    failures_left = 1;
+    assert_status(DYNSEL_OK, submit(&submissions[1]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[1]));
+    assert_status(DYNSEL_OK, dynsel_wait(&submissions[0]));
+    assert_int_equal(1, repeated());
+    see_buffer(a, 11, 0);
+    see_buffer(b, 10, -1);
+}
+
 /* The copy that the first run made is not there any more. */
 static void reader_of_the_same_input_does_not_wait_for_the_second_run(void **state)
 {
@@ -594,6 +613,7 @@ int main(void)
         REPEAT_TEST(each_refused_start_of_a_second_run_is_withdrawn),
         REPEAT_TEST(failed_only_run_reports_no_copy_back),
         REPEAT_TEST(failed_only_run_leaves_what_another_device_has),
+        REPEAT_TEST(input_is_kept_after_work_that_writes_it),
         REPEAT_TEST(reader_of_the_same_input_does_not_wait_for_the_second_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -296,6 +296,7 @@ static void begin(uint64_t seed, simulated_pace pace, bool in_order)
         simulated.devices[i].pace = pace;
         simulated.devices[i].polls = 3;
         simulated.devices[i].in_order = in_order;
+        simulated.devices[i].moves_beside = in_order && i != 0;
         simulated.devices[i].shares = !in_order && i == 0;
         resources[count++] = simulated_resource(&simulated, i);
     }
