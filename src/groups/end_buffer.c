@@ -72,7 +72,7 @@ static dynsel_error copy_out(dynsel_buffer_record *record)
         } else {
             dynsel_spinlock_release(&dynsel_memory_lock);
             dynsel_queue_look_around();
-            dynsel_pause(round);
+            dynsel_pause_for_copy(round);
             dynsel_spinlock_acquire(&dynsel_memory_lock);
         }
         outlook = dynsel_coherence_look(&last_use, &error);

@@ -140,7 +140,7 @@ static dynsel_status wait_for_dependency(const request *r, uint32_t round)
     }
     if (status == DYNSEL_E_AGAIN || !dynsel_pending_ref(token)) {
         dynsel_queue_reap_all(); /* a resource may be full until the ends of its work are seen */
-        dynsel_pause(round);
+        dynsel_pause_for_copy(round);
         return DYNSEL_OK;
     }
     dynsel_slot *slot = dynsel_slot_of_token(token);

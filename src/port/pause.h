@@ -13,10 +13,20 @@
  */
 #if CONFIG_DYNSEL_CONTEXT_THREADS
 void dynsel_pause(uint32_t round);
+
+/* The same where most waits are shorter than a sleep: yields 240 times more before it sleeps, about
+ * 300 us with a look at an event each time. The shortest sleep takes 60 us on Linux, twice as long
+ * as a copy of 1 MiB from a GPU to the host. */
+void dynsel_pause_for_copy(uint32_t round);
 #else
 /* Nothing to yield to: the awaited event comes from outside of this processor, or from an
  * interrupt. */
 static inline void dynsel_pause(uint32_t round)
+{
+    (void)round;
+}
+
+static inline void dynsel_pause_for_copy(uint32_t round)
 {
     (void)round;
 }

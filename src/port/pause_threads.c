@@ -8,7 +8,7 @@
 
 #include "port/cancel.h"
 
-enum { ROUNDS_GIVING_WAY = 16, NS_PER_ROUND = 10000, LONGEST_NS = 100000 };
+enum { ROUNDS_GIVING_WAY = 16, NS_PER_ROUND = 10000, LONGEST_NS = 100000, MORE_YIELDS = 240 };
 
 void dynsel_pause(uint32_t round)
 {
@@ -21,4 +21,9 @@ void dynsel_pause(uint32_t round)
     const int before = dynsel_cancel_defer();
     (void)nanosleep(&(struct timespec){.tv_nsec = ns}, NULL); /* a signal ends it early */
     dynsel_cancel_allow(before);
+}
+
+void dynsel_pause_for_copy(uint32_t round)
+{
+    dynsel_pause(round < MORE_YIELDS ? 0 : round - MORE_YIELDS);
 }

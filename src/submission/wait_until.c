@@ -132,7 +132,7 @@ DYNSEL_RARE dynsel_status dynsel_wait_for_dependency(const dynsel_slot *slot, ui
     }
     if (status == DYNSEL_E_AGAIN || !dynsel_pending_ref(token)) {
         dynsel_queue_reap_all(); /* a resource may be full until the ends of its work are seen */
-        dynsel_pause(round);
+        dynsel_pause_for_copy(round);
         return DYNSEL_OK;
     }
     dynsel_slot *dependency = dynsel_slot_at(dynsel_slot_number_in(token));

@@ -106,6 +106,11 @@ void dynsel_pause(uint32_t round)
     }
 }
 
+void dynsel_pause_for_copy(uint32_t round)
+{
+    dynsel_pause(round);
+}
+
 uint32_t dynsel_wake_ticket(void)
 {
     step_before(STEP_READS);
