@@ -94,6 +94,10 @@ typedef struct dynsel_movement {
     uint32_t copies_in;      /**< number of copies in */
     uint32_t copies_out;     /**< number of copies out */
     uint32_t copies_avoided; /**< uses that found valid data, or needed none, or share the memory */
+    uint64_t bytes_pinned; /**< of bytes_in and bytes_out, those that the device read from or wrote
+                                to pinned memory of the host's; see <dynsel/opencl.h> */
+    uint32_t pins_refused; /**< copies whose memory on the host the driver did not pin; they move
+                                more slowly */
 } dynsel_movement;
 
 /**

@@ -39,6 +39,15 @@ typedef enum dynsel_mapping {
     DYNSEL_MAPPED_TO_WRITE
 } dynsel_mapping;
 
+/** Whether the host's memory of a copy is pinned (page-locked), so that a device moves it without
+ * the driver's processor copying it first. */
+typedef enum dynsel_pinning {
+    DYNSEL_PINS_NOTHING, /**< nor will be: the backend pins none, or none of this */
+    DYNSEL_NOT_PINNED,   /**< not yet: it may be at a later transfer */
+    DYNSEL_PINNED,
+    DYNSEL_PIN_REFUSED /**< by the driver: transfers use the memory as it is; not tried again */
+} dynsel_pinning;
+
 /** The copy of one buffer in one domain. */
 typedef struct dynsel_memory {
     void *native; /**< for the backend; NULL: not allocated */
@@ -48,6 +57,12 @@ typedef struct dynsel_memory {
      * `bring` and `fetch` only change whether host or device may access it. */
     bool shared;
     uint8_t mapping; /**< a dynsel_mapping, for shared memory; the backend updates it */
+    /** A dynsel_pinning: 0 before `allocate`; the backend updates it in `allocate`, and in `bring`
+     * and `fetch` before the transfer, and undoes it in `release`. The library counts transfers
+     * with DYNSEL_PINNED and changes to DYNSEL_PIN_REFUSED in dynsel_movement. */
+    uint8_t pinning;
+    uint8_t transfers; /**< for the backend, as `pin`: 0 before `allocate` */
+    void *pin;         /**< for the backend: NULL before `allocate` */
 } dynsel_memory;
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS

@@ -184,15 +184,18 @@ static dynsel_status allocate_copy(const dynsel_transfers *t, dynsel_use *use)
     return status;
 }
 
-static void count_in(const dynsel_transfers *t, const dynsel_use *use)
+/* pinning: of the copy before the transfer. */
+static void count_in(const dynsel_transfers *t, const dynsel_use *use, uint8_t pinning)
 {
     dynsel_buffer_record *const record = use->record;
+    const dynsel_memory *const memory = &dynsel_copy_at(record, t->uses->domain)->memory;
     dynsel_movement *const movements[] = {&record->movement,
                                           &dynsel_domains[t->uses->domain - 1].movement};
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     for (uint32_t i = 0; i < 2; i++) {
         movements[i]->bytes_in += record->bytes;
         movements[i]->copies_in++;
+        dynsel_movement_count_pinned(movements[i], memory, pinning);
     }
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
@@ -201,10 +204,11 @@ static dynsel_status copy_use_in(dynsel_transfers *t, dynsel_use *use)
 {
     dynsel_buffer_record *const record = use->record;
     dynsel_memory *const memory = &dynsel_copy_at(record, t->uses->domain)->memory;
+    const uint8_t pinning = memory->pinning;
     const dynsel_status status = copy_in(t, use->name, record->bytes, memory, use->contents);
     use->copied_in = status == DYNSEL_OK;
     if (status == DYNSEL_OK && use->contents && !memory->shared) {
-        count_in(t, use);
+        count_in(t, use, pinning);
     }
     return status;
 }

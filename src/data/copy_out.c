@@ -84,13 +84,15 @@ bool dynsel_copy_out_look(dynsel_buffer_record *record)
     return true;
 }
 
-static void count(dynsel_buffer_record *record)
+/* memory: the copy; pinning: its before the transfer. */
+static void count(dynsel_buffer_record *record, const dynsel_memory *memory, uint8_t pinning)
 {
     dynsel_movement *const movements[] = {&record->movement,
                                           &dynsel_domains[record->copy_out.domain - 1].movement};
     for (uint32_t i = 0; i < 2; i++) {
         movements[i]->bytes_out += record->bytes;
         movements[i]->copies_out++;
+        dynsel_movement_count_pinned(movements[i], memory, pinning);
     }
 }
 
@@ -115,6 +117,7 @@ void dynsel_copy_out_begin(dynsel_buffer_record *record)
     }
     dynsel_backend *const backend = dynsel_domains[copy_out->domain - 1].backend;
     dynsel_memory *const memory = &record->copies[copy_out->domain - 1].memory;
+    const uint8_t pinning = memory->pinning;
     copy_out->done = (dynsel_event){.native = NULL};
     dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_readback_begin(copy_out);
@@ -125,7 +128,7 @@ void dynsel_copy_out_begin(dynsel_buffer_record *record)
 
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     if (status == DYNSEL_OK && !memory->shared) {
-        count(record);
+        count(record, memory, pinning);
     }
     if (status == DYNSEL_OK && copy_out->done.native != NULL) {
         copy_out->state = DYNSEL_COPY_OUT_RUNS;

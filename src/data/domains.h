@@ -23,6 +23,17 @@ typedef struct dynsel_domain_record {
 
 extern dynsel_domain_record dynsel_domains[CONFIG_DYNSEL_MAX_DOMAINS];
 
+/* Counts how a copy moved. before: memory->pinning before the transfer. */
+static inline void dynsel_movement_count_pinned(dynsel_movement *movement,
+                                                const dynsel_memory *memory, uint8_t before)
+{
+    if (memory->pinning == DYNSEL_PINNED) {
+        movement->bytes_pinned += memory->bytes;
+    } else if (memory->pinning == DYNSEL_PIN_REFUSED && before != DYNSEL_PIN_REFUSED) {
+        movement->pins_refused++;
+    }
+}
+
 /* Asks the backend for the domain of a resource; number 0: the host's memory. */
 static inline dynsel_domain dynsel_domain_ask(dynsel_backend *backend, void *own)
 {

@@ -110,6 +110,18 @@ cl_command_queue fake_opencl_new_queue(const char *device);
 /* The source of the program that was made last: all its texts together. */
 const char *fake_opencl_last_source(void);
 
+/* A command that was enqueued. */
+typedef struct fake_command {
+    const char *function;
+    cl_command_queue queue;
+    cl_uint after_count;          /* the events that it waits for */
+    const char *after;            /* the function that made the first of these */
+    cl_command_queue after_queue; /* and its queue */
+} fake_command;
+
+/* The command that was enqueued last is 1, the one before it 2. */
+fake_command fake_opencl_command(uint32_t from_the_last);
+
 /* How a kernel was launched last. */
 typedef struct fake_launch {
     cl_uint dimensions;
@@ -130,6 +142,9 @@ void fake_opencl_map_to(void *place);
 
 /* From now on kernels take pointers to anything, as where all of the host's memory is shared. */
 void fake_opencl_let_pointers_be_any(void);
+
+/* Memory objects over memory of the host's that are still held. */
+uint32_t fake_opencl_host_memories(void);
 
 /* How much of the shared memory that was made is fine grain. */
 uint32_t fake_opencl_fine_memories(void);

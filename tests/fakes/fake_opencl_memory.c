@@ -27,6 +27,16 @@ cl_int clReleaseMemObject(cl_mem memory)
     return fake_enter("clReleaseMemObject");
 }
 
+uint32_t fake_opencl_host_memories(void)
+{
+    uint32_t count = 0;
+    for (cl_uint i = 0; i < fake_state.memory_count; i++) {
+        const struct _cl_mem *const memory = &fake_state.memories[i];
+        count += memory->references != 0 && memory->host != NULL ? 1 : 0;
+    }
+    return count;
+}
+
 static void use_memory(cl_command_queue queue, cl_mem memory, size_t end)
 {
     fake_violate_if(memory->references == 0 || memory->context != queue->context ||

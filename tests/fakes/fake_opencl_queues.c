@@ -216,6 +216,22 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t by
     return fake_reply(&ns, sizeof(ns), bytes, to, answered);
 }
 
+static void note_command(const char *function, cl_command_queue queue, cl_uint count,
+                         const cl_event *before)
+{
+    const fake_command command = {.function = function,
+                                  .queue = queue,
+                                  .after_count = count,
+                                  .after = count != 0 ? before[0]->function : NULL,
+                                  .after_queue = count != 0 ? before[0]->queue : NULL};
+    fake_state.commands[fake_state.command_count++ % MOST_OBJECTS] = command;
+}
+
+fake_command fake_opencl_command(uint32_t from_the_last)
+{
+    return fake_state.commands[(fake_state.command_count - from_the_last) % MOST_OBJECTS];
+}
+
 cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,
                     const cl_event *before, cl_event *event)
 {
@@ -229,6 +245,7 @@ cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,
         return code;
     }
     queue->unflushed = true;
+    note_command(function, queue, count, before);
     if (event != NULL) {
         if (fake_state.event_count == MOST_OBJECTS) {
             (void)fprintf(stderr, "the fake OpenCL has no room for more events\n");
@@ -237,6 +254,7 @@ cl_int fake_enqueue(const char *function, cl_command_queue queue, cl_uint count,
         *event = &fake_state.events[fake_state.event_count++];
         **event = (struct _cl_event){.references = 1,
                                      .queue = queue,
+                                     .function = function,
                                      .status = fake_state.new_events,
                                      .queued_ns = now_ns(),
                                      .start_ns = now_ns()};

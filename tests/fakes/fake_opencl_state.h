@@ -63,10 +63,11 @@ struct _cl_mem {
 struct _cl_event {
     uint32_t references;
     cl_command_queue queue;
+    const char *function; /* that made it */
     cl_int status;
     cl_ulong queued_ns; /* and start */
     cl_ulong start_ns;
-    cl_ulong end_ns; /* 0: not yet */
+    cl_ulong end_ns;                                                      /* 0: not yet */
     void(CL_CALLBACK *notify)(cl_event event, cl_int status, void *data); /* NULL: nobody */
     void *data;
 };
@@ -121,8 +122,10 @@ typedef struct fake_opencl_state {
     bool any_pointer;
     void *map_place;
     fake_launch launch;
-    size_t most_items;  /* in a work-group */
-    size_t demanded[3]; /* work-group size */
+    uint32_t command_count;
+    fake_command commands[MOST_OBJECTS]; /* the last ones */
+    size_t most_items;                   /* in a work-group */
+    size_t demanded[3];                  /* work-group size */
     char source[LONGEST_SOURCE];
 } fake_opencl_state;
 

@@ -2,6 +2,7 @@
 /* The functions that are called in the place of OpenCL's. */
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "faults/layer_state.h"
@@ -107,9 +108,34 @@ FORWARD(clGetDeviceIDs, NULL,
          cl_uint *count),
         (platform, type, room, devices, count))
 
-FORWARD(clGetDeviceInfo, NULL,
-        (cl_device_id device, cl_device_info what, size_t bytes, void *to, size_t *answered),
-        (device, what, bytes, to, answered))
+/* DYNSEL_TEST_DISGUISE: the devices are GPUs with memory of their own, and NVIDIA's. */
+static bool is_disguised(void)
+{
+    return getenv("DYNSEL_TEST_DISGUISE") != NULL;
+}
+
+DECLARE(clGetDeviceInfo, cl_int,
+        (cl_device_id device, cl_device_info what, size_t bytes, void *to, size_t *answered))
+
+cl_int wrap_clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t bytes, void *to,
+                            size_t *answered)
+{
+    static const cl_device_type gpu = CL_DEVICE_TYPE_GPU;
+    static const cl_bool no = CL_FALSE;
+    cl_int code = CL_SUCCESS;
+    if (fault_strikes(FAULT_clGetDeviceInfo, NULL, &code)) {
+        return code;
+    }
+    code = real_clGetDeviceInfo(device, what, bytes, to, answered);
+    if (is_disguised() && code == CL_SUCCESS && to != NULL) {
+        if (what == CL_DEVICE_TYPE) {
+            (void)memcpy(to, &gpu, sizeof(gpu));
+        } else if (what == CL_DEVICE_HOST_UNIFIED_MEMORY) {
+            (void)memcpy(to, &no, sizeof(no));
+        }
+    }
+    return code;
+}
 
 DECLARE(clGetEventInfo, cl_int,
         (cl_event event, cl_event_info what, size_t bytes, void *to, size_t *answered))
@@ -148,9 +174,24 @@ FORWARD(clGetKernelWorkGroupInfo, kernel,
 FORWARD(clGetPlatformIDs, NULL, (cl_uint room, cl_platform_id *platforms, cl_uint *count),
         (room, platforms, count))
 
-FORWARD(clGetPlatformInfo, NULL,
-        (cl_platform_id platform, cl_platform_info what, size_t bytes, void *to, size_t *answered),
-        (platform, what, bytes, to, answered))
+DECLARE(clGetPlatformInfo, cl_int,
+        (cl_platform_id platform, cl_platform_info what, size_t bytes, void *to, size_t *answered))
+
+cl_int wrap_clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t bytes,
+                              void *to, size_t *answered)
+{
+    static const char name[] = "NVIDIA CUDA";
+    cl_int code = CL_SUCCESS;
+    if (fault_strikes(FAULT_clGetPlatformInfo, NULL, &code)) {
+        return code;
+    }
+    code = real_clGetPlatformInfo(platform, what, bytes, to, answered);
+    if (is_disguised() && code == CL_SUCCESS && to != NULL && what == CL_PLATFORM_NAME &&
+        bytes >= sizeof(name)) {
+        (void)memcpy(to, name, sizeof(name));
+    }
+    return code;
+}
 
 FORWARD(clGetProgramBuildInfo, program,
         (cl_program program, cl_device_id device, cl_program_build_info what, size_t bytes,
@@ -193,10 +234,6 @@ cl_int wrap_clWaitForEvents(cl_uint count, const cl_event *events)
     return code;
 }
 
-ENQUEUE(clEnqueueBarrierWithWaitList,
-        (cl_command_queue queue, cl_uint count, const cl_event *before, cl_event *event),
-        (queue, count, before, event))
-
 ENQUEUE(clEnqueueCopyBuffer,
         (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_first, size_t to_first,
          size_t bytes, cl_uint count, const cl_event *before, cl_event *event),
@@ -213,6 +250,10 @@ ENQUEUE(clEnqueueFillBuffer,
         (cl_command_queue queue, cl_mem memory, const void *pattern, size_t pattern_bytes,
          size_t first, size_t bytes, cl_uint count, const cl_event *before, cl_event *event),
         (queue, memory, pattern, pattern_bytes, first, bytes, count, before, event))
+
+ENQUEUE(clEnqueueBarrierWithWaitList,
+        (cl_command_queue queue, cl_uint count, const cl_event *before, cl_event *event),
+        (queue, count, before, event))
 
 ENQUEUE(clEnqueueMarkerWithWaitList,
         (cl_command_queue queue, cl_uint count, const cl_event *before, cl_event *event),

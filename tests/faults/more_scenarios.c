@@ -240,6 +240,57 @@ static void play_adopting(void)
     }
 }
 
+/* Two buffers that are pinned, one of them by the program; and the first transfers on queues of
+ * their own. Nothing is built, so that it can be played from the start each time. */
+enum { PINNED_BYTES = 1 << 20 };
+static unsigned char large[2][PINNED_BYTES];
+
+/* One byte, so that the others have to be copied in. */
+static dynsel_status change_byte(dynsel_handler *handler, void *args)
+{
+    static const unsigned char seven = 7;
+    static const dynsel_accessor first = {.placeholder = true,
+                                          .mode = DYNSEL_ACCESS_WRITE,
+                                          .target = DYNSEL_MEMORY_GLOBAL,
+                                          .range = DYNSEL_RANGE(1)};
+    const dynsel_buffer *const buffer = args;
+    const dynsel_status status = dynsel_require_buffer(handler, *buffer, &first);
+    return status == DYNSEL_OK ? dynsel_fill(handler, &first, &seven, 1) : status;
+}
+
+static bool change_large(int number)
+{
+    return fault_saw(
+        dynsel_submit_command_group_and_wait(&policy.policy, change_byte, &buffers[number]));
+}
+
+static void use_large(int number)
+{
+    unsigned char *const bytes = large[number];
+    bytes[0] = 1;
+    bytes[PINNED_BYTES - 1] = 2;
+    if (fault_saw(dynsel_buffer_init(&buffers[number], bytes, 1, DYNSEL_RANGE(PINNED_BYTES)))) {
+        const bool changed = change_large(number);
+        if (end_buffer(number)) {
+            fault_must(fault_is_lied_to() ||
+                           (bytes[0] == (changed ? 7 : 1) && bytes[PINNED_BYTES - 1] == 2),
+                       "the data are wrong, and nothing says so");
+        }
+    }
+}
+
+static void play_pinned(void)
+{
+    if (begin(&fault_devices[0])) {
+        fault_must(dynsel_opencl_pin_memory(large[1], PINNED_BYTES) == DYNSEL_OK,
+                   "memory cannot be pinned");
+        use_large(0);
+        use_large(1);
+        end();
+        fault_must(dynsel_opencl_unpin_memory(large[1]) == DYNSEL_OK, "memory stays pinned");
+    }
+}
+
 static const fault_function while_storing[] = {FAULT_clCreateProgramWithBinary,
                                                FAULT_clGetProgramInfo, FAULT_clBuildProgram,
                                                FAULT_clCreateKernel, FAULT_clReleaseProgram};
@@ -255,6 +306,10 @@ static const fault_function while_adopting[] = {
 
 static const fault_function of_copying[] = {FAULT_clEnqueueCopyBuffer,
                                             FAULT_clEnqueueCopyBufferRect, FAULT_clRetainEvent};
+static const fault_function of_pinning[] = {
+    FAULT_clCreateBuffer,      FAULT_clCreateCommandQueue, FAULT_clEnqueueBarrierWithWaitList,
+    FAULT_clEnqueueReadBuffer, FAULT_clEnqueueWriteBuffer, FAULT_clFlush,
+    FAULT_clReleaseMemObject};
 static const fault_function of_storing[] = {FAULT_clCreateProgramWithBinary,
                                             FAULT_clGetProgramInfo};
 static const fault_function of_adopting[] = {FAULT_clGetCommandQueueInfo,
@@ -262,4 +317,5 @@ static const fault_function of_adopting[] = {FAULT_clGetCommandQueueInfo,
 
 SCENARIO(copies, SUBSET(of_copying));
 SCENARIO(stored, .is_cold = true, ONLY(while_storing), SUBSET(of_storing));
+SCENARIO(pinned, .is_cold = true, SUBSET(of_pinning));
 SCENARIO(adopting, .is_cold = true, ONLY(while_adopting), SUBSET(of_adopting));

@@ -22,5 +22,6 @@ extern const fault_scenario fault_finding;     /* the list of devices */
 extern const fault_scenario fault_copies;      /* copies of buffers and of parts of them */
 extern const fault_scenario fault_stored;      /* kernels with a store */
 extern const fault_scenario fault_adopting;    /* a queue of the program's */
+extern const fault_scenario fault_pinned;      /* pinned memory, and transfers beside the queue */
 
 #endif

@@ -75,6 +75,12 @@ static void copies_scenario_survives_each_end(void **state)
     assert_int_equal(fault_sweep_ends(&fault_copies), 0);
 }
 
+static void pinned_scenario_survives_each_end(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep_ends(&fault_pinned), 0);
+}
+
 /* DYNSEL_TEST_SCENARIO: only the scenario of this name. */
 int main(void)
 {
@@ -94,6 +100,7 @@ int main(void)
 #endif
         cmocka_unit_test(opening_scenario_survives_each_end),
         cmocka_unit_test(copies_scenario_survives_each_end),
+        cmocka_unit_test(pinned_scenario_survives_each_end),
     };
     if (scenario != NULL) {
         static char tests_of_scenario[64];

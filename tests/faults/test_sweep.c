@@ -102,6 +102,12 @@ static void adopting_scenario_survives_each_fault(void **state)
     assert_int_equal(fault_sweep(&fault_adopting), 0);
 }
 
+static void pinned_scenario_survives_each_fault(void **state)
+{
+    (void)state;
+    assert_int_equal(fault_sweep(&fault_pinned), 0);
+}
+
 #if CONFIG_DYNSEL_SVM
 static void sharing_scenario_survives_each_fault(void **state)
 {
@@ -140,6 +146,7 @@ int main(void)
         cmocka_unit_test(copies_scenario_survives_each_fault),
         cmocka_unit_test(stored_scenario_survives_each_fault),
         cmocka_unit_test(adopting_scenario_survives_each_fault),
+        cmocka_unit_test(pinned_scenario_survives_each_fault),
 #if CONFIG_DYNSEL_SVM
         cmocka_unit_test(sharing_scenario_survives_each_fault),
 #endif

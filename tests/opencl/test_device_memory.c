@@ -122,6 +122,80 @@ static void cpu_devices_share_host_memory(void **state)
     free(big);
 }
 
+/* Pieces of any alignment that share pages, some of them in memory that the program has pinned, and
+ * some twice: several times, so that each is pinned where that is done. */
+static void pieces_of_pinned_memory_move_both_ways(void **state)
+{
+    enum { PIECES = 3, PIECE_BYTES = (1 << 20) + 1, PINNED_BYTES = 2 * PIECE_BYTES, TIMES = 3 };
+    static unsigned char pieces[PIECES * PIECE_BYTES + 1];
+    unsigned char *const first = pieces + 1;
+    (void)state;
+    assert_status(DYNSEL_OK, dynsel_opencl_pin_memory(first, PINNED_BYTES));
+    for (size_t i = 0; i < resource_count; i++) {
+        void *const own = resources[i].handle;
+        dynsel_memory memory[PIECES + 1];
+        for (size_t k = 0; k <= PIECES; k++) { /* the last of them lies over the last piece, too */
+            memory[k] =
+                allocate(own, first + (k < PIECES ? k : 2) * PIECE_BYTES, PIECE_BYTES, false);
+        }
+        (void)memset(pieces, (int)i, sizeof(pieces));
+        for (unsigned times = 0; times < TIMES; times++) {
+            for (size_t k = 0; k <= PIECES; k++) {
+                bring(own, &memory[k], true);
+                increment_on(own, &memory[k], PIECE_BYTES);
+                fetch(own, &memory[k], true, false);
+            }
+        }
+        print_message("%s: %s\n", dynsel_resource_name(&resources[i]),
+                      memory[0].pinning == DYNSEL_PINNED ? "pinned" : "not pinned");
+        for (size_t k = PIECES + 1; k > 0; k--) {
+            assert_int_equal(memory[k - 1].pinning, memory[0].pinning);
+            release(own, &memory[k - 1]);
+        }
+        assert_int_equal(pieces[0], i);
+        for (size_t k = 0; k < PIECES; k++) {
+            const unsigned char *const piece = first + k * PIECE_BYTES;
+            const unsigned char expected = (unsigned char)(i + (k < 2 ? TIMES : 2 * TIMES));
+            assert_int_equal(piece[0], expected);
+            assert_int_equal(memcmp(piece, piece + 1, PIECE_BYTES - 1), 0);
+        }
+    }
+    assert_status(DYNSEL_OK, dynsel_opencl_unpin_memory(first));
+}
+
+/* A driver may refuse to pin memory that the process cannot write. */
+static void read_only_memory_moves_to_devices(void **state)
+{
+    enum { TABLE_BYTES = (1 << 20) + 3 };
+    static const unsigned char table[TABLE_BYTES] = {1, 2, 3};
+    static unsigned char copy[TABLE_BYTES];
+    (void)state;
+    for (size_t i = 0; i < resource_count; i++) {
+        void *const own = resources[i].handle;
+        dynsel_memory memory = allocate(own, (void *)(uintptr_t)table, TABLE_BYTES, false);
+        dynsel_memory target = allocate(own, copy, TABLE_BYTES, false);
+        const dynsel_argument from = data_of(&memory);
+        const dynsel_argument to = data_of(&target);
+        const dynsel_command command = {
+            .kind = DYNSEL_COMMAND_COPY,
+            .from = &from,
+            .to = &to,
+            .from_box = {.size = {1, 1, TABLE_BYTES}},
+            .to_box = {.size = {1, 1, TABLE_BYTES}},
+        };
+        bring(own, &memory, true);
+        bring(own, &target, false);
+        assert_status(DYNSEL_OK, run(own, &command));
+        (void)memset(copy, 9, TABLE_BYTES);
+        fetch(own, &target, true, false);
+        assert_memory_equal(copy, table, TABLE_BYTES);
+        print_message("%s: %s\n", dynsel_resource_name(&resources[i]),
+                      memory.pinning == DYNSEL_PINNED ? "pinned" : "not pinned");
+        release(own, &memory);
+        release(own, &target);
+    }
+}
+
 /* The device itself would make a hidden copy of memory that lies badly. */
 static void badly_aligned_memory_is_not_shared(void **state)
 {
@@ -405,6 +479,8 @@ int main(void)
         cmocka_unit_test(copy_in_and_copy_out_return_same_data),
         cmocka_unit_test(memory_without_needed_contents_copies_nothing),
         cmocka_unit_test(cpu_devices_share_host_memory),
+        cmocka_unit_test(pieces_of_pinned_memory_move_both_ways),
+        cmocka_unit_test(read_only_memory_moves_to_devices),
         cmocka_unit_test(badly_aligned_memory_is_not_shared),
         cmocka_unit_test(allocation_above_device_memory_is_refused),
         cmocka_unit_test(allocation_above_max_alloc_size_succeeds_or_is_refused),

@@ -170,6 +170,14 @@ static void check_version(dynsel_opencl_entry *entry)
     }
 }
 
+bool dynsel_opencl_is_unified(cl_device_id device)
+{
+    cl_bool unified = CL_FALSE;
+    (void)dynsel_opencl_read_value(device, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified,
+                                   sizeof(unified));
+    return unified != CL_FALSE;
+}
+
 static bool is_emulator(const char *name)
 {
     static const char *const parts[] = {"emulat", "simulat", "oclgrind"};
@@ -211,6 +219,8 @@ void dynsel_opencl_describe_device(dynsel_opencl_entry *entry)
     entry->emulator = is_emulator(entry->name) || is_emulator(platform);
     /* Driver 580 on an H200 completes a kernel 20 us after its enqueue, without a flush. */
     entry->begins_unflushed = strcmp(platform, "NVIDIA CUDA") == 0;
+    entry->pins_memory = entry->begins_unflushed && (entry->type & CL_DEVICE_TYPE_GPU) != 0 &&
+                         !dynsel_opencl_is_unified(device);
     /* PoCL 3.1 runs a command in the thread that completed its last dependency, and this thread
      * holds a lock that the command needs. */
     entry->hangs_on_events = strcmp(platform, "Portable Computing Language") == 0 &&

@@ -28,6 +28,9 @@ dynsel_status dynsel_opencl_refuse_old(const dynsel_opencl_entry *entry, const c
 /* False, and `to` zeroed, unless the answer has exactly `bytes` bytes. */
 bool dynsel_opencl_read_value(cl_device_id device, cl_device_info what, void *to, size_t bytes);
 
+/* Whether the device uses the host's memory itself. */
+bool dynsel_opencl_is_unified(cl_device_id device);
+
 /* The answer as text, valid until the next query; empty without an answer. Under the lock. */
 const char *dynsel_opencl_read_answer(cl_device_id device, cl_device_info what);
 

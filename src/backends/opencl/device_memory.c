@@ -9,8 +9,10 @@
 #include "backends/opencl/kernel_cache.h"
 #include "backends/opencl/kernel_launch.h"
 #include "backends/opencl/kernel_store.h"
+#include "backends/opencl/pinned_memory.h"
 #include "backends/opencl/svm_capability.h"
 #include "backends/opencl/timing.h"
+#include "backends/opencl/transfer_queues.h"
 #include "base/fail.h"
 #include "policy/after_fork.h"
 #include "port/likely.h"
@@ -38,6 +40,7 @@ void dynsel_opencl_end_memory(void)
     dynsel_opencl_release_kernels();
     dynsel_opencl_forget_logs();
     dynsel_opencl_store_forget();
+    dynsel_opencl_unpin_regions();
 #if CONFIG_DYNSEL_SVM
     dynsel_opencl_release_shared();
 #endif
@@ -51,6 +54,7 @@ static void forget(void)
     dynsel_opencl_kernels_forget();
     dynsel_opencl_logs_renew();
     dynsel_opencl_store_renew();
+    dynsel_opencl_regions_forget();
 }
 
 void (*const dynsel_fork_opencl_memory)(void) = forget;
@@ -112,10 +116,8 @@ static bool can_share(const dynsel_opencl_entry *entry, const dynsel_memory *mem
                                        sizeof(bits));
         return bits >= BITS_PER_BYTE && address % (bits / BITS_PER_BYTE) == 0;
     }
-    cl_bool unified = CL_FALSE;
-    (void)dynsel_opencl_read_value(entry->device, CL_DEVICE_HOST_UNIFIED_MEMORY, &unified,
-                                   sizeof(unified));
-    return unified != CL_FALSE && address % PAGE_BYTES == 0 && memory->bytes % LINE_BYTES == 0;
+    return dynsel_opencl_is_unified(entry->device) && address % PAGE_BYTES == 0 &&
+           memory->bytes % LINE_BYTES == 0;
 }
 
 /* A failed allocation never marks the device as lost: work on it may still succeed. */
@@ -199,6 +201,7 @@ static dynsel_status allocate(dynsel_backend *backend, void *own, dynsel_memory 
     memory->native = made;
     memory->shared = shared;
     memory->mapping = DYNSEL_UNMAPPED;
+    dynsel_opencl_may_pin(entry, memory);
     (void)dynsel_word_add_relaxed(&copies, 1);
     return DYNSEL_OK;
 }
@@ -238,7 +241,19 @@ static void release(dynsel_backend *backend, void *own, dynsel_memory *memory)
         (void)clReleaseMemObject(memory->native);
     }
     memory->native = NULL;
+    dynsel_opencl_unpin(entry, memory);
     (void)dynsel_word_add_relaxed(&copies, (uint32_t)-1);
+}
+
+static dynsel_status write_copy(dynsel_opencl_entry *entry, dynsel_memory *memory,
+                                const dynsel_opencl_wait_list *list, cl_event *done)
+{
+    dynsel_opencl_pin(entry, memory);
+    const cl_command_queue queue = dynsel_opencl_queue_in(entry, memory);
+    const cl_int code = clEnqueueWriteBuffer(queue, memory->native, CL_FALSE, 0, memory->bytes,
+                                             memory->host, list->count, list->events, done);
+    return code == CL_SUCCESS ? dynsel_opencl_join_transfer(entry, queue, done)
+                              : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueWriteBuffer", code);
 }
 
 static dynsel_status bring_now(dynsel_backend *backend, void *own, dynsel_memory *memory,
@@ -263,11 +278,7 @@ static dynsel_status bring_now(dynsel_backend *backend, void *own, dynsel_memory
                    ? DYNSEL_OK
                    : unmap(entry, memory, memory->host, &list, &done->opencl);
     }
-    const cl_int code =
-        clEnqueueWriteBuffer(dynsel_opencl_queue_now(entry), memory->native, CL_FALSE, 0,
-                             memory->bytes, memory->host, list.count, list.events, &done->opencl);
-    return code == CL_SUCCESS ? DYNSEL_OK
-                              : dynsel_opencl_fail_to_enqueue(entry, "clEnqueueWriteBuffer", code);
+    return write_copy(entry, memory, &list, &done->opencl);
 }
 
 static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
@@ -338,25 +349,29 @@ static dynsel_status fetch_shared(dynsel_opencl_entry *entry, dynsel_memory *mem
     return mapped;
 }
 
+/* All work that wrote the copy is complete, so the other queue need not wait for the device's. */
+static dynsel_status read_copy(dynsel_opencl_entry *entry, dynsel_memory *memory, cl_event *done)
+{
+    dynsel_opencl_pin(entry, memory);
+    const cl_command_queue queue = dynsel_opencl_queue_out(entry, memory);
+    const cl_int code = clEnqueueReadBuffer(queue, memory->native, CL_FALSE, 0, memory->bytes,
+                                            memory->host, 0, NULL, done);
+    return code == CL_SUCCESS ? dynsel_opencl_start_transfer(entry, queue, done)
+                              : dynsel_opencl_fail_to_fetch(entry, "clEnqueueReadBuffer", code);
+}
+
 static dynsel_status fetch(dynsel_backend *backend, void *own, dynsel_memory *memory, bool contents,
                            bool to_write, dynsel_event *done)
 {
     dynsel_opencl_entry *const entry = own;
-    dynsel_status status = DYNSEL_OK;
     (void)backend;
     if (dynsel_opencl_is_lost(entry)) {
         return dynsel_opencl_fail_lost(entry);
     }
-    if (memory->shared) {
-        status = fetch_shared(entry, memory, contents, to_write, &done->opencl);
-    } else if (contents) {
-        const cl_int code =
-            clEnqueueReadBuffer(entry->queue, memory->native, CL_FALSE, 0, memory->bytes,
-                                memory->host, 0, NULL, &done->opencl);
-        if (code != CL_SUCCESS) {
-            return dynsel_opencl_fail_to_fetch(entry, "clEnqueueReadBuffer", code);
-        }
+    if (!memory->shared) {
+        return contents ? read_copy(entry, memory, &done->opencl) : DYNSEL_OK;
     }
+    const dynsel_status status = fetch_shared(entry, memory, contents, to_write, &done->opencl);
     if (status == DYNSEL_OK && done->opencl != NULL) {
         (void)dynsel_opencl_flush(entry);
     }
@@ -376,6 +391,8 @@ static dynsel_status write_back(dynsel_backend *backend, void *own, const dynsel
     if (status != DYNSEL_OK) {
         return status;
     }
+    dynsel_opencl_pin_range(entry, memory);
+    /* On the device's queue: the end of later work there means the end of this work too. */
     const cl_int code =
         clEnqueueReadBuffer(dynsel_opencl_queue_now(entry), memory->native, CL_FALSE, 0,
                             memory->bytes, memory->host, list.count, list.events, &done->opencl);

@@ -266,6 +266,17 @@ bool dynsel_opencl_loses(entry *device, const char *function, cl_int code)
     return true;
 }
 
+static void release_queues(const entry *device)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    if (dynsel_word_load_relaxed(&device->transfers) == DYNSEL_OPENCL_TRANSFERS_BESIDE) {
+        (void)clReleaseCommandQueue(device->queue_in);
+        (void)clReleaseCommandQueue(device->queue_out);
+    }
+#endif
+    (void)clReleaseCommandQueue(device->queue);
+}
+
 /* Queues before contexts; a shared context once, at its first open entry. */
 void dynsel_opencl_release_all(void)
 {
@@ -273,7 +284,7 @@ void dynsel_opencl_release_all(void)
     for (uint32_t i = 0; i < known; i++) {
         if (dynsel_word_load_relaxed(&table->entries[i].state) == DYNSEL_OPENCL_OPEN) {
             dynsel_opencl_release_profiling(&table->entries[i]);
-            (void)clReleaseCommandQueue(table->entries[i].queue);
+            release_queues(&table->entries[i]);
         }
     }
     for (uint32_t i = 0; i < table->found; i++) {

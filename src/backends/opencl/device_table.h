@@ -3,10 +3,10 @@
  * The tables of the OpenCL backend: the platforms, and the entries of devices and adopted queues.
  *
  * dynsel_opencl_lock guards all members except `state`, `users`, `sharing`, `unflushed`,
- * `failed_polls`, `domain` and `timing` of an entry, and `known` of the table. These are read
- * without the lock, so that work on an open device never waits for the driver of another device.
- * All other members that such a reader needs are written before `state`, `known` or
- * `timing.source` is stored.
+ * `failed_polls`, `domain`, `timing` and `transfers` of an entry, and `known` of the table. These
+ * are read without the lock, so that work on an open device never waits for the driver of another
+ * device. All other members that such a reader needs are written before `state`, `known`,
+ * `timing.source` or `transfers` is stored.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_DEVICE_TABLE_H
 #define DYNSEL_BACKENDS_OPENCL_DEVICE_TABLE_H
@@ -46,6 +46,13 @@ typedef struct dynsel_opencl_times {
     cl_mem gate;            /* what gates write to */
     const char *reason;     /* why there are no profiles, a clause; static text */
 } dynsel_opencl_times;
+
+/* The queues for large transfers; see transfer_queues.h. */
+typedef enum dynsel_opencl_transfers {
+    DYNSEL_OPENCL_TRANSFERS_NOT_YET, /* no large transfer yet */
+    DYNSEL_OPENCL_TRANSFERS_BESIDE,  /* on queues of their own */
+    DYNSEL_OPENCL_TRANSFERS_REFUSED  /* the driver has no more queues: on the device's queue */
+} dynsel_opencl_transfers;
 
 typedef struct dynsel_opencl_platform {
     cl_platform_id id;
@@ -89,9 +96,14 @@ typedef struct dynsel_opencl_entry {
     bool emulator;
     bool begins_unflushed; /* its driver begins work that nobody flushed */
     bool hangs_on_events;  /* its driver deadlocks on wait lists with events of other devices */
+    bool pins_memory;      /* memory of its own, to and from which its driver moves pinned memory of
+                              the host's faster than other memory, and beside kernels */
     uint64_t twins;        /* bits of entries: the same physical device in other platforms */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     dynsel_opencl_set_pointer_fn set_pointer; /* NULL: the device has no shared virtual memory */
+    dynsel_word transfers;                    /* a dynsel_opencl_transfers */
+    cl_command_queue queue_in; /* these two only with DYNSEL_OPENCL_TRANSFERS_BESIDE */
+    cl_command_queue queue_out;
 #endif
 #if CONFIG_DYNSEL_SVM
     void *shared;       /* SVM of its context, if it was allocated through this entry, else NULL */
