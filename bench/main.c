@@ -16,6 +16,7 @@
     (CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_BACKEND_OPENCL &&                               \
      CONFIG_DYNSEL_POLICY_FIXED_RESOURCE)
 #if HAS_GROUPS
+#include "transfers.h"
 #include "work_groups.h"
 #endif
 
@@ -86,6 +87,23 @@ static bool print_learned_times(const bench_options *options)
 #endif
 }
 
+static bool print_transfers(const bench_options *options)
+{
+#if HAS_GROUPS
+    if (!report_open(options->csv, options->label)) {
+        return false;
+    }
+    bench_transfers(options->mib, options->repetitions);
+    return report_close();
+#else
+    (void)options;
+    (void)fputs("bench: --transfers needs DYNSEL_COMMAND_GROUPS, DYNSEL_BACKEND_OPENCL and "
+                "DYNSEL_POLICY_FIXED_RESOURCE\n",
+                stderr);
+    return false;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     const bench_options options = bench_options_parse(argc, argv);
@@ -97,6 +115,9 @@ int main(int argc, char **argv)
     }
     if (options.mode == BENCH_LEARNED_TIMES) {
         return print_learned_times(&options) ? 0 : 1;
+    }
+    if (options.mode == BENCH_TRANSFERS) {
+        return print_transfers(&options) ? 0 : 1;
     }
     if (options.mode == BENCH_CALLS) {
         bench_opencl_calls(options.batches);

@@ -38,13 +38,14 @@ static dynsel_status touch_group(dynsel_handler *handler, void *args)
 
 static void print_movement(const char *subject, dynsel_buffer buffer, uint64_t most_bytes)
 {
-    char text[128];
+    char text[192];
     dynsel_movement m;
     report_check(dynsel_buffer_movement(buffer, &m) == DYNSEL_OK, "dynsel_buffer_movement");
     (void)snprintf(text, sizeof text,
                    "%" PRIu64 " bytes in %" PRIu32 " times, %" PRIu64 " out %" PRIu32
-                   " times, %" PRIu32 " avoided",
-                   m.bytes_in, m.copies_in, m.bytes_out, m.copies_out, m.copies_avoided);
+                   " times, %" PRIu64 " of them pinned, %" PRIu32 " avoided",
+                   m.bytes_in, m.copies_in, m.bytes_out, m.copies_out, m.bytes_pinned,
+                   m.copies_avoided);
     report_fact(subject, text, m.bytes_in + m.bytes_out <= most_bytes);
 }
 

@@ -10,7 +10,7 @@ enum { MOST = 100000000 };
 
 bench_options bench_options_parse(int argc, char **argv)
 {
-    uint64_t repetitions = 15, times = 50000, calls = 0, phases = 0, items = 0, one_in = 0;
+    uint64_t repetitions = 15, times = 50000, calls = 0, phases = 0, items = 0, one_in = 0, mib = 0;
     bench_options options = {0};
     const argument known[] = {
         {.name = "--csv",
@@ -35,6 +35,9 @@ bench_options bench_options_parse(int argc, char **argv)
          "only compare the times of work that a policy learns with those by hand; it requests one "
          "in N, usually 16",
          &one_in, 1, 1000, NULL},
+        {"--transfers", "MIB",
+         "only measure transfers of up to MIB MiB, and their overlap with kernels", &mib, 1, 256,
+         NULL},
         {.name = NULL}};
     arguments_parse(
         argc, argv,
@@ -53,8 +56,10 @@ bench_options bench_options_parse(int argc, char **argv)
     options.times = (uint32_t)times;
     options.items = (uint32_t)items;
     options.one_in = (unsigned)one_in;
+    options.mib = (unsigned)mib;
     options.mode = items != 0    ? BENCH_WORK_GROUPS
                    : one_in != 0 ? BENCH_LEARNED_TIMES
+                   : mib != 0    ? BENCH_TRANSFERS
                    : calls != 0  ? BENCH_CALLS
                    : phases != 0 ? BENCH_PHASES
                                  : BENCH_TIMES;

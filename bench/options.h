@@ -9,7 +9,8 @@ typedef enum bench_mode {
     BENCH_PHASES,
     BENCH_CALLS,
     BENCH_WORK_GROUPS,
-    BENCH_LEARNED_TIMES
+    BENCH_LEARNED_TIMES,
+    BENCH_TRANSFERS
 } bench_mode;
 
 typedef struct bench_options {
@@ -21,6 +22,7 @@ typedef struct bench_options {
     unsigned batches;
     uint32_t items;  /* of BENCH_WORK_GROUPS */
     unsigned one_in; /* of BENCH_LEARNED_TIMES */
+    unsigned mib;    /* of BENCH_TRANSFERS */
 } bench_options;
 
 /* --help and errors end the program. */
