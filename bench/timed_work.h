@@ -65,9 +65,9 @@ double timed_run_stream(timed_device *d, unsigned count);
  * of the work. */
 double timed_run_by_hand(timed_device *d, unsigned count);
 
-/* The same by hand in the queue with profiling, TIMED_MOST_IN_STREAM at most. Writes the nanoseconds
- * of each piece, from its first command's start to its last one's end; and to `whole`, if not NULL,
- * those from its first command's enqueue on. */
+/* The same by hand in the queue with profiling, TIMED_MOST_IN_STREAM at most. Writes the
+ * nanoseconds of each piece, from its first command's start to its last one's end; and to `whole`,
+ * if not NULL, those from its first command's enqueue on. */
 void timed_profile(timed_device *d, unsigned count, double *ns, double *whole);
 
 #endif

@@ -83,12 +83,12 @@
  * profiles, or an end before its start, the driver calls back at the end of timed work instead; so
  * it does for queues of the program, and on PoCL's device `basic`, which may hang where queues wait
  * for each other. (Without CONFIG_DYNSEL_CONTEXT_THREADS the time ends when a call of the library
- * detects the end.) Behind work that nobody times a callback gives no time, because it does not tell
- * the begin. A profile that is longer than the time since the submit is dropped; after 8 in a row
- * the device's profiles are not used any more.
+ * detects the end.) Behind work that nobody times a callback gives no time, because it does not
+ * tell the begin. A profile that is longer than the time since the submit is dropped; after 8 in a
+ * row the device's profiles are not used any more.
  *
- * The time of a command group is from the begin of its first command, or transfer, to the end of its
- * last. The time of a task function is from its call of dynsel_opencl_queue(), or from when the
+ * The time of a command group is from the begin of its first command, or transfer, to the end of
+ * its last. The time of a task function is from its call of dynsel_opencl_queue(), or from when the
  * device has done what was enqueued before, to the end of done->opencl; but if the device was idle,
  * and the command of done->opencl was enqueued at once and took most of the time, from the begin of
  * that, because the device waited for the host. A task function that uses a queue from an earlier

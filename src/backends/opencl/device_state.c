@@ -3,7 +3,6 @@
 
 #include "backends/opencl/device_info.h"
 #include "backends/opencl/error_codes.h"
-#include "backends/opencl/profiling.h"
 #include "base/fail.h"
 #include "port/likely.h"
 #include "port/pause.h"
@@ -275,6 +274,19 @@ static void release_queues(const entry *device)
     }
 #endif
     (void)clReleaseCommandQueue(device->queue);
+}
+
+void dynsel_opencl_release_profiling(dynsel_opencl_entry *entry)
+{
+    dynsel_opencl_times *const timing = &entry->timing;
+    if (timing->gate != NULL) {
+        (void)clReleaseMemObject(timing->gate);
+        timing->gate = NULL;
+    }
+    if (timing->queue != NULL && timing->queue != entry->queue) {
+        (void)clReleaseCommandQueue(timing->queue);
+    }
+    timing->queue = NULL;
 }
 
 /* Queues before contexts; a shared context once, at its first open entry. */

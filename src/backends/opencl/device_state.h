@@ -51,6 +51,10 @@ void dynsel_opencl_lose(dynsel_opencl_entry *device, const char *function, cl_in
  */
 bool dynsel_opencl_loses(dynsel_opencl_entry *device, const char *function, cl_int code);
 
+/* Releases the queue and the memory that time work on a device that is not lost. No timed work is
+ * on it. */
+void dynsel_opencl_release_profiling(dynsel_opencl_entry *device);
+
 /* Under the lock: releases the queues and contexts of all devices that are not lost. */
 void dynsel_opencl_release_all(void);
 

@@ -158,19 +158,6 @@ static dynsel_status make(dynsel_opencl_entry *entry)
     return timing->gate != NULL ? DYNSEL_OK : DYNSEL_E_DEVICE;
 }
 
-void dynsel_opencl_release_profiling(dynsel_opencl_entry *entry)
-{
-    dynsel_opencl_times *const timing = &entry->timing;
-    if (timing->gate != NULL) {
-        (void)clReleaseMemObject(timing->gate);
-        timing->gate = NULL;
-    }
-    if (timing->queue != NULL && timing->queue != entry->queue) {
-        (void)clReleaseCommandQueue(timing->queue);
-    }
-    timing->queue = NULL;
-}
-
 /* Why profiles are out of the question; NULL: they are not. */
 static const char *find_objection(const dynsel_opencl_entry *entry)
 {

@@ -50,7 +50,4 @@ dynsel_status dynsel_opencl_write_gate(dynsel_opencl_entry *entry, cl_event *don
  */
 void dynsel_opencl_note_profile(dynsel_opencl_entry *entry, bool is_true);
 
-/* Releases the queue and the memory of a device that is not lost. No timed work is on it. */
-void dynsel_opencl_release_profiling(dynsel_opencl_entry *entry);
-
 #endif
