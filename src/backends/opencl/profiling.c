@@ -187,16 +187,16 @@ void dynsel_opencl_find_source(dynsel_opencl_entry *entry)
         if (status == DYNSEL_OK) {
             status = compare_clocks(entry);
         }
-        if (status == DYNSEL_OK) {
-            dynsel_word_store_relaxed(&timing->failures, 0);
-        } else if (!dynsel_opencl_is_lost(entry)) {
+        if (status != DYNSEL_OK && !dynsel_opencl_is_lost(entry)) {
             dynsel_opencl_release_profiling(entry);
         }
     }
     uint32_t source = DYNSEL_OPENCL_SOURCE_CALLBACKS;
     if (status == DYNSEL_OK) {
+        dynsel_word_store_relaxed(&timing->failures, 0);
         source = DYNSEL_OPENCL_SOURCE_PROFILES;
-    } else if (status == DYNSEL_E_TIMEOUT) {
+    }
+    if (status == DYNSEL_E_TIMEOUT) {
         timing->reason = "it did not answer in time";
         if (dynsel_word_add_relaxed(&timing->failures, LATE_COUNTS) + LATE_COUNTS < MOST_FAILURES) {
             source = DYNSEL_OPENCL_SOURCE_UNKNOWN; /* the next timed work finds out */
@@ -250,7 +250,9 @@ void dynsel_opencl_note_profile(dynsel_opencl_entry *entry, bool is_true)
     dynsel_opencl_times *const timing = &entry->timing;
     if (is_true) {
         dynsel_word_store_relaxed(&timing->failures, 0);
-    } else if (dynsel_word_add_relaxed(&timing->failures, 1) + 1 == MOST_FAILURES) {
+        return;
+    }
+    if (dynsel_word_add_relaxed(&timing->failures, 1) + 1 == MOST_FAILURES) {
         timing->reason = "its profiles of work could not be true";
         dynsel_word_store_release(&timing->source, DYNSEL_OPENCL_SOURCE_CALLBACKS);
     }
