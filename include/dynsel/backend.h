@@ -57,10 +57,12 @@ typedef struct dynsel_backend_ops {
      * is complete when `start` returns, else from the `end_ns` of dynsel_complete(). */
     uint32_t reports;
 
+#if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     /** The nanoseconds by which a piece of work takes longer when DYNSEL_TASK_TIME is wanted:
      * auto_tune times short work so rarely that this stays below 2 percent, but at least one run in
      * 128. 0: next to nothing. */
     uint32_t timing_ns;
+#endif
 
     /** Work may go on after `start` has returned. Then `poll`, `wait` and `release` are needed, or
      * marks_completion, and so is CONFIG_DYNSEL_IN_FLIGHT. False: `start` returns when the work is

@@ -252,10 +252,12 @@ DYNSEL_ASIDE static void want_time(const dynsel_auto_tune_policy *policy, dynsel
         return;
     }
     const uint32_t stands_for = dynsel_sampling_interval();
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     const uint32_t rarity = dynsel_word_load_relaxed(&entry->rarity);
     if (rarity != 0) {
         dynsel_sampling_continue(DYNSEL_TUNED_TIMED_BITS + rarity);
     }
+#endif
     selection->wants = DYNSEL_TUNED_TIMES;
     selection->notes[0] =
         ((uint32_t)(entry - policy->tasks) + 1) | DYNSEL_NOTE_TICK | dynsel_tuned_number_run(entry);

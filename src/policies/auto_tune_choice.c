@@ -241,21 +241,21 @@ static dynsel_tuned_time bar(const sight *s)
 }
 
 /* How rarely the settled kind is timed, where that takes long beside its work. */
-static uint32_t rarity_of(const sight *s, dynsel_tuned_time best_time)
+static void choose_rarity(const sight *s, dynsel_tuned_time best_time)
 {
-    uint32_t rarity = 0;
-#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     const uint64_t timing_ns = s->policy->policy.resources[s->best].backend->ops->timing_ns;
     const uint64_t least_ns = timing_ns * LEAST_TIMES >> DYNSEL_TUNED_TIMED_BITS;
     const uint64_t time_ns = (uint64_t)best_time << DYNSEL_TUNED_STEP_SHIFT;
+    uint32_t rarity = 0;
     while (rarity < MOST_RARITY && least_ns >> rarity > time_ns) {
         rarity++;
     }
+    dynsel_word_store_relaxed(&s->entry->rarity, rarity);
 #else
     (void)s;
     (void)best_time;
 #endif
-    return rarity;
 }
 
 /* Publishes the result: settled, if all times are known and the best is confirmed. */
@@ -270,7 +270,7 @@ static void settle(const sight *s, dynsel_tuned_time best_time)
         entry->tuned = true;
         entry->best_time = best_time;
         entry->bar = bar(s);
-        dynsel_word_store_relaxed(&entry->rarity, rarity_of(s, best_time));
+        choose_rarity(s, best_time);
         state = DYNSEL_TUNED_SETTLED;
     }
     dynsel_tuned_publish(entry, state);

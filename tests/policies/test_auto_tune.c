@@ -158,7 +158,7 @@ static void settled_kind_is_timed_once_in_sixteen_runs(void **state)
     world_close();
 }
 
-#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
 /* At most 2 percent of the time, but at least one run in 128. */
 static void short_work_is_timed_rarely_where_that_is_dear(void **state)
 {
@@ -634,7 +634,7 @@ int main(void)
         cmocka_unit_test(profiling_turn_is_repeated_only_after_failure),
         cmocka_unit_test(selections_inside_submit_claim_their_turn),
         cmocka_unit_test(settled_kind_is_timed_once_in_sixteen_runs),
-#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
         cmocka_unit_test(short_work_is_timed_rarely_where_that_is_dear),
 #endif
         cmocka_unit_test(failing_resource_is_excluded_and_its_times_ignored),

@@ -276,14 +276,14 @@ static void release_queues(const entry *device)
     (void)clReleaseCommandQueue(device->queue);
 }
 
-void dynsel_opencl_release_profiling(dynsel_opencl_entry *entry)
+void dynsel_opencl_release_profiling(entry *device)
 {
-    dynsel_opencl_times *const timing = &entry->timing;
+    dynsel_opencl_times *const timing = &device->timing;
     if (timing->gate != NULL) {
         (void)clReleaseMemObject(timing->gate);
         timing->gate = NULL;
     }
-    if (timing->queue != NULL && timing->queue != entry->queue) {
+    if (timing->queue != NULL && timing->queue != device->queue) {
         (void)clReleaseCommandQueue(timing->queue);
     }
     timing->queue = NULL;
