@@ -83,12 +83,18 @@ static dynsel_status scatter(const dynsel_launch *launch)
     return DYNSEL_OK;
 }
 
+/* Stays small, however often it is done. */
+static int turned(int x, int value)
+{
+    return (x * 3 + value) % 100003;
+}
+
 static dynsel_status turn_round(const dynsel_launch *launch)
 {
     const backwards it = backwards_make(inputs_make(launch->arguments[0].value),
                                         DYNSEL_LAUNCH_VALUE(launch, 1, uint64_t));
     for (size_t i = 0; i < items(launch); i++) {
-        backwards_write(it, i, backwards_read(it, i) * 3 + DYNSEL_LAUNCH_VALUE(launch, 2, int));
+        backwards_write(it, i, turned(backwards_read(it, i), DYNSEL_LAUNCH_VALUE(launch, 2, int)));
     }
     return DYNSEL_OK;
 }
@@ -179,7 +185,7 @@ static void expect(const step *s)
             numbers_[s->of->map[i]] = (int)i + s->value;
             break;
         case TURN_ROUND:
-            *at = *at * 3 + s->value;
+            *at = turned(*at, s->value);
             break;
         case SCATTER_BACK:
         case CHANGES:
