@@ -84,7 +84,15 @@ typedef struct dynsel_backend_ops {
      * only `wait` makes them visible, and waiting for a submission does so for all earlier work on
      * the same resource too. */
     bool poll_synchronizes;
+#endif
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    /** Work on one resource runs in the order in which it was started; for backends without
+     * `memory` (see dynsel_domain). */
+    bool in_order;
+#endif
+
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
     /** The default resources of this backend, in a fixed order. resources, capacity: the output
      * table. count: out, their number, even if that exceeds the capacity. May be NULL: it offers
      * none. Returns DYNSEL_OK also when there are none, or DYNSEL_E_NO_RESOURCE with a reason and
@@ -199,10 +207,6 @@ typedef struct dynsel_backend_ops {
 #endif
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    /** Work on one resource runs in the order in which it was started; for backends without
-     * `memory` (see dynsel_domain). */
-    bool in_order;
-
     /** Memory operations; see <dynsel/memory.h>. NULL: the backend works in the host's memory. */
     const struct dynsel_memory_ops *memory;
 #endif

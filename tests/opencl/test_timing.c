@@ -12,7 +12,8 @@ static const fake_platform machine[] = {
     {.name = "P", .count = 1, .devices = poor_gpus}};
 enum { GPU, CPU, POOR_GPU };
 
-enum { US = 1000, MS = 1000 * US };
+static const cl_ulong US = 1000;
+static const cl_ulong MS = 1000000;
 
 /* A policy that wants the times of all work, or of none. */
 static struct {
@@ -219,7 +220,7 @@ static uint64_t time_of(job *j, cl_ulong gate_queued, cl_ulong gate_end, cl_ulon
 
 static void time_of_task_function_begins_behind_its_gate(void **state)
 {
-    const cl_ulong t = 5000 * (cl_ulong)MS;
+    const cl_ulong t = 5000 * MS;
     job j = {.commands = 1};
     (void)state;
     begin(GPU);
@@ -276,7 +277,7 @@ static uint64_t time_of_fill(dynsel_accessor *wanted, const cl_ulong (*profiles)
 
 static void time_of_command_group_begins_with_its_first_command(void **state)
 {
-    const cl_ulong t = 5000 * (cl_ulong)MS;
+    const cl_ulong t = 5000 * MS;
     dynsel_accessor whole = {.placeholder = true,
                              .mode = DYNSEL_ACCESS_READ_WRITE,
                              .target = DYNSEL_MEMORY_GLOBAL,
@@ -306,13 +307,13 @@ static void time_of_command_group_begins_with_its_first_command(void **state)
 
 static void impossible_time_is_dropped_and_often_ends_profiles(void **state)
 {
-    const cl_ulong t = 5000 * (cl_ulong)MS;
+    const cl_ulong t = 5000 * MS;
     job j = {.commands = 1};
     (void)state;
     begin(GPU);
     assert_status(DYNSEL_OK, run(&j));
     for (uint32_t i = 0; i < 7; i++) {
-        (void)time_of(&j, t, t + 5 * US, t + 4 * US, t + 7 * US, t + 3000 * (cl_ulong)MS);
+        (void)time_of(&j, t, t + 5 * US, t + 4 * US, t + 7 * US, t + 3000 * MS);
     }
     assert_int_equal(w.times, 1);
     (void)time_of(&j, t, t + 5 * US, t + 4 * US, t + 7 * US, t + 47 * US); /* a true one */
