@@ -242,6 +242,17 @@ static void flushes_are_as_few_as_the_driver_allows(void **state)
     assert_status(DYNSEL_OK, wait_for_all());
 }
 
+static void wait_leaves_nothing_to_flush(void **state)
+{
+    dynsel_submission submission = {0};
+    (void)state;
+    const uint32_t before = fake_opencl_calls("clFlush");
+    fake_opencl_set_new_events(CL_RUNNING);
+    assert_status(DYNSEL_OK, submit(&submission));
+    assert_status(DYNSEL_OK, dynsel_wait(&submission)); /* waits, then polls */
+    assert_int_equal(fake_opencl_calls("clFlush"), before);
+}
+
 static void other_drivers_are_flushed_each_time(void **state)
 {
     (void)state;
@@ -287,6 +298,8 @@ int main(void)
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(flushes_are_as_few_as_the_driver_allows,
                                         set_up_prompt_driver, tear_down_groups),
+        cmocka_unit_test_setup_teardown(wait_leaves_nothing_to_flush, set_up_prompt_driver,
+                                        tear_down_groups),
         cmocka_unit_test_setup_teardown(other_drivers_are_flushed_each_time, set_up_groups,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(failed_flush_is_repeated, set_up_prompt_driver,
