@@ -251,7 +251,8 @@ static void choose_rarity(const sight *s, dynsel_tuned_time best_time)
     while (rarity < MOST_RARITY && least_ns >> rarity > time_ns) {
         rarity++;
     }
-    dynsel_word_store_relaxed(&s->entry->rarity, rarity);
+    dynsel_tuned_task *const entry = s->entry;
+    dynsel_word_store_relaxed(&entry->rarity, rarity);
 #else
     (void)s;
     (void)best_time;
