@@ -170,9 +170,10 @@ typedef struct dynsel_auto_tune_policy {
  *
  * Needs DYNSEL_TASK_SUBMISSION, _COMPLETION and _TIME, but of each selection only the reports that
  * dynsel_selection_needs() requests. Once the best resource is known, it times about one run in 16
- * of one thread at a time (if that thread stops submitting, another replaces it); short work on
- * devices whose times are dear more rarely, at least one run in 128. Then selecting costs no atomic
- * read-modify-write and no lock; with a resample interval, a read of the clock.
+ * of one thread at a time (if that thread stops submitting, another replaces it). It times short
+ * work more rarely on devices where timing takes long (timing_ns in <dynsel/backend.h>), at least
+ * one run in 128. Then selecting costs no atomic read-modify-write and no lock; with a resample
+ * interval, a read of the clock.
  * Timed runs, and all runs before, take a spin lock of their kind of task for about a hundred
  * instructions for each resource. With CONFIG_DYNSEL_AUTO_TUNE_SMALL all runs are timed, without a
  * lock, and selecting looks at what is known of each resource. Unlike with other policies, a task

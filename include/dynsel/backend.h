@@ -160,7 +160,8 @@ typedef struct dynsel_backend_ops {
 
 #if !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     /** Tells how long work took for which DYNSEL_TASK_TIME is wanted: called once, when `poll` or
-     * `wait` has reported its end, however it ended, before `release`. Where the backend knows the
+     * `wait` has reported its end, however it ended, before `release`; not for work of a resource
+     * that was given up. Where the backend knows the
      * time better than by `end_ns` of dynsel_complete() or by when the end was seen, it writes
      * ready_ns, ended_ns and `began`; ended_ns 0 drops the time. Must not block. NULL: it does not
      * know. */

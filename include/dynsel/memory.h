@@ -39,8 +39,8 @@ typedef enum dynsel_mapping {
     DYNSEL_MAPPED_TO_WRITE
 } dynsel_mapping;
 
-/** Whether the host's memory of a copy is pinned (page-locked), so that a device moves it without
- * the driver's processor copying it first. */
+/** Whether the host's memory of a copy is pinned (page-locked), so that a device reads and writes
+ * it itself, and the host's processor does not copy it first. */
 typedef enum dynsel_pinning {
     DYNSEL_PINS_NOTHING, /**< nor will be: the backend pins none, or none of this */
     DYNSEL_NOT_PINNED,   /**< not yet: it may be at a later transfer */
