@@ -5,6 +5,9 @@
 #include <dynsel/memory.h>
 
 #include "process/child.h"
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
+#include "timing_policy.h"
+#endif
 
 static const cl_bool yes = CL_TRUE;
 static const fake_answer integrated_answers[] = {
@@ -670,54 +673,25 @@ static void evicted_copy_is_unpinned(void **state)
 }
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
-static bool wants_times;
-static uint32_t times;
-
-static dynsel_status select_only(dynsel_policy *base, const dynsel_task *task,
-                                 dynsel_selection *selection)
-{
-    (void)base;
-    (void)task;
-    selection->index = 0;
-    if (!wants_times) {
-        selection->wants &= (uint8_t)~DYNSEL_TASK_TIME;
-    }
-    return DYNSEL_OK;
-}
-
-static void hear(dynsel_policy *base, const dynsel_selection *selection, dynsel_execution_info info,
-                 uint64_t value)
-{
-    (void)base;
-    (void)selection;
-    (void)value;
-    times += info == DYNSEL_TASK_TIME ? 1 : 0;
-}
-
 /* On the queue that times it, because its transfers are part of it. */
 static void transfers_of_timed_work_are_on_its_queue(void **state)
 {
-    static const dynsel_policy_ops timing = {.name = "timing",
-                                             .needs = DYNSEL_TASK_SUBMISSION |
-                                                      DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
-                                             .try_select = select_only,
-                                             .report = hear};
-    const dynsel_options options = {.resources = &resources[GPU], .count = 1};
-    dynsel_policy timed = {0};
+    timing_policy timing;
     (void)state;
-    assert_status(DYNSEL_OK, dynsel_policy_init(&timed, &timing, &options));
+    timing_policy_init(&timing, resources[GPU], NULL);
     for (unsigned i = 0; i < 2; i++) {
         dynsel_buffer buffer = {0};
-        wants_times = i == 0;
-        times = 0;
+        timing.wants_times = i == 0;
+        timing.times = 0;
         init(&buffer, host, LARGE);
-        assert_status(DYNSEL_OK, dynsel_submit_command_group_and_wait(&timed, change, &buffer));
-        assert_int_equal(times, wants_times ? 1 : 0);
+        assert_status(DYNSEL_OK,
+                      dynsel_submit_command_group_and_wait(&timing.policy, change, &buffer));
+        assert_int_equal(timing.times, timing.wants_times ? 1 : 0);
         /* one with profiling; then two for transfers, because nobody times this */
-        assert_int_equal(fake_opencl_queues_of("gpu"), wants_times ? 2 : 4);
+        assert_int_equal(fake_opencl_queues_of("gpu"), timing.wants_times ? 2 : 4);
         assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
     }
-    assert_status(DYNSEL_OK, dynsel_policy_deinit(&timed));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&timing.policy));
 }
 #endif
 

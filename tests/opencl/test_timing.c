@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the time of work on devices is measured: by profiles that are true, else by callbacks. */
 #include "fixture.h"
+#include "timing_policy.h"
 
 static const fake_device gpus[] = {{.name = "G0", .vendor = "V", .type = CL_DEVICE_TYPE_GPU}};
 static const fake_device cpus[] = {{.name = "basic-C0", .vendor = "V", .type = CL_DEVICE_TYPE_CPU}};
@@ -15,42 +16,7 @@ enum { GPU, CPU, POOR_GPU };
 static const cl_ulong US = 1000;
 static const cl_ulong MS = 1000000;
 
-/* A policy that wants the times of all work, or of none. */
-static struct {
-    dynsel_policy policy;
-    bool wants_times;
-    uint32_t times;
-    uint64_t time_ns; /* the last */
-} w;
-
-static dynsel_status select_first(dynsel_policy *base, const dynsel_task *task,
-                                  dynsel_selection *selection)
-{
-    (void)base;
-    (void)task;
-    selection->index = 0;
-    if (!w.wants_times) {
-        selection->wants &= (uint8_t)~DYNSEL_TASK_TIME;
-    }
-    return DYNSEL_OK;
-}
-
-static void hear(dynsel_policy *base, const dynsel_selection *selection, dynsel_execution_info info,
-                 uint64_t value)
-{
-    (void)base;
-    (void)selection;
-    if (info == DYNSEL_TASK_TIME) {
-        w.times++;
-        w.time_ns = value;
-    }
-}
-
-static const dynsel_policy_ops timing_ops = {.name = "timing",
-                                             .needs = DYNSEL_TASK_SUBMISSION |
-                                                      DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
-                                             .try_select = select_first,
-                                             .report = hear};
+static timing_policy w;
 
 static dynsel_resource device(uint32_t index)
 {
@@ -61,17 +27,9 @@ static dynsel_resource device(uint32_t index)
     return resources[index];
 }
 
-static void begin_on(dynsel_resource resource, void *(*adapt)(void *))
-{
-    const dynsel_options options = {.resources = &resource, .count = 1, .adapt = adapt};
-    memset(&w, 0, sizeof(w));
-    w.wants_times = true;
-    assert_status(DYNSEL_OK, dynsel_policy_init(&w.policy, &timing_ops, &options));
-}
-
 static void begin(uint32_t index)
 {
-    begin_on(device(index), NULL);
+    timing_policy_init(&w, device(index), NULL);
 }
 
 static void end(void)
@@ -422,7 +380,7 @@ static void adopted_queue_calls_back(void **state)
     const cl_command_queue own = fake_opencl_new_queue("G0");
     job j = {.commands = 1, .kept = own};
     (void)state;
-    begin_on((dynsel_resource){&dynsel_opencl_backend, own}, dynsel_opencl_adopt);
+    timing_policy_init(&w, (dynsel_resource){&dynsel_opencl_backend, own}, dynsel_opencl_adopt);
     assert_status(DYNSEL_OK, run(&j));
     assert_source(&w.policy.resources[0], DYNSEL_OPENCL_TIMES_BY_CALLBACK,
                   "its queue is the program's");
