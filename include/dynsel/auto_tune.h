@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include <dynsel/policy.h>
+#include <dynsel/task_kind.h>
 
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE /* its tables have no sizes otherwise */
 
@@ -78,14 +79,9 @@ typedef struct dynsel_tuned_resource {
 
 /** What is known of one kind of task; only the library looks inside. */
 typedef struct dynsel_tuned_task {
-    dynsel_word tag;     /* 0: this entry is free */
-    dynsel_word word;    /* what to do, the best resource, the round */
-    dynsel_word name[2]; /* the id, or the function's address */
-    dynsel_word shape;   /* how many key words, and whether it needs aspects */
-    dynsel_word key_words[CONFIG_DYNSEL_MAX_KEY_WORDS > 0 ? CONFIG_DYNSEL_MAX_KEY_WORDS : 1];
-#if CONFIG_DYNSEL_ASPECTS
-    dynsel_word aspects[2];
-#endif
+    dynsel_word tag;  /* 0: this entry is free */
+    dynsel_word word; /* what to do, the best resource, the round */
+    dynsel_task_kind kind;
     dynsel_word started[2];      /* when this round began */
     dynsel_word keeper;          /* the thread whose runs are timed once settled; 0: none yet */
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL

@@ -206,7 +206,7 @@ static dynsel_status select_closely(dynsel_auto_tune_policy *policy, dynsel_tune
 {
     dynsel_tuned_lock(entry);
     if (CONFIG_DYNSEL_CONTEXT_THREADS &&
-        !dynsel_tuned_is_of_kind(entry, task, dynsel_tuned_key_of(task))) {
+        !dynsel_kind_is(&entry->kind, task, dynsel_task_key_of(task))) {
         dynsel_tuned_unlock(entry); /* the entry was just given to another kind */
         return select_untracked(policy, task, DYNSEL_REASON_LEAST_LOADED, selection);
     }
@@ -330,11 +330,11 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     if (CONFIG_DYNSEL_OPTIMIZE_SIZE || !DYNSEL_LIKELY(is_simple(policy, task))) {
         return select_anyhow(policy, task, selection);
     }
-    const dynsel_tuned_key key = dynsel_tuned_key_of_simple(task);
-    dynsel_tuned_task *entry = &policy->tasks[dynsel_tuned_first(dynsel_tuned_hash(task, key))];
+    const dynsel_task_key key = dynsel_task_key_of_simple(task);
+    dynsel_tuned_task *entry = &policy->tasks[dynsel_tuned_first(dynsel_task_key_hash(task, key))];
     const uint32_t word = dynsel_word_load_acquire(&entry->word);
     if (!DYNSEL_LIKELY(dynsel_tuned_state(word) >= DYNSEL_TUNED_SETTLED &&
-                       dynsel_tuned_is_of_kind(entry, task, key))) {
+                       dynsel_kind_is(&entry->kind, task, key))) {
         return select_anyhow(policy, task, selection);
     }
     select_settled(policy, entry, word, selection);

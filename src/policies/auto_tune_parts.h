@@ -24,6 +24,7 @@
 
 #include <dynsel/auto_tune.h>
 
+#include "policies/task_kind.h"
 #include "policy/policy.h"
 #include "port/atomic.h"
 
@@ -95,74 +96,10 @@ static inline uint32_t dynsel_tuned_round(uint32_t word)
     return word >> DYNSEL_TUNED_ROUND_SHIFT;
 }
 
-/* The upper half of a number that may have 64 bits. */
-static inline uint32_t dynsel_upper_half(uint64_t number)
-{
-    return (uint32_t)(number >> 32);
-}
-
-/* What tells a kind of task beside its key words. */
-typedef struct dynsel_tuned_key {
-    uint32_t name[2]; /* the task's id and DYNSEL_TUNED_HAS_ID, or its function's address */
-    dynsel_aspect_set aspects;
-} dynsel_tuned_key;
-
-/* No function stands in the last 4 GiB of 64 bits that a program has. */
-#define DYNSEL_TUNED_HAS_ID UINT32_MAX
-
-/* Of a task with one form that needs no aspects. */
-static inline dynsel_tuned_key dynsel_tuned_key_of_simple(const dynsel_task *task)
-{
-    const uintptr_t address = (uintptr_t)task->function;
-    return task->id != 0
-               ? (dynsel_tuned_key){.name = {task->id, DYNSEL_TUNED_HAS_ID}}
-               : (dynsel_tuned_key){.name = {(uint32_t)address, dynsel_upper_half(address)}};
-}
-
-static inline dynsel_tuned_key dynsel_tuned_key_of(const dynsel_task *task)
-{
-    dynsel_task named = *task;
-    if (task->form_count != 0 && task->forms[0].function != NULL) {
-        named.function = task->forms[0].function;
-    }
-    dynsel_tuned_key key = dynsel_tuned_key_of_simple(&named);
-    key.aspects = dynsel_needed_aspects(task);
-    return key;
-}
-
-static inline uint32_t dynsel_tuned_hash(const dynsel_task *task, dynsel_tuned_key key)
-{
-    uint32_t hash = key.name[0] ^ key.name[1] ^ (uint32_t)key.aspects * 0x85ebca6bu ^
-                    dynsel_upper_half(key.aspects) * 0xc2b2ae35u;
-    for (size_t i = 0; i < task->key_word_count; i++) {
-        hash = (hash ^ (hash >> 15)) * 0x85ebca6bu ^ task->key_words[i];
-    }
-    return hash * 0x9e3779b1u;
-}
-
 /* Where an entry with this hash is looked for first. */
 static inline uint32_t dynsel_tuned_first(uint32_t hash)
 {
     return (uint32_t)(((uint64_t)hash * CONFIG_DYNSEL_MAX_TUNED_TASKS) >> 32);
-}
-
-static inline bool dynsel_tuned_has_aspects(const dynsel_tuned_task *entry,
-                                            dynsel_aspect_set aspects)
-{
-#if CONFIG_DYNSEL_ASPECTS
-    return dynsel_word_load_relaxed(&entry->aspects[0]) == (uint32_t)aspects &&
-           dynsel_word_load_relaxed(&entry->aspects[1]) == dynsel_upper_half(aspects);
-#else
-    (void)entry;
-    (void)aspects;
-    return true;
-#endif
-}
-
-/* In a word of its entry: how many key words a kind has, and whether aspects too. */
-static inline uint32_t dynsel_tuned_shape(const dynsel_task *task, dynsel_tuned_key key)
-{
-    return (uint32_t)task->key_word_count | (key.aspects != 0 ? 1u << 31 : 0);
 }
 
 static inline dynsel_tuned_time dynsel_lower(dynsel_tuned_time a, dynsel_tuned_time b)
@@ -174,24 +111,6 @@ static inline dynsel_tuned_time dynsel_tuned_time_of(uint64_t time_ns)
 {
     const uint64_t time = time_ns >> DYNSEL_TUNED_STEP_SHIFT;
     return time < DYNSEL_TUNED_LONGEST ? (dynsel_tuned_time)time : DYNSEL_TUNED_LONGEST;
-}
-
-/* For entries that are filled in. */
-static inline bool dynsel_tuned_is_of_kind(const dynsel_tuned_task *entry, const dynsel_task *task,
-                                           dynsel_tuned_key key)
-{
-    if (dynsel_word_load_relaxed(&entry->name[0]) != key.name[0] ||
-        dynsel_word_load_relaxed(&entry->name[1]) != key.name[1] ||
-        dynsel_word_load_relaxed(&entry->shape) != dynsel_tuned_shape(task, key) ||
-        (key.aspects != 0 && !dynsel_tuned_has_aspects(entry, key.aspects))) {
-        return false;
-    }
-    for (size_t i = 0; i < task->key_word_count; i++) {
-        if (dynsel_word_load_relaxed(&entry->key_words[i]) != task->key_words[i]) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* The entry of a task's kind, which is made where there is room for it: in a free place, or in that

@@ -34,18 +34,9 @@ static bool is_filled_in(const dynsel_tuned_task *entry)
 
 /* No other thread uses the entry. */
 static void fill_in(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                    const dynsel_task *task, dynsel_tuned_key key, uint32_t round)
+                    const dynsel_task *task, dynsel_task_key key, uint32_t round)
 {
-    dynsel_word_store_relaxed(&entry->name[0], key.name[0]);
-    dynsel_word_store_relaxed(&entry->name[1], key.name[1]);
-    dynsel_word_store_relaxed(&entry->shape, dynsel_tuned_shape(task, key));
-#if CONFIG_DYNSEL_ASPECTS
-    dynsel_word_store_relaxed(&entry->aspects[0], (uint32_t)key.aspects);
-    dynsel_word_store_relaxed(&entry->aspects[1], dynsel_upper_half(key.aspects));
-#endif
-    for (size_t i = 0; i < task->key_word_count; i++) {
-        dynsel_word_store_relaxed(&entry->key_words[i], task->key_words[i]);
-    }
+    dynsel_kind_fill_in(&entry->kind, task, key);
     dynsel_word_store_relaxed(&entry->used, DYNSEL_TUNED_NEVER_USED);
     entry->born = round % DYNSEL_TUNED_ROUNDS;
     (void)__builtin_memset(entry->resources, 0, sizeof entry->resources);
@@ -57,7 +48,7 @@ typedef enum found { IT, BUSY, ANOTHER } found;
 /* Claims the entry if it is free. BUSY: another thread is filling it in, maybe for this very kind.
  */
 static found look_at_entry(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                           const dynsel_task *task, dynsel_tuned_key key, uint32_t tag)
+                           const dynsel_task *task, dynsel_task_key key, uint32_t tag)
 {
     uint32_t seen = dynsel_word_load_relaxed(&entry->tag);
     if (seen == FREE && dynsel_word_swap(&entry->tag, &seen, tag)) {
@@ -72,12 +63,12 @@ static found look_at_entry(const dynsel_auto_tune_policy *policy, dynsel_tuned_t
     if (CONFIG_DYNSEL_CONTEXT_THREADS && !is_filled_in(entry)) {
         return BUSY;
     }
-    return dynsel_tuned_is_of_kind(entry, task, key) ? IT : ANOTHER;
+    return dynsel_kind_is(&entry->kind, task, key) ? IT : ANOTHER;
 }
 
 /* NULL: it has none, and no place is free; or BUSY. */
 static dynsel_tuned_task *look_through(dynsel_auto_tune_policy *policy, const dynsel_task *task,
-                                       dynsel_tuned_key key, uint32_t hash, found *what)
+                                       dynsel_task_key key, uint32_t hash, found *what)
 {
     uint32_t at = dynsel_tuned_first(hash);
     for (uint32_t probe = 0; probe < MOST_PROBES; probe++) {
@@ -114,7 +105,7 @@ static dynsel_tuned_task *used_least_lately(dynsel_auto_tune_policy *policy, uin
 
 /* Runs of the former kind that are out belong to a round that is over. */
 static void give_to(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
-                    const dynsel_task *task, dynsel_tuned_key key, uint32_t tag)
+                    const dynsel_task *task, dynsel_task_key key, uint32_t tag)
 {
     const uint32_t round = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word)) + 1;
     dynsel_word_store_release(&entry->word, round << DYNSEL_TUNED_ROUND_SHIFT);
@@ -124,7 +115,7 @@ static void give_to(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *en
 
 /* For the thread that keeps others from replacing. */
 static dynsel_tuned_task *replace_locked(dynsel_auto_tune_policy *policy, const dynsel_task *task,
-                                         dynsel_tuned_key key, uint32_t hash)
+                                         dynsel_task_key key, uint32_t hash)
 {
     if (CONFIG_DYNSEL_CONTEXT_THREADS) {
         found what = ANOTHER;
@@ -152,7 +143,7 @@ static dynsel_tuned_task *replace_locked(dynsel_auto_tune_policy *policy, const 
 
 /* NULL: the kind gets no place, or another thread replaces at the moment. */
 static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_task *task,
-                                  dynsel_tuned_key key, uint32_t hash)
+                                  dynsel_task_key key, uint32_t hash)
 {
     if (!CONFIG_DYNSEL_CONTEXT_THREADS) {
         return replace_locked(policy, task, key, hash);
@@ -169,8 +160,8 @@ static dynsel_tuned_task *replace(dynsel_auto_tune_policy *policy, const dynsel_
 dynsel_tuned_task *dynsel_tuned_find(dynsel_auto_tune_policy *policy, const dynsel_task *task,
                                      dynsel_reason *reason)
 {
-    const dynsel_tuned_key key = dynsel_tuned_key_of(task);
-    const uint32_t hash = dynsel_tuned_hash(task, key);
+    const dynsel_task_key key = dynsel_task_key_of(task);
+    const uint32_t hash = dynsel_task_key_hash(task, key);
     found what = ANOTHER;
     dynsel_tuned_task *entry = look_through(policy, task, key, hash, &what);
     if (what == ANOTHER) {

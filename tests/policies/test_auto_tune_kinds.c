@@ -53,7 +53,7 @@ static void assert_told_apart(const dynsel_task *settled, const dynsel_task *oth
 
 static uint32_t place_of(const dynsel_task *what)
 {
-    return dynsel_tuned_first(dynsel_tuned_hash(what, dynsel_tuned_key_of(what)));
+    return dynsel_tuned_first(dynsel_task_key_hash(what, dynsel_task_key_of(what)));
 }
 
 static void task_kinds_with_equal_hash_are_distinct(void **state)
@@ -329,7 +329,7 @@ static void late_reports_of_evicted_kind_are_dropped(void **state)
         assert_int_equal(tuner.loads[i].value, 0);
         for (uint32_t k = 0; k < TABLE; k++) {
             const dynsel_tuned_task *entry = &tuner.tasks[k];
-            assert_true(!EXPLORES || entry->name[0].value < 1000 + TABLE ||
+            assert_true(!EXPLORES || entry->kind.name[0].value < 1000 + TABLE ||
                         dynsel_tuned_estimate(&entry->resources[i]) > 1);
         }
     }
