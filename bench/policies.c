@@ -41,6 +41,16 @@ static dynsel_status init_auto_tune(const dynsel_options *options, size_t first)
 }
 #endif
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+static dynsel_earliest_finish_policy earliest_finish;
+
+static dynsel_status init_earliest_finish(const dynsel_options *options, size_t first)
+{
+    (void)first;
+    return dynsel_earliest_finish_init(&earliest_finish, options);
+}
+#endif
+
 const bench_policy bench_policies[] = {
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
     {"fixed_resource", FLOOR_NOTHING_SHARED, &fixed.policy, init_fixed},
@@ -53,6 +63,9 @@ const bench_policy bench_policies[] = {
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     {"auto_tune", FLOOR_SAMPLED_CLOCK, &auto_tune.policy, init_auto_tune},
+#endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    {"earliest_finish", FLOOR_SAMPLED_CLOCK, &earliest_finish.policy, init_earliest_finish},
 #endif
     {NULL, FLOOR_NOTHING_SHARED, NULL, NULL},
 };

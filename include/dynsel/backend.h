@@ -64,6 +64,13 @@ typedef struct dynsel_backend_ops {
     uint32_t timing_ns;
 #endif
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    /** Predicts how many nanoseconds the task will run on a resource without other work, for
+     * earliest_finish, as long as it has no times of this kind of task there; 0: not known. Never
+     * blocks; several threads at once. NULL: it predicts nothing. */
+    uint64_t (*predict)(struct dynsel_backend *backend, const void *own, const dynsel_task *task);
+#endif
+
     /** Work may go on after `start` has returned. Then `poll`, `wait` and `release` are needed, or
      * marks_completion, and so is CONFIG_DYNSEL_IN_FLIGHT. False: `start` returns when the work is
      * complete. */

@@ -240,14 +240,20 @@ dynsel_status dynsel_fill(dynsel_handler *handler, const dynsel_accessor *to, co
 dynsel_status dynsel_host_task(dynsel_handler *handler, dynsel_kernel_fn function);
 
 /**
- * Sets the kind of this work, for policies that learn. Without it, the group function and the
- * kernel identify the kind.
+ * Sets the kind of this work, for policies that learn. Without it, the id of the kernel identifies
+ * the kind; if the kernel has none, the group function and the kernel, by their addresses.
  *
  * id: not 0. words, count: copied; at most 8, and no more than the policy accepts.
  * Errors: DYNSEL_E_INVALID (an id of 0), DYNSEL_E_FULL (more words).
  */
 dynsel_status dynsel_set_key(dynsel_handler *handler, uint32_t id, const uint32_t *words,
                              size_t count);
+
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+/** Sets how much work this is, as dynsel_task.amount. Without it, a kernel's number of work-items
+ * counts, and the bytes of a copy or fill. */
+dynsel_status dynsel_set_amount(dynsel_handler *handler, uint64_t amount);
+#endif
 
 #if CONFIG_DYNSEL_TIME_LIMITS
 /** Sets the longest time that the resource may take for the work, in nanoseconds, with its copies

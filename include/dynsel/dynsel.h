@@ -53,6 +53,9 @@
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
 #include <dynsel/auto_tune.h>
 #endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+#include <dynsel/earliest_finish.h>
+#endif
 #if CONFIG_DYNSEL_BACKEND_INLINE
 #include <dynsel/inline.h>
 #endif

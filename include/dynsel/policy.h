@@ -46,6 +46,20 @@ typedef enum dynsel_default_set {
     DYNSEL_WORKERS_AND_DEVICES
 } dynsel_default_set;
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/** The data of a command group, as a policy that sets `weighs_data` sees them while it chooses. */
+typedef struct dynsel_data_outlook {
+    uint64_t bytes_in[CONFIG_DYNSEL_MAX_RESOURCES]; /**< to copy to each resource for the start, as
+                                                         far as it is known now */
+    uint64_t ready_ns;   /**< when the work that it depends on is predicted to end, on the clock of
+                              dynsel_now_ns(); 0: it depends on none, or nobody predicted it */
+    uint32_t uses_ahead; /**< how often the data are expected to be used before the program writes
+                              them anew, this use included: as often as in earlier periods, or in
+                              the first one as often as so far; at least 1 */
+    uint64_t end_ns;     /**< out: when the policy predicts that this work ends; 0: it does not */
+} dynsel_data_outlook;
+#endif
+
 #if CONFIG_DYNSEL_RESOURCE_STATES
 struct dynsel_resource_change; /* <dynsel/resource_states.h> */
 #endif
@@ -127,6 +141,12 @@ typedef struct dynsel_policy_ops {
      * not 0. */
     void (*report)(dynsel_policy *policy, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value);
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    /** try_select gets task->data for command groups; it costs a short lock for each, and time in
+     * proportion to the resources and the buffers. */
+    bool weighs_data;
+#endif
 
 #if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
     /** The policy's own set of default resources excludes the host of backend inline if there are

@@ -32,7 +32,8 @@ typedef struct dynsel_policy dynsel_policy;
     X(DYNSEL_REASON_PROFILING, "its time for this task was not known")                             \
     X(DYNSEL_REASON_EXPLORING, "it got another try")                                               \
     X(DYNSEL_REASON_BEST_KNOWN, "it is the fastest known for this task")                           \
-    X(DYNSEL_REASON_UNTRACKED, "the table of tuned tasks is full: the least loaded")
+    X(DYNSEL_REASON_UNTRACKED, "the table of tuned tasks is full: the least loaded")               \
+    X(DYNSEL_REASON_EARLIEST_FINISH, "it is predicted to finish first")
 
 typedef enum dynsel_reason {
 #define DYNSEL_REASON_ENUMERATOR(name, text) name,
@@ -43,6 +44,8 @@ typedef enum dynsel_reason {
 /** Display text of the reason, one clause; static, empty without CONFIG_DYNSEL_STATUS_NAMES. Any
  * value is allowed. Context: any. Cost: constant. */
 const char *dynsel_reason_text(dynsel_reason reason);
+
+enum { DYNSEL_NOTES = CONFIG_DYNSEL_POLICY_EARLIEST_FINISH ? 3 : 2 };
 
 /** One choice. A selection that is not submitted claims nothing and need not be released: it may be
  * dropped, and then leaves no trace: no load, and no turn of auto_tune. Only round_robin advances
@@ -56,7 +59,7 @@ typedef struct dynsel_selection {
     uint8_t reported;      /**< those that were reported */
     uint8_t claims;        /**< not 0: chosen inside a submit, so the work follows immediately; in
                               reports the library's own */
-    uint32_t notes[2];     /**< data of the policy, returned with each report */
+    uint32_t notes[DYNSEL_NOTES]; /**< data of the policy, returned with each report */
     uint32_t life; /**< the initialization of the policy that made it, set by dynsel_select();
                           0 in selections that a custom policy fills in itself */
 } dynsel_selection;

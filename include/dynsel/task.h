@@ -21,6 +21,7 @@
 #ifndef DYNSEL_TASK_H
 #define DYNSEL_TASK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -87,6 +88,12 @@ typedef struct dynsel_task {
      * */
     const uint32_t *key_words;
     size_t key_word_count; /**< at most CONFIG_DYNSEL_MAX_KEY_WORDS, for the policies that learn */
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    /** How much work it is, in elements, bytes, operations or any other unit that is the same for
+     * all tasks of this kind: from the times for some amounts earliest_finish predicts those for
+     * others. 0: not said, the same for all of its kind. */
+    uint64_t amount;
+#endif
 #if CONFIG_DYNSEL_TIME_LIMITS
     /** The longest time that the resource may take for the work, in nanoseconds; 0:
      * CONFIG_DYNSEL_TIME_LIMIT_MS; DYNSEL_NO_TIME_LIMIT: none. See <dynsel/resource_states.h>.
@@ -98,6 +105,9 @@ typedef struct dynsel_task {
      * Borrowed during the call; they register nothing. */
     const struct dynsel_requirement *requirements;
     size_t requirement_count;
+    /** What is known of the data of a command group, for policies that set `weighs_data`; else
+     * NULL. */
+    struct dynsel_data_outlook *data;
 #endif
 #if CONFIG_DYNSEL_REPEAT
     /** Not NULL: the work may be repeated elsewhere if its device fails, see <dynsel/repeat.h>.
@@ -107,6 +117,10 @@ typedef struct dynsel_task {
 #endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS || CONFIG_DYNSEL_REPEAT
     const uint32_t *excluded; /**< internal; leave it NULL */
+#endif
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    bool id_of_address; /**< internal: `id` is made of addresses, so it means nothing in another
+                             run of the program; leave it false */
 #endif
 } dynsel_task;
 

@@ -9,7 +9,7 @@
 #include <dynsel/config.h>
 #include <dynsel/word.h>
 
-#if CONFIG_DYNSEL_POLICY_AUTO_TUNE
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE || CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
 
 typedef struct dynsel_task_kind {
     dynsel_word name[2]; /* the id, or the function's address */

@@ -67,6 +67,15 @@ typedef struct dynsel_buffer_failures {
     dynsel_error undoing;        /* the failure behind `undone` */
 } dynsel_buffer_failures;
 
+/* For policies that weigh data: predicted ends on the clock of dynsel_now_ns(), 0: none; and the
+ * uses since the program wrote the data, and usually until it does so again, 0: not known. */
+typedef struct dynsel_buffer_forecast {
+    uint64_t writer_end_ns;
+    uint64_t readers_end_ns;
+    uint32_t uses;
+    uint32_t usual_uses;
+} dynsel_buffer_forecast;
+
 /* The work whose policy gets the time of a copy back to the host. */
 typedef struct dynsel_writer {
     dynsel_selection selection; /* policy NULL: no work */
@@ -102,8 +111,9 @@ typedef struct dynsel_buffer_record {
     uint32_t shared_by;        /* the domain whose copy is the host's memory, or will be once it is
                                   allocated; 0: none */
     dynsel_copy_out copy_out;
-    dynsel_error copy_out_failure;                        /* the last one */
-    dynsel_writer wrote;                                  /* the current data */
+    dynsel_error copy_out_failure; /* the last one */
+    dynsel_writer wrote;           /* the current data */
+    dynsel_buffer_forecast forecast;
     dynsel_copy_record copies[CONFIG_DYNSEL_MAX_DOMAINS]; /* by domain - 1 */
     dynsel_movement movement;
 #if CONFIG_DYNSEL_BUFFER_INSIDE_BYTES > 0

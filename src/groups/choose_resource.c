@@ -7,6 +7,7 @@
 #include "groups/execute_command.h"
 #include "groups/kernel_forms.h"
 #include "groups/pointer_access.h"
+#include "groups/weigh_data.h"
 #include "port/likely.h"
 #include "submission/pending.h"
 
@@ -16,6 +17,7 @@ typedef struct look {
     dynsel_requirement requirements[CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_task_form forms[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* excluded backends */
     uint32_t excluded[DYNSEL_EXCLUDED_WORDS];
+    dynsel_data_outlook data;
     bool without_ranges; /* a backend is excluded only because of the ranges */
 } look;
 
@@ -134,12 +136,31 @@ static inline void find_requirements(look *seen, const dynsel_handler *group)
     seen->task.requirement_count = group->uses->count;
 }
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+/* How much work a command is, if the group function did not say it. */
+static uint64_t amount_of(const dynsel_handler *group)
+{
+    const dynsel_command *command = &group->command;
+    switch (command->kind) {
+    case DYNSEL_COMMAND_KERNEL:
+        return dynsel_range_count(&command->launch.global);
+    case DYNSEL_COMMAND_COPY:
+    case DYNSEL_COMMAND_FILL:
+        return (uint64_t)command->to_box.size[0] * command->to_box.size[1] *
+               command->to_box.size[2];
+    default:
+        return 0;
+    }
+}
+#endif
+
 static inline void look_at(look *seen, dynsel_handler *group, const dynsel_policy *policy)
 {
     seen->task.function = dynsel_group_run;
     seen->task.args = group;
     group->uses->kind = dynsel_group_id(group);
     seen->task.id = group->uses->kind;
+    seen->task.id_of_address = !dynsel_group_id_is_stable(group);
 #if CONFIG_DYNSEL_ASPECTS
     const bool has_kernel = group->command.kind == DYNSEL_COMMAND_KERNEL;
     seen->task.aspects = group->aspects | (has_kernel ? group->command.kernel->aspects : 0);
@@ -151,6 +172,14 @@ static inline void look_at(look *seen, dynsel_handler *group, const dynsel_polic
     seen->task.key_word_count = group->key_word_count;
     find_forms(seen, group, policy);
     find_requirements(seen, group);
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    seen->task.amount = group->has_amount ? group->amount : amount_of(group);
+#endif
+    seen->task.data = NULL;
+    if (!DYNSEL_LIKELY(!policy->ops->weighs_data)) {
+        dynsel_weigh_data(group, policy, &seen->data);
+        seen->task.data = &seen->data;
+    }
     seen->task.excluded = NULL;
     if (!DYNSEL_LIKELY(!group->has_pointers)) {
         exclude_resources(seen, group, policy);
@@ -179,7 +208,9 @@ dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *polic
     }
     look_at(&seen, group, policy);
     const dynsel_request request = {.options = options, .policy = policy, .task = &seen.task};
-    return refined(dynsel_pending_choose(&request, dynsel_slot_of(group)), &seen, group, &request);
+    const dynsel_status status = dynsel_pending_choose(&request, dynsel_slot_of(group));
+    group->end_ns = seen.task.data != NULL ? seen.data.end_ns : 0;
+    return refined(status, &seen, group, &request);
 }
 
 dynsel_status dynsel_choose_resource_again(dynsel_handler *group)

@@ -71,6 +71,11 @@ struct dynsel_handler {
 #if CONFIG_DYNSEL_TIME_LIMITS
     uint64_t limit_ns; /* as of dynsel_task */
 #endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    uint64_t amount; /* as of dynsel_task, if `has_amount` */
+    bool has_amount;
+#endif
+    uint64_t end_ns;           /* as the policy predicted it; 0: it did not */
     uint64_t direct_bytes;     /* of ranges that devices access directly; set at the end */
     uint16_t host_range_count; /* ranges with a function for the host only */
     bool open;                 /* the group function runs */
@@ -128,19 +133,31 @@ static inline dynsel_slot *dynsel_slot_of(const dynsel_handler *group)
     return dynsel_uses_slot(group->uses);
 }
 
+/* The id of the kernel, if it has one of its own. */
+static inline uint32_t dynsel_group_kernel_id(const dynsel_handler *group)
+{
+    return group->command.kind == DYNSEL_COMMAND_KERNEL ? group->command.kernel->id : 0;
+}
+
+/* Whether dynsel_group_id() is the same in another run of the program. */
+static inline bool dynsel_group_id_is_stable(const dynsel_handler *group)
+{
+    return group->id != 0 || dynsel_group_kernel_id(group) != 0;
+}
+
 /* Identifies this kind of command group. Never 0. */
 static inline uint32_t dynsel_group_id(const dynsel_handler *group)
 {
     if (group->id != 0) {
         return group->id;
     }
-    uint32_t kernel_id = 0;
-    if (group->command.kind == DYNSEL_COMMAND_KERNEL) {
-        const dynsel_kernel *kernel = group->command.kernel;
-        kernel_id = kernel->id != 0 ? kernel->id : (uint32_t)((uintptr_t)kernel >> 2);
+    uint32_t id = dynsel_group_kernel_id(group) * 0x85ebca6bu;
+    if (id == 0) {
+        const uintptr_t kernel =
+            group->command.kind == DYNSEL_COMMAND_KERNEL ? (uintptr_t)group->command.kernel : 0;
+        id = ((uint32_t)((uintptr_t)group->function >> 1) * 0x9e3779b1u) ^
+             ((uint32_t)(kernel >> 2) * 0x85ebca6bu);
     }
-    const uint32_t id =
-        ((uint32_t)((uintptr_t)group->function >> 1) * 0x9e3779b1u) ^ (kernel_id * 0x85ebca6bu);
     return id != 0 ? id : 1;
 }
 

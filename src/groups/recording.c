@@ -37,6 +37,9 @@ void dynsel_group_begin(dynsel_handler *group, uint32_t token, dynsel_group_fn f
 #if CONFIG_DYNSEL_REPEAT
     group->repeatable = false;
 #endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    group->has_amount = false;
+#endif
     group->bound_count = 0;
     group->uses->count = 0;
     group->argument_count = 0;
@@ -148,6 +151,19 @@ dynsel_status dynsel_set_key(dynsel_handler *handler, uint32_t id, const uint32_
     }
     return DYNSEL_OK;
 }
+
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+dynsel_status dynsel_set_amount(dynsel_handler *handler, uint64_t amount)
+{
+    const dynsel_call call = DYNSEL_CALL(handler, NULL);
+    const dynsel_status status = dynsel_call_begin(&call, true);
+    if (status == DYNSEL_OK) {
+        handler->amount = amount;
+        handler->has_amount = true;
+    }
+    return status;
+}
+#endif
 
 #if CONFIG_DYNSEL_TIME_LIMITS
 dynsel_status dynsel_set_time_limit(dynsel_handler *handler, uint64_t limit_ns)

@@ -19,6 +19,7 @@
 #include "groups/run_again.h"
 #include "groups/start_pending.h"
 #include "groups/watch.h"
+#include "groups/weigh_data.h"
 #include "policy/policy.h"
 #include "port/likely.h"
 #include "submission/pending.h"
@@ -111,6 +112,13 @@ static inline void try_to_enter(dynsel_handler *group, const dynsel_submit_optio
     made->status = dynsel_order_enter(group, options->function, &waits, &made->token);
     if (DYNSEL_LIKELY(made->status == DYNSEL_OK)) {
         register_operations();
+        if (is_host_access(group)) {
+            if (group->uses->each[0].writes) {
+                dynsel_weigh_end_period(group->uses->each[0].record);
+            }
+        } else if (dynsel_slot_of(group)->selection.policy->ops->weighs_data) {
+            dynsel_weigh_note(group, group->end_ns);
+        }
         publish(group, references, waits, made);
     } else {
         made->full = made->status == DYNSEL_E_FULL;

@@ -20,19 +20,25 @@ static inline uint32_t dynsel_upper_half(uint64_t number)
 
 /* What tells a kind of task beside its key words. */
 typedef struct dynsel_task_key {
-    uint32_t name[2]; /* the task's id and DYNSEL_KIND_HAS_ID, or its function's address */
+    uint32_t name[2]; /* the task's id and a DYNSEL_KIND_HAS_*, or its function's address */
     dynsel_aspect_set aspects;
 } dynsel_task_key;
 
-/* No function stands in the last 4 GiB of 64 bits that a program has. */
-#define DYNSEL_KIND_HAS_ID UINT32_MAX
+/* No function stands in the last 8 GiB of 64 bits that a program has. */
+#define DYNSEL_KIND_HAS_ID     UINT32_MAX
+#define DYNSEL_KIND_HAS_RUN_ID (UINT32_MAX - 1) /* an id that means nothing in another run */
 
 /* Of a task with one form that needs no aspects. */
 static inline dynsel_task_key dynsel_task_key_of_simple(const dynsel_task *task)
 {
     const uintptr_t address = (uintptr_t)task->function;
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    const uint32_t has_id = task->id_of_address ? DYNSEL_KIND_HAS_RUN_ID : DYNSEL_KIND_HAS_ID;
+#else
+    const uint32_t has_id = DYNSEL_KIND_HAS_ID;
+#endif
     return task->id != 0
-               ? (dynsel_task_key){.name = {task->id, DYNSEL_KIND_HAS_ID}}
+               ? (dynsel_task_key){.name = {task->id, has_id}}
                : (dynsel_task_key){.name = {(uint32_t)address, dynsel_upper_half(address)}};
 }
 

@@ -20,8 +20,16 @@
 #define DYNSEL_NEEDS_OF_DYNAMIC_LOAD 0
 #endif
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+#include <dynsel/earliest_finish.h>
+#define DYNSEL_NEEDS_OF_EARLIEST_FINISH DYNSEL_EARLIEST_FINISH_NEEDS
+#else
+#define DYNSEL_NEEDS_OF_EARLIEST_FINISH 0
+#endif
+
 /* fixed_resource and round_robin need nothing. */
-#define DYNSEL_NEEDS_OF_POLICIES (DYNSEL_NEEDS_OF_AUTO_TUNE | DYNSEL_NEEDS_OF_DYNAMIC_LOAD)
+#define DYNSEL_NEEDS_OF_POLICIES                                                                   \
+    (DYNSEL_NEEDS_OF_AUTO_TUNE | DYNSEL_NEEDS_OF_DYNAMIC_LOAD | DYNSEL_NEEDS_OF_EARLIEST_FINISH)
 
 static inline void dynsel_tell(const dynsel_selection *selection, dynsel_execution_info info,
                                uint64_t value)

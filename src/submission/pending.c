@@ -327,8 +327,9 @@ dynsel_status dynsel_pending_choose_again(const dynsel_request *request, dynsel_
     slot->selection.wants = chosen.wants;
     slot->selection.reported = chosen.reported;
     slot->selection.claims = chosen.claims;
-    slot->selection.notes[0] = chosen.notes[0];
-    slot->selection.notes[1] = chosen.notes[1];
+    for (uint32_t i = 0; i < DYNSEL_NOTES; i++) {
+        slot->selection.notes[i] = chosen.notes[i];
+    }
     follow_choice(slot, function);
     return DYNSEL_OK;
 }

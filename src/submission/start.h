@@ -83,7 +83,7 @@ static inline dynsel_status dynsel_choose(const dynsel_submit_options *options,
     selection->reported = 0;
     selection->claims = claims ? 1 : 0;
     selection->notes[0] = 0;
-    selection->notes[1] = 0;
+    selection->notes[1] = 0; /* policies with more notes set all of them */
     selection->life = 0;
 #else
     *selection = (dynsel_selection){

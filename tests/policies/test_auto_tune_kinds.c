@@ -185,7 +185,7 @@ static void fill_table(uint32_t runs_of_each)
 static bool has_place(uint32_t number)
 {
     for (uint32_t k = 0; k < TABLE; k++) {
-        if (tuner.tasks[k].tag.value != 0 && tuner.tasks[k].name[0].value == 1000 + number) {
+        if (tuner.tasks[k].tag.value != 0 && tuner.tasks[k].kind.name[0].value == 1000 + number) {
             return true;
         }
     }

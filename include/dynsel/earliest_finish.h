@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The policy that chooses the resource which is predicted to finish first: for programs with
+ * several pieces of work in flight on unequal devices.
+ *
+ * The predicted end of a piece of work on a resource is the later of two times, the end of what is
+ * queued there and the end of the work that it depends on, and then the copies of data that it
+ * needs there, its run time, and the copy of its results back to the host, as far as the program
+ * usually reads them. All of that is learned:
+ *
+ * - Run times are kept for each kind of task (as in <dynsel/auto_tune.h>: id or function, key words
+ *   and aspects) and resource, at some amounts of work (dynsel_task.amount), as the median of the
+ *   newest three. Between and beyond these amounts they are interpolated, so that a new size needs
+ *   no trial run.
+ * - What a resource has never run is first estimated from what other kinds needed there, compared
+ *   with another resource; without any, from what the device is: GPUs are assumed to be the
+ *   fastest, then other devices, OpenCL devices that are processors, and threads of the host.
+ * - The time of copies is learned for each resource. Data that are used again are worth moving
+ *   once: a choice counts the uses that are expected before the program writes the data anew.
+ *
+ * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
+ * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
+ * while the estimated loss fits into what the kind has earned: CONFIG_DYNSEL_EARLIEST_FINISH_KINDS
+ * names the table of kinds, and 5 percent of the time of its runs is what a kind may lose. What has
+ * lost gets further trial runs from a quarter of that, so that a device that became faster is
+ * noticed.
+ *
+ * The host of backend inline blocks the caller while it works. It is chosen where it is predicted
+ * to finish first and where the caller loses nothing: the program has one piece of work in flight
+ * at a time and waits for each, or all other resources have work for as long, or the run is shorter
+ * than a submit.
+ *
+ * Source: the design of dynsel; no seed has this policy.
+ */
+#ifndef DYNSEL_EARLIEST_FINISH_H
+#define DYNSEL_EARLIEST_FINISH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/policy.h>
+#include <dynsel/task_kind.h>
+
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH /* its tables have no sizes otherwise */
+
+DYNSEL_BEGIN_DECLS
+
+/** The reports that a backend must provide for earliest_finish. */
+#define DYNSEL_EARLIEST_FINISH_NEEDS                                                               \
+    (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME)
+
+/** The run time of a kind of task on a resource at one amount of work; only the library looks
+ * inside. Amounts and times are compact numbers: see src/policies/compact_number.h. */
+typedef struct dynsel_finish_point {
+    dynsel_word amount; /* and 1; 0: the point is free */
+    dynsel_word time;   /* the estimate, in ns; 0: none */
+    uint32_t window[3]; /* the newest times, in turn */
+    uint32_t samples;   /* times so far; beyond 255 counted round */
+} dynsel_finish_point;
+
+/** What is known of a kind of task on a resource; only the library looks inside. */
+typedef struct dynsel_finish_times {
+    dynsel_word samples;    /* times so far, up to 255; the first may contain a compilation */
+    dynsel_word runs;       /* submitted, counted round */
+    dynsel_word unfinished; /* of those */
+    dynsel_word trials;     /* in a row that brought no time */
+    dynsel_word error;      /* the mean error of predictions, in 256ths of a power of two */
+    dynsel_word readback;   /* the time for each run to copy results back; a compact number */
+    uint32_t readback_from; /* `runs` when `readback_ns` began */
+    uint64_t readback_ns;   /* the sum of the times */
+    dynsel_finish_point points[CONFIG_DYNSEL_EARLIEST_FINISH_POINTS];
+} dynsel_finish_times;
+
+/** What is known of a kind of task; only the library looks inside. */
+typedef struct dynsel_finish_kind {
+    dynsel_word tag;  /* 0: this entry is free */
+    dynsel_word life; /* how many kinds had this entry; odd: being filled in */
+    dynsel_task_kind kind;
+    dynsel_word lock;     /* of what is not a word, and of all changes of points */
+    dynsel_word used;     /* when it was used last, by the policy's count of selections */
+    dynsel_word credit;   /* what trial runs may cost, in ticks; signed */
+    dynsel_word smallest; /* the smallest amount so far, as in points */
+    dynsel_word explored; /* the resource that got the last further trial run */
+    dynsel_word root;     /* 1 + the entry of the same kind without key words; 0: this one */
+    dynsel_finish_times resources[CONFIG_DYNSEL_MAX_RESOURCES];
+} dynsel_finish_kind;
+
+/** The state of one resource, in a cache line of its own where threads share it; only the library
+ * looks inside. Times in ticks of 256 ns. */
+typedef union dynsel_finish_resource {
+    struct {
+        dynsel_word free_at;     /* the predicted end of what is queued, on the clock in ticks */
+        dynsel_word unfinished;  /* the predicted times of what is not reported complete */
+        dynsel_word latency;     /* from a submit to the end seen by a waiting program, without the
+                                   run */
+        dynsel_word submit;      /* what a submit to it takes of the caller's time */
+        dynsel_word submits;     /* how many were measured for the next value of `submit` */
+        dynsel_word next_submit; /* the least time of these */
+        dynsel_word slowness;    /* compared with other resources, in 256ths of a power of two */
+        dynsel_word spread;      /* the mean deviation of that */
+        dynsel_word shortest_ns; /* the least time of any work so far */
+        dynsel_word copy_rate;   /* of copies to it, in ns for a MiB */
+        dynsel_word measured;    /* how many kinds `slowness` is from, up to 255 */
+        dynsel_word place;       /* what it computes on: a dynsel_finish_place */
+    } is;
+    unsigned char apart[CONFIG_DYNSEL_CONTEXT_THREADS ? 64 : 32];
+} dynsel_finish_resource;
+
+typedef struct dynsel_earliest_finish_policy {
+    dynsel_policy policy;
+    dynsel_word clock;        /* counts selections of kinds that look closely */
+    dynsel_word replacing;    /* lock: an entry is given to another kind */
+    dynsel_word untracked;    /* work that found no entry */
+    dynsel_word one_by_one;   /* how many submits in a row found no unfinished work, up to 255 */
+    dynsel_word submitted_at; /* the last submit, in ticks */
+    dynsel_word submitted_to; /* its resource, and 1; 0: none yet */
+    dynsel_finish_resource states[CONFIG_DYNSEL_MAX_RESOURCES];
+    dynsel_finish_kind kinds[CONFIG_DYNSEL_EARLIEST_FINISH_KINDS];
+} dynsel_earliest_finish_policy;
+
+/**
+ * Selects for each task the resource of the table in `options` that is predicted to finish it
+ * first, as described above.
+ *
+ * Its own set of default resources is DYNSEL_HOST_AND_DEVICES.
+ *
+ * The choice reads the state of each resource and what is known of the kind of task, and the clock
+ * once. Inside a submit it then adds the predicted run to the queue of the resource with one
+ * compare-and-swap, and looks again where another thread was faster; it takes no lock. Where a
+ * command group has buffers, the library looks under its lock of buffers where they are. Reports of
+ * times take a spin lock of their kind of task for about a hundred instructions; a report that
+ * finds it taken is dropped.
+ *
+ * Until three times of a kind are known on a resource, all its runs there are timed, and then about
+ * one in 16; short work on devices where timing takes long (timing_ns in <dynsel/backend.h>) more
+ * rarely, at least one run in 128. A task with more than CONFIG_DYNSEL_MAX_KEY_WORDS key words is
+ * DYNSEL_E_INVALID. Where the table has no entry for a kind, its work goes to devices that are no
+ * processors, else to OpenCL devices that are, else to threads, of equal ones to the one with the
+ * shortest queue; see dynsel_earliest_finish_untracked().
+ *
+ * What the policy does not know, it assumes: that a resource does one piece of work after the
+ * other; that OpenCL devices that are processors use all of the host's, so that threads of the host
+ * wait for them, and they for the mean of the threads; and that work on other resources does not
+ * slow down each other.
+ *
+ * Bounds: trial runs of a kind cost at most 5 percent of the time of its runs, 128 us, and the
+ * error of the last estimate. Times beyond 2^46 ns (19 hours) count as that; queues beyond 4 minutes
+ * count as 4 minutes.
+ *
+ * Errors: those of dynsel_policy_init().
+ * Ownership, context and blocking: as dynsel_policy_init().
+ * Cost: linear in the size of the table. A choice is linear in the resources.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
+                                                         const dynsel_options *options)
+    DYNSEL_TAGGED("dynsel_earliest_finish_init");
+
+/**
+ * The number of selections that had a choice of resources and found no entry in the table for their
+ * kind of task.
+ *
+ * Returns: 0 for NULL; wraps after 2^32.
+ * Context: any thread.
+ * Cost: constant.
+ */
+uint32_t dynsel_earliest_finish_untracked(const dynsel_earliest_finish_policy *policy);
+
+DYNSEL_END_DECLS
+
+#endif
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "groups/weigh_data.h"
+
+#include "data/coherence.h"
+#include "data/domains.h"
+#include "submission/pending.h"
+
+/* The memory of a resource. */
+typedef struct destination {
+    uint32_t domain;
+    bool is_host; /* false with DYNSEL_HOST_DOMAIN: a domain that has no copies yet */
+} destination;
+
+static destination destination_of(const dynsel_policy *policy, uint32_t index)
+{
+    const uint32_t number =
+        dynsel_domain_ask(policy->resources[index].backend, policy->queues[index].own).number;
+    return (destination){.domain = dynsel_domain_find(policy->resources[index].backend, number),
+                         .is_host = number == 0};
+}
+
+/* number: token + 1, or 0. */
+static bool is_pending(uint32_t number)
+{
+    return number != 0 && dynsel_stage_of(number - 1) == DYNSEL_STAGE_ACCEPTED;
+}
+
+/* Whether a domain's copies are the host's memory. */
+static bool is_in_host_memory(uint32_t domain)
+{
+    return domain == DYNSEL_HOST_DOMAIN || dynsel_domains[domain - 1].shares;
+}
+
+static bool is_same_memory(uint32_t a, const destination *there)
+{
+    return (a == there->domain && (a != DYNSEL_HOST_DOMAIN || there->is_host)) ||
+           (is_in_host_memory(a) && (there->is_host || (there->domain != DYNSEL_HOST_DOMAIN &&
+                                                        is_in_host_memory(there->domain))));
+}
+
+/* Whether the data will have to be moved, once all work before has had its effect. */
+static bool will_move(const dynsel_buffer_record *record, const destination *there)
+{
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        if (is_pending(record->readers[i]) &&
+            is_same_memory(dynsel_uses_in(record->readers[i] - 1)->domain, there)) {
+            return false;
+        }
+    }
+    return is_pending(record->writer)
+               ? !is_same_memory(dynsel_uses_in(record->writer - 1)->domain, there)
+               : dynsel_coherence_would_move(record, there->domain, there->is_host);
+}
+
+/* The record of a use; NULL: the buffer was ended meanwhile. */
+static const dynsel_buffer_record *record_of(const dynsel_use *use)
+{
+    return dynsel_buffer_is(use->record, use->token) ? use->record : NULL;
+}
+
+static uint64_t bytes_to(const dynsel_handler *group, const destination *there)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        const dynsel_use *use = &group->uses->each[i];
+        const dynsel_buffer_record *record = record_of(use);
+        if (use->reads && record != NULL && will_move(record, there)) {
+            bytes += record->bytes;
+        }
+    }
+    for (uint32_t i = 0; !there->is_host && i < group->uses->staged_count; i++) {
+        const dynsel_staged *staged = &group->uses->staged[i];
+        bytes += (staged->in ? staged->memory.bytes : 0) + (staged->out ? staged->memory.bytes : 0);
+    }
+    return bytes;
+}
+
+static bool has_unfinished_reader(const dynsel_buffer_record *record)
+{
+    for (uint32_t i = 0; i < record->reader_count; i++) {
+        if (dynsel_stage_of(record->readers[i] - 1) != DYNSEL_STAGE_OVER) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t ready_ns(const dynsel_use *use, const dynsel_buffer_record *record)
+{
+    uint64_t ready = 0;
+    if (record->writer != 0 && dynsel_stage_of(record->writer - 1) != DYNSEL_STAGE_OVER) {
+        ready = record->forecast.writer_end_ns;
+    }
+    if (use->writes && has_unfinished_reader(record)) {
+        ready = later(ready, record->forecast.readers_end_ns);
+    }
+    return ready;
+}
+
+/* As often as in earlier periods; in the first one as often as so far. */
+static uint32_t uses_ahead(const dynsel_buffer_record *record)
+{
+    const dynsel_buffer_forecast *forecast = &record->forecast;
+    if (forecast->usual_uses == 0) {
+        return forecast->uses;
+    }
+    return forecast->usual_uses > forecast->uses ? forecast->usual_uses - forecast->uses : 1;
+}
+
+static void look_at_uses(const dynsel_handler *group, dynsel_data_outlook *outlook)
+{
+    uint32_t least = UINT32_MAX;
+    outlook->ready_ns = 0;
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        const dynsel_use *use = &group->uses->each[i];
+        const dynsel_buffer_record *record = record_of(use);
+        if (record == NULL) {
+            continue;
+        }
+        outlook->ready_ns = later(outlook->ready_ns, ready_ns(use, record));
+        const uint32_t ahead = uses_ahead(record);
+        least = use->reads && ahead < least ? ahead : least;
+    }
+    outlook->uses_ahead = least != UINT32_MAX && least != 0 ? least : 1;
+}
+
+void dynsel_weigh_data(const dynsel_handler *group, const dynsel_policy *policy,
+                       dynsel_data_outlook *outlook)
+{
+    destination last = {.domain = DYNSEL_HOST_DOMAIN};
+    uint64_t bytes = 0;
+    outlook->end_ns = 0;
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    look_at_uses(group, outlook);
+    for (uint32_t i = 0; i < policy->count; i++) {
+        const destination there = destination_of(policy, i);
+        if (i == 0 || there.domain != last.domain || there.is_host != last.is_host) {
+            bytes = bytes_to(group, &there);
+        }
+        outlook->bytes_in[i] = bytes;
+        last = there;
+    }
+    dynsel_spinlock_release(&dynsel_memory_lock);
+}
+
+void dynsel_weigh_note(const dynsel_handler *group, uint64_t end_ns)
+{
+    for (uint32_t i = 0; i < group->uses->count; i++) {
+        const dynsel_use *use = &group->uses->each[i];
+        dynsel_buffer_forecast *forecast = &use->record->forecast;
+        forecast->uses += forecast->uses != UINT32_MAX ? 1 : 0;
+        if (use->writes) {
+            forecast->writer_end_ns = end_ns;
+            forecast->readers_end_ns = 0;
+        } else {
+            forecast->readers_end_ns = later(forecast->readers_end_ns, end_ns);
+        }
+    }
+}
+
+void dynsel_weigh_end_period(dynsel_buffer_record *record)
+{
+    dynsel_buffer_forecast *forecast = &record->forecast;
+    if (forecast->uses != 0) {
+        const uint64_t before = forecast->usual_uses != 0 ? forecast->usual_uses : forecast->uses;
+        forecast->usual_uses = (uint32_t)((3 * before + forecast->uses + 2) / 4);
+        forecast->uses = 0;
+    }
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dynsel/earliest_finish.h>
+
+#include "base/fail.h"
+#include "policies/earliest_finish_parts.h"
+
+/* The entry that the selection is about, if it is still of the same kind; else NULL. */
+static dynsel_finish_kind *kind_of(dynsel_earliest_finish_policy *policy,
+                                   const dynsel_selection *selection)
+{
+    const uint32_t number = selection->notes[0] & DYNSEL_FINISH_NOTE_ENTRY;
+    if (number == 0 || number > CONFIG_DYNSEL_EARLIEST_FINISH_KINDS) {
+        return NULL;
+    }
+    dynsel_finish_kind *kind = &policy->kinds[number - 1];
+    const uint32_t life = dynsel_word_load_acquire(&kind->life) / 2;
+    const uint32_t chosen_in = selection->notes[0] >> DYNSEL_FINISH_NOTE_LIFE_SHIFT;
+    return ((life ^ chosen_in) & (UINT32_MAX >> DYNSEL_FINISH_NOTE_LIFE_SHIFT)) == 0 ? kind : NULL;
+}
+
+static void add_credit(dynsel_finish_kind *kind, int64_t ticks)
+{
+    const int64_t most = DYNSEL_FINISH_MOST_TICKS;
+    int64_t credit = (int32_t)dynsel_word_load_relaxed(&kind->credit) + ticks;
+    credit = credit > most ? most : credit < -most ? -most : credit;
+    dynsel_word_store_relaxed(&kind->credit, (uint32_t)(int32_t)credit);
+}
+
+static int64_t predicted_run(const dynsel_selection *selection)
+{
+    return (int64_t)selection->notes[2] - (int64_t)dynsel_finish_copies_in(selection);
+}
+
+static void count_run(dynsel_finish_kind *kind, uint32_t index)
+{
+    dynsel_word *runs = &kind->resources[index].runs;
+    /* a count that threads spoil makes a sample come earlier or later */
+    dynsel_word_store_relaxed(runs, dynsel_word_load_relaxed(runs) + 1);
+}
+
+/* Work is submitted, and in the queue of its resource. */
+static void begin_run(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
+{
+    dynsel_finish_kind *kind = kind_of(policy, selection);
+    if (kind == NULL) {
+        return;
+    }
+    dynsel_finish_kind *root = dynsel_finish_root_of(policy, kind);
+    dynsel_finish_times *times = &root->resources[selection->index];
+    count_run(kind, selection->index);
+    if (root != kind) {
+        count_run(root, selection->index);
+    }
+    dynsel_word_store_relaxed(&kind->used, dynsel_word_load_relaxed(&policy->clock));
+    dynsel_word_store_relaxed(&root->used, dynsel_word_load_relaxed(&policy->clock));
+    if (selection->notes[1] < dynsel_word_load_relaxed(&root->smallest)) {
+        dynsel_word_store_relaxed(&root->smallest, selection->notes[1]);
+    }
+    if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
+        (void)dynsel_word_add_relaxed(&times->unfinished, 1);
+    }
+    if ((selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
+        dynsel_word_store_relaxed(&root->explored, selection->index);
+        dynsel_word_store_relaxed(&times->trials, dynsel_word_load_relaxed(&times->trials) + 1);
+        add_credit(kind, -predicted_run(selection));
+    }
+}
+
+/* The fastest known run of this amount on another resource. Returns 0: none is known. */
+static uint64_t fastest_other(const dynsel_earliest_finish_policy *policy,
+                              const dynsel_finish_kind *kind, const dynsel_selection *selection,
+                              uint32_t *index)
+{
+    uint64_t fastest_ns = 0;
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        const dynsel_finish_times *times = &kind->resources[i];
+        const uint64_t time_ns =
+            i != selection->index && dynsel_word_load_relaxed(&times->samples) != 0
+                ? dynsel_finish_predict(times, selection->notes[1], 1)
+                : 0;
+        if (time_ns != 0 && (fastest_ns == 0 || time_ns < fastest_ns)) {
+            fastest_ns = time_ns;
+            *index = i;
+        }
+    }
+    return fastest_ns;
+}
+
+/* Accounts for a run: a trial run costs what it took more than the fastest; others earn. */
+static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *kind,
+                   const dynsel_selection *selection, uint64_t time_ns)
+{
+    uint32_t other = 0;
+    const uint64_t all_ns = time_ns + dynsel_finish_beside_ns(policy, kind, selection->index);
+    const uint64_t other_ns = fastest_other(policy, kind, selection, &other);
+    const uint32_t samples = dynsel_word_load_relaxed(&kind->resources[selection->index].samples);
+    if (other_ns != 0 && samples <= 2) {
+        dynsel_finish_learn_speed(policy, selection->index, time_ns, other, other_ns);
+    }
+    if ((selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
+        const uint64_t instead_ns = other_ns + dynsel_finish_beside_ns(policy, kind, other);
+        const int64_t loss = dynsel_finish_ticks(all_ns > instead_ns ? all_ns - instead_ns : 0);
+        const int64_t predicted = predicted_run(selection);
+        /* what a first run may take to compile, others do not */
+        add_credit(kind, predicted - (samples == 1 && loss > predicted ? predicted : loss));
+        return;
+    }
+    const uint32_t runs =
+        (selection->notes[0] & DYNSEL_FINISH_NOTE_TICK) != 0 ? 1u << DYNSEL_FINISH_TIMED_BITS : 1u;
+    add_credit(
+        kind, (int64_t)(dynsel_finish_ticks(all_ns) * (uint64_t)runs / DYNSEL_FINISH_EARNED_SHARE));
+}
+
+/* The run without its copies, and what the copies took more or less than predicted. Where the run
+ * is known from work without copies, the difference is the copies'. */
+static uint64_t without_copies(dynsel_earliest_finish_policy *policy,
+                               const dynsel_selection *selection, uint64_t time_ns)
+{
+    const uint64_t copies_ns = dynsel_finish_ns(dynsel_finish_copies_in(selection));
+    if (copies_ns == 0) {
+        return time_ns;
+    }
+    dynsel_finish_resource *resource = &policy->states[selection->index];
+    if (time_ns > copies_ns + copies_ns / 8) {
+        return time_ns - copies_ns;
+    }
+    dynsel_finish_learn_copy(resource, copies_ns, time_ns / 2);
+    return time_ns / 2 + 1;
+}
+
+/* Corrects the queue's end by what a run took more or less than predicted, for the runs that it
+ * stands for. */
+static void correct_queue(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
+                          uint64_t time_ns)
+{
+    const int64_t error = (int64_t)dynsel_finish_ticks(time_ns) - (int64_t)selection->notes[2];
+    const bool stands_for_many = (selection->notes[0] & DYNSEL_FINISH_NOTE_TICK) != 0;
+    const int64_t all = stands_for_many ? error * (1 << DYNSEL_FINISH_TIMED_BITS) : error;
+    const int64_t most = DYNSEL_FINISH_MOST_TICKS / 4;
+    const int64_t within = all > most ? most : all < -most ? -most : all;
+    (void)dynsel_word_add_relaxed(&policy->states[selection->index].is.free_at,
+                                  (uint32_t)(int32_t)within);
+}
+
+static void note_shortest(dynsel_finish_resource *resource, uint64_t time_ns)
+{
+    if (time_ns < dynsel_word_load_relaxed(&resource->is.shortest_ns)) {
+        dynsel_word_store_relaxed(&resource->is.shortest_ns, time_ns != 0 ? (uint32_t)time_ns : 1);
+    }
+}
+
+/* A time is known. One that cannot be learned at once is dropped. */
+static void learn(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
+                  uint64_t time_ns)
+{
+    dynsel_finish_kind *kind = kind_of(policy, selection);
+    if (kind == NULL || !dynsel_finish_try_lock(kind)) {
+        return;
+    }
+    const uint64_t run_ns = without_copies(policy, selection, time_ns);
+    dynsel_finish_kind *root = dynsel_finish_root_of(policy, kind);
+    dynsel_finish_learn(&kind->resources[selection->index], selection->notes[1], run_ns);
+    dynsel_finish_unlock(kind);
+    note_shortest(&policy->states[selection->index], run_ns);
+    if (root != kind && dynsel_finish_try_lock(root)) {
+        dynsel_finish_learn(&root->resources[selection->index], selection->notes[1], run_ns);
+        dynsel_finish_unlock(root);
+    }
+    settle(policy, kind, selection, run_ns);
+    correct_queue(policy, selection, time_ns);
+}
+
+static void learn_readback(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
+                           uint64_t readback_ns)
+{
+    dynsel_finish_kind *kind = kind_of(policy, selection);
+    if (kind != NULL && dynsel_finish_try_lock(kind)) {
+        dynsel_finish_learn_readback(&kind->resources[selection->index], readback_ns);
+        dynsel_finish_unlock(kind);
+    }
+}
+
+/* Nothing else was in flight, so the program saw the end as soon as it could. */
+static void learn_latency(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
+                          uint64_t time_ns)
+{
+    const uint32_t now = (uint32_t)(dynsel_now_ns() >> DYNSEL_FINISH_TICK_SHIFT);
+    const uint32_t turnaround = now - dynsel_word_load_relaxed(&policy->submitted_at);
+    const uint32_t ticks = dynsel_finish_ticks(time_ns);
+    if (turnaround < DYNSEL_FINISH_MOST_TICKS) {
+        dynsel_finish_learn_latency(&policy->states[selection->index],
+                                    turnaround > ticks ? turnaround - ticks : 0);
+    }
+}
+
+/* Not below 0: a program may report an end through two copies of a selection. */
+static void subtract(dynsel_word *word, uint32_t ticks)
+{
+    uint32_t before = dynsel_word_load_relaxed(word);
+    while (!dynsel_word_swap(word, &before, before > ticks ? before - ticks : 0)) {
+    }
+}
+
+static void end_run(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
+{
+    subtract(&policy->states[selection->index].is.unfinished, selection->notes[2]);
+    dynsel_finish_kind *kind = kind_of(policy, selection);
+    if (kind != NULL && (selection->wants & DYNSEL_TASK_TIME) != 0) {
+        dynsel_word_decrease(
+            &dynsel_finish_root_of(policy, kind)->resources[selection->index].unfinished);
+    }
+}
+
+/* A run that did not take place costs nothing. */
+static void take_back(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
+{
+    dynsel_finish_kind *kind = kind_of(policy, selection);
+    (void)dynsel_word_add_relaxed(&policy->states[selection->index].is.free_at,
+                                  0u - selection->notes[2]);
+    if (kind != NULL && (selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
+        add_credit(kind, predicted_run(selection));
+    }
+}
+
+static void report(dynsel_policy *base, const dynsel_selection *selection,
+                   dynsel_execution_info info, uint64_t value)
+{
+    dynsel_earliest_finish_policy *policy = (dynsel_earliest_finish_policy *)base;
+    switch (info) {
+    case DYNSEL_TASK_SUBMISSION:
+        dynsel_finish_enter(policy, selection);
+        begin_run(policy, selection);
+        break;
+    case DYNSEL_TASK_WITHDRAWN:
+        take_back(policy, selection);
+        end_run(policy, selection);
+        break;
+    case DYNSEL_TASK_COMPLETION:
+        end_run(policy, selection);
+        break;
+    case DYNSEL_TASK_TIME:
+        if ((selection->notes[0] & DYNSEL_FINISH_NOTE_ALONE) != 0) {
+            learn_latency(policy, selection, value);
+        }
+        learn(policy, selection, value);
+        break;
+    case DYNSEL_TASK_READBACK_TIME:
+        learn_readback(policy, selection, value);
+        break;
+    }
+}
+
+DYNSEL_RARE static dynsel_status refuse_key(const dynsel_earliest_finish_policy *policy,
+                                            const dynsel_task *task)
+{
+    (void)policy; /* only texts name it */
+    return task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS
+               ? DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->policy.ops->name), DYNSEL_E_INVALID,
+                                "the task has {} key words, CONFIG_DYNSEL_MAX_KEY_WORDS is less",
+                                task->key_word_count)
+               : DYNSEL_FAIL_IN(DYNSEL_TEXT(policy->policy.ops->name), DYNSEL_E_INVALID,
+                                "the task's key words are NULL", 0);
+}
+
+static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
+                                dynsel_selection *selection)
+{
+    dynsel_earliest_finish_policy *policy = (dynsel_earliest_finish_policy *)base;
+    if (task->key_word_count != 0 &&
+        (task->key_words == NULL || task->key_word_count > CONFIG_DYNSEL_MAX_KEY_WORDS)) {
+        return refuse_key(policy, task);
+    }
+    const dynsel_finish_kinds kinds = dynsel_finish_find(policy, task);
+    const dynsel_status status = dynsel_finish_choose(policy, task, &kinds, selection);
+    if (status == DYNSEL_OK && selection->claims) {
+        begin_run(policy, selection);
+        selection->reported |= DYNSEL_TASK_SUBMISSION;
+    }
+    return status;
+}
+
+static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("earliest_finish"),
+                                      .needs = DYNSEL_EARLIEST_FINISH_NEEDS,
+                                      .try_select = try_select,
+                                      .report = report,
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+                                      .weighs_data = true,
+#endif
+                                      DYNSEL_HEARS_TIMES};
+
+dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
+                                          const dynsel_options *options)
+{
+    if (CONFIG_DYNSEL_ERROR_TEXTS && policy == NULL) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the policy is NULL");
+    }
+    const dynsel_status status = dynsel_policy_init_at((dynsel_policy *)policy, &ops, options, 0);
+    if (status == DYNSEL_OK) {
+        policy->clock.value = 0;
+        policy->replacing.value = 0;
+        policy->untracked.value = 0;
+        policy->one_by_one.value = 0;
+        policy->submitted_at.value = 0;
+        policy->submitted_to.value = 0;
+        (void)__builtin_memset(policy->states, 0, sizeof policy->states);
+        (void)__builtin_memset(policy->kinds, 0, sizeof policy->kinds);
+        dynsel_finish_assume(policy);
+    }
+    return status;
+}
+
+uint32_t dynsel_earliest_finish_untracked(const dynsel_earliest_finish_policy *policy)
+{
+    return policy != NULL ? dynsel_word_load_relaxed(&policy->untracked) : 0;
+}

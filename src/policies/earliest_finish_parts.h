@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of earliest_finish: the table of kinds of task (earliest_finish_table.c), the run times
+ * of one kind (earliest_finish_times.c), the speed of the resources (earliest_finish_speed.c), and
+ * the choice (earliest_finish_choice.c).
+ *
+ * The choice reads only words, without a lock; a time that changes meanwhile makes it worse, never
+ * wrong. Reports change them under the lock of the kind.
+ *
+ * A kind with key words has a root: the kind of the same id without key words. The root learns from
+ * all its kinds, so that it knows the time of a size that is new; trial runs are its. The root of
+ * other kinds is the kind itself.
+ */
+#ifndef DYNSEL_POLICIES_EARLIEST_FINISH_PARTS_H
+#define DYNSEL_POLICIES_EARLIEST_FINISH_PARTS_H
+
+#include <dynsel/earliest_finish.h>
+
+#include "policies/compact_number.h"
+#include "policies/task_kind.h"
+#include "policy/policy.h"
+#include "port/atomic.h"
+
+enum {
+    DYNSEL_FINISH_TICK_SHIFT = 8, /* a tick is 256 ns */
+    DYNSEL_FINISH_WINDOW = 3,     /* the newest times of a point */
+    DYNSEL_FINISH_MOST_SAMPLES = 255,
+    DYNSEL_FINISH_TIMED_BITS = 4,   /* one run in 16 is timed */
+    DYNSEL_FINISH_EARNED_SHARE = 20 /* the 20th part of a run's time: 5 percent */
+};
+
+/* Longer times count as this. Several of them fit into 64 bits together. */
+#define DYNSEL_FINISH_LONGEST_NS ((uint64_t)1 << 46)
+
+/* The longest time in ticks, of what may be compared on a clock that wraps. */
+#define DYNSEL_FINISH_MOST_TICKS ((uint32_t)1 << 30)
+
+/* notes[0]: 1 + the number of the kind's entry, 0: none; what kind of run it is; which part of the
+ * predicted time the copies are; the entry's life. notes[1]: the amount, as in points. notes[2]: the
+ * predicted time in the queue, in ticks. */
+enum {
+    DYNSEL_FINISH_NOTE_ENTRY = 0x7ff,
+    DYNSEL_FINISH_NOTE_TRIAL = 1 << 11, /* the predicted run was taken from the credit */
+    DYNSEL_FINISH_NOTE_ALONE = 1 << 12, /* nothing else was in flight: the latency can be learned */
+    DYNSEL_FINISH_NOTE_TICK = 1 << 13,  /* one timed run of many */
+    DYNSEL_FINISH_NOTE_COPIES_SHIFT = 14,
+    DYNSEL_FINISH_NOTE_COPIES = 0xff, /* in 256ths */
+    DYNSEL_FINISH_NOTE_LIFE_SHIFT = 22
+};
+
+_Static_assert(CONFIG_DYNSEL_EARLIEST_FINISH_KINDS < DYNSEL_FINISH_NOTE_ENTRY,
+               "a note has no room for so many entries: lower "
+               "CONFIG_DYNSEL_EARLIEST_FINISH_KINDS");
+
+/* What a resource computes on. */
+typedef enum dynsel_finish_place {
+    DYNSEL_FINISH_APART,      /* on its own */
+    DYNSEL_FINISH_PROCESSORS, /* on all processors of the host */
+    DYNSEL_FINISH_THREAD      /* on one of them */
+} dynsel_finish_place;
+
+/* At least 1. */
+static inline uint32_t dynsel_finish_ticks(uint64_t ns)
+{
+    const uint64_t half = (uint64_t)1 << (DYNSEL_FINISH_TICK_SHIFT - 1);
+    const uint64_t ticks =
+        ns < UINT64_MAX - half ? (ns + half) >> DYNSEL_FINISH_TICK_SHIFT : DYNSEL_FINISH_MOST_TICKS;
+    const uint64_t least = ticks != 0 ? ticks : 1;
+    return least < DYNSEL_FINISH_MOST_TICKS ? (uint32_t)least : DYNSEL_FINISH_MOST_TICKS;
+}
+
+static inline uint64_t dynsel_finish_ns(uint32_t ticks)
+{
+    return (uint64_t)ticks << DYNSEL_FINISH_TICK_SHIFT;
+}
+
+/* Of the predicted time of a selection: the copies, in ticks. */
+static inline uint32_t dynsel_finish_copies_in(const dynsel_selection *selection)
+{
+    const uint32_t part =
+        selection->notes[0] >> DYNSEL_FINISH_NOTE_COPIES_SHIFT & DYNSEL_FINISH_NOTE_COPIES;
+    return (uint32_t)((uint64_t)selection->notes[2] * part >> 8);
+}
+
+/* An amount as in points: compact and 1 more. */
+static inline uint32_t dynsel_finish_amount(uint64_t amount)
+{
+    return dynsel_compact(amount) + 1;
+}
+
+static inline uint64_t dynsel_finish_lower(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Which kind a task is of. */
+typedef struct dynsel_finish_kinds {
+    dynsel_finish_kind *own;  /* NULL: it has no entry */
+    dynsel_finish_kind *root; /* may be `own`; NULL as `own` */
+} dynsel_finish_kinds;
+
+/*
+ * The table.
+ */
+
+/* Finds the entries of a task's kind, or makes them where there is room. */
+dynsel_finish_kinds dynsel_finish_find(dynsel_earliest_finish_policy *policy,
+                                       const dynsel_task *task);
+
+/* The root of an entry; the entry itself where that has none (any more). */
+dynsel_finish_kind *dynsel_finish_root_of(dynsel_earliest_finish_policy *policy,
+                                          dynsel_finish_kind *kind);
+
+/* False: taken. Not from interrupts. */
+bool dynsel_finish_try_lock(dynsel_finish_kind *kind);
+void dynsel_finish_unlock(dynsel_finish_kind *kind);
+
+/*
+ * Run times. What changes them is called under the kind's lock.
+ */
+
+/* The predicted time of a run; 0: no time is known. shortest_ns: no run is shorter. */
+uint64_t dynsel_finish_predict(const dynsel_finish_times *times, uint32_t amount,
+                               uint64_t shortest_ns);
+
+/* Learns how long a run took. */
+void dynsel_finish_learn(dynsel_finish_times *times, uint32_t amount, uint64_t time_ns);
+
+/* Learns how long it took to copy results of a run back. */
+void dynsel_finish_learn_readback(dynsel_finish_times *times, uint64_t readback_ns);
+
+/* What a program spends on a run beside it: until it sees the end, and on copies of results back. */
+static inline uint64_t dynsel_finish_beside_ns(const dynsel_earliest_finish_policy *policy,
+                                               const dynsel_finish_kind *kind, uint32_t index)
+{
+    return dynsel_finish_ns(dynsel_word_load_relaxed(&policy->states[index].is.latency)) +
+           dynsel_expand(dynsel_word_load_relaxed(&kind->resources[index].readback));
+}
+
+/*
+ * The speed of resources.
+ */
+
+/* What is assumed of the resources when the policy is initialized. */
+void dynsel_finish_assume(dynsel_earliest_finish_policy *policy);
+
+/* Estimates the time on one resource from a time on another, rather too long than too short. */
+uint64_t dynsel_finish_guess(const dynsel_earliest_finish_policy *policy, uint32_t index,
+                             uint32_t known_index, uint64_t known_ns);
+
+/* Learns from the times of one kind on two resources. */
+void dynsel_finish_learn_speed(dynsel_earliest_finish_policy *policy, uint32_t index,
+                               uint64_t time_ns, uint32_t other, uint64_t other_ns);
+
+/* The predicted time to copy data to a resource. */
+uint64_t dynsel_finish_copy_ns(const dynsel_finish_resource *resource, uint64_t bytes);
+
+/* Learns that copies which were predicted to take one time took another. */
+void dynsel_finish_learn_copy(dynsel_finish_resource *resource, uint64_t predicted_ns,
+                              uint64_t took_ns);
+
+/* Learns from the time between two submits, of which the first was to the resource, that a submit
+ * there takes no longer. */
+void dynsel_finish_learn_submit(dynsel_finish_resource *resource, uint32_t ticks);
+
+/* Learns how much later than its run a program sees the end of work that it waits for. */
+void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t ticks);
+
+/*
+ * The choice.
+ */
+
+/* Chooses the resource and fills in the selection. Where the selection claims, the run is in the
+ * queue of the resource then. */
+dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
+                                   const dynsel_finish_kinds *kinds, dynsel_selection *selection);
+
+/* Enters a run into the queue of its resource, where the choice did not. */
+void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection);
+
+#endif

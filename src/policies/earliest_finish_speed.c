@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How fast resources are, compared with each other, and how long copies to them take.
+ *
+ * What is assumed before anything is known errs on the safe side: a trial run on a processor of the
+ * host may take hundreds of times as long as on a GPU, and a GPU is hardly ever that much slower.
+ */
+#include "policies/earliest_finish_parts.h"
+
+enum {
+    GPU_SLOWNESS = 0,
+    DEVICE_SLOWNESS = 2 * DYNSEL_LOG2_ONE,    /* 4 times */
+    PROCESSOR_SLOWNESS = 5 * DYNSEL_LOG2_ONE, /* 32 times: all cores of the host, by OpenCL */
+    HOST_SLOWNESS = 9 * DYNSEL_LOG2_ONE,      /* 512 times: one core */
+    LEAST_SPREAD = DYNSEL_LOG2_ONE,           /* twice: after one comparison */
+    MOST_MEASURED = 255,
+    LEARN_WEIGHT = 4,
+    DEVICE_SHORTEST_NS = 4000, /* of a kernel that does nothing */
+    HOST_SHORTEST_NS = 250,
+    COPY_LATENCY_NS = 10000,
+    COPY_RATE_NS = 100000, /* for a MiB: 10 GB/s */
+    MOST_COPY_FACTOR = 4,
+    NET_SHIFT = 4, /* at least a 16th of a time grows with the work */
+    LATENCY_SHIFT = 3,
+    SUBMITS = 32,
+    FIRST_SUBMIT = 4 /* a microsecond */
+};
+
+#define MIB ((uint64_t)1 << 20)
+
+static bool has_own_memory(const dynsel_backend *backend)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return backend->ops->memory != NULL;
+#else
+    (void)backend;
+    return false;
+#endif
+}
+
+static bool only_calls(const dynsel_backend *backend)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    return backend->ops->only_calls;
+#else
+    (void)backend;
+    return true;
+#endif
+}
+
+static bool has_aspect(const dynsel_policy *policy, uint32_t index, dynsel_aspect_set aspect)
+{
+#if CONFIG_DYNSEL_ASPECTS
+    return (policy->aspects[index] & aspect) != 0;
+#else
+    (void)policy;
+    (void)index;
+    (void)aspect;
+    return false;
+#endif
+}
+
+#if CONFIG_DYNSEL_ASPECT_GPU
+#define GPU DYNSEL_ASPECT_BIT(gpu)
+#else
+#define GPU 0
+#endif
+#if CONFIG_DYNSEL_ASPECT_CPU
+#define CPU DYNSEL_ASPECT_BIT(cpu)
+#else
+#define CPU 0
+#endif
+#if CONFIG_DYNSEL_ASPECT_HOST
+#define HOST DYNSEL_ASPECT_BIT(host)
+#else
+#define HOST 0
+#endif
+
+static dynsel_finish_place place_of(const dynsel_policy *policy, uint32_t index)
+{
+    if (has_aspect(policy, index, HOST) || only_calls(policy->resources[index].backend)) {
+        return DYNSEL_FINISH_THREAD;
+    }
+    return has_aspect(policy, index, CPU) ? DYNSEL_FINISH_PROCESSORS : DYNSEL_FINISH_APART;
+}
+
+static uint32_t assumed_slowness(const dynsel_policy *policy, uint32_t index)
+{
+    switch (place_of(policy, index)) {
+    case DYNSEL_FINISH_THREAD:
+        return HOST_SLOWNESS;
+    case DYNSEL_FINISH_PROCESSORS:
+        return PROCESSOR_SLOWNESS;
+    case DYNSEL_FINISH_APART:
+    default:
+        return has_aspect(policy, index, GPU) ? GPU_SLOWNESS : DEVICE_SLOWNESS;
+    }
+}
+
+void dynsel_finish_assume(dynsel_earliest_finish_policy *policy)
+{
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        const bool is_device = has_own_memory(policy->policy.resources[i].backend);
+        dynsel_finish_resource *resource = &policy->states[i];
+        dynsel_word_store_relaxed(&resource->is.place, place_of(&policy->policy, i));
+        dynsel_word_store_relaxed(&resource->is.slowness, assumed_slowness(&policy->policy, i));
+        dynsel_word_store_relaxed(&resource->is.shortest_ns,
+                                  is_device ? DEVICE_SHORTEST_NS : HOST_SHORTEST_NS);
+        dynsel_word_store_relaxed(&resource->is.copy_rate, COPY_RATE_NS);
+        dynsel_word_store_relaxed(&resource->is.submit, FIRST_SUBMIT);
+    }
+}
+
+static int32_t slowness_of(const dynsel_finish_resource *resource)
+{
+    return (int32_t)dynsel_word_load_relaxed(&resource->is.slowness);
+}
+
+/* What of a time grows with the work: not the cost of a start. */
+static uint64_t net_of(const dynsel_finish_resource *resource, uint64_t time_ns)
+{
+    const uint64_t fixed_ns = dynsel_word_load_relaxed(&resource->is.shortest_ns);
+    const uint64_t least_ns = (time_ns >> NET_SHIFT) + 1;
+    return time_ns > fixed_ns + least_ns ? time_ns - fixed_ns : least_ns;
+}
+
+uint64_t dynsel_finish_guess(const dynsel_earliest_finish_policy *policy, uint32_t index,
+                             uint32_t known_index, uint64_t known_ns)
+{
+    const dynsel_finish_resource *it = &policy->states[index];
+    const dynsel_finish_resource *known = &policy->states[known_index];
+    const int32_t spread = (int32_t)dynsel_word_load_relaxed(&it->is.spread);
+    const int32_t ratio = slowness_of(it) - slowness_of(known) + 2 * spread;
+    const uint64_t net_ns =
+        dynsel_times_power(net_of(known, known_ns), ratio, DYNSEL_FINISH_LONGEST_NS);
+    return dynsel_finish_lower(net_ns + dynsel_word_load_relaxed(&it->is.shortest_ns),
+                               DYNSEL_FINISH_LONGEST_NS);
+}
+
+/* Reports of several kinds at once may lose one of their results. */
+void dynsel_finish_learn_speed(dynsel_earliest_finish_policy *policy, uint32_t index,
+                               uint64_t time_ns, uint32_t other, uint64_t other_ns)
+{
+    dynsel_finish_resource *it = &policy->states[index];
+    const dynsel_finish_resource *known = &policy->states[other];
+    const int32_t before = slowness_of(it);
+    const int32_t error = dynsel_log2(net_of(it, time_ns)) - dynsel_log2(net_of(known, other_ns)) -
+                          (before - slowness_of(known));
+    const int32_t size = error < 0 ? -error : error;
+    const uint32_t measured = dynsel_word_load_relaxed(&it->is.measured);
+    if (measured == 0) {
+        /* half way to what was measured, so that one kind of work does not decide for all */
+        dynsel_word_store_relaxed(&it->is.slowness, (uint32_t)(before + error / 2));
+        dynsel_word_store_relaxed(&it->is.spread,
+                                  (uint32_t)(size > 2 * LEAST_SPREAD ? size / 2 : LEAST_SPREAD));
+    } else {
+        const int32_t spread = (int32_t)dynsel_word_load_relaxed(&it->is.spread);
+        dynsel_word_store_relaxed(&it->is.slowness, (uint32_t)(before + error / LEARN_WEIGHT));
+        dynsel_word_store_relaxed(&it->is.spread,
+                                  (uint32_t)(spread + (size - spread) / LEARN_WEIGHT));
+    }
+    dynsel_word_store_relaxed(&it->is.measured, measured < MOST_MEASURED ? measured + 1 : measured);
+}
+
+uint64_t dynsel_finish_copy_ns(const dynsel_finish_resource *resource, uint64_t bytes)
+{
+    if (bytes == 0) {
+        return 0;
+    }
+    const uint64_t rate = dynsel_word_load_relaxed(&resource->is.copy_rate);
+    return dynsel_finish_lower(COPY_LATENCY_NS +
+                                   dynsel_in_proportion(rate, bytes, MIB, DYNSEL_FINISH_LONGEST_NS),
+                               DYNSEL_FINISH_LONGEST_NS);
+}
+
+void dynsel_finish_learn_copy(dynsel_finish_resource *resource, uint64_t predicted_ns,
+                              uint64_t took_ns)
+{
+    const uint32_t rate = dynsel_word_load_relaxed(&resource->is.copy_rate);
+    const uint64_t least_ns = predicted_ns / MOST_COPY_FACTOR + 1;
+    const uint64_t most_ns = predicted_ns * MOST_COPY_FACTOR;
+    const uint64_t within_ns =
+        took_ns < least_ns ? least_ns : dynsel_finish_lower(took_ns, most_ns);
+    const uint64_t now = dynsel_in_proportion(rate, within_ns, predicted_ns + 1, UINT32_MAX);
+    dynsel_word_store_relaxed(&resource->is.copy_rate,
+                              (uint32_t)((3 * (uint64_t)rate + now) / 4) + 1);
+}
+
+/* A program may do other things between two submits, or wait, so the least time of several counts.
+ */
+void dynsel_finish_learn_submit(dynsel_finish_resource *resource, uint32_t ticks)
+{
+    const uint32_t submits = dynsel_word_load_relaxed(&resource->is.submits);
+    const uint32_t least = dynsel_word_load_relaxed(&resource->is.next_submit);
+    const uint32_t now = submits == 0 || ticks < least ? ticks : least;
+    if (submits + 1 < SUBMITS) {
+        dynsel_word_store_relaxed(&resource->is.submits, submits + 1);
+        dynsel_word_store_relaxed(&resource->is.next_submit, now);
+    } else {
+        dynsel_word_store_relaxed(&resource->is.submits, 0);
+        dynsel_word_store_relaxed(&resource->is.submit, now);
+    }
+}
+
+/* Half way down to less, and slowly up to more. */
+void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t ticks)
+{
+    const uint32_t before = dynsel_word_load_relaxed(&resource->is.latency);
+    uint32_t now = ticks;
+    if (before != 0) {
+        now = ticks < before ? before - (before - ticks) / 2
+                             : before + ((ticks - before) >> LATENCY_SHIFT);
+    }
+    const uint32_t most = DYNSEL_FINISH_MOST_TICKS;
+    dynsel_word_store_relaxed(&resource->is.latency, now < most ? now : most);
+}
