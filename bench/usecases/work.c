@@ -123,6 +123,7 @@ static dynsel_status group(dynsel_handler *handler, void *args)
     dynsel_set_arg_value(handler, 2, &kind->elements, sizeof kind->elements);
     dynsel_set_arg_value(handler, 3, &kind->operations, sizeof kind->operations);
     dynsel_set_key(handler, kernel->id, words, 2);
+    dynsel_set_amount(handler, (uint64_t)kind->elements * kind->operations);
     return dynsel_parallel_for(handler, kernel, DYNSEL_RANGE(kind->elements), NULL, NULL);
 }
 

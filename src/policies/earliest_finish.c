@@ -86,6 +86,20 @@ static uint64_t fastest_other(const dynsel_earliest_finish_policy *policy,
     return fastest_ns;
 }
 
+/* What a trial run that lost so much costs. */
+static int64_t price_of(const dynsel_earliest_finish_policy *policy,
+                        const dynsel_selection *selection, uint32_t samples, int64_t loss)
+{
+    const bool may_compile =
+        samples == 1 && dynsel_word_load_relaxed(&policy->states[selection->index].is.place) !=
+                            DYNSEL_FINISH_THREAD;
+    const int64_t predicted = predicted_run(selection);
+    if (may_compile) {
+        return loss > predicted ? predicted : loss; /* further runs do not compile */
+    }
+    return loss * dynsel_finish_price(samples);
+}
+
 /* Accounts for a run: a trial run costs what it took more than the fastest; others earn. */
 static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *kind,
                    const dynsel_selection *selection, uint64_t time_ns)
@@ -100,9 +114,7 @@ static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *ki
     if ((selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
         const uint64_t instead_ns = other_ns + dynsel_finish_beside_ns(policy, kind, other);
         const int64_t loss = dynsel_finish_ticks(all_ns > instead_ns ? all_ns - instead_ns : 0);
-        const int64_t predicted = predicted_run(selection);
-        /* what a first run may take to compile, others do not */
-        add_credit(kind, predicted - (samples == 1 && loss > predicted ? predicted : loss));
+        add_credit(kind, predicted_run(selection) - price_of(policy, selection, samples, loss));
         return;
     }
     const uint32_t runs =

@@ -9,12 +9,10 @@
 enum {
     NO_RESOURCE = CONFIG_DYNSEL_MAX_RESOURCES,
     ENOUGH_SAMPLES = 2, /* the first may contain a compilation */
-    ROBUST_SAMPLES = 4, /* until then each run is timed: the median is of three that count */
     MOST_TRIALS = 4,    /* in a row that brought no time */
     ONE_BY_ONE = 4,     /* submits in a row that found nothing in flight */
     MOST_USES_AHEAD = 64,
     TELLING_ERROR = DYNSEL_LOG2_ONE / 2, /* 1.4 times */
-    CONFIRMED_SHARE = 4,                 /* what has lost gets this part of the credit */
     LEAST_TIMES = 50, /* what timing takes, work must take in the meantime: at most 2 percent */
     MOST_RARITY = 3   /* one in 128 */
 };
@@ -199,7 +197,7 @@ static uint64_t predicted_by_backend(const sight *s, uint32_t index)
  * submitted next, too. */
 static uint64_t cost_ns(const sight *s, uint32_t index, uint64_t run_ns)
 {
-    return start_ns(s, index) + submit_ns(s, index) + copy_ns(s, index) + run_ns +
+    return start_ns(s, index) + copy_ns(s, index) + run_ns +
            dynsel_finish_beside_ns(s->policy, s->kinds->own, index) + s->uses_ahead * run_ns;
 }
 
@@ -221,6 +219,26 @@ static bool may_block(const sight *s, uint64_t run_ns)
     return s->best == NO_RESOURCE || run_ns <= submit_ns(s, s->best) ||
            run_ns <= s->shortest_queue_ns ||
            dynsel_word_load_relaxed(&s->policy->one_by_one) >= ONE_BY_ONE;
+}
+
+/* A first time is no estimate, but no more than it is needed: so the resource may be the best. */
+static uint64_t most_run_ns(const sight *s, uint32_t index)
+{
+    const dynsel_finish_times *own = &s->kinds->own->resources[index];
+    return dynsel_word_load_relaxed(&own->samples) != 0 ? known_run_ns(s, index, true)
+                                                        : predicted_by_backend(s, index);
+}
+
+static void look_at_one(sight *s, uint32_t index, bool even_first)
+{
+    uint64_t run_ns = known_run_ns(s, index, even_first);
+    if (run_ns == 0) {
+        s->unknown++;
+        run_ns = most_run_ns(s, index);
+    }
+    if (run_ns != 0) {
+        look_at_known(s, index, run_ns);
+    }
 }
 
 /* even_first: no time of this kind is better than a first one. */
@@ -246,13 +264,7 @@ static void look_at_all(sight *s, bool even_first)
             continue;
         }
         s->shortest_queue_ns = dynsel_finish_lower(s->shortest_queue_ns, queue_ns(s, i));
-        uint64_t run_ns = known_run_ns(s, i, even_first);
-        run_ns = run_ns != 0 ? run_ns : predicted_by_backend(s, i);
-        if (run_ns != 0) {
-            look_at_known(s, i, run_ns);
-        } else {
-            s->unknown++;
-        }
+        look_at_one(s, i, even_first);
     }
     for (uint32_t i = 0; blocks && i < count; i++) {
         if (!blocks_caller(s, i) || !is_candidate(s, i)) {
@@ -346,8 +358,8 @@ static uint64_t guessed_run_ns(const sight *s, uint32_t index)
 static uint64_t loss_ns(const sight *s, uint32_t index, uint64_t run_ns)
 {
     const uint64_t best_ns = s->best_cost_ns - s->uses_ahead * known_run_ns(s, s->best, true);
-    const uint64_t end_ns = start_ns(s, index) + submit_ns(s, index) + 2 * copy_ns(s, index) +
-                            run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
+    const uint64_t end_ns = start_ns(s, index) + 2 * copy_ns(s, index) + run_ns +
+                            dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
     return end_ns > best_ns ? end_ns - best_ns : 0;
 }
 
@@ -361,7 +373,7 @@ static uint64_t credit_ns(const sight *s)
  * comes first. A resource that never ran anything as short as the best run is out. */
 static uint32_t find_first_trial(const sight *s, uint64_t *run_ns)
 {
-    const uint64_t allowed = credit_ns(s);
+    const uint64_t allowed = is_small(s) ? credit_ns(s) : 0;
     uint32_t found = NO_RESOURCE;
     uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < s->policy->policy.count; i++) {
@@ -386,7 +398,7 @@ static uint32_t find_first_trial(const sight *s, uint64_t *run_ns)
 /* The next resource with a time, in turn, if a part of the credit allows another run. */
 static uint32_t find_further_trial(const sight *s, uint64_t *run_ns)
 {
-    const uint64_t allowed = credit_ns(s) / CONFIRMED_SHARE;
+    const uint64_t allowed = credit_ns(s);
     const uint32_t count = s->policy->policy.count;
     const uint32_t before = dynsel_word_load_relaxed(&s->kinds->root->explored);
     for (uint32_t k = 1; k <= count; k++) {
@@ -395,7 +407,9 @@ static uint32_t find_further_trial(const sight *s, uint64_t *run_ns)
             continue;
         }
         const uint64_t time_ns = known_run_ns(s, index, false);
-        if (time_ns != 0 && loss_ns(s, index, time_ns) <= allowed) {
+        const uint32_t price =
+            dynsel_finish_price(dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples));
+        if (time_ns != 0 && loss_ns(s, index, time_ns) <= allowed / price) {
             *run_ns = time_ns;
             return index;
         }
@@ -434,7 +448,7 @@ static void want_time(dynsel_selection *selection)
 static bool sample(const sight *s, uint32_t index, uint64_t run_ns, dynsel_selection *selection)
 {
     const dynsel_finish_times *times = &s->kinds->own->resources[index];
-    if (dynsel_word_load_relaxed(&times->samples) < ROBUST_SAMPLES) {
+    if (dynsel_word_load_relaxed(&times->samples) < DYNSEL_FINISH_ROBUST) {
         want_time(selection);
         return false;
     }
@@ -511,9 +525,10 @@ static choice choose_known(const sight *s, bool is_tick)
     }
     uint64_t run_ns = 0;
     uint32_t other = NO_RESOURCE;
-    if (s->unknown != 0 && is_small(s)) {
+    if (s->unknown != 0) {
         other = find_first_trial(s, &run_ns);
-    } else if (is_tick) {
+    }
+    if (other == NO_RESOURCE && is_tick) {
         other = find_further_trial(s, &run_ns);
     }
     if (other != NO_RESOURCE) {

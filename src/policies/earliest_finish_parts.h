@@ -25,8 +25,9 @@ enum {
     DYNSEL_FINISH_TICK_SHIFT = 8, /* a tick is 256 ns */
     DYNSEL_FINISH_WINDOW = 3,     /* the newest times of a point */
     DYNSEL_FINISH_MOST_SAMPLES = 255,
-    DYNSEL_FINISH_TIMED_BITS = 4,   /* one run in 16 is timed */
-    DYNSEL_FINISH_EARNED_SHARE = 20 /* the 20th part of a run's time: 5 percent */
+    DYNSEL_FINISH_TIMED_BITS = 4,    /* one run in 16 is timed */
+    DYNSEL_FINISH_EARNED_SHARE = 20, /* the 20th part of a run's time: 5 percent */
+    DYNSEL_FINISH_ROBUST = 4         /* samples: the median is of three that count */
 };
 
 /* Longer times count as this. Several of them fit into 64 bits together. */
@@ -58,6 +59,13 @@ typedef enum dynsel_finish_place {
     DYNSEL_FINISH_PROCESSORS, /* on all processors of the host */
     DYNSEL_FINISH_THREAD      /* on one of them */
 } dynsel_finish_place;
+
+/* How much of what a kind earned a trial run costs for each unit that it loses: resources that have
+ * lost get a part of it. */
+static inline uint32_t dynsel_finish_price(uint32_t samples)
+{
+    return samples <= 2 ? 1 : samples < DYNSEL_FINISH_ROBUST ? 4 : 32;
+}
 
 /* At least 1. */
 static inline uint32_t dynsel_finish_ticks(uint64_t ns)
@@ -129,11 +137,14 @@ void dynsel_finish_learn(dynsel_finish_times *times, uint32_t amount, uint64_t t
 /* Learns how long it took to copy results of a run back. */
 void dynsel_finish_learn_readback(dynsel_finish_times *times, uint64_t readback_ns);
 
-/* What a program spends on a run beside it: until it sees the end, and on copies of results back. */
+/* What a program spends on a run beside it: on its submit, until it sees the end, and on copies of
+ * results back. */
 static inline uint64_t dynsel_finish_beside_ns(const dynsel_earliest_finish_policy *policy,
                                                const dynsel_finish_kind *kind, uint32_t index)
 {
-    return dynsel_finish_ns(dynsel_word_load_relaxed(&policy->states[index].is.latency)) +
+    const dynsel_finish_resource *resource = &policy->states[index];
+    return dynsel_finish_ns(dynsel_word_load_relaxed(&resource->is.submit)) +
+           dynsel_finish_ns(dynsel_word_load_relaxed(&resource->is.latency)) +
            dynsel_expand(dynsel_word_load_relaxed(&kind->resources[index].readback));
 }
 
