@@ -107,7 +107,10 @@ static void write(const passes_work *work, const entrant *who, const char *recor
 /* Part of `whole`, as text and for the CSV file; an empty text where there is none. */
 static const char *share_text(char *text, size_t bytes, double share)
 {
-    (void)snprintf(text, bytes, share > 0 ? "%.1f %%" : "", share * 100);
+    text[0] = '\0';
+    if (share > 0) {
+        (void)snprintf(text, bytes, "%.1f %%", share * 100);
+    }
     return text;
 }
 
