@@ -34,6 +34,8 @@ enum {
     WRONG = -1,    /* what these are set to before */
     PAGE = 4096,
     SAMPLES = 3,
+    FEW = 8,  /* pieces in a sample, at least */
+    MORE = 8, /* times as many as in flight, at most */
     SAMPLE_NS = 10000000
 };
 
@@ -324,7 +326,7 @@ static void open_all(void)
  * time for it, without waits, if that is the shortest so far. */
 static double sample_ns(uint32_t number, uint32_t resource, uint64_t count)
 {
-    static uint32_t same[4 * MOST_IN_FLIGHT];
+    static uint32_t same[MORE * MOST_IN_FLIGHT];
     for (uint64_t i = 0; i < count; i++) {
         same[i] = number;
     }
@@ -341,14 +343,12 @@ static double alone_ns(uint32_t number, uint32_t resource)
 {
     double samples[SAMPLES];
     looks_at_all = true;
-    (void)sample_ns(number, resource, 2 * own.in_flight); /* may compile */
+    (void)sample_ns(number, resource, FEW); /* may compile */
     looks_at_all = false;
-    const double once = sample_ns(number, resource, own.in_flight);
-    const double fitting = SAMPLE_NS / once;
-    const uint64_t most = 4 * own.in_flight;
-    const uint64_t count = fitting < (double)own.in_flight ? own.in_flight
-                           : fitting > (double)most        ? most
-                                                           : (uint64_t)fitting;
+    const double fitting = SAMPLE_NS / sample_ns(number, resource, FEW);
+    const uint64_t most = MORE * own.in_flight;
+    const uint64_t wanted = fitting < (double)most ? (uint64_t)fitting : most;
+    const uint64_t count = wanted > FEW ? wanted : FEW;
     for (int i = 0; i < SAMPLES; i++) {
         samples[i] = sample_ns(number, resource, count);
     }
