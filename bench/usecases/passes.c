@@ -9,7 +9,11 @@
 #include "csv.h"
 #include "log.h"
 
-enum { MOST = RESOURCES_MOST + 4 };
+enum {
+    MOST = RESOURCES_MOST + 8,
+    FIRST = 20, /* passes whose share of the best single resource is given */
+    WARM_UP = 4 /* passes before the later ones */
+};
 
 typedef struct entrant {
     const char *policy;
@@ -17,6 +21,8 @@ typedef struct entrant {
     dynsel_policy *acts;
     double ns[MEASURE_MAX_SAMPLES]; /* of the last passes */
     double total_ns;
+    double first_ns; /* of the first passes */
+    double later_ns; /* of those after the warm-up */
     uint32_t passes;
 } entrant;
 
@@ -49,8 +55,10 @@ static void do_pass(const passes_work *work, entrant *who)
     const uint64_t began = measure_now_ns();
     work->run(who->acts, work->context);
     const double ns = (double)(measure_now_ns() - began);
-    who->ns[who->passes++ % MEASURE_MAX_SAMPLES] = ns;
     who->total_ns += ns;
+    who->first_ns += who->passes < FIRST ? ns : 0;
+    who->later_ns += who->passes >= WARM_UP ? ns : 0;
+    who->ns[who->passes++ % MEASURE_MAX_SAMPLES] = ns;
     if (work->after != NULL) {
         work->after(who->policy, work->context);
     }
@@ -64,44 +72,102 @@ static void do_all(const passes_work *work, uint32_t passes)
     }
 }
 
-/* Units a second, by the median of the last passes. */
-static double rate(const passes_work *work, const entrant *who)
+/* One pass, by the median of the last ones. */
+static double median_ns(const entrant *who)
 {
     double ns[MEASURE_MAX_SAMPLES];
     const uint32_t known = who->passes < MEASURE_MAX_SAMPLES ? who->passes : MEASURE_MAX_SAMPLES;
     (void)memcpy(ns, who->ns, sizeof ns);
-    return work->units / (measure_median(ns, known) / 1e9);
+    return measure_median(ns, known);
+}
+
+static const entrant *best_single(void)
+{
+    const entrant *best = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (all[i].resource != NULL && (best == NULL || all[i].total_ns < best->total_ns)) {
+            best = &all[i];
+        }
+    }
+    return best;
+}
+
+static void write(const passes_work *work, const entrant *who, const char *record, double value,
+                  const char *unit)
+{
+    csv_add(&(csv_figure){.record = record,
+                          .policy = who->policy,
+                          .resource = who->resource,
+                          .task = work->name,
+                          .x = who->passes,
+                          .value = value,
+                          .unit = unit});
+}
+
+/* Part of `whole`, as text and for the CSV file; an empty text where there is none. */
+static const char *share_text(char *text, size_t bytes, double share)
+{
+    text[0] = '\0';
+    if (share > 0) {
+        (void)snprintf(text, bytes, "%.1f %%", share * 100);
+    }
+    return text;
+}
+
+static void tell_shares(const passes_work *work, const entrant *who, const entrant *best)
+{
+    char text[3][16];
+    const double first = best->first_ns / who->first_ns;
+    const double later = who->later_ns > 0 ? best->later_ns / who->later_ns : 0;
+    const double oracle = work->oracle_ns / median_ns(who);
+    printf(" %12s %12s %12s\n", share_text(text[0], sizeof text[0], first),
+           share_text(text[1], sizeof text[1], later), share_text(text[2], sizeof text[2], oracle));
+    write(work, who, "share_first", first, "of the best single resource");
+    if (later > 0) {
+        write(work, who, "share_later", later, "of the best single resource");
+    }
+    if (oracle > 0) {
+        write(work, who, "share_oracle", oracle, "of the oracle");
+    }
+}
+
+static void tell_one(const passes_work *work, const entrant *who, const entrant *best)
+{
+    char name[64];
+    const double rate = work->units / (median_ns(who) / 1e9);
+    (void)snprintf(name, sizeof name, "%s%s%.30s", who->policy, who->resource != NULL ? " " : "",
+                   who->resource != NULL ? who->resource : "");
+    printf("%-36s %9.3f %10.1f", name, who->total_ns / 1e9, rate);
+    write(work, who, "rate", rate, work->unit);
+    write(work, who, "total", who->total_ns, "ns");
+    tell_shares(work, who, best);
+}
+
+static void tell_oracle(const passes_work *work, uint32_t passes)
+{
+    const double rate = work->units / (work->oracle_ns / 1e9);
+    const entrant oracle = {.policy = "oracle", .passes = passes};
+    printf("%-36s %9.3f %10.1f %12s %12s %10.1f %%\n", "oracle", passes * work->oracle_ns / 1e9,
+           rate, "", "", 100.0);
+    write(work, &oracle, "rate", rate, work->unit);
 }
 
 static void tell(const passes_work *work, uint32_t passes)
 {
-    double best = 0;
+    char rate[24];
+    const entrant *best = best_single();
+    (void)snprintf(rate, sizeof rate, "%s/s", work->unit);
+    printf("\n%s: %u passes, %.3f %s each. Shares of the best single resource over all passes, %s: "
+           "in the\nfirst %d passes%s, and from pass %d on%s.\n\n%-36s %9s %10s %12s %12s %12s\n",
+           work->name, passes, work->units, work->unit, best->resource, FIRST,
+           passes < FIRST ? " (or fewer)" : "", WARM_UP + 1,
+           work->oracle_ns > 0 ? "; of the oracle, by the median pass" : "", "", "seconds", rate,
+           "first", "later", work->oracle_ns > 0 ? "oracle" : "");
     for (size_t i = 0; i < count; i++) {
-        const double one = rate(work, &all[i]);
-        best = all[i].resource != NULL && one > best ? one : best;
+        tell_one(work, &all[i], best);
     }
-    printf("\n%s: %u passes, %.3f %s each\n\n%-40s %10s %14s %18s\n", work->name, passes,
-           work->units, work->unit, "", "seconds", "", "of the best single");
-    for (size_t i = 0; i < count; i++) {
-        char name[64];
-        const double one = rate(work, &all[i]);
-        (void)snprintf(name, sizeof name, "%s%s%.30s", all[i].policy,
-                       all[i].resource != NULL ? " " : "",
-                       all[i].resource != NULL ? all[i].resource : "");
-        printf("%-40s %10.3f %8.1f %s/s %10.1f %%\n", name, all[i].total_ns / 1e9, one, work->unit,
-               one / best * 100);
-        csv_figure figure = {.record = "rate",
-                             .policy = all[i].policy,
-                             .resource = all[i].resource,
-                             .task = work->name,
-                             .x = passes,
-                             .value = one,
-                             .unit = work->unit};
-        csv_add(&figure);
-        figure.record = "total";
-        figure.value = all[i].total_ns;
-        figure.unit = "ns";
-        csv_add(&figure);
+    if (work->oracle_ns > 0) {
+        tell_oracle(work, passes);
     }
 }
 

@@ -17,10 +17,13 @@ typedef struct passes_work {
     const char *name; /* of the work, for the CSV file */
     const char *unit; /* of `units`: "Mpixel" */
     double units;     /* in one pass */
+    double oracle_ns; /* one pass of a schedule made afterwards (schedule.h); 0: none */
     bool one_by_one;  /* all passes of one policy before the next, so that data stay resident */
 } passes_work;
 
-/* Prints a table, and adds rows to the CSV file. */
+/* Prints a table, and adds rows to the CSV file. The best single resource, whose share is given
+ * for the first passes, with all that a policy tries, and for later ones, is that with the least
+ * time for all passes. */
 void passes_measure(const passes_work *work, const resources *r, uint32_t passes);
 
 #endif

@@ -375,9 +375,38 @@ def nstream(table, out):
     bars(table, out, "nstream", "The triad nstream", table.of("rate"), "GB/s")
 
 
+def passes(table, out):
+    """Each resource and policy, by the best single resource and by the oracle."""
+    title = {"matmul": "A product of matrices in tiles", "cholesky": "A Cholesky factorization in tiles",
+             "stencil": "A stencil in parts that exchange border rows",
+             "stream-tiny": "A stream of tiny work"}.get(table.name)
+    title = title or f"A stream of independent work, {table.name.rpartition('-')[2]} in flight"
+    rows = [row for row in table.of("rate") if row["policy"] != "oracle"]
+    bars_of = (("share_first", ORANGE, "best single, first 20 passes"),
+               ("share_later", BLUE, "best single, from pass 5 on"), ("share_oracle", GREEN, "oracle, median pass"))
+    values = [row["value"] for record, _, _ in bars_of for row in table.of(record)]
+    most = 100 * max(values + [1])
+    made, axes = figure(f"{title}: share of the best resource, and of the oracle", table, height=1.9 + 0.62 * len(rows))
+    for i, row in enumerate(rows):
+        for k, (record, colour, text) in enumerate(bars_of):
+            for share in table.of(record, policy=row["policy"], resource=row["resource"]):
+                place = i + (k - 1) * 0.27
+                axes.barh(place, 100 * share["value"], color=colour, height=0.25, label=text if i == 0 else None)
+                axes.annotate(f"{100 * share['value']:.1f}", (1.12 * most, place), va="center", ha="right", fontsize=8)
+    axes.axvline(100, color=BLACK, linewidth=1.2)
+    axes.set_yticks(range(len(rows)), [who(row) for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1.13 * most)
+    axes.set_xlabel("time that it needs / time that was needed, in %")
+    legend_below(made, axes)
+    save(made, out, table.name)
+
+
+PASSES = ("matmul", "cholesky", "stencil", "stream-1", "stream-8", "stream-64", "stream-tiny")
 FIGURES = {"mix": (shares, course, kinds, alone), "mix-small": (shares, kinds), "tiny": (tiny, found),
            "scale": (scale,), "scale-workers": (scale,), "trouble": (trouble, trouble_over_time),
-           "filter": (image_filter,), "nstream": (nstream,)}
+           "filter": (image_filter,), "nstream": (nstream,),
+           **{name: (passes,) for name in PASSES}}
 
 
 def main(arguments):

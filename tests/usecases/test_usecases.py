@@ -22,7 +22,12 @@ PROGRAMS = {
     "trouble": ["--pieces", "300", "--task-us", "20"],
     "nstream": ["--elements", "8", "--iterations", "3", "--passes", "2"],
     "filter": ["--passes", "2", "--radius", "1"],
+    "matmul": ["--tiles", "2", "--tile", "8", "--passes", "2"],
+    "cholesky": ["--tiles", "4", "--tile", "8", "--passes", "2"],
+    "stencil": ["--parts", "2", "--rows", "2", "--columns", "16", "--iterations", "3", "--passes", "2"],
+    "stream": ["--in-flight", "4", "--pieces", "30", "--most-elements", "10", "--most-work", "12", "--passes", "2"],
 }
+WITH_ORACLE = ("matmul", "cholesky", "stencil", "stream")
 POOR = Path(__file__).resolve().parent / "poor_opencl.c"
 POLICIES = {"round_robin", "dynamic_load"}
 
@@ -146,19 +151,49 @@ class Usecases(unittest.TestCase):
             with self.subTest(program):
                 done = run(program, *self.options(program), **self.poor("memory:8000"))
                 self.refused(done, 1, "polynomial, 4096 elements, on pthread", "memory is full")
-        self.refused(run("nstream", *self.options("nstream"), **self.poor("memory:100")), 1,
-                     "memory is full")
+        for program in ("nstream", *WITH_ORACLE):
+            with self.subTest(program):
+                self.refused(run(program, *self.options(program), **self.poor("memory:20")), 1, "memory is full")
 
     def test_a_wrong_result_names_task_size_and_device(self):
         for program, arguments, words in (
                 ("mix", [], ("256 elements", "on pthread")), ("tiny", [], ("polynomial", "elements", "on pthread")),
                 ("scale", ["--workers", "0"], ("scramble, 1024 elements", "on pthread")),
                 ("nstream", [], ("nstream, 256 elements", "on pthread")),
+                ("matmul", [], ("matmul", "64 elements", "on pthread")),
+                ("cholesky", [], ("cholesky", "64 elements", "on pthread")),
+                ("stencil", [], ("stencil", "32 elements", "on pthread")),
+                ("stream", [], ("256 elements", "on pthread", "4 in flight")),
                 ("filter", [], ("small.ppm of 13 x 9", "on pthread"))):
             with self.subTest(program):
                 devices = {"POCL_DEVICES": "pthread pthread"} if program == "scale" else {}
                 done = run(program, *self.options(program), *arguments, **self.poor("skip:3"), **devices)
                 self.refused(done, 1, "a wrong result: ", *words)
+
+    def test_passes_are_compared_with_the_best_resource_and_the_oracle(self):
+        for program in WITH_ORACLE:
+            with self.subTest(program):
+                out = Path(self.folder) / f"{program}.csv"
+                done = run(program, *self.options(program)[:-1], "6", "--csv", out)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+                lines = out.read_text(encoding="utf-8").splitlines()
+                of = {row["record"]: row for row in csv.DictReader(line for line in lines if line[0] != "#")}
+                totals = {name: float(of["total"][name]) for name in of["total"] if name.startswith("fixed ")}
+                best = min(totals, key=totals.get)
+                self.assertEqual((float(of["share_first"][best]), float(of["share_later"][best])), (1, 1))
+                for record in ("share_first", "share_later", "share_oracle"):
+                    for name in (*totals, *POLICIES):
+                        self.assertGreater(float(of[record][name]), 0)
+                self.assertGreater(float(of["rate"]["oracle"]), 0)
+                self.assertTrue(of["alone"][best])
+
+    def test_graphs_of_one_piece_and_tiny_streams(self):
+        for program, *arguments in (("matmul", "--tiles", "1"), ("cholesky", "--tiles", "1"),
+                                    ("stencil", "--parts", "1", "--rows", "2", "--columns", "2", "--iterations", "1"),
+                                    ("stream", "--tiny", "--in-flight", "1"), ("stream", "--workers", "0")):
+            with self.subTest(program, arguments=arguments):
+                done = run(program, *self.options(program), *arguments)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_pictures_are_made_of_the_photograph(self):
         done = subprocess.run([sys.executable, SCRIPTS / "pictures.py", Path(self.folder) / "made"], check=False,

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A stencil over a grid in parts, which exchange their border rows, with every policy. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+#include "graph.h"
+#include "log.h"
+#include "random.h"
+
+static const char *const ABOUT =
+    "A stencil of five points over a grid of whole numbers that closes to a ring in both "
+    "directions. The grid\nis cut into parts of several rows. In each iteration a part computes "
+    "its new rows from its old ones and\nits neighbours' border rows, and copies its own new "
+    "border rows into buffers for them: two command groups\nfor each part. Every element is "
+    "compared with plain C after each pass.";
+
+enum { BUFFERS_OF_PART = 6, MOST_PARTS = GRAPH_MOST_BUFFERS / BUFFERS_OF_PART };
+
+enum kind { STEP, BORDERS, KINDS };
+
+static struct {
+    uint64_t parts;
+    uint64_t rows;
+    uint64_t columns;
+    uint64_t iterations;
+    uint64_t passes;
+} own = {.parts = MOST_PARTS < 8 ? MOST_PARTS : 8,
+         .rows = 64,
+         .columns = 1024,
+         .iterations = 20,
+         .passes = 20};
+
+static const argument own_options[] = {
+    {"--parts", "N", "of the grid", &own.parts, 1, MOST_PARTS, NULL},
+    {"--rows", "N", "of a part", &own.rows, 2, 65536, NULL},
+    {"--columns", "N", "of the grid", &own.columns, 2, 65536, NULL},
+    {"--iterations", "N", "in one pass", &own.iterations, 1, 1000, NULL},
+    {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
+    {.name = NULL}};
+
+/* Buffers of one part; iteration i reads those of i % 2 and writes the other ones. */
+typedef struct part {
+    uint32_t grid[2];
+    uint32_t first[2]; /* copy of the first row */
+    uint32_t last[2];
+} part;
+
+static usecase_options options = {.seed = 1, .workers = 1};
+static resources all;
+static graph grid = {.name = "stencil", .unit = "Mpoint", .r = &all};
+static part parts[MOST_PARTS];
+
+/* Different factors, so that no neighbour can stand for another one; sums wrap. */
+static void step_row(uint32_t *to, const uint32_t *row, const uint32_t *above,
+                     const uint32_t *below, size_t columns)
+{
+    for (size_t j = 0; j < columns; j++) {
+        const uint32_t left = row[j > 0 ? j - 1 : columns - 1];
+        const uint32_t right = row[j + 1 < columns ? j + 1 : 0];
+        to[j] = row[j] + 3 * above[j] + 5 * below[j] + 7 * left + 11 * right;
+    }
+}
+
+static dynsel_status step_on_host(const dynsel_launch *launch)
+{
+    uint32_t *to = dynsel_launch_data(launch, 0);
+    const uint32_t *from = dynsel_launch_data(launch, 1);
+    const uint32_t *above = dynsel_launch_data(launch, 2);
+    const uint32_t *below = dynsel_launch_data(launch, 3);
+    const size_t rows = DYNSEL_LAUNCH_VALUE(launch, 4, uint32_t);
+    const size_t columns = DYNSEL_LAUNCH_VALUE(launch, 5, uint32_t);
+    for (size_t i = 0; i < rows; i++) {
+        const uint32_t *row = &from[i * columns];
+        step_row(&to[i * columns], row, i > 0 ? row - columns : above,
+                 i + 1 < rows ? row + columns : below, columns);
+    }
+    return DYNSEL_OK;
+}
+
+static dynsel_status borders_on_host(const dynsel_launch *launch)
+{
+    const uint32_t *from = dynsel_launch_data(launch, 2);
+    const size_t rows = DYNSEL_LAUNCH_VALUE(launch, 3, uint32_t);
+    const size_t columns = DYNSEL_LAUNCH_VALUE(launch, 4, uint32_t);
+    (void)memcpy(dynsel_launch_data(launch, 0), from, columns * sizeof *from);
+    (void)memcpy(dynsel_launch_data(launch, 1), from + (rows - 1) * columns,
+                 columns * sizeof *from);
+    return DYNSEL_OK;
+}
+
+static const dynsel_kernel kernels[KINDS] = {
+    {.name = "stencil",
+     .id = 1,
+     .function = step_on_host,
+     .source = "kernel void stencil(global unsigned *to, global const unsigned *from,"
+               "                 global const unsigned *above, global const unsigned *below,"
+               "                 unsigned rows, unsigned columns)"
+               "{"
+               "    size_t i = get_global_id(1);"
+               "    size_t j = get_global_id(0);"
+               "    global const unsigned *row = from + i * columns;"
+               "    unsigned up = i > 0 ? row[j - columns] : above[j];"
+               "    unsigned down = i + 1 < rows ? row[j + columns] : below[j];"
+               "    unsigned left = row[j > 0 ? j - 1 : columns - 1];"
+               "    unsigned right = row[j + 1 < columns ? j + 1 : 0];"
+               "    to[i * columns + j] = row[j] + 3 * up + 5 * down + 7 * left + 11 * right;"
+               "}"},
+    {.name = "borders",
+     .id = 2,
+     .function = borders_on_host,
+     .source = "kernel void borders(global unsigned *first, global unsigned *last,"
+               "                    global const unsigned *from, unsigned rows, unsigned columns)"
+               "{"
+               "    size_t j = get_global_id(0);"
+               "    first[j] = from[j];"
+               "    last[j] = from[(rows - 1) * columns + j];"
+               "}"},
+};
+
+static void open_parts(uint64_t seed)
+{
+    const size_t elements = own.rows * own.columns;
+    for (size_t i = 0; i < own.parts; i++) {
+        for (int k = 0; k < 2; k++) {
+            parts[i].grid[k] = graph_add_buffer(&grid, elements);
+            parts[i].first[k] = graph_add_buffer(&grid, own.columns);
+            parts[i].last[k] = graph_add_buffer(&grid, own.columns);
+        }
+        uint32_t *initial = grid.buffers[parts[i].grid[0]].initial;
+        for (size_t k = 0; k < elements; k++) {
+            initial[k] = (uint32_t)random_next(&seed);
+        }
+        (void)memcpy(grid.buffers[parts[i].first[0]].initial, initial,
+                     own.columns * sizeof *initial);
+        (void)memcpy(grid.buffers[parts[i].last[0]].initial, initial + elements - own.columns,
+                     own.columns * sizeof *initial);
+    }
+}
+
+static void add_pieces(void)
+{
+    for (uint64_t iteration = 0; iteration < own.iterations; iteration++) {
+        const size_t old = iteration % 2;
+        const size_t new = 1 - old;
+        for (size_t i = 0; i < own.parts; i++) {
+            const part *above = &parts[(i + own.parts - 1) % own.parts];
+            const part *below = &parts[(i + 1) % own.parts];
+            graph_add(&grid,
+                      &(graph_piece){.kind = STEP,
+                                     .use_count = 4,
+                                     .uses = {{parts[i].grid[new], DYNSEL_ACCESS_DISCARD_WRITE},
+                                              {parts[i].grid[old], DYNSEL_ACCESS_READ},
+                                              {above->last[old], DYNSEL_ACCESS_READ},
+                                              {below->first[old], DYNSEL_ACCESS_READ}}});
+        }
+        for (size_t i = 0; i < own.parts; i++) {
+            const part *p = &parts[i];
+            graph_add(&grid, &(graph_piece){.kind = BORDERS,
+                                            .use_count = 3,
+                                            .uses = {{p->first[new], DYNSEL_ACCESS_DISCARD_WRITE},
+                                                     {p->last[new], DYNSEL_ACCESS_DISCARD_WRITE},
+                                                     {p->grid[new], DYNSEL_ACCESS_READ}}});
+        }
+    }
+}
+
+static uint32_t *whole_grid(void)
+{
+    uint32_t *memory = calloc(own.parts * own.rows * own.columns, sizeof *memory);
+    if (memory == NULL) {
+        log_exit(STATUS_FAILED, "the host has no memory for the grid");
+    }
+    return memory;
+}
+
+/* The results, in plain C over the grid in one piece. */
+static void compute_expected(void)
+{
+    const size_t of_part = own.rows * own.columns;
+    const size_t rows = own.parts * own.rows;
+    uint32_t *old = whole_grid();
+    uint32_t *new = whole_grid();
+    for (size_t i = 0; i < own.parts; i++) {
+        (void)memcpy(old + i * of_part, grid.buffers[parts[i].grid[0]].initial,
+                     of_part * sizeof *old);
+    }
+    for (uint64_t iteration = 0; iteration < own.iterations; iteration++) {
+        for (size_t i = 0; i < rows; i++) {
+            step_row(new + i *own.columns, old + i * own.columns,
+                     old + (i + rows - 1) % rows * own.columns, old + (i + 1) % rows * own.columns,
+                     own.columns);
+        }
+        uint32_t *other = old;
+        old = new;
+        new = other;
+    }
+    for (size_t i = 0; i < own.parts; i++) {
+        (void)memcpy(graph_expect(&grid, parts[i].grid[own.iterations % 2]), old + i * of_part,
+                     of_part * sizeof *old);
+    }
+    free(old);
+    free(new);
+}
+
+static void open_kinds(void)
+{
+    for (int i = 0; i < KINDS; i++) {
+        grid.kinds[i] = (graph_kind){.kernel = &kernels[i],
+                                     .values = {(uint32_t)own.rows, (uint32_t)own.columns},
+                                     .value_count = 2};
+    }
+    grid.kinds[STEP].global = DYNSEL_RANGE_2D(own.rows, own.columns);
+    grid.kinds[BORDERS].global = DYNSEL_RANGE(own.columns);
+    grid.kind_count = KINDS;
+}
+
+int main(int argc, char **argv)
+{
+    usecase_options_parse(argc, argv, ABOUT, own_options, &options);
+    resources_find(&all, &options, options.workers == 0, 2);
+    csv_open(&options, argc, argv);
+    grid.units = (double)(own.parts * own.rows * own.columns * own.iterations) / 1e6;
+    open_kinds();
+    graph_open(&grid, own.iterations * own.parts * KINDS);
+    open_parts(options.seed);
+    compute_expected();
+    add_pieces();
+    graph_measure(&grid, (uint32_t)own.passes);
+    graph_close(&grid);
+    resources_close();
+    csv_close();
+    return 0;
+}
