@@ -128,7 +128,9 @@ static double do_pass(const peer_work *work)
     const uint64_t began = measure_now_ns();
     work->run();
     const double ns = (double)(measure_now_ns() - began);
-    work->after();
+    if (work->after != NULL) {
+        work->after();
+    }
     return ns;
 }
 

@@ -8,7 +8,7 @@
 typedef struct peer_work {
     void (*before)(void); /* not timed; may be NULL */
     void (*run)(void);    /* one pass, until the results are in the host's memory */
-    void (*after)(void);  /* not timed: checks */
+    void (*after)(void);  /* not timed: checks; may be NULL */
     const char *name;     /* for the CSV file */
     const char *unit;     /* of `units`: "GB" */
     double units;         /* in one pass */
