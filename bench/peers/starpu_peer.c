@@ -4,17 +4,49 @@
 #include "starpu_peer.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../usecases/log.h"
 
+enum { MOST_PLATFORMS = 16 };
+
 static atomic_ulong tasks_of[STARPU_NMAXWORKERS];
+static unsigned device_count;
 
 unsigned long peer_tasks_of(unsigned worker)
 {
     return atomic_load(&tasks_of[worker]);
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value != NULL && strtol(value, NULL, 10) > 0;
+}
+
+/* How many OpenCL devices StarPU takes if it may. */
+static unsigned count_devices(void)
+{
+    cl_platform_id platforms[MOST_PLATFORMS];
+    cl_uint platform_count = 0;
+    unsigned count = 0;
+    cl_device_type type = CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
+    type |= is_set("STARPU_OPENCL_ON_CPUS") ? CL_DEVICE_TYPE_CPU : 0;
+    type = is_set("STARPU_OPENCL_ONLY_ON_CPUS") ? CL_DEVICE_TYPE_CPU : type;
+    if (clGetPlatformIDs(MOST_PLATFORMS, platforms, &platform_count) != CL_SUCCESS) {
+        return 0;
+    }
+    for (cl_uint i = 0; i < platform_count && i < MOST_PLATFORMS; i++) {
+        cl_uint found = 0;
+        if (clGetDeviceIDs(platforms[i], type, 0, NULL, &found) == CL_SUCCESS) {
+            count += found;
+        }
+    }
+    return count < STARPU_MAXOPENCLDEVS ? count : STARPU_MAXOPENCLDEVS;
 }
 
 /* "0", "0,1": into the list of StarPU's options. */
@@ -28,8 +60,12 @@ static void choose_devices(struct starpu_conf *conf, const char *devices)
     while (*at != '\0') {
         char *end = NULL;
         const unsigned long number = strtoul(at, &end, 10);
-        if (end == at || (*end != ',' && *end != '\0') || conf->nopencl == STARPU_NMAXWORKERS) {
+        if (end == at || (*end != ',' && *end != '\0')) {
             log_exit(STATUS_USAGE, "--devices: '%s' is no list of numbers such as 0,1", devices);
+        }
+        if (number >= device_count || conf->nopencl == STARPU_NMAXWORKERS) {
+            log_exit(STATUS_USAGE, "--devices %s: StarPU finds %u OpenCL devices, from 0 on",
+                     devices, device_count);
         }
         conf->workers_opencl_gpuid[conf->nopencl++] = (unsigned)number;
         at = *end == ',' ? end + 1 : end;
@@ -37,28 +73,52 @@ static void choose_devices(struct starpu_conf *conf, const char *devices)
     conf->use_explicit_workers_opencl_gpuid = 1;
 }
 
+/* StarPU would take another one, with a warning. */
+static void check_scheduler(const char *name)
+{
+    struct starpu_sched_policy **policies = starpu_sched_get_predefined_policies();
+    for (size_t i = 0; policies[i] != NULL; i++) {
+        if (strcmp(policies[i]->policy_name, name) == 0) {
+            return;
+        }
+    }
+    log_exit(STATUS_USAGE, "--scheduler: StarPU has no '%s'; STARPU_SCHED=help lists them", name);
+}
+
+static void set_workers(struct starpu_conf *conf, uint64_t workers)
+{
+    if (workers == PEER_ALL_WORKERS) {
+        if (sysconf(_SC_NPROCESSORS_ONLN) > STARPU_MAXCPUS) {
+            log_note("this StarPU was built for at most %d host workers; its configure "
+                     "--enable-maxcpus allows more",
+                     STARPU_MAXCPUS);
+        }
+        return;
+    }
+    if (workers > STARPU_MAXCPUS) {
+        log_exit(STATUS_USAGE,
+                 "--workers: more than %d, the limit that this StarPU was built with (its "
+                 "configure --enable-maxcpus)",
+                 STARPU_MAXCPUS);
+    }
+    conf->ncpus = (int)workers;
+}
+
 void peer_start(const peer_options *options)
 {
     struct starpu_conf conf;
+    check_scheduler(options->scheduler);
+    device_count = count_devices();
     log_check(starpu_conf_init(&conf) == 0, "starpu_conf_init");
     conf.precedence_over_environment_variables = 1;
     conf.sched_policy_name = options->scheduler;
-    if (options->workers != PEER_ALL_WORKERS) {
-        if (options->workers > STARPU_MAXCPUS) {
-            log_exit(STATUS_USAGE, "--workers: more than %d, StarPU's limit", STARPU_MAXCPUS);
-        }
-        conf.ncpus = (int)options->workers;
-    }
+    set_workers(&conf, options->workers);
     if (options->devices != NULL) {
         choose_devices(&conf, options->devices);
     }
     if (starpu_init(&conf) != 0) {
         log_exit(STATUS_USAGE, "StarPU finds no worker; see --workers and --devices, and "
                                "STARPU_OPENCL_ON_CPUS=1 for OpenCL on processors");
-    }
-    if (options->devices != NULL && (int)starpu_opencl_worker_get_count() != conf.nopencl) {
-        log_exit(STATUS_USAGE, "--devices %s: StarPU has only %u such OpenCL devices",
-                 options->devices, starpu_opencl_worker_get_count());
     }
 }
 
@@ -206,6 +266,5 @@ void peer_worker_name(unsigned worker, char *name, size_t size)
     for (char *c = device_name; *c != '\0'; c++) {
         *c = *c == ',' || *c == '"' ? ' ' : *c; /* which CSV would need to quote */
     }
-    (void)snprintf(name, size, starpu_opencl_worker_get_count() > 1 ? "%s #%d" : "%s", device_name,
-                   number);
+    (void)snprintf(name, size, device_count > 1 ? "%s #%d" : "%s", device_name, number);
 }
