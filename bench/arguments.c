@@ -38,7 +38,8 @@ static void add(table *t, const argument *rows)
     for (; rows != NULL && rows->name != NULL && t->count < MOST; rows++) {
         t->rows[t->count] = rows;
         t->known[t->count++] =
-            (struct option){.name = rows->name + strlen("--"), .has_arg = required_argument};
+            (struct option){.name = rows->name + strlen("--"),
+                            .has_arg = rows->value != NULL ? required_argument : no_argument};
     }
 }
 
@@ -48,9 +49,9 @@ static _Noreturn void print_help(const arguments *a, const table *t)
     for (int i = 0; i < t->count; i++) {
         const argument *row = t->rows[i];
         char left[40];
-        (void)snprintf(left, sizeof left, "%s %s", row->name, row->value);
+        (void)snprintf(left, sizeof left, "%s %s", row->name, row->value != NULL ? row->value : "");
         printf("  %-22s %s", left, row->help);
-        if (row->number != NULL && row->most != UINT64_MAX) {
+        if (row->value != NULL && row->number != NULL && row->most != UINT64_MAX) {
             printf(" (%llu to %llu", (unsigned long long)row->least, (unsigned long long)row->most);
             if (*row->number >= row->least) {
                 printf(", default %llu", (unsigned long long)*row->number);
@@ -68,6 +69,10 @@ static _Noreturn void print_help(const arguments *a, const table *t)
 static void take(const argument *row, const char *text)
 {
     char *end = NULL;
+    if (row->value == NULL) {
+        *row->number = 1;
+        return;
+    }
     if (row->number == NULL) {
         *row->text = text;
         return;

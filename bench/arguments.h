@@ -8,7 +8,7 @@
 
 typedef struct argument {
     const char *name;  /* "--runs" */
-    const char *value; /* its placeholder in the help: "N" */
+    const char *value; /* its placeholder in the help: "N"; NULL: it has none, and sets 1 */
     const char *help;
     uint64_t *number; /* NULL: a text */
     uint64_t least;

@@ -7,8 +7,6 @@
 #ifndef PEERS_STARPU_GRAPH_H
 #define PEERS_STARPU_GRAPH_H
 
-#include <stdbool.h>
-
 #include "starpu_peer.h"
 #include "starpu_report.h"
 

@@ -3,8 +3,6 @@
 
 #include "starpu_peer.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,9 +127,9 @@ static void must(cl_int code, const char *function, const peer_kernel *kernel)
     }
 }
 
-static void run_on_host(void *buffers[], void *argument)
+static void run_on_host(void *buffers[], void *args)
 {
-    const peer_call *call = argument;
+    const peer_call *call = args;
     void *data[PEER_MOST_BUFFERS];
     for (unsigned i = 0; i < call->kernel->buffers; i++) {
         data[i] = (void *)STARPU_VECTOR_GET_PTR(buffers[i]);
@@ -153,9 +151,9 @@ static void set_arguments(cl_kernel to, void *buffers[], const peer_call *call)
     }
 }
 
-static void run_on_opencl(void *buffers[], void *argument)
+static void run_on_opencl(void *buffers[], void *args)
 {
-    const peer_call *call = argument;
+    const peer_call *call = args;
     peer_kernel *kernel = call->kernel;
     const int worker = starpu_worker_get_id_check();
     cl_kernel built;
@@ -208,19 +206,38 @@ void peer_release(peer_kernel *kernel)
     }
 }
 
-void peer_submit(peer_call *call, starpu_data_handle_t *handles, int priority)
+static void submit(peer_call *call, starpu_data_handle_t *handles, struct starpu_task *task)
 {
-    struct starpu_task *task = starpu_task_create();
     task->cl = &call->kernel->codelet;
     task->cl_arg = call;
     task->cl_arg_size = sizeof *call;
-    task->priority = priority;
     for (unsigned i = 0; i < call->kernel->buffers; i++) {
         task->handles[i] = handles[i];
     }
     if (starpu_task_submit(task) != 0) {
         log_exit(STATUS_FAILED, "%s: no worker takes the task", call->kernel->name);
     }
+}
+
+void peer_submit(peer_call *call, starpu_data_handle_t *handles, int priority)
+{
+    struct starpu_task *task = starpu_task_create();
+    task->priority = priority;
+    submit(call, handles, task);
+}
+
+static void tell(void *done)
+{
+    atomic_store((atomic_bool *)done, true);
+}
+
+void peer_submit_told(peer_call *call, starpu_data_handle_t *handles, atomic_bool *done)
+{
+    struct starpu_task *task = starpu_task_create();
+    task->callback_func = tell;
+    task->callback_arg = done;
+    atomic_store(done, false);
+    submit(call, handles, task);
 }
 
 void *peer_memory(size_t bytes)

@@ -3,6 +3,8 @@
 #ifndef PEERS_STARPU_PEER_H
 #define PEERS_STARPU_PEER_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -78,6 +80,9 @@ void peer_release(peer_kernel *kernel);
 
 /* Submits one task. A failure ends the program. */
 void peer_submit(peer_call *call, starpu_data_handle_t *handles, int priority);
+
+/* The same; `done` becomes true when the task has run. */
+void peer_submit_told(peer_call *call, starpu_data_handle_t *handles, atomic_bool *done);
 
 /* Memory that begins at a page; to be freed. */
 void *peer_memory(size_t bytes);

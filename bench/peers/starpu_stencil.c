@@ -8,7 +8,7 @@
 #include "../usecases/random.h"
 #include "starpu_graph.h"
 
-enum { BUFFERS_OF_PART = 6, MOST_PARTS = 42, GENERATIONS = 2 };
+enum { BUFFERS_OF_PART = 6, MOST_PARTS = 170, GENERATIONS = 2 };
 
 enum kind { STEP, BORDERS, KINDS };
 

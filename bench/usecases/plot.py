@@ -44,21 +44,23 @@ class Table:
         for key, value in words:
             self.facts[key] = value.strip()
             self.devices += [value.strip()] if key == "device" else []
-        self.rows = []
-        self.read(lines)
+        self.rows, self.peer = self.read(lines), []
 
-    def read(self, lines):
+    @staticmethod
+    def read(lines):
+        rows = []
         for line in csv.DictReader(line for line in lines if not line.startswith("#")):
             for column in (name for name in line if name not in COMMON and line[name]):
                 policy, _, resource = column.partition(" ")
-                self.rows.append({"record": line["record"], "task": line["task"], "x": float(line["x"]),
-                                  "policy": policy, "resource": resource, "value": float(line[column])})
+                rows.append({"record": line["record"], "task": line["task"], "x": float(line["x"]), "unit": line["unit"],
+                             "policy": policy, "resource": resource, "value": float(line[column])})
+        return rows
 
     def add_peer(self, path):
         """The figures of the same work with another runtime (bench/peers/starpu_compare)."""
         if path.exists():
             with open(path, encoding="utf-8", newline="") as file:
-                self.read(list(file))
+                self.peer = self.read(list(file))
 
     def of(self, record, **wanted):
         return [row for row in self.rows if row["record"] == record
@@ -385,6 +387,12 @@ def nstream(table, out):
     bars(table, out, "nstream", "The triad nstream", table.of("rate"), "GB/s")
 
 
+def beside_peer(table, out):
+    """The rates of all policies, and of the same work with another runtime."""
+    rows = table.of("rate") + [row for row in table.peer if row["record"] == "rate"]
+    bars(table, out, f"{table.name}-peer", f"{table.name}, with dynsel and with StarPU", rows, f"{rows[0]['unit']}/s")
+
+
 FIGURES = {"mix": (shares, course, kinds, alone), "mix-small": (shares, kinds), "tiny": (tiny, found),
            "scale": (scale,), "scale-workers": (scale,), "trouble": (trouble, trouble_over_time),
            "filter": (image_filter,), "nstream": (nstream,)}
@@ -415,7 +423,7 @@ def main(arguments):
         table = Table(folder / f"{name}.csv")
         table.add_peer(folder / f"starpu-{name}.csv")
         out.drawn.clear()
-        for draw in FIGURES[name]:
+        for draw in FIGURES[name] + ((beside_peer,) if table.peer else ()):
             draw(table, out)
         page += [f"![{title}]({figure}.png)\n" for figure, title in out.drawn] + [table.origin()]
     (out.folder / "figures.md").write_text("\n".join(page), encoding="utf-8")
