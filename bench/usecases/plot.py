@@ -52,8 +52,9 @@ class Table:
         for line in csv.DictReader(line for line in lines if not line.startswith("#")):
             for column in (name for name in line if name not in COMMON and line[name]):
                 policy, _, resource = column.partition(" ")
-                rows.append({"record": line["record"], "task": line["task"], "x": float(line["x"]), "unit": line["unit"],
-                             "policy": policy, "resource": resource, "value": float(line[column])})
+                rows.append({"record": line["record"], "task": line["task"], "x": float(line["x"]),
+                             "unit": line["unit"], "policy": policy, "resource": resource,
+                             "value": float(line[column])})
         return rows
 
     def add_peer(self, path):
@@ -379,18 +380,18 @@ def trouble_over_time(table, out):
     save(made, out, "trouble-over-time")
 
 
+def beside_peer(table, out):
+    """The rates of all policies, and of the same work with another runtime."""
+    rows = table.of("rate") + [row for row in table.peer if row["record"] == "rate"]
+    bars(table, out, f"{table.name}-peer", f"{table.name}, with dynsel and with StarPU", rows, f"{rows[0]['unit']}/s")
+
+
 def image_filter(table, out):
     bars(table, out, "filter", "An image filter over a folder of pictures", table.of("rate"), "Mpixel/s")
 
 
 def nstream(table, out):
     bars(table, out, "nstream", "The triad nstream", table.of("rate"), "GB/s")
-
-
-def beside_peer(table, out):
-    """The rates of all policies, and of the same work with another runtime."""
-    rows = table.of("rate") + [row for row in table.peer if row["record"] == "rate"]
-    bars(table, out, f"{table.name}-peer", f"{table.name}, with dynsel and with StarPU", rows, f"{rows[0]['unit']}/s")
 
 
 FIGURES = {"mix": (shares, course, kinds, alone), "mix-small": (shares, kinds), "tiny": (tiny, found),
