@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "csv.h"
+#include "filter_kernel.h"
 #include "log.h"
 #include "passes.h"
 #include "pictures.h"
@@ -48,54 +49,6 @@ static picture pictures[MOST];
 static job jobs[MOST];
 static size_t count;
 
-/* The mean of the square around a pixel, toned: C, and OpenCL C. Whole numbers only, so that every
- * device gets the same. */
-#define COMMON                                                                                     \
-    static inline void filter_one(global const unsigned char *in, global unsigned char *out,       \
-                                  int width, int height, int radius, int x, int y)                 \
-    {                                                                                              \
-        unsigned sum[3] = {0, 0, 0};                                                               \
-        const int left = x < radius ? 0 : x - radius;                                              \
-        const int right = x + radius < width ? x + radius : width - 1;                             \
-        const int top = y < radius ? 0 : y - radius;                                               \
-        const int bottom = y + radius < height ? y + radius : height - 1;                          \
-        const unsigned pixels = (unsigned)((right - left + 1) * (bottom - top + 1));               \
-        for (int row = top; row <= bottom; row++) {                                                \
-            for (int column = left; column <= right; column++) {                                   \
-                global const unsigned char *pixel = in + 3l * ((long)row * width + column);        \
-                sum[0] += pixel[0];                                                                \
-                sum[1] += pixel[1];                                                                \
-                sum[2] += pixel[2];                                                                \
-            }                                                                                      \
-        }                                                                                          \
-        const unsigned r = sum[0] / pixels;                                                        \
-        const unsigned g = sum[1] / pixels;                                                        \
-        const unsigned b = sum[2] / pixels;                                                        \
-        const unsigned red = (r * 403u + g * 787u + b * 194u + 512u) >> 10;                        \
-        const unsigned green = (r * 357u + g * 702u + b * 172u + 512u) >> 10;                      \
-        const unsigned blue = (r * 279u + g * 547u + b * 134u + 512u) >> 10;                       \
-        global unsigned char *to = out + 3l * ((long)y * width + x);                               \
-        to[0] = (unsigned char)(red < 255u ? red : 255u);                                          \
-        to[1] = (unsigned char)(green < 255u ? green : 255u);                                      \
-        to[2] = (unsigned char)(blue < 255u ? blue : 255u);                                        \
-    }
-
-#define TEXT(...)          TEXT_EXPANDED(__VA_ARGS__)
-#define TEXT_EXPANDED(...) #__VA_ARGS__
-
-#define global /* the host has one kind of memory */
-COMMON
-#undef global
-
-static void filter_all(const uint8_t *in, uint8_t *out, int width, int height, int radius)
-{
-    for (int y = 0; y < height; y++) {
-        for (int x = 0; x < width; x++) {
-            filter_one(in, out, width, height, radius, x, y);
-        }
-    }
-}
-
 static dynsel_status filter_on_host(const dynsel_launch *launch)
 {
     filter_all(dynsel_launch_data(launch, 0), dynsel_launch_data(launch, 1),
@@ -108,10 +61,7 @@ static const dynsel_kernel filter = {
     .name = "filter",
     .id = 1,
     .function = filter_on_host,
-    .source = TEXT(COMMON) "kernel void filter(global const unsigned char *in,"
-                           "global unsigned char *out, int width, int height, int radius)"
-                           "{ filter_one(in, out, width, height, radius, (int)get_global_id(0),"
-                           "(int)get_global_id(1)); }",
+    .source = FILTER_SOURCE,
 };
 
 static dynsel_status group(dynsel_handler *handler, void *args)

@@ -24,6 +24,7 @@ BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
 POLICIES = {"oracle": (BLACK, "-", "o"), "auto_tune": (BLUE, "-", "s"), "auto_tune_whole_time": (SKY, "--", "D"),
             "dynamic_load": (GREEN, "-", "^"), "round_robin": (ORANGE, "-", "v"), "fixed": (RED, ":", "x")}
+PEER_POLICY = (PURPLE, "-", "P")  # of another runtime, such as "starpu_dmda"
 RESOURCES = ((BLACK, "o"), (BLUE, "s"), (RED, "^"), (GREEN, "D"), (ORANGE, "v"), (PURPLE, "P"), (SKY, "X"))
 ORACLE, CLAIM, PEER = 1.0, 0.95, 0.875
 NS_PER_US = 1e3
@@ -43,12 +44,24 @@ class Table:
         for key, value in words:
             self.facts[key] = value.strip()
             self.devices += [value.strip()] if key == "device" else []
-        self.rows = []
+        self.rows, self.peer = self.read(lines), []
+
+    @staticmethod
+    def read(lines):
+        rows = []
         for line in csv.DictReader(line for line in lines if not line.startswith("#")):
             for column in (name for name in line if name not in COMMON and line[name]):
                 policy, _, resource = column.partition(" ")
-                self.rows.append({"record": line["record"], "task": line["task"], "x": float(line["x"]),
-                                  "policy": policy, "resource": resource, "value": float(line[column])})
+                rows.append({"record": line["record"], "task": line["task"], "x": float(line["x"]),
+                             "unit": line["unit"], "policy": policy, "resource": resource,
+                             "value": float(line[column])})
+        return rows
+
+    def add_peer(self, path):
+        """The figures of the same work with another runtime (bench/peers/starpu_compare)."""
+        if path.exists():
+            with open(path, encoding="utf-8", newline="") as file:
+                self.peer = self.read(list(file))
 
     def of(self, record, **wanted):
         return [row for row in self.rows if row["record"] == record
@@ -145,7 +158,7 @@ def bars(table, out, name, title, rows, unit, scale=1.0, claims=False):
     most = max(scale * row["value"] for row in rows)
     most = max(most, 100) if claims else most
     for i, row in enumerate(rows):
-        axes.barh(i, scale * row["value"], color=POLICIES[row["policy"]][0], height=0.62)
+        axes.barh(i, scale * row["value"], color=POLICIES.get(row["policy"], PEER_POLICY)[0], height=0.62)
         axes.annotate(f"{scale * row['value']:.1f}", (1.1 * most, i), va="center", ha="right", fontsize=9)
     axes.set_yticks(range(len(rows)), [who(row) for row in rows])
     axes.invert_yaxis()
@@ -367,6 +380,12 @@ def trouble_over_time(table, out):
     save(made, out, "trouble-over-time")
 
 
+def beside_peer(table, out):
+    """The rates of all policies, and of the same work with another runtime."""
+    rows = table.of("rate") + [row for row in table.peer if row["record"] == "rate"]
+    bars(table, out, f"{table.name}-peer", f"{table.name}, with dynsel and with StarPU", rows, f"{rows[0]['unit']}/s")
+
+
 def image_filter(table, out):
     bars(table, out, "filter", "An image filter over a folder of pictures", table.of("rate"), "Mpixel/s")
 
@@ -412,7 +431,8 @@ FIGURES = {"mix": (shares, course, kinds, alone), "mix-small": (shares, kinds), 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", metavar="FOLDER", type=Path,
-                        help="output of run_all for one machine: mix.csv, tiny.csv, ...; missing files are skipped")
+                        help="output of run_all for one machine: mix.csv, tiny.csv, ...; missing files are skipped. "
+                             "With starpu-nstream.csv, ... of bench/peers/starpu_compare, both are shown")
     parser.add_argument("out", metavar="OUT", type=Path, nargs="?",
                         help="folder for the figures and figures.md; default: FOLDER")
     parser.add_argument("--svg", action="store_true", help="also write each figure as SVG")
@@ -431,8 +451,9 @@ def main(arguments):
     page = []
     for name in found:
         table = Table(folder / f"{name}.csv")
+        table.add_peer(folder / f"starpu-{name}.csv")
         out.drawn.clear()
-        for draw in FIGURES[name]:
+        for draw in FIGURES[name] + ((beside_peer,) if table.peer else ()):
             draw(table, out)
         page += [f"![{title}]({figure}.png)\n" for figure, title in out.drawn] + [table.origin()]
     (out.folder / "figures.md").write_text("\n".join(page), encoding="utf-8")
