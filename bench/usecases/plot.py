@@ -23,7 +23,8 @@ except ImportError:  # --help works without it
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PURPLE = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7")
 POLICIES = {"oracle": (BLACK, "-", "o"), "auto_tune": (BLUE, "-", "s"), "auto_tune_whole_time": (SKY, "--", "D"),
-            "dynamic_load": (GREEN, "-", "^"), "round_robin": (ORANGE, "-", "v"), "fixed": (RED, ":", "x")}
+            "earliest_finish": (RED, "-", "h"), "dynamic_load": (GREEN, "-", "^"), "round_robin": (ORANGE, "-", "v"),
+            "fixed": (BLACK, ":", "x")}
 PEER_POLICY = (PURPLE, "-", "P")  # of another runtime, such as "starpu_dmda"
 RESOURCES = ((BLACK, "o"), (BLUE, "s"), (RED, "^"), (GREEN, "D"), (ORANGE, "v"), (PURPLE, "P"), (SKY, "X"))
 ORACLE, CLAIM, PEER = 1.0, 0.95, 0.875

@@ -128,6 +128,7 @@ static dynsel_status group(dynsel_handler *handler, void *args)
     dynsel_set_arg_value(handler, 2, &what->elements, sizeof what->elements);
     dynsel_set_arg_value(handler, 3, &what->operations, sizeof what->operations);
     dynsel_set_key(handler, kernel->id, words, 2);
+    dynsel_set_amount(handler, (uint64_t)what->elements * what->operations);
     return dynsel_parallel_for(handler, kernel, DYNSEL_RANGE((size_t)what->elements), NULL, NULL);
 }
 
