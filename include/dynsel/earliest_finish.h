@@ -18,6 +18,9 @@
  * - The time of copies is learned for each resource. Data that are used again are worth moving
  *   once: a choice counts the uses that are expected before the program writes the data anew.
  *
+ * A resource that is much slower for a kind of task than for the other kinds it gets takes that kind
+ * only while it has nothing else to do: its time is worth more to the others.
+ *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
  * while the estimated loss fits into what the kind has earned: CONFIG_DYNSEL_EARLIEST_FINISH_KINDS
@@ -100,6 +103,8 @@ typedef union dynsel_finish_resource {
         dynsel_word spread;      /* the mean deviation of that */
         dynsel_word shortest_ns; /* the least time of any work so far */
         dynsel_word copy_rate;   /* of copies to it, in ns for a MiB */
+        dynsel_word worth;       /* the best speed lately that kinds have on it, compared with their
+                                    fastest resource; as slowness, and not more than 0 */
         dynsel_word measured;    /* how many kinds `slowness` is from, up to 255 */
         dynsel_word place;       /* what it computes on: a dynsel_finish_place */
     } is;

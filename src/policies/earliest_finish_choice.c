@@ -12,6 +12,8 @@ enum {
     MOST_TRIALS = 4,    /* in a row that brought no time */
     ONE_BY_ONE = 4,     /* submits in a row that found nothing in flight */
     MOST_USES_AHEAD = 64,
+    WORTH_MARGIN = 2 * DYNSEL_LOG2_ONE,  /* 4 times */
+    WORTH_FADES = 8,                     /* for each choice: by a power of two in 32 of them */
     TELLING_ERROR = DYNSEL_LOG2_ONE / 2, /* 1.4 times */
     LEAST_TIMES = 50, /* what timing takes, work must take in the meantime: at most 2 percent */
     MOST_RARITY = 3   /* one in 128 */
@@ -37,7 +39,9 @@ typedef struct sight {
     uint64_t shortest_queue_ns; /* of the candidates that do not block the caller */
     uint32_t processors_ticks;  /* the longest queue of resources that use all processors */
     uint32_t threads_ticks;     /* the mean queue of the host's threads */
-    bool is_idle;               /* no resource has unfinished work */
+    uint64_t least_bytes;  /* that the resource which has most of the data would have to copy */
+    uint32_t source_ticks; /* the queue of such resources, if they are apart */
+    bool is_idle;          /* no resource has unfinished work */
 } sight;
 
 static bool is_candidate(const sight *s, uint32_t index)
@@ -133,9 +137,35 @@ static uint64_t later_of(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+/* Looks where the data are: copies from a device come behind what is queued there. */
+static void look_at_data(sight *s)
+{
+    s->least_bytes = UINT64_MAX;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        s->least_bytes = dynsel_finish_lower(s->least_bytes, bytes_in(s, i));
+    }
+    s->source_ticks = 0;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        const dynsel_finish_resource *resource = &s->policy->states[i];
+        const uint32_t ticks = queued_ticks(s, resource);
+        if (bytes_in(s, i) == s->least_bytes && ticks > s->source_ticks &&
+            dynsel_word_load_relaxed(&resource->is.place) == DYNSEL_FINISH_APART) {
+            s->source_ticks = ticks;
+        }
+    }
+}
+
+/* When the data can be copied to a resource, or are there. */
+static uint64_t data_ns(const sight *s, uint32_t index)
+{
+    return bytes_in(s, index) > s->least_bytes
+               ? later_of(s->ready_ns, dynsel_finish_ns(s->source_ticks))
+               : s->ready_ns;
+}
+
 static uint64_t start_ns(const sight *s, uint32_t index)
 {
-    return later_of(later_of(queue_ns(s, index), s->ready_ns), submit_ns(s, index));
+    return later_of(later_of(queue_ns(s, index), data_ns(s, index)), submit_ns(s, index));
 }
 
 /* Whether a first run may take longer than others. */
@@ -211,6 +241,60 @@ static void look_at_known(sight *s, uint32_t index, uint64_t run_ns)
     if (run_ns < s->fastest_ns) {
         s->fastest_ns = run_ns;
         s->fastest = index;
+    }
+}
+
+/* How fast a resource is for this kind of task, compared with the fastest; not more than 0. */
+static int32_t speed_of(const sight *s, uint64_t run_ns)
+{
+    return dynsel_log2(s->fastest_ns) - dynsel_log2(run_ns);
+}
+
+/* Whether other kinds make so much better use of a resource that it shall not wait for this one. */
+static bool is_worth_more(const sight *s, uint32_t index, uint64_t run_ns)
+{
+    const int32_t worth = (int32_t)dynsel_word_load_relaxed(&s->policy->states[index].is.worth);
+    return queue_ns(s, index) != 0 && speed_of(s, run_ns) < worth - WORTH_MARGIN;
+}
+
+/* The best choice is a resource whose time is worth more to other kinds: chooses among those of
+ * which that is not so. The fastest is one of them. */
+static void choose_among_worthy(sight *s)
+{
+    s->best_cost_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        const uint64_t run_ns = is_candidate(s, i) ? known_run_ns(s, i, true) : 0;
+        if (run_ns != 0 && !is_worth_more(s, i, run_ns) && !blocks_caller(s, i)) {
+            const uint64_t cost = cost_ns(s, i, run_ns);
+            if (cost < s->best_cost_ns) {
+                s->best_cost_ns = cost;
+                s->best = i;
+            }
+        }
+    }
+}
+
+/* Notes how fast a resource is for what it would be chosen for. */
+static void note_worth(const sight *s, uint32_t index, uint64_t run_ns)
+{
+    dynsel_word *word = &s->policy->states[index].is.worth;
+    const int32_t speed = speed_of(s, run_ns);
+    const int32_t before = (int32_t)dynsel_word_load_relaxed(word);
+    const int32_t now = speed > before ? speed : before - WORTH_FADES;
+    if (now != before) {
+        dynsel_word_store_relaxed(word, (uint32_t)now);
+    }
+}
+
+static void weigh_worth(sight *s)
+{
+    const uint64_t run_ns = known_run_ns(s, s->best, true);
+    if (s->best == s->fastest || run_ns == 0) {
+        return;
+    }
+    note_worth(s, s->best, run_ns);
+    if (is_worth_more(s, s->best, run_ns)) {
+        choose_among_worthy(s);
     }
 }
 
@@ -555,6 +639,7 @@ static choice choose(sight *s)
     if (s->best == NO_RESOURCE) {
         return (choice){.index = assumed_fastest(s), .reason = DYNSEL_REASON_PROFILING};
     }
+    weigh_worth(s);
     const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->resources[s->best].runs);
     return choose_known(s, runs % (1u << DYNSEL_FINISH_TIMED_BITS) == 1);
 }
@@ -660,6 +745,7 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
     choice made = {.index = NO_RESOURCE};
     do {
         look_at_queues(&s);
+        look_at_data(&s);
         if (kinds->own == NULL) {
             const dynsel_status status = choose_untracked(&s, selection);
             if (status != DYNSEL_OK) {

@@ -130,7 +130,7 @@ uint64_t dynsel_finish_guess(const dynsel_earliest_finish_policy *policy, uint32
     const dynsel_finish_resource *it = &policy->states[index];
     const dynsel_finish_resource *known = &policy->states[known_index];
     const int32_t spread = (int32_t)dynsel_word_load_relaxed(&it->is.spread);
-    const int32_t ratio = slowness_of(it) - slowness_of(known) + 2 * spread;
+    const int32_t ratio = slowness_of(it) - slowness_of(known) + spread;
     const uint64_t net_ns =
         dynsel_times_power(net_of(known, known_ns), ratio, DYNSEL_FINISH_LONGEST_NS);
     return dynsel_finish_lower(net_ns + dynsel_word_load_relaxed(&it->is.shortest_ns),

@@ -11,6 +11,7 @@
 enum {
     POINTS = CONFIG_DYNSEL_EARLIEST_FINISH_POINTS,
     ERROR_WEIGHT = 4,
+    MOST_ERROR = DYNSEL_LOG2_ONE,
     MOST_READBACK_RUNS = 256 /* their sum and count are halved then */
 };
 
@@ -160,7 +161,7 @@ static void begin(dynsel_finish_point *point, uint32_t amount, uint64_t time_ns)
     add(point, time_ns);
 }
 
-static uint32_t distance(uint32_t a, uint32_t b)
+static uint32_t apart_of(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
 }
@@ -174,7 +175,7 @@ static dynsel_finish_point *nearest_to(dynsel_finish_times *times, uint32_t amou
         dynsel_finish_point *point = &times->points[i];
         if (point != but && point->amount.value != 0 &&
             (nearest == NULL ||
-             distance(point->amount.value, amount) < distance(nearest->amount.value, amount))) {
+             apart_of(point->amount.value, amount) < apart_of(nearest->amount.value, amount))) {
             nearest = point;
         }
     }
@@ -191,7 +192,7 @@ static dynsel_finish_point *least_telling(dynsel_finish_times *times, uint32_t *
         dynsel_finish_point *point = &times->points[i];
         dynsel_finish_point *other = nearest_to(times, point->amount.value, point);
         const uint32_t apart =
-            other != NULL ? distance(point->amount.value, other->amount.value) : UINT32_MAX;
+            other != NULL ? apart_of(point->amount.value, other->amount.value) : UINT32_MAX;
         if (apart < *least || (apart == *least && point->samples < found->samples)) {
             *least = apart;
             found = point;
@@ -213,7 +214,7 @@ static dynsel_finish_point *find_free(dynsel_finish_times *times)
 static void learn_at(dynsel_finish_times *times, uint32_t amount, uint64_t time_ns)
 {
     dynsel_finish_point *nearest = nearest_to(times, amount, NULL);
-    const uint32_t apart = nearest != NULL ? distance(nearest->amount.value, amount) : UINT32_MAX;
+    const uint32_t apart = nearest != NULL ? apart_of(nearest->amount.value, amount) : UINT32_MAX;
     if (apart == 0) {
         add(nearest, time_ns);
         return;
@@ -243,7 +244,8 @@ static void learn_error(dynsel_finish_times *times, uint32_t amount, uint64_t ti
     }
     const int32_t error =
         dynsel_log2(time_ns) - dynsel_log2(dynsel_finish_predict(times, amount, 1));
-    const int32_t size = error < 0 ? -error : error;
+    const int32_t distance = error < 0 ? -error : error;
+    const int32_t size = distance < MOST_ERROR ? distance : MOST_ERROR; /* a spike is one error */
     const int32_t mean = (int32_t)dynsel_word_load_relaxed(&times->error);
     dynsel_word_store_relaxed(&times->error, (uint32_t)(mean + (size - mean) / ERROR_WEIGHT));
 }
