@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trial runs: of resources whose time for a kind of task is not known, and now and then of those that
+ * have lost. They cost no more than the kind has earned.
+ */
+#include "policies/earliest_finish_sight.h"
+
+enum {
+    MOST_TRIALS = 4 /* in a row that brought no time */
+};
+
+/* The smallest amounts first, where amounts tell the time: what is too slow there shows it for the
+ * least price. */
+static bool is_small(const dynsel_finish_sight *s)
+{
+    if (!dynsel_sight_amounts_tell(&s->kinds->root->resources[s->best])) {
+        return true;
+    }
+    const uint32_t smallest = dynsel_word_load_relaxed(&s->kinds->root->smallest);
+    return s->amount < smallest || s->amount - smallest < DYNSEL_COMPACT_DOUBLE / 2;
+}
+
+static bool may_be_tried(const dynsel_finish_sight *s, uint32_t index)
+{
+    const dynsel_finish_times *times = &s->kinds->root->resources[index];
+    return dynsel_sight_is_candidate(s, index) &&
+           dynsel_word_load_relaxed(&times->unfinished) == 0 &&
+           dynsel_word_load_relaxed(&times->trials) < MOST_TRIALS;
+}
+
+/* A run whose time is not known, rather too long than too short. What other tasks of the id took
+ * there counts as much as the speed of the resource, even if amounts do not tell the time. */
+static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
+{
+    const dynsel_finish_times *root = &s->kinds->root->resources[index];
+    const uint64_t guess_ns = dynsel_finish_guess(s->policy, index, s->fastest, s->fastest_ns);
+    const uint64_t first_ns = dynsel_sight_known_run_ns(s, index, true);
+    if (dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples) != 0) {
+        return dynsel_finish_lower(first_ns, guess_ns);
+    }
+    if (first_ns == 0) {
+        return guess_ns;
+    }
+    const int32_t error = (int32_t)dynsel_word_load_relaxed(&root->error);
+    const int32_t mean = (dynsel_log2(guess_ns) + dynsel_log2(first_ns) + 2 * error) / 2;
+    return dynsel_times_power(1, mean, DYNSEL_FINISH_LONGEST_NS);
+}
+
+/* What a trial run costs more than the best choice. Data come back afterwards. */
+static uint64_t loss_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+{
+    const uint64_t best_ns =
+        s->best_cost_ns - s->uses_ahead * dynsel_sight_known_run_ns(s, s->best, true);
+    const uint64_t end_ns = dynsel_sight_start_ns(s, index) + 2 * dynsel_sight_copy_ns(s, index) +
+                            run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
+    return end_ns > best_ns ? end_ns - best_ns : 0;
+}
+
+static uint64_t credit_ns(const dynsel_finish_sight *s)
+{
+    const int32_t credit = (int32_t)dynsel_word_load_relaxed(&s->kinds->own->credit);
+    return credit > 0 ? dynsel_finish_ns((uint32_t)credit) : 0;
+}
+
+/* The cheapest resource without a time whose trial run the credit allows; what does not compile
+ * comes first. A resource that never ran anything as short as the best run is out. */
+uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
+{
+    const uint64_t allowed = is_small(s) ? credit_ns(s) : 0;
+    uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        if (i == s->best || !may_be_tried(s, i) || dynsel_sight_known_run_ns(s, i, false) != 0) {
+            continue;
+        }
+        if (dynsel_word_load_relaxed(&s->policy->states[i].is.shortest_ns) > s->fastest_ns) {
+            continue;
+        }
+        const uint64_t guess_ns = guessed_run_ns(s, i);
+        const uint64_t loss = loss_ns(s, i, guess_ns);
+        const uint64_t rank = dynsel_sight_compiles(s, i) ? loss + DYNSEL_FINISH_LONGEST_NS : loss;
+        if (loss <= allowed && rank < least) {
+            least = rank;
+            found = i;
+            *run_ns = guess_ns;
+        }
+    }
+    return found;
+}
+
+/* The next resource with a time, in turn, if a part of the credit allows another run. */
+uint32_t dynsel_sight_find_further_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
+{
+    const uint64_t allowed = credit_ns(s);
+    const uint32_t count = s->policy->policy.count;
+    const uint32_t before = dynsel_word_load_relaxed(&s->kinds->root->explored);
+    for (uint32_t k = 1; k <= count; k++) {
+        const uint32_t index = (before + k) % count;
+        if (index == s->best || !may_be_tried(s, index)) {
+            continue;
+        }
+        const uint64_t time_ns = dynsel_sight_known_run_ns(s, index, false);
+        const uint32_t price =
+            dynsel_finish_price(dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples));
+        if (time_ns != 0 && loss_ns(s, index, time_ns) <= allowed / price) {
+            *run_ns = time_ns;
+            return index;
+        }
+    }
+    return DYNSEL_FINISH_NO_RESOURCE;
+}
