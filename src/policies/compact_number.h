@@ -47,17 +47,29 @@ static inline int32_t dynsel_log2(uint64_t number)
     return (int32_t)(bit << DYNSEL_LOG2_BITS | (part & (DYNSEL_LOG2_ONE - 1)));
 }
 
-/* number * 2^(log2 / 256), at most `most`, which is less than 2^54. */
+/* number * 2^(log2 / 256), at most `most`, which is less than 2^54. A larger number counts as `most`. */
 static inline uint64_t dynsel_times_power(uint64_t number, int32_t log2, uint64_t most)
 {
     const uint32_t part = (uint32_t)log2 & (DYNSEL_LOG2_ONE - 1);
     const int32_t shift = (log2 - (int32_t)part) / DYNSEL_LOG2_ONE;
     const uint64_t within = number < most ? number : most;
-    const uint64_t grown = within + (within * part >> DYNSEL_LOG2_BITS);
     if (shift < 0) {
+        const uint64_t grown = within + (within * part >> DYNSEL_LOG2_BITS);
         return shift > -64 ? grown >> -shift : 0;
     }
-    return shift < 64 && grown <= most >> shift ? grown << shift : most;
+    if (within == 0 || shift >= 64 || within > most >> shift) {
+        return within == 0 ? 0 : most;
+    }
+    const uint64_t shifted = within << shift; /* first, so that small numbers grow by `part`, too */
+    const uint64_t grown = shifted + (shifted * part >> DYNSEL_LOG2_BITS);
+    return grown < most ? grown : most;
+}
+
+/* By how much to shift a number down, so that it has no more than 16 bits; number: not 0. */
+static inline uint32_t dynsel_beyond_16_bits(uint64_t number)
+{
+    const uint32_t bit = dynsel_highest_bit(number);
+    return bit > 15 ? bit - 15 : 0;
 }
 
 /* number * to / from, at most `most`, which is less than 2^47; number: at most `most`. From 0: the
@@ -65,13 +77,19 @@ static inline uint64_t dynsel_times_power(uint64_t number, int32_t log2, uint64_
 static inline uint64_t dynsel_in_proportion(uint64_t number, uint64_t to, uint64_t from,
                                             uint64_t most)
 {
-    const uint64_t larger = to > from ? to : from;
-    const uint32_t bit = larger != 0 ? dynsel_highest_bit(larger) : 0;
-    const uint32_t shift = bit > 15 ? bit - 15 : 0;
-    if (from >> shift == 0) {
-        return from == 0 || to >> shift == 0 ? number : most;
+    if (number == 0 || from == 0 || to == 0) {
+        return from == 0 ? number : 0;
     }
-    const uint64_t result = number * (to >> shift) / (from >> shift);
+    const uint32_t to_shift = dynsel_beyond_16_bits(to);
+    const uint32_t from_shift = dynsel_beyond_16_bits(from);
+    const uint64_t product = number * (to >> to_shift);
+    const uint32_t room = 63 - dynsel_highest_bit(product);
+    const uint64_t quotient = (product << room) / (from >> from_shift); /* more than `most` */
+    const uint32_t down = from_shift + room;
+    if (down <= to_shift) {
+        return most;
+    }
+    const uint64_t result = down - to_shift < 64 ? quotient >> (down - to_shift) : 0;
     return result < most ? result : most;
 }
 
