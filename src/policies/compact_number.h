@@ -11,7 +11,7 @@
 
 enum { DYNSEL_COMPACT_BITS = 23, DYNSEL_LOG2_BITS = 8, DYNSEL_LOG2_ONE = 1 << DYNSEL_LOG2_BITS };
 
-/* One power of two, as a difference of large compact numbers. */
+/* One power of two, as a difference of large compact numbers; from twice this on. */
 #define DYNSEL_COMPACT_DOUBLE ((uint32_t)1 << DYNSEL_COMPACT_BITS)
 
 /* The place of the highest bit; number: not 0. */
@@ -22,7 +22,7 @@ static inline uint32_t dynsel_highest_bit(uint64_t number)
 
 static inline uint32_t dynsel_compact(uint64_t number)
 {
-    if (number < 2 * DYNSEL_COMPACT_DOUBLE) {
+    if (number >> (DYNSEL_COMPACT_BITS + 1) == 0) {
         return (uint32_t)number;
     }
     const uint32_t shift = dynsel_highest_bit(number) - DYNSEL_COMPACT_BITS;

@@ -96,6 +96,14 @@ static inline uint32_t dynsel_finish_amount(uint64_t amount)
     return dynsel_compact(amount) + 1;
 }
 
+/* How far two amounts are apart, in 256ths of a power of two; 0 is one power below 1. */
+static inline uint32_t dynsel_finish_apart(uint32_t a, uint32_t b)
+{
+    const int32_t apart =
+        dynsel_log2(dynsel_expand(a - 1) + 1) - dynsel_log2(dynsel_expand(b - 1) + 1);
+    return (uint32_t)(apart < 0 ? -apart : apart);
+}
+
 static inline uint64_t dynsel_finish_lower(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

@@ -10,13 +10,11 @@
 
 enum {
     POINTS = CONFIG_DYNSEL_EARLIEST_FINISH_POINTS,
+    NEAR = DYNSEL_LOG2_ONE / 4, /* amounts about a fifth apart: nearer ones share a point */
     ERROR_WEIGHT = 4,
     MOST_ERROR = DYNSEL_LOG2_ONE,
     MOST_READBACK_RUNS = 256 /* their sum and count are halved then */
 };
-
-/* Amounts less than a fifth apart share a point. */
-#define NEAR (DYNSEL_COMPACT_DOUBLE / 4)
 
 static uint64_t amount_of(uint32_t compact)
 {
@@ -80,7 +78,8 @@ static uint64_t on_line(place low, place high, uint32_t amount)
 static uint64_t from_one(place it, uint32_t amount, uint64_t shortest_ns)
 {
     const uint64_t fixed_ns = dynsel_finish_lower(shortest_ns, it.time_ns);
-    return fixed_ns + proportional(it.time_ns - fixed_ns, amount, it.amount);
+    return dynsel_finish_lower(fixed_ns + proportional(it.time_ns - fixed_ns, amount, it.amount),
+                               DYNSEL_FINISH_LONGEST_NS);
 }
 
 static uint64_t between(const places *near, uint32_t amount, uint64_t shortest_ns)
@@ -161,9 +160,19 @@ static void begin(dynsel_finish_point *point, uint32_t amount, uint64_t time_ns)
     add(point, time_ns);
 }
 
-static uint32_t apart_of(uint32_t a, uint32_t b)
+/* Adds the time of another amount, brought to that of the point along the line that is known so far;
+ * but a time does not fall with the amount, nor grow more than it. */
+static void add_from(dynsel_finish_times *times, dynsel_finish_point *point, uint32_t amount,
+                     uint64_t time_ns)
 {
-    return a > b ? a - b : b - a;
+    const uint64_t scaled_ns = proportional(time_ns, point->amount.value, amount);
+    const uint64_t least_ns = dynsel_finish_lower(time_ns, scaled_ns);
+    const uint64_t most_ns = time_ns > scaled_ns ? time_ns : scaled_ns;
+    const uint64_t line_ns =
+        dynsel_in_proportion(time_ns, dynsel_expand(point->time.value),
+                             dynsel_finish_predict(times, amount, 1), DYNSEL_FINISH_LONGEST_NS);
+    const uint64_t here_ns = line_ns > least_ns ? dynsel_finish_lower(line_ns, most_ns) : least_ns;
+    add(point, here_ns != 0 ? here_ns : 1);
 }
 
 /* The point nearest to an amount, other than `but`; NULL: there is none. */
@@ -174,25 +183,39 @@ static dynsel_finish_point *nearest_to(dynsel_finish_times *times, uint32_t amou
     for (uint32_t i = 0; i < POINTS; i++) {
         dynsel_finish_point *point = &times->points[i];
         if (point != but && point->amount.value != 0 &&
-            (nearest == NULL ||
-             apart_of(point->amount.value, amount) < apart_of(nearest->amount.value, amount))) {
+            (nearest == NULL || dynsel_finish_apart(point->amount.value, amount) <
+                                    dynsel_finish_apart(nearest->amount.value, amount))) {
             nearest = point;
         }
     }
     return nearest;
 }
 
-/* The point whose loss says least: of the two that are closest together the one with fewer times.
- */
+/* Whether there are points with smaller and with larger amounts. */
+static bool is_between(const dynsel_finish_times *times, uint32_t amount)
+{
+    bool is_above = false;
+    bool is_below = false;
+    for (uint32_t i = 0; i < POINTS; i++) {
+        is_above = is_above || times->points[i].amount.value < amount;
+        is_below = is_below || times->points[i].amount.value > amount;
+    }
+    return is_above && is_below;
+}
+
+/* The point whose loss says least: not that of the smallest or largest amount; of those that are
+ * closest to another one that with the fewest times. */
 static dynsel_finish_point *least_telling(dynsel_finish_times *times, uint32_t *least)
 {
     dynsel_finish_point *found = &times->points[0];
     *least = UINT32_MAX;
     for (uint32_t i = 0; i < POINTS; i++) {
         dynsel_finish_point *point = &times->points[i];
-        dynsel_finish_point *other = nearest_to(times, point->amount.value, point);
-        const uint32_t apart =
-            other != NULL ? apart_of(point->amount.value, other->amount.value) : UINT32_MAX;
+        const dynsel_finish_point *other = nearest_to(times, point->amount.value, point);
+        if (other == NULL || (POINTS > 2 && !is_between(times, point->amount.value))) {
+            continue;
+        }
+        const uint32_t apart = dynsel_finish_apart(point->amount.value, other->amount.value);
         if (apart < *least || (apart == *least && point->samples < found->samples)) {
             *least = apart;
             found = point;
@@ -214,22 +237,19 @@ static dynsel_finish_point *find_free(dynsel_finish_times *times)
 static void learn_at(dynsel_finish_times *times, uint32_t amount, uint64_t time_ns)
 {
     dynsel_finish_point *nearest = nearest_to(times, amount, NULL);
-    const uint32_t apart = nearest != NULL ? apart_of(nearest->amount.value, amount) : UINT32_MAX;
-    if (apart == 0) {
-        add(nearest, time_ns);
-        return;
-    }
+    const uint32_t apart =
+        nearest != NULL ? dynsel_finish_apart(nearest->amount.value, amount) : UINT32_MAX;
     if (apart < NEAR) {
-        add(nearest, proportional(time_ns, nearest->amount.value, amount));
+        add_from(times, nearest, amount, time_ns);
         return;
     }
     dynsel_finish_point *point = find_free(times);
     if (point == NULL) {
         uint32_t least = 0;
         point = least_telling(times, &least);
-        if (apart <= least) {
-            /* the new amount is between two: theirs say as much */
-            add(nearest, proportional(time_ns, nearest->amount.value, amount));
+        if (apart <= least && (POINTS <= 2 || is_between(times, amount))) {
+            /* theirs say as much */
+            add_from(times, nearest, amount, time_ns);
             return;
         }
     }

@@ -17,7 +17,7 @@ static bool is_small(const dynsel_finish_sight *s)
         return true;
     }
     const uint32_t smallest = dynsel_word_load_relaxed(&s->kinds->root->smallest);
-    return s->amount < smallest || s->amount - smallest < DYNSEL_COMPACT_DOUBLE / 2;
+    return s->amount < smallest || dynsel_finish_apart(s->amount, smallest) < DYNSEL_LOG2_ONE / 2;
 }
 
 static bool may_be_tried(const dynsel_finish_sight *s, uint32_t index)
