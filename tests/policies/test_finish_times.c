@@ -232,6 +232,26 @@ static void near_amounts_share_point(void **state)
     }
 }
 
+/* Between points on a steep line, too: a time neither falls with the amount nor grows more than it. */
+static void time_of_near_amount_changes_no_more_than_amount(void **state)
+{
+    (void)state;
+    learn_well(1000, 1000);
+    learn_well(2000, 100000);
+    learn_well(1150, 1500);
+    assert_near(predict(1000), 1304);
+    memset(&times, 0, sizeof times);
+    learn_well(1000, 100000);
+    learn_well(2000, 1000);
+    learn_well(1150, 50000);
+    assert_near(predict(1000), 50000);
+    memset(&times, 0, sizeof times);
+    learn_well(1000, 2);
+    learn_well(2000, 10);
+    learn_well(1150, 1);
+    assert_int_equal(predict(1000), 1);
+}
+
 static void extremes_are_kept_of_many_amounts(void **state)
 {
     (void)state;
@@ -386,7 +406,7 @@ static void predictions_are_on_random_lines(void **state)
     for (int round = 0; round < 2000; round++) {
         const uint64_t first = 1 + (test_random_next(&rng) >> (12 + test_random_below(&rng, 20)));
         const uint32_t powers = 2 + test_random_below(&rng, 12);
-        const double fixed = 1 + test_random_below(&rng, 100000);
+        const double fixed = 1000 + test_random_below(&rng, 100000);
         const double each = (1 + test_random_below(&rng, 100000)) / 1000.0;
         memset(&times, 0, sizeof times);
         learn_well(first, (uint64_t)(fixed + each * (double)first + 0.5));
@@ -481,6 +501,7 @@ int main(void)
         TEST_SET_UP(lasting_change_is_learned),
         TEST_SET_UP(second_time_replaces_first),
         TEST_SET_UP(near_amounts_share_point),
+        TEST_SET_UP(time_of_near_amount_changes_no_more_than_amount),
         TEST_SET_UP(extremes_are_kept_of_many_amounts),
         TEST_SET_UP(amount_between_close_points_takes_no_other_place),
         TEST_SET_UP(amounts_that_are_not_said_are_one),
