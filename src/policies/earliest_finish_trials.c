@@ -28,10 +28,18 @@ static bool may_be_tried(const dynsel_finish_sight *s, uint32_t index)
            dynsel_word_load_relaxed(&times->trials) < MOST_TRIALS;
 }
 
-/* A run whose time is not known, rather too long than too short. What other tasks of the id took
- * there counts as much as the speed of the resource, even if amounts do not tell the time. */
+/* A run whose time is not known, rather too long than too short, unless the backend knows it. What
+ * other tasks of the id took there counts as much as the speed of the resource, even if amounts do not
+ * tell the time. */
 static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
 {
+    const uint64_t predicted_ns =
+        dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples) == 0
+            ? dynsel_sight_predicted_by_backend(s, index)
+            : 0;
+    if (predicted_ns != 0) {
+        return predicted_ns;
+    }
     const dynsel_finish_times *root = &s->kinds->root->resources[index];
     const uint64_t guess_ns = dynsel_finish_guess(s->policy, index, s->fastest, s->fastest_ns);
     const uint64_t first_ns = dynsel_sight_known_run_ns(s, index, true);
