@@ -13,9 +13,10 @@ static dynsel_finish_kind *kind_of(dynsel_earliest_finish_policy *policy,
         return NULL;
     }
     dynsel_finish_kind *kind = &policy->kinds[number - 1];
-    const uint32_t life = dynsel_word_load_acquire(&kind->life) / 2;
+    const uint32_t life = dynsel_word_load_acquire(&kind->life);
     const uint32_t chosen_in = selection->notes[0] >> DYNSEL_FINISH_NOTE_LIFE_SHIFT;
-    return ((life ^ chosen_in) & (UINT32_MAX >> DYNSEL_FINISH_NOTE_LIFE_SHIFT)) == 0 ? kind : NULL;
+    const uint32_t differ = (life / 2 ^ chosen_in) & (UINT32_MAX >> DYNSEL_FINISH_NOTE_LIFE_SHIFT);
+    return life % 2 == 0 && differ == 0 ? kind : NULL;
 }
 
 static void add_credit(dynsel_finish_kind *kind, int64_t ticks)
@@ -58,6 +59,10 @@ static void begin_run(dynsel_earliest_finish_policy *policy, const dynsel_select
     }
     if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
         (void)dynsel_word_add_relaxed(&times->unfinished, 1);
+        if (kind_of(policy, selection) != kind || dynsel_finish_root_of(policy, kind) != root) {
+            /* the entry was given to another kind meanwhile, and nobody would take it back */
+            dynsel_word_decrease(&times->unfinished);
+        }
     }
     if ((selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
         dynsel_word_store_relaxed(&root->explored, selection->index);
