@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * earliest_finish over the host and its workers, from several threads at once: each piece of work
+ * runs once, nothing stays unfinished, and each kind has one entry. For ThreadSanitizer too.
+ */
+#define _POSIX_C_SOURCE 200809L /* pthread_barrier_t */
+
+#include <dynsel/dynsel.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "random.h"
+#include "test.h"
+
+enum {
+    THREADS = 4,
+    WORKERS = CONFIG_DYNSEL_THREADS_WORKERS < 2 ? 1 : 2,
+    IS_SANITIZED = CONFIG_DYNSEL_SANITIZE || CONFIG_DYNSEL_SANITIZE_THREAD, /* slower */
+    ROUNDS = CONFIG_DYNSEL_HAS_FULL_SPEED && !IS_SANITIZED ? 10000 : 1000,
+    KINDS = 5,
+    ENTRIES = CONFIG_DYNSEL_EARLIEST_FINISH_KINDS
+};
+
+static dynsel_earliest_finish_policy finisher;
+static pthread_barrier_t start_line;
+static atomic_uint runs;
+static atomic_uint refused;
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&finisher.policy, 0, sizeof finisher.policy);
+    atomic_store(&runs, 0);
+    atomic_store(&refused, 0);
+    assert_status(DYNSEL_OK, dynsel_threads_start(WORKERS));
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, NULL));
+    assert_true(finisher.policy.count > WORKERS); /* the host is one of them */
+    return 0;
+}
+
+static void assert_nothing_is_unfinished(void)
+{
+    for (unsigned i = 0; i < finisher.policy.count; i++) {
+        assert_int_equal(finisher.states[i].is.unfinished.value, 0);
+        for (unsigned k = 0; k < ENTRIES; k++) {
+            assert_int_equal(finisher.kinds[k].resources[i].unfinished.value, 0);
+        }
+    }
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&finisher.policy));
+    assert_true(status == DYNSEL_OK || status == DYNSEL_E_TASK);
+    assert_nothing_is_unfinished();
+    assert_int_equal(atomic_load(&refused), 0);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+    return 0;
+}
+
+/* args: how long it takes, in turns of a loop. */
+static dynsel_status work(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)done;
+    const uint32_t turns = (uint32_t)(uintptr_t)args;
+    volatile uint32_t sum = 0;
+    for (uint32_t i = 0; i < turns; i++) {
+        sum = sum + i;
+    }
+    return atomic_fetch_add(&runs, 1) % 97 == 96 ? DYNSEL_E_TASK : DYNSEL_OK;
+}
+
+static void submit(uint32_t id, uint32_t turns)
+{
+    const dynsel_task task = {
+        .function = work, .args = (void *)(uintptr_t)turns, .id = id, .amount = turns};
+    if (dynsel_submit(&finisher.policy, &task, NULL) != DYNSEL_OK) {
+        atomic_fetch_add(&refused, 1);
+    }
+}
+
+static void *submit_some_kinds(void *argument)
+{
+    test_random random = {*(const uint32_t *)argument};
+    (void)pthread_barrier_wait(&start_line);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        const uint32_t kind = test_random_below(&random, KINDS);
+        submit(1 + kind, kind * test_random_below(&random, 200));
+    }
+    return NULL;
+}
+
+static void *submit_many_kinds(void *argument)
+{
+    (void)argument;
+    (void)pthread_barrier_wait(&start_line);
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        submit(1 + i % (4 * ENTRIES), 10);
+    }
+    return NULL;
+}
+
+static void run_in_threads(void *(*body)(void *))
+{
+    pthread_t threads[THREADS];
+    uint32_t numbers[THREADS];
+    assert_int_equal(pthread_barrier_init(&start_line, NULL, THREADS), 0);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, body, &numbers[i]), 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    (void)pthread_barrier_destroy(&start_line);
+    const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&finisher.policy));
+    assert_true(status == DYNSEL_OK || status == DYNSEL_E_TASK);
+    assert_int_equal(atomic_load(&runs), THREADS * ROUNDS);
+    assert_nothing_is_unfinished();
+}
+
+static uint32_t count_entries(void)
+{
+    uint32_t count = 0;
+    for (unsigned k = 0; k < ENTRIES; k++) {
+        const dynsel_finish_kind *kind = &finisher.kinds[k];
+        for (unsigned other = 0; other < k && kind->tag.value != 0; other++) {
+            assert_true(kind->kind.name[0].value != finisher.kinds[other].kind.name[0].value);
+        }
+        count += kind->tag.value != 0 ? 1 : 0;
+        assert_int_equal(kind->lock.value, 0);
+    }
+    return count;
+}
+
+static void work_of_threads_is_counted_once(void **state)
+{
+    (void)state;
+    run_in_threads(submit_some_kinds);
+    assert_int_equal(count_entries(), KINDS < ENTRIES ? KINDS : ENTRIES);
+    uint32_t samples = 0;
+    for (unsigned k = 0; k < ENTRIES; k++) {
+        for (unsigned i = 0; i < finisher.policy.count; i++) {
+            samples += finisher.kinds[k].resources[i].samples.value;
+        }
+    }
+    assert_true(samples >= 2 * KINDS);
+}
+
+static void table_filled_by_threads_has_each_kind_once(void **state)
+{
+    (void)state;
+    run_in_threads(submit_many_kinds);
+    assert_true(ENTRIES > 32 || count_entries() == ENTRIES);
+    assert_true(ROUNDS < 8 * ENTRIES || dynsel_earliest_finish_untracked(&finisher) > 0);
+    assert_int_equal(finisher.replacing.value, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(work_of_threads_is_counted_once),
+        TEST(table_filled_by_threads_has_each_kind_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
