@@ -161,8 +161,8 @@ DYNSEL_CHECKED dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_
     DYNSEL_TAGGED("dynsel_earliest_finish_init");
 
 /**
- * The number of selections that had a choice of resources and found no entry in the table for their
- * kind of task.
+ * How often a selection found no entry in the table for its kind of task, or for that without key
+ * words.
  *
  * Returns: 0 for NULL; wraps after 2^32.
  * Context: any thread.

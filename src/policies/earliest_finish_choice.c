@@ -365,6 +365,16 @@ static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_sel
 #endif
 }
 
+static bool is_only_candidate(const dynsel_finish_sight *s, uint32_t index)
+{
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        if (i != index && dynsel_sight_is_candidate(s, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Its kind has no entry. */
 static dynsel_status choose_untracked(dynsel_finish_sight *s, dynsel_selection *selection)
 {
@@ -373,7 +383,10 @@ static dynsel_status choose_untracked(dynsel_finish_sight *s, dynsel_selection *
         return dynsel_policy_refuse(&s->policy->policy, s->task);
     }
     selection->index = index;
-    selection->reason = DYNSEL_REASON_UNTRACKED;
+    selection->reason =
+        is_only_candidate(s, index)
+            ? (uint8_t)dynsel_policy_reason_of_only(&s->policy->policy, index, s->task)
+            : (uint8_t)DYNSEL_REASON_UNTRACKED;
     selection->wants = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION;
     selection->notes[0] = 0;
     selection->notes[2] = 1;
