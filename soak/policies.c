@@ -91,6 +91,15 @@ static dynsel_status init_auto_tune(const dynsel_options *options)
 }
 #endif
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+static dynsel_earliest_finish_policy earliest_finish;
+
+static dynsel_status init_earliest_finish(const dynsel_options *options)
+{
+    return dynsel_earliest_finish_init(&earliest_finish, options);
+}
+#endif
+
 const soak_policy soak_policies[] = {
     {"counting", &counting, init_counting},
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
@@ -101,6 +110,9 @@ const soak_policy soak_policies[] = {
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     {"auto_tune", &auto_tune.policy, init_auto_tune},
+#endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    {"earliest_finish", &earliest_finish.policy, init_earliest_finish},
 #endif
     {NULL, NULL, NULL},
 };
@@ -126,6 +138,9 @@ bool soak_loads_are_zero(void)
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
         zero = zero && auto_tune.loads[i].value == 0;
+#endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+        zero = zero && earliest_finish.states[i].is.unfinished.value == 0;
 #endif
     }
     return zero;

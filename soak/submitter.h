@@ -10,7 +10,7 @@
 
 #include "work.h"
 
-enum { SOAK_POLICIES = 4, SOAK_HELD = 4 };
+enum { SOAK_POLICIES = 5, SOAK_HELD = 4 };
 
 /* Work that this thread has not collected yet. */
 typedef struct soak_held {

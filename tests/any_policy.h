@@ -19,6 +19,9 @@ typedef union any_policy {
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     dynsel_auto_tune_policy auto_tune;
 #endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    dynsel_earliest_finish_policy earliest_finish;
+#endif
 } any_policy;
 
 typedef struct any_kind {
@@ -60,6 +63,15 @@ static dynsel_status any_auto_tune(any_policy *any, const dynsel_options *option
 }
 #endif
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+static dynsel_status any_earliest_finish(any_policy *any, const dynsel_options *options,
+                                         size_t offset)
+{
+    (void)offset;
+    return dynsel_earliest_finish_init(any != NULL ? &any->earliest_finish : NULL, options);
+}
+#endif
+
 /* Ends with an entry without `init`. */
 static const any_kind any_kinds[] = {
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
@@ -73,6 +85,10 @@ static const any_kind any_kinds[] = {
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     {any_auto_tune, false, DYNSEL_TASK_TIME},
+#endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    {any_earliest_finish, false,
+     DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME},
 #endif
     {NULL, false, 0},
 };

@@ -46,6 +46,15 @@ static dynsel_status auto_tune(const dynsel_options *options, dynsel_policy **po
 }
 #endif
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+static dynsel_status earliest_finish(const dynsel_options *options, dynsel_policy **policy)
+{
+    static dynsel_earliest_finish_policy memory;
+    *policy = &memory.policy;
+    return dynsel_earliest_finish_init(&memory, options);
+}
+#endif
+
 /* The first is taken when none is named. */
 static const struct known_policy {
     const char *name;
@@ -62,6 +71,9 @@ static const struct known_policy {
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     {"auto_tune", auto_tune},
+#endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    {"earliest_finish", earliest_finish},
 #endif
 };
 

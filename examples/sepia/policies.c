@@ -21,6 +21,9 @@ static union {
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     dynsel_auto_tune_policy auto_tune;
 #endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    dynsel_earliest_finish_policy earliest_finish;
+#endif
 } memory;
 
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
@@ -53,6 +56,14 @@ static dynsel_status auto_tune(const dynsel_options *options, size_t offset)
 }
 #endif
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+static dynsel_status earliest_finish(const dynsel_options *options, size_t offset)
+{
+    (void)offset;
+    return dynsel_earliest_finish_init(&memory.earliest_finish, options);
+}
+#endif
+
 static const struct {
     const char *name;
     dynsel_status (*init)(const dynsel_options *options, size_t offset);
@@ -69,6 +80,9 @@ static const struct {
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     {"auto_tune", auto_tune, false},
+#endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    {"earliest_finish", earliest_finish, false},
 #endif
 };
 

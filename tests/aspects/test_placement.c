@@ -43,6 +43,9 @@ static union {
     dynsel_round_robin_policy round_robin;
     dynsel_dynamic_load_policy dynamic_load;
     dynsel_auto_tune_policy auto_tune;
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    dynsel_earliest_finish_policy earliest_finish;
+#endif
 } any;
 
 #define POLICY (&any.policy)
@@ -114,6 +117,13 @@ static dynsel_status init_auto_tune(const dynsel_options *options)
     return dynsel_auto_tune_init(&any.auto_tune, options, DYNSEL_NEVER_RESAMPLE);
 }
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+static dynsel_status init_earliest_finish(const dynsel_options *options)
+{
+    return dynsel_earliest_finish_init(&any.earliest_finish, options);
+}
+#endif
+
 typedef struct kind {
     const char *name;
     dynsel_status (*init)(const dynsel_options *options);
@@ -127,6 +137,9 @@ static const kind kinds[] = {
     {"round_robin", init_round_robin, false, true},
     {"dynamic_load", init_dynamic_load, false, true},
     {"auto_tune", init_auto_tune, false, true},
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    {"earliest_finish", init_earliest_finish, false, true},
+#endif
 };
 
 static const kind *chosen_kind;
@@ -160,6 +173,11 @@ static void end(void)
         } else if (chosen_kind->init == init_auto_tune) {
             assert_int_equal(any.auto_tune.loads[i].value, 0);
         }
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+        if (chosen_kind->init == init_earliest_finish) {
+            assert_int_equal(any.earliest_finish.states[i].is.unfinished.value, 0);
+        }
+#endif
     }
     assert_true(dynsel_invariants_hold(POLICY));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(POLICY));

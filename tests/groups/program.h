@@ -16,7 +16,7 @@ enum {
     PROGRAM_USES = 3,
     PROGRAM_ELEMENTS = 64,
     PROGRAM_BYTES = PROGRAM_ELEMENTS * 8, /* of the largest buffer */
-    PROGRAM_PLACES = 6                    /* policies */
+    PROGRAM_PLACES = 7                    /* policies */
 };
 
 typedef enum command_kind {

@@ -24,6 +24,9 @@ static dynsel_round_robin_policy in_turn;
 static dynsel_round_robin_policy on_devices;
 static dynsel_dynamic_load_policy balanced;
 static dynsel_auto_tune_policy tuned;
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+static dynsel_earliest_finish_policy finisher;
+#endif
 
 static void *adapt(void *handle)
 {
@@ -95,6 +98,10 @@ int random_opencl_begin(void **state)
     add_place(&balanced.policy, true, true);
     assert_status(DYNSEL_OK, dynsel_auto_tune_init(&tuned, &all, DYNSEL_NEVER_RESAMPLE));
     add_place(&tuned.policy, true, true);
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
+    add_place(&finisher.policy, true, true);
+#endif
     return 0;
 }
 

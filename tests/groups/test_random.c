@@ -42,6 +42,9 @@ static dynsel_dynamic_load_policy balanced;
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
 static dynsel_auto_tune_policy tuned;
 #endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+static dynsel_earliest_finish_policy finisher;
+#endif
 
 static void add_place(dynsel_policy *policy, bool is_host)
 {
@@ -76,6 +79,10 @@ static void begin_places(unsigned devices)
     assert_status(DYNSEL_OK, dynsel_auto_tune_init(&tuned, &all, DYNSEL_NEVER_RESAMPLE));
     add_place(&tuned.policy, true);
 #endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&finisher, &all));
+    add_place(&finisher.policy, true);
+#endif
 }
 
 static void end_places(void)
@@ -92,6 +99,9 @@ static void end_places(void)
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
     memset(&tuned, 0, sizeof tuned);
+#endif
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    memset(&finisher, 0, sizeof finisher);
 #endif
 }
 

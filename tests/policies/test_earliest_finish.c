@@ -569,6 +569,13 @@ static void kinds_without_entry_are_counted(void **state)
         (void)run(&one); /* looks once more */
     }
     const uint32_t counted = dynsel_earliest_finish_untracked(&finisher);
+    const dynsel_task_form here[] = {{&manual.backend, manual_enqueue}};
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+    begin_with(1);
+    for (uint32_t i = 0; i < 2 * MANY; i++) { /* without a choice there is a better reason */
+        const dynsel_task one = {.forms = here, .form_count = 1, .id = 100 + i};
+        assert_int_equal(choose(&one).reason, DYNSEL_REASON_ONLY_CANDIDATE);
+    }
     const dynsel_task_form nowhere[] = {{&dynsel_inline_backend, manual_enqueue}};
     for (uint32_t id = 1; id <= 32; id++) {
         const dynsel_task one = {.forms = nowhere, .form_count = 1, .id = id};

@@ -367,6 +367,13 @@ class Devices(Case):
         self.assertTrue(all(count >= 2 for count in tiles.values()), said)
         self.refuse(2, ["leave out"], "in.png", "-p", "auto_tune:1")
 
+    @unittest.skipUnless(configured("POLICY_EARLIEST_FINISH"), "needs earliest_finish")
+    def test_earliest_finish(self):
+        tiles, said = self.check("-p", "earliest-finish", env=TWO)
+        self.assertEqual(sum(tiles.values()), sum(self.check(env=TWO)[0].values()), said)
+        self.assertIn("placed by earliest_finish", said)
+        self.refuse(2, ["leave out"], "in.png", "-p", "earliest_finish:1")
+
     def test_busy_times_are_told(self):
         _, said = self.check(env=TWO)
         rows = re.findall(r"^ *\d+  .* %  +([\d.]+) +\d+ +\d+ % [#.]{10}$", said, re.MULTILINE)
