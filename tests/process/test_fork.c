@@ -401,6 +401,72 @@ static void child_of_parent_busy_with_tuning_does_not_hang(void **state)
 #endif
 }
 
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH && CONFIG_DYNSEL_EARLIEST_FINISH_KINDS >= 32 &&           \
+    CONFIG_DYNSEL_MAX_RESOURCES >= 2
+static dynsel_earliest_finish_policy finisher; /* of the parent; its work outlives no submit */
+
+static uint32_t samples_of_entries(void)
+{
+    uint32_t samples = 0;
+    for (unsigned k = 0; k < CONFIG_DYNSEL_EARLIEST_FINISH_KINDS; k++) {
+        for (unsigned i = 0; i < 2; i++) {
+            samples += finisher.kinds[k].resources[i].samples.value;
+        }
+    }
+    return samples;
+}
+
+static uint32_t entry_count(void)
+{
+    uint32_t count = 0;
+    for (unsigned k = 0; k < CONFIG_DYNSEL_EARLIEST_FINISH_KINDS; k++) {
+        count += finisher.kinds[k].tag.value != 0 ? 1 : 0;
+    }
+    return count;
+}
+
+static void learn_in_child(void)
+{
+    enum { RUNS = 10 };
+    const dynsel_task fresh = {.function = count_run, .id = 1};
+    const uint32_t before = samples_of_entries();
+    const uint32_t entries = entry_count();
+    for (int i = 0; i < RUNS; i++) {
+        child_expects_status(DYNSEL_OK, dynsel_submit_and_wait(&finisher.policy, &counting));
+    }
+    child_expects(samples_of_entries() > before);
+    child_expects_status(DYNSEL_OK, dynsel_submit_and_wait(&finisher.policy, &fresh));
+    child_expects(entry_count() == entries + 1);
+    child_expects_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+}
+#endif
+
+/* As if other threads of the parent held the locks of its tables when it forks. */
+static void locks_that_parent_held_are_free_in_child(void **state)
+{
+    (void)state;
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH && CONFIG_DYNSEL_EARLIEST_FINISH_KINDS >= 32 &&           \
+    CONFIG_DYNSEL_MAX_RESOURCES >= 2
+    static int names[2];
+    const dynsel_resource hosts[] = {{&dynsel_inline_backend, &names[0]},
+                                     {&dynsel_inline_backend, &names[1]}};
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(
+                                 &finisher, &(dynsel_options){.resources = hosts, .count = 2}));
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&finisher.policy, &counting));
+    assert_int_equal(samples_of_entries(), 1);
+    for (unsigned k = 0; k < CONFIG_DYNSEL_EARLIEST_FINISH_KINDS; k++) {
+        finisher.kinds[k].lock.value = 1;
+    }
+    finisher.replacing.value = 1;
+    assert_status(DYNSEL_OK, dynsel_submit_and_wait(&finisher.policy, &counting));
+    assert_int_equal(samples_of_entries(), 1); /* they are held */
+    assert_child_succeeds(learn_in_child);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&finisher.policy));
+#else
+    skip();
+#endif
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +480,7 @@ int main(void)
         TEST(child_of_child_finds_the_same),
         TEST(child_of_busy_parent_does_not_hang),
         TEST(child_of_parent_busy_with_tuning_does_not_hang),
+        TEST(locks_that_parent_held_are_free_in_child),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
