@@ -327,7 +327,7 @@ static void amount_of_zero_takes_times_of_small_amounts(void **state)
     learn_well(0, 7000);
     for (int i = 1; i < POINTS; i++) {
         learn_well(amount, 7000 + amount);
-        amount *= 30;
+        amount *= 8;
     }
     learn_well(1, 7010);
     assert_int_equal(used_points(), POINTS);
