@@ -219,9 +219,9 @@ static inline void world_tell(dynsel_selection *selection, dynsel_execution_info
                               uint64_t value)
 {
     if (dynsel_selection_needs(selection, info)) {
-        const bool has_value = info == DYNSEL_TASK_TIME || info == DYNSEL_TASK_READBACK_TIME;
-        assert_status(DYNSEL_OK, has_value ? dynsel_report_value(selection, info, value)
-                                           : dynsel_report(selection, info));
+        assert_status(DYNSEL_OK, info == DYNSEL_TASK_TIME
+                                     ? dynsel_report_value(selection, info, value)
+                                     : dynsel_report(selection, info));
     }
 }
 
@@ -239,8 +239,11 @@ static inline void world_end(world_piece *piece)
         world_tell(&piece->selection, DYNSEL_TASK_COMPLETION, 0);
     }
     w.now_ns += device->readback_ns;
-    if (w.always < 0 && device->readback_ns != 0) {
-        world_tell(&piece->selection, DYNSEL_TASK_READBACK_TIME, device->readback_ns);
+    /* as the library does for command groups: dynsel_report_value() wants the run's time first */
+    if (w.always < 0 && device->readback_ns != 0 &&
+        dynsel_selection_needs(&piece->selection, DYNSEL_TASK_READBACK_TIME)) {
+        finisher.policy.ops->report(&finisher.policy, &piece->selection, DYNSEL_TASK_READBACK_TIME,
+                                    device->readback_ns);
     }
     piece->exists = false;
     w.ended++;
