@@ -60,21 +60,27 @@ static inline compare_shares compare_once(uint32_t passes, void (*pass)(void), u
                             (double)best.later_ns / (double)times.later_ns};
 }
 
-/* Prints the shares of some lives. Returns the least. */
-static inline compare_shares compare(const char *name, uint32_t passes, void (*pass)(void))
+/* Of some lives. */
+typedef struct compare_result {
+    compare_shares least;
+    compare_shares mean;
+} compare_result;
+
+/* Prints the shares. */
+static inline compare_result compare(const char *name, uint32_t passes, void (*pass)(void))
 {
     compare_shares least = {1e9, 1e9};
-    compare_shares sum = {0, 0};
+    compare_shares mean = {0, 0};
     for (uint32_t i = 0; i < COMPARE_LIVES; i++) {
         const compare_shares shares = compare_once(passes, pass, compare_seed + i * 7919);
         least.first = shares.first < least.first ? shares.first : least.first;
         least.later = shares.later < least.later ? shares.later : least.later;
-        sum.first += shares.first / COMPARE_LIVES;
-        sum.later += shares.later / COMPARE_LIVES;
+        mean.first += shares.first / COMPARE_LIVES;
+        mean.later += shares.later / COMPARE_LIVES;
     }
     printf("%-50s first %d passes %.3f (least %.3f), from the 5th on %.3f (%.3f)\n", name,
-           COMPARE_FIRST, sum.first, least.first, sum.later, least.later);
-    return least;
+           COMPARE_FIRST, mean.first, least.first, mean.later, least.later);
+    return (compare_result){least, mean};
 }
 
 #endif

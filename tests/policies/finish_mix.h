@@ -47,7 +47,7 @@ static inline void mix_pass(void)
     }
 }
 
-static inline compare_shares compare_mix(uint32_t host, uint64_t compile_ns, uint32_t in_flight)
+static inline compare_result compare_mix(uint32_t host, uint64_t compile_ns, uint32_t in_flight)
 {
     char name[80];
     (void)snprintf(name, sizeof name, "42 kinds, %2u in flight, %s%s", (unsigned)in_flight,

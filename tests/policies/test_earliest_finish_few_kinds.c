@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program with more kinds of work than the table of earliest_finish has entries. */
-#ifndef COPY_KINDS
+/*
+ * A program with more kinds of work than the table of earliest_finish has entries. Kinds that are
+ * learned anew cost some lives much: the mean is near that of the best device.
+ */
 #define COPY_KINDS 32
-#endif
 #include "policies/finish_copy.h"
 #include "policies/finish_mix.h"
 
@@ -11,9 +12,9 @@ static const uint32_t hosts[] = {WORLD_THREAD, WORLD_CALLER};
 static void check(uint32_t in_flight)
 {
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_shares least = compare_mix(hosts[i], 0, in_flight);
-        assert_true(least.first >= 0.9);
-        assert_true(least.later >= 0.98);
+        const compare_result it = compare_mix(hosts[i], 0, in_flight);
+        assert_true(it.mean.first >= 0.7);
+        assert_true(it.mean.later >= 0.7);
     }
 }
 

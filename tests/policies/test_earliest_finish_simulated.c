@@ -13,7 +13,7 @@ static const uint32_t hosts[] = {WORLD_THREAD, WORLD_CALLER};
 static const char *const host_names[WORLD_CLASSES] = {
     [WORLD_THREAD] = "thread", [WORLD_CALLER] = "caller"};
 
-static compare_shares compare_on(uint32_t host, uint64_t compile_ns, const char *what,
+static compare_result compare_on(uint32_t host, uint64_t compile_ns, const char *what,
                                  uint32_t passes, void (*pass)(void))
 {
     char name[80];
@@ -29,7 +29,7 @@ static void image_pass(void)
     }
 }
 
-static compare_shares compare_images(uint32_t host, uint64_t compile_ns)
+static compare_result compare_images(uint32_t host, uint64_t compile_ns)
 {
     machine(host, compile_ns, 64);
     w.times[0][0] = (world_time){100, 200000};
@@ -42,9 +42,9 @@ static void bursts_of_unequal_images_use_gpu(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_shares least = compare_images(hosts[i], 0);
-        assert_true(least.first >= 0.9);
-        assert_true(least.later >= 0.98);
+        const compare_result it = compare_images(hosts[i], 0);
+        assert_true(it.least.first >= 0.9);
+        assert_true(it.least.later >= 0.98);
     }
 }
 
@@ -52,9 +52,9 @@ static void bursts_of_images_pay_compilation_once(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_shares least = compare_images(hosts[i], COMPILE_NS);
-        assert_true(least.first >= 0.9);
-        assert_true(least.later >= 0.98);
+        const compare_result it = compare_images(hosts[i], COMPILE_NS);
+        assert_true(it.least.first >= 0.9);
+        assert_true(it.least.later >= 0.98);
     }
 }
 
@@ -86,10 +86,9 @@ static void tiny_work_one_by_one_stays_on_host(void **state)
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         begin_tiny(hosts[i]);
-        const compare_shares least =
-            compare_on(hosts[i], 0, "tiny, one by one", 100, tiny_one_by_one);
-        assert_true(least.first >= 0.9);
-        assert_true(least.later >= 0.98);
+        const compare_result it = compare_on(hosts[i], 0, "tiny, one by one", 100, tiny_one_by_one);
+        assert_true(it.least.first >= 0.9);
+        assert_true(it.least.later >= 0.98);
     }
 }
 
@@ -98,9 +97,9 @@ static void stream_of_tiny_work_stays_on_host(void **state)
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         begin_tiny(hosts[i]);
-        const compare_shares least = compare_on(hosts[i], 0, "tiny, a stream", 100, tiny_stream);
-        assert_true(least.first >= 0.9);
-        assert_true(least.later >= 0.98);
+        const compare_result it = compare_on(hosts[i], 0, "tiny, a stream", 100, tiny_stream);
+        assert_true(it.least.first >= 0.9);
+        assert_true(it.least.later >= 0.98);
     }
 }
 
@@ -111,7 +110,7 @@ static void equal_pass(void)
     }
 }
 
-static compare_shares compare_equal(uint32_t host, uint64_t compile_ns)
+static compare_result compare_equal(uint32_t host, uint64_t compile_ns)
 {
     machine(host, compile_ns, 64);
     w.times[0][0] = (world_time){100, 1200};
@@ -125,9 +124,9 @@ static void equal_pieces_use_processors_beside_gpu(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_shares least = compare_equal(hosts[i], 0);
-        assert_true(least.first >= 1.1);
-        assert_true(least.later >= 1.1);
+        const compare_result it = compare_equal(hosts[i], 0);
+        assert_true(it.least.first >= 1.1);
+        assert_true(it.least.later >= 1.1);
     }
 }
 
@@ -135,9 +134,9 @@ static void equal_pieces_pay_compilation_once(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_shares least = compare_equal(hosts[i], COMPILE_NS);
-        assert_true(least.first >= 0.8);
-        assert_true(least.later >= 0.97);
+        const compare_result it = compare_equal(hosts[i], COMPILE_NS);
+        assert_true(it.least.first >= 0.8);
+        assert_true(it.least.later >= 0.97);
     }
 }
 
@@ -149,49 +148,57 @@ static void two_equal_gpus_are_twice_as_fast(void **state)
     w.times[0][0] = (world_time){100, 1200};
     w.times[0][1] = (world_time){3000, 17};
     w.times[0][2] = (world_time){3000, 17};
-    const compare_shares least = compare("160 equal pieces, two GPUs", 40, equal_pass);
-    assert_true(least.first >= 2 * 0.97);
-    assert_true(least.later >= 2 * 0.97);
+    const compare_result it = compare("160 equal pieces, two GPUs", 40, equal_pass);
+    assert_true(it.least.first >= 2 * 0.97);
+    assert_true(it.least.later >= 2 * 0.97);
+}
+
+/* While nothing is known one wrong estimate may cost a life much, so the mean counts there. */
+static void check_mix(uint32_t in_flight)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        const compare_result it = compare_mix(hosts[i], 0, in_flight);
+        assert_true(it.mean.first >= 0.9);
+        assert_true(it.least.later >= 0.98);
+    }
 }
 
 static void many_kinds_one_by_one(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
-        const compare_shares least = compare_mix(hosts[i], 0, 1);
-        assert_true(least.first >= 0.9);
-        assert_true(least.later >= 0.98);
-    }
+    check_mix(1);
 }
 
 static void many_kinds_with_8_in_flight(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < 2; i++) {
-        const compare_shares least = compare_mix(hosts[i], 0, 8);
-        assert_true(least.first >= 0.9);
-        assert_true(least.later >= 0.98);
-    }
+    check_mix(8);
 }
 
 static void many_kinds_with_64_in_flight(void **state)
 {
     (void)state;
+    check_mix(64);
+}
+
+static void many_kinds_that_compile_one_by_one(void **state)
+{
+    (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_shares least = compare_mix(hosts[i], 0, 64);
-        assert_true(least.first >= 0.9);
-        assert_true(least.later >= 0.98);
+        const compare_result it = compare_mix(hosts[i], COMPILE_NS, 1);
+        assert_true(it.least.first >= 0.9);
+        assert_true(it.least.later >= 0.95);
     }
 }
 
-static void many_kinds_that_compile(void **state)
+/* The other device's compilations cost as much as all work of some passes. */
+static void many_kinds_that_compile_in_flight(void **state)
 {
     (void)state;
-    static const uint32_t in_flight[] = {1, 8, 64};
-    for (uint32_t i = 0; i < 6; i++) {
-        const compare_shares least = compare_mix(hosts[i % 2], COMPILE_NS, in_flight[i / 2]);
-        assert_true(least.first >= 0.7);
-        assert_true(least.later >= 0.9);
+    for (uint32_t i = 0; i < 4; i++) {
+        const compare_result it = compare_mix(hosts[i % 2], COMPILE_NS, i < 2 ? 8 : 64);
+        assert_true(it.mean.first >= (i < 2 ? 0.75 : 0.6));
+        assert_true(it.mean.later >= 0.9);
     }
 }
 
@@ -215,7 +222,8 @@ int main(void)
         cmocka_unit_test(many_kinds_one_by_one),
         cmocka_unit_test(many_kinds_with_8_in_flight),
         cmocka_unit_test(many_kinds_with_64_in_flight),
-        cmocka_unit_test(many_kinds_that_compile),
+        cmocka_unit_test(many_kinds_that_compile_one_by_one),
+        cmocka_unit_test(many_kinds_that_compile_in_flight),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

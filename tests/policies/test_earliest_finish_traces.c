@@ -218,6 +218,8 @@ static bound_count play_all(const variety *with)
            "beyond the bound, the worst by %.3f of its runs\n",
            with->name, 100 * count.lost / count.runs, 100 * count.compilation / count.runs,
            count.kinds, count.broken, count.worst);
+    assert_true(regrets[TRACES / 2] < 1.6);
+    assert_true(regrets[TRACES / 100 * 95] < 150);
     return count;
 }
 
@@ -226,6 +228,11 @@ static double part_beyond(const bound_count *count)
     return (double)count->broken / (double)count->kinds;
 }
 
+/*
+ * What the header promises is kept where the amounts are equal and nothing waits, but for a few kinds
+ * of which two estimates in a row were wrong. Elsewhere a trial run may seem to cost nothing, as the
+ * queue of the best or a wrong estimate for it is longer: the parts beyond the bound are what holds.
+ */
 static void trial_runs_keep_bound(void **state)
 {
     (void)state;
@@ -234,37 +241,37 @@ static void trial_runs_keep_bound(void **state)
     assert_true(part_beyond(&count) < 0.002);
 }
 
-static void amounts(void **state)
+static void trial_runs_with_varied_amounts(void **state)
 {
     (void)state;
     const variety with = {.name = "amounts", .has_amounts = true};
     const bound_count count = play_all(&with);
-    assert_true(part_beyond(&count) < 0.1);
+    assert_true(part_beyond(&count) < 0.07);
 }
 
-static void queues(void **state)
+static void trial_runs_with_work_in_flight(void **state)
 {
     (void)state;
     const variety with = {.name = "queues", .has_queues = true};
     const bound_count count = play_all(&with);
-    assert_true(part_beyond(&count) < 0.1);
+    assert_true(part_beyond(&count) < 0.05);
 }
 
-static void noise(void **state)
+static void trial_runs_with_jitter_and_spikes(void **state)
 {
     (void)state;
     const variety with = {.name = "noise", .has_noise = true};
     const bound_count count = play_all(&with);
-    assert_true(part_beyond(&count) < 0.1);
+    assert_true(part_beyond(&count) < 0.005);
 }
 
-static void everything(void **state)
+static void trial_runs_where_everything_varies(void **state)
 {
     (void)state;
     const variety with = {
         .name = "everything", .has_amounts = true, .has_queues = true, .has_noise = true};
     const bound_count count = play_all(&with);
-    assert_true(part_beyond(&count) < 0.15);
+    assert_true(part_beyond(&count) < 0.12);
 }
 
 static int setup(void **state)
@@ -278,10 +285,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trial_runs_keep_bound),
-        cmocka_unit_test(amounts),
-        cmocka_unit_test(queues),
-        cmocka_unit_test(noise),
-        cmocka_unit_test(everything),
+        cmocka_unit_test(trial_runs_with_varied_amounts),
+        cmocka_unit_test(trial_runs_with_work_in_flight),
+        cmocka_unit_test(trial_runs_with_jitter_and_spikes),
+        cmocka_unit_test(trial_runs_where_everything_varies),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
