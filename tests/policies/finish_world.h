@@ -19,10 +19,12 @@ enum { WORLD_GPU, WORLD_PROCESSORS, WORLD_THREAD, WORLD_CALLER, WORLD_CLASSES };
 enum { WORLD_MOST_KINDS = 64, WORLD_MOST_IN_FLIGHT = 64, WORLD_MOST_DEVICES = 4 };
 
 typedef struct world_device {
-    uint32_t what;       /* a WORLD_* */
-    uint64_t submit_ns;  /* the caller's time for a submit */
-    uint64_t latency_ns; /* from the end until a waiting program sees it */
-    uint64_t compile_ns; /* added to the first run of each kind */
+    uint32_t what;        /* a WORLD_* */
+    uint64_t submit_ns;   /* the caller's time for a submit */
+    uint64_t latency_ns;  /* from the end until a waiting program sees it */
+    uint64_t compile_ns;  /* added to the first run of each kind */
+    uint64_t readback_ns; /* the program copies the results of each run back, which takes so long */
+    bool fails;           /* its runs: they take their time, and report none */
 } world_device;
 
 /* The time of a kind on a device. */
@@ -35,6 +37,9 @@ typedef struct world_piece {
     dynsel_selection selection;
     uint64_t begin_ns;
     uint64_t end_ns;
+    uint64_t amount;
+    uint32_t kind;
+    bool is_first; /* of its kind on the device */
     bool exists;
 } world_piece;
 
@@ -47,11 +52,16 @@ typedef struct world {
     uint32_t spike_factor;
     uint32_t in_flight; /* pieces at most */
     test_random random;
+    uint32_t results;                            /* buffers that each piece writes */
+    uint64_t clock_ns;                           /* what the clock shows; 0: the time */
+    void (*submitted)(const world_piece *piece); /* hears of each that the policy placed; or NULL */
     /* what happened */
     uint64_t now_ns;
     uint64_t free_ns[WORLD_MOST_DEVICES];
     uint32_t runs[WORLD_MOST_KINDS][WORLD_MOST_DEVICES];
     uint32_t reasons[16];
+    uint32_t begun; /* pieces */
+    uint32_t ended;
     world_piece pieces[WORLD_MOST_IN_FLIGHT];
     int32_t always; /* a device that gets all work, without the policy; -1: none */
 } world;
@@ -61,7 +71,7 @@ static world w;
 
 uint64_t dynsel_now_ns(void)
 {
-    return w.now_ns + 1;
+    return w.clock_ns != 0 ? w.clock_ns : w.now_ns + 1;
 }
 
 static inline dynsel_status world_nothing(const dynsel_resource *where, void *args,
@@ -129,9 +139,7 @@ static inline dynsel_status world_describe_host(dynsel_backend *backend, const v
     return DYNSEL_OK;
 }
 
-enum {
-    WORLD_REPORTS = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME
-};
+enum { WORLD_REPORTS = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME };
 
 static const dynsel_backend_ops world_ops[WORLD_CLASSES] = {
     {.name = "gpu",
@@ -174,8 +182,7 @@ static inline void world_open(void)
 {
     dynsel_resource resources[WORLD_MOST_DEVICES];
     for (uint32_t i = 0; i < w.count; i++) {
-        resources[i] =
-            (dynsel_resource){&world_backends[w.devices[i].what], &w.devices[i]};
+        resources[i] = (dynsel_resource){&world_backends[w.devices[i].what], &w.devices[i]};
     }
     const dynsel_options options = {.resources = resources, .count = w.count};
     (void)memset(&finisher.policy, 0, sizeof finisher.policy); /* whatever the test before left */
@@ -189,7 +196,9 @@ static inline void world_close(void)
 
 static inline uint64_t world_true_ns(uint32_t kind, uint32_t device, uint64_t amount)
 {
-    return w.times[kind][device].fixed_ns + w.times[kind][device].each_ps * amount / 1000;
+    const uint64_t most = (uint64_t)1 << 40; /* more takes no longer: the product has 64 bits */
+    return w.times[kind][device].fixed_ns +
+           w.times[kind][device].each_ps * (amount < most ? amount : most) / 1000;
 }
 
 static inline uint64_t world_run_ns(uint32_t kind, uint32_t device, uint64_t amount)
@@ -219,15 +228,25 @@ static inline void world_tell(dynsel_selection *selection, dynsel_execution_info
 /* The program waits for the piece. */
 static inline void world_end(world_piece *piece)
 {
-    const uint64_t latency_ns = w.devices[piece->selection.index].latency_ns;
-    if (piece->end_ns + latency_ns > w.now_ns) {
-        w.now_ns = piece->end_ns + latency_ns;
+    const world_device *device = &w.devices[piece->selection.index];
+    if (piece->end_ns + device->latency_ns > w.now_ns) {
+        w.now_ns = piece->end_ns + device->latency_ns;
     }
     if (w.always < 0) {
-        world_tell(&piece->selection, DYNSEL_TASK_TIME, piece->end_ns - piece->begin_ns);
+        if (!device->fails) {
+            world_tell(&piece->selection, DYNSEL_TASK_TIME, piece->end_ns - piece->begin_ns);
+        }
         world_tell(&piece->selection, DYNSEL_TASK_COMPLETION, 0);
     }
+    w.now_ns += device->readback_ns;
+    /* as the library does for command groups: dynsel_report_value() wants the run's time first */
+    if (w.always < 0 && device->readback_ns != 0 &&
+        dynsel_selection_needs(&piece->selection, DYNSEL_TASK_READBACK_TIME)) {
+        finisher.policy.ops->report(&finisher.policy, &piece->selection, DYNSEL_TASK_READBACK_TIME,
+                                    device->readback_ns);
+    }
     piece->exists = false;
+    w.ended++;
 }
 
 /* Ends the piece that ends first, and waits for it. False: there is none. */
@@ -246,11 +265,13 @@ static inline bool world_end_first(void)
     return first != NULL;
 }
 
-/* What has ended by now is reported when the program makes a call. */
+/* What the program can see the end of by now is reported when the program makes a call. */
 static inline void world_notice(void)
 {
     for (uint32_t i = 0; i < w.in_flight; i++) {
-        if (w.pieces[i].exists && w.pieces[i].end_ns <= w.now_ns) {
+        const world_piece *piece = &w.pieces[i];
+        if (piece->exists &&
+            piece->end_ns + w.devices[piece->selection.index].latency_ns <= w.now_ns) {
             world_end(&w.pieces[i]);
         }
     }
@@ -268,13 +289,23 @@ static inline world_piece *world_place_free(void)
     }
 }
 
+/* Its requirements are only counted: the library looks at their number, and no backend asks. */
+static inline dynsel_task world_task(uint32_t kind, uint64_t amount)
+{
+    dynsel_task task = {.function = world_nothing, .id = kind + 1, .amount = amount};
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    task.requirement_count = w.results;
+#endif
+    return task;
+}
+
 /* Submits a piece of work. Returns the device. */
 static inline uint32_t world_submit(uint32_t kind, uint64_t amount)
 {
-    const dynsel_task task = {.function = world_nothing, .id = kind + 1, .amount = amount};
+    const dynsel_task task = world_task(kind, amount);
     world_piece *piece = world_place_free();
     world_notice();
-    *piece = (world_piece){.exists = true};
+    *piece = (world_piece){.exists = true, .kind = kind, .amount = amount};
     if (w.always < 0) {
         assert_status(DYNSEL_OK, dynsel_select(&finisher.policy, &task, &piece->selection));
         world_tell(&piece->selection, DYNSEL_TASK_SUBMISSION, 0);
@@ -284,11 +315,15 @@ static inline uint32_t world_submit(uint32_t kind, uint64_t amount)
     }
     const uint32_t device = piece->selection.index;
     const uint64_t run_ns = world_run_ns(kind, device, amount);
-    w.runs[kind][device]++;
+    w.begun++;
+    piece->is_first = w.runs[kind][device]++ == 0;
     w.now_ns += w.devices[device].submit_ns;
     piece->begin_ns = w.free_ns[device] > w.now_ns ? w.free_ns[device] : w.now_ns;
     piece->end_ns = piece->begin_ns + run_ns;
     w.free_ns[device] = piece->end_ns;
+    if (w.submitted != NULL && w.always < 0) {
+        w.submitted(piece);
+    }
     if (w.devices[device].what == WORLD_CALLER) {
         world_end(piece);
     }
@@ -301,12 +336,26 @@ static inline void world_drain(void)
     }
 }
 
+/* All work has ended, and the policy knows that. */
+static inline void world_assert_idle(void)
+{
+    for (uint32_t i = 0; i < w.count; i++) {
+        assert_int_equal(finisher.states[i].is.unfinished.value, 0);
+        for (uint32_t k = 0; k < CONFIG_DYNSEL_EARLIEST_FINISH_KINDS; k++) {
+            assert_int_equal(finisher.kinds[k].resources[i].unfinished.value, 0);
+        }
+    }
+    assert_int_equal(w.ended, w.begun);
+}
+
 /* Forgets what happened, for another run of the same world. */
 static inline void world_begin(int32_t always)
 {
     (void)memset(w.free_ns, 0, sizeof w.free_ns);
     (void)memset(w.runs, 0, sizeof w.runs);
     (void)memset(w.reasons, 0, sizeof w.reasons);
+    w.begun = 0;
+    w.ended = 0;
     w.now_ns = (uint64_t)1 << 40;
     w.always = always;
 }
