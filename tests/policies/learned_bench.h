@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "policies/earliest_finish_parts.h"
+#include "policies/learned_table_parts.h"
 #include "random.h"
 #include "test.h"
 
@@ -77,20 +77,18 @@ static inline dynsel_status bench_describe(dynsel_backend *backend, const void *
     return DYNSEL_OK;
 }
 
-static const dynsel_backend_ops bench_ops = {
-    .name = "bench",
-    .reports = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
-    .outlives_submit = true,
-    .describe = bench_describe,
-    .start = bench_start,
-    .poll = bench_look,
-    .wait = bench_look,
-    .release = bench_release};
+static const dynsel_backend_ops bench_ops = {.name = "bench",
+                                             .reports = DYNSEL_TASK_SUBMISSION |
+                                                        DYNSEL_TASK_COMPLETION | DYNSEL_TASK_TIME,
+                                             .outlives_submit = true,
+                                             .describe = bench_describe,
+                                             .start = bench_start,
+                                             .poll = bench_look,
+                                             .wait = bench_look,
+                                             .release = bench_release};
 static dynsel_backend bench_backend = {.ops = &bench_ops};
 
 static bench_device bench_gpu = {"Maker", "GPU 1", "1.0", false};
-static bench_device bench_twin = {"Maker", "GPU 1", "1.0", false};
-static bench_device bench_other = {"Other Maker", "Chip", "17", false};
 static bench_device bench_host = {"", "host", "", true};
 
 static inline void bench_open(bench_device *const *devices, size_t count)
@@ -148,8 +146,7 @@ static inline dynsel_learned_store bench_store_of(uint32_t areas, uint32_t align
                                   .align = align};
 }
 
-static inline dynsel_status bench_work(const dynsel_resource *where, void *args,
-                                       dynsel_event *done)
+static inline dynsel_status bench_work(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     (void)where;
     (void)args;

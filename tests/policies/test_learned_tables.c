@@ -5,6 +5,8 @@
 #include "policies/learned_golden.h"
 #include "room.h"
 
+static bench_device bench_twin = {"Maker", "GPU 1", "1.0", false};
+static bench_device bench_other = {"Other Maker", "Chip", "17", false};
 static bench_device *const gpu_and_host[] = {&bench_gpu, &bench_host};
 
 static int set_up(void **state)
@@ -274,9 +276,8 @@ static void kinds_that_do_not_fit_are_counted(void **state)
     (void)state;
     dynsel_learned_store store = bench_store_of(1, 1, false);
     dynsel_learned_report report;
-    const uint32_t kinds = CONFIG_DYNSEL_EARLIEST_FINISH_KINDS < 8
-                               ? CONFIG_DYNSEL_EARLIEST_FINISH_KINDS
-                               : 8;
+    const uint32_t kinds =
+        CONFIG_DYNSEL_EARLIEST_FINISH_KINDS < 8 ? CONFIG_DYNSEL_EARLIEST_FINISH_KINDS : 8;
     bench_open(gpu_and_host, 2);
     for (uint32_t i = 0; i < kinds; i++) {
         const dynsel_task task = bench_task(i + 1, 0);
@@ -350,9 +351,8 @@ static void table_in_rom_is_loaded(void **state)
     const dynsel_task task = bench_task(BENCH_KIND, BENCH_AMOUNT);
     assert_int_equal(bench_known(&task, 0), 2000);
     assert_int_equal(report.bytes, sizeof learned_golden);
-    assert_status(DYNSEL_E_INVALID, dynsel_earliest_finish_load_rom(&policy, learned_golden,
-                                                                    sizeof learned_golden - 1,
-                                                                    NULL));
+    assert_status(DYNSEL_E_INVALID, dynsel_earliest_finish_load_rom(
+                                        &policy, learned_golden, sizeof learned_golden - 1, NULL));
     assert_error_says("cut short");
     assert_status(DYNSEL_E_INVALID, dynsel_earliest_finish_load_rom(&policy, NULL, 100, NULL));
     assert_status(DYNSEL_E_INVALID,
