@@ -31,7 +31,7 @@ DYNSEL_BEGIN_DECLS
 
 /** No table of this configuration is larger, in bytes: for the size of an area. */
 #define DYNSEL_LEARNED_MOST_BYTES                                                                  \
-    (2 * DYNSEL_LEARNED_MOST_ALIGN + CONFIG_DYNSEL_MAX_RESOURCES * 212 + 64 * 32 +                 \
+    ((size_t)2 * DYNSEL_LEARNED_MOST_ALIGN + CONFIG_DYNSEL_MAX_RESOURCES * 212 + 64 * 32 +         \
      CONFIG_DYNSEL_EARLIEST_FINISH_KINDS *                                                         \
          (20 + CONFIG_DYNSEL_MAX_KEY_WORDS * 4 +                                                   \
           CONFIG_DYNSEL_MAX_RESOURCES * (12 + CONFIG_DYNSEL_EARLIEST_FINISH_POINTS * 9)))

@@ -154,8 +154,8 @@ static bool has_amount(const dynsel_finish_times *times, uint32_t count, uint32_
     return false;
 }
 
-/* Under the lock of the kind, of which no time is known on the resource. Choices may be reading: the
- * count of times comes last. */
+/* Under the lock of the kind, of which no time is known on the resource. Choices may be reading, so
+ * the count of times comes last. */
 static void fill_in(dynsel_finish_times *times, const dynsel_learned_times *from, bool same_driver)
 {
     uint32_t count = 0;

@@ -215,7 +215,7 @@ static inline void bench_open_learned(uint32_t gpu_ns)
     bench_open(devices, 2);
     dynsel_task task = bench_task(BENCH_KIND, BENCH_AMOUNT);
     for (uint32_t i = 0; i < 3; i++) {
-        bench_learn(&task, 0, gpu_ns << i);
+        bench_learn(&task, 0, (uint64_t)gpu_ns << i);
         bench_learn(&task, 1, (uint64_t)gpu_ns * 10 << i);
         task.amount *= 2;
     }
@@ -223,7 +223,7 @@ static inline void bench_open_learned(uint32_t gpu_ns)
     task = bench_task(BENCH_KIND + 1, 500);
     task.key_words = key_words;
     task.key_word_count = 2;
-    bench_learn(&task, 0, gpu_ns * 3);
+    bench_learn(&task, 0, (uint64_t)gpu_ns * 3);
 #else
     (void)key_words;
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table as dynsel_earliest_finish_save() writes it, for tests: `dynsel-learned emit` printed it. */
+/* A table as dynsel_earliest_finish_save() writes it; `dynsel-learned emit` printed it. */
 #ifndef DYNSEL_TESTS_LEARNED_GOLDEN_H
 #define DYNSEL_TESTS_LEARNED_GOLDEN_H
 

@@ -170,9 +170,9 @@ static void power_failure_in_only_area_is_noticed(void **state)
 /* The checksums of a table that was changed. */
 static void seal(unsigned char *table, size_t most)
 {
+    static const unsigned char begin[9] = {'d', 'y', 'n', 's', 'e', 'l', 'L', 'T', 1};
     dynsel_learned_head head;
-    table[8] = 1;
-    (void)memcpy(table, "dynselLT", 8);
+    (void)memcpy(table, begin, sizeof begin);
     for (uint32_t round = 0; round < 2; round++) {
         const uint32_t crc = dynsel_learned_crc(0, table, 36);
         for (uint32_t i = 0; i < 4; i++) {
