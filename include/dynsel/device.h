@@ -27,6 +27,7 @@ typedef struct dynsel_device {
     const char *vendor;        /**< the maker of the device; may be empty */
     const char *type;          /**< "cpu", "gpu", "accelerator", "custom", "host"; may be empty */
     const char *name;          /**< the device's own name */
+    const char *driver;        /**< the version of its driver; empty if there is none */
     dynsel_aspect_set aspects; /**< its aspects, as reported by its driver */
 } dynsel_device;
 

@@ -55,6 +55,9 @@
 #endif
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
 #include <dynsel/earliest_finish.h>
+#if CONFIG_DYNSEL_LEARNED_TABLES
+#include <dynsel/learned.h>
+#endif
 #endif
 #if CONFIG_DYNSEL_BACKEND_INLINE
 #include <dynsel/inline.h>

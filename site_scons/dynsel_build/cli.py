@@ -112,7 +112,7 @@ Targets that build
   size            flash, RAM and stack in bytes; fails past the board's limits
   footprint       measure the variants in doc/footprint.md and update its tables
   misra           check MISRA C:2012 in the library; doc/misra.md lists the deviations
-  install         archive, headers, dynsel-info, files for pkg-config and CMake, into PREFIX
+  install         archive, headers, tools, files for pkg-config and CMake, into PREFIX
   -c              remove what the same command line builds; alone: the variant's folder
 Targets that configure or check; each must be the only target
   menuconfig, guiconfig   edit the options; save to SAVE (default: CONF's only fragment, else defconfig)

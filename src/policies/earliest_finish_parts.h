@@ -123,6 +123,12 @@ typedef struct dynsel_finish_kinds {
 dynsel_finish_kinds dynsel_finish_find(dynsel_earliest_finish_policy *policy,
                                        const dynsel_task *task);
 
+#if CONFIG_DYNSEL_LEARNED_TABLES
+/* The entry of a task's kind alone. NULL: there is none, and no free place for it. */
+dynsel_finish_kind *dynsel_finish_add(dynsel_earliest_finish_policy *policy,
+                                      const dynsel_task *task);
+#endif
+
 /* The root of an entry; the entry itself where that has none (any more). */
 dynsel_finish_kind *dynsel_finish_root_of(dynsel_earliest_finish_policy *policy,
                                           dynsel_finish_kind *kind);

@@ -75,6 +75,7 @@ static void forget(dynsel_finish_times *times)
     for (uint32_t i = 0; i < CONFIG_DYNSEL_EARLIEST_FINISH_POINTS; i++) {
         dynsel_word_store_relaxed(&times->points[i].amount, 0);
         dynsel_word_store_relaxed(&times->points[i].time, 0);
+        times->points[i].samples = 0;
     }
 }
 
@@ -194,6 +195,21 @@ static dynsel_finish_kind *find(dynsel_earliest_finish_policy *policy, const dyn
     }
     return what == BUSY ? NULL : make(policy, task, key, hash);
 }
+
+#if CONFIG_DYNSEL_LEARNED_TABLES
+dynsel_finish_kind *dynsel_finish_add(dynsel_earliest_finish_policy *policy,
+                                      const dynsel_task *task)
+{
+    const dynsel_task_key key = dynsel_task_key_of(task);
+    const uint32_t hash = dynsel_task_key_hash(task, key);
+    dynsel_finish_kind *entry = NULL;
+    const found what = look_through(policy, task, key, hash, &entry);
+    if (what == IT) {
+        return entry;
+    }
+    return what == NONE ? make(policy, task, key, hash) : NULL;
+}
+#endif
 
 /* The entry of the same task without key words. NULL: there is none. */
 static dynsel_finish_kind *find_root(dynsel_earliest_finish_policy *policy, const dynsel_task *task,

@@ -270,9 +270,26 @@ static void learn_error(dynsel_finish_times *times, uint32_t amount, uint64_t ti
     dynsel_word_store_relaxed(&times->error, (uint32_t)(mean + (size - mean) / ERROR_WEIGHT));
 }
 
+#if CONFIG_DYNSEL_LEARNED_TABLES
+/* Points without samples are estimates from another driver. */
+static void drop_estimates(dynsel_finish_times *times)
+{
+    for (uint32_t i = 0; i < POINTS; i++) {
+        if (times->points[i].samples == 0) {
+            dynsel_word_store_relaxed(&times->points[i].time, 0);
+        }
+    }
+}
+#endif
+
 void dynsel_finish_learn(dynsel_finish_times *times, uint32_t amount, uint64_t time_ns)
 {
     const uint64_t least_ns = time_ns != 0 ? time_ns : 1;
+#if CONFIG_DYNSEL_LEARNED_TABLES
+    if (dynsel_word_load_relaxed(&times->samples) == 0) {
+        drop_estimates(times);
+    }
+#endif
     learn_error(times, amount, least_ns);
     learn_at(times, amount, dynsel_finish_lower(least_ns, DYNSEL_FINISH_LONGEST_NS));
     const uint32_t samples = dynsel_word_load_relaxed(&times->samples);

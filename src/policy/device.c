@@ -23,7 +23,8 @@ dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle, dy
                            .platform = "",
                            .vendor = "",
                            .type = "",
-                           .name = text_or_empty(dynsel_resource_name(&resource))};
+                           .name = text_or_empty(dynsel_resource_name(&resource)),
+                           .driver = ""};
     if (backend->ops->describe != NULL) {
         const dynsel_status status = backend->ops->describe(backend, handle, &found);
         if (status != DYNSEL_OK) {
@@ -35,6 +36,7 @@ dynsel_status dynsel_describe_as(dynsel_backend *backend, const void *handle, dy
                               .vendor = text_or_empty(found.vendor),
                               .type = text_or_empty(found.type),
                               .name = text_or_empty(found.name),
+                              .driver = text_or_empty(found.driver),
                               .aspects = found.aspects};
     return DYNSEL_OK;
 }

@@ -117,6 +117,7 @@ dynsel_status dynsel_opencl_describe(dynsel_backend *backend, const void *handle
     device->platform = dynsel_opencl_platform_name(entry);
     device->vendor = entry->vendor;
     device->name = entry->name;
+    device->driver = entry->driver_version;
     device->type = dynsel_opencl_type_name(entry->type);
     device->aspects = entry->aspects;
     return DYNSEL_OK;
