@@ -8,8 +8,8 @@
  * one copy at a time on each link. Data begin in the host's memory, and results end there.
  *
  * It is no bound: another order can be better. Where a single resource for all pieces would be
- * faster, that is the schedule. Times are those of a resource that works alone: resources that share
- * processors or memory are slower together.
+ * faster, that is the schedule. Times are those of a resource that works alone: resources that
+ * share processors or memory are slower together.
  */
 #ifndef USECASES_SCHEDULE_H
 #define USECASES_SCHEDULE_H

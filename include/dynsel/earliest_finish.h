@@ -18,8 +18,8 @@
  * - The time of copies is learned for each resource. Data that are used again are worth moving
  *   once: a choice counts the uses that are expected before the program writes the data anew.
  *
- * A resource that is much slower for a kind of task than for the other kinds it gets takes that kind
- * only while it has nothing else to do: its time is worth more to the others.
+ * A resource that is much slower for a kind of task than for the other kinds it gets takes that
+ * kind only while it has nothing else to do: its time is worth more to the others.
  *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
@@ -84,6 +84,7 @@ typedef struct dynsel_finish_kind {
     dynsel_word credit;   /* what trial runs may cost, in ticks; signed */
     dynsel_word smallest; /* the smallest amount so far, as in points */
     dynsel_word explored; /* the resource that got the last further trial run */
+    dynsel_word runs;     /* submitted to any resource, counted round */
     dynsel_word root;     /* 1 + the entry of the same kind without key words; 0: this one */
     dynsel_finish_times resources[CONFIG_DYNSEL_MAX_RESOURCES];
 } dynsel_finish_kind;
@@ -149,8 +150,8 @@ typedef struct dynsel_earliest_finish_policy {
  * slow down each other.
  *
  * Bounds: trial runs of a kind cost at most 5 percent of the time of its runs, 128 us, and the
- * error of the last estimate. Times beyond 2^46 ns (19 hours) count as that; queues beyond 4 minutes
- * count as 4 minutes.
+ * error of the last estimate. Times beyond 2^46 ns (19 hours) count as that; queues beyond 4
+ * minutes count as 4 minutes.
  *
  * Errors: those of dynsel_policy_init().
  * Ownership, context and blocking: as dynsel_policy_init().

@@ -47,7 +47,8 @@ static inline int32_t dynsel_log2(uint64_t number)
     return (int32_t)(bit << DYNSEL_LOG2_BITS | (part & (DYNSEL_LOG2_ONE - 1)));
 }
 
-/* number * 2^(log2 / 256), at most `most`, which is less than 2^54. A larger number counts as `most`. */
+/* number * 2^(log2 / 256), at most `most`, which is less than 2^54. A larger number counts as
+ * `most`. */
 static inline uint64_t dynsel_times_power(uint64_t number, int32_t log2, uint64_t most)
 {
     const uint32_t part = (uint32_t)log2 & (DYNSEL_LOG2_ONE - 1);

@@ -32,11 +32,12 @@ static int64_t predicted_run(const dynsel_selection *selection)
     return (int64_t)selection->notes[2] - (int64_t)dynsel_finish_copies_in(selection);
 }
 
+/* A count that threads spoil makes a sample or a trial come earlier or later. */
 static void count_run(dynsel_finish_kind *kind, uint32_t index)
 {
     dynsel_word *runs = &kind->resources[index].runs;
-    /* a count that threads spoil makes a sample come earlier or later */
     dynsel_word_store_relaxed(runs, dynsel_word_load_relaxed(runs) + 1);
+    dynsel_word_store_relaxed(&kind->runs, dynsel_word_load_relaxed(&kind->runs) + 1);
 }
 
 /* Work is submitted, and in the queue of its resource. */

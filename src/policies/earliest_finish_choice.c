@@ -281,7 +281,7 @@ typedef struct choice {
 
 static choice choose_known(const dynsel_finish_sight *s)
 {
-    const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->resources[s->best].runs);
+    const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->runs);
     choice made = {.index = s->best,
                    .run_ns = dynsel_sight_known_run_ns(s, s->best, true),
                    .reason = DYNSEL_REASON_EARLIEST_FINISH};

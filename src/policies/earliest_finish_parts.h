@@ -37,8 +37,8 @@ enum {
 #define DYNSEL_FINISH_MOST_TICKS ((uint32_t)1 << 30)
 
 /* notes[0]: 1 + the number of the kind's entry, 0: none; what kind of run it is; which part of the
- * predicted time the copies are; the entry's life. notes[1]: the amount, as in points. notes[2]: the
- * predicted time in the queue, in ticks. */
+ * predicted time the copies are; the entry's life. notes[1]: the amount, as in points. notes[2]:
+ * the predicted time in the queue, in ticks. */
 enum {
     DYNSEL_FINISH_NOTE_ENTRY = 0x7ff,
     DYNSEL_FINISH_NOTE_TRIAL = 1 << 11, /* the predicted run was taken from the credit */

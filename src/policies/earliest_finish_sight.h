@@ -140,8 +140,8 @@ static inline bool dynsel_sight_amounts_tell(const dynsel_finish_times *root)
     return dynsel_word_load_relaxed(&root->error) < DYNSEL_FINISH_TELLING_ERROR;
 }
 
-/* The predicted run; 0: no time is known. even_first: a first time, which may contain a compilation,
- * or the time of tasks of other kinds of the id, is better than none. */
+/* The predicted run; 0: no time is known. even_first: a first time, which may contain a
+ * compilation, or the time of tasks of other kinds of the id, is better than none. */
 uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index, bool even_first);
 
 /* What the backend predicts, unless a run there will tell soon; 0: nothing. */
@@ -160,7 +160,8 @@ static inline uint64_t dynsel_sight_cost_ns(const dynsel_finish_sight *s, uint32
  * Trial runs, see earliest_finish_trials.c. The best choice is known.
  */
 
-/* A resource without a time that gets a run, or DYNSEL_FINISH_NO_RESOURCE; run_ns: out, the guess. */
+/* A resource without a time that gets a run, or DYNSEL_FINISH_NO_RESOURCE. run_ns: out, the
+ * guess. */
 uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns);
 
 /* The same among those with a time; run_ns: out, that. */

@@ -5,8 +5,8 @@
  * The life of an entry is odd while it is filled in; work that was chosen in an earlier life is not
  * learned from.
  *
- * A kind is given up only for one search in GIVE_UP_ONE_IN that finds no place: when a few kinds too
- * many take turns, the one that was used least lately is just the one that comes next.
+ * A kind is given up only for one search in GIVE_UP_ONE_IN that finds no place: when a few kinds
+ * too many take turns, the one that was used least lately is just the one that comes next.
  */
 #include "policies/earliest_finish_parts.h"
 #include "policy/after_fork.h"
@@ -88,6 +88,7 @@ static void fill_in(dynsel_finish_kind *entry, const dynsel_task *task, dynsel_t
     dynsel_word_store_relaxed(&entry->credit, is_first ? dynsel_finish_ticks(FIRST_CREDIT_NS) : 0);
     dynsel_word_store_relaxed(&entry->smallest, UINT32_MAX);
     dynsel_word_store_relaxed(&entry->explored, 0);
+    dynsel_word_store_relaxed(&entry->runs, 0);
     dynsel_word_store_relaxed(&entry->root, 0);
     dynsel_word_store_relaxed(&entry->used, 0);
     for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {

@@ -160,8 +160,8 @@ static void begin(dynsel_finish_point *point, uint32_t amount, uint64_t time_ns)
     add(point, time_ns);
 }
 
-/* Adds the time of another amount, brought to that of the point along the line that is known so far;
- * but a time does not fall with the amount, nor grow more than it. */
+/* Adds the time of another amount, brought to that of the point along the line that is known so
+ * far; but a time does not fall with the amount, nor grow more than it. */
 static void add_from(dynsel_finish_times *times, dynsel_finish_point *point, uint32_t amount,
                      uint64_t time_ns)
 {

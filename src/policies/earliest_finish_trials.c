@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trial runs: of resources whose time for a kind of task is not known, and now and then of those that
- * have lost. They cost no more than the kind has earned.
+ * Trial runs: of resources whose time for a kind of task is not known, and now and then of those
+ * that have lost. They cost no more than the kind has earned.
  */
 #include "policies/earliest_finish_sight.h"
 
@@ -29,8 +29,8 @@ static bool may_be_tried(const dynsel_finish_sight *s, uint32_t index)
 }
 
 /* A run whose time is not known, rather too long than too short, unless the backend knows it. What
- * other tasks of the id took there counts as much as the speed of the resource, even if amounts do not
- * tell the time. */
+ * other tasks of the id took there counts as much as the speed of the resource, even if amounts do
+ * not tell the time. */
 static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
 {
     const uint64_t predicted_ns =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * earliest_finish, compiled into the test with a table of as many kinds as the test asks for: define
- * COPY_KINDS first. The archive's own is not linked then. Files that use the same name for functions
- * of their own get others here.
+ * earliest_finish, compiled into the test with a table of as many kinds as the test asks for:
+ * define COPY_KINDS first. The archive's own is not linked then. Files that use the same name for
+ * functions of their own get others here.
  */
 #ifndef DYNSEL_TESTS_FINISH_COPY_H
 #define DYNSEL_TESTS_FINISH_COPY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Machines in virtual time for tests of earliest_finish, and a program with many kinds of work: some
- * are too small for a GPU, some need one.
+ * Machines in virtual time for tests of earliest_finish, and a program with many kinds of work:
+ * some are too small for a GPU, some need one.
  */
 #ifndef DYNSEL_TESTS_FINISH_MIX_H
 #define DYNSEL_TESTS_FINISH_MIX_H

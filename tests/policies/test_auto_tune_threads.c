@@ -176,7 +176,8 @@ static void concurrently_filled_table_holds_each_kind_once(void **state)
         assert_int_equal(dynsel_auto_tune_untracked(&tuner), atomic_load(&untracked));
         for (uint32_t k = 0; k < CONFIG_DYNSEL_MAX_TUNED_TASKS; k++) {
             for (uint32_t other = 0; other < k && tuner.tasks[k].tag.value != 0; other++) {
-                assert_true(tuner.tasks[k].kind.name[0].value != tuner.tasks[other].kind.name[0].value);
+                assert_true(tuner.tasks[k].kind.name[0].value !=
+                            tuner.tasks[other].kind.name[0].value);
             }
             assert_true(CONFIG_DYNSEL_MAX_TUNED_TASKS > 32 || tuner.tasks[k].tag.value != 0);
         }

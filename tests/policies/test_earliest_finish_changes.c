@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * earliest_finish while devices change, fail and leave, on clocks and with amounts that say nothing,
- * and with results that have to be copied back; in virtual time. What it chooses is right again some
- * runs later.
+ * earliest_finish while devices change, fail and leave, on clocks and with amounts that say
+ * nothing, and with results that have to be copied back; in virtual time. What it chooses is right
+ * again some runs later.
  */
 #include "policies/finish_world.h"
 

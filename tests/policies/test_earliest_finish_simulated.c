@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How near earliest_finish comes to the best single device, and what it gains over that, for typical
- * programs in virtual time.
+ * How near earliest_finish comes to the best single device, and what it gains over that, for
+ * typical programs in virtual time.
  */
 #define COPY_KINDS 64
 #include "policies/finish_copy.h"

@@ -157,7 +157,8 @@ static double trace(uint64_t number, const variety *with, uint32_t *kinds)
     return (double)ns / (double)best_ns;
 }
 
-/* Whether the trial runs of a kind cost what the header promises at most. In ns: by how much more. */
+/* Whether the trial runs of a kind cost what the header promises at most. In ns: by how much more.
+ * */
 static uint64_t beyond_bound(const kind_account *it)
 {
     uint64_t allowed_ns = it->runs_ns / 20 + FIRST_CREDIT;
@@ -229,9 +230,11 @@ static double part_beyond(const bound_count *count)
 }
 
 /*
- * What the header promises is kept where the amounts are equal and nothing waits, but for a few kinds
- * of which two estimates in a row were wrong. Elsewhere a trial run may seem to cost nothing, as the
- * queue of the best or a wrong estimate for it is longer: the parts beyond the bound are what holds.
+ * What the header promises is kept where the amounts are equal and nothing waits, but for a few
+ * kinds
+ * of which two estimates in a row were wrong. Elsewhere a trial run may seem to cost nothing, as
+ * the queue of the best or a wrong estimate for it is longer: the parts beyond the bound are what
+ * holds.
  */
 static void trial_runs_keep_bound(void **state)
 {

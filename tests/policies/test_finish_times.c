@@ -232,7 +232,8 @@ static void near_amounts_share_point(void **state)
     }
 }
 
-/* Between points on a steep line, too: a time neither falls with the amount nor grows more than it. */
+/* Between points on a steep line, too: a time neither falls with the amount nor grows more than
+ * it. */
 static void time_of_near_amount_changes_no_more_than_amount(void **state)
 {
     (void)state;
@@ -429,7 +430,8 @@ static void predictions_are_on_random_lines(void **state)
     }
 }
 
-/* From other amounts than the one that is new: how far predictions are off, in 256ths of a power. */
+/* From other amounts than the one that is new: how far predictions are off, in 256ths of a power.
+ * */
 static void error_tells_whether_amounts_tell_time(void **state)
 {
     (void)state;
