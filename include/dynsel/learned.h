@@ -31,10 +31,11 @@ DYNSEL_BEGIN_DECLS
 
 /** No table of this configuration is larger, in bytes: for the size of an area. */
 #define DYNSEL_LEARNED_MOST_BYTES                                                                  \
-    ((size_t)2 * DYNSEL_LEARNED_MOST_ALIGN + CONFIG_DYNSEL_MAX_RESOURCES * 212 + 64 * 32 +         \
+    (2 * (size_t)DYNSEL_LEARNED_MOST_ALIGN + CONFIG_DYNSEL_MAX_RESOURCES * (size_t)212 +           \
+     64 * (size_t)32 +                                                                             \
      CONFIG_DYNSEL_EARLIEST_FINISH_KINDS *                                                         \
-         (20 + CONFIG_DYNSEL_MAX_KEY_WORDS * 4 +                                                   \
-          CONFIG_DYNSEL_MAX_RESOURCES * (12 + CONFIG_DYNSEL_EARLIEST_FINISH_POINTS * 9)))
+         (20 + CONFIG_DYNSEL_MAX_KEY_WORDS * (size_t)4 +                                           \
+          CONFIG_DYNSEL_MAX_RESOURCES * (12 + CONFIG_DYNSEL_EARLIEST_FINISH_POINTS * (size_t)9)))
 
 /**
  * Where tables are kept: one or two areas of equal size, one behind the other. The program fills it

@@ -47,6 +47,8 @@ static void what_is_saved_is_known_again(void **state)
         assert_int_equal(bench_known(&task, 0), 2000u << i);
         assert_int_equal(bench_known(&task, 1), 20000u << i);
     }
+    const dynsel_task task = bench_task(BENCH_KIND, BENCH_AMOUNT);
+    assert_int_equal(dynsel_finish_find(&policy, &task).own->credit.value, 0);
     assert_int_equal((int32_t)policy.states[0].is.slowness.value, -77);
     assert_int_equal(policy.states[0].is.latency.value, 12);
 }
@@ -166,6 +168,7 @@ static void times_of_another_driver_are_measured_again(void **state)
     assert_status(DYNSEL_OK, dynsel_earliest_finish_load(&policy, &store, NULL));
     assert_int_equal(bench_known(&task, 0), 0);
     assert_int_equal(bench_known(&task, 1), 20000000);
+    assert_true((int32_t)dynsel_finish_find(&policy, &task).own->credit.value > 0);
     uint32_t trials = 0;
     uint32_t on_gpu = 0;
     for (uint32_t i = 0; i < 50; i++) {

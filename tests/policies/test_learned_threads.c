@@ -45,7 +45,8 @@ static dynsel_backend backends[2] = {{.ops = &ops[0]}, {.ops = &ops[1]}};
 static dynsel_status work(const dynsel_resource *where, void *args, dynsel_event *done)
 {
     (void)done;
-    own_now_ns += *(const uint32_t *)args * (where->backend == &backends[0] ? 1000u : 3000u);
+    own_now_ns +=
+        *(const uint32_t *)args * (uint64_t)(where->backend == &backends[0] ? 1000 : 3000);
     return DYNSEL_OK;
 }
 

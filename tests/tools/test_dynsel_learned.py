@@ -82,7 +82,7 @@ class Learned(unittest.TestCase):
                            (changed(8, b"\2"), "version 2"), (GOLDEN[:50] + b"x" + GOLDEN[51:], "checksum"),
                            (GOLDEN[:21] + b"\1" + GOLDEN[22:], "head is damaged"),
                            (changed(24, b"\5"), "ends within a record"), (changed(24, b"\3"), "behind the last"),
-                           (changed(TIME_AT + 4, b"\0"), "bounds")):
+                           (changed(TIME_AT + 4, b"\0"), "bounds"), (changed(len(GOLDEN) - 36, b"\0"), "bounds")):
             out, _ = self.run_tool("check", self.file(data), status=1)
             self.assertEqual(out.count("\n"), 1)
             self.assertIn(part, out)
@@ -138,6 +138,7 @@ class Learned(unittest.TestCase):
         out = str(self.folder / "merged")
         self.run_tool("merge", out, self.file(last, "last"), self.file(first, "first"))
         self.assertIn("160 us", self.run_tool("show", out)[0])
+        self.assertIn("generation 0,", self.run_tool("check", self.file(last + first))[0])
 
     def test_emitted_array_compiles_and_is_the_table(self):
         path = self.file(changed(DRIVER_AT, b"*/??/\\"))
