@@ -5,7 +5,7 @@
  * (learned_table_areas.c), the devices (learned_table_devices.c), save and load.
  *
  * A stream keeps its first failure, and takes zeros after it, so that who reads looks at the status
- * once for each record.
+ * once for each record. All of it runs rarely: functions are compiled for size.
  */
 #ifndef DYNSEL_POLICIES_LEARNED_TABLE_PARTS_H
 #define DYNSEL_POLICIES_LEARNED_TABLE_PARTS_H
@@ -66,25 +66,28 @@ typedef struct dynsel_learned_writer {
     unsigned char bytes[DYNSEL_LEARNED_MOST_ALIGN];
 } dynsel_learned_writer;
 
-uint32_t dynsel_learned_crc(uint32_t before, const unsigned char *bytes, size_t count);
+DYNSEL_RARE uint32_t dynsel_learned_crc(uint32_t before, const unsigned char *bytes, size_t count);
 
-void dynsel_learned_read_from(dynsel_learned_reader *reader, const dynsel_learned_store *store,
-                              size_t at, size_t bytes);
-void dynsel_learned_take_bytes(dynsel_learned_reader *reader, void *bytes, size_t count);
+DYNSEL_RARE void dynsel_learned_read_from(dynsel_learned_reader *reader,
+                                          const dynsel_learned_store *store, size_t at,
+                                          size_t bytes);
+DYNSEL_RARE void dynsel_learned_take_bytes(dynsel_learned_reader *reader, void *bytes,
+                                           size_t count);
 /* A number of up to 8 bytes, the lowest first. */
-uint64_t dynsel_learned_take(dynsel_learned_reader *reader, uint32_t bytes);
-void dynsel_learned_skip(dynsel_learned_reader *reader, size_t count);
+DYNSEL_RARE uint64_t dynsel_learned_take(dynsel_learned_reader *reader, uint32_t bytes);
+DYNSEL_RARE void dynsel_learned_skip(dynsel_learned_reader *reader, size_t count);
 static inline bool dynsel_learned_is_good(const dynsel_learned_reader *reader)
 {
     return reader->fault.status == DYNSEL_OK;
 }
 /* A record says what none may say. */
-void dynsel_learned_is_wrong(dynsel_learned_reader *reader, const char *detail);
+DYNSEL_RARE void dynsel_learned_is_wrong(dynsel_learned_reader *reader, const char *detail);
 
-void dynsel_learned_put_bytes(dynsel_learned_writer *writer, const void *bytes, size_t count);
-void dynsel_learned_put(dynsel_learned_writer *writer, uint64_t number, uint32_t bytes);
+DYNSEL_RARE void dynsel_learned_put_bytes(dynsel_learned_writer *writer, const void *bytes,
+                                          size_t count);
+DYNSEL_RARE void dynsel_learned_put(dynsel_learned_writer *writer, uint64_t number, uint32_t bytes);
 /* Writes what is left, filled up with zeros to the store's align. */
-void dynsel_learned_flush(dynsel_learned_writer *writer);
+DYNSEL_RARE void dynsel_learned_flush(dynsel_learned_writer *writer);
 static inline size_t dynsel_learned_room(const dynsel_learned_writer *writer)
 {
     return writer->end - writer->at - writer->filled;
@@ -148,20 +151,27 @@ typedef struct dynsel_learned_head {
 
 /* Takes a record; what it says is within the bounds that `head` and the sizes set, if the reader is
  * good afterwards. */
-void dynsel_learned_take_device(dynsel_learned_reader *reader, dynsel_learned_device *device);
-void dynsel_learned_take_kind(dynsel_learned_reader *reader, const dynsel_learned_head *head,
-                              dynsel_learned_kind *kind);
-void dynsel_learned_take_times(dynsel_learned_reader *reader, const dynsel_learned_head *head,
-                               dynsel_learned_times *times);
+DYNSEL_RARE void dynsel_learned_take_device(dynsel_learned_reader *reader,
+                                            dynsel_learned_device *device);
+DYNSEL_RARE void dynsel_learned_take_kind(dynsel_learned_reader *reader,
+                                          const dynsel_learned_head *head,
+                                          dynsel_learned_kind *kind);
+DYNSEL_RARE void dynsel_learned_take_times(dynsel_learned_reader *reader,
+                                           const dynsel_learned_head *head,
+                                           dynsel_learned_times *times);
 
-void dynsel_learned_put_device(dynsel_learned_writer *writer, const dynsel_learned_device *device);
-void dynsel_learned_put_kind(dynsel_learned_writer *writer, const dynsel_learned_kind *kind);
-void dynsel_learned_put_times(dynsel_learned_writer *writer, const dynsel_learned_times *times);
+DYNSEL_RARE void dynsel_learned_put_device(dynsel_learned_writer *writer,
+                                           const dynsel_learned_device *device);
+DYNSEL_RARE void dynsel_learned_put_kind(dynsel_learned_writer *writer,
+                                         const dynsel_learned_kind *kind);
+DYNSEL_RARE void dynsel_learned_put_times(dynsel_learned_writer *writer,
+                                          const dynsel_learned_times *times);
 
 /* head_bytes: DYNSEL_LEARNED_HEAD_BYTES. */
-void dynsel_learned_pack_head(const dynsel_learned_head *head, unsigned char *head_bytes);
-dynsel_learned_fault dynsel_learned_unpack_head(const unsigned char *head_bytes,
-                                                dynsel_learned_head *head);
+DYNSEL_RARE void dynsel_learned_pack_head(const dynsel_learned_head *head,
+                                          unsigned char *head_bytes);
+DYNSEL_RARE dynsel_learned_fault dynsel_learned_unpack_head(const unsigned char *head_bytes,
+                                                            dynsel_learned_head *head);
 
 /*
  * Areas.
@@ -173,20 +183,22 @@ typedef struct dynsel_learned_survey {
 } dynsel_learned_survey;
 
 /* Whether the call may use the policy and the store; fails on behalf of `function`. */
-dynsel_status dynsel_learned_accept(const dynsel_earliest_finish_policy *policy,
-                                    const dynsel_learned_store *store, bool writes,
-                                    const char *function);
+DYNSEL_RARE dynsel_status dynsel_learned_accept(const dynsel_earliest_finish_policy *policy,
+                                                const dynsel_learned_store *store, bool writes,
+                                                const char *function);
 
 /* Verifies all areas. */
-void dynsel_learned_look(const dynsel_learned_store *store, dynsel_learned_survey *survey);
+DYNSEL_RARE void dynsel_learned_look(const dynsel_learned_store *store,
+                                     dynsel_learned_survey *survey);
 
 /* The area with the newest valid table; `areas`: none is valid. */
-uint32_t dynsel_learned_newest(const dynsel_learned_store *store,
-                               const dynsel_learned_survey *survey);
+DYNSEL_RARE uint32_t dynsel_learned_newest(const dynsel_learned_store *store,
+                                           const dynsel_learned_survey *survey);
 
 /* Begins to read the records of a table. */
-void dynsel_learned_open(dynsel_learned_reader *reader, const dynsel_learned_store *store,
-                         uint32_t area, const dynsel_learned_head *head);
+DYNSEL_RARE void dynsel_learned_open(dynsel_learned_reader *reader,
+                                     const dynsel_learned_store *store, uint32_t area,
+                                     const dynsel_learned_head *head);
 
 /*
  * Devices.
@@ -199,19 +211,18 @@ typedef struct dynsel_learned_match {
 } dynsel_learned_match;
 
 /* The device behind a resource, with what the policy learned of it. */
-void dynsel_learned_describe(const dynsel_earliest_finish_policy *policy, uint32_t index,
-                             dynsel_learned_device *device);
+DYNSEL_RARE void dynsel_learned_describe(const dynsel_earliest_finish_policy *policy,
+                                         uint32_t index, dynsel_learned_device *device);
 
 /* Recognizes the devices of the table in an area. */
-dynsel_learned_fault dynsel_learned_recognize(const dynsel_earliest_finish_policy *policy,
-                                              const dynsel_learned_store *store, uint32_t area,
-                                              const dynsel_learned_head *head,
-                                              dynsel_learned_match *match);
+DYNSEL_RARE dynsel_learned_fault dynsel_learned_recognize(
+    const dynsel_earliest_finish_policy *policy, const dynsel_learned_store *store, uint32_t area,
+    const dynsel_learned_head *head, dynsel_learned_match *match);
 
 /* The resource that is a device of the table; CONFIG_DYNSEL_MAX_RESOURCES: none is. */
-uint32_t dynsel_learned_resource_of(const dynsel_learned_match *match, uint32_t device);
+DYNSEL_RARE uint32_t dynsel_learned_resource_of(const dynsel_learned_match *match, uint32_t device);
 
 /* Takes the lock of a kind. False: it stays taken. */
-bool dynsel_learned_lock(dynsel_finish_kind *kind);
+DYNSEL_RARE bool dynsel_learned_lock(dynsel_finish_kind *kind);
 
 #endif
