@@ -34,9 +34,11 @@ static void build_world(uint32_t in_flight, uint64_t seed)
 {
     (void)memset(&w, 0, sizeof w);
     w.count = 3;
-    w.devices[0] = (world_device){WORLD_GPU, 4000, 9000, 30000000};
-    w.devices[1] = (world_device){WORLD_PROCESSORS, 3000, 6000, 20000000};
-    w.devices[2] = (world_device){WORLD_THREAD, 800, 3000, 0};
+    w.devices[0] = (world_device){
+        .what = WORLD_GPU, .submit_ns = 4000, .latency_ns = 9000, .compile_ns = 30000000};
+    w.devices[1] = (world_device){
+        .what = WORLD_PROCESSORS, .submit_ns = 3000, .latency_ns = 6000, .compile_ns = 20000000};
+    w.devices[2] = (world_device){.what = WORLD_THREAD, .submit_ns = 800, .latency_ns = 3000};
     w.in_flight = in_flight;
     w.random.state = seed;
     for (uint32_t kind = 0; kind < KINDS; kind++) {
