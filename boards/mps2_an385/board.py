@@ -83,4 +83,4 @@ def limits(config):
     if tiny:
         return with_numbers(config, tiny)
     # with command groups 1,528, of which 24 are for evicting what work that fails may leave valid, and for watchers
-    return {"stack": 896 + (632 if config["DYNSEL_COMMAND_GROUPS"] else 0)} if config["DYNSEL_OPTIMIZE_SIZE"] else {}
+    return {"stack": 896 + (760 if config["DYNSEL_COMMAND_GROUPS"] else 0)} if config["DYNSEL_OPTIMIZE_SIZE"] else {}

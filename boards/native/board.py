@@ -35,6 +35,8 @@ def limits(config):
     return {
         "text": ((11 if small else 15) + (7 if in_flight else 0)
                  + (9 if config["DYNSEL_POLICY_AUTO_TUNE"] else 0)
+                 + (22 if config["DYNSEL_POLICY_EARLIEST_FINISH"] else 0)  # 1 of it in groups
+                 + (14 if config["DYNSEL_LEARNED_TABLES"] else 0)
                  + (1 if config["DYNSEL_CONTEXT_INTERRUPTS"] else 0)
                  + (2 if config["DYNSEL_RESOURCE_STATES"] else 0) + (3 if config["DYNSEL_TIME_LIMITS"] else 0)
                  + ((8 if groups else 4) if config["DYNSEL_REPEAT"] else 0)
@@ -49,5 +51,5 @@ def limits(config):
                    + (15 if opencl else 0)
                    + (7 + (3 if opencl else 0) if groups else 0)) * KIB,
         # while a command group is started whose time is wanted, that is known on the stack
-        "stack": (2 + (1.25 if opencl else 0) + (1 if groups else 0)) * KIB,
+        "stack": (2 + (1.25 if opencl else 0) + (1.25 if groups else 0)) * KIB,
     }

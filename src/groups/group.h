@@ -73,7 +73,6 @@ struct dynsel_handler {
 #endif
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
     uint64_t amount; /* as of dynsel_task, if `has_amount` */
-    bool has_amount;
 #endif
     uint64_t end_ns;           /* as the policy predicted it; 0: it did not */
     uint64_t direct_bytes;     /* of ranges that devices access directly; set at the end */
@@ -81,6 +80,9 @@ struct dynsel_handler {
     bool open;                 /* the group function runs */
     bool unresolved;   /* an argument was skipped, or has an accessor that was not required */
     bool has_pointers; /* an argument is or was a pointer */
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    bool has_amount; /* the group function said how much work it is */
+#endif
 #if CONFIG_DYNSEL_REPEAT
     bool repeatable; /* as the group function said */
 #endif
