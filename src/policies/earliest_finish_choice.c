@@ -427,8 +427,8 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
             fill_in(&s, &made, selection);
             tell_end(&s, &made);
         }
-    } while (selection->claims && !enter_queue(&s, selection->index, selection->notes[2]));
-    if (selection->claims) {
+    } while (selection->claims != 0 && !enter_queue(&s, selection->index, selection->notes[2]));
+    if (selection->claims != 0) {
         learn_submit(&s, selection->index);
         note_if_alone(&s);
     }

@@ -101,7 +101,7 @@ static void take_aspects(loading *l)
         char name[DYNSEL_LEARNED_ASPECT_BYTES];
         dynsel_learned_take_bytes(&l->reader, name, sizeof name);
 #if CONFIG_DYNSEL_ASPECTS
-        for (uint32_t k = 0; k < DYNSEL_ASPECT_COUNT; k++) {
+        for (uint32_t k = 0; k != DYNSEL_ASPECT_COUNT; k++) {
             if (is_named(name, (dynsel_aspect)k)) {
                 l->numbers[i] = (unsigned char)k;
                 l->known_aspects |= (uint64_t)1 << i;

@@ -61,7 +61,7 @@ static uint64_t in_table(dynsel_aspect_set set, dynsel_aspect_set table)
 {
     uint64_t result = 0;
     uint32_t number = 0;
-    for (uint32_t i = 0; i < DYNSEL_ASPECT_COUNT; i++) {
+    for (uint32_t i = 0; i != DYNSEL_ASPECT_COUNT; i++) {
         if ((table >> i & 1) != 0) {
             result |= (uint64_t)(set >> i & 1) << number;
             number++;
@@ -73,7 +73,7 @@ static uint64_t in_table(dynsel_aspect_set set, dynsel_aspect_set table)
 static void put_aspects(saving *s)
 {
 #if CONFIG_DYNSEL_ASPECTS
-    for (uint32_t i = 0; i < DYNSEL_ASPECT_COUNT; i++) {
+    for (uint32_t i = 0; i != DYNSEL_ASPECT_COUNT; i++) {
         if ((s->aspects >> i & 1) != 0) {
             char name[DYNSEL_LEARNED_ASPECT_BYTES] = {0};
             const char *from = dynsel_aspect_name((dynsel_aspect)i);

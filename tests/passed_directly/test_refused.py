@@ -225,6 +225,7 @@ class Iterators(Case):
 
     def test_buffers_as_arguments(self):
         configured = ("-DDYNSEL_ASPECT_COUNT=DYNSEL_ASPECT_END_", "-DCONFIG_DYNSEL_CONTEXT_THREADS=0",
+                      "-DCONFIG_DYNSEL_POLICY_EARLIEST_FINISH=0",
                       "-DCONFIG_DYNSEL_MAX_RESOURCES=1")
         for value in ("b", "&b", "(const dynsel_buffer *)&b"):
             for compiler in ("gcc", "clang"):
