@@ -175,6 +175,7 @@ def library_tree(suffix=""):
         shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for folder in ("examples", "tools"):
         write(top / folder / "SConscript", "")
+    shutil.copy(TOP / "tools/dynsel-learned", top / "tools/dynsel-learned")
     return top
 
 
