@@ -163,6 +163,7 @@ def build_tree():
     write(top / "include/dynsel/iterators.h", "#ifndef ITERATORS_H\n#define ITERATORS_H\n#endif\n")
     for name, text in SOURCES.items():
         write(top / name, text)
+    write(top / "tools/dynsel-learned", "")
     return top
 
 

@@ -72,7 +72,7 @@ static inline compare_result compare(const char *name, uint32_t passes, void (*p
     compare_shares least = {1e9, 1e9};
     compare_shares mean = {0, 0};
     for (uint32_t i = 0; i < COMPARE_LIVES; i++) {
-        const compare_shares shares = compare_once(passes, pass, compare_seed + i * 7919);
+        const compare_shares shares = compare_once(passes, pass, compare_seed + (uint64_t)i * 7919);
         least.first = shares.first < least.first ? shares.first : least.first;
         least.later = shares.later < least.later ? shares.later : least.later;
         mean.first += shares.first / COMPARE_LIVES;

@@ -213,14 +213,14 @@ static bound_count play_all(const variety *with)
     printf(
         "%s: the time of %d traces, of that of their best single device: worst %.2f, 99 %% %.2f, "
         "95 %% %.2f, median %.3f, best %.3f\n",
-        with->name, TRACES, regrets[TRACES - 1], regrets[TRACES / 100 * 99],
-        regrets[TRACES / 100 * 95], regrets[TRACES / 2], regrets[0]);
+        with->name, TRACES, regrets[TRACES - 1], regrets[(size_t)TRACES / 100 * 99],
+        regrets[(size_t)TRACES / 100 * 95], regrets[TRACES / 2], regrets[0]);
     printf("%s: trial runs cost %.3f %% of all runs, those that compile %.3f %%; of %u kinds %u "
            "beyond the bound, the worst by %.3f of its runs\n",
            with->name, 100 * count.lost / count.runs, 100 * count.compilation / count.runs,
            count.kinds, count.broken, count.worst);
     assert_true(regrets[TRACES / 2] < 1.6);
-    assert_true(regrets[TRACES / 100 * 95] < 150);
+    assert_true(regrets[(size_t)TRACES / 100 * 95] < 150);
     return count;
 }
 
