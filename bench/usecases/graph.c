@@ -19,7 +19,7 @@ static void *allocate(size_t elements)
     if (memory == NULL) {
         log_exit(STATUS_FAILED, "the host has no memory for %zu KiB", bytes >> 10);
     }
-    return memset(memory, 0, bytes);
+    return memory != NULL ? memset(memory, 0, bytes) : NULL;
 }
 
 void graph_open(graph *g, size_t most_pieces)

@@ -108,7 +108,7 @@ static void *allocate(size_t elements)
     if (memory == NULL) {
         log_exit(STATUS_FAILED, "the host has no memory for %zu KiB", bytes >> 10);
     }
-    return memset(memory, 0, bytes);
+    return memory != NULL ? memset(memory, 0, bytes) : NULL;
 }
 
 static dynsel_status group(dynsel_handler *handler, void *args)

@@ -41,7 +41,7 @@ def tiny_limits(config):
     if config["DYNSEL_IN_FLIGHT_SMALL"] and (learns or config["DYNSEL_MAX_FAILURES"] != 0):
         long = 410 if learns and not config["DYNSEL_AUTO_TUNE_SHORT_TIMES"] else 0
         # of the archive 190 for polling, cancelling and bounded waits
-        return {"flash": 9950 + long, "fixed_resource": 1860, "dynamic_load": 2608, "auto_tune": 5944 + long,
+        return {"flash": 9960 + long, "fixed_resource": 1860, "dynamic_load": 2608, "auto_tune": 5964 + long,
                 "own_backend": 6570 + long, "stack": 360 if long else 340, "data": 4, "bss": 76 + slots}
     if learns or config["DYNSEL_MAX_FAILURES"] != 0:
         return None

@@ -48,6 +48,7 @@ def limits(config):
         "rodata": (6 + (1 if config["DYNSEL_RESOURCE_STATES"] else 0) + (1 if config["DYNSEL_TIME_LIMITS"] else 0)
                    + ((2 if groups else 1) if config["DYNSEL_REPEAT"] else 0)
                    + (1 if threads else 0) + (4 if aspects else 0)
+                   + (2 if config["DYNSEL_LEARNED_TABLES"] else 0)
                    + (15 if opencl else 0)
                    + (7 + (3 if opencl else 0) if groups else 0)) * KIB,
         # while a command group is started whose time is wanted, that is known on the stack

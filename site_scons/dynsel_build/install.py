@@ -36,8 +36,7 @@ def declare(build, top, prefix, destdir=""):
     pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, prefix))
     return [
         env.Install(f"{root}/bin", build.programs.get("dynsel-info", [])),
-        *([env.Install(f"{root}/bin", env.File(str(Path(top) / "tools/dynsel-learned")))]
-          if build.config["DYNSEL_LEARNED_TABLES"] else []),
+        env.Install(f"{root}/bin", env.File(str(Path(top) / "tools/dynsel-learned"))),
         env.Install(f"{root}/lib", build.archive),
         env.Install(f"{root}/lib/pkgconfig", pc),
         env.Install(f"{root}/lib/cmake/dynsel", packages),

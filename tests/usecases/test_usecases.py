@@ -25,7 +25,7 @@ PROGRAMS = {
     "matmul": ["--tiles", "2", "--tile", "8", "--passes", "2"],
     "cholesky": ["--tiles", "4", "--tile", "8", "--passes", "2"],
     "stencil": ["--parts", "2", "--rows", "2", "--columns", "16", "--iterations", "3", "--passes", "2"],
-    "stream": ["--in-flight", "4", "--pieces", "30", "--most-elements", "10", "--most-work", "12", "--passes", "2"],
+    "stream": ["--in-flight", "1", "--pieces", "30", "--most-elements", "10", "--most-work", "12", "--passes", "2"],
 }
 WITH_ORACLE = ("matmul", "cholesky", "stencil", "stream")
 POOR = Path(__file__).resolve().parent / "poor_opencl.c"
