@@ -163,7 +163,7 @@ class Usecases(unittest.TestCase):
                 ("matmul", [], ("matmul", "64 elements", "on pthread")),
                 ("cholesky", [], ("cholesky", "64 elements", "on pthread")),
                 ("stencil", [], ("stencil", "32 elements", "on pthread")),
-                ("stream", [], ("256 elements", "on pthread", "4 in flight")),
+                ("stream", [], ("256 elements", "on pthread", "1 in flight")),
                 ("filter", [], ("small.ppm of 13 x 9", "on pthread"))):
             with self.subTest(program):
                 devices = {"POCL_DEVICES": "pthread pthread"} if program == "scale" else {}
