@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "csv.h"
-#include "graph.h"
+#include "graph_passes.h"
 #include "log.h"
 #include "random.h"
 
@@ -334,7 +334,7 @@ int main(int argc, char **argv)
     graph_open(&factorization, tiles * (tiles + 1) * (tiles + 2) / 6);
     open_matrix(options.seed);
     add_pieces();
-    graph_measure(&factorization, (uint32_t)own.passes);
+    graph_passes_measure(&factorization, (uint32_t)own.passes);
     graph_close(&factorization);
     resources_close();
     csv_close();

@@ -11,16 +11,15 @@
 #include <dynsel/dynsel.h>
 
 #include "resources.h"
-#include "schedule.h"
 
 enum {
     GRAPH_MOST_BUFFERS = CONFIG_DYNSEL_MAX_BUFFERS - 2, /* two are for graph_times.c */
+    GRAPH_ELEMENT_BYTES = 4,
     GRAPH_MOST_KINDS = 4,
     GRAPH_MOST_USES = 4,
     GRAPH_MOST_VALUES = 3
 };
 
-/* Elements have 4 bytes. */
 typedef struct graph_buffer {
     void *data;     /* the library's, until graph_close() */
     void *initial;  /* the contents at the begin of each pass, which the program sets */
@@ -81,9 +80,6 @@ void graph_submit(graph *g, dynsel_policy *policy, size_t piece);
 
 /* Writes the initial contents of a buffer, from the host. */
 void graph_renew(graph *g, uint32_t buffer);
-
-/* All passes with all resources and policies, and the oracle: prints and writes the figures. */
-void graph_measure(graph *g, uint32_t passes);
 
 void graph_close(graph *g);
 

@@ -5,6 +5,7 @@
 #define USECASES_GRAPH_TIMES_H
 
 #include "graph.h"
+#include "schedule.h"
 
 /* Builds the kernels for all resources and measures. Prints the times, and adds rows to the CSV
  * file. Overwrites the graph's data. */

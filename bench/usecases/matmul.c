@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "csv.h"
-#include "graph.h"
+#include "graph_passes.h"
 #include "log.h"
 #include "random.h"
 
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     graph_open(&product, pieces);
     open_matrices(options.seed);
     add_pieces();
-    graph_measure(&product, (uint32_t)own.passes);
+    graph_passes_measure(&product, (uint32_t)own.passes);
     graph_close(&product);
     resources_close();
     csv_close();

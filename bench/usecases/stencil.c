@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "csv.h"
-#include "graph.h"
+#include "graph_passes.h"
 #include "log.h"
 #include "random.h"
 
@@ -227,7 +227,7 @@ int main(int argc, char **argv)
     open_parts(options.seed);
     compute_expected();
     add_pieces();
-    graph_measure(&grid, (uint32_t)own.passes);
+    graph_passes_measure(&grid, (uint32_t)own.passes);
     graph_close(&grid);
     resources_close();
     csv_close();
