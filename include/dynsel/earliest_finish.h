@@ -23,10 +23,9 @@
  *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
- * while the estimated loss fits into what the kind has earned: CONFIG_DYNSEL_EARLIEST_FINISH_KINDS
- * names the table of kinds, and 5 percent of the time of its runs is what a kind may lose. What has
- * lost gets further trial runs from a quarter of that, later from a 32nd, so that a device that
- * became faster is noticed.
+ * while the estimated loss fits into what the kind has earned, which is 5 percent of the time of
+ * its runs. A resource that has lost gets further trial runs from a quarter of that, later from a
+ * 32nd, so that the policy notices when it becomes faster.
  *
  * The host of backend inline blocks the caller while it works. It is chosen where it is predicted
  * to finish first and where the caller loses nothing: the program has one piece of work in flight

@@ -45,6 +45,7 @@ typedef enum dynsel_reason {
  * value is allowed. Context: any. Cost: constant. */
 const char *dynsel_reason_text(dynsel_reason reason);
 
+/** The words of a policy's own in each selection. */
 enum { DYNSEL_NOTES = CONFIG_DYNSEL_POLICY_EARLIEST_FINISH ? 3 : 2 };
 
 /** One choice. A selection that is not submitted claims nothing and need not be released: it may be
