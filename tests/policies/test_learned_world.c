@@ -76,7 +76,7 @@ static void begin_run_of_program(void)
     world_open();
 }
 
-/* longest_ns: out; may be NULL. */
+/* 0 without passes. longest_ns: out; may be NULL. */
 static uint64_t mean_of_passes(uint32_t passes, uint64_t *longest_ns)
 {
     uint64_t sum_ns = 0;
@@ -89,7 +89,7 @@ static uint64_t mean_of_passes(uint32_t passes, uint64_t *longest_ns)
     if (longest_ns != NULL) {
         *longest_ns = most_ns;
     }
-    return sum_ns / passes;
+    return passes != 0 ? sum_ns / passes : 0;
 }
 
 static uint32_t trials(void)
