@@ -66,6 +66,7 @@ typedef struct dynsel_finish_times {
     dynsel_word runs;       /* submitted, counted round */
     dynsel_word unfinished; /* of those */
     dynsel_word trials;     /* in a row that brought no time */
+    dynsel_word spent;      /* of what the kind earned: what others cannot have of that, either */
     dynsel_word error;      /* the mean error of predictions, in 256ths of a power of two */
     dynsel_word readback;   /* the time for each run to copy results back; a compact number */
     uint32_t readback_from; /* `runs` when `readback_ns` began */
@@ -82,7 +83,7 @@ typedef struct dynsel_finish_kind {
     dynsel_word used;     /* when it was used last, by the policy's count of selections */
     dynsel_word credit;   /* what trial runs may cost, in ticks; signed */
     dynsel_word smallest; /* the smallest amount so far, as in points */
-    dynsel_word explored; /* the resource that got the last further trial run */
+    dynsel_word earned;   /* what runs added to that, in ticks; counted round */
     dynsel_word runs;     /* submitted to any resource, counted round */
     dynsel_word root;     /* 1 + the entry of the same kind without key words; 0: this one */
     dynsel_finish_times resources[CONFIG_DYNSEL_MAX_RESOURCES];
@@ -99,17 +100,24 @@ typedef union dynsel_finish_resource {
         dynsel_word submit;      /* what a submit to it takes of the caller's time */
         dynsel_word submits;     /* how many were measured for the next value of `submit` */
         dynsel_word next_submit; /* the least time of these */
-        dynsel_word slowness;    /* compared with other resources, in 256ths of a power of two */
-        dynsel_word spread;      /* the mean deviation of that */
         dynsel_word shortest_ns; /* the least time of any work so far */
         dynsel_word copy_rate;   /* of copies to it, in ns for a MiB */
         dynsel_word worth;       /* the best speed lately that kinds have on it, compared with their
                                     fastest resource; as slowness, and not more than 0 */
-        dynsel_word measured;    /* how many kinds `slowness` is from, up to 255 */
         dynsel_word place;       /* what it computes on: a dynsel_finish_place */
     } is;
     unsigned char apart[CONFIG_DYNSEL_CONTEXT_THREADS ? 64 : 32];
 } dynsel_finish_resource;
+
+/** How fast a resource is for work of one scale: short, longer, long; only the library looks
+ * inside. */
+typedef struct dynsel_finish_speed {
+    dynsel_word slowness; /* compared with other resources, in 256ths of a power of two */
+    dynsel_word spread;   /* the mean deviation of that */
+    dynsel_word measured; /* how many kinds that is from, up to 255 */
+} dynsel_finish_speed;
+
+#define DYNSEL_FINISH_SCALES 3
 
 typedef struct dynsel_earliest_finish_policy {
     dynsel_policy policy;
@@ -120,6 +128,7 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word submitted_at; /* the last submit, in ticks */
     dynsel_word submitted_to; /* its resource, and 1; 0: none yet */
     dynsel_finish_resource states[CONFIG_DYNSEL_MAX_RESOURCES];
+    dynsel_finish_speed speeds[CONFIG_DYNSEL_MAX_RESOURCES][DYNSEL_FINISH_SCALES];
     dynsel_finish_kind kinds[CONFIG_DYNSEL_EARLIEST_FINISH_KINDS];
 } dynsel_earliest_finish_policy;
 

@@ -66,7 +66,6 @@ static void begin_run(dynsel_earliest_finish_policy *policy, const dynsel_select
         }
     }
     if ((selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
-        dynsel_word_store_relaxed(&root->explored, selection->index);
         dynsel_word_store_relaxed(&times->trials, dynsel_word_load_relaxed(&times->trials) + 1);
         add_credit(kind, -predicted_run(selection));
     }
@@ -113,20 +112,28 @@ static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *ki
     uint32_t other = 0;
     const uint64_t all_ns = time_ns + dynsel_finish_beside_ns(policy, kind, selection->index);
     const uint64_t other_ns = fastest_other(policy, kind, selection, &other);
-    const uint32_t samples = dynsel_word_load_relaxed(&kind->resources[selection->index].samples);
+    dynsel_finish_times *times = &kind->resources[selection->index];
+    const uint32_t samples = dynsel_word_load_relaxed(&times->samples);
     if (other_ns != 0 && samples <= 2) {
         dynsel_finish_learn_speed(policy, selection->index, time_ns, other, other_ns);
     }
     if ((selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
         const uint64_t instead_ns = other_ns + dynsel_finish_beside_ns(policy, kind, other);
         const int64_t loss = dynsel_finish_ticks(all_ns > instead_ns ? all_ns - instead_ns : 0);
-        add_credit(kind, predicted_run(selection) - price_of(policy, selection, samples, loss));
+        const int64_t price = price_of(policy, selection, samples, loss);
+        add_credit(kind, predicted_run(selection) - price);
+        const int64_t of_all = price * (int64_t)policy->policy.count;
+        const uint32_t unspent = dynsel_finish_unspent(kind, selection->index);
+        (void)dynsel_word_add_relaxed(&times->spent,
+                                      of_all < (int64_t)unspent ? (uint32_t)of_all : unspent);
         return;
     }
     const uint32_t runs =
         (selection->notes[0] & DYNSEL_FINISH_NOTE_TICK) != 0 ? 1u << DYNSEL_FINISH_TIMED_BITS : 1u;
-    add_credit(
-        kind, (int64_t)(dynsel_finish_ticks(all_ns) * (uint64_t)runs / DYNSEL_FINISH_EARNED_SHARE));
+    const uint64_t earned =
+        dynsel_finish_ticks(all_ns) * (uint64_t)runs / DYNSEL_FINISH_EARNED_SHARE;
+    add_credit(kind, (int64_t)earned);
+    (void)dynsel_word_add_relaxed(&kind->earned, (uint32_t)earned);
 }
 
 /* The run without its copies, and what the copies took more or less than predicted. Where the run
@@ -229,7 +236,7 @@ static void end_run(dynsel_earliest_finish_policy *policy, const dynsel_selectio
     }
 }
 
-/* A run that did not take place costs nothing. */
+/* A run that did not take place costs nothing, and says nothing. */
 static void take_back(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
 {
     dynsel_finish_kind *kind = kind_of(policy, selection);
@@ -237,6 +244,8 @@ static void take_back(dynsel_earliest_finish_policy *policy, const dynsel_select
                                   0u - selection->notes[2]);
     if (kind != NULL && (selection->notes[0] & DYNSEL_FINISH_NOTE_TRIAL) != 0) {
         add_credit(kind, predicted_run(selection));
+        dynsel_word_decrease(
+            &dynsel_finish_root_of(policy, kind)->resources[selection->index].trials);
     }
 }
 
@@ -321,6 +330,7 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         policy->submitted_at.value = 0;
         policy->submitted_to.value = 0;
         (void)__builtin_memset(policy->states, 0, sizeof policy->states);
+        (void)__builtin_memset(policy->speeds, 0, sizeof policy->speeds);
         (void)__builtin_memset(policy->kinds, 0, sizeof policy->kinds);
         dynsel_finish_assume(policy);
     }

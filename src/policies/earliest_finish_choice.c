@@ -11,8 +11,8 @@ enum {
     WORTH_FADES = 8,                    /* for each choice: by a power of two in 32 of them */
     LEAST_TIMES = 50, /* what timing takes, work must take in the meantime: at most 2 percent */
     MOST_RARITY = 3,  /* one in 128 */
-    NEW_RUNS = 16,    /* as long each run may be a first trial, later one in LATER_ONE_IN */
-    LATER_ONE_IN = 8
+    NEW_RUNS = 16,    /* as long each run may be a first trial, later one in 2^LATER_BITS */
+    LATER_BITS = 3
 };
 
 static void look_at_known(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
@@ -153,20 +153,8 @@ static void look_at_all(dynsel_finish_sight *s, bool even_first)
     }
 }
 
-/* How long work of which nothing is known may take on a resource, compared with others: where that
- * varies with the kind of work, the worst counts. For kinds without an entry, which nothing is
- * learned of, what it computes on decides. */
-static int32_t assumed_slowness(const dynsel_finish_sight *s,
-                                const dynsel_finish_resource *resource)
-{
-    if (s->kinds->own == NULL) {
-        return (int32_t)dynsel_word_load_relaxed(&resource->is.place);
-    }
-    return (int32_t)(dynsel_word_load_relaxed(&resource->is.slowness) +
-                     2 * dynsel_word_load_relaxed(&resource->is.spread));
-}
-
-/* The resource that is assumed to be the fastest, of equal ones that with the shortest queue. */
+/* The resource that is assumed to be the fastest, of equal ones that with the shortest queue. For
+ * kinds without an entry, which nothing is learned of, what it computes on decides. */
 static uint32_t assumed_fastest(const dynsel_finish_sight *s)
 {
     uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
@@ -174,7 +162,9 @@ static uint32_t assumed_fastest(const dynsel_finish_sight *s)
     uint32_t least_unfinished = 0;
     for (uint32_t i = 0; i < s->policy->policy.count; i++) {
         const dynsel_finish_resource *resource = &s->policy->states[i];
-        const int32_t slowness = assumed_slowness(s, resource);
+        const int32_t slowness = s->kinds->own != NULL
+                                     ? dynsel_finish_slowness(s->policy, i)
+                                     : (int32_t)dynsel_word_load_relaxed(&resource->is.place);
         const uint32_t unfinished = dynsel_word_load_relaxed(&resource->is.unfinished);
         if (dynsel_sight_is_candidate(s, i) &&
             (found == DYNSEL_FINISH_NO_RESOURCE || slowness < least ||
@@ -185,6 +175,13 @@ static uint32_t assumed_fastest(const dynsel_finish_sight *s)
         }
     }
     return found;
+}
+
+/* True for one run in 2^bits. Multiples of the golden ratio are spread evenly and in step with no
+ * period: programs often repeat pieces of unequal amounts. */
+static bool is_turn(uint32_t runs, uint32_t bits)
+{
+    return runs * 0x9e3779b1u >> (32 - bits) == 0;
 }
 
 /*
@@ -220,7 +217,7 @@ static void sample(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns
     }
     const uint32_t runs = dynsel_word_load_relaxed(&times->runs);
     const uint32_t bits = timed_bits(s, index, run_ns);
-    if ((runs & ((1u << bits) - 1)) == 0) {
+    if (is_turn(runs, bits)) {
         selection->wants |= DYNSEL_TASK_TIME;
         selection->notes[0] |= DYNSEL_FINISH_NOTE_TICK;
     }
@@ -290,10 +287,10 @@ static choice choose_known(const dynsel_finish_sight *s)
     }
     uint64_t run_ns = 0;
     uint32_t other = DYNSEL_FINISH_NO_RESOURCE;
-    if (s->unknown != 0 && (runs < NEW_RUNS || runs % LATER_ONE_IN == 1)) {
+    if (s->unknown != 0 && (runs < NEW_RUNS || is_turn(runs + 1, LATER_BITS))) {
         other = dynsel_sight_find_first_trial(s, &run_ns);
     }
-    if (other == DYNSEL_FINISH_NO_RESOURCE && runs % (1u << DYNSEL_FINISH_TIMED_BITS) == 1) {
+    if (other == DYNSEL_FINISH_NO_RESOURCE && is_turn(runs + 1, DYNSEL_FINISH_TIMED_BITS)) {
         other = dynsel_sight_find_further_trial(s, &run_ns);
     }
     if (other != DYNSEL_FINISH_NO_RESOURCE) {

@@ -67,6 +67,15 @@ static inline uint32_t dynsel_finish_price(uint32_t samples)
     return samples <= 2 ? 1 : samples < DYNSEL_FINISH_ROBUST ? 4 : 32;
 }
 
+/* What a kind earned of which a resource has not spent its share, in ticks. First trial runs may
+ * use all that the kind earned, further ones an equal share for each resource: otherwise the one
+ * that loses least would use up what others wait for. */
+static inline uint32_t dynsel_finish_unspent(const dynsel_finish_kind *kind, uint32_t index)
+{
+    return dynsel_word_load_relaxed(&kind->earned) -
+           dynsel_word_load_relaxed(&kind->resources[index].spent);
+}
+
 /* At least 1. */
 static inline uint32_t dynsel_finish_ticks(uint64_t ns)
 {
@@ -145,6 +154,9 @@ void dynsel_finish_unlock(dynsel_finish_kind *kind);
 uint64_t dynsel_finish_predict(const dynsel_finish_times *times, uint32_t amount,
                                uint64_t shortest_ns);
 
+/* Whether the amount is between those of which times are known, or not far from them. */
+bool dynsel_finish_reaches(const dynsel_finish_times *times, uint32_t amount);
+
 /* Learns how long a run took. */
 void dynsel_finish_learn(dynsel_finish_times *times, uint32_t amount, uint64_t time_ns);
 
@@ -168,6 +180,11 @@ static inline uint64_t dynsel_finish_beside_ns(const dynsel_earliest_finish_poli
 
 /* What is assumed of the resources when the policy is initialized. */
 void dynsel_finish_assume(dynsel_earliest_finish_policy *policy);
+
+/* How long work of which nothing is known may take on a resource, compared with others: long work,
+ * because that costs most; where it varies with the kind of work, the worst counts. In 256ths of a
+ * power of two. */
+int32_t dynsel_finish_slowness(const dynsel_earliest_finish_policy *policy, uint32_t index);
 
 /* Estimates the time on one resource from a time on another, rather too long than too short. */
 uint64_t dynsel_finish_guess(const dynsel_earliest_finish_policy *policy, uint32_t index,

@@ -89,7 +89,8 @@ static bool is_trusted(const dynsel_finish_sight *s, const dynsel_finish_times *
                        uint32_t index)
 {
     const uint32_t samples = dynsel_word_load_relaxed(&times->samples);
-    return samples >= ENOUGH_SAMPLES || (samples != 0 && !dynsel_sight_compiles(s, index));
+    return (samples >= ENOUGH_SAMPLES || (samples != 0 && !dynsel_sight_compiles(s, index))) &&
+           (!dynsel_sight_amounts_tell(times) || dynsel_finish_reaches(times, s->amount));
 }
 
 uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index, bool even_first)

@@ -2,6 +2,10 @@
 /*
  * How fast resources are, compared with each other, and how long copies to them take.
  *
+ * Short work is often fastest where long work is slowest, so what short work tells counts for
+ * short work. Times of a kind on two resources move both towards what was measured, the one more of
+ * which less is known.
+ *
  * What is assumed before anything is known errs on the safe side: a trial run on a processor of the
  * host may take hundreds of times as long as on a GPU, and a GPU is hardly ever that much slower.
  */
@@ -15,6 +19,8 @@ enum {
     LEAST_SPREAD = DYNSEL_LOG2_ONE,           /* twice: after one comparison */
     MOST_MEASURED = 255,
     LEARN_WEIGHT = 4,
+    LONGER_NS = 1 << 16, /* the scales */
+    LONG_NS = 1 << 20,
     DEVICE_SHORTEST_NS = 4000, /* of a kernel that does nothing */
     HOST_SHORTEST_NS = 250,
     COPY_LATENCY_NS = 10000,
@@ -103,7 +109,10 @@ void dynsel_finish_assume(dynsel_earliest_finish_policy *policy)
         const bool is_device = has_own_memory(policy->policy.resources[i].backend);
         dynsel_finish_resource *resource = &policy->states[i];
         dynsel_word_store_relaxed(&resource->is.place, place_of(&policy->policy, i));
-        dynsel_word_store_relaxed(&resource->is.slowness, assumed_slowness(&policy->policy, i));
+        for (uint32_t k = 0; k < DYNSEL_FINISH_SCALES; k++) {
+            dynsel_word_store_relaxed(&policy->speeds[i][k].slowness,
+                                      assumed_slowness(&policy->policy, i));
+        }
         dynsel_word_store_relaxed(&resource->is.shortest_ns,
                                   is_device ? DEVICE_SHORTEST_NS : HOST_SHORTEST_NS);
         dynsel_word_store_relaxed(&resource->is.copy_rate, COPY_RATE_NS);
@@ -111,9 +120,21 @@ void dynsel_finish_assume(dynsel_earliest_finish_policy *policy)
     }
 }
 
-static int32_t slowness_of(const dynsel_finish_resource *resource)
+static uint32_t scale_of(uint64_t time_ns)
 {
-    return (int32_t)dynsel_word_load_relaxed(&resource->is.slowness);
+    return time_ns >= LONG_NS ? 2 : time_ns >= LONGER_NS ? 1 : 0;
+}
+
+/* Where nothing was measured: half way from what was assumed to what shorter work tells. */
+static int32_t slowness_of(const dynsel_finish_speed *speeds, uint32_t scale)
+{
+    int32_t slowness = 0;
+    for (uint32_t i = 0; i <= scale; i++) {
+        const int32_t own = (int32_t)dynsel_word_load_relaxed(&speeds[i].slowness);
+        const bool is_known = i == 0 || dynsel_word_load_relaxed(&speeds[i].measured) != 0;
+        slowness = is_known ? own : (own + slowness) / 2;
+    }
+    return slowness;
 }
 
 /* What of a time grows with the work: not the cost of a start. */
@@ -127,39 +148,55 @@ static uint64_t net_of(const dynsel_finish_resource *resource, uint64_t time_ns)
 uint64_t dynsel_finish_guess(const dynsel_earliest_finish_policy *policy, uint32_t index,
                              uint32_t known_index, uint64_t known_ns)
 {
-    const dynsel_finish_resource *it = &policy->states[index];
-    const dynsel_finish_resource *known = &policy->states[known_index];
-    const int32_t spread = (int32_t)dynsel_word_load_relaxed(&it->is.spread);
-    const int32_t ratio = slowness_of(it) - slowness_of(known) + spread;
-    const uint64_t net_ns =
-        dynsel_times_power(net_of(known, known_ns), ratio, DYNSEL_FINISH_LONGEST_NS);
-    return dynsel_finish_lower(net_ns + dynsel_word_load_relaxed(&it->is.shortest_ns),
-                               DYNSEL_FINISH_LONGEST_NS);
+    const uint32_t scale = scale_of(known_ns);
+    const int32_t spread = (int32_t)dynsel_word_load_relaxed(&policy->speeds[index][scale].spread);
+    const int32_t ratio = slowness_of(policy->speeds[index], scale) -
+                          slowness_of(policy->speeds[known_index], scale) + spread;
+    const uint64_t net_ns = dynsel_times_power(net_of(&policy->states[known_index], known_ns),
+                                               ratio, DYNSEL_FINISH_LONGEST_NS);
+    const uint64_t shortest_ns = dynsel_word_load_relaxed(&policy->states[index].is.shortest_ns);
+    return dynsel_finish_lower(net_ns + shortest_ns, DYNSEL_FINISH_LONGEST_NS);
+}
+
+int32_t dynsel_finish_slowness(const dynsel_earliest_finish_policy *policy, uint32_t index)
+{
+    const dynsel_finish_speed *speeds = policy->speeds[index];
+    return slowness_of(speeds, DYNSEL_FINISH_SCALES - 1) +
+           2 * (int32_t)dynsel_word_load_relaxed(&speeds[DYNSEL_FINISH_SCALES - 1].spread);
+}
+
+/* Half way to what was measured first, so that one kind of work does not decide for all. */
+static void move(dynsel_finish_speed *speed, int32_t slowness, int32_t error, int32_t weight)
+{
+    const uint32_t measured = dynsel_word_load_relaxed(&speed->measured);
+    dynsel_word_store_relaxed(&speed->slowness, (uint32_t)(slowness + error / weight));
+    dynsel_word_store_relaxed(&speed->measured, measured < MOST_MEASURED ? measured + 1 : measured);
 }
 
 /* Reports of several kinds at once may lose one of their results. */
 void dynsel_finish_learn_speed(dynsel_earliest_finish_policy *policy, uint32_t index,
                                uint64_t time_ns, uint32_t other, uint64_t other_ns)
 {
-    dynsel_finish_resource *it = &policy->states[index];
-    const dynsel_finish_resource *known = &policy->states[other];
-    const int32_t before = slowness_of(it);
-    const int32_t error = dynsel_log2(net_of(it, time_ns)) - dynsel_log2(net_of(known, other_ns)) -
-                          (before - slowness_of(known));
+    const uint32_t scale = scale_of(dynsel_finish_lower(time_ns, other_ns));
+    dynsel_finish_speed *it = &policy->speeds[index][scale];
+    dynsel_finish_speed *known = &policy->speeds[other][scale];
+    const int32_t it_before = slowness_of(policy->speeds[index], scale);
+    const int32_t known_before = slowness_of(policy->speeds[other], scale);
+    const int32_t error = dynsel_log2(net_of(&policy->states[index], time_ns)) -
+                          dynsel_log2(net_of(&policy->states[other], other_ns)) -
+                          (it_before - known_before);
     const int32_t size = error < 0 ? -error : error;
-    const uint32_t measured = dynsel_word_load_relaxed(&it->is.measured);
-    if (measured == 0) {
-        /* half way to what was measured, so that one kind of work does not decide for all */
-        dynsel_word_store_relaxed(&it->is.slowness, (uint32_t)(before + error / 2));
-        dynsel_word_store_relaxed(&it->is.spread,
-                                  (uint32_t)(size > 2 * LEAST_SPREAD ? size / 2 : LEAST_SPREAD));
-    } else {
-        const int32_t spread = (int32_t)dynsel_word_load_relaxed(&it->is.spread);
-        dynsel_word_store_relaxed(&it->is.slowness, (uint32_t)(before + error / LEARN_WEIGHT));
-        dynsel_word_store_relaxed(&it->is.spread,
-                                  (uint32_t)(spread + (size - spread) / LEARN_WEIGHT));
-    }
-    dynsel_word_store_relaxed(&it->is.measured, measured < MOST_MEASURED ? measured + 1 : measured);
+    const int32_t it_measured = (int32_t)dynsel_word_load_relaxed(&it->measured);
+    const int32_t known_measured = (int32_t)dynsel_word_load_relaxed(&known->measured);
+    const int32_t weight = it_measured == 0 ? 2 : LEARN_WEIGHT;
+    const int32_t own_error = error * (known_measured + 1) / (it_measured + known_measured + 2);
+    const int32_t spread = (int32_t)dynsel_word_load_relaxed(&it->spread);
+    const int32_t first_spread = size > 2 * LEAST_SPREAD ? size / 2 : LEAST_SPREAD;
+    dynsel_word_store_relaxed(
+        &it->spread,
+        (uint32_t)(it_measured == 0 ? first_spread : spread + (size - spread) / LEARN_WEIGHT));
+    move(it, it_before, own_error, weight);
+    move(known, known_before, own_error - error, weight);
 }
 
 uint64_t dynsel_finish_copy_ns(const dynsel_finish_resource *resource, uint64_t bytes)

@@ -68,6 +68,7 @@ static void forget(dynsel_finish_times *times)
     dynsel_word_store_relaxed(&times->runs, 0);
     dynsel_word_store_relaxed(&times->unfinished, 0);
     dynsel_word_store_relaxed(&times->trials, 0);
+    dynsel_word_store_relaxed(&times->spent, 0);
     dynsel_word_store_relaxed(&times->error, 0);
     dynsel_word_store_relaxed(&times->readback, 0);
     times->readback_from = 0;
@@ -87,7 +88,7 @@ static void fill_in(dynsel_finish_kind *entry, const dynsel_task *task, dynsel_t
     const bool is_first = dynsel_word_load_relaxed(&entry->life) == 1;
     dynsel_word_store_relaxed(&entry->credit, is_first ? dynsel_finish_ticks(FIRST_CREDIT_NS) : 0);
     dynsel_word_store_relaxed(&entry->smallest, UINT32_MAX);
-    dynsel_word_store_relaxed(&entry->explored, 0);
+    dynsel_word_store_relaxed(&entry->earned, 0);
     dynsel_word_store_relaxed(&entry->runs, 0);
     dynsel_word_store_relaxed(&entry->root, 0);
     dynsel_word_store_relaxed(&entry->used, 0);

@@ -11,6 +11,7 @@
 enum {
     POINTS = CONFIG_DYNSEL_EARLIEST_FINISH_POINTS,
     NEAR = DYNSEL_LOG2_ONE / 4, /* amounts about a fifth apart: nearer ones share a point */
+    FAR = 4 * DYNSEL_LOG2_ONE,  /* 16 times: what else a time depends on counts more then */
     ERROR_WEIGHT = 4,
     MOST_ERROR = DYNSEL_LOG2_ONE,
     MOST_READBACK_RUNS = 256 /* their sum and count are halved then */
@@ -126,6 +127,24 @@ uint64_t dynsel_finish_predict(const dynsel_finish_times *times, uint32_t amount
     const uint64_t time_ns = between(&near, amount, shortest_ns);
     return time_ns > shortest_ns || near.below.amount + near.above.amount == 0 ? time_ns
                                                                                : shortest_ns;
+}
+
+bool dynsel_finish_reaches(const dynsel_finish_times *times, uint32_t amount)
+{
+    bool is_above = false;
+    bool is_below = false;
+    for (uint32_t i = 0; i < POINTS; i++) {
+        const uint32_t known = dynsel_word_load_relaxed(&times->points[i].amount);
+        if (known == 0) {
+            break;
+        }
+        if (known == amount || dynsel_finish_apart(known, amount) <= FAR) {
+            return true;
+        }
+        is_above = is_above || known < amount;
+        is_below = is_below || known > amount;
+    }
+    return is_above && is_below;
 }
 
 static uint32_t median(const uint32_t *times)

@@ -74,20 +74,24 @@ static uint64_t credit_ns(const dynsel_finish_sight *s)
  * comes first. A resource that never ran anything as short as the best run is out. */
 uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
 {
-    const uint64_t allowed = is_small(s) ? credit_ns(s) : 0;
+    const uint64_t credit = credit_ns(s);
+    const bool small = is_small(s);
     uint32_t found = DYNSEL_FINISH_NO_RESOURCE;
     uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+    for (uint32_t i = 0; credit != 0 && i < s->policy->policy.count; i++) {
         if (i == s->best || !may_be_tried(s, i) || dynsel_sight_known_run_ns(s, i, false) != 0) {
             continue;
         }
         if (dynsel_word_load_relaxed(&s->policy->states[i].is.shortest_ns) > s->fastest_ns) {
             continue;
         }
+        if (!small && dynsel_word_load_relaxed(&s->kinds->root->resources[i].samples) < 2) {
+            continue;
+        }
         const uint64_t guess_ns = guessed_run_ns(s, i);
         const uint64_t loss = loss_ns(s, i, guess_ns);
         const uint64_t rank = dynsel_sight_compiles(s, i) ? loss + DYNSEL_FINISH_LONGEST_NS : loss;
-        if (loss <= allowed && rank < least) {
+        if (loss <= credit && rank < least) {
             least = rank;
             found = i;
             *run_ns = guess_ns;
@@ -96,23 +100,22 @@ uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *r
     return found;
 }
 
-/* The next resource with a time, in turn, if a part of the credit allows another run. */
+/* A resource with a time, if a part of its share allows another run. */
 uint32_t dynsel_sight_find_further_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
 {
-    const uint64_t allowed = credit_ns(s);
-    const uint32_t count = s->policy->policy.count;
-    const uint32_t before = dynsel_word_load_relaxed(&s->kinds->root->explored);
-    for (uint32_t k = 1; k <= count; k++) {
-        const uint32_t index = (before + k) % count;
-        if (index == s->best || !may_be_tried(s, index)) {
+    const uint64_t credit = credit_ns(s);
+    for (uint32_t i = 0; credit != 0 && i < s->policy->policy.count; i++) {
+        if (i == s->best || !may_be_tried(s, i)) {
             continue;
         }
-        const uint64_t time_ns = dynsel_sight_known_run_ns(s, index, false);
+        const uint64_t time_ns = dynsel_sight_known_run_ns(s, i, false);
         const uint32_t price =
-            dynsel_finish_price(dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples));
-        if (time_ns != 0 && loss_ns(s, index, time_ns) <= allowed / price) {
+            dynsel_finish_price(dynsel_word_load_relaxed(&s->kinds->own->resources[i].samples));
+        const uint64_t share =
+            dynsel_finish_ns(dynsel_finish_unspent(s->kinds->own, i)) / s->policy->policy.count;
+        if (time_ns != 0 && loss_ns(s, i, time_ns) <= dynsel_finish_lower(credit, share) / price) {
             *run_ns = time_ns;
-            return index;
+            return i;
         }
     }
     return DYNSEL_FINISH_NO_RESOURCE;

@@ -59,14 +59,17 @@ void dynsel_learned_describe(const dynsel_earliest_finish_policy *policy, uint32
 {
     const dynsel_finish_resource *resource = &policy->states[index];
     add_texts(policy, index, device);
-    device->slowness = (int32_t)dynsel_word_load_relaxed(&resource->is.slowness);
-    device->spread = dynsel_word_load_relaxed(&resource->is.spread);
     device->worth = (int32_t)dynsel_word_load_relaxed(&resource->is.worth);
     device->shortest_ns = dynsel_word_load_relaxed(&resource->is.shortest_ns);
     device->copy_rate = dynsel_word_load_relaxed(&resource->is.copy_rate);
     device->latency = dynsel_word_load_relaxed(&resource->is.latency);
     device->submit = dynsel_word_load_relaxed(&resource->is.submit);
-    device->measured = dynsel_word_load_relaxed(&resource->is.measured);
+    for (uint32_t i = 0; i < DYNSEL_FINISH_SCALES; i++) {
+        const dynsel_finish_speed *speed = &policy->speeds[index][i];
+        device->speeds[i].slowness = (int32_t)dynsel_word_load_relaxed(&speed->slowness);
+        device->speeds[i].spread = dynsel_word_load_relaxed(&speed->spread);
+        device->speeds[i].measured = dynsel_word_load_relaxed(&speed->measured);
+    }
 }
 
 static bool is_same_device(const dynsel_learned_device *a, const dynsel_learned_device *b)

@@ -47,12 +47,18 @@ static uint32_t limited_time(uint32_t time)
 }
 
 /* With another driver, the speed is a first estimate, and no run was as short as the shortest. */
-static void enter_device(dynsel_finish_resource *resource, const dynsel_learned_device *device,
-                         bool same_driver)
+static void enter_device(dynsel_earliest_finish_policy *policy, uint32_t index,
+                         const dynsel_learned_device *device, bool same_driver)
 {
-    dynsel_word_store_relaxed(&resource->is.slowness,
-                              (uint32_t)within(device->slowness, -MOST_LOG2, MOST_LOG2));
-    dynsel_word_store_relaxed(&resource->is.spread, at_most(device->spread, MOST_LOG2));
+    dynsel_finish_resource *resource = &policy->states[index];
+    for (uint32_t i = 0; i < DYNSEL_FINISH_SCALES; i++) {
+        dynsel_finish_speed *speed = &policy->speeds[index][i];
+        const int32_t slowness = within(device->speeds[i].slowness, -MOST_LOG2, MOST_LOG2);
+        const uint32_t measured = at_most(device->speeds[i].measured, MOST_MEASURED);
+        dynsel_word_store_relaxed(&speed->slowness, (uint32_t)slowness);
+        dynsel_word_store_relaxed(&speed->spread, at_most(device->speeds[i].spread, MOST_LOG2));
+        dynsel_word_store_relaxed(&speed->measured, same_driver ? measured : 0);
+    }
     dynsel_word_store_relaxed(&resource->is.copy_rate,
                               at_least_1(at_most(device->copy_rate, UINT32_MAX / 2)));
     dynsel_word_store_relaxed(&resource->is.latency,
@@ -63,7 +69,6 @@ static void enter_device(dynsel_finish_resource *resource, const dynsel_learned_
         dynsel_word_store_relaxed(&resource->is.worth,
                                   (uint32_t)within(device->worth, -MOST_LOG2, 0));
         dynsel_word_store_relaxed(&resource->is.shortest_ns, at_least_1(device->shortest_ns));
-        dynsel_word_store_relaxed(&resource->is.measured, at_most(device->measured, MOST_MEASURED));
     }
 }
 
@@ -81,7 +86,7 @@ static void enter_devices(loading *l)
             l->report.devices++;
             l->report.remeasured += l->match.same_driver[index] ? 0 : 1;
             if (is_new) {
-                enter_device(&l->policy->states[index], &device, l->match.same_driver[index]);
+                enter_device(l->policy, index, &device, l->match.same_driver[index]);
             }
         }
     }

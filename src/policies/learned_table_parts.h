@@ -17,7 +17,7 @@
 enum {
     DYNSEL_LEARNED_VERSION = 1,
     DYNSEL_LEARNED_HEAD_BYTES = 40,
-    DYNSEL_LEARNED_DEVICE_BYTES = 212,
+    DYNSEL_LEARNED_DEVICE_BYTES = 236,
     DYNSEL_LEARNED_ASPECT_BYTES = 32,
     DYNSEL_LEARNED_KIND_BYTES = 20,
     DYNSEL_LEARNED_KEY_WORD_BYTES = 4,
@@ -104,15 +104,17 @@ typedef struct dynsel_learned_device {
     char name[64];
     char driver[64];
     uint32_t whole; /* the checksum of all its texts, uncut */
-    /* what is learned, as in dynsel_finish_resource */
-    int32_t slowness;
-    uint32_t spread;
+    /* what is learned, as in dynsel_finish_resource and dynsel_finish_speed */
     int32_t worth;
     uint32_t shortest_ns;
     uint32_t copy_rate;
     uint32_t latency;
     uint32_t submit;
-    uint32_t measured;
+    struct {
+        int32_t slowness;
+        uint32_t spread;
+        uint32_t measured;
+    } speeds[DYNSEL_FINISH_SCALES];
 } dynsel_learned_device;
 
 typedef struct dynsel_learned_kind {

@@ -19,14 +19,16 @@ void dynsel_learned_take_device(dynsel_learned_reader *reader, dynsel_learned_de
     dynsel_learned_take_bytes(reader, device->name, sizeof device->name);
     dynsel_learned_take_bytes(reader, device->driver, sizeof device->driver);
     device->whole = (uint32_t)dynsel_learned_take(reader, 4);
-    device->slowness = (int32_t)(uint32_t)dynsel_learned_take(reader, 4);
-    device->spread = (uint32_t)dynsel_learned_take(reader, 4);
     device->worth = (int32_t)(uint32_t)dynsel_learned_take(reader, 4);
     device->shortest_ns = (uint32_t)dynsel_learned_take(reader, 4);
     device->copy_rate = (uint32_t)dynsel_learned_take(reader, 4);
     device->latency = (uint32_t)dynsel_learned_take(reader, 4);
     device->submit = (uint32_t)dynsel_learned_take(reader, 4);
-    device->measured = (uint32_t)dynsel_learned_take(reader, 4);
+    for (uint32_t i = 0; i < DYNSEL_FINISH_SCALES; i++) {
+        device->speeds[i].slowness = (int32_t)(uint32_t)dynsel_learned_take(reader, 4);
+        device->speeds[i].spread = (uint32_t)dynsel_learned_take(reader, 4);
+        device->speeds[i].measured = (uint32_t)dynsel_learned_take(reader, 4);
+    }
 }
 
 void dynsel_learned_put_device(dynsel_learned_writer *writer, const dynsel_learned_device *device)
@@ -36,14 +38,16 @@ void dynsel_learned_put_device(dynsel_learned_writer *writer, const dynsel_learn
     dynsel_learned_put_bytes(writer, device->name, sizeof device->name);
     dynsel_learned_put_bytes(writer, device->driver, sizeof device->driver);
     dynsel_learned_put(writer, device->whole, 4);
-    dynsel_learned_put(writer, (uint32_t)device->slowness, 4);
-    dynsel_learned_put(writer, device->spread, 4);
     dynsel_learned_put(writer, (uint32_t)device->worth, 4);
     dynsel_learned_put(writer, device->shortest_ns, 4);
     dynsel_learned_put(writer, device->copy_rate, 4);
     dynsel_learned_put(writer, device->latency, 4);
     dynsel_learned_put(writer, device->submit, 4);
-    dynsel_learned_put(writer, device->measured, 4);
+    for (uint32_t i = 0; i < DYNSEL_FINISH_SCALES; i++) {
+        dynsel_learned_put(writer, (uint32_t)device->speeds[i].slowness, 4);
+        dynsel_learned_put(writer, device->speeds[i].spread, 4);
+        dynsel_learned_put(writer, device->speeds[i].measured, 4);
+    }
 }
 
 void dynsel_learned_take_kind(dynsel_learned_reader *reader, const dynsel_learned_head *head,

@@ -20,9 +20,7 @@
 #include "policies/earliest_finish_times.c"
 #include "policies/earliest_finish_trials.c"
 
-#define assumed_slowness assumed_slowness_of_resource
 #include "policies/earliest_finish_choice.c"
-#undef assumed_slowness
 
 #define fill_in fill_in_kind
 #define find    find_kind

@@ -386,10 +386,25 @@ static void withdrawn_work_leaves_no_load(void **state)
     assert_status(DYNSEL_OK, wait_for_all());
 }
 
+static void withdrawn_trials_are_repeated(void **state)
+{
+    (void)state;
+    takes_ns[1] = 10 * US;
+    for (unsigned i = 1; i < QUEUES; i++) {
+        atomic_store(&manual.queues[i].is_full, true);
+    }
+    assert_int_equal(run_on(0, &task, 2000), 2000);
+    for (unsigned i = 1; i < QUEUES; i++) {
+        atomic_store(&manual.queues[i].is_full, false);
+    }
+    (void)run_on(0, &task, 300);
+    assert_in_range(run_on(1, &task, 100), 90, 100);
+}
+
 /* What a submit would change. */
 static uint64_t trace_of(const dynsel_finish_kind *kind)
 {
-    uint64_t trace = kind->credit.value * UINT64_C(31) + kind->explored.value;
+    uint64_t trace = kind->credit.value * UINT64_C(31) + kind->earned.value;
     for (unsigned i = 0; i < QUEUES; i++) {
         const dynsel_finish_times *times = &kind->resources[i];
         trace = trace * 31 + times->runs.value;
@@ -676,6 +691,7 @@ int main(void)
         TEST(resource_out_of_service_is_avoided_and_used_again),
         TEST(reinstated_resource_is_tried),
         TEST(withdrawn_work_leaves_no_load),
+        TEST(withdrawn_trials_are_repeated),
         TEST(dropped_selections_leave_nothing),
         TEST(selection_counts_when_submitted),
         TEST(reports_of_program_are_learned),

@@ -103,8 +103,8 @@ static void slowed_best_is_left_and_found_again(void **state)
     assert_true(back <= 5000);
 }
 
-/* Another device that has lost gets further trial runs first where they are estimated to cost less:
- * they use up what the kind earns. How often is printed. */
+/* Another device that has lost wants further trial runs, too, and they are estimated to cost less.
+ */
 static void recovered_device_competes_for_trial_runs(void **state)
 {
     (void)state;
@@ -119,9 +119,7 @@ static void recovered_device_competes_for_trial_runs(void **state)
         found += runs_until(GPU, 20000) < 20000 ? 1 : 0;
         end();
     }
-    printf("beside another slow device: found again within 20000 runs in %u of %d lives\n", found,
-           LIVES);
-    assert_true(found > 0);
+    assert_int_equal(found, LIVES);
 }
 
 static void slowed_best_is_left_with_work_in_flight(void **state)
@@ -376,8 +374,7 @@ static void withdrawn_and_failed_work_leaves_nothing_behind(void **state)
     world_close();
 }
 
-/* Trial runs that were withdrawn count as tried: whether the faster one is found is printed. */
-static void resource_that_was_full_is_harmless(void **state)
+static void resource_that_was_full_is_tried_again(void **state)
 {
     (void)state;
     open_refusing(0, 0);
@@ -389,7 +386,7 @@ static void resource_that_was_full_is_harmless(void **state)
     (void)submit(1000);
     const uint32_t before = ran[1];
     (void)submit(1000);
-    printf("full at first: then %u of 1000 on the faster one\n", ran[1] - before);
+    assert_true(ran[1] - before >= 900);
     world_assert_idle();
     world_close();
 }
@@ -415,7 +412,7 @@ int main(void)
         cmocka_unit_test(resource_is_out_of_service_for_a_while),
         cmocka_unit_test(device_that_fails_gets_few_runs),
         cmocka_unit_test(withdrawn_and_failed_work_leaves_nothing_behind),
-        cmocka_unit_test(resource_that_was_full_is_harmless),
+        cmocka_unit_test(resource_that_was_full_is_tried_again),
         cmocka_unit_test(device_with_copies_of_results_loses),
     };
     return cmocka_run_group_tests(tests, setup, NULL);

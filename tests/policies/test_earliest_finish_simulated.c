@@ -48,13 +48,14 @@ static void bursts_of_unequal_images_use_gpu(void **state)
     }
 }
 
+/* The compilation, a trial run, may cost 5 percent, and come after the first passes. */
 static void bursts_of_images_pay_compilation_once(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         const compare_result it = compare_images(hosts[i], COMPILE_NS);
         assert_true(it.least.first >= 0.9);
-        assert_true(it.least.later >= 0.98);
+        assert_true(it.least.later >= 0.95);
     }
 }
 
@@ -153,13 +154,13 @@ static void two_equal_gpus_are_twice_as_fast(void **state)
     assert_true(it.least.later >= 2 * 0.97);
 }
 
-/* One wrong estimate for a trial run of long work may cost a life much, so the mean counts. */
 static void check_mix(uint32_t in_flight)
 {
     for (uint32_t i = 0; i < 2; i++) {
         const compare_result it = compare_mix(hosts[i], 0, in_flight);
-        assert_true(it.mean.first >= 0.9);
-        assert_true(it.mean.later >= 0.98);
+        assert_true(it.least.first >= 0.9);
+        assert_true(it.least.later >= 0.95);
+        assert_true(it.mean.later >= 1);
     }
 }
 
@@ -186,8 +187,8 @@ static void many_kinds_that_compile_one_by_one(void **state)
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         const compare_result it = compare_mix(hosts[i], COMPILE_NS, 1);
-        assert_true(it.mean.first >= 0.9);
-        assert_true(it.mean.later >= 0.98);
+        assert_true(it.least.first >= 0.9);
+        assert_true(it.least.later >= 0.98);
     }
 }
 
@@ -197,8 +198,8 @@ static void many_kinds_that_compile_in_flight(void **state)
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
         const compare_result it = compare_mix(hosts[i % 2], COMPILE_NS, i < 2 ? 8 : 64);
-        assert_true(it.mean.first >= (i < 2 ? 0.7 : 0.55));
-        assert_true(it.mean.later >= 0.85);
+        assert_true(it.mean.first >= 0.8);
+        assert_true(it.least.later >= 0.9);
     }
 }
 

@@ -194,7 +194,7 @@ static void make_wild(unsigned char *table, uint32_t bytes, test_random *random)
 {
     static const unsigned char extremes[] = {0, 1, 0x7f, 0x80, 0xff};
     const uint32_t begin = test_random_below(random, 8) == 0 ? 10 : 40;
-    const uint32_t records = test_random_below(random, 2) == 0 ? 40 + 2 * 212 : begin;
+    const uint32_t records = test_random_below(random, 2) == 0 ? 40 + 2 * 236 : begin;
     const uint32_t changes = 1 + test_random_below(random, 8);
     for (uint32_t i = 0; i < changes; i++) {
         const uint32_t at = records + test_random_below(random, bytes - records);

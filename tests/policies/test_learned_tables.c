@@ -29,7 +29,11 @@ static void what_is_saved_is_known_again(void **state)
     const dynsel_learned_store store = bench_store_of(1, 1, false);
     dynsel_learned_report report;
     bench_open_learned(2000);
-    policy.states[0].is.slowness.value = (uint32_t)-77;
+    for (uint32_t i = 0; i < DYNSEL_FINISH_SCALES; i++) {
+        policy.speeds[0][i].slowness.value = (uint32_t)-77 - i;
+        policy.speeds[0][i].spread.value = 3 + i;
+        policy.speeds[0][i].measured.value = 1 + i;
+    }
     policy.states[0].is.latency.value = 12;
     assert_status(DYNSEL_OK, dynsel_earliest_finish_save(&policy, &store, &report));
     const uint32_t kinds = report.kinds;
@@ -49,7 +53,11 @@ static void what_is_saved_is_known_again(void **state)
     }
     const dynsel_task task = bench_task(BENCH_KIND, BENCH_AMOUNT);
     assert_int_equal(dynsel_finish_find(&policy, &task).own->credit.value, 0);
-    assert_int_equal((int32_t)policy.states[0].is.slowness.value, -77);
+    for (uint32_t i = 0; i < DYNSEL_FINISH_SCALES; i++) {
+        assert_int_equal(policy.speeds[0][i].slowness.value, (uint32_t)-77 - i);
+        assert_int_equal(policy.speeds[0][i].spread.value, 3 + i);
+        assert_int_equal(policy.speeds[0][i].measured.value, 1 + i);
+    }
     assert_int_equal(policy.states[0].is.latency.value, 12);
 }
 

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trial runs of earliest_finish find what is faster than it was assumed to be, also where
+ * other resources want trial runs, too, and where it is faster for large amounts only; in virtual
+ * time.
+ */
+#include "policies/finish_world.h"
+
+enum { LIVES = 20, GPU = 0, PROCESSORS = 1, THREAD = 2, SMALL = 1000, LARGE = 1000000 };
+
+static uint64_t seed;
+
+static void begin(uint32_t life, uint32_t devices)
+{
+    (void)memset(&w, 0, sizeof w);
+    w.count = devices;
+    w.in_flight = 1;
+    w.jitter_percent = 5;
+    for (uint32_t i = 0; i < devices; i++) {
+        static const uint32_t classes[] = {WORLD_GPU, WORLD_PROCESSORS, WORLD_THREAD, WORLD_THREAD};
+        w.devices[i] = (world_device){.what = classes[i], .submit_ns = 300, .latency_ns = 500};
+    }
+    world_begin(-1);
+    w.random.state = seed + life * UINT64_C(7919);
+    world_open();
+}
+
+static void end(void)
+{
+    world_drain();
+    world_assert_idle();
+    world_close();
+}
+
+static uint32_t run(uint64_t amount)
+{
+    const uint32_t device = world_submit(0, amount);
+    world_drain();
+    return device;
+}
+
+/* How many runs it takes until the device gets 90 of 100 in a row. */
+static uint32_t runs_until(uint32_t device, uint32_t most)
+{
+    uint32_t runs = 0;
+    uint32_t share = 0;
+    while (runs < most && share < 90) {
+        share = 0;
+        for (uint32_t i = 0; i < 100; i++) {
+            share += run(0) == device ? 1 : 0;
+        }
+        runs += 100;
+    }
+    return runs;
+}
+
+/* A resource that has lost by little would like another trial run at any time; what is assumed to
+ * be much slower must wait until 5 percent of the time are what it may lose: 512 times as long as
+ * a run, which takes 10000 runs. */
+static void resource_that_lost_lets_another_be_tried(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < LIVES; k++) {
+        begin(k, 3);
+        w.times[0][GPU].fixed_ns = 10000;
+        w.times[0][PROCESSORS].fixed_ns = 14000;
+        w.times[0][THREAD].fixed_ns = 5000;
+        assert_true(runs_until(THREAD, 200000) <= 40000);
+        end();
+    }
+}
+
+/* Of each amount, how many of 100 runs a device gets. */
+typedef struct shares {
+    uint32_t small;
+    uint32_t large;
+} shares;
+
+static shares alternate(uint32_t device, uint32_t pairs)
+{
+    shares counted = {.small = 0};
+    for (uint32_t i = 0; i < pairs; i++) {
+        counted.small += run(SMALL) == device ? 1 : 0;
+        counted.large += run(LARGE) == device ? 1 : 0;
+    }
+    counted.small = counted.small * 100 / pairs;
+    counted.large = counted.large * 100 / pairs;
+    return counted;
+}
+
+static void large_amounts_find_their_device(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < LIVES; k++) {
+        begin(k, 2);
+        w.times[0][GPU] = (world_time){5000, 5000};
+        w.times[0][PROCESSORS] = (world_time){30000, 100};
+        (void)alternate(PROCESSORS, 1000);
+        const shares settled = alternate(PROCESSORS, 500);
+        assert_true(settled.large >= 90);
+        assert_true(settled.small <= 10);
+        end();
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    seed = test_seed();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(resource_that_lost_lets_another_be_tried),
+        cmocka_unit_test(large_amounts_find_their_device),
+    };
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
