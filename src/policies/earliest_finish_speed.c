@@ -26,7 +26,8 @@ enum {
     COPY_LATENCY_NS = 10000,
     COPY_RATE_NS = 100000, /* for a MiB: 10 GB/s */
     MOST_COPY_FACTOR = 4,
-    NET_SHIFT = 4, /* at least a 16th of a time grows with the work */
+    MOST_COPY_RATE = INT32_MAX, /* half a MiB in a second */
+    NET_SHIFT = 4,              /* at least a 16th of a time grows with the work */
     LATENCY_SHIFT = 3,
     SUBMITS = 32,
     FIRST_SUBMIT = 4 /* a microsecond */
@@ -165,11 +166,10 @@ int32_t dynsel_finish_slowness(const dynsel_earliest_finish_policy *policy, uint
            2 * (int32_t)dynsel_word_load_relaxed(&speeds[DYNSEL_FINISH_SCALES - 1].spread);
 }
 
-/* Half way to what was measured first, so that one kind of work does not decide for all. */
-static void move(dynsel_finish_speed *speed, int32_t slowness, int32_t error, int32_t weight)
+static void move(dynsel_finish_speed *speed, int32_t slowness)
 {
     const uint32_t measured = dynsel_word_load_relaxed(&speed->measured);
-    dynsel_word_store_relaxed(&speed->slowness, (uint32_t)(slowness + error / weight));
+    dynsel_word_store_relaxed(&speed->slowness, (uint32_t)slowness);
     dynsel_word_store_relaxed(&speed->measured, measured < MOST_MEASURED ? measured + 1 : measured);
 }
 
@@ -185,18 +185,21 @@ void dynsel_finish_learn_speed(dynsel_earliest_finish_policy *policy, uint32_t i
     const int32_t error = dynsel_log2(net_of(&policy->states[index], time_ns)) -
                           dynsel_log2(net_of(&policy->states[other], other_ns)) -
                           (it_before - known_before);
-    const int32_t size = error < 0 ? -error : error;
     const int32_t it_measured = (int32_t)dynsel_word_load_relaxed(&it->measured);
     const int32_t known_measured = (int32_t)dynsel_word_load_relaxed(&known->measured);
+    /* half way to what was measured first, so that one kind of work does not decide for all */
     const int32_t weight = it_measured == 0 ? 2 : LEARN_WEIGHT;
-    const int32_t own_error = error * (known_measured + 1) / (it_measured + known_measured + 2);
+    /* even, so that halves of it leave the mean of both where it is */
+    const int32_t step = error / weight / 2 * 2;
+    const int32_t own_step = step * (known_measured + 1) / (it_measured + known_measured + 2);
+    const int32_t size = error < 0 ? -error : error;
     const int32_t spread = (int32_t)dynsel_word_load_relaxed(&it->spread);
     const int32_t first_spread = size > 2 * LEAST_SPREAD ? size / 2 : LEAST_SPREAD;
     dynsel_word_store_relaxed(
         &it->spread,
         (uint32_t)(it_measured == 0 ? first_spread : spread + (size - spread) / LEARN_WEIGHT));
-    move(it, it_before, own_error, weight);
-    move(known, known_before, own_error - error, weight);
+    move(it, it_before + own_step);
+    move(known, known_before + own_step - step);
 }
 
 uint64_t dynsel_finish_copy_ns(const dynsel_finish_resource *resource, uint64_t bytes)
@@ -218,7 +221,7 @@ void dynsel_finish_learn_copy(dynsel_finish_resource *resource, uint64_t predict
     const uint64_t most_ns = predicted_ns * MOST_COPY_FACTOR;
     const uint64_t within_ns =
         took_ns < least_ns ? least_ns : dynsel_finish_lower(took_ns, most_ns);
-    const uint64_t now = dynsel_in_proportion(rate, within_ns, predicted_ns + 1, UINT32_MAX);
+    const uint64_t now = dynsel_in_proportion(rate, within_ns, predicted_ns + 1, MOST_COPY_RATE);
     dynsel_word_store_relaxed(&resource->is.copy_rate,
                               (uint32_t)((3 * (uint64_t)rate + now) / 4) + 1);
 }
