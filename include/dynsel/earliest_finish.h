@@ -12,9 +12,13 @@
  *   and aspects) and resource, at some amounts of work (dynsel_task.amount), as the median of the
  *   newest three. Between and beyond these amounts they are interpolated, so that a new size needs
  *   no trial run.
- * - What a resource has never run is first estimated from what other kinds needed there, compared
- *   with another resource; without any, from what the device is: GPUs are assumed to be the
- *   fastest, then other devices, OpenCL devices that are processors, and threads of the host.
+ * - What a resource has never run is first estimated from what other kinds that take about as long
+ *   needed there, compared with another resource; without any, from what the device is: GPUs are
+ *   assumed to be the fastest, then other devices, OpenCL devices that are processors (32 times
+ *   slower than a GPU), and threads of the host (512 times). A kernel with few work-items leaves
+ *   the most of a GPU idle, so its ratio is no more than 1 for each 512 of them, and for each 32.
+ * - A time says nothing of amounts that are more than 16 times as large, or less than a 16th of it,
+ *   unless there are times on both sides.
  * - The time of copies is learned for each resource. Data that are used again are worth moving
  *   once: a choice counts the uses that are expected before the program writes the data anew.
  *
@@ -24,8 +28,9 @@
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
  * while the estimated loss fits into what the kind has earned, which is 5 percent of the time of
- * its runs. A resource that has lost gets further trial runs from a quarter of that, later from a
- * 32nd, so that the policy notices when it becomes faster.
+ * its runs. A resource that has lost gets further trial runs from its share of that, which is equal
+ * for all resources: from all of it, from a quarter, later from a 32nd, so that the policy notices
+ * when it becomes faster.
  *
  * The host of backend inline blocks the caller while it works. It is chosen where it is predicted
  * to finish first and where the caller loses nothing: the program has one piece of work in flight

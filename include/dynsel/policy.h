@@ -56,6 +56,7 @@ typedef struct dynsel_data_outlook {
     uint32_t uses_ahead; /**< how often the data are expected to be used before the program writes
                               them anew, this use included: as often as in earlier periods, or in
                               the first one as often as so far; at least 1 */
+    uint64_t work_items; /**< of the kernel that it launches; 0: it launches none */
     uint64_t end_ns;     /**< out: when the policy predicts that this work ends; 0: it does not */
 } dynsel_data_outlook;
 #endif

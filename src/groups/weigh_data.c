@@ -135,6 +135,9 @@ void dynsel_weigh_data(const dynsel_handler *group, const dynsel_policy *policy,
     destination last = {.domain = DYNSEL_HOST_DOMAIN};
     uint64_t bytes = 0;
     outlook->end_ns = 0;
+    outlook->work_items = group->command.kind == DYNSEL_COMMAND_KERNEL
+                              ? dynsel_range_count(&group->command.launch.global)
+                              : 0;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     look_at_uses(group, outlook);
     for (uint32_t i = 0; i < policy->count; i++) {

@@ -186,9 +186,10 @@ void dynsel_finish_assume(dynsel_earliest_finish_policy *policy);
  * power of two. */
 int32_t dynsel_finish_slowness(const dynsel_earliest_finish_policy *policy, uint32_t index);
 
-/* Estimates the time on one resource from a time on another, rather too long than too short. */
+/* Estimates the time on one resource from a time on another, rather too long than too short. items:
+ * of the work; 0: not known. */
 uint64_t dynsel_finish_guess(const dynsel_earliest_finish_policy *policy, uint32_t index,
-                             uint32_t known_index, uint64_t known_ns);
+                             uint32_t known_index, uint64_t known_ns, uint64_t items);
 
 /* Learns from the times of one kind on two resources. */
 void dynsel_finish_learn_speed(dynsel_earliest_finish_policy *policy, uint32_t index,

@@ -25,6 +25,8 @@ enum {
     HOST_SHORTEST_NS = 250,
     COPY_LATENCY_NS = 10000,
     COPY_RATE_NS = 100000, /* for a MiB: 10 GB/s */
+    THREAD_ITEMS = 32,     /* that a GPU does while a thread does one */
+    PROCESSORS_ITEMS = 512,
     MOST_COPY_FACTOR = 4,
     MOST_COPY_RATE = INT32_MAX, /* half a MiB in a second */
     NET_SHIFT = 4,              /* at least a 16th of a time grows with the work */
@@ -146,13 +148,32 @@ static uint64_t net_of(const dynsel_finish_resource *resource, uint64_t time_ns)
     return time_ns > fixed_ns + least_ns ? time_ns - fixed_ns : least_ns;
 }
 
+/* How many times slower than a GPU a resource can be that has no part of it idle: work with few
+ * items leaves the most of a GPU idle. In 256ths of a power of two. */
+static int32_t most_slowness(const dynsel_finish_resource *resource, uint64_t items)
+{
+    switch (dynsel_word_load_relaxed(&resource->is.place)) {
+    case DYNSEL_FINISH_THREAD:
+        return dynsel_log2(items / THREAD_ITEMS + 1);
+    case DYNSEL_FINISH_PROCESSORS:
+        return dynsel_log2(items / PROCESSORS_ITEMS + 1);
+    default:
+        return INT32_MAX;
+    }
+}
+
 uint64_t dynsel_finish_guess(const dynsel_earliest_finish_policy *policy, uint32_t index,
-                             uint32_t known_index, uint64_t known_ns)
+                             uint32_t known_index, uint64_t known_ns, uint64_t items)
 {
     const uint32_t scale = scale_of(known_ns);
     const int32_t spread = (int32_t)dynsel_word_load_relaxed(&policy->speeds[index][scale].spread);
-    const int32_t ratio = slowness_of(policy->speeds[index], scale) -
-                          slowness_of(policy->speeds[known_index], scale) + spread;
+    int32_t ratio = slowness_of(policy->speeds[index], scale) -
+                    slowness_of(policy->speeds[known_index], scale) + spread;
+    if (items != 0 &&
+        dynsel_word_load_relaxed(&policy->states[known_index].is.place) == DYNSEL_FINISH_APART) {
+        const int32_t most = most_slowness(&policy->states[index], items);
+        ratio = ratio < most ? ratio : most;
+    }
     const uint64_t net_ns = dynsel_times_power(net_of(&policy->states[known_index], known_ns),
                                                ratio, DYNSEL_FINISH_LONGEST_NS);
     const uint64_t shortest_ns = dynsel_word_load_relaxed(&policy->states[index].is.shortest_ns);

@@ -28,6 +28,17 @@ static bool may_be_tried(const dynsel_finish_sight *s, uint32_t index)
            dynsel_word_load_relaxed(&times->trials) < MOST_TRIALS;
 }
 
+/* 0: not known. */
+static uint64_t work_items(const dynsel_task *task)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return task->data != NULL ? task->data->work_items : 0;
+#else
+    (void)task;
+    return 0;
+#endif
+}
+
 /* A run whose time is not known, rather too long than too short, unless the backend knows it. What
  * other tasks of the id took there counts as much as the speed of the resource, even if amounts do
  * not tell the time. */
@@ -41,7 +52,8 @@ static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
         return predicted_ns;
     }
     const dynsel_finish_times *root = &s->kinds->root->resources[index];
-    const uint64_t guess_ns = dynsel_finish_guess(s->policy, index, s->fastest, s->fastest_ns);
+    const uint64_t guess_ns =
+        dynsel_finish_guess(s->policy, index, s->fastest, s->fastest_ns, work_items(s->task));
     const uint64_t first_ns = dynsel_sight_known_run_ns(s, index, true);
     if (dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples) != 0) {
         return dynsel_finish_lower(first_ns, guess_ns);

@@ -32,7 +32,7 @@ static int set_up(void **state)
 
 static uint64_t guess(uint32_t index, uint32_t known, uint64_t known_ns)
 {
-    return dynsel_finish_guess(&policy, index, known, known_ns);
+    return dynsel_finish_guess(&policy, index, known, known_ns, 0);
 }
 
 static void learn(uint32_t times, uint32_t index, uint64_t ns, uint32_t other, uint64_t other_ns)
@@ -48,6 +48,22 @@ static void assumed_ratio_is_guessed(void **state)
     assert_in_range(guess(1, 0, LONG_NS), LONG_NS * 0.99, LONG_NS * 1.01);
     assert_in_range(guess(2, 0, LONG_NS), LONG_NS * 31.5, LONG_NS * 32.5);
     assert_in_range(guess(0, 2, LONG_NS), LONG_NS / 33, LONG_NS / 31);
+}
+
+/* On a GPU most is idle while it has few work-items; on processors nothing is. */
+static void few_items_are_not_much_slower_elsewhere(void **state)
+{
+    (void)state;
+    policy.states[2].is.place.value = DYNSEL_FINISH_PROCESSORS;
+    assert_in_range(dynsel_finish_guess(&policy, 2, 0, LONG_NS, 64), LONG_NS, LONG_NS * 1.2);
+    assert_in_range(dynsel_finish_guess(&policy, 2, 0, LONG_NS, 4096), LONG_NS * 8, LONG_NS * 9.5);
+    assert_in_range(dynsel_finish_guess(&policy, 2, 0, LONG_NS, UINT64_MAX), LONG_NS * 31.5,
+                    LONG_NS * 32.5);
+    policy.states[2].is.place.value = DYNSEL_FINISH_THREAD;
+    assert_in_range(dynsel_finish_guess(&policy, 2, 0, LONG_NS, 64), LONG_NS * 2.9, LONG_NS * 3.1);
+    policy.states[0].is.place.value = DYNSEL_FINISH_PROCESSORS;
+    assert_in_range(dynsel_finish_guess(&policy, 2, 0, LONG_NS, 64), LONG_NS * 31.5,
+                    LONG_NS * 32.5);
 }
 
 static void measured_ratio_is_guessed(void **state)
@@ -177,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST_SET_UP(assumed_ratio_is_guessed),
+        TEST_SET_UP(few_items_are_not_much_slower_elsewhere),
         TEST_SET_UP(measured_ratio_is_guessed),
         TEST_SET_UP(first_kind_decides_half),
         TEST_SET_UP(short_work_says_little_of_long_work),

@@ -123,7 +123,7 @@ static void loaded_run_is_settled(uint32_t in_flight)
                   (unsigned)(loaded_first_ns / 1000), (unsigned)(loaded_ns / 1000), report.bytes);
     assert_int_equal(w.reasons[DYNSEL_REASON_PROFILING], 0);
     assert_true(loaded_first_ns * 100 <= longest_ns * 102);
-    assert_true(loaded_ns * 100 <= settled_ns * 102);
+    assert_true(loaded_ns * 100 <= settled_ns * 107); /* trial runs may cost 5 percent */
     world_close();
 }
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Devices that do not exist, in virtual time: to test a policy, or to plan a machine.
+ *
+ * A program describes devices, gives them to a policy as resources, and submits work as on a real
+ * machine. The functions of tasks and kernels compute nothing; they say how long they take, with
+ * dynsel_simulated_spend(). The same program has the same course each time, on every machine.
+ *
+ * These functions are in an archive of their own, libdynsel-simulator.a, which works with a
+ * libdynsel.a of any configuration that has custom backends and work in flight. A program that
+ * links it in front of libdynsel.a lives in virtual time: dynsel_now_ns() is defined here. It has
+ * one thread, and calls no dynsel_progress_thread_start().
+ *
+ * Virtual time passes only when the program spends it, submits work, waits for work, or polls: each
+ * poll that finds work running takes 100 ns, and after 16 of them with nothing in between time goes
+ * on to the next end of any work.
+ *
+ * A device does its work in the order of the submits, and beside that one transfer after the other.
+ */
+#ifndef DYNSEL_SIMULATOR_H
+#define DYNSEL_SIMULATOR_H
+
+#include <stdint.h>
+
+#include <dynsel/backend.h>
+#include <dynsel/resource.h>
+
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS && CONFIG_DYNSEL_IN_FLIGHT && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+
+DYNSEL_BEGIN_DECLS
+
+/** How a simulated device runs work. */
+typedef enum dynsel_simulated_kind {
+    DYNSEL_SIMULATED_QUEUE,  /**< as an OpenCL device: its memory is that of `memory` */
+    DYNSEL_SIMULATED_THREAD, /**< as a worker thread of the host, in the host's memory */
+    DYNSEL_SIMULATED_CALLER  /**< as the inline backend: a submit returns when the work is over */
+} dynsel_simulated_kind;
+
+/** A device. The program owns it, fills in the first part, the rest being zero, and keeps it until
+ * no policy has it any more. */
+typedef struct dynsel_simulated_device {
+    const char *name; /**< NULL: "simulated"; borrowed */
+    dynsel_simulated_kind kind;
+    dynsel_aspect_set aspects; /**< what dynsel_device() says, DYNSEL_ASPECT_BIT() of each */
+    uint32_t memory; /**< of a queue: devices of one number share their memory; 0: the host's */
+    uint64_t submit_ns;   /**< what a submit takes of the caller's time */
+    uint64_t latency_ns;  /**< from the end of work until the program can see it */
+    uint64_t transfer_ns; /**< each transfer to or from its memory, and for each MiB */
+    uint64_t mib_ns;
+    uint64_t compile_ns; /**< added to the first run of each function of a task or kernel, up to
+                            DYNSEL_SIMULATED_FUNCTIONS of them */
+    uint64_t lost_ns; /**< from this time on it refuses work, and what runs then fails; 0: never */
+    void *context;    /**< for the program */
+
+    /* what happened; written by the simulator, read by the program */
+    uint64_t pieces;       /**< of work that it has begun or will begin */
+    uint64_t busy_ns;      /**< of these: their run times */
+    uint64_t transfers;    /**< to and from its memory */
+    uint64_t bytes;        /**< that they moved */
+    uint64_t transfers_ns; /**< that they took */
+    uint64_t free_ns;      /**< when it has done all its work */
+
+    struct {
+        uint64_t transfers_free_ns;
+        const void *compiled[16];
+    } own; /**< the simulator's */
+} dynsel_simulated_device;
+
+enum { DYNSEL_SIMULATED_FUNCTIONS = 16 };
+
+/**
+ * The device as a resource of a policy (dynsel_options.resources). Task functions get it as
+ * `where`, with the device as its handle.
+ *
+ * Context: the program's thread. Cost: constant. Errors: none.
+ */
+dynsel_resource dynsel_simulated_resource(dynsel_simulated_device *device);
+
+/**
+ * Spends time. In the function of a task or kernel: the run takes so much longer. Elsewhere: the
+ * program computes for so long.
+ *
+ * Context: the program's thread. May block: no. Errors: none.
+ */
+void dynsel_simulated_spend(uint64_t ns);
+
+/**
+ * The device on which the function of a task or kernel that makes this call runs.
+ *
+ * Returns: NULL outside of such functions.
+ * Context: the program's thread. Cost: constant.
+ */
+dynsel_simulated_device *dynsel_simulated_running(void);
+
+/**
+ * Begins anew at a time of 1 ns: for another run in the same process. No policy has simulated
+ * resources, and the program describes its devices again, because those of before are at other
+ * times.
+ *
+ * Context: the program's thread. Cost: constant. Errors: none.
+ */
+void dynsel_simulated_restart(void);
+
+DYNSEL_END_DECLS
+
+#endif
+
+#endif
