@@ -11,9 +11,9 @@
  * links it in front of libdynsel.a lives in virtual time: dynsel_now_ns() is defined here. It has
  * one thread, and calls no dynsel_progress_thread_start().
  *
- * Virtual time passes only when the program spends it, submits work, waits for work, or polls: each
- * poll that finds work running takes 100 ns, and after 16 of them with nothing in between time goes
- * on to the next end of any work.
+ * Virtual time passes only when the program spends it, submits work, or waits for work. A program
+ * that polls the same work 16 times, with nothing in between, waits: time goes on to the next end of
+ * any work.
  *
  * A device does its work in the order of the submits, and beside that one transfer after the other.
  */
@@ -42,9 +42,9 @@ typedef struct dynsel_simulated_device {
     const char *name; /**< NULL: "simulated"; borrowed */
     dynsel_simulated_kind kind;
     dynsel_aspect_set aspects; /**< what dynsel_device() says, DYNSEL_ASPECT_BIT() of each */
-    uint32_t memory; /**< of a queue: devices of one number share their memory; 0: the host's */
-    uint64_t submit_ns;   /**< what a submit takes of the caller's time */
-    uint64_t latency_ns;  /**< from the end of work until the program can see it */
+    uint32_t memory;     /**< of a queue: devices of one number share their memory; 0: the host's */
+    uint64_t submit_ns;  /**< what a submit takes of the caller's time */
+    uint64_t latency_ns; /**< from the end of work until the program can see it */
     uint64_t transfer_ns; /**< each transfer to or from its memory, and for each MiB */
     uint64_t mib_ns;
     uint64_t compile_ns; /**< added to the first run of each function of a task or kernel, up to

@@ -67,6 +67,7 @@ class VariantBuild:
         self._compiled = {}    # path of an object -> (environment, object, source)
         self._library_envs = {}
         self.archive = None
+        self.side_archives = {}  # name -> nodes
         self.public_headers = self._public_headers()
         self.generated = self.public_headers + self._private_texts()
 
@@ -83,16 +84,29 @@ class VariantBuild:
         self.library_objects += [self._object(env, source) for source in sources]
         self.user_libs += [lib for lib in libs if lib not in self.user_libs]
 
-    def program(self, name, sources, when=(), libs=()):
-        """build/<variant>/bin/<name>, linked with the library. Sees only the public headers."""
-        if not self._wanted(when) or (libs and not self.board.host_libraries):
+    def side_archive(self, name, sources, when=()):
+        """lib<name>.a: an archive that programs and tests link in front of the library.
+
+        Sees only the public headers.
+        """
+        if self._wanted(when):
+            objects = [self._object(self.env, source) for source in sources]
+            self.side_archives[name] = self.env.StaticLibrary(f"#{self.variant.folder}/lib{name}.a", objects)
+
+    def program(self, name, sources, when=(), libs=(), archives=()):
+        """build/<variant>/bin/<name>, linked with the library. Sees only the public headers.
+
+        archives: names of side_archive()s.
+        """
+        if (not self._wanted(when) or (libs and not self.board.host_libraries)
+                or any(a not in self.side_archives for a in archives)):
             return
         target = f"#{self.variant.folder}/bin/{name}"
-        self.programs[name] = self._link(self.env, target, sources, libs)
+        self.programs[name] = self._link(self.env, target, sources, libs, self._side(archives))
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
-             alone=False, soak=None, wraps=(), of="library"):
+             alone=False, soak=None, wraps=(), of="library", archives=()):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -114,11 +128,13 @@ class VariantBuild:
                   has other variants that run it (check_short of the board)
         soak      process environment in which `scons soak` runs it too, for longer
         wraps     functions whose calls in the library and the test go to __wrap_<name>, see ld's --wrap
+        archives  names of side_archive()s
         of        "build": of the build, the documents or what surrounds the library; `scons check` alone
                   runs it, and so it does with tests that run once or call tools
         once      of the source tree and not of a variant: runs once, whatever is built
         """
-        if not self._wanted(when) or any(p not in self.programs for p in programs):
+        if (not self._wanted(when) or any(p not in self.programs for p in programs)
+                or any(a not in self.side_archives for a in archives)):
             return
         if not self._can_run(source, libs, once or installed):
             return
@@ -126,7 +142,7 @@ class VariantBuild:
         folder = "build" if once else self.variant.folder
         if once and not report.first_time(name):
             return
-        objects = [self._stepped_object(s) for s in stepped]
+        objects = [*(self._stepped_object(s) for s in stepped), *self._side(archives)]
         command, depends = self._test_command(source, name, extra, libs, objects, alone, wraps)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
@@ -291,6 +307,9 @@ class VariantBuild:
                               LIBS=[*env.get("LIBS", []), *self.board.libraries])
         env.Depends(program, [self.env.File(f"#{f}") for f in self._linker_scripts()])
         return program
+
+    def _side(self, archives):
+        return [node for name in archives for node in self.side_archives[name]]
 
     def _start_objects(self):
         return [self._object(self.start_env, self.env.File(f"#{s}")) for s in self.board.start]

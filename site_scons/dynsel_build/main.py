@@ -165,12 +165,13 @@ def _matrix(session, variant):
 def _declare(build, session, gates):
     """All nodes of one variant."""
     env = build.env
-    exports = {"component": build.component, "program": build.program, "test": build.test,
-               "demo": build.demo, "config": build.config,
+    exports = {"component": build.component, "side_archive": build.side_archive,
+               "program": build.program, "test": build.test, "demo": build.demo, "config": build.config,
                "bench": partial(build.on_demand, "bench"), "soak": partial(build.on_demand, "soak"),
                "usecase": partial(build.on_demand, "usecases")}
     env.SConscript("#src/SConscript", exports=exports)
     build.make_archive()
+    env.SConscript("#simulator/SConscript", exports=exports)
     env.SConscript("#examples/SConscript", exports=exports)
     env.SConscript("#tools/SConscript", exports=exports, must_exist=False)
     default = [build.archive, build.generated, list(build.programs.values())]
