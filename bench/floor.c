@@ -22,6 +22,7 @@ static struct {
     uint32_t resources;
     dynsel_task task;
     _Alignas(64) atomic_uint words[MOST_RESOURCES];
+    _Alignas(64) atomic_uint ends[MOST_RESOURCES]; /* of the queues */
 } shared;
 
 static void call(const dynsel_task *task)
@@ -43,6 +44,26 @@ static void choose_by_counter(floor_thread *thread)
 static void choose_and_claim(floor_thread *thread)
 {
     thread->chosen = thread->chosen + 1 < shared.resources ? thread->chosen + 1 : 0;
+    (void)atomic_fetch_add_explicit(&shared.words[thread->chosen], 1, memory_order_relaxed);
+}
+
+static void choose_shortest_queue(floor_thread *thread)
+{
+    const uint32_t now = (uint32_t)dynsel_now_ns();
+    uint32_t least = UINT32_MAX;
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < shared.resources; i++) {
+        const uint32_t ends = atomic_load_explicit(&shared.ends[i], memory_order_relaxed);
+        const uint32_t unfinished = atomic_load_explicit(&shared.words[i], memory_order_relaxed);
+        const uint32_t queue = unfinished != 0 ? ends - now : 0;
+        if (queue < least) {
+            least = queue;
+            end = ends;
+            thread->chosen = i;
+        }
+    }
+    while (!atomic_compare_exchange_weak(&shared.ends[thread->chosen], &end, now + 1)) {
+    }
     (void)atomic_fetch_add_explicit(&shared.words[thread->chosen], 1, memory_order_relaxed);
 }
 
@@ -74,6 +95,7 @@ static const floor_ops floors[] = {
     [FLOOR_ONE_COUNTER] = {choose_by_counter, start},
     [FLOOR_LOADS] = {choose_and_claim, start_and_unclaim},
     [FLOOR_SAMPLED_CLOCK] = {choose_the_same, start_with_clock},
+    [FLOOR_QUEUES] = {choose_shortest_queue, start_and_unclaim},
 };
 
 void floor_prepare(floor_kind kind, uint32_t resources, const dynsel_task *task)

@@ -14,7 +14,9 @@ typedef enum floor_kind {
     FLOOR_NOTHING_SHARED, /* fixed_resource */
     FLOOR_ONE_COUNTER,    /* round_robin: one atomic addition */
     FLOOR_LOADS,          /* dynamic_load: two atomic additions, at the start and at the end */
-    FLOOR_SAMPLED_CLOCK   /* auto_tune when settled: reads the clock twice in one of 16 submits */
+    FLOOR_SAMPLED_CLOCK,  /* auto_tune when settled: reads the clock twice in one of 16 submits */
+    FLOOR_QUEUES          /* earliest_finish: reads the clock and two words of each resource; a
+                             compare-and-swap and an atomic addition at the start, one at the end */
 } floor_kind;
 
 /* Resets the words for this number of resources. */

@@ -53,19 +53,19 @@ static dynsel_status init_earliest_finish(const dynsel_options *options, size_t 
 
 const bench_policy bench_policies[] = {
 #if CONFIG_DYNSEL_POLICY_FIXED_RESOURCE
-    {"fixed_resource", FLOOR_NOTHING_SHARED, &fixed.policy, init_fixed},
+    {"fixed_resource", FLOOR_NOTHING_SHARED, 0, &fixed.policy, init_fixed},
 #endif
 #if CONFIG_DYNSEL_POLICY_ROUND_ROBIN
-    {"round_robin", FLOOR_ONE_COUNTER, &round_robin.policy, init_round_robin},
+    {"round_robin", FLOOR_ONE_COUNTER, 0, &round_robin.policy, init_round_robin},
 #endif
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
-    {"dynamic_load", FLOOR_LOADS, &dynamic_load.policy, init_dynamic_load},
+    {"dynamic_load", FLOOR_LOADS, 0, &dynamic_load.policy, init_dynamic_load},
 #endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
-    {"auto_tune", FLOOR_SAMPLED_CLOCK, &auto_tune.policy, init_auto_tune},
+    {"auto_tune", FLOOR_SAMPLED_CLOCK, 0, &auto_tune.policy, init_auto_tune},
 #endif
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
-    {"earliest_finish", FLOOR_SAMPLED_CLOCK, &earliest_finish.policy, init_earliest_finish},
+    {"earliest_finish", FLOOR_QUEUES, 150, &earliest_finish.policy, init_earliest_finish},
 #endif
-    {NULL, FLOOR_NOTHING_SHARED, NULL, NULL},
+    {NULL, FLOOR_NOTHING_SHARED, 0, NULL, NULL},
 };

@@ -12,6 +12,8 @@
 typedef struct bench_policy {
     const char *name;
     floor_kind floor;
+    double over_fixed_ns;  /* the budget: most nanoseconds over a submit to one fixed resource, in
+                              one thread; 0: twice the floor */
     dynsel_policy *policy; /* zeroed before `init` */
     /* first: the resource of fixed_resource, the first one of round_robin; others ignore it */
     dynsel_status (*init)(const dynsel_options *options, size_t first);

@@ -15,16 +15,14 @@ enum {
     LATER_BITS = 3
 };
 
-static void look_at_known(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+/* Makes a resource the best one if its cost is less than that of the best so far. */
+static inline void consider(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
     const uint64_t cost = dynsel_sight_cost_ns(s, index, run_ns);
     if (cost < s->best_cost_ns) {
         s->best_cost_ns = cost;
         s->best = index;
-    }
-    if (run_ns < s->fastest_ns) {
-        s->fastest_ns = run_ns;
-        s->fastest = index;
+        s->best_run_ns = run_ns;
     }
 }
 
@@ -50,11 +48,7 @@ static void choose_among_worthy(dynsel_finish_sight *s)
         const uint64_t run_ns =
             dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, true) : 0;
         if (run_ns != 0 && !is_worth_more(s, i, run_ns) && !dynsel_sight_blocks_caller(s, i)) {
-            const uint64_t cost = dynsel_sight_cost_ns(s, i, run_ns);
-            if (cost < s->best_cost_ns) {
-                s->best_cost_ns = cost;
-                s->best = i;
-            }
+            consider(s, i, run_ns);
         }
     }
 }
@@ -73,7 +67,7 @@ static void note_worth(const dynsel_finish_sight *s, uint32_t index, uint64_t ru
 
 static void weigh_worth(dynsel_finish_sight *s)
 {
-    const uint64_t run_ns = dynsel_sight_known_run_ns(s, s->best, true);
+    const uint64_t run_ns = s->best_run_ns;
     if (s->best == s->fastest || run_ns == 0) {
         return;
     }
@@ -99,58 +93,81 @@ static uint64_t most_run_ns(const dynsel_finish_sight *s, uint32_t index)
                : dynsel_sight_predicted_by_backend(s, index);
 }
 
-static void look_at_one(dynsel_finish_sight *s, uint32_t index, bool even_first)
+/* Whether a task of the id ran on a resource: otherwise only estimates may be known there. */
+static inline bool has_run(const dynsel_finish_sight *s, uint32_t index)
 {
-    uint64_t run_ns = dynsel_sight_known_run_ns(s, index, even_first);
-    if (run_ns == 0) {
-        s->unknown++;
-        run_ns = most_run_ns(s, index);
+    return dynsel_word_load_relaxed(&s->kinds->own->resources[index].samples) != 0 ||
+           dynsel_word_load_relaxed(&s->kinds->root->resources[index].samples) != 0;
+}
+
+/* The known run; without a call in the usual cases: a point of the kind has just the amount, or
+ * nothing ran. even_first: no time of this kind is better than a first one. */
+static inline uint64_t look_for_run(dynsel_finish_sight *s, uint32_t index, bool even_first)
+{
+    const dynsel_finish_times *own = &s->kinds->own->resources[index];
+    uint64_t run_ns =
+        dynsel_sight_has_enough(s, own, index) ? dynsel_finish_time_at(own, s->amount) : 0;
+    if (run_ns == 0 && (even_first || has_run(s, index))) {
+        run_ns = dynsel_sight_known_run_ns(s, index, even_first);
     }
-    if (run_ns != 0) {
-        look_at_known(s, index, run_ns);
+    s->unknown += run_ns == 0 ? 1 : 0;
+    return run_ns;
+}
+
+static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+{
+    if (run_ns < s->fastest_ns) {
+        s->fastest_ns = run_ns;
+        s->fastest = index;
     }
 }
 
-/* even_first: no time of this kind is better than a first one. */
+/* Candidates that do not block the caller. */
+static void look_at_others(dynsel_finish_sight *s, bool even_first)
+{
+    uint32_t i = 0;
+    for (dynsel_finish_set rest = s->candidates & ~s->policy->blocking; rest != 0;
+         rest >>= 1, i++) {
+        if ((rest & 1u) == 0) {
+            continue;
+        }
+        s->shortest_queue_ns =
+            dynsel_finish_lower(s->shortest_queue_ns, dynsel_sight_queue_ns(s, i));
+        const uint64_t known_ns = look_for_run(s, i, even_first);
+        const uint64_t run_ns = known_ns != 0 ? known_ns : most_run_ns(s, i);
+        if (run_ns != 0) {
+            consider(s, i, run_ns);
+            note_fastest(s, i, run_ns);
+        }
+    }
+}
+
+/* Whether the caller may be blocked depends on the others. */
+static void look_at_blocking(dynsel_finish_sight *s, bool even_first)
+{
+    uint32_t i = 0;
+    for (dynsel_finish_set rest = s->candidates & s->policy->blocking; rest != 0; rest >>= 1, i++) {
+        const uint64_t run_ns = (rest & 1u) != 0 ? look_for_run(s, i, even_first) : 0;
+        if (run_ns == 0) {
+            continue;
+        }
+        if (may_block(s, run_ns)) {
+            consider(s, i, run_ns);
+        }
+        note_fastest(s, i, run_ns);
+    }
+}
+
 static void look_at_all(dynsel_finish_sight *s, bool even_first)
 {
-    const uint32_t count = s->policy->policy.count;
-    bool blocks = false;
-    s->candidates = 0;
     s->unknown = 0;
     s->best = DYNSEL_FINISH_NO_RESOURCE;
     s->best_cost_ns = UINT64_MAX;
     s->fastest = DYNSEL_FINISH_NO_RESOURCE;
     s->fastest_ns = UINT64_MAX;
     s->shortest_queue_ns = UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!dynsel_sight_is_candidate(s, i)) {
-            continue;
-        }
-        s->candidates++;
-        s->any = i;
-        if (dynsel_sight_blocks_caller(s, i)) {
-            blocks = true;
-            continue;
-        }
-        s->shortest_queue_ns =
-            dynsel_finish_lower(s->shortest_queue_ns, dynsel_sight_queue_ns(s, i));
-        look_at_one(s, i, even_first);
-    }
-    for (uint32_t i = 0; blocks && i < count; i++) {
-        if (!dynsel_sight_blocks_caller(s, i) || !dynsel_sight_is_candidate(s, i)) {
-            continue;
-        }
-        const uint64_t run_ns = dynsel_sight_known_run_ns(s, i, even_first);
-        if (run_ns == 0) {
-            s->unknown++;
-        } else if (may_block(s, run_ns)) {
-            look_at_known(s, i, run_ns);
-        } else if (run_ns < s->fastest_ns) {
-            s->fastest_ns = run_ns;
-            s->fastest = i;
-        }
-    }
+    look_at_others(s, even_first);
+    look_at_blocking(s, even_first);
 }
 
 /* The resource that is assumed to be the fastest, of equal ones that with the shortest queue. For
@@ -175,6 +192,12 @@ static uint32_t assumed_fastest(const dynsel_finish_sight *s)
         }
     }
     return found;
+}
+
+/* Of a set that is not empty. */
+static bool is_only_one(dynsel_finish_set set)
+{
+    return (set & (set - 1)) == 0;
 }
 
 /* True for one run in 2^bits. Multiples of the golden ratio are spread evenly and in step with no
@@ -231,13 +254,13 @@ static uint32_t notes_of(const dynsel_finish_sight *s)
 }
 
 /* Adds a run to the queue of a resource. False: another thread changed the queue meanwhile. */
-static bool enter_queue(const dynsel_finish_sight *s, uint32_t index, uint32_t ticks)
+static bool enter_queue(dynsel_finish_resource *resource, uint32_t now, uint32_t ticks)
 {
-    dynsel_finish_resource *resource = &s->policy->states[index];
     uint32_t free_at = dynsel_word_load_relaxed(&resource->is.free_at);
-    const uint32_t queued = dynsel_sight_queued_ticks(s, resource);
+    const uint32_t queued =
+        dynsel_sight_queued_ticks(free_at, dynsel_word_load_relaxed(&resource->is.unfinished), now);
     const uint32_t most = DYNSEL_FINISH_MOST_TICKS - ticks;
-    const uint32_t begin = s->now + (queued < most ? queued : most);
+    const uint32_t begin = now + (queued < most ? queued : most);
     if (!dynsel_word_swap(&resource->is.free_at, &free_at, begin + ticks)) {
         return false;
     }
@@ -246,25 +269,26 @@ static bool enter_queue(const dynsel_finish_sight *s, uint32_t index, uint32_t t
 }
 
 /* The time since the submit before is what that took, or more. */
-static void learn_submit(const dynsel_finish_sight *s, uint32_t index)
+static void learn_submit(dynsel_earliest_finish_policy *policy, uint32_t index, uint32_t now,
+                         bool is_idle)
 {
-    const uint32_t before = dynsel_word_load_relaxed(&s->policy->submitted_to);
-    const uint32_t ticks = s->now - dynsel_word_load_relaxed(&s->policy->submitted_at);
+    const uint32_t before = dynsel_word_load_relaxed(&policy->submitted_to);
+    const uint32_t ticks = now - dynsel_word_load_relaxed(&policy->submitted_at);
     /* where nothing is in flight the program has waited */
-    if (!s->is_idle && before != 0 && before <= s->policy->policy.count &&
+    if (!is_idle && before != 0 && before <= policy->policy.count &&
         ticks < DYNSEL_FINISH_MOST_TICKS) {
-        dynsel_finish_learn_submit(&s->policy->states[before - 1], ticks);
+        dynsel_finish_learn_submit(&policy->states[before - 1], ticks);
     }
-    dynsel_word_store_relaxed(&s->policy->submitted_at, s->now);
-    dynsel_word_store_relaxed(&s->policy->submitted_to, index + 1);
+    dynsel_word_store_relaxed(&policy->submitted_at, now);
+    dynsel_word_store_relaxed(&policy->submitted_to, index + 1);
 }
 
-static void note_if_alone(const dynsel_finish_sight *s)
+static void note_if_alone(dynsel_earliest_finish_policy *policy, bool is_idle)
 {
-    const uint32_t before = dynsel_word_load_relaxed(&s->policy->one_by_one);
-    const uint32_t now = !s->is_idle ? 0 : before < UINT8_MAX ? before + 1 : before;
+    const uint32_t before = dynsel_word_load_relaxed(&policy->one_by_one);
+    const uint32_t now = !is_idle ? 0 : before < UINT8_MAX ? before + 1 : before;
     if (now != before) {
-        dynsel_word_store_relaxed(&s->policy->one_by_one, now);
+        dynsel_word_store_relaxed(&policy->one_by_one, now);
     }
 }
 
@@ -279,9 +303,8 @@ typedef struct choice {
 static choice choose_known(const dynsel_finish_sight *s)
 {
     const uint32_t runs = dynsel_word_load_relaxed(&s->kinds->own->runs);
-    choice made = {.index = s->best,
-                   .run_ns = dynsel_sight_known_run_ns(s, s->best, true),
-                   .reason = DYNSEL_REASON_EARLIEST_FINISH};
+    choice made = {
+        .index = s->best, .run_ns = s->best_run_ns, .reason = DYNSEL_REASON_EARLIEST_FINISH};
     if (made.run_ns == 0) {
         made.run_ns = dynsel_sight_predicted_by_backend(s, s->best);
     }
@@ -302,20 +325,20 @@ static choice choose_known(const dynsel_finish_sight *s)
 
 static choice choose(dynsel_finish_sight *s)
 {
+    if (is_only_one(s->candidates)) {
+        const uint32_t only = assumed_fastest(s);
+        return (choice){.index = only,
+                        .reason = dynsel_policy_reason_of_only(&s->policy->policy, only, s->task)};
+    }
     look_at_all(s, false);
     if (s->best == DYNSEL_FINISH_NO_RESOURCE && s->unknown != 0) {
         look_at_all(s, true);
     }
-    if (s->candidates == 0) {
-        return (choice){.index = DYNSEL_FINISH_NO_RESOURCE};
-    }
-    if (s->candidates == 1) {
-        return (choice){.index = s->any,
-                        .reason =
-                            dynsel_policy_reason_of_only(&s->policy->policy, s->any, s->task)};
-    }
     if (s->best == DYNSEL_FINISH_NO_RESOURCE) {
         return (choice){.index = assumed_fastest(s), .reason = DYNSEL_REASON_PROFILING};
+    }
+    if (!dynsel_sight_trusts_own(s, s->best)) {
+        s->best_run_ns = dynsel_sight_known_run_ns(s, s->best, true);
     }
     weigh_worth(s);
     return choose_known(s);
@@ -362,43 +385,30 @@ static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_sel
 #endif
 }
 
-static bool is_only_candidate(const dynsel_finish_sight *s, uint32_t index)
-{
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
-        if (i != index && dynsel_sight_is_candidate(s, i)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Its kind has no entry. */
-static dynsel_status choose_untracked(dynsel_finish_sight *s, dynsel_selection *selection)
+static void choose_untracked(const dynsel_finish_sight *s, dynsel_selection *selection)
 {
-    const uint32_t index = assumed_fastest(s);
-    if (index == DYNSEL_FINISH_NO_RESOURCE) {
-        return dynsel_policy_refuse(&s->policy->policy, s->task);
-    }
-    selection->index = index;
+    selection->index = assumed_fastest(s);
     selection->reason =
-        is_only_candidate(s, index)
-            ? (uint8_t)dynsel_policy_reason_of_only(&s->policy->policy, index, s->task)
+        is_only_one(s->candidates)
+            ? (uint8_t)dynsel_policy_reason_of_only(&s->policy->policy, selection->index, s->task)
             : (uint8_t)DYNSEL_REASON_UNTRACKED;
     selection->wants = DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION;
     selection->notes[0] = 0;
     selection->notes[2] = 1;
-    return DYNSEL_OK;
 }
 
 void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
 {
-    dynsel_finish_sight s;
-    dynsel_sight_begin(&s, policy, NULL, NULL);
-    dynsel_sight_look_at_queues(&s);
-    while (!enter_queue(&s, selection->index, selection->notes[2])) {
+    const uint32_t now = (uint32_t)(dynsel_now_ns() >> DYNSEL_FINISH_TICK_SHIFT);
+    uint32_t unfinished = 0;
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        unfinished |= dynsel_word_load_relaxed(&policy->states[i].is.unfinished);
     }
-    learn_submit(&s, selection->index);
-    note_if_alone(&s);
+    while (!enter_queue(&policy->states[selection->index], now, selection->notes[2])) {
+    }
+    learn_submit(policy, selection->index, now, unfinished == 0);
+    note_if_alone(policy, unfinished == 0);
 }
 
 dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
@@ -407,27 +417,23 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
     dynsel_finish_sight s;
     dynsel_sight_begin(&s, policy, task, kinds);
     dynsel_word_store_relaxed(&policy->clock, dynsel_word_load_relaxed(&policy->clock) + 1);
-    choice made = {.index = DYNSEL_FINISH_NO_RESOURCE};
     do {
-        dynsel_sight_look_at_queues(&s);
-        dynsel_sight_look_at_data(&s);
+        dynsel_sight_look(&s);
+        if (s.candidates == 0) {
+            return dynsel_policy_refuse(&policy->policy, task);
+        }
         if (kinds->own == NULL) {
-            const dynsel_status status = choose_untracked(&s, selection);
-            if (status != DYNSEL_OK) {
-                return status;
-            }
+            choose_untracked(&s, selection);
         } else {
-            made = choose(&s);
-            if (s.candidates == 0) {
-                return dynsel_policy_refuse(&policy->policy, task);
-            }
+            const choice made = choose(&s);
             fill_in(&s, &made, selection);
             tell_end(&s, &made);
         }
-    } while (selection->claims != 0 && !enter_queue(&s, selection->index, selection->notes[2]));
+    } while (selection->claims != 0 &&
+             !enter_queue(&policy->states[selection->index], s.now, selection->notes[2]));
     if (selection->claims != 0) {
-        learn_submit(&s, selection->index);
-        note_if_alone(&s);
+        learn_submit(policy, selection->index, s.now, s.is_idle);
+        note_if_alone(policy, s.is_idle);
     }
     return DYNSEL_OK;
 }

@@ -53,6 +53,16 @@ _Static_assert(CONFIG_DYNSEL_EARLIEST_FINISH_KINDS < DYNSEL_FINISH_NOTE_ENTRY,
                "a note has no room for so many entries: lower "
                "CONFIG_DYNSEL_EARLIEST_FINISH_KINDS");
 
+/* A bit for each resource. */
+typedef uint64_t dynsel_finish_set;
+
+_Static_assert(CONFIG_DYNSEL_MAX_RESOURCES <= 64, "a set of resources has a bit for each");
+
+static inline bool dynsel_finish_is_in(dynsel_finish_set set, uint32_t index)
+{
+    return (set >> index & 1u) != 0;
+}
+
 /* What a resource computes on. */
 typedef enum dynsel_finish_place {
     DYNSEL_FINISH_APART,      /* on its own */
@@ -149,6 +159,18 @@ void dynsel_finish_unlock(dynsel_finish_kind *kind);
 /*
  * Run times. What changes them is called under the kind's lock.
  */
+
+/* The time at a point of just this amount; 0: there is none. */
+static inline uint64_t dynsel_finish_time_at(const dynsel_finish_times *times, uint32_t amount)
+{
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_EARLIEST_FINISH_POINTS; i++) {
+        const uint32_t time = dynsel_word_load_relaxed(&times->points[i].time);
+        if (dynsel_word_load_relaxed(&times->points[i].amount) == amount && time != 0) {
+            return dynsel_expand(time);
+        }
+    }
+    return 0;
+}
 
 /* The predicted time of a run; 0: no time is known. shortest_ns: no run is shorter. */
 uint64_t dynsel_finish_predict(const dynsel_finish_times *times, uint32_t amount,

@@ -1,113 +1,154 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policies/earliest_finish_sight.h"
 
-enum {
-    ENOUGH_SAMPLES = 2, /* the first may contain a compilation */
-    MOST_USES_AHEAD = 64
-};
+enum { MOST_USES_AHEAD = 64 };
 
-static uint64_t ready_ns(const dynsel_finish_sight *s)
-{
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    if (s->task->data != NULL && s->task->data->ready_ns > s->now_ns) {
-        return dynsel_finish_lower(s->task->data->ready_ns - s->now_ns, DYNSEL_FINISH_LONGEST_NS);
-    }
-#endif
-    (void)s;
-    return 0;
-}
-
-static uint32_t uses_ahead(const dynsel_task *task)
+static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *data)
 {
-#if CONFIG_DYNSEL_COMMAND_GROUPS
-    if (task->data != NULL && task->data->uses_ahead > 1) {
-        const uint32_t further = task->data->uses_ahead - 1;
-        return further < MOST_USES_AHEAD ? further : MOST_USES_AHEAD;
-    }
-#endif
-    (void)task;
-    return 0;
+    const uint32_t further = data->uses_ahead > 1 ? data->uses_ahead - 1 : 0;
+    s->bytes_in = data->bytes_in;
+    s->uses_ahead = further < MOST_USES_AHEAD ? further : MOST_USES_AHEAD;
+    s->ready_ns = data->ready_ns > s->now_ns
+                      ? dynsel_finish_lower(data->ready_ns - s->now_ns, DYNSEL_FINISH_LONGEST_NS)
+                      : 0;
 }
+#endif
 
 void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *policy,
                         const dynsel_task *task, const dynsel_finish_kinds *kinds)
 {
-    *s = (dynsel_finish_sight){
-        .policy = policy, .task = task, .kinds = kinds, .now_ns = dynsel_now_ns()};
+    s->policy = policy;
+    s->task = task;
+    s->kinds = kinds;
+    s->now_ns = dynsel_now_ns();
     s->now = (uint32_t)(s->now_ns >> DYNSEL_FINISH_TICK_SHIFT);
-    if (task != NULL) {
-        s->amount = dynsel_finish_amount(task->amount);
-        s->ready_ns = ready_ns(s);
-        s->uses_ahead = uses_ahead(task);
+    s->amount = dynsel_finish_amount(task->amount);
+    s->bytes_in = NULL;
+    s->uses_ahead = 0;
+    s->ready_ns = 0;
+    s->least_bytes = 0;
+    s->source_ticks = 0;
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    if (task->data != NULL) {
+        begin_with_data(s, task->data);
+    }
+#endif
+}
+
+/* Resources that use all processors wait for the mean of the threads, and those for them. */
+static void wait_for_shared(dynsel_finish_sight *s, uint32_t threads_ticks,
+                            uint32_t processors_ticks)
+{
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        const uint32_t place = dynsel_word_load_relaxed(&s->policy->states[i].is.place);
+        const uint32_t shared = place == DYNSEL_FINISH_PROCESSORS ? threads_ticks
+                                : place == DYNSEL_FINISH_THREAD   ? processors_ticks
+                                                                  : 0;
+        s->queue_ticks[i] = shared > s->queue_ticks[i] ? shared : s->queue_ticks[i];
     }
 }
 
-void dynsel_sight_look_at_queues(dynsel_finish_sight *s)
+static void look_at_queues(dynsel_finish_sight *s)
 {
+    const dynsel_earliest_finish_policy *policy = s->policy;
     uint64_t threads_ticks = 0;
     uint32_t threads = 0;
-    s->processors_ticks = 0;
+    uint32_t processors_ticks = 0;
     s->is_idle = true;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
-        const dynsel_finish_resource *resource = &s->policy->states[i];
-        const uint32_t ticks = dynsel_sight_queued_ticks(s, resource);
-        s->is_idle = s->is_idle && dynsel_word_load_relaxed(&resource->is.unfinished) == 0;
-        switch (dynsel_word_load_relaxed(&resource->is.place)) {
-        case DYNSEL_FINISH_PROCESSORS:
-            s->processors_ticks = ticks > s->processors_ticks ? ticks : s->processors_ticks;
-            break;
-        case DYNSEL_FINISH_THREAD:
-            threads_ticks += ticks;
-            threads++;
-            break;
-        default:
-            break;
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        const dynsel_finish_resource *resource = &policy->states[i];
+        const uint32_t place = dynsel_word_load_relaxed(&resource->is.place);
+        const uint32_t unfinished = dynsel_word_load_relaxed(&resource->is.unfinished);
+        threads += place == DYNSEL_FINISH_THREAD ? 1 : 0;
+        s->queue_ticks[i] = 0;
+        if (unfinished != 0) {
+            const uint32_t ticks = dynsel_sight_queued_ticks(
+                dynsel_word_load_relaxed(&resource->is.free_at), unfinished, s->now);
+            threads_ticks += place == DYNSEL_FINISH_THREAD ? ticks : 0;
+            if (place == DYNSEL_FINISH_PROCESSORS && ticks > processors_ticks) {
+                processors_ticks = ticks;
+            }
+            s->queue_ticks[i] = ticks;
+            s->is_idle = false;
         }
     }
-    s->threads_ticks = threads != 0 ? (uint32_t)(threads_ticks / threads) : 0;
+    if (threads_ticks != 0 || processors_ticks != 0) {
+        wait_for_shared(s, threads != 0 ? (uint32_t)(threads_ticks / threads) : 0,
+                        processors_ticks);
+    }
 }
 
-void dynsel_sight_look_at_data(dynsel_finish_sight *s)
+static dynsel_finish_set find_candidates(const dynsel_policy *policy, const dynsel_task *task)
+{
+    if (dynsel_all_are_candidates(policy, task)) {
+        return UINT64_MAX >> (64 - policy->count);
+    }
+    dynsel_finish_set found = 0;
+    for (uint32_t i = 0; i < policy->count; i++) {
+        found |= (dynsel_finish_set)dynsel_is_candidate(policy, i, task) << i;
+    }
+    return found;
+}
+
+/* Copies from a device come behind what is queued there. */
+static void look_at_data(dynsel_finish_sight *s)
 {
     s->least_bytes = UINT64_MAX;
-    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
-        s->least_bytes = dynsel_finish_lower(s->least_bytes, dynsel_sight_bytes_in(s, i));
-    }
     s->source_ticks = 0;
     for (uint32_t i = 0; i < s->policy->policy.count; i++) {
-        const dynsel_finish_resource *resource = &s->policy->states[i];
-        const uint32_t ticks = dynsel_sight_queued_ticks(s, resource);
-        if (dynsel_sight_bytes_in(s, i) == s->least_bytes && ticks > s->source_ticks &&
-            dynsel_word_load_relaxed(&resource->is.place) == DYNSEL_FINISH_APART) {
+        const uint64_t bytes = dynsel_sight_bytes_in(s, i);
+        const uint32_t place = dynsel_word_load_relaxed(&s->policy->states[i].is.place);
+        const uint32_t ticks = place == DYNSEL_FINISH_APART ? s->queue_ticks[i] : 0;
+        if (bytes < s->least_bytes || (bytes == s->least_bytes && ticks > s->source_ticks)) {
+            s->least_bytes = bytes;
             s->source_ticks = ticks;
         }
     }
 }
 
-/* Whether the times of a resource can be relied on. */
-static bool is_trusted(const dynsel_finish_sight *s, const dynsel_finish_times *times,
-                       uint32_t index)
+void dynsel_sight_look(dynsel_finish_sight *s)
 {
-    const uint32_t samples = dynsel_word_load_relaxed(&times->samples);
-    return (samples >= ENOUGH_SAMPLES || (samples != 0 && !dynsel_sight_compiles(s, index))) &&
+    look_at_queues(s);
+    s->candidates = find_candidates(&s->policy->policy, s->task);
+    if (s->bytes_in != NULL) {
+        look_at_data(s);
+    }
+}
+
+static inline bool trusts(const dynsel_finish_sight *s, const dynsel_finish_times *times,
+                          uint32_t index)
+{
+    return dynsel_sight_has_enough(s, times, index) &&
            (!dynsel_sight_amounts_tell(times) || dynsel_finish_reaches(times, s->amount));
+}
+
+bool dynsel_sight_trusts_own(const dynsel_finish_sight *s, uint32_t index)
+{
+    return trusts(s, &s->kinds->own->resources[index], index);
+}
+
+/* The times that tell a run: of the task's own kind, or of its root. NULL: none do. */
+static const dynsel_finish_times *known_times(const dynsel_finish_sight *s, uint32_t index,
+                                              bool even_first)
+{
+    const dynsel_finish_times *own = &s->kinds->own->resources[index];
+    const dynsel_finish_times *root = &s->kinds->root->resources[index];
+    if (trusts(s, own, index) || (even_first && dynsel_word_load_relaxed(&own->samples) != 0)) {
+        return own;
+    }
+    return even_first || (root != own && trusts(s, root, index) && dynsel_sight_amounts_tell(root))
+               ? root
+               : NULL;
 }
 
 uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index, bool even_first)
 {
-    const uint64_t shortest_ns = dynsel_word_load_relaxed(&s->policy->states[index].is.shortest_ns);
-    const dynsel_finish_times *own = &s->kinds->own->resources[index];
-    if (is_trusted(s, own, index)) {
-        return dynsel_finish_predict(own, s->amount, shortest_ns);
-    }
-    const dynsel_finish_times *root = &s->kinds->root->resources[index];
-    if (even_first && dynsel_word_load_relaxed(&own->samples) != 0) {
-        return dynsel_finish_predict(own, s->amount, shortest_ns);
-    }
-    if ((is_trusted(s, root, index) && dynsel_sight_amounts_tell(root)) || even_first) {
-        return dynsel_finish_predict(root, s->amount, shortest_ns);
-    }
-    return 0;
+    const dynsel_finish_times *times = known_times(s, index, even_first);
+    return times != NULL ? dynsel_finish_predict(
+                               times, s->amount,
+                               dynsel_word_load_relaxed(&s->policy->states[index].is.shortest_ns))
+                         : 0;
 }
 
 uint64_t dynsel_sight_predicted_by_backend(const dynsel_finish_sight *s, uint32_t index)

@@ -8,6 +8,7 @@
 
 enum {
     DYNSEL_FINISH_NO_RESOURCE = CONFIG_DYNSEL_MAX_RESOURCES,
+    DYNSEL_FINISH_ENOUGH_SAMPLES = 2,                 /* the first may contain a compilation */
     DYNSEL_FINISH_TELLING_ERROR = DYNSEL_LOG2_ONE / 2 /* 1.4 times */
 };
 
@@ -17,65 +18,54 @@ typedef struct dynsel_finish_sight {
     const dynsel_task *task;
     const dynsel_finish_kinds *kinds;
     uint64_t now_ns;
-    uint32_t now;        /* in ticks */
-    uint32_t amount;     /* as in points */
-    uint64_t ready_ns;   /* from now until the work that it depends on ends */
-    uint32_t uses_ahead; /* further uses of the data, without this one */
-    uint32_t candidates;
-    uint32_t any;               /* the last candidate */
+    uint32_t now;             /* in ticks */
+    uint32_t amount;          /* as in points */
+    const uint64_t *bytes_in; /* to copy to each resource; NULL: nothing, as far as is known */
+    uint64_t ready_ns;        /* from now until the work that it depends on ends */
+    uint32_t uses_ahead;      /* further uses of the data, without this one */
+    dynsel_finish_set candidates;
     uint32_t unknown;           /* candidates without a time */
     uint32_t best;              /* of the candidates with a time */
     uint64_t best_cost_ns;      /* until its end, and what the choice costs later */
+    uint64_t best_run_ns;       /* its known run, even the first; 0: none is known */
     uint32_t fastest;           /* of those with a time: the shortest run */
     uint64_t fastest_ns;        /* that run */
     uint64_t shortest_queue_ns; /* of the candidates that do not block the caller */
-    uint32_t processors_ticks;  /* the longest queue of resources that use all processors */
-    uint32_t threads_ticks;     /* the mean queue of the host's threads */
     uint64_t least_bytes;  /* that the resource which has most of the data would have to copy */
     uint32_t source_ticks; /* the queue of such resources, if they are apart */
     bool is_idle;          /* no resource has unfinished work */
+    uint32_t queue_ticks[CONFIG_DYNSEL_MAX_RESOURCES]; /* until each begins what comes next */
 } dynsel_finish_sight;
 
 static inline bool dynsel_sight_is_candidate(const dynsel_finish_sight *s, uint32_t index)
 {
-    return dynsel_is_candidate(&s->policy->policy, index, s->task);
+    return dynsel_finish_is_in(s->candidates, index);
 }
 
-/* Work there is complete when the submit returns. */
 static inline bool dynsel_sight_blocks_caller(const dynsel_finish_sight *s, uint32_t index)
 {
-#if CONFIG_DYNSEL_CUSTOM_BACKENDS
-    return !s->policy->policy.resources[index].backend->ops->outlives_submit;
-#else
-    (void)s;
-    (void)index;
-    return true;
-#endif
+    return dynsel_finish_is_in(s->policy->blocking, index);
 }
 
+/* What a resource would have to copy. */
 static inline uint64_t dynsel_sight_bytes_in(const dynsel_finish_sight *s, uint32_t index)
 {
-#if CONFIG_DYNSEL_COMMAND_GROUPS
-    return s->task->data != NULL ? s->task->data->bytes_in[index] : 0;
-#else
-    (void)s;
-    (void)index;
-    return 0;
-#endif
+    return s->bytes_in != NULL ? s->bytes_in[index] : 0;
 }
 
 static inline uint64_t dynsel_sight_copy_ns(const dynsel_finish_sight *s, uint32_t index)
 {
-    return dynsel_finish_copy_ns(&s->policy->states[index], dynsel_sight_bytes_in(s, index));
+    return s->bytes_in != NULL
+               ? dynsel_finish_copy_ns(&s->policy->states[index], s->bytes_in[index])
+               : 0;
 }
 
 /* How long what is queued on a resource takes from now on: until its predicted end, and no longer
  * than what is not reported complete. Ends may be reported late, and predictions be too long. */
-static inline uint32_t dynsel_sight_queued_ticks(const dynsel_finish_sight *s,
-                                                 const dynsel_finish_resource *resource)
+static inline uint32_t dynsel_sight_queued_ticks(uint32_t free_at, uint32_t unfinished,
+                                                 uint32_t now)
 {
-    const uint32_t unfinished = dynsel_word_load_relaxed(&resource->is.unfinished);
-    const int32_t ticks = (int32_t)(dynsel_word_load_relaxed(&resource->is.free_at) - s->now);
+    const int32_t ticks = (int32_t)(free_at - now);
     if (unfinished == 0 || ticks <= 0) {
         return 0;
     }
@@ -86,21 +76,14 @@ static inline uint32_t dynsel_sight_queued_ticks(const dynsel_finish_sight *s,
 void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *policy,
                         const dynsel_task *task, const dynsel_finish_kinds *kinds);
 
-/* Looks at all queues, and where the data are: copies from a device come behind what is queued
- * there. */
-void dynsel_sight_look_at_queues(dynsel_finish_sight *s);
-void dynsel_sight_look_at_data(dynsel_finish_sight *s);
+/* Looks at each resource once, and where the data are: copies from a device come behind what is
+ * queued there. */
+void dynsel_sight_look(dynsel_finish_sight *s);
 
 /* When a resource begins what comes next. */
 static inline uint64_t dynsel_sight_queue_ns(const dynsel_finish_sight *s, uint32_t index)
 {
-    const dynsel_finish_resource *resource = &s->policy->states[index];
-    const uint32_t place = dynsel_word_load_relaxed(&resource->is.place);
-    const uint32_t own = dynsel_sight_queued_ticks(s, resource);
-    const uint32_t shared = place == DYNSEL_FINISH_PROCESSORS ? s->threads_ticks
-                            : place == DYNSEL_FINISH_THREAD   ? s->processors_ticks
-                                                              : 0;
-    return dynsel_finish_ns(own > shared ? own : shared);
+    return dynsel_finish_ns(s->queue_ticks[index]);
 }
 
 static inline uint64_t dynsel_sight_submit_ns(const dynsel_finish_sight *s, uint32_t index)
@@ -139,6 +122,17 @@ static inline bool dynsel_sight_amounts_tell(const dynsel_finish_times *root)
 {
     return dynsel_word_load_relaxed(&root->error) < DYNSEL_FINISH_TELLING_ERROR;
 }
+
+static inline bool dynsel_sight_has_enough(const dynsel_finish_sight *s,
+                                           const dynsel_finish_times *times, uint32_t index)
+{
+    const uint32_t samples = dynsel_word_load_relaxed(&times->samples);
+    return samples >= DYNSEL_FINISH_ENOUGH_SAMPLES ||
+           (samples != 0 && !dynsel_sight_compiles(s, index));
+}
+
+/* Whether the times of the kind on a resource can be relied on for the task's amount. */
+bool dynsel_sight_trusts_own(const dynsel_finish_sight *s, uint32_t index);
 
 /* The predicted run; 0: no time is known. even_first: a first time, which may contain a
  * compilation, or the time of tasks of other kinds of the id, is better than none. */

@@ -57,6 +57,16 @@ static bool only_calls(const dynsel_backend *backend)
 #endif
 }
 
+static bool blocks_caller(const dynsel_backend *backend)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    return !backend->ops->outlives_submit;
+#else
+    (void)backend;
+    return true;
+#endif
+}
+
 static bool has_aspect(const dynsel_policy *policy, uint32_t index, dynsel_aspect_set aspect)
 {
 #if CONFIG_DYNSEL_ASPECTS
@@ -108,8 +118,10 @@ static uint32_t assumed_slowness(const dynsel_policy *policy, uint32_t index)
 
 void dynsel_finish_assume(dynsel_earliest_finish_policy *policy)
 {
+    policy->blocking = 0;
     for (uint32_t i = 0; i < policy->policy.count; i++) {
-        const bool is_device = has_own_memory(policy->policy.resources[i].backend);
+        const dynsel_backend *backend = policy->policy.resources[i].backend;
+        const bool is_device = has_own_memory(backend);
         dynsel_finish_resource *resource = &policy->states[i];
         dynsel_word_store_relaxed(&resource->is.place, place_of(&policy->policy, i));
         for (uint32_t k = 0; k < DYNSEL_FINISH_SCALES; k++) {
@@ -120,6 +132,7 @@ void dynsel_finish_assume(dynsel_earliest_finish_policy *policy)
                                   is_device ? DEVICE_SHORTEST_NS : HOST_SHORTEST_NS);
         dynsel_word_store_relaxed(&resource->is.copy_rate, COPY_RATE_NS);
         dynsel_word_store_relaxed(&resource->is.submit, FIRST_SUBMIT);
+        policy->blocking |= (dynsel_finish_set)blocks_caller(backend) << i;
     }
 }
 

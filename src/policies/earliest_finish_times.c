@@ -105,8 +105,8 @@ static uint64_t between(const places *near, uint32_t amount, uint64_t shortest_n
     return is_beyond ? on_line(second, nearest, amount) : on_line(nearest, second, amount);
 }
 
-uint64_t dynsel_finish_predict(const dynsel_finish_times *times, uint32_t amount,
-                               uint64_t shortest_ns)
+DYNSEL_ASIDE static uint64_t interpolate(const dynsel_finish_times *times, uint32_t amount,
+                                         uint64_t shortest_ns)
 {
     places near = {.below = {.amount = 0}};
     for (uint32_t i = 0; i < POINTS; i++) {
@@ -118,15 +118,19 @@ uint64_t dynsel_finish_predict(const dynsel_finish_times *times, uint32_t amount
             break;
         }
         if (it.time_ns != 0) {
-            if (it.amount == amount) {
-                return it.time_ns;
-            }
             sort_in(&near, it, amount);
         }
     }
     const uint64_t time_ns = between(&near, amount, shortest_ns);
     return time_ns > shortest_ns || near.below.amount + near.above.amount == 0 ? time_ns
                                                                                : shortest_ns;
+}
+
+uint64_t dynsel_finish_predict(const dynsel_finish_times *times, uint32_t amount,
+                               uint64_t shortest_ns)
+{
+    const uint64_t time_ns = dynsel_finish_time_at(times, amount);
+    return time_ns != 0 ? time_ns : interpolate(times, amount, shortest_ns);
 }
 
 bool dynsel_finish_reaches(const dynsel_finish_times *times, uint32_t amount)

@@ -69,8 +69,7 @@ static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
 /* What a trial run costs more than the best choice. Data come back afterwards. */
 static uint64_t loss_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
-    const uint64_t best_ns =
-        s->best_cost_ns - s->uses_ahead * dynsel_sight_known_run_ns(s, s->best, true);
+    const uint64_t best_ns = s->best_cost_ns - s->uses_ahead * s->best_run_ns;
     const uint64_t end_ns = dynsel_sight_start_ns(s, index) + 2 * dynsel_sight_copy_ns(s, index) +
                             run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
     return end_ns > best_ns ? end_ns - best_ns : 0;
