@@ -146,7 +146,7 @@ static void live(uint32_t runs, uint32_t most_in_flight)
             end_first();
         }
         now_ns += SUBMIT_NS;
-        assert_status(DYNSEL_OK, dynsel_submit(&tuner.policy, &task, NULL));
+        assert_status(DYNSEL_OK, dynsel_try_submit(&tuner.policy, &task, NULL));
     }
 }
 
