@@ -356,11 +356,11 @@ static uint32_t assumed_fastest(const sight *s)
         if (!is_candidate(s, i)) {
             continue;
         }
-        const uint32_t class = s->entry->resources[i].unfinished != 0
-                                   ? dynsel_device_class_of(&s->policy->policy, i)
-                                   : DYNSEL_CLASSES;
+        const uint32_t slowness = s->entry->resources[i].unfinished != 0
+                                      ? dynsel_device_class_of(&s->policy->policy, i)
+                                      : DYNSEL_CLASSES;
         const uint64_t rank =
-            (uint64_t) class << 32 | dynsel_word_load_relaxed(&s->policy->loads[i]);
+            (uint64_t)slowness << 32 | dynsel_word_load_relaxed(&s->policy->loads[i]);
         if (rank < least) {
             least = rank;
             found = i;
