@@ -86,6 +86,7 @@ typedef struct dynsel_tuned_task {
     dynsel_word keeper;          /* the thread whose runs are timed once settled; 0: none yet */
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
     dynsel_word rarity;          /* as a power of two, how many times more rarely than usual */
+    dynsel_word unheard;         /* runs that were timed since the last time came */
 #endif
     dynsel_busy_word apart;      /* what a settled choice reads from what reports change */
 #if CONFIG_DYNSEL_COMMAND_GROUPS
