@@ -378,7 +378,7 @@ static void choose(sight *s, dynsel_selection *selection)
         return;
     }
     if (s->best == DYNSEL_TUNED_NO_RESOURCE) {
-        selection->index = DYNSEL_TUNED_EXPLORES
+        selection->index = DYNSEL_TUNED_EXPLORES && DYNSEL_KNOWS_CLASSES
                                ? assumed_fastest(s)
                                : dynsel_tuned_least_loaded(s->policy, s->task, 0, &s->candidates);
         selection->reason = DYNSEL_REASON_PROFILING;

@@ -30,6 +30,13 @@ typedef enum dynsel_device_class {
 #define DYNSEL_CLASS_HOST_ASPECT 0
 #endif
 
+/* Whether the build tells classes apart. */
+enum {
+    DYNSEL_KNOWS_CLASSES =
+        CONFIG_DYNSEL_ASPECTS &&
+        (CONFIG_DYNSEL_ASPECT_GPU || CONFIG_DYNSEL_ASPECT_CPU || CONFIG_DYNSEL_ASPECT_HOST)
+};
+
 static inline dynsel_device_class dynsel_device_class_of(const dynsel_policy *policy,
                                                          uint32_t index)
 {

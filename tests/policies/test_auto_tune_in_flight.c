@@ -35,7 +35,9 @@ static dynsel_auto_tune_policy tuner;
 static fifo devices[3];
 static uint32_t device_count;
 static uint64_t now_ns;
-static bool tells_all_ends; /* also of work that is not timed */
+/* Of which work the backend tells the end. */
+static enum { OF_ALL, OF_TIMED, OF_NONE } ends;
+static uint32_t timed_runs;
 
 uint64_t dynsel_now_ns(void)
 {
@@ -52,6 +54,7 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     device->free_ns = (device->free_ns > now_ns ? device->free_ns : now_ns) + device->run_ns;
     device->tokens[device->count] = work->token;
     device->timed[device->count] = (work->wants & DYNSEL_TASK_TIME) != 0;
+    timed_runs += device->timed[device->count] ? 1 : 0;
     device->ends_ns[device->count++] = device->free_ns;
     device->runs++;
     return DYNSEL_OK;
@@ -118,10 +121,10 @@ static void end_first(void)
         }
     }
     assert_non_null(first);
+    const bool is_told = ends == OF_ALL || (ends == OF_TIMED && first->timed[0]);
     now_ns = first->ends_ns[0] > now_ns ? first->ends_ns[0] : now_ns;
     assert_status(DYNSEL_OK,
-                  dynsel_complete(first->tokens[0], DYNSEL_OK,
-                                  first->timed[0] || tells_all_ends ? first->ends_ns[0] : 0));
+                  dynsel_complete(first->tokens[0], DYNSEL_OK, is_told ? first->ends_ns[0] : 0));
     first->count--;
     (void)memmove(first->tokens, first->tokens + 1, first->count * sizeof first->tokens[0]);
     (void)memmove(first->timed, first->timed + 1, first->count * sizeof first->timed[0]);
@@ -134,7 +137,7 @@ static void begin(const uint64_t *runs_ns, const uint64_t *of_classes, uint32_t 
     dynsel_resource resources[3];
     const dynsel_options options = {.resources = resources, .count = count};
     device_count = count;
-    tells_all_ends = true;
+    ends = OF_ALL;
     now_ns = 1;
     for (uint32_t i = 0; i < count; i++) {
         devices[i] = (fifo){.run_ns = runs_ns[i]};
@@ -168,13 +171,13 @@ static void end(dynsel_status result)
 }
 
 /* One run in 16 is timed then, and it is queued behind work that is not. */
-static void slow_best_down(bool with_all_ends, uint32_t most_runs)
+static void slow_best_down(bool are_all_told, uint32_t most_runs)
 {
     static const uint32_t counts[] = {1, 2, 8, 64};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         const uint32_t most = counts[i] < MOST_IN_FLIGHT ? counts[i] : MOST_IN_FLIGHT;
         begin((const uint64_t[]){100000, 200000}, NULL, 2);
-        tells_all_ends = with_all_ends;
+        ends = are_all_told ? OF_ALL : OF_TIMED;
         live(2000, most);
         const uint32_t before = devices[0].runs;
         devices[0].run_ns = 1000000;
@@ -196,6 +199,18 @@ static void slowed_best_is_replaced_though_ends_of_untimed_work_are_unknown(void
 {
     (void)state;
     slow_best_down(false, 160);
+}
+
+static void at_most_one_run_in_eight_is_timed_in_vain(void **state)
+{
+    (void)state;
+    begin((const uint64_t[]){100000, 10000000}, NULL, 2);
+    live(200, 1);
+    ends = OF_NONE;
+    timed_runs = 0;
+    live(1600, 1);
+    assert_in_range(timed_runs, 180, 210);
+    end(DYNSEL_OK);
 }
 
 static void first_burst_goes_to_assumed_fastest_device(void **state)
@@ -250,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slowed_best_is_replaced_with_many_in_flight),
         cmocka_unit_test(slowed_best_is_replaced_though_ends_of_untimed_work_are_unknown),
+        cmocka_unit_test(at_most_one_run_in_eight_is_timed_in_vain),
         cmocka_unit_test(first_burst_goes_to_assumed_fastest_device),
         cmocka_unit_test(first_burst_is_spread_over_devices_of_one_class),
         cmocka_unit_test(first_burst_avoids_device_whose_runs_failed),
