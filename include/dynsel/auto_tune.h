@@ -144,15 +144,16 @@ typedef struct dynsel_auto_tune_policy {
  * selected: with 0 percent exploration, or without CONFIG_DYNSEL_ASPECTS, among all; else, so that
  * a burst does not go to a slow device of which nothing is known, only among those that are assumed
  * to be the fastest (GPUs, then other devices, then OpenCL devices that are processors, then
- * threads of the host), and not where all runs so far failed. Then CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0:
- * the resource whose counted runs took the least time on average, as in the seed. More: what counts
- * is the median of the last three times; other resources get occasional trial runs, as long as the
- * extra time of all trial runs stays below this share of the time of the best; another resource
- * becomes the best when it is at least 3 percent faster. A resource whose first runs fail gets two
- * more turns in a round, then it is excluded from the round. Times over 2^46 ns (19 hours) count as
- * that. With CONFIG_DYNSEL_AUTO_TUNE_SMALL times are distinguished in steps of 256 ns, and those
- * over 2^36 ns (a minute) count as that; with CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES in steps of 16
- * ns, and those over 2^35 ns (34 seconds) count as that.
+ * threads of the host), and not where all runs so far failed. Then
+ * CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0: the resource whose counted runs took the
+ * least time on average, as in the seed. More: what counts is the median of the last three times;
+ * other resources get occasional trial runs, as long as the extra time of all trial runs stays
+ * below this share of the time of the best; another resource becomes the best when it is at least 3
+ * percent faster. A resource whose first runs fail gets two more turns in a round, then it is
+ * excluded from the round. Times over 2^46 ns (19 hours) count as that. With
+ * CONFIG_DYNSEL_AUTO_TUNE_SMALL times are distinguished in steps of 256 ns, and those over 2^36 ns
+ * (a minute) count as that; with CONFIG_DYNSEL_AUTO_TUNE_SHORT_TIMES in steps of 16 ns, and those
+ * over 2^35 ns (34 seconds) count as that.
  *
  * A time is that of the work alone, however many pieces are in flight: waiting behind other work of
  * the resource does not count (DYNSEL_TASK_TIME). Work elsewhere may slow a run down, though:

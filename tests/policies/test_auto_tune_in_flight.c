@@ -15,7 +15,11 @@
 #include "test.h"
 
 enum {
-    MOST_IN_FLIGHT = CONFIG_DYNSEL_MAX_IN_FLIGHT < 64 ? CONFIG_DYNSEL_MAX_IN_FLIGHT : 64,
+#if CONFIG_DYNSEL_MAX_IN_FLIGHT < 64
+    MOST_IN_FLIGHT = CONFIG_DYNSEL_MAX_IN_FLIGHT,
+#else
+    MOST_IN_FLIGHT = 64,
+#endif
     SUBMIT_NS = 1000,
     NO_SPEED = 0 /* work fails there at once */
 };
@@ -114,13 +118,14 @@ static uint32_t in_flight(void)
 
 static void end_first(void)
 {
-    fifo *first = NULL;
+    fifo *first = devices;
     for (uint32_t i = 0; i < device_count; i++) {
-        if (devices[i].count != 0 && (first == NULL || devices[i].ends_ns[0] < first->ends_ns[0])) {
+        if (devices[i].count != 0 &&
+            (first->count == 0 || devices[i].ends_ns[0] < first->ends_ns[0])) {
             first = &devices[i];
         }
     }
-    assert_non_null(first);
+    assert_true(first->count != 0);
     const bool is_told = ends == OF_ALL || (ends == OF_TIMED && first->timed[0]);
     now_ns = first->ends_ns[0] > now_ns ? first->ends_ns[0] : now_ns;
     assert_status(DYNSEL_OK,
