@@ -182,9 +182,10 @@ typedef struct dynsel_auto_tune_policy {
  * dynsel_selection_needs() requests. Once the best resource is known, it times about one run in 16
  * of one thread at a time (if that thread stops submitting, another replaces it). It times short
  * work more rarely on devices where timing takes long (timing_ns in <dynsel/backend.h>), at least
- * one run in 128. Where several timed runs brought no time, two in a row are timed each time: work
- * that waits behind work whose end the backend does not tell has no time. Then selecting costs no
- * atomic read-modify-write and no lock; with a resample interval, a read of the clock.
+ * one run in 128. Work that waits behind work whose end the backend does not tell has no
+ * time; where several timed runs brought none, two in a row are timed, of which the second has one
+ * (not with CONFIG_DYNSEL_IN_FLIGHT_SMALL). Then selecting costs no atomic read-modify-write and no
+ * lock; with a resample interval, a read of the clock.
  * Timed runs, and all runs before, take a spin lock of their kind of task for about a hundred
  * instructions for each resource. With CONFIG_DYNSEL_AUTO_TUNE_SMALL all runs are timed, without a
  * lock, and selecting looks at what is known of each resource. Unlike with other policies, a task

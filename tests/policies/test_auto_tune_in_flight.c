@@ -203,12 +203,14 @@ static void slowed_best_is_replaced_with_many_in_flight(void **state)
 static void slowed_best_is_replaced_though_ends_of_untimed_work_are_unknown(void **state)
 {
     (void)state;
+    NEEDS(!CONFIG_DYNSEL_IN_FLIGHT_SMALL);
     slow_best_down(false, 160);
 }
 
 static void at_most_one_run_in_eight_is_timed_in_vain(void **state)
 {
     (void)state;
+    NEEDS(!CONFIG_DYNSEL_IN_FLIGHT_SMALL);
     begin((const uint64_t[]){100000, 10000000}, NULL, 2);
     live(200, 1);
     ends = OF_NONE;
