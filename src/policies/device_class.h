@@ -40,6 +40,8 @@ enum {
 static inline dynsel_device_class dynsel_device_class_of(const dynsel_policy *policy,
                                                          uint32_t index)
 {
+    (void)policy;
+    (void)index;
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
     const bool only_calls = policy->resources[index].backend->ops->only_calls;
 #else
