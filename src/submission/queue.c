@@ -89,15 +89,6 @@ static void keep_event(dynsel_queue *queue, dynsel_slot *slot, uint32_t own_refs
     slot->work.done.native = before; /* released when the slot is freed */
 }
 
-/* When the work ended; 0: not known. A backend may mark the end of work that is not timed with its
- * time, too: timed work behind that began then. */
-static uint64_t end_of(const dynsel_slot *slot)
-{
-    const bool timed = (slot->work.wants & DYNSEL_TASK_TIME) != 0;
-    const uint32_t marks = dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_ABANDONED;
-    return timed || marks == DYNSEL_SLOT_MARKED ? slot->work.ended_ns : 0;
-}
-
 /*
  * The run time of the work: from the later of its ready time and the end of the previous work on
  * the resource. Work behind work with an unknown end cannot be timed.
@@ -237,7 +228,7 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
         }
         policy = slot->selection.policy;
         dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
-        queue->last_end_ns = end_of(slot);
+        queue->last_end_ns = slot->work.ended_ns; /* marked with work that is not timed, too */
         keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
         dynsel_limits_leave(slot);
         if (!DYNSEL_LIKELY(!dynsel_slot_has_failed(slot))) {
