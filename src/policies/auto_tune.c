@@ -136,9 +136,12 @@ static void time_in_pairs(dynsel_tuned_task *entry)
     }
 }
 
+/* Where pairs were needed they will be again, and sooner. */
 static void hear(dynsel_tuned_task *entry)
 {
-    dynsel_word_store_relaxed(&entry->unheard, 0);
+    const uint32_t unheard = dynsel_word_load_relaxed(&entry->unheard);
+    dynsel_word_store_relaxed(&entry->unheard,
+                              unheard > DYNSEL_TUNED_UNHEARD ? DYNSEL_TUNED_UNHEARD / 2 : 0);
 }
 #else
 static void hear(dynsel_tuned_task *entry)
