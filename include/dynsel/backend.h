@@ -237,7 +237,9 @@ void dynsel_work_call(dynsel_work *work);
  * Marks work as complete: the one function that interrupts and drivers' callbacks may call.
  *
  * token: work->token; the call may come during `start` already, or too late.
- * end_ns: the clock of dynsel_now_ns() when the work ended; 0: unknown.
+ * end_ns: the clock of dynsel_now_ns() when the work ended; 0: unknown. It is of use also where the
+ *     work's own time is not wanted: timed work that waited behind it has a time only then, unless
+ *     the backend says when that began.
  * status: the result, DYNSEL_OK or a failure; only the status is passed on, without details.
  * Returns: DYNSEL_OK, or DYNSEL_E_STALE when that work was complete already: nothing was changed
  *     then. Leaves no last error. Without CONFIG_DYNSEL_IN_FLIGHT always DYNSEL_E_STALE.

@@ -121,6 +121,35 @@ static void learn(dynsel_tuned_task *entry, const dynsel_selection *selection, u
     dynsel_tuned_look_again(entry, selection->index, time);
 }
 
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS && !CONFIG_DYNSEL_IN_FLIGHT_SMALL
+/*
+ * Work that is queued behind work whose end is not known has no time, and some backends tell no
+ * ends of work that is not timed: with several pieces in flight no time ever comes then. Of two
+ * timed runs in a row the second has one.
+ */
+static void time_in_pairs(dynsel_tuned_task *entry)
+{
+    const uint32_t unheard = dynsel_word_load_relaxed(&entry->unheard);
+    dynsel_word_store_relaxed(&entry->unheard, unheard + 1);
+    if (unheard >= DYNSEL_TUNED_UNHEARD && unheard % 2 == 0) {
+        dynsel_sampling_again();
+    }
+}
+
+/* Where pairs were needed they will be again, and sooner. */
+static void hear(dynsel_tuned_task *entry)
+{
+    const uint32_t unheard = dynsel_word_load_relaxed(&entry->unheard);
+    dynsel_word_store_relaxed(&entry->unheard,
+                              unheard > DYNSEL_TUNED_UNHEARD ? DYNSEL_TUNED_UNHEARD / 2 : 0);
+}
+#else
+static void hear(dynsel_tuned_task *entry)
+{
+    (void)entry;
+}
+#endif
+
 static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                           const dynsel_selection *selection, dynsel_execution_info info,
                           uint64_t value)
@@ -141,6 +170,7 @@ static void report_locked(dynsel_auto_tune_policy *policy, dynsel_tuned_task *en
     case DYNSEL_TASK_TIME:
         if (entry != NULL && is_of_this_round(entry, selection)) {
             learn(entry, selection, value);
+            hear(entry);
             dynsel_tuned_note_tick(policy, entry);
         }
         break;
@@ -257,6 +287,7 @@ DYNSEL_ASIDE static void want_time(const dynsel_auto_tune_policy *policy, dynsel
     if (rarity != 0) {
         dynsel_sampling_continue(DYNSEL_TUNED_TIMED_BITS + rarity);
     }
+    time_in_pairs(entry);
 #endif
     selection->wants = DYNSEL_TUNED_TIMES;
     selection->notes[0] =

@@ -5,6 +5,7 @@
  */
 #include "base/fail.h"
 #include "policies/auto_tune_parts.h"
+#include "policies/device_class.h"
 
 enum {
     WARM_UPS = 1,
@@ -342,6 +343,32 @@ uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const 
     return index;
 }
 
+/*
+ * Where a run goes while no time is known: the first runs everywhere are out, or have failed. Many
+ * more at once would wait for the slowest device, so the resources that are assumed to be the
+ * fastest share them, by load. A resource whose runs failed comes last.
+ */
+static uint32_t assumed_fastest(const sight *s)
+{
+    uint32_t found = s->any;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        if (!is_candidate(s, i)) {
+            continue;
+        }
+        const uint32_t slowness = s->entry->resources[i].unfinished != 0
+                                      ? dynsel_device_class_of(&s->policy->policy, i)
+                                      : DYNSEL_CLASSES;
+        const uint64_t rank =
+            (uint64_t)slowness << 32 | dynsel_word_load_relaxed(&s->policy->loads[i]);
+        if (rank < least) {
+            least = rank;
+            found = i;
+        }
+    }
+    return found;
+}
+
 static void choose(sight *s, dynsel_selection *selection)
 {
     selection->wants |= DYNSEL_TUNED_TIMES;
@@ -351,7 +378,9 @@ static void choose(sight *s, dynsel_selection *selection)
         return;
     }
     if (s->best == DYNSEL_TUNED_NO_RESOURCE) {
-        selection->index = dynsel_tuned_least_loaded(s->policy, s->task, 0, &s->candidates);
+        selection->index = DYNSEL_TUNED_EXPLORES && DYNSEL_KNOWS_CLASSES
+                               ? assumed_fastest(s)
+                               : dynsel_tuned_least_loaded(s->policy, s->task, 0, &s->candidates);
         selection->reason = DYNSEL_REASON_PROFILING;
         return;
     }

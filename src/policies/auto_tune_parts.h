@@ -38,8 +38,9 @@ enum {
     DYNSEL_TUNED_ROUND_SHIFT = 8,
     DYNSEL_TUNED_TIMED_BITS = 4,
     DYNSEL_TUNED_TIMED_ONE_IN = 1 << DYNSEL_TUNED_TIMED_BITS,
-    DYNSEL_TUNED_WINDOW = 3,        /* times that are kept of a resource */
-    DYNSEL_TUNED_FIRST_PAUSE = 1,   /* between tries of others, as a power of two of timed runs */
+    DYNSEL_TUNED_UNHEARD = 12,    /* timed runs without a time, from which on they come in pairs */
+    DYNSEL_TUNED_WINDOW = 3,      /* times that are kept of a resource */
+    DYNSEL_TUNED_FIRST_PAUSE = 1, /* between tries of others, as a power of two of timed runs */
     DYNSEL_TUNED_NO_RESOURCE = 255, /* no resource */
     DYNSEL_TUNED_ROUNDS = 1 << 24,  /* after which their count begins at 0 */
     DYNSEL_TUNED_NEVER_USED = 0     /* in dynsel_tuned_task.used */

@@ -22,6 +22,14 @@ void dynsel_sampling_begin_anywhere(const void *subject, uint32_t bits);
  * calls (such as dropped selections) do not bias the sample. At most 7 bits. */
 void dynsel_sampling_continue(uint32_t bits);
 
+/* After dynsel_sampling_continue(): the next call is due, too. */
+static inline void dynsel_sampling_again(void)
+{
+    dynsel_thread *thread = dynsel_this_thread();
+    thread->countdown = 0;
+    thread->countdown_length = 1;
+}
+
 /* True for about one call in 2^bits, and for exactly one in each 2^bits consecutive calls of this
  * thread for one subject. */
 static inline bool dynsel_sampling_is_due(const void *subject, uint32_t bits)

@@ -172,9 +172,9 @@ static void end(dynsel_slot *slot, bool ran)
 static void prepare(dynsel_slot *slot, const dynsel_queue *queue)
 {
     slot->work.queue_tail = dynsel_queue_tail(queue);
+    slot->work.ended_ns = 0;
     if ((slot->work.wants & DYNSEL_TASK_TIME) != 0) {
         slot->work.began = false;
-        slot->work.ended_ns = 0;
         slot->work.ready_ns = dynsel_now_ns();
     }
 }

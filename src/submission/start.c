@@ -27,10 +27,10 @@ static inline void fill_in(dynsel_work *work, const dynsel_request *request,
     work->error.status = DYNSEL_OK;
     if (dynsel_policy_outlives(policy)) {
         work->queue_tail = dynsel_queue_tail(&policy->queues[selection->index]);
+        work->ended_ns = 0;
     }
     if ((selection->wants & DYNSEL_TASK_TIME) != 0) {
         work->began = false;
-        work->ended_ns = 0;
         work->ready_ns = dynsel_now_ns();
     }
 }

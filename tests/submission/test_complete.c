@@ -30,6 +30,7 @@ typedef struct plan {
     bool marked_in_start;
     bool marked_by_thread; /* in start, by another thread */
     bool began;
+    bool untimed;   /* the policy does not request its time */
     uint32_t token; /* out */
 } plan;
 
@@ -100,8 +101,10 @@ static dynsel_status choose_first(dynsel_policy *base, const dynsel_task *task,
                                   dynsel_selection *selection)
 {
     (void)base;
-    (void)task;
     selection->index = 0;
+    if (task->function == run && ((const plan *)task->args)->untimed) {
+        selection->wants &= (uint8_t)~DYNSEL_TASK_TIME;
+    }
     return DYNSEL_OK;
 }
 
@@ -422,6 +425,20 @@ static void unknown_end_time_gives_no_task_time(void **state)
     check_times(plans, (const uint64_t[]){NO_TIME, NO_TIME, 500, NO_TIME, 300}, 5);
 }
 
+static void marked_end_of_untimed_work_ends_queueing(void **state)
+{
+    NEEDS(SLOTS >= 5);
+    plan plans[] = {
+        {.end_ns = 1500, .untimed = true},
+        {.ready_ns = 1100, .end_ns = 1900},
+        {.end_ns = 0, .untimed = true},
+        {.ready_ns = 1100, .end_ns = 2900}, /* nobody knows when it could begin */
+        {.ready_ns = 1100, .end_ns = 3000},
+    };
+    (void)state;
+    check_times(plans, (const uint64_t[]){NO_TIME, 400, NO_TIME, NO_TIME, 100}, 5);
+}
+
 static void failed_work_gives_no_task_time_but_ends_queueing(void **state)
 {
     NEEDS(SLOTS >= 3);
@@ -590,6 +607,7 @@ int main(void)
         cmocka_unit_test(event_of_task_is_visible_after_completion),
         cmocka_unit_test(task_time_excludes_queueing),
         cmocka_unit_test(unknown_end_time_gives_no_task_time),
+        cmocka_unit_test(marked_end_of_untimed_work_ends_queueing),
         cmocka_unit_test(failed_work_gives_no_task_time_but_ends_queueing),
         cmocka_unit_test(stopped_clock_gives_minimal_task_time),
         cmocka_unit_test(wait_status_overrides_status_of_completion),
