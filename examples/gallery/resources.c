@@ -18,8 +18,12 @@ static const char *note_of(const resources *r, size_t refused)
             return refused > 0 ? "A device was left out; dynsel-info says why." : NULL;
         }
     }
-    return refused > 0 ? "All OpenCL devices were left out; dynsel-info says why."
-                       : "No OpenCL device was found: the host does all the work.";
+    if (refused > 0) {
+        return "All OpenCL devices were left out; dynsel-info says why.";
+    }
+    return getenv("DYNSEL_OPENCL") != NULL
+               ? "No OpenCL device fits DYNSEL_OPENCL: the host does all the work."
+               : "No OpenCL device was found: the host does all the work.";
 #else
     (void)r;
     (void)refused;

@@ -210,8 +210,11 @@ static bool collect(piece *p, uint32_t where, dynsel_status status)
     if (status != DYNSEL_OK) {
         (void)failed(p, dynsel_resource_name(&stream.resources[where]));
     }
-    return close_buffers(p) && status == DYNSEL_OK && is_right(p) &&
-           (stream.options->folder == NULL || write_result(p));
+    const bool is_good = close_buffers(p) && status == DYNSEL_OK && is_right(p);
+    if (is_good && stream.options->folder != NULL && !stream.has_failed) {
+        stream.has_failed = !write_result(p);
+    }
+    return is_good && !stream.has_failed;
 }
 
 /** Takes what is complete; waits a moment for the oldest piece, if nothing is. */

@@ -199,29 +199,30 @@ class Pictures(Case):
 
 class Learned(Case):
     def learn(self):
-        """Runs it until each filter was measured on each resource, which depends on the times."""
+        """Runs it until each filter was measured on two resources, which depends on the times."""
         for _ in range(30):
-            text = self.run_it("--learned", "learned.bin", "--repeat", "500", "in.png")
+            self.run_it("--learned", "learned.bin", "--repeat", "500", "tiny.png")
             table = self.shown()
-            if all(len(kind["times"]) == len(table["devices"]) for kind in table["kinds"]):
-                return Table(text)
-        return self.fail(f"not all was tried: {table}")
+            if all(len([t for t in kind["times"] if t["samples"] >= 2]) >= 2 for kind in table["kinds"]):
+                return
+        self.fail(f"not all was tried: {table}")
 
     def test_the_second_run_starts_settled(self):
-        text = self.run_it("--learned", "learned.bin", "in.png")
+        self.put("tiny.png", noise(2, 2))
+        text = self.run_it("--learned", "learned.bin", "tiny.png")
         self.assertIn("learned.bin: nothing known yet\n", text)
         first = Table(text)
         self.assertEqual(first.total["trials"], len(FILTERS))  # nothing was known of any
         os.remove(self.folder / "learned.bin")
         self.learn()
         for _ in range(5):  # the first piece of each filter: the later ones may be trials again
-            text = self.run_it("--learned", "learned.bin", "in.png")
+            text = self.run_it("--learned", "learned.bin", "tiny.png")
             self.assertIn("table loaded from learned.bin: 3 kinds; settled\n", text)
             second = Table(text)
             self.assertEqual((second.total["trials"], second.first), (0, (3, 0)))
             if WITH_OPENCL:  # it was assumed to be the fastest; but a start there takes longer than this work on the host
                 for name in FILTERS:
-                    self.assertEqual((first.rows[d][name] for d in first.devices()).__next__(), 1)
+                    self.assertEqual(sum(first.rows[d][name] for d in first.devices()), 1)
                     self.assertEqual(sum(second.rows[d][name] for d in second.devices()), 0)
 
     def test_dynsel_learned_shows_it(self):
@@ -306,7 +307,7 @@ class Mistakes(Case):
         self.refuse(1, "--output in.png: there is no such folder", "--output", "in.png", "in.png")
         done = self.gallery("--output", "/proc", "in.png")
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"\Agallery: /proc/in-grey.png: cannot be written: [^\n]+\n\Z")
+        self.assertRegex(done.stderr, r"\Agallery: /proc/in-[a-z]+.png: cannot be written: [^\n]+\n\Z")
 
     def test_a_full_disk(self):
         with open("/dev/full", "wb") as full:
@@ -316,7 +317,10 @@ class Mistakes(Case):
 
     @NEEDS_OPENCL
     def test_a_selector_that_fits_nothing(self):
-        self.refuse(1, "dynsel-info" if not WITH_TEXTS else "name=nowhere", "in.png", env={"DYNSEL_OPENCL": "name=nowhere"})
+        done = self.gallery("in.png", env={"DYNSEL_OPENCL": "name=nowhere"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("No OpenCL device fits DYNSEL_OPENCL: the host does all the work.", done.stdout)
+        self.refuse(1, "dynsel-info" if not WITH_TEXTS else "colour", "in.png", env={"DYNSEL_OPENCL": "colour=red"})
 
 
 class Terminal(Case):
@@ -335,10 +339,12 @@ class Terminal(Case):
 
         reader = threading.Thread(target=read)
         reader.start()
-        done = self.gallery(*arguments, stdout=theirs, stderr=theirs, env={**TWO, "TERM": "xterm"})
-        os.close(theirs)
-        reader.join()
-        os.close(ours)
+        try:
+            done = self.gallery(*arguments, stdout=theirs, stderr=theirs, env={**TWO, "TERM": "xterm"})
+        finally:
+            os.close(theirs)
+            reader.join()
+            os.close(ours)
         self.assertEqual(done.returncode, 0)
         return b"".join(got).decode()
 
@@ -351,8 +357,8 @@ class Terminal(Case):
             self.assertEqual(len({len(line) for line in table}), 1, text)
 
     def test_progress_is_shown_where_it_takes_long(self):
-        self.assertIn("Filtering [", self.on_terminal(100, "--repeat", "3000", "in.png"))
-        self.assertNotIn("Filtering", self.gallery("--repeat", "3000", "in.png").stderr)
+        self.assertIn("Filtering [", self.on_terminal(100, "--repeat", "20000", "in.png"))
+        self.assertNotIn("Filtering", self.gallery("--repeat", "20000", "in.png").stderr)
 
 
 if __name__ == "__main__":
