@@ -9,8 +9,8 @@
 /** Columns of the terminal at stdout; `otherwise`, if it is none. */
 int table_columns(int otherwise);
 
-/** Cuts a long name to `width` characters so that its end, where the model's number is, can still be
- * seen. */
+/** Cuts a long name to `width` characters so that its end, where the model's number is, can still
+ * be seen. */
 void table_fit(char *out, size_t size, const char *name, int width);
 
 /** How many percent of `whole` a part is. */

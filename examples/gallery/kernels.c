@@ -9,7 +9,8 @@
 /* clang-format off */
 const char filters_source[] =
     "#define RADIUS " TEXT(FILTER_RADIUS) "\n"
-    "#define SHARES (int4)(" TEXT(FILTER_RED) ", " TEXT(FILTER_GREEN) ", " TEXT(FILTER_BLUE) ", 0)\n"
+    "#define SHARES (int4)(" TEXT(FILTER_RED) ", " TEXT(FILTER_GREEN) ", "
+    TEXT(FILTER_BLUE) ", 0)\n"
     "\n"
     "int brightness(uchar4 pixel)\n"
     "{\n"

@@ -15,8 +15,8 @@ typedef struct resources {
 /** All that are here. False: stderr says why. */
 bool resources_find(resources *r);
 
-/** Leaves only the one of this number or name, or the only one that has this in its name. Returns an
- * exit status; stderr says what is wrong. */
+/** Leaves only the one of this number or name, or the only one that has this in its name. Returns
+ * an exit status; stderr says what is wrong. */
 int resources_choose(resources *r, const char *only);
 
 /** Gives the workers and devices back. No policy uses them any more. */

@@ -109,7 +109,7 @@ static stream_part *part_of(const piece *p)
 }
 
 /** Counts a piece that was submitted: where, and why there. */
-static void count(const piece *p, uint64_t began_ns)
+static void count_piece(const piece *p, uint64_t began_ns)
 {
     const uint32_t where = p->submission.index;
     const dynsel_reason reason = dynsel_submission_reason(&p->submission);
@@ -147,7 +147,7 @@ static bool begin(piece *p, pictures_entry *entry, filter_kind filter, uint64_t 
         return false;
     }
     p->is_in_flight = true;
-    count(p, began_ns);
+    count_piece(p, began_ns);
     return true;
 }
 
