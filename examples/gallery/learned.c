@@ -58,19 +58,15 @@ static dynsel_learned_store store_of(const learned *l)
                                   .align = 1};
 }
 
-/** Whether the file may be written: a table, or the begin of one, is in it, or nothing. */
+/** Whether the file may be written: a table is in it, or the begin of one, or nothing. */
 static bool is_ours(const learned *l)
 {
-    char start[2][sizeof magic - 1];
     const char zeros[sizeof magic - 1] = {0};
+    char start[sizeof magic - 1];
 
-    for (size_t i = 0; i < 2; i++) {
-        if (read_file((void *)l, i * AREA_BYTES, start[i], sizeof start[i]) != DYNSEL_OK) {
-            return false;
-        }
-    }
-    return memcmp(start[0], magic, sizeof start[0]) == 0 ||
-           memcmp(start[0], zeros, sizeof zeros) == 0;
+    return lseek(l->file, 0, SEEK_END) <= 2 * AREA_BYTES &&
+           read_file((void *)l, 0, start, sizeof start) == DYNSEL_OK &&
+           (memcmp(start, magic, sizeof start) == 0 || memcmp(start, zeros, sizeof start) == 0);
 }
 
 bool learned_open(learned *l, const char *path)

@@ -56,7 +56,7 @@ static bool stop_policy(void)
 
 static stream_options stream_options_of(const options *o)
 {
-    return (stream_options){.repeat = o->repeat, .in_flight = o->in_flight};
+    return (stream_options){.repeat = o->repeat};
 }
 
 /** Runs the stream on each resource alone. */
@@ -167,8 +167,8 @@ static bool is_folder(const char *path)
 
 static bool run(const options *o, const resources *r, learned *l)
 {
-    if (!is_folder(o->output) || (o->learned != NULL && !learned_open(l, o->learned)) ||
-        !pictures_read(&all_pictures, o->operands, o->operand_count) ||
+    if (!is_folder(o->output) || !pictures_read(&all_pictures, o->operands, o->operand_count) ||
+        (o->learned != NULL && !learned_open(l, o->learned)) ||
         !stream_open(&all_pictures, o->in_flight) || (o->compare && !run_alone(o, r)) ||
         !start_policy(r->table, r->count)) {
         return false;

@@ -114,6 +114,10 @@ static int parse_operands(options *o, int count, char *const *operands)
         return arguments_wrong("--compare runs each resource alone, and --only just one: give one "
                                "of them");
     }
+    if (o->only != NULL && o->learned != NULL) {
+        return arguments_wrong("--learned keeps what is known of all resources, and --only uses "
+                               "just one: give one of them");
+    }
     o->operands = operands;
     o->operand_count = count;
     return 0;

@@ -36,7 +36,7 @@ typedef struct stream_result {
 
 /** How to run. */
 typedef struct stream_options {
-    uint32_t repeat, in_flight;
+    uint32_t repeat;    /**< how often each picture comes */
     const char *folder; /**< where the results are written; NULL: nowhere */
 } stream_options;
 

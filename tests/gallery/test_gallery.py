@@ -266,6 +266,9 @@ class Learned(Case):
         before = (self.folder / "in.png").read_bytes()
         self.refuse(1, ["--learned in.png", "something else", "give another name"], "--learned", "in.png", "in.png")
         self.assertEqual((self.folder / "in.png").read_bytes(), before)
+        (self.folder / "disk").write_bytes(bytes(3 * AREA))  # such as an image that begins with zeros
+        self.refuse(1, ["--learned disk", "something else"], "--learned", "disk", "in.png")
+        self.assertEqual((self.folder / "disk").read_bytes(), bytes(3 * AREA))
 
     def test_files_that_cannot_be_written(self):
         self.refuse(1, ["--learned no/where", "cannot be written"], "--learned", "no/where", "in.png")
@@ -282,7 +285,8 @@ class Mistakes(Case):
         (self.folder / "cut.png").write_bytes((self.folder / "in.png").read_bytes()[:60])
         self.refuse(2, "pictures are missing")
         self.refuse(2, "empty", "")
-        self.refuse(1, "missing.png: cannot be read: No such file", "in.png", "missing.png")
+        self.refuse(1, "missing.png: cannot be read: No such file", "--learned", "learned.bin", "in.png", "missing.png")
+        self.assertFalse((self.folder / "learned.bin").exists())
         self.refuse(1, ["text.png: this is no PNG file", "convert it"], "in.png", "text.png")
         self.refuse(1, "cut.png: a damaged PNG file", "cut.png")
         self.refuse(1, "empty: there is no *.png", "empty")
@@ -298,6 +302,7 @@ class Mistakes(Case):
         self.refuse(2, "takes no value", "--compare=1", "in.png")
         self.refuse(2, "--learned: the name is empty", "--learned", "", "in.png")
         self.refuse(2, "give one of them", "--compare", "--only", "0", "in.png")
+        self.refuse(2, "give one of them", "--learned", "learned.bin", "--only", "0", "in.png")
         self.refuse(2, ["--only nobody: no such resource", "0 host", "1 worker 0"], "--only", "nobody", "in.png")
         self.refuse(2, "--only 99: no such resource", "--only", "99", "in.png")
         self.refuse(2, "several resources", "--only", "o", "in.png")
