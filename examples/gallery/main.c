@@ -193,8 +193,10 @@ static int run_and_close(const options *o)
     if (!resources_close() && status == EXIT_SUCCESS) {
         status = EXIT_FAILURE;
     }
-    stream_close();
-    pictures_free(&all_pictures);
+    if (status == EXIT_SUCCESS) { /* else a device that was lost may still write to them */
+        stream_close();
+        pictures_free(&all_pictures);
+    }
     return status;
 }
 

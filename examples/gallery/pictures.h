@@ -26,7 +26,7 @@ typedef struct pictures {
 } pictures;
 
 /** Reads PNG files, and those of folders (*.png, by name), and makes the checksums of the results.
- * False: stderr says why; to be freed in both cases. */
+ * False: stderr says why. */
 bool pictures_read(pictures *p, char *const *operands, int count);
 
 void pictures_free(pictures *p);

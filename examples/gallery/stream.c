@@ -74,14 +74,11 @@ static dynsel_status open_buffer(dynsel_buffer *buffer, const picture *p)
 /** A picture has one buffer, however many filters work on it. */
 static dynsel_status open_buffers(piece *p)
 {
-    dynsel_status status =
+    const dynsel_status status =
         p->entry->users == 0 ? open_buffer(&p->entry->buffer, &p->entry->source) : DYNSEL_OK;
 
-    if (status == DYNSEL_OK) {
-        p->entry->users++;
-        status = open_buffer(&p->buffer, &p->result);
-    }
-    return status;
+    p->entry->users++;
+    return status == DYNSEL_OK ? open_buffer(&p->buffer, &p->result) : status;
 }
 
 /** The result is in the host's memory afterwards. */
@@ -96,7 +93,8 @@ static bool close_buffers(piece *p)
         (void)failed(p, "its result does not come back");
     }
     p->entry->users--;
-    if (p->entry->users == 0 && dynsel_buffer_deinit(&p->entry->buffer) != DYNSEL_OK) {
+    if (p->entry->users == 0 && p->entry->buffer.token != 0 &&
+        dynsel_buffer_deinit(&p->entry->buffer) != DYNSEL_OK) {
         return failed(p, "its buffer cannot be ended");
     }
     return status == DYNSEL_OK;
@@ -137,10 +135,13 @@ static bool begin(piece *p, pictures_entry *entry, filter_kind filter, uint64_t 
     p->number = number;
     p->result = entry->source;
     p->result.pixels = p->memory.pixels;
-    if (open_buffers(p) != DYNSEL_OK) {
-        return failed(p, "no buffer for it");
-    }
+    p->result.pixels[0] ^= UINT8_MAX; /* a filter that does nothing shall not pass as right */
     p->submission = (dynsel_submission){0};
+    if (open_buffers(p) != DYNSEL_OK) {
+        (void)failed(p, "no buffer for it");
+        (void)close_buffers(p);
+        return false;
+    }
     if (dynsel_submit_command_group(stream.policy, group, p, &p->submission) != DYNSEL_OK) {
         (void)failed(p, "it cannot be submitted");
         (void)close_buffers(p);

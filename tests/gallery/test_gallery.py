@@ -118,6 +118,14 @@ class Case(unittest.TestCase):
         return json.loads(done.stdout)
 
 
+    def over_opencl(self, source):
+        """The environment in which functions of this source are called in place of OpenCL's."""
+        library = self.folder / "over.so"
+        subprocess.run([os.environ.get("DYNSEL_CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library,
+                        TOP / "tests" / source], check=True)
+        return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+
+
 class Pictures(Case):
     def test_each_filter_is_right_whatever_the_devices(self):
         pictures = {"a.png": self.put("a.png", noise(23, 17, 4), kind=png.RGBA), "b.png": self.put("b.png", noise(1, 9)),
@@ -182,12 +190,14 @@ class Pictures(Case):
 
     @NEEDS_OPENCL
     def test_a_wrong_result_is_told_with_its_origin(self):
-        library = self.folder / "narrow.so"
-        subprocess.run([os.environ.get("DYNSEL_CC", "cc"), "-shared", "-fPIC", "-O1", "-o", library,
-                        TOP / "tests/gallery/narrow_blur.c"], check=True)
-        env = {"LD_PRELOAD": str(library), "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
         self.refuse(1, ["in.png: a wrong result of blur: pixel 0,0 differs", "pthread", "--only"], "--only", "pthread",
-                    "in.png", env=env)
+                    "in.png", env=self.over_opencl("gallery/narrow_blur.c"))
+
+    @NEEDS_OPENCL
+    def test_a_device_that_fails_is_told_once(self):
+        broken = self.over_opencl("sepia/broken_opencl.c")
+        for how, says in (("lost:1", ["in.png: ", "pthread"]), ("build", "a device cannot run the filters; leave it out")):
+            self.refuse(1, says, "--only", "pthread", "--repeat", "9", "in.png", env={**broken, "BROKEN": how})
 
     def test_help(self):
         text = self.run_it("--help")
