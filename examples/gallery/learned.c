@@ -64,7 +64,7 @@ static bool is_ours(const learned *l)
     const char zeros[sizeof magic - 1] = {0};
     char start[sizeof magic - 1];
 
-    return lseek(l->file, 0, SEEK_END) <= 2 * AREA_BYTES &&
+    return lseek(l->file, 0, SEEK_END) <= 2L * AREA_BYTES &&
            read_file((void *)l, 0, start, sizeof start) == DYNSEL_OK &&
            (memcmp(start, magic, sizeof start) == 0 || memcmp(start, zeros, sizeof start) == 0);
 }
