@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a folder of pictures for usecase-filter from PNG files with 8 bits a channel.
+"""Makes a folder of pictures for usecase-filter and the example gallery from PNG files with 8 bits a channel.
 
-    bench/usecases/pictures.py FOLDER [PNG]...
+    bench/usecases/pictures.py [--png] FOLDER [PNG]...
 
-Each PNG (default: examples/sepia/photo.png) becomes several PPM files: itself, its quarters, their quarters, and
-twice as large each way. Needs nothing but Python.
+Each PNG (default: examples/sepia/photo.png) becomes several PPM files, or PNG files with --png: itself, its
+quarters, their quarters, and twice as large each way. Needs nothing but Python.
 """
 
 import struct
@@ -71,8 +71,18 @@ def rgb(line, step):
     return bytes(out)
 
 
-def write(folder, name, rows):
-    (folder / f"{name}.ppm").write_bytes(b"P6 %d %d 255\n" % (len(rows[0]) // 3, len(rows)) + b"".join(rows))
+def ppm(rows):
+    return b"P6 %d %d 255\n" % (len(rows[0]) // 3, len(rows)) + b"".join(rows)
+
+
+def chunk(kind, body):
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+def png(rows):
+    header = struct.pack(">IIBBBBB", len(rows[0]) // 3, len(rows), 8, 2, 0, 0, 0)
+    packed = zlib.compress(b"".join(b"\0" + row for row in rows), 1)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", packed) + chunk(b"IEND", b"")
 
 
 def part(rows, x, y, size):
@@ -87,21 +97,27 @@ def twice(rows):
 
 
 def main(arguments):
-    if not arguments or arguments[0].startswith("-"):
+    form, suffix = (png, "png") if arguments[:1] == ["--png"] else (ppm, "ppm")
+    operands = arguments[1:] if form is png else arguments
+    if not operands or operands[0].startswith("-"):
         print(__doc__.strip())
         return 0 if arguments == ["--help"] else 2
-    folder = Path(arguments[0])
+    folder = Path(operands[0])
     folder.mkdir(parents=True, exist_ok=True)
-    for path in map(Path, arguments[1:] or [PHOTO]):
+
+    def write(name, rows):
+        (folder / f"{name}.{suffix}").write_bytes(form(rows))
+
+    for path in map(Path, operands[1:] or [PHOTO]):
         _, rows = read(path)
-        write(folder, path.stem, rows)
-        write(folder, f"{path.stem}-twice", twice(rows))
+        write(path.stem, rows)
+        write(f"{path.stem}-twice", twice(rows))
         for size in (2, 4):
             for y in range(size):
                 for x in range(size):
                     if len(rows) >= size and len(rows[0]) >= 3 * size:
-                        write(folder, f"{path.stem}-{size}-{y}{x}", part(rows, x, y, size))
-    print(f"{folder}: {len(list(folder.glob('*.ppm')))} pictures")
+                        write(f"{path.stem}-{size}-{y}{x}", part(rows, x, y, size))
+    print(f"{folder}: {len(list(folder.glob('*.' + suffix)))} pictures")
     return 0
 
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "log.h"
+#include "../common/log.h"
 
 #define LOCAL_SIZE 64 /* given explicitly: some drivers compile a kernel anew for each size */
 
@@ -31,7 +31,7 @@ typedef struct commands {
 
 static size_t bytes_of(const sepia_tile *tile)
 {
-    return (size_t)tile->width * SEPIA_CHANNELS;
+    return (size_t)tile->width * PICTURE_CHANNELS;
 }
 
 static dynsel_status note(commands *c, const char *function, cl_int code)
@@ -45,7 +45,7 @@ static dynsel_status write_tile(commands *c)
     const sepia_tile *tile = c->tile;
     size_t row = bytes_of(tile);
     const size_t buffer_origin[] = {0, 0, 0};
-    const size_t origin[] = {(size_t)tile->x * SEPIA_CHANNELS, tile->y, 0};
+    const size_t origin[] = {(size_t)tile->x * PICTURE_CHANNELS, tile->y, 0};
     const size_t region[] = {row, tile->height, 1};
     cl_int code = clEnqueueWriteBufferRect(c->at->queue, c->at->in, CL_FALSE, buffer_origin, origin,
                                            region, row, 0, sepia_stride(tile->job), 0,
@@ -74,7 +74,7 @@ static dynsel_status read_tile(commands *c)
     const sepia_tile *tile = c->tile;
     size_t row = bytes_of(tile);
     const size_t buffer_origin[] = {0, 0, 0};
-    const size_t origin[] = {(size_t)tile->x * SEPIA_CHANNELS, tile->y, 0};
+    const size_t origin[] = {(size_t)tile->x * PICTURE_CHANNELS, tile->y, 0};
     const size_t region[] = {row, tile->height, 1};
     cl_int code = clEnqueueReadBufferRect(c->at->queue, c->at->out, CL_FALSE, buffer_origin, origin,
                                           region, row, 0, sepia_stride(tile->job), 0,
@@ -284,7 +284,7 @@ static bool prepare(const dynsel_resource *where, station *s, size_t tile_bytes)
 
 bool device_prepare(const sepia_job *job)
 {
-    size_t bytes = (size_t)job->tile_width * job->tile_height * SEPIA_CHANNELS;
+    size_t bytes = (size_t)job->tile_width * job->tile_height * PICTURE_CHANNELS;
 
     for (size_t i = 0; i < job->resource_count; i++) {
         const dynsel_resource *where = &job->resources[i];

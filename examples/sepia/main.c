@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../common/log.h"
+#include "../common/output.h"
+#include "../common/picture.h"
 #include "device.h"
-#include "log.h"
 #include "options.h"
-#include "output.h"
-#include "picture.h"
 #include "policies.h"
 #include "reference.h"
 #include "report.h"
@@ -157,7 +157,7 @@ int main(int argc, char **argv)
 {
     static options o;
 
-    log_prepare();
+    log_prepare("sepia");
     int status = options_parse(&o, argc, argv);
 
     if (status != 0) {

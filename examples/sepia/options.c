@@ -2,17 +2,14 @@
 #include "options.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "log.h"
 #include "policies.h"
 #include "sepia.h"
 
 #define MOST_REPEATS 100000
-#define DIGITS       "0123456789"
 
 static const struct option long_options[] = {
     {"policy", required_argument, NULL, 'p'},
@@ -25,20 +22,6 @@ static const struct option long_options[] = {
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
-
-static int wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static int wrong(const char *format, ...)
-{
-    char text[512];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    log_error("%s (see sepia --help)", text);
-    return EXIT_USAGE;
-}
 
 void options_help(void)
 {
@@ -78,25 +61,7 @@ void options_help(void)
         "\n"
         "Exit status: 0 success, 1 failure (also when a result differs from the reference by more\n"
         "than %d of 255), 2 wrong usage.\n",
-        SEPIA_MAX_SIDE, SEPIA_TILE, SEPIA_MAX_TILES, MOST_REPEATS, SEPIA_TOLERANCE);
-}
-
-/** A number from `least` to `most`, nothing else in the text. */
-static bool number(const char *text, size_t length, uint32_t least, uint32_t most, uint32_t *out)
-{
-    uint64_t value = 0;
-
-    if (length == 0 || strspn(text, DIGITS) < length) {
-        return false;
-    }
-    for (size_t i = 0; i < length && value <= most; i++) {
-        value = value * 10 + (uint64_t)(text[i] - '0');
-    }
-    if (value < least || value > most) {
-        return false;
-    }
-    *out = (uint32_t)value;
-    return true;
+        PICTURE_MAX_SIDE, SEPIA_TILE, SEPIA_MAX_TILES, MOST_REPEATS, SEPIA_TOLERANCE);
 }
 
 static int unknown_policy(const char *name, size_t length)
@@ -109,9 +74,9 @@ static int unknown_policy(const char *name, size_t length)
         snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ", policies_name(i));
     }
     int shown = length < 40 ? (int)length : 40;
-    return wrong("no policy is named '%.*s'%s%s%s; there are: %s", shown, name,
-                 nearest == NULL ? "" : " (did you mean '", nearest == NULL ? "" : nearest,
-                 nearest == NULL ? "" : "'?)", known);
+    return arguments_wrong("no policy is named '%.*s'%s%s%s; there are: %s", shown, name,
+                           nearest == NULL ? "" : " (did you mean '",
+                           nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?)", known);
 }
 
 static int parse_policy(options *o, const char *text)
@@ -124,13 +89,14 @@ static int parse_policy(options *o, const char *text)
         return unknown_policy(text, length);
     }
     if (text[length] == ':' && !policies_takes_offset(o->policy)) {
-        return wrong("--policy %s: %s chooses by itself where to begin, leave out what follows ':'",
-                     text, policies_name((size_t)o->policy));
+        return arguments_wrong(
+            "--policy %s: %s chooses by itself where to begin, leave out what follows ':'", text,
+            policies_name((size_t)o->policy));
     }
-    if (text[length] == ':' && !number(text + length + 1, strlen(text + length + 1), 0,
-                                       CONFIG_DYNSEL_MAX_RESOURCES - 1, &offset)) {
-        return wrong("--policy %s: after ':' goes the index of a resource, 0 to %d", text,
-                     CONFIG_DYNSEL_MAX_RESOURCES - 1);
+    if (text[length] == ':' && !arguments_number(text + length + 1, strlen(text + length + 1), 0,
+                                                 CONFIG_DYNSEL_MAX_RESOURCES - 1, &offset)) {
+        return arguments_wrong("--policy %s: after ':' goes the index of a resource, 0 to %d", text,
+                               CONFIG_DYNSEL_MAX_RESOURCES - 1);
     }
     o->offset = offset;
     return 0;
@@ -141,18 +107,19 @@ static int parse_tile(options *o, const char *text)
     size_t width = strcspn(text, "xX");
     const char *height = text[width] == '\0' ? text : text + width + 1;
 
-    if (!number(text, width, 1, SEPIA_MAX_SIDE, &o->tile_width) ||
-        !number(height, strlen(height), 1, SEPIA_MAX_SIDE, &o->tile_height)) {
-        return wrong("--tile %s: give a number of pixels from 1 to %d, or two such as 256x64", text,
-                     SEPIA_MAX_SIDE);
+    if (!arguments_number(text, width, 1, PICTURE_MAX_SIDE, &o->tile_width) ||
+        !arguments_number(height, strlen(height), 1, PICTURE_MAX_SIDE, &o->tile_height)) {
+        return arguments_wrong(
+            "--tile %s: give a number of pixels from 1 to %d, or two such as 256x64", text,
+            PICTURE_MAX_SIDE);
     }
     return 0;
 }
 
 static int parse_repeat(options *o, const char *text)
 {
-    if (!number(text, strlen(text), 1, MOST_REPEATS, &o->repeat)) {
-        return wrong("--repeat %s: give a number from 1 to %d", text, MOST_REPEATS);
+    if (!arguments_number(text, strlen(text), 1, MOST_REPEATS, &o->repeat)) {
+        return arguments_wrong("--repeat %s: give a number from 1 to %d", text, MOST_REPEATS);
     }
     return 0;
 }
@@ -208,16 +175,18 @@ static int parse_device(options *o, const char *text)
         rest += strspn(rest, "; \t");
         size_t length = strcspn(rest, ";");
         if (joins_host(rest, length)) {
-            return wrong("--device '%s': host stands alone; put ';' around it", text);
+            return arguments_wrong("--device '%s': host stands alone; put ';' around it", text);
         }
         if (length > INT16_MAX || !add_alternative(o, rest, length)) {
-            return wrong("--device: all selectors together are longer than %zu characters",
-                         sizeof o->selector - 1);
+            return arguments_wrong(
+                "--device: all selectors together are longer than %zu characters",
+                sizeof o->selector - 1);
         }
         rest += length;
     }
     if (!o->host && !o->opencl) {
-        return wrong("--device '%s': give 'host', 'all', 'gpu' or another selector", text);
+        return arguments_wrong("--device '%s': give 'host', 'all', 'gpu' or another selector",
+                               text);
     }
     return 0;
 }
@@ -225,10 +194,11 @@ static int parse_device(options *o, const char *text)
 static int set_output(options *o, const char *text)
 {
     if (text[0] == '\0' || strcmp(text, "-") == 0) {
-        return wrong("--output '%s': give the name of a file", text);
+        return arguments_wrong("--output '%s': give the name of a file", text);
     }
     int length = snprintf(o->output, sizeof o->output, "%s", text);
-    return (size_t)length < sizeof o->output ? 0 : wrong("--output: the name is too long");
+    return (size_t)length < sizeof o->output ? 0
+                                             : arguments_wrong("--output: the name is too long");
 }
 
 /** INPUT-sepia.png in the current directory. */
@@ -242,23 +212,9 @@ static int derive_output(options *o)
         length -= 4;
     }
     int wanted = snprintf(o->output, sizeof o->output, "%.*s-sepia.png", (int)length, name);
-    return (size_t)wanted < sizeof o->output ? 0 : wrong("the name of the picture is too long");
-}
-
-static int refuse_option(int answer, char *const *argv)
-{
-    const char *typed = argv[optind - 1];
-
-    if (answer == ':') {
-        return wrong("option '%s' needs a value", typed);
-    }
-    if (optopt != 0 && strncmp(typed, "--", 2) == 0) {
-        return wrong("option '%s' takes no value", typed);
-    }
-    if (optopt != 0) {
-        return wrong("there is no option '-%c'", optopt);
-    }
-    return wrong("there is no option '%s'", typed);
+    return (size_t)wanted < sizeof o->output
+               ? 0
+               : arguments_wrong("the name of the picture is too long");
 }
 
 static int parse_option(options *o, int answer, char *const *argv)
@@ -284,20 +240,20 @@ static int parse_option(options *o, int answer, char *const *argv)
         o->help = true;
         return 0;
     default:
-        return refuse_option(answer, argv);
+        return arguments_refuse_option(answer, argv);
     }
 }
 
 static int parse_operands(options *o, int count, char *const *operands)
 {
     if (o->list || o->help) {
-        return count == 0 ? 0 : wrong("--list takes no picture: '%s'", operands[0]);
+        return count == 0 ? 0 : arguments_wrong("--list takes no picture: '%s'", operands[0]);
     }
     if (count == 0) {
-        return wrong("a picture is missing: sepia [OPTION]... INPUT.png");
+        return arguments_wrong("a picture is missing: sepia [OPTION]... INPUT.png");
     }
     if (count > 1) {
-        return wrong("one picture at a time: '%s' is too many", operands[1]);
+        return arguments_wrong("one picture at a time: '%s' is too many", operands[1]);
     }
     o->input = operands[0];
     return o->output[0] == '\0' ? derive_output(o) : 0;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EXIT_USAGE 2 /* a wrong command line; failures are EXIT_FAILURE */
+#include "../common/arguments.h"
 
 typedef struct options {
     const char *input;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "log.h"
+#include "../common/log.h"
 
 static int tone(const uint8_t *rgb, double red, double green, double blue)
 {
@@ -14,7 +14,7 @@ static int tone(const uint8_t *rgb, double red, double green, double blue)
 
 static int largest_of(const uint8_t *in, const uint8_t *out)
 {
-    const int wanted[SEPIA_CHANNELS] = {
+    const int wanted[PICTURE_CHANNELS] = {
         tone(in, 0.393, 0.769, 0.189),
         tone(in, 0.349, 0.686, 0.168),
         tone(in, 0.272, 0.534, 0.131),
@@ -22,7 +22,7 @@ static int largest_of(const uint8_t *in, const uint8_t *out)
     };
     int largest = 0;
 
-    for (int i = 0; i < SEPIA_CHANNELS; i++) {
+    for (int i = 0; i < PICTURE_CHANNELS; i++) {
         int difference = abs(wanted[i] - out[i]);
         largest = difference > largest ? difference : largest;
     }
@@ -37,7 +37,7 @@ reference_difference reference_compare(const sepia_job *job)
 
     log_progress_begin("Checking", "rows", job->height);
     for (uint32_t y = 0; y < job->height; y++) {
-        for (uint32_t x = 0; x < job->width; x++, in += SEPIA_CHANNELS, out += SEPIA_CHANNELS) {
+        for (uint32_t x = 0; x < job->width; x++, in += PICTURE_CHANNELS, out += PICTURE_CHANNELS) {
             int difference = largest_of(in, out);
             if (difference > found.largest) {
                 found = (reference_difference){.largest = difference, .x = x, .y = y};

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE
-
 #include "report.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+
+#include "../common/table.h"
 
 #define BAR_CELLS    10
 #define NARROW       48 /* columns of a line without name and bar, with 5 digits of tiles */
@@ -18,16 +16,6 @@ typedef struct layout {
     int name, tiles;
     bool bar; /* there is room for it */
 } layout;
-
-static int terminal_columns(void)
-{
-    struct winsize size;
-
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        return size.ws_col;
-    }
-    return WIDE + LONGEST_NAME + 20;
-}
 
 static int longest_name(const sepia_job *job)
 {
@@ -44,7 +32,7 @@ static layout layout_for(const sepia_job *job, uint64_t tiles)
 {
     int digits = snprintf(NULL, 0, "%llu", (unsigned long long)tiles);
     layout l = {.name = longest_name(job), .tiles = digits < 5 ? 5 : digits};
-    int room = terminal_columns() - (l.tiles - 5);
+    int room = table_columns(WIDE + LONGEST_NAME + 20) - (l.tiles - 5);
 
     l.bar = room >= WIDE + l.name;
     if (room < NARROW + l.name) {
@@ -53,35 +41,9 @@ static layout layout_for(const sepia_job *job, uint64_t tiles)
     return l;
 }
 
-/** Cuts a long name so that its end, where the model's number is, can still be seen. */
-static void fit(char *out, size_t size, const char *name, int width)
-{
-    size_t length = strlen(name);
-    size_t kept = (size_t)width;
-
-    if (length <= kept) {
-        snprintf(out, size, "%s", name);
-        return;
-    }
-    int head = (width - 2) * 2 / 3;
-    int tail = width - 2 - head;
-    snprintf(out, size, "%.*s..%s", head, name, name + length - (size_t)tail);
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole == 0 ? 0.0 : 100.0 * (double)part / (double)whole;
-}
-
 static double milliseconds(uint64_t ns)
 {
     return (double)ns / 1e6;
-}
-
-/** Millions of pixels a second. */
-static double speed(uint64_t pixels, uint64_t ns)
-{
-    return ns == 0 ? 0.0 : (double)pixels * 1e3 / (double)ns;
 }
 
 static void print_bar(double load)
@@ -97,17 +59,17 @@ static void print_row(const layout *l, const char *index, const char *name,
                       const sepia_share *share, uint64_t tiles, uint64_t wall_ns)
 {
     char fitted[LONGEST_NAME + 8];
-    double load = percent(share->busy_ns, wall_ns);
+    double load = table_percent(share->busy_ns, wall_ns);
 
-    fit(fitted, sizeof fitted, name, l->name);
+    table_fit(fitted, sizeof fitted, name, l->name);
     printf("%2s  %-*s  %*llu  %5.1f %%", index, l->name, fitted, l->tiles,
-           (unsigned long long)share->tiles, percent(share->tiles, tiles));
+           (unsigned long long)share->tiles, table_percent(share->tiles, tiles));
     if (share->untimed) {
         printf("  %9s  %8s  %5s\n", "-", "-", "-");
         return;
     }
     printf("  %9.2f  %8.0f  %3.0f %%", milliseconds(share->busy_ns),
-           speed(share->pixels, share->busy_ns), load);
+           table_speed(share->pixels, share->busy_ns), load);
     if (l->bar) {
         print_bar(load);
     }
@@ -132,7 +94,8 @@ static void print_total(const sepia_job *job, const layout *l, uint64_t tiles)
         pixels += job->shares[i].pixels;
     }
     printf("    %-*s  %*llu  100.0 %%  %9.2f  %8.0f\n", l->name, "total", l->tiles,
-           (unsigned long long)tiles, milliseconds(job->wall_ns), speed(pixels, job->wall_ns));
+           (unsigned long long)tiles, milliseconds(job->wall_ns),
+           table_speed(pixels, job->wall_ns));
 }
 
 void report_table(const sepia_job *job)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
+#include "../common/log.h"
 
 static void add_host(resources *r)
 {

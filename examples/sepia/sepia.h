@@ -9,12 +9,11 @@
 
 #include <dynsel/dynsel.h>
 
+#include "../common/picture.h"
+
 /* Everything below has a fixed size, as on a device without a heap; only pictures are allocated. */
-#define SEPIA_MAX_TILES  4096
-#define SEPIA_MAX_SIDE   32768
-#define SEPIA_MAX_PIXELS (1u << 28)
-#define SEPIA_TILE       128 /* the side of a tile, when the user gives none */
-#define SEPIA_CHANNELS   4   /* red, green, blue, alpha: a byte each */
+#define SEPIA_MAX_TILES 4096
+#define SEPIA_TILE      128 /* the side of a tile, when the user gives none */
 
 /* Sepia in integers, so that every device computes the same: shares of red, green and blue in each
  * channel of the result, times 65536. */
@@ -67,7 +66,7 @@ struct sepia_job {
 /** Bytes from one row of the picture to the next. */
 static inline size_t sepia_stride(const sepia_job *job)
 {
-    return (size_t)job->width * SEPIA_CHANNELS;
+    return (size_t)job->width * PICTURE_CHANNELS;
 }
 
 /** Index of a resource: task functions get an entry of the policy's table. */
@@ -75,7 +74,5 @@ static inline uint32_t sepia_index_of(const sepia_job *job, const dynsel_resourc
 {
     return (uint32_t)(where - job->resources);
 }
-
-uint64_t sepia_now_ns(void);
 
 #endif

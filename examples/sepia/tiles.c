@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tiles.h"
 
-#include "log.h"
+#include "../common/log.h"
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {

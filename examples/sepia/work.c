@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "work.h"
 
+#include "../common/log.h"
 #include "device.h"
 #include "host.h"
-#include "log.h"
 #include "tiles.h"
 
 static const dynsel_task_form forms[] = {
@@ -137,7 +137,7 @@ static bool run_pass(pass *p)
 bool work_run(sepia_job *job, dynsel_policy *policy, uint32_t passes)
 {
     bool complete = true;
-    uint64_t start = sepia_now_ns();
+    uint64_t start = log_now_ns();
 
     log_progress_begin("Toning", "tiles", (uint64_t)job->tile_count * passes);
     for (uint32_t i = 0; i < passes && complete; i++) {
@@ -145,7 +145,7 @@ bool work_run(sepia_job *job, dynsel_policy *policy, uint32_t passes)
         tiles_reset(job);
         complete = run_pass(&p);
     }
-    job->wall_ns = sepia_now_ns() - start;
+    job->wall_ns = log_now_ns() - start;
     log_progress_end();
     return complete;
 }

@@ -175,13 +175,17 @@ class VariantBuild:
         self.programs[name] = nodes
         self.outside.setdefault(command, []).extend(nodes)
 
-    def demo(self, program, arguments):
-        """`scons demo` runs this program with the whole environment of the shell."""
+    def demo(self, name, program, runs, first=()):
+        """`scons <name>` runs this program with each of these argument lists, one after the other, with the whole
+        environment of the shell.
+
+        first: command lines that come before
+        """
         if program in self.programs:
             node = self.programs[program][0]
-            command = [*self.board.runner, node.path, *arguments]
+            commands = [*first, *([*self.board.runner, node.path, *arguments] for arguments in runs)]
             env = self.env.Clone(ENV=dict(os.environ))
-            env.AlwaysBuild(env.Alias("demo", node, " ".join(command)))
+            env.AlwaysBuild(env.Alias(name, node, [" ".join(command) for command in commands]))
 
     # What SConstruct calls
 

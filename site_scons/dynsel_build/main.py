@@ -17,6 +17,9 @@ from .errors import UserMistake, did_you_mean
 from .gates import Gates
 from .nodes import action
 
+# Targets that run an example, and what it needs.
+DEMOS = {"demo": "sepia, which needs a host and libpng",
+         "gallery": "gallery, which needs a host, libpng, and DYNSEL_LEARNED_TABLES and DYNSEL_BACKEND_THREADS"}
 OWN_VARIANTS = {"coverage", "footprint", "misra"}  # targets that choose their variants themselves
 
 _lock = None  # held until the process ends
@@ -221,8 +224,8 @@ def _check_targets(session):
     for target in session.targets:
         if target in names:
             continue
-        if target == "demo":
-            raise UserMistake("demo runs the example sepia, which needs a host and libpng; it is not in "
+        if target in DEMOS:
+            raise UserMistake(f"{target} runs the example {DEMOS[target]}; it is not in "
                               + " or ".join(v.name for v in session.chosen()) + ": use BOARD=native")
         node = Entry(f"#{target}")
         if not (node.has_builder() or node.exists() or node.get_state()):

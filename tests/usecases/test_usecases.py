@@ -196,10 +196,13 @@ class Usecases(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_pictures_are_made_of_the_photograph(self):
-        done = subprocess.run([sys.executable, SCRIPTS / "pictures.py", Path(self.folder) / "made"], check=False,
-                              capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertIn("22 pictures", done.stdout)
+        for options, suffix, begin in (([], ".ppm", b"P6 "), (["--png"], ".png", b"\x89PNG")):
+            made = Path(self.folder) / suffix
+            done = subprocess.run([sys.executable, SCRIPTS / "pictures.py", *options, made], check=False,
+                                  capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("22 pictures", done.stdout)
+            self.assertEqual({(p.suffix, p.read_bytes()[:len(begin)]) for p in made.iterdir()}, {(suffix, begin)})
 
     def test_plots_are_drawn_where_matplotlib_is(self):
         run("nstream", *self.options("nstream"), "--csv", Path(self.folder) / "nstream.csv")

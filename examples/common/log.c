@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sepia.h"
+#include <dynsel/error.h>
 
 #define BAR_CELLS   30
 #define COLUMNS     80 /* where the terminal does not tell */
@@ -26,8 +26,9 @@ static struct {
 } bar;
 
 static volatile sig_atomic_t bar_visible;
+static const char *name = "example";
 
-uint64_t sepia_now_ns(void)
+uint64_t log_now_ns(void)
 {
     struct timespec now;
 
@@ -35,14 +36,20 @@ uint64_t sepia_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-void log_prepare(void)
+void log_prepare(const char *program)
 {
+    name = program;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) < 0) {
             /* As useless as when it is closed; its number is the lowest that is free. */
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
         }
     }
+}
+
+const char *log_program(void)
+{
+    return name;
 }
 
 void log_error(const char *format, ...)
@@ -54,7 +61,7 @@ void log_error(const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     log_progress_erase();
-    fprintf(stderr, "sepia: %s\n", dynsel_printable(line, clean, sizeof clean));
+    fprintf(stderr, "%s: %s\n", name, dynsel_printable(line, clean, sizeof clean));
 }
 
 void log_dynsel_error(const char *what)
@@ -77,7 +84,7 @@ void log_progress_begin(const char *what, const char *unit, uint64_t total)
     bar.what = what;
     bar.unit = unit;
     bar.total = total;
-    bar.drawn_ns = sepia_now_ns();
+    bar.drawn_ns = log_now_ns();
 }
 
 /** How many characters fit into one line of the terminal without reaching its end. */
@@ -117,7 +124,7 @@ void log_progress(uint64_t done)
     if (!bar.enabled) {
         return;
     }
-    uint64_t now = sepia_now_ns();
+    uint64_t now = log_now_ns();
     if (now - bar.drawn_ns >= INTERVAL_NS && bar.total > 0) {
         bar.drawn_ns = now;
         draw(done);

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Errors and the progress bar, on stderr. */
-#ifndef SEPIA_LOG_H
-#define SEPIA_LOG_H
+#ifndef COMMON_LOG_H
+#define COMMON_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /** Call this first: opens closed standard streams, whose descriptors files would get otherwise, so
- * that errors would be written into a picture. */
-void log_prepare(void);
+ * that errors would be written into a picture. program: its name, for errors; must stay. */
+void log_prepare(const char *program);
 
-/** One line: `sepia: ...`. Erases the progress bar first. */
+/** The name of the program. */
+const char *log_program(void);
+
+/** One line: `PROGRAM: ...`. Erases the progress bar first. */
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** One line: `sepia: WHAT: details of the library's last error`. */
+/** One line: `PROGRAM: WHAT: details of the library's last error`. */
 void log_dynsel_error(const char *what);
 
 /** Shows progress from now on, if stderr is a terminal. */
@@ -28,5 +31,8 @@ void log_progress_end(void);
 
 /** Erases the bar; may be called in a signal handler. */
 void log_progress_erase(void);
+
+/** A clock that only goes forward. */
+uint64_t log_now_ns(void);
 
 #endif

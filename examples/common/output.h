@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The output file: it appears under its name when it is complete, or not at all, also when the
  * program is interrupted. One at a time. */
-#ifndef SEPIA_OUTPUT_H
-#define SEPIA_OUTPUT_H
+#ifndef COMMON_OUTPUT_H
+#define COMMON_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -69,8 +69,8 @@ static FILE *open_part(mode_t mode)
     const char *slash = strrchr(output.name, '/');
     int folder = slash == NULL ? 0 : (int)(slash - output.name + 1);
 
-    snprintf(output.part, sizeof output.part, "%.*s.sepia-%ld.part", folder, output.name,
-             (long)getpid());
+    snprintf(output.part, sizeof output.part, "%.*s.%s-%ld.part", folder, output.name,
+             log_program(), (long)getpid());
     catch_signals();
     part_exists = 1; /* before it does: an interrupt in between must not leave it behind */
     unlink(output.part);

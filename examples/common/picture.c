@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 
 #include "log.h"
-#include "sepia.h"
+
+#define PAGE 4096
 
 /* libpng reports errors with longjmp(). Everything that lives longer than a step is kept here and
  * not in local variables, which a jump would leave undefined. */
@@ -86,21 +87,26 @@ static bool size_is_allowed(codec *c)
 
     c->picture.width = width;
     c->picture.height = height;
-    if (width <= SEPIA_MAX_SIDE && height <= SEPIA_MAX_SIDE &&
-        (uint64_t)width * height <= SEPIA_MAX_PIXELS) {
+    if (width <= PICTURE_MAX_SIDE && height <= PICTURE_MAX_SIDE &&
+        (uint64_t)width * height <= PICTURE_MAX_PIXELS) {
         return true;
     }
     log_error("%s: %u x %u pixels are too many; scale the picture down to at most %d pixels a side "
               "and %u million in all",
-              c->path, width, height, SEPIA_MAX_SIDE, SEPIA_MAX_PIXELS / 1000000u);
+              c->path, width, height, PICTURE_MAX_SIDE, PICTURE_MAX_PIXELS / 1000000u);
     return false;
+}
+
+size_t picture_bytes(const picture *p)
+{
+    return (size_t)p->width * p->height * PICTURE_CHANNELS;
 }
 
 static bool allocate_pixels(picture *p, const char *path)
 {
-    size_t bytes = (size_t)p->width * p->height * SEPIA_CHANNELS; /* at most 1 GiB */
+    size_t bytes = picture_bytes(p); /* at most 1 GiB */
 
-    p->pixels = malloc(bytes);
+    p->pixels = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
     if (p->pixels == NULL) {
         log_error("%s: no memory for %zu MiB of pixels", path, bytes >> 20);
     }
@@ -122,7 +128,7 @@ static void ask_for_rgba(codec *c)
 static void read_rows(codec *c)
 {
     ask_for_rgba(c);
-    size_t stride = (size_t)c->picture.width * SEPIA_CHANNELS;
+    size_t stride = (size_t)c->picture.width * PICTURE_CHANNELS;
     int passes = png_set_interlace_handling(c->png);
     uint64_t done = 0;
 
@@ -248,7 +254,7 @@ bool picture_like(picture *out, const picture *model)
 static void write_rows(codec *c)
 {
     const picture *p = &c->picture;
-    size_t stride = (size_t)p->width * SEPIA_CHANNELS;
+    size_t stride = (size_t)p->width * PICTURE_CHANNELS;
     int type = p->alpha ? PNG_COLOR_TYPE_RGB_ALPHA : PNG_COLOR_TYPE_RGB;
 
     png_set_IHDR(c->png, c->info, p->width, p->height, 8, type, PNG_INTERLACE_NONE,
@@ -273,7 +279,7 @@ bool picture_write(const picture *p, FILE *file, const char *path)
     c.png = png_create_write_struct(PNG_LIBPNG_VER_STRING, &c, on_error, on_warning);
     c.info = c.png == NULL ? NULL : png_create_info_struct(c.png);
     if (c.info != NULL) {
-        png_set_user_limits(c.png, SEPIA_MAX_SIDE, SEPIA_MAX_SIDE);
+        png_set_user_limits(c.png, PICTURE_MAX_SIDE, PICTURE_MAX_SIDE);
         png_set_write_fn(c.png, &c, on_write, on_flush);
         written = guarded(&c, write_rows);
     }
