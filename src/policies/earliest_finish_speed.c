@@ -9,6 +9,7 @@
  * What is assumed before anything is known errs on the safe side: a trial run on a processor of the
  * host may take hundreds of times as long as on a GPU, and a GPU is hardly ever that much slower.
  */
+#include "policies/device_class.h"
 #include "policies/earliest_finish_parts.h"
 
 enum {
@@ -47,16 +48,6 @@ static bool has_own_memory(const dynsel_backend *backend)
 #endif
 }
 
-static bool only_calls(const dynsel_backend *backend)
-{
-#if CONFIG_DYNSEL_CUSTOM_BACKENDS
-    return backend->ops->only_calls;
-#else
-    (void)backend;
-    return true;
-#endif
-}
-
 static bool blocks_caller(const dynsel_backend *backend)
 {
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
@@ -67,53 +58,30 @@ static bool blocks_caller(const dynsel_backend *backend)
 #endif
 }
 
-static bool has_aspect(const dynsel_policy *policy, uint32_t index, dynsel_aspect_set aspect)
+static dynsel_finish_place place_of(dynsel_device_class class_of_device)
 {
-#if CONFIG_DYNSEL_ASPECTS
-    return (policy->aspects[index] & aspect) != 0;
-#else
-    (void)policy;
-    (void)index;
-    (void)aspect;
-    return false;
-#endif
-}
-
-#if CONFIG_DYNSEL_ASPECT_GPU
-#define GPU DYNSEL_ASPECT_BIT(gpu)
-#else
-#define GPU 0
-#endif
-#if CONFIG_DYNSEL_ASPECT_CPU
-#define CPU DYNSEL_ASPECT_BIT(cpu)
-#else
-#define CPU 0
-#endif
-#if CONFIG_DYNSEL_ASPECT_HOST
-#define HOST DYNSEL_ASPECT_BIT(host)
-#else
-#define HOST 0
-#endif
-
-static dynsel_finish_place place_of(const dynsel_policy *policy, uint32_t index)
-{
-    if (has_aspect(policy, index, HOST) || only_calls(policy->resources[index].backend)) {
+    switch (class_of_device) {
+    case DYNSEL_CLASS_THREAD:
         return DYNSEL_FINISH_THREAD;
+    case DYNSEL_CLASS_PROCESSORS:
+        return DYNSEL_FINISH_PROCESSORS;
+    case DYNSEL_CLASS_GPU:
+    case DYNSEL_CLASS_DEVICE:
+    case DYNSEL_CLASSES:
+    default:
+        return DYNSEL_FINISH_APART;
     }
-    return has_aspect(policy, index, CPU) ? DYNSEL_FINISH_PROCESSORS : DYNSEL_FINISH_APART;
 }
 
-static uint32_t assumed_slowness(const dynsel_policy *policy, uint32_t index)
+static uint32_t assumed_slowness(dynsel_device_class class_of_device)
 {
-    switch (place_of(policy, index)) {
-    case DYNSEL_FINISH_THREAD:
-        return HOST_SLOWNESS;
-    case DYNSEL_FINISH_PROCESSORS:
-        return PROCESSOR_SLOWNESS;
-    case DYNSEL_FINISH_APART:
-    default:
-        return has_aspect(policy, index, GPU) ? GPU_SLOWNESS : DEVICE_SLOWNESS;
-    }
+    static const uint32_t slownesses[DYNSEL_CLASSES] = {
+        [DYNSEL_CLASS_GPU] = GPU_SLOWNESS,
+        [DYNSEL_CLASS_DEVICE] = DEVICE_SLOWNESS,
+        [DYNSEL_CLASS_PROCESSORS] = PROCESSOR_SLOWNESS,
+        [DYNSEL_CLASS_THREAD] = HOST_SLOWNESS,
+    };
+    return slownesses[class_of_device];
 }
 
 void dynsel_finish_assume(dynsel_earliest_finish_policy *policy)
@@ -123,10 +91,10 @@ void dynsel_finish_assume(dynsel_earliest_finish_policy *policy)
         const dynsel_backend *backend = policy->policy.resources[i].backend;
         const bool is_device = has_own_memory(backend);
         dynsel_finish_resource *resource = &policy->states[i];
-        dynsel_word_store_relaxed(&resource->is.place, place_of(&policy->policy, i));
+        const dynsel_device_class is = dynsel_device_class_of(&policy->policy, i);
+        dynsel_word_store_relaxed(&resource->is.place, place_of(is));
         for (uint32_t k = 0; k < DYNSEL_FINISH_SCALES; k++) {
-            dynsel_word_store_relaxed(&policy->speeds[i][k].slowness,
-                                      assumed_slowness(&policy->policy, i));
+            dynsel_word_store_relaxed(&policy->speeds[i][k].slowness, assumed_slowness(is));
         }
         dynsel_word_store_relaxed(&resource->is.shortest_ns,
                                   is_device ? DEVICE_SHORTEST_NS : HOST_SHORTEST_NS);
