@@ -72,6 +72,8 @@ typedef struct dynsel_buffer_failures {
 typedef struct dynsel_buffer_forecast {
     uint64_t writer_end_ns;
     uint64_t readers_end_ns;
+    uint32_t writer_on; /* its resource */
+    uint32_t reader_on; /* that of the reader which ends last */
     uint32_t uses;
     uint32_t usual_uses;
 } dynsel_buffer_forecast;

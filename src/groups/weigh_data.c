@@ -85,21 +85,24 @@ static bool has_unfinished_reader(const dynsel_buffer_record *record)
     return false;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+static void look_at_end(dynsel_data_outlook *outlook, uint64_t end_ns, uint32_t on)
 {
-    return a > b ? a : b;
+    if (end_ns > outlook->ready_ns) {
+        outlook->ready_ns = end_ns;
+        outlook->ready_on = on;
+    }
 }
 
-static uint64_t ready_ns(const dynsel_use *use, const dynsel_buffer_record *record)
+static void look_at_order(const dynsel_use *use, const dynsel_buffer_record *record,
+                          dynsel_data_outlook *outlook)
 {
-    uint64_t ready = 0;
+    const dynsel_buffer_forecast *forecast = &record->forecast;
     if (record->writer != 0 && dynsel_stage_of(record->writer - 1) != DYNSEL_STAGE_OVER) {
-        ready = record->forecast.writer_end_ns;
+        look_at_end(outlook, forecast->writer_end_ns, forecast->writer_on);
     }
     if (use->writes && has_unfinished_reader(record)) {
-        ready = later(ready, record->forecast.readers_end_ns);
+        look_at_end(outlook, forecast->readers_end_ns, forecast->reader_on);
     }
-    return ready;
 }
 
 /* As often as in earlier periods; in the first one as often as so far. */
@@ -116,13 +119,14 @@ static void look_at_uses(const dynsel_handler *group, dynsel_data_outlook *outlo
 {
     uint32_t least = UINT32_MAX;
     outlook->ready_ns = 0;
+    outlook->ready_on = UINT32_MAX;
     for (uint32_t i = 0; i < group->uses->count; i++) {
         const dynsel_use *use = &group->uses->each[i];
         const dynsel_buffer_record *record = record_of(use);
         if (record == NULL) {
             continue;
         }
-        outlook->ready_ns = later(outlook->ready_ns, ready_ns(use, record));
+        look_at_order(use, record, outlook);
         const uint32_t ahead = uses_ahead(record);
         least = use->reads && ahead < least ? ahead : least;
     }
@@ -151,7 +155,7 @@ void dynsel_weigh_data(const dynsel_handler *group, const dynsel_policy *policy,
     dynsel_spinlock_release(&dynsel_memory_lock);
 }
 
-void dynsel_weigh_note(const dynsel_handler *group, uint64_t end_ns)
+void dynsel_weigh_note(const dynsel_handler *group, uint64_t end_ns, uint32_t on)
 {
     for (uint32_t i = 0; i < group->uses->count; i++) {
         const dynsel_use *use = &group->uses->each[i];
@@ -159,9 +163,11 @@ void dynsel_weigh_note(const dynsel_handler *group, uint64_t end_ns)
         forecast->uses += forecast->uses != UINT32_MAX ? 1 : 0;
         if (use->writes) {
             forecast->writer_end_ns = end_ns;
+            forecast->writer_on = on;
             forecast->readers_end_ns = 0;
-        } else {
-            forecast->readers_end_ns = later(forecast->readers_end_ns, end_ns);
+        } else if (end_ns > forecast->readers_end_ns) {
+            forecast->readers_end_ns = end_ns;
+            forecast->reader_on = on;
         }
     }
 }

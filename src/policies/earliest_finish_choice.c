@@ -253,12 +253,14 @@ static uint32_t notes_of(const dynsel_finish_sight *s)
            life << DYNSEL_FINISH_NOTE_LIFE_SHIFT;
 }
 
-/* Adds a run to the queue of a resource. False: another thread changed the queue meanwhile. */
-static bool enter_queue(dynsel_finish_resource *resource, uint32_t now, uint32_t ticks)
+/* Adds a run to the queue of a resource. ready: when it can begin, in ticks from now on. False:
+ * another thread changed the queue meanwhile. */
+static bool enter_queue(dynsel_finish_resource *resource, uint32_t now, uint32_t ready,
+                        uint32_t ticks)
 {
     uint32_t free_at = dynsel_word_load_relaxed(&resource->is.free_at);
-    const uint32_t queued =
-        dynsel_sight_queued_ticks(free_at, dynsel_word_load_relaxed(&resource->is.unfinished), now);
+    const uint32_t queued = dynsel_sight_begin_ticks(
+        free_at, dynsel_word_load_relaxed(&resource->is.unfinished), now, ready);
     const uint32_t most = DYNSEL_FINISH_MOST_TICKS - ticks;
     const uint32_t begin = now + (queued < most ? queued : most);
     if (!dynsel_word_swap(&resource->is.free_at, &free_at, begin + ticks)) {
@@ -405,7 +407,7 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
     for (uint32_t i = 0; i < policy->policy.count; i++) {
         unfinished |= dynsel_word_load_relaxed(&policy->states[i].is.unfinished);
     }
-    while (!enter_queue(&policy->states[selection->index], now, selection->notes[2])) {
+    while (!enter_queue(&policy->states[selection->index], now, 0, selection->notes[2])) {
     }
     learn_submit(policy, selection->index, now, unfinished == 0);
     note_if_alone(policy, unfinished == 0);
@@ -430,7 +432,7 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
             tell_end(&s, &made);
         }
     } while (selection->claims != 0 &&
-             !enter_queue(&policy->states[selection->index], s.now, selection->notes[2]));
+             !enter_queue(&policy->states[selection->index], s.now, s.ready, selection->notes[2]));
     if (selection->claims != 0) {
         learn_submit(policy, selection->index, s.now, s.is_idle);
         note_if_alone(policy, s.is_idle);

@@ -12,6 +12,10 @@ static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *d
     s->ready_ns = data->ready_ns > s->now_ns
                       ? dynsel_finish_lower(data->ready_ns - s->now_ns, DYNSEL_FINISH_LONGEST_NS)
                       : 0;
+    if (s->ready_ns != 0) {
+        s->ready = dynsel_finish_ticks(s->ready_ns);
+        s->ready_on = data->ready_on;
+    }
 }
 #endif
 
@@ -27,6 +31,8 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->bytes_in = NULL;
     s->uses_ahead = 0;
     s->ready_ns = 0;
+    s->ready = 0;
+    s->ready_on = DYNSEL_FINISH_NO_RESOURCE;
     s->least_bytes = 0;
     s->source_ticks = 0;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -63,13 +69,15 @@ static void look_at_queues(dynsel_finish_sight *s)
         threads += place == DYNSEL_FINISH_THREAD ? 1 : 0;
         s->queue_ticks[i] = 0;
         if (unfinished != 0) {
-            const uint32_t ticks = dynsel_sight_queued_ticks(
-                dynsel_word_load_relaxed(&resource->is.free_at), unfinished, s->now);
+            const uint32_t free_at = dynsel_word_load_relaxed(&resource->is.free_at);
+            const uint32_t ticks = dynsel_sight_begin_ticks(free_at, unfinished, s->now, 0);
             threads_ticks += place == DYNSEL_FINISH_THREAD ? ticks : 0;
             if (place == DYNSEL_FINISH_PROCESSORS && ticks > processors_ticks) {
                 processors_ticks = ticks;
             }
-            s->queue_ticks[i] = ticks;
+            s->queue_ticks[i] =
+                s->ready == 0 ? ticks
+                              : dynsel_sight_begin_ticks(free_at, unfinished, s->now, s->ready);
             s->is_idle = false;
         }
     }

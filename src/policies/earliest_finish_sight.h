@@ -8,7 +8,8 @@
 
 enum {
     DYNSEL_FINISH_NO_RESOURCE = CONFIG_DYNSEL_MAX_RESOURCES,
-    DYNSEL_FINISH_ENOUGH_SAMPLES = 2,                 /* the first may contain a compilation */
+    DYNSEL_FINISH_ENOUGH_SAMPLES = 2, /* the first may contain a compilation */
+    DYNSEL_FINISH_HAND_OVER_NS = 25000,
     DYNSEL_FINISH_TELLING_ERROR = DYNSEL_LOG2_ONE / 2 /* 1.4 times */
 };
 
@@ -22,6 +23,8 @@ typedef struct dynsel_finish_sight {
     uint32_t amount;          /* as in points */
     const uint64_t *bytes_in; /* to copy to each resource; NULL: nothing, as far as is known */
     uint64_t ready_ns;        /* from now until the work that it depends on ends */
+    uint32_t ready;           /* the same in ticks */
+    uint32_t ready_on;        /* where that runs; none: DYNSEL_FINISH_NO_RESOURCE */
     uint32_t uses_ahead;      /* further uses of the data, without this one */
     dynsel_finish_set candidates;
     uint32_t unknown;           /* candidates without a time */
@@ -60,16 +63,17 @@ static inline uint64_t dynsel_sight_copy_ns(const dynsel_finish_sight *s, uint32
                : 0;
 }
 
-/* How long what is queued on a resource takes from now on: until its predicted end, and no longer
- * than what is not reported complete. Ends may be reported late, and predictions be too long. */
-static inline uint32_t dynsel_sight_queued_ticks(uint32_t free_at, uint32_t unfinished,
-                                                 uint32_t now)
+/* When a resource begins what is ready in so many ticks, from now on: at the predicted end of its
+ * queue, and no later than if all that is not reported complete came first. Ends may be reported
+ * late, predictions be too long, and work fill gaps that others leave because they are not ready. */
+static inline uint32_t dynsel_sight_begin_ticks(uint32_t free_at, uint32_t unfinished, uint32_t now,
+                                                uint32_t ready)
 {
-    const int32_t ticks = (int32_t)(free_at - now);
-    if (unfinished == 0 || ticks <= 0) {
-        return 0;
-    }
-    return (uint32_t)ticks < unfinished ? (uint32_t)ticks : unfinished;
+    const int32_t ahead = (int32_t)(free_at - now);
+    const uint32_t free = ahead > 0 ? (uint32_t)ahead : 0;
+    const uint32_t latest = ready + unfinished;
+    const uint32_t begin = free > ready ? free : ready;
+    return begin < latest ? begin : latest;
 }
 
 /* Begins: the clock, the task, and what its data say. */
@@ -91,6 +95,17 @@ static inline uint64_t dynsel_sight_submit_ns(const dynsel_finish_sight *s, uint
     return dynsel_finish_ns(dynsel_word_load_relaxed(&s->policy->states[index].is.submit));
 }
 
+/* From the end of the work that it depends on until the library sees it, and starts work elsewhere.
+ */
+static inline uint64_t dynsel_sight_hand_over_ns(const dynsel_finish_sight *s)
+{
+    const uint64_t latency_ns =
+        s->ready_on < s->policy->policy.count
+            ? dynsel_finish_ns(dynsel_word_load_relaxed(&s->policy->states[s->ready_on].is.latency))
+            : 0;
+    return latency_ns > DYNSEL_FINISH_HAND_OVER_NS ? latency_ns : DYNSEL_FINISH_HAND_OVER_NS;
+}
+
 static inline uint64_t dynsel_sight_later_of(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
@@ -99,9 +114,12 @@ static inline uint64_t dynsel_sight_later_of(uint64_t a, uint64_t b)
 /* When the data can be copied to a resource, or are there. */
 static inline uint64_t dynsel_sight_data_ns(const dynsel_finish_sight *s, uint32_t index)
 {
+    const uint64_t ready_ns = s->ready_ns != 0 && index != s->ready_on
+                                  ? s->ready_ns + dynsel_sight_hand_over_ns(s)
+                                  : s->ready_ns;
     return dynsel_sight_bytes_in(s, index) > s->least_bytes
-               ? dynsel_sight_later_of(s->ready_ns, dynsel_finish_ns(s->source_ticks))
-               : s->ready_ns;
+               ? dynsel_sight_later_of(ready_ns, dynsel_finish_ns(s->source_ticks))
+               : ready_ns;
 }
 
 static inline uint64_t dynsel_sight_start_ns(const dynsel_finish_sight *s, uint32_t index)

@@ -28,6 +28,7 @@ enum {
     COPY_RATE_NS = 100000, /* for a MiB: 10 GB/s */
     THREAD_ITEMS = 32,     /* that a GPU does while a thread does one */
     PROCESSORS_ITEMS = 512,
+    GROUP_ITEMS = 64, /* of a work-group, which one processor does */
     MOST_COPY_FACTOR = 4,
     MOST_COPY_RATE = INT32_MAX, /* half a MiB in a second */
     NET_SHIFT = 4,              /* at least a 16th of a time grows with the work */
@@ -129,34 +130,40 @@ static uint64_t net_of(const dynsel_finish_resource *resource, uint64_t time_ns)
     return time_ns > fixed_ns + least_ns ? time_ns - fixed_ns : least_ns;
 }
 
-/* How many times slower than a GPU a resource can be that has no part of it idle: work with few
- * items leaves the most of a GPU idle. In 256ths of a power of two. */
-static int32_t most_slowness(const dynsel_finish_resource *resource, uint64_t items)
+static bool is_at(const dynsel_finish_resource *resource, dynsel_finish_place place)
 {
-    switch (dynsel_word_load_relaxed(&resource->is.place)) {
-    case DYNSEL_FINISH_THREAD:
-        return dynsel_log2(items / THREAD_ITEMS + 1);
-    case DYNSEL_FINISH_PROCESSORS:
-        return dynsel_log2(items / PROCESSORS_ITEMS + 1);
-    default:
+    return dynsel_word_load_relaxed(&resource->is.place) == place;
+}
+
+/* How many times slower than another a resource of the host can be that has no part of it idle:
+ * work with few items leaves the most of a GPU idle, and that of one work-group all processors but
+ * one. In 256ths of a power of two. items: 0: not known. */
+static int32_t most_slowness(const dynsel_finish_resource *resource,
+                             const dynsel_finish_resource *known, uint64_t items)
+{
+    const bool is_thread = is_at(resource, DYNSEL_FINISH_THREAD);
+    if (items == 0 || is_at(resource, DYNSEL_FINISH_APART)) {
         return INT32_MAX;
     }
+    if (is_at(known, DYNSEL_FINISH_APART)) {
+        return dynsel_log2(items / (is_thread ? THREAD_ITEMS : PROCESSORS_ITEMS) + 1);
+    }
+    return is_thread && is_at(known, DYNSEL_FINISH_PROCESSORS)
+               ? dynsel_log2(items / GROUP_ITEMS + 1)
+               : INT32_MAX;
 }
 
 uint64_t dynsel_finish_guess(const dynsel_earliest_finish_policy *policy, uint32_t index,
                              uint32_t known_index, uint64_t known_ns, uint64_t items)
 {
     const uint32_t scale = scale_of(known_ns);
+    const dynsel_finish_resource *known = &policy->states[known_index];
     const int32_t spread = (int32_t)dynsel_word_load_relaxed(&policy->speeds[index][scale].spread);
-    int32_t ratio = slowness_of(policy->speeds[index], scale) -
-                    slowness_of(policy->speeds[known_index], scale) + spread;
-    if (items != 0 &&
-        dynsel_word_load_relaxed(&policy->states[known_index].is.place) == DYNSEL_FINISH_APART) {
-        const int32_t most = most_slowness(&policy->states[index], items);
-        ratio = ratio < most ? ratio : most;
-    }
-    const uint64_t net_ns = dynsel_times_power(net_of(&policy->states[known_index], known_ns),
-                                               ratio, DYNSEL_FINISH_LONGEST_NS);
+    const int32_t ratio = slowness_of(policy->speeds[index], scale) -
+                          slowness_of(policy->speeds[known_index], scale) + spread;
+    const int32_t most = most_slowness(&policy->states[index], known, items);
+    const uint64_t net_ns = dynsel_times_power(net_of(known, known_ns), ratio < most ? ratio : most,
+                                               DYNSEL_FINISH_LONGEST_NS);
     const uint64_t shortest_ns = dynsel_word_load_relaxed(&policy->states[index].is.shortest_ns);
     return dynsel_finish_lower(net_ns + shortest_ns, DYNSEL_FINISH_LONGEST_NS);
 }

@@ -62,6 +62,9 @@ static void few_items_are_not_much_slower_elsewhere(void **state)
     policy.states[2].is.place.value = DYNSEL_FINISH_THREAD;
     assert_in_range(dynsel_finish_guess(&policy, 2, 0, LONG_NS, 64), LONG_NS * 2.9, LONG_NS * 3.1);
     policy.states[0].is.place.value = DYNSEL_FINISH_PROCESSORS;
+    assert_in_range(dynsel_finish_guess(&policy, 2, 0, LONG_NS, 64), LONG_NS * 1.9, LONG_NS * 2.1);
+    assert_in_range(dynsel_finish_guess(&policy, 0, 2, LONG_NS, 64), LONG_NS / 33, LONG_NS / 31);
+    policy.states[2].is.place.value = DYNSEL_FINISH_APART;
     assert_in_range(dynsel_finish_guess(&policy, 2, 0, LONG_NS, 64), LONG_NS * 31.5,
                     LONG_NS * 32.5);
 }
