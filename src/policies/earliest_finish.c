@@ -102,7 +102,7 @@ static int64_t price_of(const dynsel_earliest_finish_policy *policy,
     if (may_compile) {
         return loss > predicted ? predicted : loss; /* further runs do not compile */
     }
-    return loss * dynsel_finish_price(samples);
+    return loss * dynsel_finish_price(samples - 1); /* as when it was chosen */
 }
 
 /* Accounts for a run: a trial run costs what it took more than the fastest; others earn. */
