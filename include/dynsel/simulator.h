@@ -12,8 +12,8 @@
  * one thread, and calls no dynsel_progress_thread_start().
  *
  * Virtual time passes only when the program spends it, submits work, or waits for work. A program
- * that polls the same work 16 times, with nothing in between, waits: time goes on to the next end of
- * any work.
+ * that polls the same work 16 times, with nothing in between, waits: time goes on to the next end
+ * of any work.
  *
  * A device does its work in the order of the submits, and beside that one transfer after the other.
  */

@@ -91,6 +91,18 @@ static uint64_t fastest_other(const dynsel_earliest_finish_policy *policy,
     return fastest_ns;
 }
 
+/* How fast the selected resource is for the kind, compared with the fastest; 0: it is that, or not
+ * known. */
+static int32_t speed_of_selected(dynsel_earliest_finish_policy *policy,
+                                 const dynsel_selection *selection)
+{
+    uint32_t other = 0;
+    const dynsel_finish_kind *kind = kind_of(policy, selection);
+    const uint64_t other_ns = kind != NULL ? fastest_other(policy, kind, selection, &other) : 0;
+    const uint64_t run_ns = dynsel_finish_ns((uint32_t)predicted_run(selection));
+    return other_ns != 0 && other_ns < run_ns ? dynsel_log2(other_ns) - dynsel_log2(run_ns) : 0;
+}
+
 /* What a trial run that lost so much costs. */
 static int64_t price_of(const dynsel_earliest_finish_policy *policy,
                         const dynsel_selection *selection, uint32_t samples, int64_t loss)
@@ -255,7 +267,7 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
     dynsel_earliest_finish_policy *policy = (dynsel_earliest_finish_policy *)base;
     switch (info) {
     case DYNSEL_TASK_SUBMISSION:
-        dynsel_finish_enter(policy, selection);
+        dynsel_finish_enter(policy, selection, speed_of_selected(policy, selection));
         begin_run(policy, selection);
         break;
     case DYNSEL_TASK_WITHDRAWN:

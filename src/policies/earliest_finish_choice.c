@@ -53,27 +53,24 @@ static void choose_among_worthy(dynsel_finish_sight *s)
     }
 }
 
-/* Notes how fast a resource is for what it would be chosen for. */
-static void note_worth(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+static void note_worth(dynsel_finish_resource *resource, int32_t speed)
 {
-    dynsel_word *word = &s->policy->states[index].is.worth;
-    const int32_t speed = speed_of(s, run_ns);
-    const int32_t before = (int32_t)dynsel_word_load_relaxed(word);
+    const int32_t before = (int32_t)dynsel_word_load_relaxed(&resource->is.worth);
     const int32_t now = speed > before ? speed : before - WORTH_FADES;
     if (now != before) {
-        dynsel_word_store_relaxed(word, (uint32_t)now);
+        dynsel_word_store_relaxed(&resource->is.worth, (uint32_t)now);
     }
 }
 
 static void weigh_worth(dynsel_finish_sight *s)
 {
-    const uint64_t run_ns = s->best_run_ns;
-    if (s->best == s->fastest || run_ns == 0) {
-        return;
-    }
-    note_worth(s, s->best, run_ns);
-    if (is_worth_more(s, s->best, run_ns)) {
-        choose_among_worthy(s);
+    s->wanted = DYNSEL_FINISH_NO_RESOURCE;
+    if (s->best != s->fastest && s->best_run_ns != 0) {
+        s->wanted = s->best;
+        s->wanted_speed = speed_of(s, s->best_run_ns);
+        if (is_worth_more(s, s->best, s->best_run_ns)) {
+            choose_among_worthy(s);
+        }
     }
 }
 
@@ -400,7 +397,8 @@ static void choose_untracked(const dynsel_finish_sight *s, dynsel_selection *sel
     selection->notes[2] = 1;
 }
 
-void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection)
+void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
+                         int32_t speed)
 {
     const uint32_t now = (uint32_t)(dynsel_now_ns() >> DYNSEL_FINISH_TICK_SHIFT);
     uint32_t unfinished = 0;
@@ -411,6 +409,9 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
     }
     learn_submit(policy, selection->index, now, unfinished == 0);
     note_if_alone(policy, unfinished == 0);
+    if (speed < 0) {
+        note_worth(&policy->states[selection->index], speed);
+    }
 }
 
 dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
@@ -436,6 +437,9 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
     if (selection->claims != 0) {
         learn_submit(policy, selection->index, s.now, s.is_idle);
         note_if_alone(policy, s.is_idle);
+        if (s.wanted != DYNSEL_FINISH_NO_RESOURCE) {
+            note_worth(&policy->states[s.wanted], s.wanted_speed);
+        }
     }
     return DYNSEL_OK;
 }

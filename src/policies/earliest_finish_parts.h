@@ -240,7 +240,10 @@ void dynsel_finish_learn_latency(dynsel_finish_resource *resource, uint32_t tick
 dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
                                    const dynsel_finish_kinds *kinds, dynsel_selection *selection);
 
-/* Enters a run into the queue of its resource, where the choice did not. */
-void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection);
+/* Enters a run into the queue of its resource, where the choice did not. speed: that of the
+ * resource for the kind, compared with the fastest: not more than 0, in 256ths of a power of two.
+ */
+void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
+                         int32_t speed);
 
 #endif

@@ -33,6 +33,8 @@ typedef struct dynsel_finish_sight {
     uint64_t best_run_ns;       /* its known run, even the first; 0: none is known */
     uint32_t fastest;           /* of those with a time: the shortest run */
     uint64_t fastest_ns;        /* that run */
+    uint32_t wanted;            /* the best, if it is not the fastest; else none */
+    int32_t wanted_speed;       /* its speed, compared with the fastest: below 0 */
     uint64_t shortest_queue_ns; /* of the candidates that do not block the caller */
     uint64_t least_bytes;  /* that the resource which has most of the data would have to copy */
     uint32_t source_ticks; /* the queue of such resources, if they are apart */
@@ -65,7 +67,7 @@ static inline uint64_t dynsel_sight_copy_ns(const dynsel_finish_sight *s, uint32
 
 /* When a resource begins what is ready in so many ticks, from now on: at the predicted end of its
  * queue, and no later than if all that is not reported complete came first. Ends may be reported
- * late, predictions be too long, and work fill gaps that others leave because they are not ready. */
+ * late, predictions be too long, and work fill gaps that others leave while they are not ready. */
 static inline uint32_t dynsel_sight_begin_ticks(uint32_t free_at, uint32_t unfinished, uint32_t now,
                                                 uint32_t ready)
 {

@@ -412,6 +412,7 @@ static uint64_t trace_of(const dynsel_finish_kind *kind)
         trace = trace * 31 + times->trials.value;
         trace = trace * 31 + finisher.states[i].is.unfinished.value;
         trace = trace * 31 + finisher.states[i].is.free_at.value;
+        trace = trace * 31 + finisher.states[i].is.worth.value;
     }
     return trace * 31 + finisher.submitted_to.value + finisher.one_by_one.value;
 }
@@ -432,6 +433,16 @@ static void dropped_selections_leave_nothing(void **state)
         assert_int_equal(trace_of(entry_of(&task)), before);
         assert_int_equal(run(&task), first.index);
     }
+    /* with so much in flight that another than the fastest is the best */
+    for (int i = 0; i < 12; i++) {
+        assert_status(DYNSEL_OK, dynsel_submit(&finisher.policy, &task, NULL));
+    }
+    const uint64_t before = trace_of(entry_of(&task));
+    for (int k = 0; k < 20; k++) {
+        (void)choose(&task);
+    }
+    assert_int_equal(trace_of(entry_of(&task)), before);
+    assert_status(DYNSEL_OK, wait_for_all());
 }
 
 static void selection_counts_when_submitted(void **state)
