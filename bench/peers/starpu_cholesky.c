@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../usecases/log.h"
+#include "../usecases/memory.h"
 #include "../usecases/random.h"
 #include "starpu_graph.h"
 
@@ -67,7 +68,7 @@ static int16_t *whole_factor(void)
 {
     const size_t n = own.tile;
     const size_t columns = own.tiles * n;
-    int16_t *rows = peer_memory(columns * columns * sizeof *rows);
+    int16_t *rows = memory_allocate(columns * columns * sizeof *rows);
     for (size_t i = 0; i < columns; i++) {
         for (size_t j = 0; j < columns; j++) {
             const bool is_there = j / n <= i / n;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../usecases/log.h"
+#include "../usecases/memory.h"
 #include "../usecases/random.h"
 #include "starpu_graph.h"
 
@@ -117,10 +118,10 @@ static void multiply(int matrix, const double *from, double *to)
 static void check(void)
 {
     const size_t n = own.tiles * own.tile;
-    double *x = peer_memory(n * sizeof *x);
-    double *b_x = peer_memory(n * sizeof *b_x);
-    double *a_b_x = peer_memory(n * sizeof *a_b_x);
-    double *c_x = peer_memory(n * sizeof *c_x);
+    double *x = memory_allocate(n * sizeof *x);
+    double *b_x = memory_allocate(n * sizeof *b_x);
+    double *a_b_x = memory_allocate(n * sizeof *a_b_x);
+    double *c_x = memory_allocate(n * sizeof *c_x);
     for (size_t i = 0; i < n; i++) {
         x[i] = (double)(random_next(&check_seed) % (MOST_WEIGHT + 1));
     }

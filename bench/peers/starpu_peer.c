@@ -240,15 +240,6 @@ void peer_submit_told(peer_call *call, starpu_data_handle_t *handles, atomic_boo
     submit(call, handles, task);
 }
 
-void *peer_memory(size_t bytes)
-{
-    void *memory = aligned_alloc(PEER_PAGE, (bytes + PEER_PAGE - 1) / PEER_PAGE * PEER_PAGE);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
-    }
-    return memory;
-}
-
 starpu_data_handle_t peer_register(void *memory, size_t count, size_t element)
 {
     starpu_data_handle_t handle;

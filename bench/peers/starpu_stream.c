@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../usecases/log.h"
+#include "../usecases/memory.h"
 #include "../usecases/mix_kernels.h"
 #include "../usecases/random.h"
 #include "starpu_peer.h"
@@ -196,7 +197,7 @@ static void open_slot(slot *s, const uint32_t *input)
     for (size_t k = 0; k < size_count; k++) {
         const size_t bytes = sizes[k] * sizeof(uint32_t);
         for (int i = 0; i < BUFFERS; i++) {
-            s->memory[k][i] = peer_memory(bytes);
+            s->memory[k][i] = memory_allocate(bytes);
             (void)memcpy(s->memory[k][i], input, bytes);
             s->handles[k][i] = peer_register(s->memory[k][i], sizes[k], sizeof(uint32_t));
         }
@@ -208,7 +209,7 @@ static void add_kind(uint32_t kernel, uint32_t size, uint32_t operations, uint32
     kind *what = &kinds[kind_count++];
     *what = (kind){.size = size,
                    .elements = sizes[size],
-                   .expected = peer_memory(sizes[size] * sizeof(uint32_t)),
+                   .expected = memory_allocate(sizes[size] * sizeof(uint32_t)),
                    .is_float = kernel == 0,
                    .call = {.kernel = &kernels[kernel],
                             .values = {{.u = sizes[size]}, {.u = operations}},
@@ -238,7 +239,7 @@ static void open_all(uint64_t seed)
     for (uint64_t bits = least; bits <= most && size_count < MOST_SIZES; bits += SIZE_STEP) {
         sizes[size_count++] = 1u << bits;
     }
-    uint32_t *input = peer_memory(sizes[size_count - 1] * sizeof *input);
+    uint32_t *input = memory_allocate(sizes[size_count - 1] * sizeof *input);
     for (uint32_t i = 0; i < sizes[size_count - 1]; i++) {
         input[i] = (uint32_t)random_next(&seed);
     }
@@ -247,7 +248,7 @@ static void open_all(uint64_t seed)
     }
     open_kinds(input);
     free(input);
-    order = peer_memory(own.pieces * sizeof *order);
+    order = memory_allocate(own.pieces * sizeof *order);
     for (uint32_t i = 0; i < own.pieces; i++) {
         order[i] = i % kind_count;
     }

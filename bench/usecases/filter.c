@@ -8,6 +8,7 @@
 #include "csv.h"
 #include "filter_kernel.h"
 #include "log.h"
+#include "memory.h"
 #include "passes.h"
 #include "pictures.h"
 
@@ -94,7 +95,7 @@ static dynsel_accessor open_buffer(void *memory, size_t bytes, dynsel_access_mod
 static void open_job(const picture *p, job *j)
 {
     const size_t bytes = picture_bytes(p);
-    *j = (job){.result = picture_memory(p), .expected = picture_memory(p)};
+    *j = (job){.result = memory_allocate(bytes), .expected = memory_allocate(bytes)};
     filter_all(p->rgb, j->expected, (int)p->width, (int)p->height, (int)own.radius);
     j->read = open_buffer(p->rgb, bytes, DYNSEL_ACCESS_READ, "picture");
     j->written = open_buffer(j->result, bytes, DYNSEL_ACCESS_DISCARD_WRITE, "result");

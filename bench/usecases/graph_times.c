@@ -4,11 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../measure.h"
 #include "csv.h"
 #include "log.h"
+#include "memory.h"
 
 enum {
     BATCH_NS = 4000000, /* a batch takes about this */
@@ -16,7 +16,6 @@ enum {
     MOST_SAMPLES = 9,
     LEAST_SAMPLES = 3,
     ENOUGH_NS = 150000000, /* for one kind on one resource */
-    PAGE = 4096,
     SMALL_BYTES = 4096,
     LARGE_BYTES = 4 << 20
 };
@@ -283,11 +282,7 @@ static void measure_links(const graph *g, schedule_machine *m)
     dynsel_buffer buffers[2] = {{0}};
     uint32_t first_in[SCHEDULE_MOST_DOMAINS];
     for (int i = 0; i < 2; i++) {
-        memory[i] = aligned_alloc(PAGE, bytes[i]);
-        if (memory[i] == NULL) {
-            log_exit(STATUS_FAILED, "the host has no memory for %zu KiB", bytes[i] >> 10);
-        }
-        (void)memset(memory[i], 0, bytes[i]);
+        memory[i] = memory_allocate(bytes[i]);
         log_check(dynsel_buffer_init(&buffers[i], memory[i], sizeof(uint32_t),
                                      DYNSEL_RANGE(bytes[i] / sizeof(uint32_t))) == DYNSEL_OK,
                   "dynsel_buffer_init");

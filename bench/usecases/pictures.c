@@ -12,22 +12,13 @@
 #include <string.h>
 
 #include "log.h"
+#include "memory.h"
 
-enum { CHANNELS = 3, PAGE = 4096, MOST_SIDE = 16384, DEPTH = 255 };
+enum { CHANNELS = 3, MOST_SIDE = 16384, DEPTH = 255 };
 
 size_t picture_bytes(const picture *p)
 {
     return (size_t)p->width * p->height * CHANNELS;
-}
-
-uint8_t *picture_memory(const picture *p)
-{
-    uint8_t *memory = aligned_alloc(PAGE, (picture_bytes(p) + PAGE - 1) / PAGE * PAGE);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "%s: no memory for %zu MiB of pixels", p->name,
-                 picture_bytes(p) >> 20);
-    }
-    return memory;
 }
 
 /* The first character after blanks and comments. */
@@ -65,7 +56,7 @@ static bool read_file(FILE *file, picture *p)
         read_number(file) != DEPTH) {
         return false;
     }
-    p->rgb = picture_memory(p);
+    p->rgb = memory_allocate(picture_bytes(p));
     return fread(p->rgb, 1, picture_bytes(p), file) == picture_bytes(p);
 }
 

@@ -10,6 +10,7 @@
 #include "csv.h"
 #include "kernels.h"
 #include "log.h"
+#include "memory.h"
 #include "passes.h"
 #include "random.h"
 #include "schedule.h"
@@ -32,7 +33,6 @@ enum {
     SIZE_STEP = 2,
     LOOKED_AT = 4, /* elements of each result that are compared */
     WRONG = -1,    /* what these are set to before */
-    PAGE = 4096,
     SAMPLES = 3,
     FEW = 8,  /* pieces in a sample, at least */
     MORE = 8, /* times as many as in flight, at most */
@@ -101,14 +101,9 @@ static uint64_t waited_ns;
 static dynsel_fixed_resource_policy fixed[RESOURCES_MOST];
 static schedule_machine machine;
 
-static void *allocate(size_t elements)
+static uint32_t *allocate(size_t elements)
 {
-    const size_t bytes = (elements * sizeof(uint32_t) + PAGE - 1) / PAGE * PAGE;
-    void *memory = aligned_alloc(PAGE, bytes);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "the host has no memory for %zu KiB", bytes >> 10);
-    }
-    return memory != NULL ? memset(memory, 0, bytes) : NULL;
+    return memory_allocate(elements * sizeof(uint32_t));
 }
 
 static dynsel_status group(dynsel_handler *handler, void *args)

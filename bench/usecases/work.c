@@ -10,9 +10,8 @@
 #include "../measure.h"
 #include "kernels.h"
 #include "log.h"
+#include "memory.h"
 #include "random.h"
-
-enum { PAGE = 4096 };
 
 static const double TOLERANCE = 1e-5;
 
@@ -30,15 +29,6 @@ static size_t size_count;
 static dynsel_fixed_resource_policy fixed[RESOURCES_MOST];
 static size_t fixed_count;
 
-static void *allocate(size_t bytes)
-{
-    void *memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
-    }
-    return memory;
-}
-
 static dynsel_accessor open_buffer(void *memory, uint32_t elements, dynsel_access_mode mode,
                                    const char *name)
 {
@@ -55,12 +45,12 @@ void work_open(const uint32_t *elements, size_t count, uint64_t seed)
     for (size_t i = 0; i < count; i++) {
         data *d = &sizes[i];
         const size_t bytes = (size_t)elements[i] * sizeof(uint32_t);
-        *d = (data){.elements = elements[i], .in = allocate(bytes), .out = allocate(bytes)};
+        *d = (data){
+            .elements = elements[i], .in = memory_allocate(bytes), .out = memory_allocate(bytes)};
         uint32_t *in = d->in;
         for (uint32_t k = 0; k < elements[i]; k++) {
             in[k] = (uint32_t)random_next(&seed);
         }
-        (void)memset(d->out, 0, bytes);
         d->read = open_buffer(d->in, elements[i], DYNSEL_ACCESS_READ, "in");
         d->written = open_buffer(d->out, elements[i], DYNSEL_ACCESS_DISCARD_WRITE, "out");
     }
@@ -72,7 +62,7 @@ work_kind work_kind_of(uint32_t kernel, uint32_t size, uint32_t operations)
     const data *d = &sizes[size];
     work_kind kind = {
         .kernel = kernel, .size = size, .elements = d->elements, .operations = operations};
-    kind.expected = allocate((size_t)d->elements * sizeof(uint32_t));
+    kind.expected = memory_allocate((size_t)d->elements * sizeof(uint32_t));
     usecase_kernels[kernel].reference(d->in, kind.expected, d->elements, operations);
     (void)snprintf(kind.name, sizeof kind.name, "%s/%" PRIu32 "/%" PRIu32,
                    usecase_kernels[kernel].kernel.name, d->elements, operations);
