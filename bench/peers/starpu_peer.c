@@ -20,6 +20,13 @@ unsigned long peer_tasks_of(unsigned worker)
     return atomic_load(&tasks_of[worker]);
 }
 
+void log_check(bool good, const char *what)
+{
+    if (!good) {
+        log_exit(STATUS_FAILED, "%s failed", what);
+    }
+}
+
 static bool is_set(const char *variable)
 {
     const char *value = getenv(variable);
