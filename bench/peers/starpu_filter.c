@@ -105,10 +105,6 @@ static void check(void)
 static double open_all(void)
 {
     double megapixels = 0;
-    if (folder == NULL) {
-        log_exit(STATUS_USAGE, "--pictures is missing: a folder with *.ppm, which "
-                               "bench/usecases/pictures.py makes of PNG files");
-    }
     count = pictures_read(folder, pictures, MOST);
     for (size_t i = 0; i < count; i++) {
         open_job(&pictures[i], &jobs[i]);

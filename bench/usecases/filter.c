@@ -18,10 +18,7 @@ static const char *const ABOUT =
     "for each\npicture, all of them in flight: from the host's memory to the host's memory. "
     "Every pixel is\nchecked against plain C.";
 
-enum {
-    CHANNELS = 3,
-    MOST = CONFIG_DYNSEL_MAX_BUFFERS / 2 < 64 ? CONFIG_DYNSEL_MAX_BUFFERS / 2 : 64
-};
+enum { MOST = CONFIG_DYNSEL_MAX_BUFFERS / 2 < 64 ? CONFIG_DYNSEL_MAX_BUFFERS / 2 : 64 };
 
 static const char *folder;
 
@@ -158,11 +155,6 @@ static void check(const char *policy, void *unused)
 static double open_all(void)
 {
     double megapixels = 0;
-    if (folder == NULL) {
-        log_exit(STATUS_USAGE,
-                 "--pictures is missing: a folder with *.ppm, which pictures.py makes of "
-                 "PNG files");
-    }
     count = pictures_read(folder, pictures, MOST);
     for (size_t i = 0; i < count; i++) {
         open_job(&pictures[i], &jobs[i]);

@@ -89,6 +89,10 @@ static int is_picture(const struct dirent *entry)
 size_t pictures_read(const char *folder, picture *pictures, size_t most)
 {
     struct dirent **entries = NULL;
+    if (folder == NULL) {
+        log_exit(STATUS_USAGE, "--pictures is missing: a folder with *.ppm, which "
+                               "bench/usecases/pictures.py makes of PNG files");
+    }
     const int found = scandir(folder, &entries, is_picture, alphasort);
     if (found < 0) {
         log_exit(STATUS_FAILED, "--pictures %s: %s", folder, strerror(errno));
