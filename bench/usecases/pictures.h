@@ -16,8 +16,8 @@ typedef struct picture {
 /* Bytes of its pixels. */
 size_t picture_bytes(const picture *p);
 
-/* Reads the *.ppm of a folder, the value of --pictures, in the order of their names, at most `most`.
- * Returns how many; no folder (NULL), none in it, or a damaged one, ends the program. */
+/* Reads the *.ppm of a folder, the value of --pictures, in the order of their names, at most
+ * `most`. Returns how many; no folder (NULL), none in it, or a damaged one, ends the program. */
 size_t pictures_read(const char *folder, picture *pictures, size_t most);
 
 #endif

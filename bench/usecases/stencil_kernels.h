@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels of a stencil over a grid in parts, for the host and as OpenCL C, and what they have to
- * compute. Other runtimes get the same ones. */
+/* The kernels of a stencil over a grid in parts, for the host and as OpenCL C, and what they have
+ * to compute. Other runtimes get the same ones. */
 #ifndef USECASES_STENCIL_KERNELS_H
 #define USECASES_STENCIL_KERNELS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work of a stream: kinds of several kernels and sizes, a random order of pieces, and the checks
- * of their results. Other runtimes get the same. */
+/* The work of a stream: kinds of several kernels and sizes, a random order of pieces, and the
+ * checks of their results. Other runtimes get the same. */
 #ifndef USECASES_STREAM_WORK_H
 #define USECASES_STREAM_WORK_H
 
