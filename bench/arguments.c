@@ -111,3 +111,13 @@ void arguments_parse(int argc, char **argv, const arguments *a)
         take(t.rows[index], optarg);
     }
 }
+
+void arguments_print(FILE *to, const char *program_name, int argc, char **argv)
+{
+    (void)fprintf(to, "%s", program_name);
+    for (int i = 1; i < argc; i++) {
+        const char *quote = strpbrk(argv[i], " ;*$'") != NULL ? "\"" : "";
+        (void)fprintf(to, " %s%s%s", quote, argv[i], quote);
+    }
+    (void)fputc('\n', to);
+}

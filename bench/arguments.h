@@ -5,6 +5,7 @@
 #define BENCH_ARGUMENTS_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct argument {
     const char *name;  /* "--runs" */
@@ -27,5 +28,8 @@ typedef struct arguments {
 /* Sets the variables of the tables, whose values before are the defaults. --help ends the program
  * with status 0, an error with a line on stderr and status 2. */
 void arguments_parse(int argc, char **argv, const arguments *a);
+
+/* Prints one line: the command as a shell takes it, with the program's name in place of argv[0]. */
+void arguments_print(FILE *to, const char *program_name, int argc, char **argv);
 
 #endif

@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <dynsel/dynsel.h>
-
 static void print_processor(FILE *to, const char *before)
 {
     static const char key[] = "model name";
@@ -28,7 +26,7 @@ static void print_processor(FILE *to, const char *before)
                   colon != NULL ? colon + 2 : "unknown\n");
 }
 
-void machine_print(FILE *to, const char *before, const char *label)
+void machine_print(FILE *to, const char *before)
 {
     struct utsname system;
     char date[64] = "";
@@ -43,10 +41,4 @@ void machine_print(FILE *to, const char *before, const char *label)
                       system.machine);
     }
     print_processor(to, before);
-    (void)fprintf(to, "%scompiler       %s %s\n", before,
-                  CONFIG_DYNSEL_COMPILER_CLANG ? "clang" : "gcc", __VERSION__);
-    (void)fprintf(to, "%sconfiguration  %s, statistics %s, %s, tag %s\n", before,
-                  label != NULL ? label : "not named", CONFIG_DYNSEL_STATISTICS ? "on" : "off",
-                  CONFIG_DYNSEL_OPTIMIZE_SPEED ? "for speed" : "NOT FOR SPEED",
-                  DYNSEL_CONFIG_TAG_TEXT);
 }

@@ -4,8 +4,7 @@
 
 #include <stdio.h>
 
-/* Prints the date, the machine and the build; `before` begins each line. label: of the build, or
- * NULL. */
-void machine_print(FILE *to, const char *before, const char *label);
+/* Prints the date, the machine and its processors; `before` begins each line. */
+void machine_print(FILE *to, const char *before);
 
 #endif

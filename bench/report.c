@@ -6,6 +6,7 @@
 
 #include <dynsel/dynsel.h>
 
+#include "configuration.h"
 #include "machine.h"
 
 static FILE *csv;
@@ -25,7 +26,8 @@ bool report_open(const char *file, const char *label)
                     "limit_ns\n",
                     csv);
     }
-    machine_print(stdout, "", label);
+    machine_print(stdout, "");
+    configuration_print(stdout, "", label);
     return true;
 }
 

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tiled Cholesky factorization, A = L * transposed L, through StarPU. */
-#include "starpu_cholesky.h"
-
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "../usecases/log.h"
-#include "../usecases/random.h"
+#include "../usecases/cholesky_kernels.h"
+#include "../usecases/memory.h"
 #include "starpu_graph.h"
 
-/* The factor: a power of two on the diagonal, -1, 0 or 1 below it. A matrix of n rows with a
- * diagonal of at least 2 * sqrt(n) is well-conditioned. */
-static const double TOLERANCE = 0.001;
-
-enum { MOST_TILES = 32, MOST_LANES = 64, LEAST_TILE = 4, MOST_TILE = 512 };
+enum { MOST_TILES = 32, LEAST_TILE = 4, MOST_TILE = 512 };
 
 static struct {
     uint64_t tiles;
@@ -28,46 +20,64 @@ static const argument own_options[] = {
     {"--passes", "N", "of the work", &own.passes, 1, 10000, NULL},
     {.name = NULL}};
 
-static bool is_near(const void *is, const void *should)
+static void potrf_on_host(void *const data[], const peer_call *call)
 {
-    const double expected = *(const float *)should;
-    const double larger = fabs(expected) > 1 ? fabs(expected) : 1;
-    return fabs((double)*(const float *)is - expected) <= TOLERANCE * larger;
+    cholesky_potrf(data[0], call->values[0].u);
 }
 
-static peer_graph factorization = {.name = "cholesky", .unit = "GFLOP", .is_right = is_near};
+static void trsm_on_host(void *const data[], const peer_call *call)
+{
+    cholesky_trsm(data[0], data[1], call->values[0].u);
+}
+
+static void syrk_on_host(void *const data[], const peer_call *call)
+{
+    cholesky_syrk(data[0], data[1], call->values[0].u);
+}
+
+static void gemm_on_host(void *const data[], const peer_call *call)
+{
+    cholesky_gemm(data[0], data[1], data[2], call->values[0].u);
+}
+
+static peer_kernel kernels[CHOLESKY_KINDS] = {
+    {.name = "potrf",
+     .source = CHOLESKY_POTRF_SOURCE,
+     .host = potrf_on_host,
+     .buffers = 1,
+     .values = 1,
+     .modes = {STARPU_RW}},
+    {.name = "trsm",
+     .source = CHOLESKY_TRSM_SOURCE,
+     .host = trsm_on_host,
+     .buffers = 2,
+     .values = 1,
+     .modes = {STARPU_RW, STARPU_R}},
+    {.name = "syrk",
+     .source = CHOLESKY_SYRK_SOURCE,
+     .host = syrk_on_host,
+     .buffers = 2,
+     .values = 1,
+     .modes = {STARPU_RW, STARPU_R}},
+    {.name = "gemm",
+     .source = CHOLESKY_GEMM_SOURCE,
+     .host = gemm_on_host,
+     .buffers = 3,
+     .values = 1,
+     .modes = {STARPU_RW, STARPU_R, STARPU_R}},
+};
+
+static peer_graph factorization = {
+    .name = "cholesky", .unit = "GFLOP", .is_right = cholesky_is_near};
 static uint32_t buffers[MOST_TILES][MOST_TILES]; /* the lower triangle */
 static peer_call calls[CHOLESKY_KINDS];
-
-static float diagonal(size_t rows)
-{
-    double power = 2;
-    while (power * power < 4 * (double)rows) {
-        power *= 2;
-    }
-    return (float)power;
-}
-
-/* The factor of tile (row, column). */
-static void make_factor(float *to, size_t row, size_t column, uint64_t *seed)
-{
-    const size_t n = own.tile;
-    const float on_diagonal = diagonal(own.tiles * n);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < n; j++) {
-            const float below = (float)(random_next(seed) % 3) - 1;
-            const bool is_below = row > column || i > j;
-            to[i * n + j] = is_below ? below : i == j ? on_diagonal : 0;
-        }
-    }
-}
 
 /* The whole factor by rows; its numbers are whole and small. */
 static int16_t *whole_factor(void)
 {
     const size_t n = own.tile;
     const size_t columns = own.tiles * n;
-    int16_t *rows = peer_memory(columns * columns * sizeof *rows);
+    int16_t *rows = memory_allocate(columns * columns * sizeof *rows);
     for (size_t i = 0; i < columns; i++) {
         for (size_t j = 0; j < columns; j++) {
             const bool is_there = j / n <= i / n;
@@ -119,7 +129,8 @@ static void open_matrix(uint64_t seed)
     for (size_t i = 0; i < own.tiles; i++) {
         for (size_t j = 0; j <= i; j++) {
             buffers[i][j] = peer_graph_add_buffer(&factorization, own.tile * own.tile);
-            make_factor(peer_graph_expect(&factorization, buffers[i][j]), i, j, &seed);
+            cholesky_factor(peer_graph_expect(&factorization, buffers[i][j]), own.tile, own.tiles,
+                            i, j, &seed);
         }
     }
     int16_t *rows = whole_factor();
@@ -158,11 +169,11 @@ static void add_pieces(void)
 static void open_kinds(void)
 {
     const size_t n = own.tile;
-    const size_t lanes = n < MOST_LANES ? n : MOST_LANES;
+    const size_t lanes = n < CHOLESKY_MOST_LANES ? n : CHOLESKY_MOST_LANES;
     const size_t ranges[CHOLESKY_KINDS][PEER_DIMENSIONS] = {{lanes, 0}, {n, 0}, {n, n}, {n, n}};
     for (int i = 0; i < CHOLESKY_KINDS; i++) {
-        peer_prepare(&cholesky_kernels[i]);
-        calls[i] = (peer_call){.kernel = &cholesky_kernels[i],
+        peer_prepare(&kernels[i]);
+        calls[i] = (peer_call){.kernel = &kernels[i],
                                .values = {{.u = (uint32_t)n}},
                                .global = {ranges[i][0], ranges[i][1]}};
     }
@@ -181,7 +192,7 @@ static void run(const peer_options *options)
     peer_graph_measure(&factorization, own.passes);
     peer_graph_close(&factorization);
     for (int i = 0; i < CHOLESKY_KINDS; i++) {
-        peer_release(&cholesky_kernels[i]);
+        peer_release(&kernels[i]);
     }
 }
 

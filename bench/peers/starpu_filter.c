@@ -7,6 +7,7 @@
 
 #include "../usecases/filter_kernel.h"
 #include "../usecases/log.h"
+#include "../usecases/memory.h"
 #include "../usecases/pictures.h"
 #include "starpu_peer.h"
 #include "starpu_report.h"
@@ -54,8 +55,8 @@ static peer_kernel filter = {
 static void open_job(const picture *p, job *j)
 {
     const size_t bytes = picture_bytes(p);
-    *j = (job){.result = picture_memory(p),
-               .expected = picture_memory(p),
+    *j = (job){.result = memory_allocate(bytes),
+               .expected = memory_allocate(bytes),
                .call = {.kernel = &filter,
                         .values = {{.i = (int32_t)p->width},
                                    {.i = (int32_t)p->height},
@@ -104,10 +105,6 @@ static void check(void)
 static double open_all(void)
 {
     double megapixels = 0;
-    if (folder == NULL) {
-        log_exit(STATUS_USAGE, "--pictures is missing: a folder with *.ppm, which "
-                               "bench/usecases/pictures.py makes of PNG files");
-    }
     count = pictures_read(folder, pictures, MOST);
     for (size_t i = 0; i < count; i++) {
         open_job(&pictures[i], &jobs[i]);

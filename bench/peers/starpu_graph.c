@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../usecases/log.h"
+#include "../usecases/memory.h"
 
 enum { ELEMENT = 4 };
 
@@ -22,7 +23,7 @@ void peer_graph_open(peer_graph *g, size_t most_buffers, size_t most_pieces)
 
 static void *zeroed(size_t elements)
 {
-    return memset(peer_memory(elements * ELEMENT), 0, elements * ELEMENT);
+    return memory_allocate(elements * ELEMENT);
 }
 
 uint32_t peer_graph_add_buffer(peer_graph *g, size_t elements)

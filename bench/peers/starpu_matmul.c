@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tiled product of matrices through StarPU. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "../usecases/log.h"
+#include "../usecases/matmul_kernel.h"
+#include "../usecases/memory.h"
 #include "../usecases/random.h"
 #include "starpu_graph.h"
 
@@ -29,33 +30,12 @@ static uint64_t check_seed;
 
 static void matmul_on_host(void *const data[], const peer_call *call)
 {
-    float *c = data[0];
-    const float *a = data[1];
-    const float *b = data[2];
-    const size_t n = call->values[0].u;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < n; k++) {
-            const float factor = a[i * n + k];
-            for (size_t j = 0; j < n; j++) {
-                c[i * n + j] += factor * b[k * n + j];
-            }
-        }
-    }
+    matmul_add(data[0], data[1], data[2], call->values[0].u);
 }
 
 static peer_kernel matmul = {
     .name = "matmul",
-    .source = "kernel void matmul(global float *c, global const float *a, global const float *b,"
-              "                   unsigned n)"
-              "{"
-              "    size_t i = get_global_id(1);"
-              "    size_t j = get_global_id(0);"
-              "    float sum = c[i * n + j];"
-              "    for (unsigned k = 0; k < n; k++) {"
-              "        sum += a[i * n + k] * b[k * n + j];"
-              "    }"
-              "    c[i * n + j] = sum;"
-              "}",
+    .source = MATMUL_SOURCE,
     .host = matmul_on_host,
     .buffers = MATRICES,
     .values = 1,
@@ -117,10 +97,10 @@ static void multiply(int matrix, const double *from, double *to)
 static void check(void)
 {
     const size_t n = own.tiles * own.tile;
-    double *x = peer_memory(n * sizeof *x);
-    double *b_x = peer_memory(n * sizeof *b_x);
-    double *a_b_x = peer_memory(n * sizeof *a_b_x);
-    double *c_x = peer_memory(n * sizeof *c_x);
+    double *x = memory_allocate(n * sizeof *x);
+    double *b_x = memory_allocate(n * sizeof *b_x);
+    double *a_b_x = memory_allocate(n * sizeof *a_b_x);
+    double *c_x = memory_allocate(n * sizeof *c_x);
     for (size_t i = 0; i < n; i++) {
         x[i] = (double)(random_next(&check_seed) % (MOST_WEIGHT + 1));
     }

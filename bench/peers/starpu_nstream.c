@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "../usecases/log.h"
+#include "../usecases/memory.h"
 #include "../usecases/random.h"
 #include "starpu_peer.h"
 #include "starpu_report.h"
@@ -57,7 +58,7 @@ static peer_call call = {.kernel = &triad, .values = {{.f = SCALAR}}};
 static void open_part(part *p, uint64_t *seed)
 {
     for (int k = 0; k < ARRAYS; k++) {
-        p->data[k] = peer_memory(elements * sizeof(float));
+        p->data[k] = memory_allocate(elements * sizeof(float));
         for (size_t i = 0; i < elements; i++) {
             p->data[k][i] = (float)(random_next(seed) % 16);
         }

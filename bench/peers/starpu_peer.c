@@ -20,6 +20,13 @@ unsigned long peer_tasks_of(unsigned worker)
     return atomic_load(&tasks_of[worker]);
 }
 
+void log_check(bool good, const char *what)
+{
+    if (!good) {
+        log_exit(STATUS_FAILED, "%s failed", what);
+    }
+}
+
 static bool is_set(const char *variable)
 {
     const char *value = getenv(variable);
@@ -238,15 +245,6 @@ void peer_submit_told(peer_call *call, starpu_data_handle_t *handles, atomic_boo
     task->callback_arg = done;
     atomic_store(done, false);
     submit(call, handles, task);
-}
-
-void *peer_memory(size_t bytes)
-{
-    void *memory = aligned_alloc(PEER_PAGE, (bytes + PEER_PAGE - 1) / PEER_PAGE * PEER_PAGE);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
-    }
-    return memory;
 }
 
 starpu_data_handle_t peer_register(void *memory, size_t count, size_t element)

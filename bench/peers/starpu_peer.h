@@ -12,7 +12,7 @@
 
 #include "../arguments.h"
 
-enum { PEER_MOST_BUFFERS = 4, PEER_MOST_VALUES = 4, PEER_DIMENSIONS = 2, PEER_PAGE = 4096 };
+enum { PEER_MOST_BUFFERS = 4, PEER_MOST_VALUES = 4, PEER_DIMENSIONS = 2 };
 
 typedef struct peer_options {
     const char *scheduler;
@@ -83,9 +83,6 @@ void peer_submit(peer_call *call, starpu_data_handle_t *handles, int priority);
 
 /* The same; `done` becomes true when the task has run. */
 void peer_submit_told(peer_call *call, starpu_data_handle_t *handles, atomic_bool *done);
-
-/* Memory that begins at a page; to be freed. */
-void *peer_memory(size_t bytes);
 
 /* Registers host memory as one piece of data. */
 starpu_data_handle_t peer_register(void *memory, size_t count, size_t element);

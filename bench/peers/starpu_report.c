@@ -9,10 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "../machine.h"
 #include "../measure.h"
 #include "../usecases/log.h"
 
@@ -22,39 +20,9 @@ static FILE *file;
 static const char *file_name;
 static char column[2 * NAME];
 
-static void print_processor(FILE *to, const char *before)
-{
-    static const char key[] = "model name";
-    char line[256] = "";
-    FILE *info = fopen("/proc/cpuinfo", "r");
-    bool found = false;
-    while (info != NULL && !found && fgets(line, sizeof line, info) != NULL) {
-        found = strncmp(line, key, sizeof key - 1) == 0;
-    }
-    if (info != NULL) {
-        (void)fclose(info);
-    }
-    const char *colon = found ? strchr(line, ':') : NULL;
-    (void)fprintf(to, "%sprocessor      %ld x %s", before, sysconf(_SC_NPROCESSORS_ONLN),
-                  colon != NULL ? colon + 2 : "unknown\n");
-}
-
-static void print_machine(FILE *to, const char *before, const peer_options *options)
+static void print_configuration(FILE *to, const char *before, const peer_options *options)
 {
     int version[3];
-    struct utsname system;
-    char date[64] = "";
-    const time_t now = time(NULL);
-    struct tm local;
-    if (localtime_r(&now, &local) != NULL) {
-        (void)strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S %z", &local);
-    }
-    (void)fprintf(to, "%sdate           %s\n", before, date);
-    if (uname(&system) == 0) {
-        (void)fprintf(to, "%smachine        %s %s %s\n", before, system.sysname, system.release,
-                      system.machine);
-    }
-    print_processor(to, before);
     (void)fprintf(to, "%scompiler       gcc %s\n", before, __VERSION__);
     starpu_get_version(&version[0], &version[1], &version[2]);
     (void)fprintf(to, "%sconfiguration  %s, StarPU %d.%d.%d, scheduler %s, STARPU_CALIBRATE %s\n",
@@ -66,18 +34,16 @@ static void print_machine(FILE *to, const char *before, const peer_options *opti
 static void print_facts(FILE *to, const char *before, const peer_options *options, int argc,
                         char **argv)
 {
-    print_machine(to, before, options);
+    machine_print(to, before);
+    print_configuration(to, before, options);
     for (unsigned i = 0; i < starpu_worker_get_count(); i++) {
         char name[NAME];
         peer_worker_name(i, name, sizeof name);
         (void)fprintf(to, "%sdevice         %s\n", before, name);
     }
-    (void)fprintf(to, "%scommand        %s", before, log_program());
-    for (int i = 1; i < argc; i++) {
-        const char *quote = strpbrk(argv[i], " ;*$'") != NULL ? "\"" : "";
-        (void)fprintf(to, " %s%s%s", quote, argv[i], quote);
-    }
-    (void)fprintf(to, "\n%sseed           %" PRIu64 "\n", before, options->seed);
+    (void)fprintf(to, "%scommand        ", before);
+    arguments_print(to, log_program(), argc, argv);
+    (void)fprintf(to, "%sseed           %" PRIu64 "\n", before, options->seed);
 }
 
 /* "starpu_dmda"; with a single worker "starpu_alone NAME". */

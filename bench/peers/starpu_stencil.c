@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stencil over a grid in parts, which exchange their border rows, through StarPU. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../usecases/log.h"
-#include "../usecases/random.h"
+#include "../usecases/memory.h"
+#include "../usecases/stencil_kernels.h"
 #include "starpu_graph.h"
 
 enum { BUFFERS_OF_PART = 6, MOST_PARTS = 170, GENERATIONS = 2 };
@@ -39,73 +38,35 @@ static peer_graph grid = {.name = "stencil", .unit = "Mpoint"};
 static part parts[MOST_PARTS];
 static peer_call calls[KINDS];
 
-/* Different factors, so that no neighbour can stand for another one; sums wrap. */
-static void step_row(uint32_t *to, const uint32_t *row, const uint32_t *above,
-                     const uint32_t *below, size_t columns)
-{
-    for (size_t j = 0; j < columns; j++) {
-        const uint32_t left = row[j > 0 ? j - 1 : columns - 1];
-        const uint32_t right = row[j + 1 < columns ? j + 1 : 0];
-        to[j] = row[j] + 3 * above[j] + 5 * below[j] + 7 * left + 11 * right;
-    }
-}
-
 static void step_on_host(void *const data[], const peer_call *call)
 {
-    uint32_t *to = data[0];
-    const uint32_t *from = data[1];
-    const uint32_t *above = data[2];
-    const uint32_t *below = data[3];
-    const size_t rows = call->values[0].u;
-    const size_t columns = call->values[1].u;
-    for (size_t i = 0; i < rows; i++) {
-        const uint32_t *row = &from[i * columns];
-        step_row(&to[i * columns], row, i > 0 ? row - columns : above,
-                 i + 1 < rows ? row + columns : below, columns);
-    }
+    stencil_step(data[0], data[1], data[2], data[3], call->values[0].u, call->values[1].u);
 }
 
 static void borders_on_host(void *const data[], const peer_call *call)
 {
-    const uint32_t *from = data[2];
-    const size_t rows = call->values[0].u;
-    const size_t columns = call->values[1].u;
-    (void)memcpy(data[0], from, columns * sizeof *from);
-    (void)memcpy(data[1], from + (rows - 1) * columns, columns * sizeof *from);
+    stencil_borders(data[0], data[1], data[2], call->values[0].u, call->values[1].u);
 }
 
 static peer_kernel kernels[KINDS] = {
     {.name = "stencil",
-     .source = "kernel void stencil(global unsigned *to, global const unsigned *from,"
-               "                 global const unsigned *above, global const unsigned *below,"
-               "                 unsigned rows, unsigned columns)"
-               "{"
-               "    size_t i = get_global_id(1);"
-               "    size_t j = get_global_id(0);"
-               "    global const unsigned *row = from + i * columns;"
-               "    unsigned up = i > 0 ? row[j - columns] : above[j];"
-               "    unsigned down = i + 1 < rows ? row[j + columns] : below[j];"
-               "    unsigned left = row[j > 0 ? j - 1 : columns - 1];"
-               "    unsigned right = row[j + 1 < columns ? j + 1 : 0];"
-               "    to[i * columns + j] = row[j] + 3 * up + 5 * down + 7 * left + 11 * right;"
-               "}",
+     .source = STENCIL_SOURCE,
      .host = step_on_host,
      .buffers = 4,
      .values = 2,
      .modes = {STARPU_W, STARPU_R, STARPU_R, STARPU_R}},
     {.name = "borders",
-     .source = "kernel void borders(global unsigned *first, global unsigned *last,"
-               "                    global const unsigned *from, unsigned rows, unsigned columns)"
-               "{"
-               "    size_t j = get_global_id(0);"
-               "    first[j] = from[j];"
-               "    last[j] = from[(rows - 1) * columns + j];"
-               "}",
+     .source = STENCIL_BORDERS_SOURCE,
      .host = borders_on_host,
      .buffers = 3,
      .values = 2,
      .modes = {STARPU_W, STARPU_W, STARPU_R}},
 };
+
+static uint32_t *initial_of(uint32_t buffer)
+{
+    return grid.buffers[buffer].initial;
+}
 
 static void open_parts(uint64_t seed)
 {
@@ -116,14 +77,10 @@ static void open_parts(uint64_t seed)
             parts[i].first[k] = peer_graph_add_buffer(&grid, own.columns);
             parts[i].last[k] = peer_graph_add_buffer(&grid, own.columns);
         }
-        uint32_t *initial = grid.buffers[parts[i].grid[0]].initial;
-        for (size_t k = 0; k < elements; k++) {
-            initial[k] = (uint32_t)random_next(&seed);
-        }
-        (void)memcpy(grid.buffers[parts[i].first[0]].initial, initial,
-                     own.columns * sizeof *initial);
-        (void)memcpy(grid.buffers[parts[i].last[0]].initial, initial + elements - own.columns,
-                     own.columns * sizeof *initial);
+        uint32_t *initial = initial_of(parts[i].grid[0]);
+        stencil_fill(initial, own.rows, own.columns, &seed);
+        stencil_borders(initial_of(parts[i].first[0]), initial_of(parts[i].last[0]), initial,
+                        own.rows, own.columns);
     }
 }
 
@@ -148,42 +105,21 @@ static void add_pieces(void)
     }
 }
 
-static uint32_t *whole_grid(void)
-{
-    uint32_t *memory = calloc(own.parts * own.rows * own.columns, sizeof *memory);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "the host has no memory for the grid");
-    }
-    return memory;
-}
-
-/* The results, in plain C over the grid in one piece. */
+/* The results, of the grid in one piece. */
 static void compute_expected(void)
 {
     const size_t of_part = own.rows * own.columns;
-    const size_t rows = own.parts * own.rows;
-    uint32_t *old = whole_grid();
-    uint32_t *new = whole_grid();
+    const size_t bytes = of_part * sizeof(uint32_t);
+    uint32_t *whole = memory_allocate(own.parts * bytes);
     for (size_t i = 0; i < own.parts; i++) {
-        (void)memcpy(old + i * of_part, grid.buffers[parts[i].grid[0]].initial,
-                     of_part * sizeof *old);
+        (void)memcpy(whole + i * of_part, initial_of(parts[i].grid[0]), bytes);
     }
-    for (uint64_t iteration = 0; iteration < own.iterations; iteration++) {
-        for (size_t i = 0; i < rows; i++) {
-            step_row(new + i *own.columns, old + i * own.columns,
-                     old + (i + rows - 1) % rows * own.columns, old + (i + 1) % rows * own.columns,
-                     own.columns);
-        }
-        uint32_t *other = old;
-        old = new;
-        new = other;
-    }
+    stencil_iterate(whole, own.parts * own.rows, own.columns, own.iterations);
     for (size_t i = 0; i < own.parts; i++) {
-        (void)memcpy(peer_graph_expect(&grid, parts[i].grid[own.iterations % 2]), old + i * of_part,
-                     of_part * sizeof *old);
+        (void)memcpy(peer_graph_expect(&grid, parts[i].grid[own.iterations % 2]),
+                     whole + i * of_part, bytes);
     }
-    free(old);
-    free(new);
+    free(whole);
 }
 
 static void open_kinds(void)

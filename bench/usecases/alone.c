@@ -22,7 +22,7 @@ static bool needs_more(const samples *s)
     return s->runs < LEAST_RUNS || (s->runs < MOST_RUNS && s->total < ENOUGH_NS);
 }
 
-static void sample(samples *s, const work_kind *kind, uint32_t resource, const resources *r)
+static void sample(samples *s, const mix_kind *kind, uint32_t resource, const resources *r)
 {
     const double ns = (double)work_place_on(resource, kind, r).ns;
     s->ns[s->runs++] = ns;
@@ -30,7 +30,7 @@ static void sample(samples *s, const work_kind *kind, uint32_t resource, const r
 }
 
 /* In rounds over all kinds, so that a slow phase of the machine affects all of them. */
-static void take_samples(const work_kind *kinds, size_t count, const resources *r)
+static void take_samples(const mix_kind *kinds, size_t count, const resources *r)
 {
     for (unsigned round = 0; round <= MOST_RUNS; round++) {
         for (size_t i = 0; i < count; i++) {
@@ -46,7 +46,7 @@ static void take_samples(const work_kind *kinds, size_t count, const resources *
     }
 }
 
-void alone_measure(alone_times *times, const work_kind *kinds, size_t count, const resources *r)
+void alone_measure(alone_times *times, const mix_kind *kinds, size_t count, const resources *r)
 {
     take_samples(kinds, count, r);
     for (size_t i = 0; i < count; i++) {

@@ -13,7 +13,7 @@ typedef struct alone_times {
 } alone_times;
 
 /* Measures all, and adds a row for each to the CSV file. */
-void alone_measure(alone_times *times, const work_kind *kinds, size_t count, const resources *r);
+void alone_measure(alone_times *times, const mix_kind *kinds, size_t count, const resources *r);
 
 /* The number of runs after which the trial runs of auto_tune cost at most 5 %, as it promises. */
 double alone_runs_until_repaid(const alone_times *times, size_t kind, size_t resource_count);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tiled Cholesky factorization, A = L * transposed L, with every policy. */
-#include <math.h> /* fabs() */
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "cholesky_kernels.h"
 #include "csv.h"
 #include "graph_passes.h"
-#include "log.h"
-#include "random.h"
 
 static const char *const ABOUT =
     "The Cholesky factorization of a symmetric matrix in tiles: four kernels (potrf, trsm, syrk "
@@ -17,22 +12,15 @@ static const char *const ABOUT =
     "compared with that factor after each pass, with a\ntolerance of 0.001 (a missing step "
     "changes an element by 0.003 or more).";
 
-/* The factor: a power of two on the diagonal, -1, 0 or 1 below it. A matrix of n rows with a
- * diagonal of at least 2 * sqrt(n) is well-conditioned (about 9). */
-static const double TOLERANCE = 0.001;
-
 enum {
     TILES_32 = 32 * 33 / 2,
     TILES_8 = 8 * 9 / 2,
     MOST_TILES = GRAPH_MOST_BUFFERS >= TILES_32  ? 32
                  : GRAPH_MOST_BUFFERS >= TILES_8 ? 8
                                                  : 4,
-    MOST_LANES = 64, /* work-items of potrf, in one work-group */
     LEAST_TILE = 4,
     MOST_TILE = 512
 };
-
-enum kind { POTRF, TRSM, SYRK, GEMM, KINDS };
 
 static struct {
     uint64_t tiles;
@@ -50,193 +38,42 @@ static usecase_options options = {.seed = 1, .workers = 1};
 static resources all;
 static uint32_t buffers[MOST_TILES][MOST_TILES]; /* the lower triangle */
 
-/* Newton's method, which needs no library; NAN stays, as of a device. */
-static float square_root(float of)
-{
-    double root = of > 1 ? of : 1;
-    for (double before = 2 * root; root < before;) {
-        before = root;
-        root = (root + of / root) / 2;
-    }
-    return (float)root;
-}
-
-/* On the diagonal: a = the factor of a. */
 static dynsel_status potrf_on_host(const dynsel_launch *launch)
 {
-    float *a = dynsel_launch_data(launch, 0);
-    const size_t n = DYNSEL_LAUNCH_VALUE(launch, 1, uint32_t);
-    for (size_t k = 0; k < n; k++) {
-        const float pivot = square_root(a[k * n + k]);
-        a[k * n + k] = pivot;
-        for (size_t i = k + 1; i < n; i++) {
-            a[i * n + k] /= pivot;
-        }
-        for (size_t i = k + 1; i < n; i++) {
-            for (size_t j = k + 1; j <= i; j++) {
-                a[i * n + j] -= a[i * n + k] * a[j * n + k];
-            }
-        }
-    }
+    cholesky_potrf(dynsel_launch_data(launch, 0), DYNSEL_LAUNCH_VALUE(launch, 1, uint32_t));
     return DYNSEL_OK;
 }
 
-/* Below it: x = x / transposed l. */
 static dynsel_status trsm_on_host(const dynsel_launch *launch)
 {
-    float *x = dynsel_launch_data(launch, 0);
-    const float *l = dynsel_launch_data(launch, 1);
-    const size_t n = DYNSEL_LAUNCH_VALUE(launch, 2, uint32_t);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < n; j++) {
-            float rest = x[i * n + j];
-            for (size_t k = 0; k < j; k++) {
-                rest -= x[i * n + k] * l[j * n + k];
-            }
-            x[i * n + j] = rest / l[j * n + j];
-        }
-    }
+    cholesky_trsm(dynsel_launch_data(launch, 0), dynsel_launch_data(launch, 1),
+                  DYNSEL_LAUNCH_VALUE(launch, 2, uint32_t));
     return DYNSEL_OK;
 }
 
-/* a = a - x * transposed x, only the lower triangle. */
 static dynsel_status syrk_on_host(const dynsel_launch *launch)
 {
-    float *a = dynsel_launch_data(launch, 0);
-    const float *x = dynsel_launch_data(launch, 1);
-    const size_t n = DYNSEL_LAUNCH_VALUE(launch, 2, uint32_t);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            float sum = 0;
-            for (size_t k = 0; k < n; k++) {
-                sum += x[i * n + k] * x[j * n + k];
-            }
-            a[i * n + j] -= sum;
-        }
-    }
+    cholesky_syrk(dynsel_launch_data(launch, 0), dynsel_launch_data(launch, 1),
+                  DYNSEL_LAUNCH_VALUE(launch, 2, uint32_t));
     return DYNSEL_OK;
 }
 
-/* a = a - x * transposed y. */
 static dynsel_status gemm_on_host(const dynsel_launch *launch)
 {
-    float *a = dynsel_launch_data(launch, 0);
-    const float *x = dynsel_launch_data(launch, 1);
-    const float *y = dynsel_launch_data(launch, 2);
-    const size_t n = DYNSEL_LAUNCH_VALUE(launch, 3, uint32_t);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < n; j++) {
-            float sum = 0;
-            for (size_t k = 0; k < n; k++) {
-                sum += x[i * n + k] * y[j * n + k];
-            }
-            a[i * n + j] -= sum;
-        }
-    }
+    cholesky_gemm(dynsel_launch_data(launch, 0), dynsel_launch_data(launch, 1),
+                  dynsel_launch_data(launch, 2), DYNSEL_LAUNCH_VALUE(launch, 3, uint32_t));
     return DYNSEL_OK;
 }
 
-static const dynsel_kernel kernels[KINDS] = {
-    {.name = "potrf",
-     .id = 1,
-     .function = potrf_on_host,
-     .source = "kernel void potrf(global float *a, unsigned n)"
-               "{"
-               "    unsigned lane = get_local_id(0);"
-               "    unsigned lanes = get_local_size(0);"
-               "    for (unsigned k = 0; k < n; k++) {"
-               "        if (lane == 0) {"
-               "            a[k * n + k] = sqrt(a[k * n + k]);"
-               "        }"
-               "        barrier(CLK_GLOBAL_MEM_FENCE);"
-               "        for (unsigned i = k + 1 + lane; i < n; i += lanes) {"
-               "            a[i * n + k] /= a[k * n + k];"
-               "        }"
-               "        barrier(CLK_GLOBAL_MEM_FENCE);"
-               "        for (unsigned i = k + 1 + lane; i < n; i += lanes) {"
-               "            for (unsigned j = k + 1; j <= i; j++) {"
-               "                a[i * n + j] -= a[i * n + k] * a[j * n + k];"
-               "            }"
-               "        }"
-               "        barrier(CLK_GLOBAL_MEM_FENCE);"
-               "    }"
-               "}"},
-    {.name = "trsm",
-     .id = 2,
-     .function = trsm_on_host,
-     .source = "kernel void trsm(global float *x, global const float *l, unsigned n)"
-               "{"
-               "    size_t i = get_global_id(0);"
-               "    for (unsigned j = 0; j < n; j++) {"
-               "        float rest = x[i * n + j];"
-               "        for (unsigned k = 0; k < j; k++) {"
-               "            rest -= x[i * n + k] * l[j * n + k];"
-               "        }"
-               "        x[i * n + j] = rest / l[j * n + j];"
-               "    }"
-               "}"},
-    {.name = "syrk",
-     .id = 3,
-     .function = syrk_on_host,
-     .source = "kernel void syrk(global float *a, global const float *x, unsigned n)"
-               "{"
-               "    size_t i = get_global_id(1);"
-               "    size_t j = get_global_id(0);"
-               "    if (j <= i) {"
-               "        float sum = 0;"
-               "        for (unsigned k = 0; k < n; k++) {"
-               "            sum += x[i * n + k] * x[j * n + k];"
-               "        }"
-               "        a[i * n + j] -= sum;"
-               "    }"
-               "}"},
-    {.name = "gemm",
-     .id = 4,
-     .function = gemm_on_host,
-     .source = "kernel void gemm(global float *a, global const float *x, global const float *y,"
-               "                 unsigned n)"
-               "{"
-               "    size_t i = get_global_id(1);"
-               "    size_t j = get_global_id(0);"
-               "    float sum = 0;"
-               "    for (unsigned k = 0; k < n; k++) {"
-               "        sum += x[i * n + k] * y[j * n + k];"
-               "    }"
-               "    a[i * n + j] -= sum;"
-               "}"},
+static const dynsel_kernel kernels[CHOLESKY_KINDS] = {
+    {.name = "potrf", .id = 1, .function = potrf_on_host, .source = CHOLESKY_POTRF_SOURCE},
+    {.name = "trsm", .id = 2, .function = trsm_on_host, .source = CHOLESKY_TRSM_SOURCE},
+    {.name = "syrk", .id = 3, .function = syrk_on_host, .source = CHOLESKY_SYRK_SOURCE},
+    {.name = "gemm", .id = 4, .function = gemm_on_host, .source = CHOLESKY_GEMM_SOURCE},
 };
 
-static bool is_near(const void *is, const void *should)
-{
-    const double expected = *(const float *)should;
-    const double larger = fabs(expected) > 1 ? fabs(expected) : 1;
-    return fabs((double)*(const float *)is - expected) <= TOLERANCE * larger;
-}
-
-static graph factorization = {.name = "cholesky", .unit = "GFLOP", .r = &all, .is_right = is_near};
-
-static double diagonal(size_t rows)
-{
-    double power = 2;
-    while (power * power < 4 * (double)rows) {
-        power *= 2;
-    }
-    return power;
-}
-
-/* The factor of tile (row, column). */
-static void make_factor(float *to, size_t row, size_t column, uint64_t *seed)
-{
-    const size_t n = own.tile;
-    const float on_diagonal = (float)diagonal(own.tiles * n);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < n; j++) {
-            const float below = (float)(random_next(seed) % 3) - 1;
-            const bool is_below = row > column || i > j;
-            to[i * n + j] = is_below ? below : i == j ? on_diagonal : 0;
-        }
-    }
-}
+static graph factorization = {
+    .name = "cholesky", .unit = "GFLOP", .r = &all, .is_right = cholesky_is_near};
 
 /* a += x * transposed y. */
 static void add_product(float *a, const float *x, const float *y)
@@ -258,7 +95,8 @@ static void open_matrix(uint64_t seed)
     for (size_t i = 0; i < own.tiles; i++) {
         for (size_t j = 0; j <= i; j++) {
             buffers[i][j] = graph_add_buffer(&factorization, own.tile * own.tile);
-            make_factor(graph_expect(&factorization, buffers[i][j]), i, j, &seed);
+            cholesky_factor(graph_expect(&factorization, buffers[i][j]), own.tile, own.tiles, i, j,
+                            &seed);
         }
     }
     for (size_t i = 0; i < own.tiles; i++) {
@@ -282,7 +120,7 @@ static void open_matrix(uint64_t seed)
     }
 }
 
-static void add(enum kind kind, uint32_t written, const uint32_t *read, uint32_t read_count)
+static void add(cholesky_kind kind, uint32_t written, const uint32_t *read, uint32_t read_count)
 {
     graph_piece piece = {.kind = kind, .use_count = 1 + read_count};
     piece.uses[0] = (graph_use){written, DYNSEL_ACCESS_READ_WRITE};
@@ -295,14 +133,15 @@ static void add(enum kind kind, uint32_t written, const uint32_t *read, uint32_t
 static void add_pieces(void)
 {
     for (size_t k = 0; k < own.tiles; k++) {
-        add(POTRF, buffers[k][k], NULL, 0);
+        add(CHOLESKY_POTRF, buffers[k][k], NULL, 0);
         for (size_t i = k + 1; i < own.tiles; i++) {
-            add(TRSM, buffers[i][k], &buffers[k][k], 1);
+            add(CHOLESKY_TRSM, buffers[i][k], &buffers[k][k], 1);
         }
         for (size_t i = k + 1; i < own.tiles; i++) {
-            add(SYRK, buffers[i][i], &buffers[i][k], 1);
+            add(CHOLESKY_SYRK, buffers[i][i], &buffers[i][k], 1);
             for (size_t j = k + 1; j < i; j++) {
-                add(GEMM, buffers[i][j], (const uint32_t[]){buffers[i][k], buffers[j][k]}, 2);
+                add(CHOLESKY_GEMM, buffers[i][j], (const uint32_t[]){buffers[i][k], buffers[j][k]},
+                    2);
             }
         }
     }
@@ -311,15 +150,15 @@ static void add_pieces(void)
 static void open_kinds(void)
 {
     const size_t n = own.tile;
-    const size_t lanes = n < MOST_LANES ? n : MOST_LANES;
-    const dynsel_range ranges[KINDS] = {DYNSEL_RANGE(lanes), DYNSEL_RANGE(n), DYNSEL_RANGE_2D(n, n),
-                                        DYNSEL_RANGE_2D(n, n)};
-    for (int i = 0; i < KINDS; i++) {
+    const size_t lanes = n < CHOLESKY_MOST_LANES ? n : CHOLESKY_MOST_LANES;
+    const dynsel_range ranges[CHOLESKY_KINDS] = {DYNSEL_RANGE(lanes), DYNSEL_RANGE(n),
+                                                 DYNSEL_RANGE_2D(n, n), DYNSEL_RANGE_2D(n, n)};
+    for (int i = 0; i < CHOLESKY_KINDS; i++) {
         factorization.kinds[i] = (graph_kind){
             .kernel = &kernels[i], .global = ranges[i], .values = {(uint32_t)n}, .value_count = 1};
     }
-    factorization.kinds[POTRF].local = DYNSEL_RANGE(lanes);
-    factorization.kind_count = KINDS;
+    factorization.kinds[CHOLESKY_POTRF].local = DYNSEL_RANGE(lanes);
+    factorization.kind_count = CHOLESKY_KINDS;
 }
 
 int main(int argc, char **argv)

@@ -42,7 +42,7 @@ void contest_open(contest *c)
 
 static work_run run_one(const contest *c, const contender *who, uint32_t kind)
 {
-    const work_kind *what = &c->kinds[kind];
+    const mix_kind *what = &c->kinds[kind];
     switch (who->way) {
     case CONTEST_BY_TABLE:
         return work_place_on(c->alone->best[kind], what, c->r);

@@ -39,7 +39,7 @@ typedef struct contender {
 
 typedef struct contest {
     const resources *r;
-    work_kind *kinds;
+    mix_kind *kinds;
     size_t kind_count;
     const alone_times *alone;
     uint32_t warm_up;   /* runs of each kind that the shares do not count */

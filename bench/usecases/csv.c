@@ -11,6 +11,7 @@
 
 #include <dynsel/opencl.h>
 
+#include "../configuration.h"
 #include "../machine.h"
 #include "log.h"
 #include "resources.h"
@@ -51,18 +52,15 @@ static void print_driver(const dynsel_opencl_device_info *info, void *context)
 
 static void print_facts(place p, const usecase_options *options, int argc, char **argv)
 {
-    machine_print(p.to, p.before, options->label);
+    machine_print(p.to, p.before);
+    configuration_print(p.to, p.before, options->label);
     if (options->devices == NULL || strcmp(options->devices, "none") != 0) {
         log_check(dynsel_opencl_visit_devices(options->devices, print_driver, &p) == DYNSEL_OK,
                   "the devices");
     }
-    (void)fprintf(p.to, "%scommand       ", p.before);
-    for (int i = 0; i < argc; i++) {
-        const char *word = i == 0 ? log_program() : argv[i];
-        const char *quote = strpbrk(word, " ;*$'") != NULL ? "\"" : "";
-        (void)fprintf(p.to, " %s%s%s", quote, word, quote);
-    }
-    (void)fprintf(p.to, "\n%sseed           %" PRIu64 "\n", p.before, options->seed);
+    (void)fprintf(p.to, "%scommand        ", p.before);
+    arguments_print(p.to, log_program(), argc, argv);
+    (void)fprintf(p.to, "%sseed           %" PRIu64 "\n", p.before, options->seed);
 }
 
 void csv_open(const usecase_options *options, int argc, char **argv)

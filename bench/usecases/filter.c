@@ -8,6 +8,7 @@
 #include "csv.h"
 #include "filter_kernel.h"
 #include "log.h"
+#include "memory.h"
 #include "passes.h"
 #include "pictures.h"
 
@@ -17,10 +18,7 @@ static const char *const ABOUT =
     "for each\npicture, all of them in flight: from the host's memory to the host's memory. "
     "Every pixel is\nchecked against plain C.";
 
-enum {
-    CHANNELS = 3,
-    MOST = CONFIG_DYNSEL_MAX_BUFFERS / 2 < 64 ? CONFIG_DYNSEL_MAX_BUFFERS / 2 : 64
-};
+enum { MOST = CONFIG_DYNSEL_MAX_BUFFERS / 2 < 64 ? CONFIG_DYNSEL_MAX_BUFFERS / 2 : 64 };
 
 static const char *folder;
 
@@ -94,7 +92,7 @@ static dynsel_accessor open_buffer(void *memory, size_t bytes, dynsel_access_mod
 static void open_job(const picture *p, job *j)
 {
     const size_t bytes = picture_bytes(p);
-    *j = (job){.result = picture_memory(p), .expected = picture_memory(p)};
+    *j = (job){.result = memory_allocate(bytes), .expected = memory_allocate(bytes)};
     filter_all(p->rgb, j->expected, (int)p->width, (int)p->height, (int)own.radius);
     j->read = open_buffer(p->rgb, bytes, DYNSEL_ACCESS_READ, "picture");
     j->written = open_buffer(j->result, bytes, DYNSEL_ACCESS_DISCARD_WRITE, "result");
@@ -157,11 +155,6 @@ static void check(const char *policy, void *unused)
 static double open_all(void)
 {
     double megapixels = 0;
-    if (folder == NULL) {
-        log_exit(STATUS_USAGE,
-                 "--pictures is missing: a folder with *.ppm, which pictures.py makes of "
-                 "PNG files");
-    }
     count = pictures_read(folder, pictures, MOST);
     for (size_t i = 0; i < count; i++) {
         open_job(&pictures[i], &jobs[i]);

@@ -5,17 +5,11 @@
 #include <string.h>
 
 #include "log.h"
-
-enum { PAGE = 4096 };
+#include "memory.h"
 
 static void *allocate(size_t elements)
 {
-    const size_t bytes = (elements * GRAPH_ELEMENT_BYTES + PAGE - 1) / PAGE * PAGE;
-    void *memory = aligned_alloc(PAGE, bytes);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "the host has no memory for %zu KiB", bytes >> 10);
-    }
-    return memory != NULL ? memset(memory, 0, bytes) : NULL;
+    return memory_allocate(elements * GRAPH_ELEMENT_BYTES);
 }
 
 void graph_open(graph *g, size_t most_pieces)

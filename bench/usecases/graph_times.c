@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph_times.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../measure.h"
 #include "csv.h"
 #include "log.h"
+#include "memory.h"
 
 enum {
     BATCH_NS = 4000000, /* a batch takes about this */
@@ -16,7 +15,6 @@ enum {
     MOST_SAMPLES = 9,
     LEAST_SAMPLES = 3,
     ENOUGH_NS = 150000000, /* for one kind on one resource */
-    PAGE = 4096,
     SMALL_BYTES = 4096,
     LARGE_BYTES = 4 << 20
 };
@@ -39,34 +37,13 @@ static const dynsel_kernel touch = {
     .source = "kernel void touch(global unsigned *data) { data[0]++; }",
 };
 
-static void tell_unprepared(const dynsel_kernel *kernel, const dynsel_resource *where,
-                            dynsel_status status, size_t done, size_t total, void *context)
-{
-    (void)done;
-    (void)total;
-    (void)context;
-    if (status != DYNSEL_OK) {
-        char text[512];
-        (void)dynsel_error_text(NULL, text, sizeof text);
-        log_exit(STATUS_FAILED, "%s cannot be built for %s: %s", kernel->name,
-                 dynsel_resource_name(where), text);
-    }
-}
-
 static void prepare(const graph *g)
 {
     const dynsel_kernel *kernels[GRAPH_MOST_KINDS + 1] = {&touch};
-    const dynsel_options options = {.resources = g->r->table, .count = g->r->count};
     for (size_t i = 0; i < g->kind_count; i++) {
         kernels[i + 1] = g->kinds[i].kernel;
     }
-    for (size_t i = 0; i < g->r->count; i++) {
-        log_check(dynsel_fixed_resource_init(&fixed[i], &options, i) == DYNSEL_OK,
-                  "dynsel_fixed_resource_init");
-    }
-    log_check(dynsel_kernel_prepare(&fixed[0].policy, kernels, g->kind_count + 1, tell_unprepared,
-                                    NULL) == DYNSEL_OK,
-              "dynsel_kernel_prepare");
+    resources_prepare(g->r, fixed, kernels, g->kind_count + 1);
 }
 
 static void wait_for(uint32_t resource)
@@ -283,11 +260,7 @@ static void measure_links(const graph *g, schedule_machine *m)
     dynsel_buffer buffers[2] = {{0}};
     uint32_t first_in[SCHEDULE_MOST_DOMAINS];
     for (int i = 0; i < 2; i++) {
-        memory[i] = aligned_alloc(PAGE, bytes[i]);
-        if (memory[i] == NULL) {
-            log_exit(STATUS_FAILED, "the host has no memory for %zu KiB", bytes[i] >> 10);
-        }
-        (void)memset(memory[i], 0, bytes[i]);
+        memory[i] = memory_allocate(bytes[i]);
         log_check(dynsel_buffer_init(&buffers[i], memory[i], sizeof(uint32_t),
                                      DYNSEL_RANGE(bytes[i] / sizeof(uint32_t))) == DYNSEL_OK,
                   "dynsel_buffer_init");

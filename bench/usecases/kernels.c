@@ -27,13 +27,8 @@ static dynsel_status gather_on_host(const dynsel_launch *launch)
     return on_host(launch, mix_gather);
 }
 
-const usecase_kernel usecase_kernels[KERNELS] = {
-    {.kernel =
-         {.name = "polynomial", .id = 1, .function = polynomial_on_host, .source = MIX_POLYNOMIAL},
-     .is_float = true,
-     .reference = mix_polynomial},
-    {.kernel = {.name = "scramble", .id = 2, .function = scramble_on_host, .source = MIX_SCRAMBLE},
-     .reference = mix_scramble},
-    {.kernel = {.name = "gather", .id = 3, .function = gather_on_host, .source = MIX_GATHER},
-     .reference = mix_gather},
+const dynsel_kernel usecase_kernels[MIX_KERNELS] = {
+    {.name = "polynomial", .id = 1, .function = polynomial_on_host, .source = MIX_POLYNOMIAL},
+    {.name = "scramble", .id = 2, .function = scramble_on_host, .source = MIX_SCRAMBLE},
+    {.name = "gather", .id = 3, .function = gather_on_host, .source = MIX_GATHER},
 };

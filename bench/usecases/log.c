@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <dynsel/error.h>
-
 static const char *name = "usecase";
 
 void log_set_program(const char *program)
@@ -44,13 +42,4 @@ void log_exit(int status, const char *format, ...)
     print(format, arguments);
     va_end(arguments);
     exit(status);
-}
-
-void log_check(bool good, const char *what)
-{
-    if (!good) {
-        char text[512];
-        (void)dynsel_error_text(NULL, text, sizeof text);
-        log_exit(STATUS_FAILED, "%s: %s", what, text);
-    }
 }

@@ -20,7 +20,8 @@ void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, and ends the program. */
 _Noreturn void log_exit(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* If not good, prints the library's last error and ends the program. */
+/* If not good, prints what failed, with the runtime's last error if it keeps one, and ends the
+ * program. log_check.c is dynsel's; other runtimes have their own. */
 void log_check(bool good, const char *what);
 
 #endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A tiled product of matrices, C += A * B, with every policy. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "csv.h"
 #include "graph_passes.h"
-#include "log.h"
+#include "matmul_kernel.h"
 #include "random.h"
 
 static const char *const ABOUT =
@@ -38,22 +35,10 @@ static resources all;
 static graph product = {.name = "matmul", .unit = "GFLOP", .r = &all};
 static uint32_t buffers[3][MOST_TILES][MOST_TILES]; /* of A, B, C */
 
-static void add_product(float *c, const float *a, const float *b, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < n; k++) {
-            const float factor = a[i * n + k];
-            for (size_t j = 0; j < n; j++) {
-                c[i * n + j] += factor * b[k * n + j];
-            }
-        }
-    }
-}
-
 static dynsel_status matmul_on_host(const dynsel_launch *launch)
 {
-    add_product(dynsel_launch_data(launch, 0), dynsel_launch_data(launch, 1),
-                dynsel_launch_data(launch, 2), DYNSEL_LAUNCH_VALUE(launch, 3, uint32_t));
+    matmul_add(dynsel_launch_data(launch, 0), dynsel_launch_data(launch, 1),
+               dynsel_launch_data(launch, 2), DYNSEL_LAUNCH_VALUE(launch, 3, uint32_t));
     return DYNSEL_OK;
 }
 
@@ -61,17 +46,7 @@ static const dynsel_kernel matmul = {
     .name = "matmul",
     .id = 1,
     .function = matmul_on_host,
-    .source = "kernel void matmul(global float *c, global const float *a, global const float *b,"
-              "                   unsigned n)"
-              "{"
-              "    size_t i = get_global_id(1);"
-              "    size_t j = get_global_id(0);"
-              "    float sum = c[i * n + j];"
-              "    for (unsigned k = 0; k < n; k++) {"
-              "        sum += a[i * n + k] * b[k * n + j];"
-              "    }"
-              "    c[i * n + j] = sum;"
-              "}",
+    .source = MATMUL_SOURCE,
 };
 
 static float *initial(uint32_t buffer)
@@ -109,7 +84,7 @@ static void add_pieces(void)
                                                    .uses = {{c, DYNSEL_ACCESS_READ_WRITE},
                                                             {a, DYNSEL_ACCESS_READ},
                                                             {b, DYNSEL_ACCESS_READ}}});
-                add_product(graph_expect(&product, c), initial(a), initial(b), own.tile);
+                matmul_add(graph_expect(&product, c), initial(a), initial(b), own.tile);
             }
         }
     }

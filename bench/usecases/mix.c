@@ -39,7 +39,7 @@ static const argument own_options[] = {
 
 static usecase_options options = {.seed = 1};
 static resources all;
-static work_kind kinds[WORK_MOST_KINDS];
+static mix_kind kinds[WORK_MOST_KINDS];
 static alone_times alone;
 static contest match;
 
@@ -55,7 +55,7 @@ static size_t make_kinds(void)
     for (uint32_t size = 0; size < size_count; size++) {
         for (uint32_t k = 0; k < OPERATIONS; k++) {
             const uint32_t bits = FIRST_SIZE + size * SIZE_STEP + 4 * k;
-            for (uint32_t kernel = 0; kernel < KERNELS && bits <= own.most_work; kernel++) {
+            for (uint32_t kernel = 0; kernel < MIX_KERNELS && bits <= own.most_work; kernel++) {
                 kinds[count++] = work_kind_of(kernel, size, 1u << (4 * k));
             }
         }

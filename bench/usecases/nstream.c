@@ -6,6 +6,7 @@
 
 #include "csv.h"
 #include "log.h"
+#include "memory.h"
 #include "passes.h"
 #include "random.h"
 
@@ -18,7 +19,6 @@ static const char *const ABOUT =
 
 enum {
     MOST_PARTS = CONFIG_DYNSEL_MAX_BUFFERS / 3 < 16 ? CONFIG_DYNSEL_MAX_BUFFERS / 3 : 16,
-    PAGE = 4096,
     SCALAR = 3,
     ARRAYS = 3
 };
@@ -83,13 +83,9 @@ static dynsel_status group(dynsel_handler *handler, void *args)
 static void open_part(part *p, uint64_t *seed)
 {
     static const char *const names[ARRAYS] = {"a", "b", "c"};
-    const size_t bytes = (elements * sizeof(float) + PAGE - 1) / PAGE * PAGE;
     for (int k = 0; k < ARRAYS; k++) {
         dynsel_buffer buffer = {0};
-        p->data[k] = aligned_alloc(PAGE, bytes);
-        if (p->data[k] == NULL) {
-            log_exit(STATUS_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
-        }
+        p->data[k] = memory_allocate(elements * sizeof(float));
         for (size_t i = 0; i < elements; i++) {
             p->data[k][i] = (float)(random_next(seed) % 16);
         }

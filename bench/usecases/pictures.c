@@ -12,22 +12,13 @@
 #include <string.h>
 
 #include "log.h"
+#include "memory.h"
 
-enum { CHANNELS = 3, PAGE = 4096, MOST_SIDE = 16384, DEPTH = 255 };
+enum { CHANNELS = 3, MOST_SIDE = 16384, DEPTH = 255 };
 
 size_t picture_bytes(const picture *p)
 {
     return (size_t)p->width * p->height * CHANNELS;
-}
-
-uint8_t *picture_memory(const picture *p)
-{
-    uint8_t *memory = aligned_alloc(PAGE, (picture_bytes(p) + PAGE - 1) / PAGE * PAGE);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "%s: no memory for %zu MiB of pixels", p->name,
-                 picture_bytes(p) >> 20);
-    }
-    return memory;
 }
 
 /* The first character after blanks and comments. */
@@ -65,7 +56,7 @@ static bool read_file(FILE *file, picture *p)
         read_number(file) != DEPTH) {
         return false;
     }
-    p->rgb = picture_memory(p);
+    p->rgb = memory_allocate(picture_bytes(p));
     return fread(p->rgb, 1, picture_bytes(p), file) == picture_bytes(p);
 }
 
@@ -98,6 +89,10 @@ static int is_picture(const struct dirent *entry)
 size_t pictures_read(const char *folder, picture *pictures, size_t most)
 {
     struct dirent **entries = NULL;
+    if (folder == NULL) {
+        log_exit(STATUS_USAGE, "--pictures is missing: a folder with *.ppm, which "
+                               "bench/usecases/pictures.py makes of PNG files");
+    }
     const int found = scandir(folder, &entries, is_picture, alphasort);
     if (found < 0) {
         log_exit(STATUS_FAILED, "--pictures %s: %s", folder, strerror(errno));

@@ -10,17 +10,14 @@ typedef struct picture {
     char name[64];
     uint32_t width;
     uint32_t height;
-    uint8_t *rgb; /* rows without gaps, beginning at a page; malloc()ed */
+    uint8_t *rgb; /* rows without gaps, beginning at a page; to be freed */
 } picture;
 
 /* Bytes of its pixels. */
 size_t picture_bytes(const picture *p);
 
-/* Memory of that size, beginning at a page; to be freed. */
-uint8_t *picture_memory(const picture *p);
-
-/* Reads the *.ppm of a folder in the order of their names, at most `most`. Returns how many; none,
- * or a damaged one, ends the program. */
+/* Reads the *.ppm of a folder, the value of --pictures, in the order of their names, at most
+ * `most`. Returns how many; no folder (NULL), none in it, or a damaged one, ends the program. */
 size_t pictures_read(const char *folder, picture *pictures, size_t most);
 
 #endif

@@ -77,6 +77,33 @@ void resources_find(resources *r, const usecase_options *options, bool host, siz
     }
 }
 
+static void tell_unprepared(const dynsel_kernel *kernel, const dynsel_resource *where,
+                            dynsel_status status, size_t done, size_t total, void *context)
+{
+    (void)done;
+    (void)total;
+    (void)context;
+    if (status != DYNSEL_OK) {
+        char text[512];
+        (void)dynsel_error_text(NULL, text, sizeof text);
+        log_exit(STATUS_FAILED, "%s cannot be built for %s: %s", kernel->name,
+                 dynsel_resource_name(where), text);
+    }
+}
+
+void resources_prepare(const resources *r, dynsel_fixed_resource_policy *fixed,
+                       const dynsel_kernel *const *kernels, size_t count)
+{
+    const dynsel_options options = {.resources = r->table, .count = r->count};
+    for (size_t i = 0; i < r->count; i++) {
+        log_check(dynsel_fixed_resource_init(&fixed[i], &options, i) == DYNSEL_OK,
+                  "dynsel_fixed_resource_init");
+    }
+    log_check(dynsel_kernel_prepare(&fixed[0].policy, kernels, count, tell_unprepared, NULL) ==
+                  DYNSEL_OK,
+              "dynsel_kernel_prepare");
+}
+
 void resources_close(void)
 {
     log_check(dynsel_threads_stop() == DYNSEL_OK, "dynsel_threads_stop");

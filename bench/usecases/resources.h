@@ -23,6 +23,11 @@ typedef struct resources {
  */
 void resources_find(resources *r, const usecase_options *options, bool host, size_t least);
 
+/* Initializes a policy for each resource, which places all work on it, and builds the kernels for
+ * all resources. */
+void resources_prepare(const resources *r, dynsel_fixed_resource_policy *fixed,
+                       const dynsel_kernel *const *kernels, size_t count);
+
 /* Releases all; no policy may use them. */
 void resources_close(void);
 

@@ -8,6 +8,7 @@
 #include "../measure.h"
 #include "kernels.h"
 #include "log.h"
+#include "mix_kernels.h"
 #include "random.h"
 
 enum {
@@ -19,7 +20,7 @@ enum {
     RING_LOCAL = 64
 };
 
-static const usecase_kernel *const kernel = &usecase_kernels[SCRAMBLE];
+static const dynsel_kernel *const kernel = &usecase_kernels[SCRAMBLE];
 
 static const char add[] =
     "kernel void add(global const unsigned *in, global unsigned *sums, unsigned operations)"
@@ -40,7 +41,7 @@ static dynsel_status on_host(const dynsel_resource *where, void *args, dynsel_ev
     ring *self = args;
     ring_queue *queue = queue_of(self, where);
     (void)done;
-    kernel->reference(self->in, queue->scratch, RING_ELEMENTS, self->operations);
+    mix_scramble(self->in, queue->scratch, RING_ELEMENTS, self->operations);
     for (uint32_t i = 0; i < RING_ELEMENTS; i++) {
         queue->sums[i] += queue->scratch[i];
     }
@@ -66,7 +67,7 @@ static cl_mem make_memory(cl_context context, void *data, cl_int *code)
 
 static cl_int open_device(ring_queue *queue, ring *self)
 {
-    const char *const sources[] = {kernel->kernel.source, add};
+    const char *const sources[] = {kernel->source, add};
     const cl_device_id device = dynsel_opencl_device(&queue->where);
     cl_context context = dynsel_opencl_context(&queue->where);
     cl_int code = CL_SUCCESS;
@@ -95,7 +96,7 @@ void ring_open(ring *self, const resources *r, uint32_t count, uint32_t operatio
     for (uint32_t i = 0; i < RING_ELEMENTS; i++) {
         self->in[i] = (uint32_t)random_next(&seed);
     }
-    kernel->reference(self->in, self->expected, RING_ELEMENTS, operations);
+    mix_scramble(self->in, self->expected, RING_ELEMENTS, operations);
     for (size_t i = 0; i < r->count; i++) {
         self->queues[i].where = r->table[i];
         if (r->table[i].backend == &dynsel_opencl_backend) {
@@ -185,8 +186,7 @@ void ring_close(ring *self, const resources *r)
         for (uint32_t k = 0; k < RING_ELEMENTS; k++) {
             if (queue->sums[k] != (uint32_t)queue->done * self->expected[k]) {
                 log_exit(STATUS_FAILED, "a wrong result: %s, %d elements, on %s, among %llu tasks",
-                         kernel->kernel.name, RING_ELEMENTS, r->names[i],
-                         (unsigned long long)queue->done);
+                         kernel->name, RING_ELEMENTS, r->names[i], (unsigned long long)queue->done);
             }
         }
     }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stencil over a grid in parts, which exchange their border rows, with every policy. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "csv.h"
 #include "graph_passes.h"
-#include "log.h"
-#include "random.h"
+#include "memory.h"
+#include "stencil_kernels.h"
 
 static const char *const ABOUT =
     "A stencil of five points over a grid of whole numbers that closes to a ring in both "
@@ -52,72 +51,32 @@ static resources all;
 static graph grid = {.name = "stencil", .unit = "Mpoint", .r = &all};
 static part parts[MOST_PARTS];
 
-/* Different factors, so that no neighbour can stand for another one; sums wrap. */
-static void step_row(uint32_t *to, const uint32_t *row, const uint32_t *above,
-                     const uint32_t *below, size_t columns)
-{
-    for (size_t j = 0; j < columns; j++) {
-        const uint32_t left = row[j > 0 ? j - 1 : columns - 1];
-        const uint32_t right = row[j + 1 < columns ? j + 1 : 0];
-        to[j] = row[j] + 3 * above[j] + 5 * below[j] + 7 * left + 11 * right;
-    }
-}
-
 static dynsel_status step_on_host(const dynsel_launch *launch)
 {
-    uint32_t *to = dynsel_launch_data(launch, 0);
-    const uint32_t *from = dynsel_launch_data(launch, 1);
-    const uint32_t *above = dynsel_launch_data(launch, 2);
-    const uint32_t *below = dynsel_launch_data(launch, 3);
-    const size_t rows = DYNSEL_LAUNCH_VALUE(launch, 4, uint32_t);
-    const size_t columns = DYNSEL_LAUNCH_VALUE(launch, 5, uint32_t);
-    for (size_t i = 0; i < rows; i++) {
-        const uint32_t *row = &from[i * columns];
-        step_row(&to[i * columns], row, i > 0 ? row - columns : above,
-                 i + 1 < rows ? row + columns : below, columns);
-    }
+    stencil_step(dynsel_launch_data(launch, 0), dynsel_launch_data(launch, 1),
+                 dynsel_launch_data(launch, 2), dynsel_launch_data(launch, 3),
+                 DYNSEL_LAUNCH_VALUE(launch, 4, uint32_t),
+                 DYNSEL_LAUNCH_VALUE(launch, 5, uint32_t));
     return DYNSEL_OK;
 }
 
 static dynsel_status borders_on_host(const dynsel_launch *launch)
 {
-    const uint32_t *from = dynsel_launch_data(launch, 2);
-    const size_t rows = DYNSEL_LAUNCH_VALUE(launch, 3, uint32_t);
-    const size_t columns = DYNSEL_LAUNCH_VALUE(launch, 4, uint32_t);
-    (void)memcpy(dynsel_launch_data(launch, 0), from, columns * sizeof *from);
-    (void)memcpy(dynsel_launch_data(launch, 1), from + (rows - 1) * columns,
-                 columns * sizeof *from);
+    stencil_borders(dynsel_launch_data(launch, 0), dynsel_launch_data(launch, 1),
+                    dynsel_launch_data(launch, 2), DYNSEL_LAUNCH_VALUE(launch, 3, uint32_t),
+                    DYNSEL_LAUNCH_VALUE(launch, 4, uint32_t));
     return DYNSEL_OK;
 }
 
 static const dynsel_kernel kernels[KINDS] = {
-    {.name = "stencil",
-     .id = 1,
-     .function = step_on_host,
-     .source = "kernel void stencil(global unsigned *to, global const unsigned *from,"
-               "                 global const unsigned *above, global const unsigned *below,"
-               "                 unsigned rows, unsigned columns)"
-               "{"
-               "    size_t i = get_global_id(1);"
-               "    size_t j = get_global_id(0);"
-               "    global const unsigned *row = from + i * columns;"
-               "    unsigned up = i > 0 ? row[j - columns] : above[j];"
-               "    unsigned down = i + 1 < rows ? row[j + columns] : below[j];"
-               "    unsigned left = row[j > 0 ? j - 1 : columns - 1];"
-               "    unsigned right = row[j + 1 < columns ? j + 1 : 0];"
-               "    to[i * columns + j] = row[j] + 3 * up + 5 * down + 7 * left + 11 * right;"
-               "}"},
-    {.name = "borders",
-     .id = 2,
-     .function = borders_on_host,
-     .source = "kernel void borders(global unsigned *first, global unsigned *last,"
-               "                    global const unsigned *from, unsigned rows, unsigned columns)"
-               "{"
-               "    size_t j = get_global_id(0);"
-               "    first[j] = from[j];"
-               "    last[j] = from[(rows - 1) * columns + j];"
-               "}"},
+    {.name = "stencil", .id = 1, .function = step_on_host, .source = STENCIL_SOURCE},
+    {.name = "borders", .id = 2, .function = borders_on_host, .source = STENCIL_BORDERS_SOURCE},
 };
+
+static uint32_t *initial_of(uint32_t buffer)
+{
+    return grid.buffers[buffer].initial;
+}
 
 static void open_parts(uint64_t seed)
 {
@@ -128,14 +87,10 @@ static void open_parts(uint64_t seed)
             parts[i].first[k] = graph_add_buffer(&grid, own.columns);
             parts[i].last[k] = graph_add_buffer(&grid, own.columns);
         }
-        uint32_t *initial = grid.buffers[parts[i].grid[0]].initial;
-        for (size_t k = 0; k < elements; k++) {
-            initial[k] = (uint32_t)random_next(&seed);
-        }
-        (void)memcpy(grid.buffers[parts[i].first[0]].initial, initial,
-                     own.columns * sizeof *initial);
-        (void)memcpy(grid.buffers[parts[i].last[0]].initial, initial + elements - own.columns,
-                     own.columns * sizeof *initial);
+        uint32_t *initial = initial_of(parts[i].grid[0]);
+        stencil_fill(initial, own.rows, own.columns, &seed);
+        stencil_borders(initial_of(parts[i].first[0]), initial_of(parts[i].last[0]), initial,
+                        own.rows, own.columns);
     }
 }
 
@@ -166,42 +121,21 @@ static void add_pieces(void)
     }
 }
 
-static uint32_t *whole_grid(void)
-{
-    uint32_t *memory = calloc(own.parts * own.rows * own.columns, sizeof *memory);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "the host has no memory for the grid");
-    }
-    return memory;
-}
-
-/* The results, in plain C over the grid in one piece. */
+/* The results, of the grid in one piece. */
 static void compute_expected(void)
 {
     const size_t of_part = own.rows * own.columns;
-    const size_t rows = own.parts * own.rows;
-    uint32_t *old = whole_grid();
-    uint32_t *new = whole_grid();
+    const size_t bytes = of_part * sizeof(uint32_t);
+    uint32_t *whole = memory_allocate(own.parts * bytes);
     for (size_t i = 0; i < own.parts; i++) {
-        (void)memcpy(old + i * of_part, grid.buffers[parts[i].grid[0]].initial,
-                     of_part * sizeof *old);
+        (void)memcpy(whole + i * of_part, initial_of(parts[i].grid[0]), bytes);
     }
-    for (uint64_t iteration = 0; iteration < own.iterations; iteration++) {
-        for (size_t i = 0; i < rows; i++) {
-            step_row(new + i *own.columns, old + i * own.columns,
-                     old + (i + rows - 1) % rows * own.columns, old + (i + 1) % rows * own.columns,
-                     own.columns);
-        }
-        uint32_t *other = old;
-        old = new;
-        new = other;
-    }
+    stencil_iterate(whole, own.parts * own.rows, own.columns, own.iterations);
     for (size_t i = 0; i < own.parts; i++) {
-        (void)memcpy(graph_expect(&grid, parts[i].grid[own.iterations % 2]), old + i * of_part,
-                     of_part * sizeof *old);
+        (void)memcpy(graph_expect(&grid, parts[i].grid[own.iterations % 2]), whole + i * of_part,
+                     bytes);
     }
-    free(old);
-    free(new);
+    free(whole);
 }
 
 static void open_kinds(void)

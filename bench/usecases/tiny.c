@@ -33,12 +33,13 @@ static const argument own_options[] = {
     {"--runs", "N", "runs of each size", &own.runs, 1, 1000000, NULL},
     {"--seconds", "N", "longest time; stops the runs when it is over", &own.seconds, 1, 3600, NULL},
     {"--operations", "N", "operations for each element", &own.operations, 1, 4096, NULL},
-    {"--kernel", "N", "0: polynomial, 1: scramble, 2: gather", &own.kernel, 0, KERNELS - 1, NULL},
+    {"--kernel", "N", "0: polynomial, 1: scramble, 2: gather", &own.kernel, 0, MIX_KERNELS - 1,
+     NULL},
     {.name = NULL}};
 
 static usecase_options options = {.seed = 1};
 static resources all;
-static work_kind kinds[WORK_MOST_KINDS];
+static mix_kind kinds[WORK_MOST_KINDS];
 static alone_times alone;
 static contest match;
 

@@ -2,19 +2,14 @@
 #include "work.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../measure.h"
 #include "kernels.h"
 #include "log.h"
+#include "memory.h"
 #include "random.h"
-
-enum { PAGE = 4096 };
-
-static const double TOLERANCE = 1e-5;
 
 /* One input and one output of each size. */
 typedef struct data {
@@ -29,15 +24,6 @@ static data sizes[WORK_MOST_SIZES];
 static size_t size_count;
 static dynsel_fixed_resource_policy fixed[RESOURCES_MOST];
 static size_t fixed_count;
-
-static void *allocate(size_t bytes)
-{
-    void *memory = aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE);
-    if (memory == NULL) {
-        log_exit(STATUS_FAILED, "the host has no memory for %zu MiB", bytes >> 20);
-    }
-    return memory;
-}
 
 static dynsel_accessor open_buffer(void *memory, uint32_t elements, dynsel_access_mode mode,
                                    const char *name)
@@ -55,66 +41,38 @@ void work_open(const uint32_t *elements, size_t count, uint64_t seed)
     for (size_t i = 0; i < count; i++) {
         data *d = &sizes[i];
         const size_t bytes = (size_t)elements[i] * sizeof(uint32_t);
-        *d = (data){.elements = elements[i], .in = allocate(bytes), .out = allocate(bytes)};
+        *d = (data){
+            .elements = elements[i], .in = memory_allocate(bytes), .out = memory_allocate(bytes)};
         uint32_t *in = d->in;
         for (uint32_t k = 0; k < elements[i]; k++) {
             in[k] = (uint32_t)random_next(&seed);
         }
-        (void)memset(d->out, 0, bytes);
         d->read = open_buffer(d->in, elements[i], DYNSEL_ACCESS_READ, "in");
         d->written = open_buffer(d->out, elements[i], DYNSEL_ACCESS_DISCARD_WRITE, "out");
     }
     size_count = count;
 }
 
-work_kind work_kind_of(uint32_t kernel, uint32_t size, uint32_t operations)
+mix_kind work_kind_of(uint32_t kernel, uint32_t size, uint32_t operations)
 {
-    const data *d = &sizes[size];
-    work_kind kind = {
-        .kernel = kernel, .size = size, .elements = d->elements, .operations = operations};
-    kind.expected = allocate((size_t)d->elements * sizeof(uint32_t));
-    usecase_kernels[kernel].reference(d->in, kind.expected, d->elements, operations);
-    (void)snprintf(kind.name, sizeof kind.name, "%s/%" PRIu32 "/%" PRIu32,
-                   usecase_kernels[kernel].kernel.name, d->elements, operations);
-    return kind;
-}
-
-static void tell_unprepared(const dynsel_kernel *kernel, const dynsel_resource *where,
-                            dynsel_status status, size_t done, size_t total, void *context)
-{
-    (void)done;
-    (void)total;
-    (void)context;
-    if (status != DYNSEL_OK) {
-        char text[512];
-        (void)dynsel_error_text(NULL, text, sizeof text);
-        log_exit(STATUS_FAILED, "%s cannot be built for %s: %s", kernel->name,
-                 dynsel_resource_name(where), text);
-    }
+    return mix_kind_of(kernel, size, sizes[size].elements, operations, sizes[size].in);
 }
 
 void work_prepare(const resources *r)
 {
-    const dynsel_kernel *kernels[KERNELS];
-    const dynsel_options options = {.resources = r->table, .count = r->count};
-    for (size_t i = 0; i < KERNELS; i++) {
-        kernels[i] = &usecase_kernels[i].kernel;
+    const dynsel_kernel *kernels[MIX_KERNELS];
+    for (size_t i = 0; i < MIX_KERNELS; i++) {
+        kernels[i] = &usecase_kernels[i];
     }
-    for (fixed_count = 0; fixed_count < r->count; fixed_count++) {
-        log_check(dynsel_fixed_resource_init(&fixed[fixed_count], &options, fixed_count) ==
-                      DYNSEL_OK,
-                  "dynsel_fixed_resource_init");
-    }
-    log_check(dynsel_kernel_prepare(&fixed[0].policy, kernels, KERNELS, tell_unprepared, NULL) ==
-                  DYNSEL_OK,
-              "dynsel_kernel_prepare");
+    resources_prepare(r, fixed, kernels, MIX_KERNELS);
+    fixed_count = r->count;
 }
 
 static dynsel_status group(dynsel_handler *handler, void *args)
 {
-    const work_kind *kind = args;
+    const mix_kind *kind = args;
     const data *d = &sizes[kind->size];
-    const dynsel_kernel *kernel = &usecase_kernels[kind->kernel].kernel;
+    const dynsel_kernel *kernel = &usecase_kernels[kind->kernel];
     const uint32_t words[] = {kind->elements, kind->operations};
     dynsel_require(handler, &d->read);
     dynsel_require(handler, &d->written);
@@ -127,31 +85,21 @@ static dynsel_status group(dynsel_handler *handler, void *args)
     return dynsel_parallel_for(handler, kernel, DYNSEL_RANGE(kind->elements), NULL, NULL);
 }
 
-static void fail(const work_kind *kind, const char *where)
+static void fail(const mix_kind *kind, const char *where)
 {
     char text[512];
     (void)dynsel_error_text(NULL, text, sizeof text);
     log_exit(STATUS_FAILED, "%s, %" PRIu32 " elements, on %s: %s",
-             usecase_kernels[kind->kernel].kernel.name, kind->elements, where, text);
+             usecase_kernels[kind->kernel].name, kind->elements, where, text);
 }
 
-static bool is_right(const work_kind *kind, uint32_t i, const void *results)
-{
-    if (!usecase_kernels[kind->kernel].is_float) {
-        return ((const uint32_t *)results)[i] == ((const uint32_t *)kind->expected)[i];
-    }
-    const double is = ((const float *)results)[i];
-    const double should = ((const float *)kind->expected)[i];
-    return fabs(is - should) <= TOLERANCE * fabs(should);
-}
-
-static void check(const work_kind *kind, const void *results, const char *where)
+static void check(const mix_kind *kind, const void *results, const char *where)
 {
     if (memcmp(results, kind->expected, (size_t)kind->elements * sizeof(uint32_t)) == 0) {
         return;
     }
     for (uint32_t i = 0; i < kind->elements; i++) {
-        if (!is_right(kind, i, results)) {
+        if (!mix_is_right(kind, results, i)) {
             log_exit(STATUS_FAILED,
                      "a wrong result: %s, %" PRIu32 " elements, on %s, element %" PRIu32 "",
                      kind->name, kind->elements, where, i);
@@ -174,7 +122,7 @@ static void renew(const data *d)
     log_check(dynsel_host_accessor_close(&seen) == DYNSEL_OK, "old results");
 }
 
-work_run work_place(dynsel_policy *policy, const work_kind *kind, const resources *r)
+work_run work_place(dynsel_policy *policy, const mix_kind *kind, const resources *r)
 {
     const data *d = &sizes[kind->size];
     dynsel_submission submission;
@@ -195,7 +143,7 @@ work_run work_place(dynsel_policy *policy, const work_kind *kind, const resource
     return run;
 }
 
-work_run work_place_on(uint32_t index, const work_kind *kind, const resources *r)
+work_run work_place_on(uint32_t index, const mix_kind *kind, const resources *r)
 {
     return work_place(&fixed[index].policy, kind, r);
 }
@@ -208,11 +156,11 @@ static dynsel_status never_called(const dynsel_resource *where, void *args, dyns
     return DYNSEL_E_UNSUPPORTED;
 }
 
-work_run work_place_and_tell(dynsel_policy *policy, const work_kind *kind, const resources *r)
+work_run work_place_and_tell(dynsel_policy *policy, const mix_kind *kind, const resources *r)
 {
     const uint32_t words[] = {kind->elements, kind->operations};
     const dynsel_task task = {.function = never_called,
-                              .id = usecase_kernels[kind->kernel].kernel.id,
+                              .id = usecase_kernels[kind->kernel].id,
                               .key_words = words,
                               .key_word_count = 2};
     dynsel_selection selection;
@@ -231,7 +179,7 @@ work_run work_place_and_tell(dynsel_policy *policy, const work_kind *kind, const
     return run;
 }
 
-void work_close(work_kind *kinds, size_t count)
+void work_close(mix_kind *kinds, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         free(kinds[i].expected);

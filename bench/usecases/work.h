@@ -9,18 +9,10 @@
 
 #include <dynsel/dynsel.h>
 
+#include "mix_kind.h"
 #include "resources.h"
 
 enum { WORK_MOST_KINDS = 96, WORK_MOST_SIZES = 12 };
-
-typedef struct work_kind {
-    uint32_t kernel; /* in usecase_kernels */
-    uint32_t size;   /* in the sizes that were given */
-    uint32_t elements;
-    uint32_t operations; /* for each element */
-    void *expected;      /* by plain C */
-    char name[48];       /* "scramble/4096/16" */
-} work_kind;
 
 typedef struct work_run {
     uint32_t resource;
@@ -32,22 +24,22 @@ typedef struct work_run {
 void work_open(const uint32_t *elements, size_t count, uint64_t seed);
 
 /* A kind of work on the data of one size; computes the expected results. */
-work_kind work_kind_of(uint32_t kernel, uint32_t size, uint32_t operations);
+mix_kind work_kind_of(uint32_t kernel, uint32_t size, uint32_t operations);
 
 /* Builds all kernels for all resources. */
 void work_prepare(const resources *r);
 
 /* Submits to the policy and waits. r: for names. A failure or a wrong result ends the program. */
-work_run work_place(dynsel_policy *policy, const work_kind *kind, const resources *r);
+work_run work_place(dynsel_policy *policy, const mix_kind *kind, const resources *r);
 
 /* The same, where `policy` only selects and gets the time of the whole run as a report, including
  * the copy of the results and the program's wait. */
-work_run work_place_and_tell(dynsel_policy *policy, const work_kind *kind, const resources *r);
+work_run work_place_and_tell(dynsel_policy *policy, const mix_kind *kind, const resources *r);
 
 /* On the resource with this index, with a fixed_resource policy. */
-work_run work_place_on(uint32_t index, const work_kind *kind, const resources *r);
+work_run work_place_on(uint32_t index, const mix_kind *kind, const resources *r);
 
 /* Frees everything; no policy may have work in flight. */
-void work_close(work_kind *kinds, size_t count);
+void work_close(mix_kind *kinds, size_t count);
 
 #endif

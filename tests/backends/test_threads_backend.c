@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "room.h"
+#include "support/count_run.h"
 #include "test.h"
 
 enum {
@@ -25,7 +26,6 @@ enum {
 
 static dynsel_policy policy; /* chooses what `next` says */
 static atomic_uint next;
-static atomic_uint runs;
 static atomic_uint mistakes;
 static pthread_t ran_in[MOST_RUNS]; /* by the number of the piece of work */
 static unsigned order[MOST_RUNS];
@@ -68,15 +68,6 @@ static dynsel_status note_run(const dynsel_resource *where, void *args, dynsel_e
     ran_in[number] = pthread_self();
     order[atomic_fetch_add(&runs, 1)] = number;
     done->value = number + 1;
-    return DYNSEL_OK;
-}
-
-static dynsel_status count_run(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    atomic_fetch_add(&runs, 1);
     return DYNSEL_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "room.h"
+#include "support/count_run.h"
 #include "test.h"
 
 enum { BEHIND = 2 };
@@ -14,7 +15,6 @@ enum { BEHIND = 2 };
 static dynsel_round_robin_policy policy;
 static sem_t entered;
 static sem_t door;
-static atomic_uint runs;
 
 static int set_up(void **state)
 {
@@ -36,15 +36,6 @@ static int tear_down(void **state)
     assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
     assert_status(DYNSEL_OK, dynsel_threads_stop());
     return 0;
-}
-
-static dynsel_status count_run(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    atomic_fetch_add(&runs, 1);
-    return DYNSEL_OK;
 }
 
 static void hang(void)

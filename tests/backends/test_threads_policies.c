@@ -11,21 +11,12 @@
 
 #include "any_policy.h"
 #include "room.h"
+#include "support/count_run.h"
 #include "test.h"
 
 enum { WORKERS = RESOURCES_UP_TO(CONFIG_DYNSEL_THREADS_WORKERS) };
 
-static atomic_uint runs;
 static atomic_uint mistakes;
-
-static dynsel_status count_run(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    atomic_fetch_add(&runs, 1);
-    return DYNSEL_OK;
-}
 
 static dynsel_status refuse_work(const dynsel_resource *where, void *args, dynsel_event *done)
 {

@@ -1,114 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* However commands end, and whatever drivers tell about it: nothing hangs, leaks or is wrong. */
-#include <stdio.h>
-#include <stdlib.h>
+#include "faults/scenario_tests.h"
 
-#include "faults/counts.h"
-#include "faults/own_queue.h"
-#include "faults/scenarios.h"
-#include "test.h"
-
-static void chain_scenario_survives_each_end(void **state)
+static void survives_each_end(void **state)
 {
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_chain), 0);
-}
-
-static void shared_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_shared), 0);
-}
-
-#if CONFIG_DYNSEL_CUSTOM_POLICIES
-static void timed_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_timed), 0);
-}
-
-static void profiled_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_profiled), 0);
-}
-#endif
-
-static void beside_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_beside), 0);
-}
-
-static void fill_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_fill), 0);
-}
-
-static void ranges_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_ranges), 0);
-}
-
-#if CONFIG_DYNSEL_SVM
-static void svm_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_svm), 0);
-}
-#endif
-
-static void opening_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    if (!fault_is_whole()) {
+    if (*state == &fault_opening && !fault_is_whole()) {
         skip(); /* it has the commands of the others, and building takes time */
     }
-    assert_int_equal(fault_sweep_ends(&fault_opening), 0);
+    assert_int_equal(fault_sweep_ends(*state), 0);
 }
 
-static void copies_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_copies), 0);
-}
-
-static void pinned_scenario_survives_each_end(void **state)
-{
-    (void)state;
-    assert_int_equal(fault_sweep_ends(&fault_pinned), 0);
-}
-
-/* DYNSEL_TEST_SCENARIO: only the scenario of this name. */
 int main(void)
 {
-    const char *const scenario = getenv("DYNSEL_TEST_SCENARIO");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chain_scenario_survives_each_end),
-        cmocka_unit_test(shared_scenario_survives_each_end),
+        SCENARIO_TEST(chain, survives_each_end),
+        SCENARIO_TEST(shared, survives_each_end),
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
-        cmocka_unit_test(timed_scenario_survives_each_end),
-        cmocka_unit_test(profiled_scenario_survives_each_end),
+        SCENARIO_TEST(timed, survives_each_end),
+        SCENARIO_TEST(profiled, survives_each_end),
 #endif
-        cmocka_unit_test(beside_scenario_survives_each_end),
-        cmocka_unit_test(fill_scenario_survives_each_end),
-        cmocka_unit_test(ranges_scenario_survives_each_end),
+        SCENARIO_TEST(beside, survives_each_end),
+        SCENARIO_TEST(fill, survives_each_end),
+        SCENARIO_TEST(ranges, survives_each_end),
 #if CONFIG_DYNSEL_SVM
-        cmocka_unit_test(svm_scenario_survives_each_end),
+        SCENARIO_TEST(svm, survives_each_end),
 #endif
-        cmocka_unit_test(opening_scenario_survives_each_end),
-        cmocka_unit_test(copies_scenario_survives_each_end),
-        cmocka_unit_test(pinned_scenario_survives_each_end),
+        SCENARIO_TEST(opening, survives_each_end),
+        SCENARIO_TEST(copies, survives_each_end),
+        SCENARIO_TEST(pinned, survives_each_end),
     };
-    if (scenario != NULL) {
-        static char tests_of_scenario[64];
-        (void)snprintf(tests_of_scenario, sizeof tests_of_scenario, "%s_scenario_*", scenario);
-        cmocka_set_test_filter(tests_of_scenario);
-    }
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    fault_release_own_queue();
-    fault_print_counts();
-    return failed;
+    scenario_filter();
+    return scenario_end(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -11,9 +11,10 @@
 
 #include <dynsel/dynsel.h>
 
+#include "opencl/fill_kernel.h"
 #include "test.h"
 
-enum { WORDS = 1024, GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 5, TESTS = 4 };
+enum { GROUPS = 64, HANGS_AT = GROUPS / 4, IN_FLIGHT = 6, BUFFERS = 5, TESTS = 4 };
 
 static const uint64_t MS = 1000000; /* in ns */
 
@@ -29,21 +30,6 @@ static dynsel_buffer late_buffer;
 static dynsel_submission submissions[GROUPS];
 static uint64_t began_ns;
 static bool shares; /* the device works in the host's memory */
-
-static dynsel_status fill_on_host(const dynsel_launch *launch)
-{
-    uint32_t *const data = dynsel_launch_data(launch, 0);
-    for (uint32_t i = 0; i < WORDS; i++) {
-        data[i] = DYNSEL_LAUNCH_VALUE(launch, 1, uint32_t) * WORDS + i;
-    }
-    return DYNSEL_OK;
-}
-
-static const dynsel_kernel fill = {.name = "fill",
-                                   .function = fill_on_host,
-                                   .source = "kernel void fill(global uint *words, uint number)\n"
-                                             "{ words[get_global_id(0)] = number * 1024\n"
-                                             "  + get_global_id(0); }\n"};
 
 static const dynsel_kernel hang = {
     .name = "hang",

@@ -7,9 +7,10 @@
 
 #include <dynsel/dynsel.h>
 
+#include "opencl/fill_kernel.h"
 #include "test.h"
 
-enum { WORDS = 1024, GROUPS = 96, LOSES_AT = GROUPS / 3, IN_FLIGHT = 8, BUFFERS = 12 };
+enum { GROUPS = 96, LOSES_AT = GROUPS / 3, IN_FLIGHT = 8, BUFFERS = 12 };
 
 /* The last one is for the kernel that does harm. */
 static uint32_t words[BUFFERS + 1][WORDS];
@@ -17,21 +18,6 @@ static dynsel_buffer buffers[BUFFERS + 1];
 static dynsel_submission submissions[GROUPS];
 static dynsel_status ends[GROUPS];
 static dynsel_round_robin_policy policy;
-
-static dynsel_status fill_on_host(const dynsel_launch *launch)
-{
-    uint32_t *const data = dynsel_launch_data(launch, 0);
-    for (uint32_t i = 0; i < WORDS; i++) {
-        data[i] = DYNSEL_LAUNCH_VALUE(launch, 1, uint32_t) * WORDS + i;
-    }
-    return DYNSEL_OK;
-}
-
-static const dynsel_kernel fill = {.name = "fill",
-                                   .function = fill_on_host,
-                                   .source = "kernel void fill(global uint *words, uint number)\n"
-                                             "{ words[get_global_id(0)] = number * 1024\n"
-                                             "  + get_global_id(0); }\n"};
 
 static const dynsel_kernel harm = {
     .name = "harm",

@@ -17,6 +17,14 @@ enum {
 
 static uint64_t compare_seed;
 
+/* Of a group of tests. */
+static inline int compare_setup(void **state)
+{
+    (void)state;
+    compare_seed = test_seed();
+    return 0;
+}
+
 typedef struct compare_times {
     uint64_t first_ns;
     uint64_t later_ns;

@@ -57,4 +57,18 @@ static inline compare_result compare_mix(uint32_t host, uint64_t compile_ns, uin
     return compare(name, MIX_PASSES, mix_pass);
 }
 
+static const uint32_t mix_hosts[] = {WORLD_THREAD, WORLD_CALLER};
+
+/* With each host, without compilations: at least these shares of the speed of the best single
+ * device once enough is known, in each life and in the mean of all. */
+static inline void mix_check(uint32_t in_flight, double least_later, double mean_later)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        const compare_result it = compare_mix(mix_hosts[i], 0, in_flight);
+        assert_true(it.least.first >= 0.9);
+        assert_true(it.least.later >= least_later);
+        assert_true(it.mean.later >= mean_later);
+    }
+}
+
 #endif

@@ -13,6 +13,7 @@
 #include "policies/auto_tune_world.h"
 
 #include "room.h"
+#include "support/together.h"
 
 enum { THREADS = 8, ROUNDS = 50000, KINDS = CONFIG_DYNSEL_MAX_TUNED_TASKS < 5 ? 1 : 5 };
 
@@ -25,7 +26,6 @@ uint64_t dynsel_now_ns(void)
 
 static atomic_uint runs[CONFIG_DYNSEL_MAX_RESOURCES];
 static atomic_uint untracked;
-static pthread_barrier_t start_line;
 
 /* What kind is fast where. */
 static uint64_t time_of(uint32_t kind, uint32_t index)
@@ -47,33 +47,16 @@ static dynsel_task task_of(uint32_t *kind)
     return (dynsel_task){.function = work, .args = kind, .id = 100 + *kind};
 }
 
-static void run_in_threads(void *(*body)(void *))
+static void submit_all_kinds(uint32_t number)
 {
-    pthread_t threads[THREADS];
-    uint32_t numbers[THREADS];
-    assert_int_equal(pthread_barrier_init(&start_line, NULL, THREADS), 0);
-    for (uint32_t i = 0; i < THREADS; i++) {
-        numbers[i] = i;
-        assert_int_equal(pthread_create(&threads[i], NULL, body, &numbers[i]), 0);
-    }
-    for (uint32_t i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    }
-    (void)pthread_barrier_destroy(&start_line);
-}
-
-static void *submit_all_kinds(void *argument)
-{
-    test_random random = {*(const uint32_t *)argument};
-    (void)pthread_barrier_wait(&start_line);
+    test_random random = {number};
     for (uint32_t i = 0; i < ROUNDS; i++) {
         uint32_t kind = test_random_below(&random, KINDS);
         const dynsel_task task = task_of(&kind);
         if (dynsel_submit(&tuner.policy, &task, NULL) != DYNSEL_OK) {
-            return NULL; /* the counts will tell */
+            return; /* the counts will tell */
         }
     }
-    return NULL;
 }
 
 static void assert_nothing_is_unfinished(void)
@@ -109,7 +92,7 @@ static void runs_of_threads_count_once_each(void **state)
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
     world_open(3, DYNSEL_NEVER_RESAMPLE);
-    run_in_threads(submit_all_kinds);
+    run_together(THREADS, submit_all_kinds);
     uint32_t sum = 0;
     for (uint32_t i = 0; i < 3; i++) {
         sum += atomic_load(&runs[i]);
@@ -138,22 +121,21 @@ static void concurrent_resampling_loses_no_count(void **state)
     (void)state;
     NEEDS(CONFIG_DYNSEL_MAX_RESOURCES >= 3);
     world_open(3, 50000);
-    run_in_threads(submit_all_kinds);
+    run_together(THREADS, submit_all_kinds);
     assert_nothing_is_unfinished();
     assert_one_entry_each();
     take_failures();
     world_close();
 }
 
-static void *select_too_many_kinds(void *argument)
+static void select_too_many_kinds(uint32_t number)
 {
-    (void)argument;
-    (void)pthread_barrier_wait(&start_line);
+    (void)number;
     for (uint32_t id = 1; id <= 4 * CONFIG_DYNSEL_MAX_TUNED_TASKS; id++) {
         dynsel_selection selection;
         if (dynsel_select(&tuner.policy, &(dynsel_task){.function = work, .id = id}, &selection) !=
             DYNSEL_OK) {
-            return NULL; /* the counts will tell */
+            return; /* the counts will tell */
         }
         if (selection.reason == DYNSEL_REASON_UNTRACKED) {
             (void)atomic_fetch_add(&untracked, 1);
@@ -162,7 +144,6 @@ static void *select_too_many_kinds(void *argument)
         world_tell(&selection, DYNSEL_TASK_TIME, 1000);
         world_tell(&selection, DYNSEL_TASK_COMPLETION, 0);
     }
-    return NULL;
 }
 
 static void concurrently_filled_table_holds_each_kind_once(void **state)
@@ -172,7 +153,7 @@ static void concurrently_filled_table_holds_each_kind_once(void **state)
     for (int life = 0; life < 200; life++) {
         atomic_store(&untracked, 0);
         world_open(2, DYNSEL_NEVER_RESAMPLE);
-        run_in_threads(select_too_many_kinds);
+        run_together(THREADS, select_too_many_kinds);
         assert_int_equal(dynsel_auto_tune_untracked(&tuner), atomic_load(&untracked));
         for (uint32_t k = 0; k < CONFIG_DYNSEL_MAX_TUNED_TASKS; k++) {
             for (uint32_t other = 0; other < k && tuner.tasks[k].tag.value != 0; other++) {

@@ -7,40 +7,22 @@
 #include "policies/finish_copy.h"
 #include "policies/finish_mix.h"
 
-static const uint32_t hosts[] = {WORLD_THREAD, WORLD_CALLER};
-
-static void check(uint32_t in_flight)
-{
-    for (uint32_t i = 0; i < 2; i++) {
-        const compare_result it = compare_mix(hosts[i], 0, in_flight);
-        assert_true(it.least.first >= 0.9);
-        assert_true(it.least.later >= 0.9);
-    }
-}
-
 static void one_by_one(void **state)
 {
     (void)state;
-    check(1);
+    mix_check(1, 0.9, 0);
 }
 
 static void with_8_in_flight(void **state)
 {
     (void)state;
-    check(8);
+    mix_check(8, 0.9, 0);
 }
 
 static void with_64_in_flight(void **state)
 {
     (void)state;
-    check(64);
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    compare_seed = test_seed();
-    return 0;
+    mix_check(64, 0.9, 0);
 }
 
 int main(void)
@@ -50,5 +32,5 @@ int main(void)
         cmocka_unit_test(with_8_in_flight),
         cmocka_unit_test(with_64_in_flight),
     };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return cmocka_run_group_tests(tests, compare_setup, NULL);
 }

@@ -9,7 +9,6 @@
 
 #define COMPILE_NS UINT64_C(30000000)
 
-static const uint32_t hosts[] = {WORLD_THREAD, WORLD_CALLER};
 static const char *const host_names[WORLD_CLASSES] = {
     [WORLD_THREAD] = "thread", [WORLD_CALLER] = "caller"};
 
@@ -42,7 +41,7 @@ static void bursts_of_unequal_images_use_gpu(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_result it = compare_images(hosts[i], 0);
+        const compare_result it = compare_images(mix_hosts[i], 0);
         assert_true(it.least.first >= 0.9);
         assert_true(it.least.later >= 0.98);
     }
@@ -53,7 +52,7 @@ static void bursts_of_images_pay_compilation_once(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_result it = compare_images(hosts[i], COMPILE_NS);
+        const compare_result it = compare_images(mix_hosts[i], COMPILE_NS);
         assert_true(it.least.first >= 0.9);
         assert_true(it.least.later >= 0.95);
     }
@@ -86,8 +85,9 @@ static void tiny_work_one_by_one_stays_on_host(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        begin_tiny(hosts[i]);
-        const compare_result it = compare_on(hosts[i], 0, "tiny, one by one", 100, tiny_one_by_one);
+        begin_tiny(mix_hosts[i]);
+        const compare_result it =
+            compare_on(mix_hosts[i], 0, "tiny, one by one", 100, tiny_one_by_one);
         assert_true(it.least.first >= 0.9);
         assert_true(it.least.later >= 0.98);
     }
@@ -97,8 +97,8 @@ static void stream_of_tiny_work_stays_on_host(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        begin_tiny(hosts[i]);
-        const compare_result it = compare_on(hosts[i], 0, "tiny, a stream", 100, tiny_stream);
+        begin_tiny(mix_hosts[i]);
+        const compare_result it = compare_on(mix_hosts[i], 0, "tiny, a stream", 100, tiny_stream);
         assert_true(it.least.first >= 0.9);
         assert_true(it.least.later >= 0.98);
     }
@@ -125,7 +125,7 @@ static void equal_pieces_use_processors_beside_gpu(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_result it = compare_equal(hosts[i], 0);
+        const compare_result it = compare_equal(mix_hosts[i], 0);
         assert_true(it.least.first >= 1.1);
         assert_true(it.least.later >= 1.1);
     }
@@ -135,7 +135,7 @@ static void equal_pieces_pay_compilation_once(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_result it = compare_equal(hosts[i], COMPILE_NS);
+        const compare_result it = compare_equal(mix_hosts[i], COMPILE_NS);
         assert_true(it.least.first >= 0.8);
         assert_true(it.least.later >= 0.97);
     }
@@ -154,39 +154,29 @@ static void two_equal_gpus_are_twice_as_fast(void **state)
     assert_true(it.least.later >= 2 * 0.97);
 }
 
-static void check_mix(uint32_t in_flight)
-{
-    for (uint32_t i = 0; i < 2; i++) {
-        const compare_result it = compare_mix(hosts[i], 0, in_flight);
-        assert_true(it.least.first >= 0.9);
-        assert_true(it.least.later >= 0.95);
-        assert_true(it.mean.later >= 1);
-    }
-}
-
 static void many_kinds_one_by_one(void **state)
 {
     (void)state;
-    check_mix(1);
+    mix_check(1, 0.95, 1);
 }
 
 static void many_kinds_with_8_in_flight(void **state)
 {
     (void)state;
-    check_mix(8);
+    mix_check(8, 0.95, 1);
 }
 
 static void many_kinds_with_64_in_flight(void **state)
 {
     (void)state;
-    check_mix(64);
+    mix_check(64, 0.95, 1);
 }
 
 static void many_kinds_that_compile_one_by_one(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
-        const compare_result it = compare_mix(hosts[i], COMPILE_NS, 1);
+        const compare_result it = compare_mix(mix_hosts[i], COMPILE_NS, 1);
         assert_true(it.least.first >= 0.9);
         assert_true(it.least.later >= 0.98);
     }
@@ -197,17 +187,10 @@ static void many_kinds_that_compile_in_flight(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
-        const compare_result it = compare_mix(hosts[i % 2], COMPILE_NS, i < 2 ? 8 : 64);
+        const compare_result it = compare_mix(mix_hosts[i % 2], COMPILE_NS, i < 2 ? 8 : 64);
         assert_true(it.mean.first >= 0.8);
         assert_true(it.least.later >= 0.9);
     }
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    compare_seed = test_seed();
-    return 0;
 }
 
 int main(void)
@@ -226,5 +209,5 @@ int main(void)
         cmocka_unit_test(many_kinds_that_compile_one_by_one),
         cmocka_unit_test(many_kinds_that_compile_in_flight),
     };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return cmocka_run_group_tests(tests, compare_setup, NULL);
 }

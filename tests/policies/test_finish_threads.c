@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "random.h"
+#include "support/together.h"
 #include "test.h"
 
 enum {
@@ -24,7 +25,6 @@ enum {
 };
 
 static dynsel_earliest_finish_policy finisher;
-static pthread_barrier_t start_line;
 static atomic_uint runs;
 static atomic_uint refused;
 
@@ -84,40 +84,26 @@ static void submit(uint32_t id, uint32_t turns)
     }
 }
 
-static void *submit_some_kinds(void *argument)
+static void submit_some_kinds(uint32_t number)
 {
-    test_random random = {*(const uint32_t *)argument};
-    (void)pthread_barrier_wait(&start_line);
+    test_random random = {number};
     for (uint32_t i = 0; i < ROUNDS; i++) {
         const uint32_t kind = test_random_below(&random, KINDS);
         submit(1 + kind, kind * test_random_below(&random, 200));
     }
-    return NULL;
 }
 
-static void *submit_many_kinds(void *argument)
+static void submit_many_kinds(uint32_t number)
 {
-    (void)argument;
-    (void)pthread_barrier_wait(&start_line);
+    (void)number;
     for (uint32_t i = 0; i < ROUNDS; i++) {
         submit(1 + i % (4 * ENTRIES), 10);
     }
-    return NULL;
 }
 
-static void run_in_threads(void *(*body)(void *))
+static void run_in_threads(void (*body)(uint32_t number))
 {
-    pthread_t threads[THREADS];
-    uint32_t numbers[THREADS];
-    assert_int_equal(pthread_barrier_init(&start_line, NULL, THREADS), 0);
-    for (uint32_t i = 0; i < THREADS; i++) {
-        numbers[i] = i;
-        assert_int_equal(pthread_create(&threads[i], NULL, body, &numbers[i]), 0);
-    }
-    for (uint32_t i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    }
-    (void)pthread_barrier_destroy(&start_line);
+    run_together(THREADS, body);
     const dynsel_status status = dynsel_wait_group(dynsel_get_submission_group(&finisher.policy));
     assert_true(status == DYNSEL_OK || status == DYNSEL_E_TASK);
     assert_int_equal(atomic_load(&runs), THREADS * ROUNDS);

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "policies/learned_memory.h"
 #include "policies/learned_table_parts.h"
 #include "random.h"
 #include "test.h"
@@ -15,7 +16,6 @@
 enum { THREADS = 4, ROUNDS = 20000, KINDS = 5, SAVES = 100 };
 
 static dynsel_earliest_finish_policy policy;
-static unsigned char bytes[2 * DYNSEL_LEARNED_MOST_BYTES];
 static pthread_barrier_t start_line;
 static atomic_uint working;
 static _Thread_local uint64_t own_now_ns = 1; /* each thread runs its work in a time of its own */
@@ -49,26 +49,6 @@ static dynsel_status work(const dynsel_resource *where, void *args, dynsel_event
         *(const uint32_t *)args * (uint64_t)(where->backend == &backends[0] ? 1000 : 3000);
     return DYNSEL_OK;
 }
-
-static dynsel_status read_bytes(void *context, size_t offset, void *to, size_t count)
-{
-    (void)context;
-    (void)memcpy(to, bytes + offset, count);
-    return DYNSEL_OK;
-}
-
-static dynsel_status write_bytes(void *context, size_t offset, const void *from, size_t count)
-{
-    (void)context;
-    (void)memcpy(bytes + offset, from, count);
-    return DYNSEL_OK;
-}
-
-static const dynsel_learned_store store = {.read = read_bytes,
-                                           .write = write_bytes,
-                                           .area_bytes = DYNSEL_LEARNED_MOST_BYTES,
-                                           .areas = 2,
-                                           .align = 1};
 
 static void open_policy(void)
 {

@@ -4,30 +4,9 @@
 #include <dynsel/learned.h>
 
 #include "policies/finish_world.h"
+#include "policies/learned_memory.h"
 
 enum { KINDS = 6, PASSES = 30, PIECES = 200, SETTLED = 10 };
-
-static unsigned char bytes[2 * DYNSEL_LEARNED_MOST_BYTES];
-
-static dynsel_status read_bytes(void *context, size_t offset, void *to, size_t count)
-{
-    (void)context;
-    (void)memcpy(to, bytes + offset, count);
-    return DYNSEL_OK;
-}
-
-static dynsel_status write_bytes(void *context, size_t offset, const void *from, size_t count)
-{
-    (void)context;
-    (void)memcpy(bytes + offset, from, count);
-    return DYNSEL_OK;
-}
-
-static const dynsel_learned_store store = {.read = read_bytes,
-                                           .write = write_bytes,
-                                           .area_bytes = DYNSEL_LEARNED_MOST_BYTES,
-                                           .areas = 2,
-                                           .align = 1};
 
 /* A GPU, the processors through OpenCL, and a thread; kinds that are fast on either. */
 static void build_world(uint32_t in_flight, uint64_t seed)

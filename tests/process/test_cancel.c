@@ -11,11 +11,11 @@
 #include <time.h>
 
 #include "room.h"
+#include "support/count_run.h"
 #include "test.h"
 
 static atomic_bool is_in_task;
 static atomic_bool may_go_on;
-static atomic_uint runs;
 
 static void nap(void)
 {
@@ -31,15 +31,6 @@ static dynsel_status block(const dynsel_resource *where, void *args, dynsel_even
     while (!atomic_load(&may_go_on)) {
         nap();
     }
-    return DYNSEL_OK;
-}
-
-static dynsel_status count_run(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    atomic_fetch_add(&runs, 1);
     return DYNSEL_OK;
 }
 

@@ -14,10 +14,10 @@
 #include <time.h>
 
 #include "room.h"
+#include "support/count_run.h"
 
 static atomic_bool is_in_task;
 static atomic_bool may_go_on;
-static atomic_uint runs;
 
 static void wait_for(atomic_bool *what)
 {
@@ -33,15 +33,6 @@ static dynsel_status block(const dynsel_resource *where, void *args, dynsel_even
     (void)done;
     atomic_store(&is_in_task, true);
     wait_for(&may_go_on);
-    return DYNSEL_OK;
-}
-
-static dynsel_status count_run(const dynsel_resource *where, void *args, dynsel_event *done)
-{
-    (void)where;
-    (void)args;
-    (void)done;
-    atomic_fetch_add(&runs, 1);
     return DYNSEL_OK;
 }
 

@@ -2,11 +2,11 @@
 /* Time limits of work, with a clock of the test's own: what a device that hangs costs. */
 #include <dynsel/dynsel.h>
 
-#include "fakes/manual_backend.h"
 #include "room.h"
+#include "submission/changes.h"
 #include "test.h"
 
-enum { COUNT = RESOURCES_UP_TO(2), SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT, MOST_CHANGES = 8 };
+enum { COUNT = RESOURCES_UP_TO(2), SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT };
 
 static const uint64_t LIMIT = 1000;
 static const uint64_t GRACE = (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * 1000000;
@@ -14,7 +14,6 @@ static const uint64_t GRACE = (uint64_t)CONFIG_DYNSEL_GIVE_UP_AFTER_MS * 1000000
 static uint64_t time_ns;
 static uint64_t step_ns;  /* how much later it is at the next look */
 static bool ends_at_look; /* the first work ends at the next look at the clock */
-static manual_backend manual;
 
 /* Instead of the port's. */
 uint64_t dynsel_now_ns(void)
@@ -27,59 +26,20 @@ uint64_t dynsel_now_ns(void)
     return time_ns;
 }
 
-static dynsel_round_robin_policy round_robin;
-static dynsel_policy *const policy = &round_robin.policy;
-static dynsel_resource_change changes[MOST_CHANGES];
-static unsigned change_count;
-
-static void note(const dynsel_resource_change *change)
-{
-    changes[change_count++ % MOST_CHANGES] = *change;
-}
-
 static int set_up(void **state)
 {
     (void)state;
-    manual_backend_reset(&manual, true);
-    atomic_store(&manual.wait_completes, false);
     change_count = 0;
     time_ns = 1;
     step_ns = 0;
     ends_at_look = false;
-    dynsel_resource resources[COUNT];
-    for (unsigned i = 0; i < COUNT; i++) {
-        resources[i] = manual_resource(&manual, i);
-    }
-    return dynsel_round_robin_init(
-        &round_robin,
-        &(dynsel_options){.resources = resources, .count = COUNT, .resource_changed = note}, 0);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_true(dynsel_invariants_hold(policy));
-    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
-    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
-    manual_assert_clean(&manual);
-    return 0;
+    return manual_open(false, (dynsel_options){.count = COUNT, .resource_changed = note_change});
 }
 
 static void assert_state(dynsel_resource_state expected, size_t index)
 {
-    dynsel_resource_state state = DYNSEL_RESOURCE_LOST;
-    assert_status(DYNSEL_OK, dynsel_resource_get_state(policy, index, &state));
-    assert_string_equal(dynsel_resource_state_text(expected), dynsel_resource_state_text(state));
-}
-
-static void assert_change(dynsel_resource_state before, dynsel_resource_state after,
-                          dynsel_status cause)
-{
-    assert_int_not_equal(0, change_count);
-    const dynsel_resource_change *const last = &changes[(change_count - 1) % MOST_CHANGES];
-    assert_int_equal(before, last->before);
-    assert_int_equal(after, last->after);
-    assert_int_equal(cause, last->cause);
+    assert_string_equal(dynsel_resource_state_text(expected),
+                        dynsel_resource_state_text(state_of(index)));
 }
 
 static dynsel_status try_on(uint32_t index, uint64_t limit_ns, dynsel_submission *submission)

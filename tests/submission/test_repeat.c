@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "fakes/manual_backend.h"
 #include "room.h"
+#include "submission/manual_fixture.h"
 #include "test.h"
 
 enum {
@@ -16,34 +16,14 @@ enum {
     MANY = SOME < 32 ? SOME : 32
 };
 
-static manual_backend manual;
-static dynsel_round_robin_policy round_robin;
-static dynsel_policy *const policy = &round_robin.policy;
 static dynsel_repeat_statistics before;
 static const dynsel_repeat nothing_kept;
 
 static int set_up(void **state)
 {
     (void)state;
-    manual_backend_reset(&manual, true);
-    atomic_store(&manual.wait_completes, false);
     before = dynsel_get_repeat_statistics();
-    dynsel_resource resources[COUNT];
-    for (unsigned i = 0; i < COUNT; i++) {
-        resources[i] = manual_resource(&manual, i);
-    }
-    return dynsel_round_robin_init(&round_robin,
-                                   &(dynsel_options){.resources = resources, .count = COUNT}, 0);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_true(dynsel_invariants_hold(policy));
-    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
-    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
-    manual_assert_clean(&manual);
-    return 0;
+    return manual_open(false, (dynsel_options){.count = COUNT});
 }
 
 static void assert_counts(uint32_t repeated, uint32_t failed, uint32_t nowhere)

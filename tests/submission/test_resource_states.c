@@ -2,9 +2,9 @@
 /* Resources are drained, retired and reinstated; what a model says of each step holds. */
 #include <dynsel/dynsel.h>
 
-#include "fakes/manual_backend.h"
 #include "random.h"
 #include "room.h"
+#include "submission/changes.h"
 #include "test.h"
 
 enum {
@@ -12,60 +12,14 @@ enum {
     LAST = COUNT - 1,
     SLOTS = CONFIG_DYNSEL_MAX_IN_FLIGHT,
     LIMIT = CONFIG_DYNSEL_MAX_FAILURES,
-    TRIALS = CONFIG_DYNSEL_PROBATION_SUCCESSES,
-    MOST_CHANGES = 8
+    TRIALS = CONFIG_DYNSEL_PROBATION_SUCCESSES
 };
-
-static manual_backend manual;
-static dynsel_round_robin_policy round_robin;
-static dynsel_policy *const policy = &round_robin.policy;
-static dynsel_resource_change changes[MOST_CHANGES]; /* the last ones */
-static unsigned change_count;
-
-static void note(const dynsel_resource_change *change)
-{
-    changes[change_count++ % MOST_CHANGES] = *change;
-}
 
 static int set_up(void **state)
 {
     (void)state;
-    manual_backend_reset(&manual, true);
     change_count = 0;
-    dynsel_resource resources[COUNT];
-    for (unsigned i = 0; i < COUNT; i++) {
-        resources[i] = manual_resource(&manual, i);
-    }
-    return dynsel_round_robin_init(
-        &round_robin,
-        &(dynsel_options){.resources = resources, .count = COUNT, .resource_changed = note}, 0);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_true(dynsel_invariants_hold(policy));
-    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
-    manual_assert_clean(&manual);
-    return 0;
-}
-
-static dynsel_resource_state state_of(size_t index)
-{
-    dynsel_resource_state state = DYNSEL_RESOURCE_LOST;
-    assert_status(DYNSEL_OK, dynsel_resource_get_state(policy, index, &state));
-    return state;
-}
-
-static void assert_change(dynsel_resource_state before, dynsel_resource_state after,
-                          dynsel_status cause)
-{
-    assert_int_not_equal(0, change_count);
-    const dynsel_resource_change *const last = &changes[(change_count - 1) % MOST_CHANGES];
-    assert_ptr_equal(policy, last->policy);
-    assert_int_equal(before, last->before);
-    assert_int_equal(after, last->after);
-    assert_int_equal(cause, last->cause);
+    return manual_open(true, (dynsel_options){.count = COUNT, .resource_changed = note_change});
 }
 
 static dynsel_status try_on(uint32_t index, dynsel_submission *submission)

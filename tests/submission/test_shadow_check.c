@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "fakes/manual_backend.h"
 #include "room.h"
+#include "submission/manual_fixture.h"
 #include "test.h"
 
 enum {
@@ -18,9 +18,6 @@ enum {
 #define TWO_RUNS   (COUNT > 1 && SLOTS >= 2 && CONFIG_DYNSEL_KEPT_COUNT >= BLOCKS_OF_CHECK)
 #define THREE_RUNS (TWO_RUNS && COUNT > 2)
 
-static manual_backend manual;
-static dynsel_round_robin_policy round_robin;
-static dynsel_policy *const policy = &round_robin.policy;
 static dynsel_repeat_statistics before;
 
 /* What the work reads and writes, and what each resource adds to what is right. */
@@ -37,27 +34,10 @@ static struct {
 static int set_up(void **state)
 {
     (void)state;
-    manual_backend_reset(&manual, true);
-    atomic_store(&manual.wait_completes, true);
     (void)memset(&the_work, 0, sizeof(the_work));
     the_work.input = 1000;
     before = dynsel_get_repeat_statistics();
-    dynsel_resource resources[COUNT];
-    for (unsigned i = 0; i < COUNT; i++) {
-        resources[i] = manual_resource(&manual, i);
-    }
-    return dynsel_round_robin_init(&round_robin,
-                                   &(dynsel_options){.resources = resources, .count = COUNT}, 0);
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    assert_true(dynsel_invariants_hold(policy));
-    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
-    assert_int_equal(0, dynsel_get_in_flight_statistics().in_use);
-    manual_assert_clean(&manual);
-    return 0;
+    return manual_open(true, (dynsel_options){.count = COUNT});
 }
 
 static uint32_t index_of(const dynsel_resource *where)
