@@ -68,6 +68,7 @@ class VariantBuild:
         self._library_envs = {}
         self.archive = None
         self.side_archives = {}  # name -> nodes
+        self._installed_nodes = None
         self.public_headers = self._public_headers()
         self.generated = self.public_headers + self._private_texts()
 
@@ -345,8 +346,11 @@ class VariantBuild:
 
     def _installed(self):
         """The installed variant, for tests."""
-        top = self.env.Dir("#").abspath
-        return install.declare(self, top, "/opt/dynsel", f"{top}/{self.variant.folder}/installed")
+        if self._installed_nodes is None:
+            top = self.env.Dir("#").abspath
+            self._installed_nodes = install.declare(self, top, "/opt/dynsel",
+                                                    f"{top}/{self.variant.folder}/installed")
+        return self._installed_nodes
 
     def _path_in_tests(self, source):
         return os.path.relpath(self.env.File(source).srcnode().path, "tests")

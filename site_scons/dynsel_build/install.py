@@ -37,7 +37,7 @@ def declare(build, top, prefix, destdir=""):
     return [
         env.Install(f"{root}/bin", build.programs.get("dynsel-info", [])),
         env.Install(f"{root}/bin", env.File(str(Path(top) / "tools/dynsel-learned"))),
-        env.Install(f"{root}/lib", build.archive),
+        env.Install(f"{root}/lib", [build.archive, *build.side_archives.values()]),
         env.Install(f"{root}/lib/pkgconfig", pc),
         env.Install(f"{root}/lib/cmake/dynsel", packages),
         env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
