@@ -47,16 +47,16 @@ static void put(simulated_event *event, uint32_t place)
     event->place = place;
 }
 
-static bool is_before(uint32_t place, uint32_t other)
+static bool is_before(uint32_t a, uint32_t b)
 {
-    return heap[place - 1]->seen_ns < heap[other - 1]->seen_ns;
+    return heap[a - 1]->seen_ns < heap[b - 1]->seen_ns;
 }
 
-static void swap(uint32_t place, uint32_t other)
+static void swap(uint32_t a, uint32_t b)
 {
-    simulated_event *event = heap[place - 1];
-    put(heap[other - 1], place);
-    put(event, other);
+    simulated_event *event = heap[a - 1];
+    put(heap[b - 1], a);
+    put(event, b);
 }
 
 /* Places count from 1: those behind `place` are 2 * place and 2 * place + 1. */

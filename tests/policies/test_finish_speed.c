@@ -6,7 +6,9 @@
 #include "random.h"
 #include "test.h"
 
-enum { SHORT_NS = 10000, LONGER_NS = 200000, LONG_NS = 50000000 };
+#define SHORT_NS  UINT64_C(10000)
+#define LONGER_NS UINT64_C(200000)
+#define LONG_NS   UINT64_C(50000000)
 
 #define MIB ((uint64_t)1 << 20)
 
