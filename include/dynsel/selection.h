@@ -30,7 +30,7 @@ typedef struct dynsel_policy dynsel_policy;
     X(DYNSEL_REASON_TURN, "it was this resource's turn")                                           \
     X(DYNSEL_REASON_LEAST_LOADED, "it had the least unfinished work")                              \
     X(DYNSEL_REASON_PROFILING, "its time for this task was not known")                             \
-    X(DYNSEL_REASON_EXPLORING, "it got another try")                                               \
+    X(DYNSEL_REASON_EXPLORING, "it got a trial run")                                               \
     X(DYNSEL_REASON_BEST_KNOWN, "it is the fastest known for this task")                           \
     X(DYNSEL_REASON_UNTRACKED, "the table of tuned tasks is full: the least loaded")               \
     X(DYNSEL_REASON_EARLIEST_FINISH, "it is predicted to finish first")
