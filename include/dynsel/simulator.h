@@ -95,7 +95,8 @@ dynsel_simulated_device *dynsel_simulated_running(void);
 /**
  * Begins anew at a time of 1 ns: for another run in the same process. No policy has simulated
  * resources, and the program describes its devices again, because those of before are at other
- * times.
+ * times. The library's tables are those of before, so that work which ends at one time may be
+ * reported in another order: for the same course, run it in a process of its own.
  *
  * Context: the program's thread. Cost: constant. Errors: none.
  */
