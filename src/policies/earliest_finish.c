@@ -207,12 +207,17 @@ static void learn(dynsel_earliest_finish_policy *policy, const dynsel_selection 
     correct_queue(policy, selection, time_ns);
 }
 
+/* A program reports it of timed runs only, the library of all. */
 static void learn_readback(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
                            uint64_t readback_ns)
 {
     dynsel_finish_kind *kind = kind_of(policy, selection);
+    const bool stands_for_many = (selection->reported & DYNSEL_TASK_TIME) != 0 &&
+                                 (selection->notes[0] & DYNSEL_FINISH_NOTE_TICK) != 0;
     if (kind != NULL && dynsel_finish_try_lock(kind)) {
-        dynsel_finish_learn_readback(&kind->resources[selection->index], readback_ns);
+        const uint64_t ns = dynsel_finish_lower(readback_ns, DYNSEL_FINISH_LONGEST_NS);
+        dynsel_finish_learn_readback(&kind->resources[selection->index],
+                                     stands_for_many ? ns << DYNSEL_FINISH_TIMED_BITS : ns);
         dynsel_finish_unlock(kind);
     }
 }
