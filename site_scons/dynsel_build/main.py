@@ -174,7 +174,7 @@ def _declare(build, session, gates):
                "usecase": partial(build.on_demand, "usecases")}
     env.SConscript("#src/SConscript", exports=exports)
     build.make_archive()
-    env.SConscript("#simulator/SConscript", exports=exports)
+    env.SConscript("#simulator/SConscript", exports=exports, must_exist=False)
     env.SConscript("#examples/SConscript", exports=exports)
     env.SConscript("#tools/SConscript", exports=exports, must_exist=False)
     default = [build.archive, build.generated, list(build.programs.values())]

@@ -42,6 +42,9 @@ def runs(file, test):
     text = path.read_text(encoding="utf-8")
     if file.endswith(".py"):
         return f"    def {test}(self)" in text
+    scenario, _, function = test.partition("_scenario_")
+    if f"SCENARIO_TEST({scenario}, {function})" in text:  # faults/scenario_tests.h
+        return f"static void {function}(void **state)" in text
     return f"static void {test}(void **state)" in text and re.search(rf"\w+\({test}\b[,)]", text) is not None
 
 
