@@ -31,7 +31,7 @@ DYNSEL_BEGIN_DECLS
 
 /** No table of this configuration is larger, in bytes: for the size of an area. */
 #define DYNSEL_LEARNED_MOST_BYTES                                                                  \
-    (2 * (size_t)DYNSEL_LEARNED_MOST_ALIGN + CONFIG_DYNSEL_MAX_RESOURCES * (size_t)212 +           \
+    (2 * (size_t)DYNSEL_LEARNED_MOST_ALIGN + CONFIG_DYNSEL_MAX_RESOURCES * (size_t)236 +           \
      64 * (size_t)32 +                                                                             \
      CONFIG_DYNSEL_EARLIEST_FINISH_KINDS *                                                         \
          (20 + CONFIG_DYNSEL_MAX_KEY_WORDS * (size_t)4 +                                           \

@@ -30,6 +30,18 @@ enum {
     DYNSEL_LEARNED_READ_AT_ONCE = 64
 };
 
+_Static_assert(DYNSEL_LEARNED_MOST_BYTES >=
+                   2 * (size_t)DYNSEL_LEARNED_MOST_ALIGN +
+                       CONFIG_DYNSEL_MAX_RESOURCES * (size_t)DYNSEL_LEARNED_DEVICE_BYTES +
+                       DYNSEL_LEARNED_MOST_ASPECTS * (size_t)DYNSEL_LEARNED_ASPECT_BYTES +
+                       CONFIG_DYNSEL_EARLIEST_FINISH_KINDS *
+                           (DYNSEL_LEARNED_KIND_BYTES +
+                            CONFIG_DYNSEL_MAX_KEY_WORDS * (size_t)DYNSEL_LEARNED_KEY_WORD_BYTES +
+                            CONFIG_DYNSEL_MAX_RESOURCES * (DYNSEL_LEARNED_TIMES_BYTES +
+                                                           CONFIG_DYNSEL_EARLIEST_FINISH_POINTS *
+                                                               (size_t)DYNSEL_LEARNED_POINT_BYTES)),
+               "the records outgrew DYNSEL_LEARNED_MOST_BYTES: correct it in <dynsel/learned.h>");
+
 _Static_assert(CONFIG_DYNSEL_EARLIEST_FINISH_POINTS <= DYNSEL_LEARNED_MOST_POINTS &&
                    CONFIG_DYNSEL_MAX_KEY_WORDS <= DYNSEL_LEARNED_MOST_KEY_WORDS,
                "a table has no room for so much: make a new version of the format");
