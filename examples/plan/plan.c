@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plans a machine that is not there: simulated devices in virtual time, and a stream of work of
- * random kinds, with each policy and on the best device alone. It is linked with
+ * random kinds, on one device of each class alone and with each policy. It is linked with
  * libdynsel-simulator.a in front of the library.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -139,44 +139,49 @@ static void stream(dynsel_policy *policy, const char *name)
     log_progress_end();
 }
 
+/* What the whole stream took. */
+typedef struct result {
+    char name[32];
+    uint64_t time_ns;
+    uint64_t busy_ns[CLASSES]; /* of all devices of a class together */
+    double took_s;             /* the simulation */
+} result;
+
 static uint64_t best_alone_ns = UINT64_MAX;
 
-static void print_row(const char *name, double took_s)
+static void print_row(const result *it)
 {
-    const uint64_t time_ns = dynsel_now_ns();
-    printf("%-18s %11.3f %8.2f", name, (double)time_ns / 1e6,
-           (double)best_alone_ns / (double)time_ns);
+    printf("%-18s %11.3f %8.2f", it->name, (double)it->time_ns / 1e6,
+           (double)best_alone_ns / (double)it->time_ns);
     for (uint32_t k = 0; k < CLASSES; k++) {
-        uint64_t busy_ns = 0;
-        for (uint32_t i = 0; i < count; i++) {
-            busy_ns += classes[i] == k ? devices[i].busy_ns : 0;
-        }
         if (options.counts[k] != 0) {
-            printf(" %8.0f %%",
-                   100 * (double)busy_ns / ((double)time_ns * (double)options.counts[k]));
+            printf(" %8.0f %%", 100 * (double)it->busy_ns[k] /
+                                    ((double)it->time_ns * (double)options.counts[k]));
         }
     }
-    printf(" %12.0f\n", (double)options.pieces / took_s);
+    printf(" %12.0f\n", (double)options.pieces / it->took_s);
 }
 
-/* On the first device of a class alone, or on the whole machine. */
-static void measure(const char *name, dynsel_policy *policy)
+static result measure(const char *name, dynsel_policy *policy)
 {
+    result it = {.busy_ns = {0}};
     const double began_s = seconds();
+    (void)snprintf(it.name, sizeof it.name, "%s", name);
     stream(policy, name);
-    const double took_s = seconds() - began_s;
-    print_row(name, took_s);
+    it.took_s = seconds() - began_s;
+    it.time_ns = dynsel_now_ns();
+    for (uint32_t i = 0; i < count; i++) {
+        it.busy_ns[classes[i]] += devices[i].busy_ns;
+    }
     require(dynsel_policy_deinit(policy), name);
+    return it;
 }
 
-static void measure_alone(uint32_t of_class)
+static result measure_alone(uint32_t of_class)
 {
     static dynsel_fixed_resource_policy policy;
     char name[32];
     uint32_t first = 0;
-    if (options.counts[of_class] == 0) {
-        return;
-    }
     make_machine();
     while (classes[first] != of_class) {
         first++;
@@ -185,11 +190,25 @@ static void measure_alone(uint32_t of_class)
     const dynsel_options alone = {.resources = &resource, .count = 1};
     require(dynsel_fixed_resource_init(&policy, &alone, 0), "fixed_resource");
     (void)snprintf(name, sizeof name, "one %s", class_names[of_class]);
-    const double began_s = seconds();
-    stream(&policy.policy, name);
-    best_alone_ns = dynsel_now_ns() < best_alone_ns ? dynsel_now_ns() : best_alone_ns;
-    print_row(name, seconds() - began_s);
-    require(dynsel_policy_deinit(&policy.policy), name);
+    return measure(name, &policy.policy);
+}
+
+/* Rows are compared with the best of them, so they are printed when all are known. */
+static void measure_each_alone(void)
+{
+    result alone[CLASSES];
+    uint32_t rows = 0;
+    for (uint32_t k = 0; k < CLASSES; k++) {
+        if (options.counts[k] != 0) {
+            alone[rows] = measure_alone(k);
+            best_alone_ns =
+                alone[rows].time_ns < best_alone_ns ? alone[rows].time_ns : best_alone_ns;
+            rows++;
+        }
+    }
+    for (uint32_t i = 0; i < rows; i++) {
+        print_row(&alone[i]);
+    }
 }
 
 static dynsel_options whole_machine(void)
@@ -202,6 +221,12 @@ static dynsel_options whole_machine(void)
     return (dynsel_options){.resources = resources, .count = count};
 }
 
+static void print_policy(const char *name, dynsel_policy *policy)
+{
+    const result it = measure(name, policy);
+    print_row(&it);
+}
+
 static void measure_policies(void)
 {
     static dynsel_round_robin_policy round_robin;
@@ -210,16 +235,16 @@ static void measure_policies(void)
     static dynsel_earliest_finish_policy earliest_finish;
     dynsel_options all = whole_machine();
     require(dynsel_round_robin_init(&round_robin, &all, 0), "round_robin");
-    measure("round_robin", &round_robin.policy);
+    print_policy("round_robin", &round_robin.policy);
     all = whole_machine();
     require(dynsel_dynamic_load_init(&dynamic_load, &all), "dynamic_load");
-    measure("dynamic_load", &dynamic_load.policy);
+    print_policy("dynamic_load", &dynamic_load.policy);
     all = whole_machine();
     require(dynsel_auto_tune_init(&auto_tune, &all, DYNSEL_NEVER_RESAMPLE), "auto_tune");
-    measure("auto_tune", &auto_tune.policy);
+    print_policy("auto_tune", &auto_tune.policy);
     all = whole_machine();
     require(dynsel_earliest_finish_init(&earliest_finish, &all), "earliest_finish");
-    measure("earliest_finish", &earliest_finish.policy);
+    print_policy("earliest_finish", &earliest_finish.policy);
 }
 
 static void print_help(void)
@@ -333,9 +358,7 @@ int main(int argc, char **argv)
             }
         }
         printf(" %12s\n", "Simulated/s");
-        for (uint32_t k = 0; k < CLASSES; k++) {
-            measure_alone(k);
-        }
+        measure_each_alone();
         measure_policies();
     }
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
