@@ -11,7 +11,7 @@ enum {
     WORTH_FADES = 8,                    /* for each choice: by a power of two in 32 of them */
     LEAST_TIMES = 50, /* what timing takes, work must take in the meantime: at most 2 percent */
     MOST_RARITY = 3,  /* one in 128 */
-    NEW_RUNS = 16,    /* as long each run may be a first trial, later one in 2^LATER_BITS */
+    NEW_RUNS = 16,    /* in which each may be a first trial; later it is one in 2^LATER_BITS */
     LATER_BITS = 3
 };
 
@@ -40,9 +40,11 @@ static bool is_worth_more(const dynsel_finish_sight *s, uint32_t index, uint64_t
 }
 
 /* The best choice is a resource whose time is worth more to other kinds: chooses among those of
- * which that is not so. The fastest is one of them. */
+ * which that is not so. The fastest is one of them, unless it blocks the caller: then there may be
+ * none, and the choice stays. */
 static void choose_among_worthy(dynsel_finish_sight *s)
 {
+    const uint64_t before_ns = s->best_cost_ns;
     s->best_cost_ns = UINT64_MAX;
     for (uint32_t i = 0; i < s->policy->policy.count; i++) {
         const uint64_t run_ns =
@@ -50,6 +52,9 @@ static void choose_among_worthy(dynsel_finish_sight *s)
         if (run_ns != 0 && !is_worth_more(s, i, run_ns) && !dynsel_sight_blocks_caller(s, i)) {
             consider(s, i, run_ns);
         }
+    }
+    if (s->best_cost_ns == UINT64_MAX) {
+        s->best_cost_ns = before_ns;
     }
 }
 

@@ -66,10 +66,12 @@ static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
     return dynsel_times_power(1, mean, DYNSEL_FINISH_LONGEST_NS);
 }
 
-/* What a trial run costs more than the best choice. Data come back afterwards. */
+/* What a trial run costs more than the best choice. Data come back afterwards. The best run may be
+ * known from a first time, which is longer than what its cost was estimated with. */
 static uint64_t loss_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
-    const uint64_t best_ns = s->best_cost_ns - s->uses_ahead * s->best_run_ns;
+    const uint64_t later_ns = s->uses_ahead * s->best_run_ns;
+    const uint64_t best_ns = s->best_cost_ns > later_ns ? s->best_cost_ns - later_ns : 0;
     const uint64_t end_ns = dynsel_sight_start_ns(s, index) + 2 * dynsel_sight_copy_ns(s, index) +
                             run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
     return end_ns > best_ns ? end_ns - best_ns : 0;
