@@ -10,10 +10,12 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-static struct {
+typedef struct current_run {
     dynsel_simulated_device *device; /* NULL: none */
     uint64_t spent_ns;
-} running;
+} current_run;
+
+static current_run running;
 
 dynsel_simulated_device *dynsel_simulated_running(void)
 {
@@ -69,18 +71,21 @@ static bool compiles(dynsel_simulated_device *device, const void *function)
  * Runs.
  */
 
-static void begin(dynsel_simulated_device *device)
+/* Returns what ran before: a function that submits work may begin another run inside its own. */
+static current_run begin(dynsel_simulated_device *device)
 {
+    const current_run outer = running;
     simulated_note_activity();
-    running.device = device;
-    running.spent_ns = 0;
+    running = (current_run){.device = device};
+    return outer;
 }
 
 /* Returns what the function spent. */
-static uint64_t end(void)
+static uint64_t end(current_run outer)
 {
-    running.device = NULL;
-    return running.spent_ns;
+    const uint64_t spent_ns = running.spent_ns;
+    running = outer;
+    return spent_ns;
 }
 
 /* Puts a run behind all others of the device, and behind `after_ns`. */
@@ -110,9 +115,9 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
         return DYNSEL_E_AGAIN;
     }
     simulated_advance_to(dynsel_now_ns() + device->submit_ns);
-    begin(device);
+    const current_run outer = begin(device);
     dynsel_work_call(work);
-    const uint64_t spent_ns = end();
+    const uint64_t spent_ns = end(outer);
     if (work->done.native != NULL || work->error.status != DYNSEL_OK) {
         simulated_free_event(event); /* a command group was launched, or nothing */
         return DYNSEL_OK;
@@ -131,9 +136,9 @@ static dynsel_status start_in_caller(dynsel_backend *backend, dynsel_work *work)
     if (is_lost_at(device, dynsel_now_ns())) {
         return fail(device, DYNSEL_E_OUT_OF_SERVICE, "the device is lost");
     }
-    begin(device);
+    const current_run outer = begin(device);
     dynsel_work_call(work);
-    const uint64_t spent_ns = end();
+    const uint64_t spent_ns = end(outer);
     simulated_advance_to(dynsel_now_ns() + device->submit_ns + spent_ns);
     device->free_ns = dynsel_now_ns();
     device->busy_ns += spent_ns;
