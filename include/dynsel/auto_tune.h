@@ -141,11 +141,11 @@ typedef struct dynsel_auto_tune_policy {
  *
  * While some times are unknown, the best so far is selected, so that a resource without a time gets
  * its turns and no more. While all are unknown, the resource with the least unfinished work is
- * selected: with 0 percent exploration, or without CONFIG_DYNSEL_ASPECTS, among all; else, so that
- * a burst does not go to a slow device of which nothing is known, only among those that are assumed
- * to be the fastest (GPUs, then other devices, then OpenCL devices that are processors, then
- * threads of the host), and not where all runs so far failed. Then
- * CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0: the resource whose counted runs took the
+ * selected: with 0 percent exploration, or where the build knows none of the aspects gpu, cpu and
+ * host, among all; else, so that a burst does not go to a slow device of which nothing is known,
+ * only among those that are assumed to be the fastest (GPUs, then other devices, then OpenCL
+ * devices that are processors, then threads of the host), and not where all runs so far failed.
+ * Then CONFIG_DYNSEL_AUTO_TUNE_EXPLORE_PERCENT decides. 0: the resource whose counted runs took the
  * least time on average, as in the seed. More: what counts is the median of the last three times;
  * other resources get occasional trial runs, as long as the extra time of all trial runs stays
  * below this share of the time of the best; another resource becomes the best when it is at least 3
@@ -158,10 +158,10 @@ typedef struct dynsel_auto_tune_policy {
  * A time is that of the work alone, however many pieces are in flight: waiting behind other work of
  * the resource does not count (DYNSEL_TASK_TIME). Work elsewhere may slow a run down, though:
  * threads of the host and OpenCL devices that are processors share the processors, so a trial run
- * beside the best may take up to twice its time, on a host with two. And a time includes the copies
- * of data to the device. A trial run copies data that would be there if the resource were the best;
- * no choice of auto_tune considers where data are. Where data are used many times on devices with
- * memory of their own, earliest_finish is the policy (<dynsel/earliest_finish.h>).
+ * beside the best may take up to twice its time, on a host with two processors. And a time includes
+ * the copies of data to the device. A trial run copies data that would be there if the resource
+ * were the best; no choice of auto_tune considers where data are. Where data are used many times on
+ * devices with memory of their own, earliest_finish is the policy (<dynsel/earliest_finish.h>).
  *
  * The table has CONFIG_DYNSEL_MAX_TUNED_TASKS kinds; a kind is searched for in at most 32 entries,
  * in all with CONFIG_DYNSEL_AUTO_TUNE_SMALL. Where all are taken, one in 16 runs without an entry
@@ -182,9 +182,9 @@ typedef struct dynsel_auto_tune_policy {
  * dynsel_selection_needs() requests. Once the best resource is known, it times about one run in 16
  * of one thread at a time (if that thread stops submitting, another replaces it). It times short
  * work more rarely on devices where timing takes long (timing_ns in <dynsel/backend.h>), at least
- * one run in 128. Work that waits behind work whose end the backend does not tell has no
- * time; where several timed runs brought none, two in a row are timed, of which the second has one
- * (not with CONFIG_DYNSEL_IN_FLIGHT_SMALL). Then selecting costs no atomic read-modify-write and no
+ * one run in 128. Work that waits behind work whose end the backend does not tell has no time;
+ * where several timed runs brought none, two in a row are timed, of which the second has one (not
+ * with CONFIG_DYNSEL_IN_FLIGHT_SMALL). Then selecting costs no atomic read-modify-write and no
  * lock; with a resample interval, a read of the clock.
  * Timed runs, and all runs before, take a spin lock of their kind of task for about a hundred
  * instructions for each resource. With CONFIG_DYNSEL_AUTO_TUNE_SMALL all runs are timed, without a

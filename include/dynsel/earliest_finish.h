@@ -16,7 +16,8 @@
  *   needed there, compared with another resource; without any, from what the device is: GPUs are
  *   assumed to be the fastest, then other devices, OpenCL devices that are processors (32 times
  *   slower than a GPU), and threads of the host (512 times). A kernel with few work-items leaves
- *   the most of a GPU idle, so its ratio is no more than 1 for each 512 of them, and for each 32.
+ *   most of a GPU idle, so such OpenCL devices are assumed to be at most n / 512 + 1 times slower
+ *   for n work-items, and threads at most n / 32 + 1 times.
  * - A time says nothing of amounts that are more than 16 times as large, or less than a 16th of it,
  *   unless there are times on both sides.
  * - The time of copies is learned for each resource. Data that are used again are worth moving
@@ -71,7 +72,7 @@ typedef struct dynsel_finish_times {
     dynsel_word runs;       /* submitted, counted round */
     dynsel_word unfinished; /* of those */
     dynsel_word trials;     /* in a row that brought no time */
-    dynsel_word spent;      /* of what the kind earned: what others cannot have of that, either */
+    dynsel_word spent;      /* prices of trial runs, times the number of resources; as `earned` */
     dynsel_word error;      /* the mean error of predictions, in 256ths of a power of two */
     dynsel_word readback;   /* the time for each run to copy results back; a compact number */
     uint32_t readback_from; /* `runs` when `readback_ns` began */

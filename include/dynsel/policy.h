@@ -53,7 +53,8 @@ typedef struct dynsel_data_outlook {
                                                          far as it is known now */
     uint64_t ready_ns;   /**< when the work that it depends on is predicted to end, on the clock of
                               dynsel_now_ns(); 0: it depends on none, or nobody predicted it */
-    uint32_t ready_on;   /**< the resource of that work; UINT32_MAX: none, or not known */
+    uint32_t ready_on;   /**< the resource of that work, of the policy that chose it; UINT32_MAX:
+                              none, or not known */
     uint32_t uses_ahead; /**< how often the data are expected to be used before the program writes
                               them anew, this use included: as often as in earlier periods, or in
                               the first one as often as so far; at least 1 */

@@ -6,10 +6,11 @@
  * machine. The functions of tasks and kernels compute nothing; they say how long they take, with
  * dynsel_simulated_spend(). The same program has the same course each time, on every machine.
  *
- * These functions are in an archive of their own, libdynsel-simulator.a, which works with a
- * libdynsel.a of any configuration that has custom backends and work in flight. A program that
- * links it in front of libdynsel.a lives in virtual time: dynsel_now_ns() is defined here. It has
- * one thread, and calls no dynsel_progress_thread_start().
+ * These functions are in an archive of their own, libdynsel-simulator.a. It is built with
+ * libdynsel.a, for configurations that have a hosted C library, custom backends and work in flight
+ * (without CONFIG_DYNSEL_IN_FLIGHT_SMALL), and works with the library of the same configuration
+ * only. A program that links it in front of libdynsel.a lives in virtual time: dynsel_now_ns() is
+ * defined here. It has one thread, and calls no dynsel_progress_thread_start().
  *
  * Virtual time passes only when the program spends it, submits work, or waits for work. A program
  * that polls the same work 16 times, with nothing in between, waits: time goes on to the next end
@@ -36,6 +37,9 @@ typedef enum dynsel_simulated_kind {
     DYNSEL_SIMULATED_CALLER  /**< as the inline backend: a submit returns when the work is over */
 } dynsel_simulated_kind;
 
+/** So many functions are compiled on each device (compile_ns); the runs of others add nothing. */
+enum { DYNSEL_SIMULATED_FUNCTIONS = 16 };
+
 /** A device. The program owns it, fills in the first part, the rest being zero, and keeps it until
  * no policy has it any more. */
 typedef struct dynsel_simulated_device {
@@ -44,11 +48,11 @@ typedef struct dynsel_simulated_device {
     dynsel_aspect_set aspects; /**< what dynsel_device() says, DYNSEL_ASPECT_BIT() of each */
     uint32_t memory;     /**< of a queue: devices of one number share their memory; 0: the host's */
     uint64_t submit_ns;  /**< what a submit takes of the caller's time */
-    uint64_t latency_ns; /**< from the end of work until the program can see it */
+    uint64_t latency_ns; /**< from the end of work until the program can see it; not of a caller */
     uint64_t transfer_ns; /**< each transfer to or from its memory, and for each MiB */
     uint64_t mib_ns;
-    uint64_t compile_ns; /**< added to the first run of each function of a task or kernel, up to
-                            DYNSEL_SIMULATED_FUNCTIONS of them */
+    uint64_t compile_ns; /**< added to the first run of each task function or kernel, up to
+                            DYNSEL_SIMULATED_FUNCTIONS of them; not of a caller */
     uint64_t lost_ns; /**< from this time on it refuses work, and what runs then fails; 0: never */
     void *context;    /**< for the program */
 
@@ -62,11 +66,9 @@ typedef struct dynsel_simulated_device {
 
     struct {
         uint64_t transfers_free_ns;
-        const void *compiled[16];
+        const void *compiled[DYNSEL_SIMULATED_FUNCTIONS];
     } own; /**< the simulator's */
 } dynsel_simulated_device;
-
-enum { DYNSEL_SIMULATED_FUNCTIONS = 16 };
 
 /**
  * The device as a resource of a policy (dynsel_options.resources). Task functions get it as
@@ -93,10 +95,10 @@ void dynsel_simulated_spend(uint64_t ns);
 dynsel_simulated_device *dynsel_simulated_running(void);
 
 /**
- * Begins anew at a time of 1 ns: for another run in the same process. No policy has simulated
- * resources, and the program describes its devices again, because those of before are at other
- * times. The library's tables are those of before, so that work which ends at one time may be
- * reported in another order: for the same course, run it in a process of its own.
+ * Sets the time back to 1 ns: for another run in the same process. Before it, the program ends all
+ * policies with simulated resources. After it, it fills in its devices anew, because they keep
+ * times of the run before. The library's tables stay as they are, so work that ends at the same
+ * time may be reported in another order than in a new process.
  *
  * Context: the program's thread. Cost: constant. Errors: none.
  */

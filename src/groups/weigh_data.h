@@ -12,7 +12,8 @@
 void dynsel_weigh_data(const dynsel_handler *group, const dynsel_policy *policy,
                        dynsel_data_outlook *outlook);
 
-/* Under the lock, when the group is entered: counts its uses, and notes its predicted end. */
+/* Under the lock, when the group is entered: counts its uses, and notes its predicted end. on:
+ * its resource. */
 void dynsel_weigh_note(const dynsel_handler *group, uint64_t end_ns, uint32_t on);
 
 /* Under the lock: the program writes the buffer, so a period of uses ends. */

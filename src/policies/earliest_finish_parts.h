@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of earliest_finish: the table of kinds of task (earliest_finish_table.c), the run times
- * of one kind (earliest_finish_times.c), the speed of the resources (earliest_finish_speed.c), and
- * the choice (earliest_finish_choice.c).
+ * of one kind (earliest_finish_times.c), the speed of the resources (earliest_finish_speed.c), what
+ * a choice sees (earliest_finish_sight.c), trial runs (earliest_finish_trials.c), and the choice
+ * (earliest_finish_choice.c).
  *
  * The choice reads only words, without a lock; a time that changes meanwhile makes it worse, never
- * wrong. Reports change them under the lock of the kind.
+ * wrong. Reports change times under the lock of the kind, and counts, credit and speeds without it:
+ * when two threads report at once, one of their changes may be lost.
  *
  * A kind with key words has a root: the kind of the same id without key words. The root learns from
- * all its kinds, so that it knows the time of a size that is new; trial runs are its. The root of
- * other kinds is the kind itself.
+ * all its kinds, so that it knows the time of a size that is new. It counts their trial runs, which
+ * each kind pays from its own credit. The root of other kinds is the kind itself.
  */
 #ifndef DYNSEL_POLICIES_EARLIEST_FINISH_PARTS_H
 #define DYNSEL_POLICIES_EARLIEST_FINISH_PARTS_H
@@ -70,16 +72,17 @@ typedef enum dynsel_finish_place {
     DYNSEL_FINISH_THREAD      /* on one of them */
 } dynsel_finish_place;
 
-/* How much of what a kind earned a trial run costs for each unit that it loses: resources that have
- * lost get a part of it. */
+/* What a trial run is charged for each tick that it loses, by how many times are known: the more of
+ * them show that the resource has lost, the rarer are its trial runs. */
 static inline uint32_t dynsel_finish_price(uint32_t samples)
 {
     return samples <= 2 ? 1 : samples < DYNSEL_FINISH_ROBUST ? 4 : 32;
 }
 
-/* What a kind earned of which a resource has not spent its share, in ticks. First trial runs may
- * use all that the kind earned, further ones an equal share for each resource: otherwise the one
- * that loses least would use up what others wait for. */
+/* What a kind earned less what a resource has spent, in ticks. A price is spent as often as there
+ * are resources, so this divided by their number is what is left of the resource's equal share.
+ * First trial runs may use all that the kind earned, further ones only that share: otherwise the
+ * resource that loses least would use up what others wait for. */
 static inline uint32_t dynsel_finish_unspent(const dynsel_finish_kind *kind, uint32_t index)
 {
     return dynsel_word_load_relaxed(&kind->earned) -

@@ -24,7 +24,7 @@ typedef struct dynsel_finish_sight {
     const uint64_t *bytes_in; /* to copy to each resource; NULL: nothing, as far as is known */
     uint64_t ready_ns;        /* from now until the work that it depends on ends */
     uint32_t ready;           /* the same in ticks */
-    uint32_t ready_on;        /* where that runs; none: DYNSEL_FINISH_NO_RESOURCE */
+    uint32_t ready_on;        /* where that runs; no resource: none, or not known */
     uint32_t uses_ahead;      /* further uses of the data, without this one */
     dynsel_finish_set candidates;
     uint32_t unknown;           /* candidates without a time */
@@ -137,10 +137,10 @@ static inline bool dynsel_sight_compiles(const dynsel_finish_sight *s, uint32_t 
     return dynsel_word_load_relaxed(&s->policy->states[index].is.place) != DYNSEL_FINISH_THREAD;
 }
 
-/* Whether the amounts of the tasks of an id say how long they take. */
-static inline bool dynsel_sight_amounts_tell(const dynsel_finish_times *root)
+/* Whether the amounts of tasks say how long they take. */
+static inline bool dynsel_sight_amounts_tell(const dynsel_finish_times *times)
 {
-    return dynsel_word_load_relaxed(&root->error) < DYNSEL_FINISH_TELLING_ERROR;
+    return dynsel_word_load_relaxed(&times->error) < DYNSEL_FINISH_TELLING_ERROR;
 }
 
 static inline bool dynsel_sight_has_enough(const dynsel_finish_sight *s,

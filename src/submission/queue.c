@@ -228,7 +228,7 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
         }
         policy = slot->selection.policy;
         dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
-        queue->last_end_ns = slot->work.ended_ns; /* marked with work that is not timed, too */
+        queue->last_end_ns = slot->work.ended_ns; /* of untimed work, too: dynsel_complete() */
         keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
         dynsel_limits_leave(slot);
         if (!DYNSEL_LIKELY(!dynsel_slot_has_failed(slot))) {
