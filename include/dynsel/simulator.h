@@ -52,7 +52,8 @@ typedef struct dynsel_simulated_device {
     uint64_t transfer_ns; /**< each transfer to or from its memory, and for each MiB */
     uint64_t mib_ns;
     uint64_t compile_ns; /**< added to the first run of each task function or kernel, up to
-                            DYNSEL_SIMULATED_FUNCTIONS of them; not of a caller */
+                            DYNSEL_SIMULATED_FUNCTIONS of them; on a thread all command groups are
+                            one function; not of a caller */
     uint64_t lost_ns; /**< from this time on it refuses work, and what runs then fails; 0: never */
     void *context;    /**< for the program */
 
