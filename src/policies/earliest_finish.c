@@ -111,13 +111,15 @@ static int64_t price_of(const dynsel_earliest_finish_policy *policy,
         samples == 1 && dynsel_word_load_relaxed(&policy->states[selection->index].is.place) !=
                             DYNSEL_FINISH_THREAD;
     const int64_t predicted = predicted_run(selection);
+    const bool is_first =
+        (selection->notes[0] & DYNSEL_FINISH_NOTE_FIRST_TRIAL) == DYNSEL_FINISH_NOTE_FIRST_TRIAL;
     if (may_compile) {
         return loss > predicted ? predicted : loss; /* further runs do not compile */
     }
-    return loss * dynsel_finish_price(samples - 1); /* as when it was chosen */
+    return is_first ? loss : loss * dynsel_finish_price(samples - 1); /* as when it was chosen */
 }
 
-/* Accounts for a run: a trial run costs what it took more than the fastest; others earn. */
+/* Under the lock. Accounts for a run: a trial run costs what it took more than the fastest; others earn. */
 static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *kind,
                    const dynsel_selection *selection, uint64_t time_ns)
 {
@@ -140,10 +142,9 @@ static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *ki
                                       of_all < (int64_t)unspent ? (uint32_t)of_all : unspent);
         return;
     }
-    const uint32_t runs =
-        (selection->notes[0] & DYNSEL_FINISH_NOTE_TICK) != 0 ? 1u << DYNSEL_FINISH_TIMED_BITS : 1u;
-    const uint64_t earned =
-        dynsel_finish_ticks(all_ns) * (uint64_t)runs / DYNSEL_FINISH_EARNED_SHARE;
+    const uint64_t earned = dynsel_finish_ticks(all_ns) *
+                            (uint64_t)dynsel_finish_stands_for(selection) /
+                            DYNSEL_FINISH_EARNED_SHARE;
     add_credit(kind, (int64_t)earned);
     (void)dynsel_word_add_relaxed(&kind->earned, (uint32_t)earned);
 }
@@ -171,8 +172,7 @@ static void correct_queue(dynsel_earliest_finish_policy *policy, const dynsel_se
                           uint64_t time_ns)
 {
     const int64_t error = (int64_t)dynsel_finish_ticks(time_ns) - (int64_t)selection->notes[2];
-    const bool stands_for_many = (selection->notes[0] & DYNSEL_FINISH_NOTE_TICK) != 0;
-    const int64_t all = stands_for_many ? error * (1 << DYNSEL_FINISH_TIMED_BITS) : error;
+    const int64_t all = error * (int64_t)dynsel_finish_stands_for(selection);
     const int64_t most = DYNSEL_FINISH_MOST_TICKS / 4;
     const int64_t within = all > most ? most : all < -most ? -most : all;
     (void)dynsel_word_add_relaxed(&policy->states[selection->index].is.free_at,
@@ -197,13 +197,13 @@ static void learn(dynsel_earliest_finish_policy *policy, const dynsel_selection 
     const uint64_t run_ns = without_copies(policy, selection, time_ns);
     dynsel_finish_kind *root = dynsel_finish_root_of(policy, kind);
     dynsel_finish_learn(&kind->resources[selection->index], selection->notes[1], run_ns);
+    settle(policy, kind, selection, run_ns);
     dynsel_finish_unlock(kind);
     note_shortest(&policy->states[selection->index], run_ns);
     if (root != kind && dynsel_finish_try_lock(root)) {
         dynsel_finish_learn(&root->resources[selection->index], selection->notes[1], run_ns);
         dynsel_finish_unlock(root);
     }
-    settle(policy, kind, selection, run_ns);
     correct_queue(policy, selection, time_ns);
 }
 
@@ -212,12 +212,11 @@ static void learn_readback(dynsel_earliest_finish_policy *policy, const dynsel_s
                            uint64_t readback_ns)
 {
     dynsel_finish_kind *kind = kind_of(policy, selection);
-    const bool stands_for_many = (selection->reported & DYNSEL_TASK_TIME) != 0 &&
-                                 (selection->notes[0] & DYNSEL_FINISH_NOTE_TICK) != 0;
+    const bool by_program = (selection->reported & DYNSEL_TASK_TIME) != 0;
     if (kind != NULL && dynsel_finish_try_lock(kind)) {
         const uint64_t ns = dynsel_finish_lower(readback_ns, DYNSEL_FINISH_LONGEST_NS);
         dynsel_finish_learn_readback(&kind->resources[selection->index],
-                                     stands_for_many ? ns << DYNSEL_FINISH_TIMED_BITS : ns);
+                                     by_program ? ns * dynsel_finish_stands_for(selection) : ns);
         dynsel_finish_unlock(kind);
     }
 }

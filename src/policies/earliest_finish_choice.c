@@ -301,7 +301,7 @@ typedef struct choice {
     uint32_t index;
     uint64_t run_ns;
     dynsel_reason reason;
-    bool is_trial;
+    uint32_t trial; /* a DYNSEL_FINISH_NOTE_*TRIAL; 0: it is none */
 } choice;
 
 static choice choose_known(const dynsel_finish_sight *s)
@@ -314,15 +314,17 @@ static choice choose_known(const dynsel_finish_sight *s)
     }
     uint64_t run_ns = 0;
     uint32_t other = DYNSEL_FINISH_NO_RESOURCE;
+    uint32_t trial = DYNSEL_FINISH_NOTE_FIRST_TRIAL;
     if (s->unknown != 0 && (runs < NEW_RUNS || is_turn(runs + 1, LATER_BITS))) {
         other = dynsel_sight_find_first_trial(s, &run_ns);
     }
     if (other == DYNSEL_FINISH_NO_RESOURCE && is_turn(runs + 1, DYNSEL_FINISH_TIMED_BITS)) {
         other = dynsel_sight_find_further_trial(s, &run_ns);
+        trial = DYNSEL_FINISH_NOTE_TRIAL;
     }
     if (other != DYNSEL_FINISH_NO_RESOURCE) {
         made = (choice){
-            .index = other, .run_ns = run_ns, .reason = DYNSEL_REASON_EXPLORING, .is_trial = true};
+            .index = other, .run_ns = run_ns, .reason = DYNSEL_REASON_EXPLORING, .trial = trial};
     }
     return made;
 }
@@ -375,11 +377,11 @@ static void fill_in(const dynsel_finish_sight *s, const choice *made, dynsel_sel
         const uint64_t part = dynsel_in_proportion(256, copies, copies + made->run_ns, 255);
         selection->notes[0] |= (uint32_t)part << DYNSEL_FINISH_NOTE_COPIES_SHIFT;
     }
-    selection->notes[0] |= made->is_trial ? DYNSEL_FINISH_NOTE_TRIAL : 0u;
+    selection->notes[0] |= made->trial;
     if (s->is_idle && dynsel_word_load_relaxed(&s->policy->one_by_one) >= ONE_BY_ONE) {
         selection->notes[0] |= DYNSEL_FINISH_NOTE_ALONE;
     }
-    if (made->is_trial) {
+    if (made->trial != 0) {
         selection->wants |= DYNSEL_TASK_TIME;
     } else {
         sample(s, made->index, made->run_ns, selection);

@@ -45,7 +45,8 @@ enum {
     DYNSEL_FINISH_NOTE_ENTRY = 0x7ff,
     DYNSEL_FINISH_NOTE_TRIAL = 1 << 11, /* the predicted run was taken from the credit */
     DYNSEL_FINISH_NOTE_ALONE = 1 << 12, /* nothing else was in flight: the latency can be learned */
-    DYNSEL_FINISH_NOTE_TICK = 1 << 13,  /* one timed run of many */
+    DYNSEL_FINISH_NOTE_TICK = 1 << 13,  /* one timed run of many; with TRIAL: a first trial run */
+    DYNSEL_FINISH_NOTE_FIRST_TRIAL = DYNSEL_FINISH_NOTE_TRIAL | DYNSEL_FINISH_NOTE_TICK,
     DYNSEL_FINISH_NOTE_COPIES_SHIFT = 14,
     DYNSEL_FINISH_NOTE_COPIES = 0xff, /* in 256ths */
     DYNSEL_FINISH_NOTE_LIFE_SHIFT = 22
@@ -110,6 +111,13 @@ static inline uint32_t dynsel_finish_copies_in(const dynsel_selection *selection
     const uint32_t part =
         selection->notes[0] >> DYNSEL_FINISH_NOTE_COPIES_SHIFT & DYNSEL_FINISH_NOTE_COPIES;
     return (uint32_t)((uint64_t)selection->notes[2] * part >> 8);
+}
+
+/* How many runs the timed run of a selection stands for. */
+static inline uint32_t dynsel_finish_stands_for(const dynsel_selection *selection)
+{
+    const uint32_t what = selection->notes[0] & DYNSEL_FINISH_NOTE_FIRST_TRIAL;
+    return what == DYNSEL_FINISH_NOTE_TICK ? 1u << DYNSEL_FINISH_TIMED_BITS : 1u;
 }
 
 /* An amount as in points: compact and 1 more. */

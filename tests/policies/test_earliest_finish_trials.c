@@ -103,6 +103,31 @@ static void large_amounts_find_their_device(void **state)
     }
 }
 
+/* The first run of a large amount is a first trial, though small ones are well known there: it costs
+ * what it loses, and leaves most of the credit. */
+static void first_large_run_costs_what_it_loses(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < LIVES; k++) {
+        begin(k, 2);
+        w.times[0][GPU] = (world_time){5000, 500};
+        w.times[0][PROCESSORS] = (world_time){30000, 900};
+        for (uint32_t i = 0; i < 2000; i++) {
+            (void)run(SMALL);
+        }
+        const uint32_t before = w.runs[0][PROCESSORS];
+        for (uint32_t i = 0; i < 4000 && w.runs[0][PROCESSORS] == before; i++) {
+            (void)run(LARGE);
+        }
+        assert_int_equal(w.runs[0][PROCESSORS], before + 1);
+        for (uint32_t i = 0; i < CONFIG_DYNSEL_EARLIEST_FINISH_KINDS; i++) {
+            const dynsel_finish_kind *kind = &finisher.kinds[i];
+            assert_true(kind->tag.value == 0 || (int32_t)kind->credit.value > 30000);
+        }
+        end();
+    }
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -115,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resource_that_lost_lets_another_be_tried),
         cmocka_unit_test(large_amounts_find_their_device),
+        cmocka_unit_test(first_large_run_costs_what_it_loses),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }

@@ -93,7 +93,7 @@ static void short_work_says_little_of_long_work(void **state)
 {
     (void)state;
     learn(100, 1, SHORT_NS, 0, 16 * SHORT_NS);
-    assert_in_range(guess(1, 0, 16 * SHORT_NS), SHORT_NS * 0.9, SHORT_NS * 18);
+    assert_in_range(guess(1, 0, 6 * SHORT_NS), SHORT_NS * 0.3, SHORT_NS * 0.5);
     assert_in_range(guess(1, 0, LONGER_NS), LONGER_NS / 4.5, LONGER_NS / 3.5);
     assert_in_range(guess(1, 0, LONG_NS), LONG_NS / 2.2, LONG_NS / 1.8);
     learn(100, 1, 16 * LONG_NS, 0, LONG_NS);
