@@ -119,7 +119,8 @@ static int64_t price_of(const dynsel_earliest_finish_policy *policy,
     return is_first ? loss : loss * dynsel_finish_price(samples - 1); /* as when it was chosen */
 }
 
-/* Under the lock. Accounts for a run: a trial run costs what it took more than the fastest; others earn. */
+/* Under the lock. Accounts for a run: a trial run costs what it took more than the fastest; others
+ * earn. */
 static void settle(dynsel_earliest_finish_policy *policy, dynsel_finish_kind *kind,
                    const dynsel_selection *selection, uint64_t time_ns)
 {

@@ -103,8 +103,8 @@ static void large_amounts_find_their_device(void **state)
     }
 }
 
-/* The first run of a large amount is a first trial, though small ones are well known there: it costs
- * what it loses, and leaves most of the credit. */
+/* The first run of a large amount is a first trial, though small ones are well known there: it
+ * costs what it loses, and leaves most of the credit. */
 static void first_large_run_costs_what_it_loses(void **state)
 {
     (void)state;
