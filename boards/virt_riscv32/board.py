@@ -31,4 +31,4 @@ def describe(config):
 
 def limits(config):
     """Bytes of stack; what the compiler optimizes for speed is not limited."""
-    return {"stack": 896 + (880 if config["DYNSEL_COMMAND_GROUPS"] else 0)} if config["DYNSEL_OPTIMIZE_SIZE"] else {}
+    return {"stack": 896 + (896 if config["DYNSEL_COMMAND_GROUPS"] else 0)} if config["DYNSEL_OPTIMIZE_SIZE"] else {}

@@ -127,10 +127,9 @@ static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t
 /* Candidates that do not block the caller. */
 static void look_at_others(dynsel_finish_sight *s, bool even_first)
 {
-    uint32_t i = 0;
-    for (dynsel_finish_set rest = s->candidates & ~s->policy->blocking; rest != 0;
-         rest >>= 1, i++) {
-        if ((rest & 1u) == 0) {
+    const dynsel_finish_set others = s->candidates & ~s->policy->blocking;
+    for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+        if (!dynsel_finish_is_in(others, i)) {
             continue;
         }
         s->shortest_queue_ns =
@@ -147,9 +146,10 @@ static void look_at_others(dynsel_finish_sight *s, bool even_first)
 /* Whether the caller may be blocked depends on the others. */
 static void look_at_blocking(dynsel_finish_sight *s, bool even_first)
 {
-    uint32_t i = 0;
-    for (dynsel_finish_set rest = s->candidates & s->policy->blocking; rest != 0; rest >>= 1, i++) {
-        const uint64_t run_ns = (rest & 1u) != 0 ? look_for_run(s, i, even_first) : 0;
+    const dynsel_finish_set blocking = s->candidates & s->policy->blocking;
+    for (uint32_t i = 0; blocking != 0 && i < s->policy->policy.count; i++) {
+        const uint64_t run_ns =
+            dynsel_finish_is_in(blocking, i) ? look_for_run(s, i, even_first) : 0;
         if (run_ns == 0) {
             continue;
         }
