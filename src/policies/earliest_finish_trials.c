@@ -84,7 +84,8 @@ static uint64_t credit_ns(const dynsel_finish_sight *s)
 }
 
 /* The cheapest resource without a time whose trial run the credit allows; what does not compile
- * comes first. A resource that never ran anything as short as the best run is out. */
+ * comes first. A resource that never ran anything as short as the best run is out, and so is, for
+ * large amounts, one that has not run small ones. */
 uint32_t dynsel_sight_find_first_trial(const dynsel_finish_sight *s, uint64_t *run_ns)
 {
     const uint64_t credit = credit_ns(s);
