@@ -12,6 +12,7 @@ from pathlib import Path
 TOP = Path(os.environ["DYNSEL_TOP"])
 DOC = (TOP / "doc/simulator.md").read_text(encoding="utf-8")
 ROOT = Path(os.environ["DYNSEL_BUILD"]) / "installed/opt/dynsel"
+RUNNER = shlex.split(os.environ["DYNSEL_RUNNER"])
 HEADERS = "".join(p.read_text(encoding="utf-8") for p in (TOP / "include/dynsel").glob("*.h"))
 
 
@@ -25,10 +26,12 @@ class Doc(unittest.TestCase):
         typed = line.replace("$(pkg-config --cflags --libs dynsel)", flags.strip())
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "main.c").write_text(code, encoding="utf-8")
-            subprocess.run([os.environ["DYNSEL_CC"], "-Wall", "-Wextra", "-Werror", f"-L{ROOT}/lib", *shlex.split(typed)],
-                           cwd=folder, check=True)
-            said = subprocess.run([f"{folder}/a.out"], capture_output=True, text=True, timeout=60, check=True).stdout
-        gpu, worker = map(int, re.fullmatch(r"[0-9.]+ ms; on the GPU (\d+) pieces, on the worker (\d+)\n", said).groups())
+            subprocess.run([os.environ["DYNSEL_CC"], "-Wall", "-Wextra", "-Werror", f"-L{ROOT}/lib",
+                            *shlex.split(typed)], cwd=folder, check=True)
+            said = subprocess.run([*RUNNER, f"{folder}/a.out"], capture_output=True, text=True, timeout=60,
+                                  check=True).stdout
+        counts = re.fullmatch(r"[0-9.]+ ms; on the GPU (\d+) pieces, on the worker (\d+)\n", said)
+        gpu, worker = map(int, counts.groups())
         self.assertEqual(gpu + worker, 1000)
         self.assertGreater(gpu, worker)
         self.assertGreater(worker, 0)
