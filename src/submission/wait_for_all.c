@@ -35,6 +35,25 @@ static dynsel_slot *last_of(const dynsel_queue *queue)
     return dynsel_tail_is_over(tail) ? NULL : dynsel_queue_last(tail);
 }
 
+/* The newest work in the queue, with a reference; NULL: the queue is empty, or it is too late.
+ * Pending work is appended before it is listed: until another thread has done that, older work may
+ * be running in front of it. */
+static dynsel_slot *ref_last(const dynsel_queue *queue, uint64_t deadline_ns, dynsel_status *status)
+{
+    dynsel_slot *last = last_of(queue);
+    dynsel_slot *newest = ref_in_queue(queue, last);
+    for (uint32_t round = 0; last != NULL && newest == NULL; round++) {
+        if (dynsel_deadline_passed(deadline_ns)) {
+            *status = DYNSEL_E_TIMEOUT;
+            return NULL;
+        }
+        dynsel_pause(round);
+        last = last_of(queue);
+        newest = ref_in_queue(queue, last);
+    }
+    return newest;
+}
+
 static bool is_listed(const dynsel_slot *slot)
 {
     return (dynsel_word_load_acquire(&slot->word) & DYNSEL_SLOT_LISTED) != 0;
@@ -43,11 +62,12 @@ static bool is_listed(const dynsel_slot *slot)
 /* Waits for the newest work first: on an in-order resource the older work is done then too. */
 static dynsel_status drain(dynsel_queue *queue, uint64_t deadline_ns)
 {
-    dynsel_slot *newest = ref_in_queue(queue, last_of(queue));
+    dynsel_status status = DYNSEL_OK;
+    dynsel_slot *newest = ref_last(queue, deadline_ns, &status);
     if (newest == NULL) {
-        return DYNSEL_OK;
+        return status;
     }
-    dynsel_status status = dynsel_wait_until(newest, deadline_ns);
+    status = dynsel_wait_until(newest, deadline_ns);
     dynsel_queue_reap(queue, newest);
     for (uint32_t round = 0; status == DYNSEL_OK && is_listed(newest); round++) {
         dynsel_slot *oldest = ref_in_queue(queue, first_of(queue));
