@@ -42,7 +42,8 @@ static dynsel_slot *ref_last(const dynsel_queue *queue, uint64_t deadline_ns, dy
 {
     dynsel_slot *last = last_of(queue);
     dynsel_slot *newest = ref_in_queue(queue, last);
-    for (uint32_t round = 0; last != NULL && newest == NULL; round++) {
+    for (uint32_t round = 0; CONFIG_DYNSEL_COMMAND_GROUPS && last != NULL && newest == NULL;
+         round++) {
         if (dynsel_deadline_passed(deadline_ns)) {
             *status = DYNSEL_E_TIMEOUT;
             return NULL;
