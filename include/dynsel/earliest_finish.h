@@ -17,7 +17,10 @@
  *   assumed to be the fastest, then other devices, OpenCL devices that are processors (32 times
  *   slower than a GPU), and threads of the host (512 times). A kernel with few work-items leaves
  *   most of a GPU idle, so such OpenCL devices are assumed to be at most n / 512 + 1 times slower
- *   for n work-items, and threads at most n / 32 + 1 times.
+ *   for n work-items, and threads at most n / 32 + 1 times. Threads are assumed to be at most
+ *   n / 64 + 1 times slower than an OpenCL device that is processors.
+ * - Work that depends on work of another resource begins later there by the time until the library
+ *   sees that end: as learned, and at least 25 us.
  * - A time says nothing of amounts that are more than 16 times as large, or less than a 16th of it,
  *   unless there are times on both sides.
  * - The time of copies is learned for each resource. Data that are used again are worth moving
