@@ -24,6 +24,7 @@
 #include <dynsel/submission.h>
 #include <dynsel/targets.h>
 #include <dynsel/task.h>
+#include <dynsel/trace.h>
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 #include <dynsel/accessor.h>

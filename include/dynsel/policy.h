@@ -217,6 +217,10 @@ struct dynsel_policy {
 #if CONFIG_DYNSEL_LOSES_RESOURCES
     dynsel_word impaired; /* how many resources are not simply in service */
 #endif
+#if CONFIG_DYNSEL_TRACE
+    dynsel_word trace_life;   /* the trace that has its names; 0: none */
+    dynsel_word trace_number; /* its number there */
+#endif
 #if CONFIG_DYNSEL_RESOURCE_STATES
     dynsel_word probations; /* how many began */
     void (*resource_changed)(const struct dynsel_resource_change *change);

@@ -63,6 +63,10 @@ typedef struct dynsel_selection {
     uint32_t notes[DYNSEL_NOTES]; /**< data of the policy, returned with each report */
     uint32_t life; /**< the initialization of the policy that made it, set by dynsel_select();
                           0 in selections that a custom policy fills in itself */
+#if CONFIG_DYNSEL_TRACE
+    uint32_t piece; /**< its number in the trace; 0: none was running, or a custom policy filled the
+                         selection in */
+#endif
 } dynsel_selection;
 
 /**

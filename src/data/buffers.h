@@ -125,6 +125,12 @@ typedef struct dynsel_buffer_record {
 
 extern dynsel_buffer_record dynsel_buffers[CONFIG_DYNSEL_MAX_BUFFERS];
 
+/* The place in the table, from 1 on. */
+static inline uint32_t dynsel_buffer_number(const dynsel_buffer_record *record)
+{
+    return (uint32_t)(record - dynsel_buffers) + 1;
+}
+
 /* The copy in a domain other than DYNSEL_HOST_DOMAIN. */
 static inline dynsel_copy_record *dynsel_copy_at(dynsel_buffer_record *record, uint32_t domain)
 {

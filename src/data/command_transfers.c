@@ -6,6 +6,7 @@
 #include "data/domains.h"
 #include "data/evict.h"
 #include "data/staging.h"
+#include "data/traced_copy.h"
 #include "data/validity.h"
 #include "port/likely.h"
 #include "submission/pending.h"
@@ -127,9 +128,10 @@ static dynsel_status allocate(const dynsel_transfers *t, const char *name, size_
 }
 
 /* Makes room too, because some drivers allocate memory only when it is used. */
-static dynsel_status copy_in(dynsel_transfers *t, const char *name, size_t bytes,
+static dynsel_status copy_in(dynsel_transfers *t, const char *name, uint32_t buffer, size_t bytes,
                              dynsel_memory *memory, bool contents)
 {
+    const uint64_t since = dynsel_traced_now();
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     /* Shared memory waits for nothing: readers may run meanwhile, and the device gets the memory
      * even if the command fails. */
@@ -142,6 +144,10 @@ static dynsel_status copy_in(dynsel_transfers *t, const char *name, size_t bytes
     } while (status == DYNSEL_E_AGAIN && dynsel_transfers_make_room(t->uses));
     if (status == DYNSEL_OK && done.native != NULL) {
         t->events[t->event_count++] = done;
+    }
+    if (status == DYNSEL_OK && contents && !memory->shared) {
+        dynsel_traced_copy(&dynsel_uses_slot(t->uses)->selection, buffer, t->uses->domain, false,
+                           bytes, since);
     }
     return status != DYNSEL_E_AGAIN ? status : refuse_full(name, bytes, failures_before);
 }
@@ -205,7 +211,8 @@ static dynsel_status copy_use_in(dynsel_transfers *t, dynsel_use *use)
     dynsel_buffer_record *const record = use->record;
     dynsel_memory *const memory = &dynsel_copy_at(record, t->uses->domain)->memory;
     const uint8_t pinning = memory->pinning;
-    const dynsel_status status = copy_in(t, use->name, record->bytes, memory, use->contents);
+    const dynsel_status status =
+        copy_in(t, use->name, dynsel_buffer_number(record), record->bytes, memory, use->contents);
     use->copied_in = status == DYNSEL_OK;
     if (status == DYNSEL_OK && use->contents && !memory->shared) {
         count_in(t, use, pinning);
@@ -260,7 +267,7 @@ dynsel_status dynsel_transfers_in(dynsel_transfers *t)
     for (uint32_t i = 0; i < uses->staged_count && status == DYNSEL_OK; i++) {
         dynsel_staged *const staged = &uses->staged[i];
         if (staged->in || staged->fresh) {
-            status = copy_in(t, A_RANGE, staged->memory.bytes, &staged->memory, staged->in);
+            status = copy_in(t, A_RANGE, 0, staged->memory.bytes, &staged->memory, staged->in);
             staged->came = status == DYNSEL_OK && staged->in;
         }
     }
@@ -271,6 +278,7 @@ static dynsel_status write_back(const dynsel_transfers *t, dynsel_staged *staged
                                 dynsel_event *done)
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    const uint64_t since = dynsel_traced_now();
     dynsel_event next = {.native = NULL};
     dynsel_status status = DYNSEL_OK;
     do {
@@ -283,6 +291,8 @@ static dynsel_status write_back(const dynsel_transfers *t, dynsel_staged *staged
     if (status != DYNSEL_OK) {
         return status;
     }
+    dynsel_traced_copy(&dynsel_uses_slot(t->uses)->selection, 0, t->uses->domain, true,
+                       staged->memory.bytes, since);
     staged->went = true;
     if (done->native != NULL) {
         release(t, *done);

@@ -6,6 +6,7 @@
 #include "data/domains.h"
 #include "data/evict.h"
 #include "data/readback_time.h"
+#include "data/traced_copy.h"
 #include "data/validity.h"
 
 /* Whether the device of the copy has failed. */
@@ -122,6 +123,7 @@ void dynsel_copy_out_begin(dynsel_buffer_record *record)
     dynsel_spinlock_release(&dynsel_memory_lock);
     dynsel_readback_begin(copy_out);
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    const uint64_t since = dynsel_traced_now();
     const dynsel_status status = backend->ops->memory->fetch(
         backend, copy_out->own, memory, copy_out->contents, copy_out->to_write, &copy_out->done);
     const dynsel_error failure = dynsel_details_of(status, failures_before);
@@ -129,6 +131,8 @@ void dynsel_copy_out_begin(dynsel_buffer_record *record)
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     if (status == DYNSEL_OK && !memory->shared) {
         count(record, memory, pinning);
+        dynsel_traced_copy(NULL, dynsel_buffer_number(record), copy_out->domain, true,
+                           record->bytes, since);
     }
     if (status == DYNSEL_OK && copy_out->done.native != NULL) {
         copy_out->state = DYNSEL_COPY_OUT_RUNS;

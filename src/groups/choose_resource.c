@@ -207,6 +207,9 @@ dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *polic
         dynsel_pointers_ref(group);
     }
     look_at(&seen, group, policy);
+    dynsel_traced_kind(&seen.task, group->command.kind == DYNSEL_COMMAND_KERNEL
+                                       ? group->command.kernel->name
+                                       : NULL);
     const dynsel_request request = {.options = options, .policy = policy, .task = &seen.task};
     const dynsel_status status = dynsel_pending_choose(&request, dynsel_slot_of(group));
     group->end_ns = seen.task.data != NULL ? seen.data.end_ns : 0;

@@ -10,6 +10,7 @@
 #include "groups/failures.h"
 #include "groups/pointer_access.h"
 #include "groups/watch.h"
+#include "policy/traced.h"
 #include "port/likely.h"
 #include "submission/abandon.h"
 #include "submission/pending.h"
@@ -98,6 +99,8 @@ static DYNSEL_ASIDE bool depend_on_unfinished(dynsel_handler *group, uint32_t nu
         return false;
     }
     group->dependencies[group->dependency_count++] = number - 1;
+    dynsel_traced_depends(&dynsel_slot_of(group)->selection,
+                          &dynsel_slot_of_token(number - 1)->selection);
     *waits = *waits || waits_for(group, number - 1, stage);
     return true;
 }

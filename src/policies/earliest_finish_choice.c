@@ -19,6 +19,7 @@ enum {
 static inline void consider(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
     const uint64_t cost = dynsel_sight_cost_ns(s, index, run_ns);
+    dynsel_sight_trace_estimate(s, index, run_ns, cost);
     if (cost < s->best_cost_ns) {
         s->best_cost_ns = cost;
         s->best = index;
@@ -429,6 +430,7 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
     dynsel_word_store_relaxed(&policy->clock, dynsel_word_load_relaxed(&policy->clock) + 1);
     do {
         dynsel_sight_look(&s);
+        dynsel_sight_trace(&s, selection);
         if (s.candidates == 0) {
             return dynsel_policy_refuse(&policy->policy, task);
         }

@@ -5,6 +5,7 @@
 #define DYNSEL_POLICIES_EARLIEST_FINISH_SIGHT_H
 
 #include "policies/earliest_finish_parts.h"
+#include "policy/traced.h"
 
 enum {
     DYNSEL_FINISH_NO_RESOURCE = CONFIG_DYNSEL_MAX_RESOURCES,
@@ -39,6 +40,9 @@ typedef struct dynsel_finish_sight {
     uint64_t least_bytes;  /* that the resource which has most of the data would have to copy */
     uint32_t source_ticks; /* the queue of such resources, if they are apart */
     bool is_idle;          /* no resource has unfinished work */
+#if CONFIG_DYNSEL_TRACE
+    const dynsel_selection *selection; /* for the trace */
+#endif
     uint32_t queue_ticks[CONFIG_DYNSEL_MAX_RESOURCES]; /* until each begins what comes next */
 } dynsel_finish_sight;
 
@@ -169,6 +173,32 @@ static inline uint64_t dynsel_sight_cost_ns(const dynsel_finish_sight *s, uint32
     return dynsel_sight_start_ns(s, index) + dynsel_sight_copy_ns(s, index) + run_ns +
            dynsel_finish_beside_ns(s->policy, s->kinds->own, index) + s->uses_ahead * run_ns;
 }
+
+/* The trace: what is seen of the task, and what is predicted of a resource. */
+#if CONFIG_DYNSEL_TRACE
+DYNSEL_RARE void dynsel_sight_put(const dynsel_finish_sight *s);
+DYNSEL_RARE void dynsel_sight_put_estimate(const dynsel_finish_sight *s, uint32_t index,
+                                           uint64_t run_ns, uint64_t cost_ns);
+
+static inline void dynsel_sight_trace(dynsel_finish_sight *s, const dynsel_selection *selection)
+{
+    s->selection = selection;
+    if (dynsel_traced_is_on(selection)) {
+        dynsel_sight_put(s);
+    }
+}
+
+static inline void dynsel_sight_trace_estimate(const dynsel_finish_sight *s, uint32_t index,
+                                               uint64_t run_ns, uint64_t cost_ns)
+{
+    if (dynsel_traced_is_on(s->selection)) {
+        dynsel_sight_put_estimate(s, index, run_ns, cost_ns);
+    }
+}
+#else
+#define dynsel_sight_trace(s, selection)                       ((void)0)
+#define dynsel_sight_trace_estimate(s, index, run_ns, cost_ns) ((void)0)
+#endif
 
 /*
  * Trial runs, see earliest_finish_trials.c. The best choice is known.

@@ -2,6 +2,7 @@
 /*
  * The devices of a learned table, and which of them are resources of a policy.
  */
+#include "base/checksum.h"
 #include "base/fail.h"
 #include "policies/learned_table_parts.h"
 #include "policy/device.h"
@@ -27,7 +28,7 @@ static void add_text(dynsel_learned_device *device, char *to, size_t bytes, cons
     const size_t length = __builtin_strlen(from);
     (void)__builtin_memset(to, 0, bytes);
     (void)__builtin_memcpy(to, from, length < bytes ? length : bytes);
-    device->whole = dynsel_learned_crc(device->whole, (const unsigned char *)from, length + 1);
+    device->whole = dynsel_crc32(device->whole, (const unsigned char *)from, length + 1);
 }
 
 static void add_texts(const dynsel_earliest_finish_policy *policy, uint32_t index,

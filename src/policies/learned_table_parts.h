@@ -78,8 +78,6 @@ typedef struct dynsel_learned_writer {
     unsigned char bytes[DYNSEL_LEARNED_MOST_ALIGN];
 } dynsel_learned_writer;
 
-DYNSEL_RARE uint32_t dynsel_learned_crc(uint32_t before, const unsigned char *bytes, size_t count);
-
 DYNSEL_RARE void dynsel_learned_read_from(dynsel_learned_reader *reader,
                                           const dynsel_learned_store *store, size_t at,
                                           size_t bytes);

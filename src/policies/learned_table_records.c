@@ -2,6 +2,7 @@
 /*
  * The records of a learned table, byte by byte: nothing here depends on the machine.
  */
+#include "base/checksum.h"
 #include "base/fail.h"
 #include "policies/learned_table_parts.h"
 
@@ -157,7 +158,7 @@ void dynsel_learned_pack_head(const dynsel_learned_head *head, unsigned char *he
     to = pack(to, head->kinds, 4);
     to = pack(to, 0, 4);
     to = pack(to, head->body_crc, 4);
-    (void)pack(to, dynsel_learned_crc(0, head_bytes, CRC_AT), 4);
+    (void)pack(to, dynsel_crc32(0, head_bytes, CRC_AT), 4);
 }
 
 static dynsel_learned_fault wrong(dynsel_status status, const char *detail, uint32_t number)
@@ -188,7 +189,7 @@ dynsel_learned_fault dynsel_learned_unpack_head(const unsigned char *head_bytes,
     head->kinds = unpack(&from, 4);
     const uint32_t reserved = unpack(&from, 4);
     head->body_crc = unpack(&from, 4);
-    if (unpack(&from, 4) != dynsel_learned_crc(0, head_bytes, CRC_AT)) {
+    if (unpack(&from, 4) != dynsel_crc32(0, head_bytes, CRC_AT)) {
         return wrong(DYNSEL_E_INVALID, DYNSEL_TEXT("the head of the table is damaged"), 0);
     }
     if (head->body_at < DYNSEL_LEARNED_HEAD_BYTES || head->body_at > DYNSEL_LEARNED_MOST_ALIGN ||

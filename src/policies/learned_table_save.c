@@ -3,6 +3,7 @@
  * Writes a learned table. The head, which makes it valid, is written last; where the store is not
  * erased, the old head is overwritten first.
  */
+#include "base/checksum.h"
 #include "base/fail.h"
 #include "policies/learned_table_parts.h"
 
@@ -236,7 +237,7 @@ static dynsel_status write_table(saving *s, size_t area_at)
     }
     const unsigned char zeros[8] = {0};
     for (uint32_t at = DYNSEL_LEARNED_HEAD_BYTES; at < s->head.body_at; at += sizeof zeros) {
-        s->writer.crc = dynsel_learned_crc(s->writer.crc, zeros, sizeof zeros);
+        s->writer.crc = dynsel_crc32(s->writer.crc, zeros, sizeof zeros);
     }
     put_devices(s);
     put_aspects(s);

@@ -1,25 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Streams of bytes from and to a store, with their checksum: the CRC-32 of IEEE 802.3, as zlib and
- * PNG have it.
- */
+/* Streams of bytes from and to a store, with their checksum. */
+#include "base/checksum.h"
 #include "base/fail.h"
 #include "policies/learned_table_parts.h"
-
-uint32_t dynsel_learned_crc(uint32_t before, const unsigned char *bytes, size_t count)
-{
-    static const uint32_t of_four_bits[16] = {0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu,
-                                              0x76dc4190u, 0x6b6b51f4u, 0x4db26158u, 0x5005713cu,
-                                              0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu,
-                                              0x9b64c2b0u, 0x86d3d2d4u, 0xa00ae278u, 0xbdbdf21cu};
-    uint32_t crc = ~before;
-    for (size_t i = 0; i < count; i++) {
-        crc ^= bytes[i];
-        crc = crc >> 4 ^ of_four_bits[crc & 15];
-        crc = crc >> 4 ^ of_four_bits[crc & 15];
-    }
-    return ~crc;
-}
 
 void dynsel_learned_read_from(dynsel_learned_reader *reader, const dynsel_learned_store *store,
                               size_t at, size_t bytes)
@@ -54,7 +37,7 @@ static void fetch(dynsel_learned_reader *reader)
             .status = status, .detail = DYNSEL_TEXT("the store's read operation failed")};
         return;
     }
-    reader->crc = dynsel_learned_crc(reader->crc, reader->bytes, count);
+    reader->crc = dynsel_crc32(reader->crc, reader->bytes, count);
     reader->at += count;
     reader->left -= count;
     reader->taken = 0;
@@ -106,7 +89,7 @@ static void write_out(dynsel_learned_writer *writer, size_t count)
 void dynsel_learned_put_bytes(dynsel_learned_writer *writer, const void *bytes, size_t count)
 {
     const unsigned char *from = bytes;
-    writer->crc = dynsel_learned_crc(writer->crc, from, count);
+    writer->crc = dynsel_crc32(writer->crc, from, count);
     for (size_t i = 0; i < count; i++) {
         writer->bytes[writer->filled++] = from[i];
         if (writer->filled == sizeof writer->bytes) {

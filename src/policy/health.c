@@ -4,6 +4,7 @@
 #include <dynsel/backend.h>
 
 #include "base/fail.h"
+#include "policy/traced.h"
 
 #if CONFIG_DYNSEL_RESOURCE_STATES
 
@@ -52,6 +53,9 @@ bool dynsel_health_change(dynsel_policy *policy, uint32_t index, uint32_t *seen,
     const bool is_impaired = after != DYNSEL_RESOURCE_IN_SERVICE;
     if (is_impaired != (before != DYNSEL_RESOURCE_IN_SERVICE)) {
         (void)dynsel_word_add_relaxed(&policy->impaired, is_impaired ? 1 : (uint32_t)-1);
+    }
+    if (before != after) {
+        dynsel_traced_health(policy, index, before, after, cause);
     }
     if (before != after && policy->resource_changed != NULL) {
         policy->resource_changed(&(const dynsel_resource_change){
@@ -133,6 +137,8 @@ void dynsel_health_take_out(dynsel_policy *policy, uint32_t index)
     uint32_t seen = dynsel_word_load_relaxed(health);
     while ((seen & DYNSEL_HEALTH_OUT) == 0) {
         if (dynsel_word_swap(health, &seen, seen | DYNSEL_HEALTH_OUT)) {
+            dynsel_traced_health(policy, index, DYNSEL_RESOURCE_IN_SERVICE,
+                                 DYNSEL_RESOURCE_OUT_OF_SERVICE, DYNSEL_E_DEVICE);
             (void)dynsel_word_add_relaxed(&policy->impaired, 1);
             return;
         }

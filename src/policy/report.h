@@ -5,6 +5,8 @@
 
 #include <dynsel/policy.h>
 
+#include "policy/traced.h"
+
 /* What the policies of this build need, for the backends of this build to agree with. */
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE
 #include <dynsel/auto_tune.h>
@@ -49,6 +51,7 @@ static inline void dynsel_tell_submission(dynsel_selection *selection)
 /* The work was not started. */
 static inline void dynsel_tell_withdrawal(const dynsel_selection *selection)
 {
+    dynsel_traced_refused(selection);
     if ((selection->reported & DYNSEL_TASK_SUBMISSION) != 0) {
         dynsel_tell(selection, DYNSEL_TASK_WITHDRAWN, 0);
     }

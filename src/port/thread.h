@@ -21,6 +21,10 @@ typedef struct dynsel_thread {
     uint32_t identity;       /* of dynsel_thread_identity(); 0: it has none yet */
     uint32_t looks_left_out; /* polls directly after a start that are still skipped */
 #endif
+#if CONFIG_DYNSEL_TRACE_TO_RINGS
+    uint32_t trace_life; /* the trace in which it has a ring; 0: in none */
+    uint32_t trace_ring; /* its number */
+#endif
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
     uint32_t countdown;       /* until the next sample; see port/sampling.h */
     uint32_t countdowns;      /* that began at a pseudo-random place */

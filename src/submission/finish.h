@@ -15,6 +15,7 @@
 
 #include "policy/policy.h"
 #include "policy/report.h"
+#include "policy/traced.h"
 
 /* How long work took that was complete when `start` returned; 0 unless that is wanted. */
 static inline uint64_t dynsel_direct_time(dynsel_work *work)
@@ -37,6 +38,7 @@ static inline void dynsel_finish_counted(dynsel_policy *policy, const dynsel_sel
 static inline void dynsel_finish_told(const dynsel_selection *chosen, dynsel_status status,
                                       uint64_t took_ns)
 {
+    dynsel_traced_end(chosen, status, took_ns);
     if (chosen->wants != 0) {
         dynsel_tell_end(chosen, status, took_ns);
     }

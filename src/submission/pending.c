@@ -236,11 +236,13 @@ static inline dynsel_status start_chosen(dynsel_slot *slot)
         return status;
     }
     prepare(slot, &policy->queues[index]);
+    const uint64_t since = dynsel_traced_now();
     status = backend->ops->start(backend, &slot->work);
     if (status != DYNSEL_OK) {
         dynsel_health_note_refusal(policy, &slot->selection, status);
         return status;
     }
+    dynsel_traced_start(&slot->selection, backend, since);
     dynsel_count_submission(policy, index);
     if (!backend->ops->outlives_submit) {
         dynsel_refuse_event(&slot->work);
@@ -327,6 +329,7 @@ dynsel_status dynsel_pending_choose_again(const dynsel_request *request, dynsel_
     slot->selection.wants = chosen.wants;
     slot->selection.reported = chosen.reported;
     slot->selection.claims = chosen.claims;
+    dynsel_traced_take_over(&slot->selection, &chosen);
     for (uint32_t i = 0; i < DYNSEL_NOTES; i++) {
         slot->selection.notes[i] = chosen.notes[i];
     }

@@ -84,7 +84,7 @@ typedef struct dynsel_slot {
     dynsel_work work;
 } dynsel_slot;
 
-_Static_assert(sizeof(dynsel_slot) <= 192,
+_Static_assert(sizeof(dynsel_slot) <= 192 + (CONFIG_DYNSEL_TRACE ? 64 : 0),
                "a slot outgrew three cache lines: shrink dynsel_work, or raise this limit and "
                "the bytes in the help of DYNSEL_MAX_IN_FLIGHT");
 

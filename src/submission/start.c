@@ -59,16 +59,6 @@ DYNSEL_RARE static dynsel_status withdraw(const dynsel_request *request,
     return status;
 }
 
-static inline bool outlives_submit(const dynsel_backend *backend)
-{
-#if CONFIG_DYNSEL_CUSTOM_BACKENDS
-    return backend->ops->outlives_submit;
-#else
-    (void)backend;
-    return false;
-#endif
-}
-
 static inline dynsel_status start_at(const dynsel_request *request, dynsel_selection *selection,
                                      dynsel_work *work)
 {
@@ -85,10 +75,12 @@ static inline dynsel_status start_at(const dynsel_request *request, dynsel_selec
             dynsel_tell_submission(selection);
         }
         fill_in(work, request, function, selection);
+        const uint64_t since = dynsel_traced_now();
         status = backend->ops->start(backend, work);
         if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+            dynsel_traced_start(selection, backend, since);
             /* not read where another thread may be writing it */
-            if (!outlives_submit(backend) && work->done.native != NULL) {
+            if (!dynsel_outlives_submit(backend) && work->done.native != NULL) {
                 refuse_event(work);
             }
             dynsel_count_submission(request->policy, selection->index);

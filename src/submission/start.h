@@ -10,6 +10,7 @@
 #include <dynsel/policy.h>
 #include <dynsel/selection.h>
 
+#include "policy/traced.h"
 #include "port/likely.h"
 #include "submission/request.h"
 
@@ -89,9 +90,13 @@ static inline dynsel_status dynsel_choose(const dynsel_submit_options *options,
     *selection = (dynsel_selection){
         .policy = policy, .wants = (uint8_t)policy->ops->needs, .claims = claims ? 1 : 0};
 #endif
+    dynsel_traced_begin(selection);
     const dynsel_status status = policy->ops->try_select(policy, task, selection);
     if (CONFIG_DYNSEL_CUSTOM_POLICIES && status == DYNSEL_OK && selection->index >= policy->count) {
         return dynsel_refuse_choice(options, selection->index);
+    }
+    if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+        dynsel_traced_choice(selection, task);
     }
     return status;
 }

@@ -159,8 +159,10 @@ DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const d
         work.began_ns = (work.chosen.wants & DYNSEL_TASK_TIME) != 0 ? dynsel_now_ns() : 0;
     }
     dynsel_count_submission(policy, work.chosen.index);
+    const uint64_t since = dynsel_traced_now();
     status = dynsel_call_function(function, &policy->resources[work.chosen.index], task->args,
                                   &work.done);
+    dynsel_traced_ran(&work.chosen, since);
     if (DYNSEL_LIKELY(status == DYNSEL_OK && work.done.native == NULL && submission == NULL)) {
         finish(policy, &work, DYNSEL_OK);
     } else {

@@ -34,8 +34,10 @@ static void run(dynsel_policy *policy, piece *work, dynsel_task_fn function, voi
     }
     dynsel_count_submission(policy, work->chosen.index);
     const uint64_t began_ns = timed ? dynsel_now_ns() : 0;
+    const uint64_t since = dynsel_traced_now();
     const dynsel_status status =
         dynsel_call_function(function, &policy->resources[work->chosen.index], args, &work->done);
+    dynsel_traced_ran(&work->chosen, since);
     if (status != DYNSEL_OK) {
         work->error = dynsel_details_of(status, failures_before);
     } else if (work->done.native != NULL) {
@@ -45,6 +47,7 @@ static void run(dynsel_policy *policy, piece *work, dynsel_task_fn function, voi
     }
     work->done.native = NULL;
     dynsel_health_note_result(policy, &work->chosen, work->error.status);
+    dynsel_traced_end(&work->chosen, work->error.status, 0);
     if ((wants & DYNSEL_TASK_COMPLETION) != 0) {
         dynsel_tell(&work->chosen, DYNSEL_TASK_COMPLETION, 0);
     }

@@ -2,6 +2,7 @@
 #include "submission/wait_until.h"
 
 #include "policy/policy.h"
+#include "policy/traced.h"
 #include "port/likely.h"
 #include "port/pause.h"
 #include "port/wake.h"
@@ -231,11 +232,15 @@ static dynsel_status drive(const dynsel_slot *slot, uint64_t deadline_ns)
 
 dynsel_status dynsel_wait_until(dynsel_slot *slot, uint64_t deadline_ns)
 {
+    const bool is_over = state_of(slot) == DYNSEL_SLOT_FINISHED;
+    const uint64_t since = is_over ? 0 : dynsel_traced_now();
+    dynsel_status status = DYNSEL_OK;
     if (dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word))) {
-        const dynsel_status status = drive(slot, deadline_ns);
-        if (status != DYNSEL_OK) {
-            return status;
-        }
+        status = drive(slot, deadline_ns);
     }
-    return wait_until_finished(slot, deadline_ns) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
+    if (status == DYNSEL_OK) {
+        status = wait_until_finished(slot, deadline_ns) ? DYNSEL_OK : DYNSEL_E_TIMEOUT;
+    }
+    dynsel_traced_wait(&slot->selection, since);
+    return status;
 }

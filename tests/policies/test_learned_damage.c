@@ -174,7 +174,7 @@ static void seal(unsigned char *table, size_t most)
     dynsel_learned_head head;
     (void)memcpy(table, begin, sizeof begin);
     for (uint32_t round = 0; round < 2; round++) {
-        const uint32_t crc = dynsel_learned_crc(0, table, 36);
+        const uint32_t crc = dynsel_crc32(0, table, 36);
         for (uint32_t i = 0; i < 4; i++) {
             table[36 + i] = (unsigned char)(crc >> 8 * i);
         }
@@ -182,7 +182,7 @@ static void seal(unsigned char *table, size_t most)
         if (head.bytes < 40 || head.bytes > most) {
             return;
         }
-        const uint32_t body = dynsel_learned_crc(0, table + 40, head.bytes - 40);
+        const uint32_t body = dynsel_crc32(0, table + 40, head.bytes - 40);
         for (uint32_t i = 0; i < 4; i++) {
             table[32 + i] = (unsigned char)(body >> 8 * i);
         }

@@ -12,6 +12,7 @@
 #include "backends/opencl/kernel_store.h"
 #include "base/fail.h"
 #include "base/text_slice.h"
+#include "policy/traced.h"
 #include "port/cancel.h"
 #include "port/likely.h"
 #include "port/lock.h"
@@ -131,12 +132,14 @@ static void fail_attempt(attempt *try, const char *function, cl_int code)
 static void finish(dynsel_opencl_entry *entry, const dynsel_kernel *kernel, attempt *try)
 {
     const char *const options = kernel->options != NULL ? kernel->options : "";
+    const uint64_t since = dynsel_traced_now();
     cl_int code = clBuildProgram(try->program, 1, &entry->device, options, NULL, NULL);
     if (code != CL_SUCCESS) {
         fail_attempt(try, "clBuildProgram", code);
         keep_log(entry, kernel, try->program);
     } else {
         try->kernel = clCreateKernel(try->program, kernel->name, &code);
+        dynsel_traced_build(kernel->name, since);
         if (code == CL_SUCCESS) {
             return;
         }

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "policy/traced.h"
 #include "port/cancel.h"
 #include "submission/call_task.h"
 #include "submission/slot.h"
@@ -24,8 +25,11 @@ static void run(dynsel_work *work)
     const bool timed = (work->wants & DYNSEL_TASK_TIME) != 0;
     const uint64_t began_ns = timed ? dynsel_now_ns() : 0;
     dynsel_event done = {.native = NULL};
+    const dynsel_traced_run traced =
+        dynsel_traced_run_begin(&dynsel_slot_at(dynsel_slot_number_in(token))->selection);
     const dynsel_status status =
         dynsel_call_function(work->function, work->where, work->args, &done);
+    dynsel_traced_run_end(&traced);
     const uint64_t end_ns = timed ? dynsel_now_ns() : 0;
     if (dynsel_slot_enter_result(token)) {
         work->done.value = done.value;

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The trace: what the library did with each piece of work, when, and why.
+ *
+ * Each event is a record of 32 bytes with a time. Each thread writes into a ring of its own without
+ * a lock, in memory that the program gives; a full ring loses its oldest records. The names of
+ * policies, resources and kinds of work stand apart, and are not lost. With
+ * CONFIG_DYNSEL_TRACE_TO_HOOK each record goes to a function of the program instead, such as the
+ * tracer of an RTOS.
+ *
+ *     static dynsel_trace_record records[4096];
+ *     dynsel_trace_start(records, 4096);
+ *     ...                                          // work
+ *     dynsel_trace_stop();
+ *     dynsel_trace_write(write_to_file, file);     // dynsel-trace reads the file
+ *
+ * doc/trace.md has the format of the file, and what the tool dynsel-trace shows.
+ *
+ * Source: the design of dynsel; no seed has this.
+ */
+#ifndef DYNSEL_TRACE_H
+#define DYNSEL_TRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dynsel/config.h>
+#include <dynsel/status.h>
+#include <dynsel/task.h>
+
+#if CONFIG_DYNSEL_TRACE
+
+DYNSEL_BEGIN_DECLS
+
+/**
+ * What a record is about. `piece` numbers the piece of work, from 1 on, unless said otherwise; 64
+ * bits stand in two words, the lower half first; times without "ns" are in ticks of
+ * dynsel_trace_ticks().
+ */
+typedef enum dynsel_trace_event {
+    /* Names: 16 bytes of UTF-8 in `words`, the unused ones 0; `resource` counts the parts of one
+     * name, from 0 on, up to three. */
+    DYNSEL_TRACE_POLICY_NAME = 1,   /**< of the policy `policy`; piece: 0 */
+    DYNSEL_TRACE_RESOURCE_NAME = 2, /**< piece: the resource's index in the policy */
+    DYNSEL_TRACE_BACKEND_NAME = 3,  /**< the same, of the resource's backend */
+    DYNSEL_TRACE_KIND_NAME = 4,     /**< piece: the kind, as in DYNSEL_TRACE_CHOICE */
+    DYNSEL_TRACE_RESOURCE = 5, /**< piece: the index; words: 0 bits: 1 the submitting thread runs
+                                    the work; 2 in order; 4 a GPU, 8 a processor, 16 another device;
+                                    1 timing_ns of the backend; 2, 3 the aspects */
+    DYNSEL_TRACE_KIND = 6,     /**< first use of a kind; piece: the kind; words: 0, 1 the task's id
+                                    or its function's address; 2 bits: 1 it is an id, 2 an id made
+                                    of addresses; 3 how many key words */
+
+    /** A choice. words: 0 the kind; 1 the dynsel_reason, and from bit 8 on what the policy wants to
+     * hear, from bit 16 on 1 if the submit follows at once; 2, 3 the amount of work */
+    DYNSEL_TRACE_CHOICE = 16,
+    /** What the policy saw before it chose. words: 0, 1 its clock in ns; 2 the resources that could
+     * be chosen, a bit each (of the first 32); 3 uses ahead of the data. */
+    DYNSEL_TRACE_SIGHT = 17,
+    /** Of command groups that depend on others. words: 0, 1 when they can begin, in ns; 2 the
+     * resource of the work before them; 3 the work-items, at most 2^32 - 1. */
+    DYNSEL_TRACE_READY = 18,
+    /** Bytes to copy to the resources `resource` and the next one. words: 64 bits each. */
+    DYNSEL_TRACE_BYTES_IN = 19,
+    /** What was predicted of `resource`, one record for each that was compared, before the choice.
+     * words, in units of 16 ns, at most 2^32 - 1: 0 until it can begin; 1 copies in; 2 the run; 3
+     * all that the policy compares. */
+    DYNSEL_TRACE_ESTIMATE = 20,
+    /** The backend has accepted the work. words: 0, 1 when the submit to the backend began. */
+    DYNSEL_TRACE_START = 21,
+    /** The work ran in this thread, and is over. words: 0, 1 when it began. */
+    DYNSEL_TRACE_RAN = 22,
+    /** The device's own times of the work. words: 0, 1 its begin in ns on the clock of
+     * dynsel_now_ns(); 2 its length in units of 16 ns; 3 in ns by how much the begin may be wrong,
+     * at most. */
+    DYNSEL_TRACE_DEVICE = 23,
+    /** The library has seen the end. words: 0, 1 what it took, in ns, as the policy learns it, or
+     * 0; 2 the dynsel_status. */
+    DYNSEL_TRACE_END = 24,
+    /** The resource refused the work that had been chosen for it, or it was chosen for anew: the
+     * piece is not run. */
+    DYNSEL_TRACE_REFUSED = 25,
+    /** It depends on the work of another piece. words: 0 that piece. */
+    DYNSEL_TRACE_DEPENDS = 26,
+    /** A transfer between the host's memory and a device was enqueued, or made, until now. piece: of
+     * the work that needs it, on `resource`; 0: the program does. words: 0, 1 since when; 2, 3 from
+     * bit 0 on the bytes, from 40 on the buffer's number (0: a range), from 56 on the number of the
+     * device's memory, in bit 63 whether it is to the host. */
+    DYNSEL_TRACE_COPY = 27,
+    /** The copy of results to the host, as the policy learns it. words: 0, 1 in ns. */
+    DYNSEL_TRACE_READBACK = 28,
+    /** The program waited for the piece, until now. words: 0, 1 since when. */
+    DYNSEL_TRACE_WAIT = 29,
+    /** The state of a resource has changed. words: 0, 1 the dynsel_resource_state before and after;
+     * 2 the dynsel_status that caused it. */
+    DYNSEL_TRACE_HEALTH = 30,
+    /** A kernel was built, until now. words: 0, 1 since when; 2, 3 the first 8 bytes of its name */
+    DYNSEL_TRACE_BUILD = 31,
+    /** dynsel_trace_mark(). words: the text, as a name. */
+    DYNSEL_TRACE_MARK = 32
+} dynsel_trace_event;
+
+/** One event. */
+typedef struct dynsel_trace_record {
+    uint64_t ticks;    /**< when it was written, from dynsel_trace_ticks() */
+    uint32_t piece;    /**< see the events */
+    uint8_t event;     /**< a dynsel_trace_event */
+    uint8_t resource;  /**< its index in the policy */
+    uint16_t policy;   /**< its number in this trace, from 1 on; 0: of none */
+    uint32_t words[4]; /**< see the events */
+} dynsel_trace_record;
+
+/**
+ * The clock of the trace: a counter that is cheaper to read than dynsel_now_ns(), such as the time
+ * stamp counter of a processor; the file relates it to that clock. The library contains it on
+ * hosts, and elsewhere one that calls dynsel_now_ns(); a program may define its own.
+ *
+ * Context: any. Cost: on x86-64 and 64-bit Arm one instruction.
+ */
+uint64_t dynsel_trace_ticks(void);
+
+#if CONFIG_DYNSEL_TRACE_TO_HOOK
+/**
+ * Defined by the program: receives each record.
+ *
+ * record: borrowed.
+ * Context: the thread in which the event takes place, with locks of the library held: it must not
+ *     block, nor call the library.
+ */
+void dynsel_trace_hook(const dynsel_trace_record *record);
+#endif
+
+#if CONFIG_DYNSEL_TRACE_TO_RINGS
+/** The fewest records that a trace can do with. */
+#define DYNSEL_TRACE_LEAST_RECORDS (16 * (CONFIG_DYNSEL_TRACE_THREADS + 1))
+#endif
+
+/**
+ * Begins a trace. Pieces of work are counted anew.
+ *
+ * records: the memory for it; the library's until the trace is written or another one begins. One
+ *     eighth is for names, the rest for CONFIG_DYNSEL_TRACE_THREADS rings of equal size.
+ *     With CONFIG_DYNSEL_TRACE_TO_HOOK: NULL.
+ * count: of records, at least DYNSEL_TRACE_LEAST_RECORDS. With the hook: 0.
+ * Errors: DYNSEL_E_INVALID (too few records, or none), DYNSEL_E_BUSY (a trace is running),
+ *     DYNSEL_E_CONTEXT (called from an interrupt). Nothing was changed then.
+ * May block: no.
+ * Context: any thread; not beside dynsel_trace_stop() or dynsel_trace_write(). Where another
+ *     thread was inside of the library when a trace before was stopped, it may still write one
+ *     record into the memory of that trace.
+ * Cost: constant. While a trace runs, each event takes about 10 ns on a host.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_trace_start(dynsel_trace_record *records, size_t count);
+
+/**
+ * Ends the trace. Later events are not recorded.
+ *
+ * Errors: DYNSEL_E_INVALID (no trace is running), DYNSEL_E_CONTEXT.
+ * May block: no.
+ * Context, cost: as dynsel_trace_start().
+ */
+DYNSEL_CHECKED dynsel_status dynsel_trace_stop(void);
+
+#if !CONFIG_DYNSEL_TRACE_TO_HOOK
+/**
+ * Writes the trace that was stopped last, in the format of doc/trace.md; as often as wanted.
+ *
+ * write: called several times, with `context`; appends `count` bytes to the file, and returns
+ *     DYNSEL_OK or any failure, which ends the call.
+ * Errors: DYNSEL_E_INVALID (write is NULL; no trace was stopped, or one is running),
+ *     DYNSEL_E_CONTEXT, and what `write` returns.
+ * May block: as `write` does.
+ * Context: any thread; not beside the other two. The last record of a thread that was inside of the
+ *     library when the trace was stopped may be torn.
+ * Cost: linear in the records. 200 bytes of stack.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_trace_write(
+    dynsel_status (*write)(void *context, const void *bytes, size_t count), void *context);
+#endif
+
+/**
+ * Names the kind of a task in the trace that is running. Kernels need no name.
+ *
+ * task: its id, function, forms and key words count; borrowed during the call.
+ * name: UTF-8, cut after 48 bytes; borrowed during the call.
+ * Errors: none; without effect for NULL, or where no trace is running.
+ * Context: any thread. Cost: linear in the name.
+ */
+void dynsel_trace_name(const dynsel_task *task, const char *name);
+
+/**
+ * Records a mark, such as the begin of a pass: it tells parts of the program apart.
+ *
+ * text: UTF-8, cut after 16 bytes; borrowed during the call.
+ * Errors: none; without effect for NULL, or where no trace is running.
+ * Context: any thread. Cost: that of an event.
+ */
+void dynsel_trace_mark(const char *text);
+
+DYNSEL_END_DECLS
+
+#endif
+
+#endif

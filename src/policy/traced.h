@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The events of the work of policies, for the trace; no code without CONFIG_DYNSEL_TRACE. */
+#ifndef DYNSEL_POLICY_TRACED_H
+#define DYNSEL_POLICY_TRACED_H
+
+#include <dynsel/policy.h>
+
+#include "policy/policy.h"
+#include "trace/trace.h"
+
+#if CONFIG_DYNSEL_TRACE
+
+/* Names the policy and its resources in the trace that is running; its number there. */
+DYNSEL_RARE uint16_t dynsel_traced_enter(dynsel_policy *policy);
+
+static inline dynsel_trace_place dynsel_traced_place(dynsel_policy *policy, uint32_t index,
+                                                     uint32_t piece)
+{
+    const uint32_t number =
+        DYNSEL_LIKELY(dynsel_word_load_relaxed(&policy->trace_life) == dynsel_trace_life())
+            ? dynsel_word_load_relaxed(&policy->trace_number)
+            : dynsel_traced_enter(policy);
+    return (dynsel_trace_place){
+        .piece = piece, .policy = (uint16_t)number, .resource = (uint8_t)index};
+}
+
+static inline bool dynsel_traced_is_on(const dynsel_selection *selection)
+{
+    return dynsel_trace_is_on() && selection->piece != 0; /* others began before the trace */
+}
+
+/* The time, for an event that lasts; 0: no trace is running. */
+static inline uint64_t dynsel_traced_now(void)
+{
+    return dynsel_trace_is_on() ? dynsel_trace_ticks() : 0;
+}
+
+/* A choice is about to be made: the work gets its number. */
+static inline void dynsel_traced_begin(dynsel_selection *selection)
+{
+    selection->piece = dynsel_trace_is_on() ? dynsel_trace_new_piece() : 0;
+}
+
+/* Names a kind of task, the first time. */
+static inline void dynsel_traced_kind(const dynsel_task *task, const char *name)
+{
+    if (dynsel_trace_is_on()) {
+        (void)dynsel_trace_kind(task, name);
+    }
+}
+
+DYNSEL_ASIDE void dynsel_traced_put_choice(const dynsel_selection *selection,
+                                           const dynsel_task *task);
+
+static inline void dynsel_traced_choice(const dynsel_selection *selection, const dynsel_task *task)
+{
+    if (dynsel_traced_is_on(selection)) {
+        dynsel_traced_put_choice(selection, task);
+    }
+}
+
+/* Work was chosen for anew. */
+static inline void dynsel_traced_take_over(dynsel_selection *selection,
+                                           const dynsel_selection *chosen)
+{
+    selection->piece = chosen->piece;
+}
+
+/* An event of the work of a selection. */
+DYNSEL_ASIDE void dynsel_traced_put(dynsel_trace_event event, const dynsel_selection *selection,
+                                    uint64_t low, uint64_t high);
+
+/* Work lasted from `since` until now; 0: that is not known. */
+static inline void dynsel_traced_since(dynsel_trace_event event, const dynsel_selection *selection,
+                                       uint64_t since)
+{
+    if (since != 0 && dynsel_traced_is_on(selection)) {
+        dynsel_traced_put(event, selection, since, 0);
+    }
+}
+
+static inline void dynsel_traced_ran(const dynsel_selection *selection, uint64_t since)
+{
+    dynsel_traced_since(DYNSEL_TRACE_RAN, selection, since);
+}
+
+static inline void dynsel_traced_wait(const dynsel_selection *selection, uint64_t since)
+{
+    dynsel_traced_since(DYNSEL_TRACE_WAIT, selection, since);
+}
+
+/* The backend has accepted the work, which it runs in the caller or later. */
+static inline void dynsel_traced_start(const dynsel_selection *selection,
+                                       const dynsel_backend *backend, uint64_t since)
+{
+    dynsel_traced_since(dynsel_outlives_submit(backend) ? DYNSEL_TRACE_START : DYNSEL_TRACE_RAN,
+                        selection, since);
+}
+
+static inline void dynsel_traced_refused(const dynsel_selection *selection)
+{
+    if (dynsel_traced_is_on(selection)) {
+        dynsel_traced_put(DYNSEL_TRACE_REFUSED, selection, 0, 0);
+    }
+}
+
+static inline void dynsel_traced_depends(const dynsel_selection *selection,
+                                         const dynsel_selection *on)
+{
+    if (dynsel_traced_is_on(selection)) {
+        dynsel_traced_put(DYNSEL_TRACE_DEPENDS, selection, on->piece, 0);
+    }
+}
+
+/* took_ns: 0: not timed. */
+static inline void dynsel_traced_end(const dynsel_selection *selection, dynsel_status status,
+                                     uint64_t took_ns)
+{
+    if (dynsel_traced_is_on(selection)) {
+        dynsel_traced_put(DYNSEL_TRACE_END, selection, took_ns, (uint32_t)status);
+    }
+}
+
+/* The state of a resource has changed: two of dynsel_resource_state. */
+static inline void dynsel_traced_health(dynsel_policy *policy, uint32_t index, uint32_t before,
+                                        uint32_t after, dynsel_status cause)
+{
+    if (dynsel_trace_is_on()) {
+        dynsel_trace_put(DYNSEL_TRACE_HEALTH, dynsel_traced_place(policy, index, 0),
+                         dynsel_trace_pair(before, after), (uint32_t)cause);
+    }
+}
+
+/* A kernel was built, from `since` until now. */
+static inline void dynsel_traced_build(const char *name, uint64_t since)
+{
+    if (since != 0 && dynsel_trace_is_on()) {
+        dynsel_trace_put_build(name, since);
+    }
+}
+
+/* A run in a thread of its own, after which the selection may be that of other work. */
+typedef struct dynsel_traced_run {
+    dynsel_trace_place place;
+    uint64_t since; /* 0: not traced */
+} dynsel_traced_run;
+
+static inline dynsel_traced_run dynsel_traced_run_begin(const dynsel_selection *selection)
+{
+    dynsel_traced_run run = {.since = 0};
+    if (dynsel_traced_is_on(selection)) {
+        run.place = dynsel_traced_place(selection->policy, selection->index, selection->piece);
+        run.since = dynsel_trace_ticks();
+    }
+    return run;
+}
+
+static inline void dynsel_traced_run_end(const dynsel_traced_run *run)
+{
+    if (run->since != 0 && dynsel_trace_is_on()) {
+        dynsel_trace_put(DYNSEL_TRACE_RAN, run->place, run->since, 0);
+    }
+}
+
+#else
+
+typedef uint8_t dynsel_traced_run;
+
+#define dynsel_traced_now()                                     ((uint64_t)0)
+#define dynsel_traced_begin(selection)                          ((void)(selection))
+#define dynsel_traced_kind(task, name)                          ((void)0)
+#define dynsel_traced_choice(selection, task)                   ((void)0)
+#define dynsel_traced_take_over(selection, chosen)              ((void)0)
+#define dynsel_traced_ran(selection, since)                     ((void)(since))
+#define dynsel_traced_wait(selection, since)                    ((void)(since))
+#define dynsel_traced_start(selection, backend, since)          ((void)(since))
+#define dynsel_traced_refused(selection)                        ((void)0)
+#define dynsel_traced_depends(selection, on)                    ((void)0)
+#define dynsel_traced_end(selection, status, took_ns)           ((void)0)
+#define dynsel_traced_health(policy, index, before, after, why) ((void)0)
+#define dynsel_traced_build(name, since)                        ((void)(since))
+#define dynsel_traced_run_begin(selection)                      ((dynsel_traced_run)0)
+#define dynsel_traced_run_end(run)                              ((void)(run))
+
+#endif
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/rings.h"
+
+#include <dynsel/backend.h>
+
+#include "port/thread.h"
+
+enum {
+    LEAST_ROOM = DYNSEL_TRACE_LEAST_RECORDS / DYNSEL_TRACE_RINGS,
+    NAMES_SHARE = 8,  /* one of so many records is for names, */
+    MOST_NAMES = 1024 /* up to so many */
+};
+
+dynsel_trace_memory dynsel_trace_held;
+
+dynsel_trace_moment dynsel_trace_now(void)
+{
+    const uint64_t before_ns = dynsel_now_ns();
+    const uint64_t ticks = dynsel_trace_ticks();
+    const uint64_t after_ns = dynsel_now_ns();
+    return (dynsel_trace_moment){.ticks = ticks,
+                                 .ns = before_ns + (after_ns - before_ns) / 2,
+                                 .error_ns = (uint32_t)(after_ns - before_ns)};
+}
+
+bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count)
+{
+    if (records == NULL || count < (size_t)DYNSEL_TRACE_LEAST_RECORDS) {
+        return false;
+    }
+    const size_t share = count / NAMES_SHARE > LEAST_ROOM ? count / NAMES_SHARE : LEAST_ROOM;
+    const uint32_t names = share < MOST_NAMES ? (uint32_t)share : MOST_NAMES;
+    const size_t each = (count - names) / CONFIG_DYNSEL_TRACE_THREADS;
+    const uint32_t room = each < INT32_MAX ? (uint32_t)each : INT32_MAX;
+    for (uint32_t i = 0; i < DYNSEL_TRACE_RINGS; i++) {
+        dynsel_trace_held.rings[i] =
+            (dynsel_trace_ring){.records = records, .room = i == 0 ? names : room};
+        records += dynsel_trace_held.rings[i].room;
+    }
+    dynsel_word_store_relaxed(&dynsel_trace_held.taken, 0);
+    dynsel_trace_held.first = dynsel_trace_now();
+    dynsel_word_store_release(&dynsel_trace_held.divided,
+                              dynsel_word_load_relaxed(&dynsel_trace_held.divided) + 1);
+    return true;
+}
+
+/* The first event of a thread in this trace. */
+DYNSEL_RARE static void take_ring(dynsel_thread *thread, uint32_t life)
+{
+    (void)dynsel_word_load_acquire(&dynsel_trace_held.divided); /* the rings are ready */
+    uint32_t taken = dynsel_word_load_relaxed(&dynsel_trace_held.taken);
+    while (taken + 1 < CONFIG_DYNSEL_TRACE_THREADS &&
+           !dynsel_word_swap(&dynsel_trace_held.taken, &taken, taken + 1)) {
+    }
+    thread->trace_ring = taken + 1;
+    thread->trace_life = life;
+}
+
+/* Names, and the ring of several threads. */
+DYNSEL_RARE static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *record)
+{
+    const uint32_t number = dynsel_word_add_relaxed(&ring->next, 1);
+    if (number == UINT32_MAX) {
+        (void)dynsel_word_add_relaxed(&ring->laps, 1);
+    }
+    if (ring != &dynsel_trace_held.rings[0]) {
+        ring->records[number % ring->room] = *record;
+    } else if (number < ring->room) {
+        ring->records[number] = *record;
+    } else {
+        dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
+    }
+}
+
+void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life)
+{
+    dynsel_thread *const thread = dynsel_this_thread();
+    if (!DYNSEL_LIKELY(thread->trace_life == life)) {
+        if (life == 0) {
+            return; /* it was stopped meanwhile */
+        }
+        take_ring(thread, life);
+    }
+    const uint32_t number = record->event < DYNSEL_TRACE_CHOICE ? 0 : thread->trace_ring;
+    dynsel_trace_ring *const ring = &dynsel_trace_held.rings[number];
+    if (!DYNSEL_LIKELY(number != 0 &&
+                       (!CONFIG_DYNSEL_CONTEXT_THREADS || number < CONFIG_DYNSEL_TRACE_THREADS))) {
+        keep_shared(ring, record);
+        return;
+    }
+    const uint32_t place = dynsel_word_load_relaxed(&ring->next);
+    ring->records[place] = *record;
+    if (place + 1 < ring->room) {
+        dynsel_word_store_release(&ring->next, place + 1);
+    } else {
+        dynsel_word_store_relaxed(&ring->laps, dynsel_word_load_relaxed(&ring->laps) + 1);
+        dynsel_word_store_release(&ring->next, 0);
+    }
+}

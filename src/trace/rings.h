@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory of a trace: one ring for names, which keeps its oldest records, and one for each
+ * thread, which keeps its newest. The last of these is shared by all threads that have none. */
+#ifndef DYNSEL_TRACE_RINGS_H
+#define DYNSEL_TRACE_RINGS_H
+
+#include <dynsel/trace.h>
+
+#if CONFIG_DYNSEL_TRACE_TO_RINGS
+
+#include "port/atomic.h"
+#include "port/likely.h"
+
+/* One moment on the clock of the trace and on dynsel_now_ns(). */
+typedef struct dynsel_trace_moment {
+    uint64_t ticks;
+    uint64_t ns;
+    uint32_t error_ns; /* by how much `ns` may be wrong */
+} dynsel_trace_moment;
+
+typedef struct dynsel_trace_ring {
+    dynsel_trace_record *records;
+    uint32_t room;    /* records */
+    dynsel_word next; /* where the next record goes; of a shared ring and of names: how many came */
+    dynsel_word laps; /* how often it was full */
+} dynsel_trace_ring;
+
+enum { DYNSEL_TRACE_RINGS = CONFIG_DYNSEL_TRACE_THREADS + 1 };
+
+typedef struct dynsel_trace_memory {
+    dynsel_trace_ring rings[DYNSEL_TRACE_RINGS]; /* the first has the names */
+    dynsel_word taken;                           /* rings that threads have */
+    dynsel_word divided;                         /* how often; for the order of memory */
+    dynsel_trace_moment first;
+    dynsel_trace_moment last;
+} dynsel_trace_memory;
+
+extern dynsel_trace_memory dynsel_trace_held;
+
+dynsel_trace_moment dynsel_trace_now(void);
+
+/* Divides the memory. False: there is too little. */
+bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count);
+
+/* life: of the trace that is running. */
+void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life);
+
+#endif
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace/trace.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "port/context.h"
+#include "trace/rings.h"
+
+enum {
+    SEEN_KINDS = 64, /* a kind that another one replaces is recorded once more */
+    MOST_PARTS = 3,  /* of a name */
+    HAS_ID = 1,
+    HAS_ID_OF_ADDRESS = 2
+};
+
+dynsel_trace_state dynsel_trace;
+
+static struct {
+    dynsel_word life; /* of the trace that has seen the kind */
+    dynsel_word kind;
+} seen[SEEN_KINDS];
+
+#if CONFIG_DYNSEL_TRACE_TO_HOOK
+static void keep(const dynsel_trace_record *record)
+{
+    dynsel_trace_hook(record);
+}
+#else
+static void keep(const dynsel_trace_record *record)
+{
+    dynsel_trace_rings_keep(record, dynsel_trace_life());
+}
+#endif
+
+void dynsel_trace_put(dynsel_trace_event event, dynsel_trace_place place, uint64_t low,
+                      uint64_t high)
+{
+    keep(&(const dynsel_trace_record){
+        .ticks = dynsel_trace_ticks(),
+        .piece = place.piece,
+        .event = (uint8_t)event,
+        .resource = place.resource,
+        .policy = place.policy,
+        .words = {(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32)}});
+}
+
+/* Copies up to 16 bytes of a text into a record; the rest are 0. */
+static size_t put_text(dynsel_trace_event event, dynsel_trace_place place, const char *text)
+{
+    dynsel_trace_record record = {.ticks = dynsel_trace_ticks(),
+                                  .piece = place.piece,
+                                  .event = (uint8_t)event,
+                                  .resource = place.resource,
+                                  .policy = place.policy};
+    const char *const end = memchr(text, 0, sizeof record.words);
+    const size_t length = end != NULL ? (size_t)(end - text) : sizeof record.words;
+    (void)memcpy(record.words, text, length);
+    keep(&record);
+    return length;
+}
+
+void dynsel_trace_put_name(dynsel_trace_event event, dynsel_trace_place place, const char *name)
+{
+    size_t length = sizeof((dynsel_trace_record *)NULL)->words;
+    for (uint8_t part = 0;
+         part < MOST_PARTS && length == sizeof((dynsel_trace_record *)NULL)->words; part++) {
+        place.resource = part;
+        length = put_text(event, place, name);
+        name += length;
+    }
+}
+
+void dynsel_trace_put_build(const char *name, uint64_t since)
+{
+    uint64_t begin_of_name = 0;
+    for (uint32_t i = 0; i < sizeof begin_of_name && name[i] != '\0'; i++) {
+        begin_of_name |= (uint64_t)(unsigned char)name[i] << 8 * i;
+    }
+    dynsel_trace_put(DYNSEL_TRACE_BUILD, (dynsel_trace_place){.resource = DYNSEL_TRACE_NO_RESOURCE},
+                     since, begin_of_name);
+}
+
+static uint32_t mixed(uint32_t hash, uint32_t word)
+{
+    return (hash ^ (hash >> 15)) * 0x85ebca6bu ^ word;
+}
+
+static uint64_t identity_of(const dynsel_task *task)
+{
+    const bool has_forms = task->form_count != 0 && task->forms[0].function != NULL;
+    return task->id != 0 ? task->id
+                         : (uintptr_t)(has_forms ? task->forms[0].function : task->function);
+}
+
+static uint32_t flags_of(const dynsel_task *task)
+{
+    uint32_t flags = task->id != 0 ? HAS_ID : 0;
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    flags |= task->id != 0 && task->id_of_address ? HAS_ID_OF_ADDRESS : 0;
+#endif
+    return flags;
+}
+
+uint32_t dynsel_trace_kind(const dynsel_task *task, const char *name)
+{
+    const uint64_t identity = identity_of(task);
+    uint32_t kind = mixed((uint32_t)identity, (uint32_t)(identity >> 32) + flags_of(task));
+    for (size_t i = 0; i < task->key_word_count; i++) {
+        kind = mixed(kind, task->key_words[i]);
+    }
+    const uint32_t place = kind * 0x9e3779b1u >> 26;
+    const uint32_t life = dynsel_trace_life();
+    if (dynsel_word_load_relaxed(&seen[place].kind) != kind ||
+        dynsel_word_load_relaxed(&seen[place].life) != life) {
+        dynsel_word_store_relaxed(&seen[place].kind, kind);
+        dynsel_word_store_relaxed(&seen[place].life, life);
+        dynsel_trace_put(DYNSEL_TRACE_KIND, (dynsel_trace_place){.piece = kind}, identity,
+                         dynsel_trace_pair(flags_of(task), (uint32_t)task->key_word_count));
+        if (name != NULL) {
+            dynsel_trace_put_name(DYNSEL_TRACE_KIND_NAME, (dynsel_trace_place){.piece = kind},
+                                  name);
+        }
+    }
+    return kind;
+}
+
+void dynsel_trace_name(const dynsel_task *task, const char *name)
+{
+    if (task != NULL && name != NULL && dynsel_trace_is_on()) {
+        dynsel_trace_put_name(DYNSEL_TRACE_KIND_NAME,
+                              (dynsel_trace_place){.piece = dynsel_trace_kind(task, NULL)}, name);
+    }
+}
+
+void dynsel_trace_mark(const char *text)
+{
+    if (text != NULL && dynsel_trace_is_on()) {
+        (void)put_text(DYNSEL_TRACE_MARK, (dynsel_trace_place){.piece = 0}, text);
+    }
+}
+
+dynsel_status dynsel_trace_start(dynsel_trace_record *records, size_t count)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (dynsel_trace_is_on()) {
+        return DYNSEL_FAIL(DYNSEL_E_BUSY, "a trace is running: call dynsel_trace_stop()");
+    }
+#if CONFIG_DYNSEL_TRACE_TO_HOOK
+    if (records != NULL || count != 0) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "records go to dynsel_trace_hook(), not to memory");
+    }
+#else
+    if (!dynsel_trace_rings_begin(records, count)) {
+        return DYNSEL_FAIL_NUMBER(DYNSEL_E_INVALID, "records is NULL, or they are fewer than {}",
+                                  DYNSEL_TRACE_LEAST_RECORDS);
+    }
+#endif
+    dynsel_word_store_relaxed(&dynsel_trace.pieces, 0);
+    dynsel_word_store_relaxed(&dynsel_trace.policies, 0);
+    uint32_t life = dynsel_word_load_relaxed(&dynsel_trace.lives) + 1;
+    life = life != 0 ? life : 1;
+    dynsel_word_store_relaxed(&dynsel_trace.lives, life);
+    dynsel_word_store_release(&dynsel_trace.life, life);
+    return DYNSEL_OK;
+}
+
+dynsel_status dynsel_trace_stop(void)
+{
+    if (dynsel_in_interrupt()) {
+        return DYNSEL_E_CONTEXT;
+    }
+    if (!dynsel_trace_is_on()) {
+        return DYNSEL_FAIL(DYNSEL_E_INVALID, "no trace is running: call dynsel_trace_start()");
+    }
+    dynsel_word_store_relaxed(&dynsel_trace.life, 0);
+#if !CONFIG_DYNSEL_TRACE_TO_HOOK
+    dynsel_trace_held.last = dynsel_trace_now();
+#endif
+    return DYNSEL_OK;
+}
