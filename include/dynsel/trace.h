@@ -55,7 +55,7 @@ typedef enum dynsel_trace_event {
      * hear, from bit 16 on 1 if the submit follows at once; 2, 3 the amount of work */
     DYNSEL_TRACE_CHOICE = 16,
     /** What the policy saw before it chose. words: 0, 1 its clock in ns; 2 the resources that could
-     * be chosen, a bit each (of the first 32); 3 uses ahead of the data. */
+     * be chosen, a bit each (of the first 32); 3 how often the data are expected to be used. */
     DYNSEL_TRACE_SIGHT = 17,
     /** Of command groups that depend on others. words: 0, 1 when they can begin, in ns; 2 the
      * resource of the work before them; 3 the work-items, at most 2^32 - 1. */
@@ -82,9 +82,9 @@ typedef enum dynsel_trace_event {
     DYNSEL_TRACE_REFUSED = 25,
     /** It depends on the work of another piece. words: 0 that piece. */
     DYNSEL_TRACE_DEPENDS = 26,
-    /** A transfer between the host's memory and a device was enqueued, or made, until now. piece: of
-     * the work that needs it, on `resource`; 0: the program does. words: 0, 1 since when; 2, 3 from
-     * bit 0 on the bytes, from 40 on the buffer's number (0: a range), from 56 on the number of the
+    /** A transfer between the host's memory and a device was enqueued, or made, until now. piece:
+     * of the work that needs it, on `resource`; 0: the program does. words: 0, 1 since when; 2, 3
+     * from bit 0 on the bytes, from 40 on the buffer's number (0: a range), from 56 on the number of the
      * device's memory, in bit 63 whether it is to the host. */
     DYNSEL_TRACE_COPY = 27,
     /** The copy of results to the host, as the policy learns it. words: 0, 1 in ns. */

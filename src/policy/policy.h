@@ -36,17 +36,6 @@ void dynsel_note_time(struct dynsel_slot *slot, uint64_t end_ns);
 #define DYNSEL_LEAVES_OUT_CALLER
 #endif
 
-/* Whether work may go on when `start` has returned. */
-static inline bool dynsel_outlives_submit(const dynsel_backend *backend)
-{
-#if CONFIG_DYNSEL_CUSTOM_BACKENDS
-    return backend->ops->outlives_submit;
-#else
-    (void)backend;
-    return false;
-#endif
-}
-
 /* dynsel_policy_init() for the library's own: `offset` must be in the table. */
 dynsel_status dynsel_policy_init_at(dynsel_policy *policy, const dynsel_policy_ops *ops,
                                     const dynsel_options *options, size_t offset);

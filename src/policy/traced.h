@@ -5,7 +5,7 @@
 
 #include <dynsel/policy.h>
 
-#include "policy/policy.h"
+#include "policy/usable.h"
 #include "trace/trace.h"
 
 #if CONFIG_DYNSEL_TRACE

@@ -52,6 +52,17 @@ static inline bool dynsel_policy_is_of_life(const dynsel_policy *policy, uint32_
     return life == 0 || dynsel_word_load_relaxed(&policy->life) == life;
 }
 
+/* Whether work may go on when `start` has returned. */
+static inline bool dynsel_outlives_submit(const dynsel_backend *backend)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    return backend->ops->outlives_submit;
+#else
+    (void)backend;
+    return false;
+#endif
+}
+
 /* Whether slots are needed: constant where there is no table of submissions in flight. */
 static inline bool dynsel_policy_outlives(const dynsel_policy *policy)
 {
