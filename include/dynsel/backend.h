@@ -48,6 +48,15 @@ typedef struct dynsel_work {
 /** The most works that `poll_ended` of a backend is asked about. */
 enum { DYNSEL_MOST_ENDED = 16 };
 
+#if CONFIG_DYNSEL_TRACE
+/** When a device ran work. */
+typedef struct dynsel_device_run {
+    uint64_t begin_ns; /**< on the clock of dynsel_now_ns() */
+    uint64_t took_ns;
+    uint32_t error_ns; /**< by how much begin_ns may be wrong, because the clocks differ */
+} dynsel_device_run;
+#endif
+
 typedef struct dynsel_backend_ops {
     const char *name;
 
@@ -173,6 +182,13 @@ typedef struct dynsel_backend_ops {
      * ready_ns, ended_ns and `began`; ended_ns 0 drops the time. Must not block. NULL: it does not
      * know. */
     void (*measure)(dynsel_backend *backend, dynsel_work *work);
+#endif
+
+#if CONFIG_DYNSEL_TRACE
+    /** When work ran, by the device's own clock, for the trace: called at most once, when its end
+     * was reported, before `release`. Writes `run`, and returns true if it knows. Must not block.
+     * NULL: it does not know. */
+    bool (*tell_run)(dynsel_backend *backend, const dynsel_work *work, dynsel_device_run *run);
 #endif
 
     /** Releases work->done.native; called exactly once for work with an event, when no poll or wait

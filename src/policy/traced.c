@@ -83,3 +83,18 @@ void dynsel_traced_put_choice(const dynsel_selection *selection, const dynsel_ta
     dynsel_traced_put(DYNSEL_TRACE_CHOICE, selection,
                       dynsel_trace_pair(dynsel_trace_kind(task, NULL), why), amount);
 }
+
+void dynsel_traced_put_device(const dynsel_selection *selection, const dynsel_work *work)
+{
+#if CONFIG_DYNSEL_CUSTOM_BACKENDS
+    dynsel_backend *const backend = work->where->backend;
+    dynsel_device_run run;
+    if (backend->ops->tell_run != NULL && backend->ops->tell_run(backend, work, &run)) {
+        dynsel_traced_put(DYNSEL_TRACE_DEVICE, selection, run.begin_ns,
+                          dynsel_trace_pair(dynsel_trace_units(run.took_ns), run.error_ns));
+    }
+#else
+    (void)selection;
+    (void)work;
+#endif
+}

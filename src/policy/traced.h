@@ -131,6 +131,17 @@ static inline void dynsel_traced_health(dynsel_policy *policy, uint32_t index, u
     }
 }
 
+/* The work has ended, and its event is still its own. */
+DYNSEL_ASIDE void dynsel_traced_put_device(const dynsel_selection *selection,
+                                           const dynsel_work *work);
+
+static inline void dynsel_traced_device(const dynsel_selection *selection, const dynsel_work *work)
+{
+    if (dynsel_traced_is_on(selection)) {
+        dynsel_traced_put_device(selection, work);
+    }
+}
+
 /* A kernel was built, from `since` until now. */
 static inline void dynsel_traced_build(const char *name, uint64_t since)
 {
@@ -178,6 +189,7 @@ typedef uint8_t dynsel_traced_run;
 #define dynsel_traced_depends(selection, on)                    ((void)0)
 #define dynsel_traced_end(selection, status, took_ns)           ((void)0)
 #define dynsel_traced_health(policy, index, before, after, why) ((void)0)
+#define dynsel_traced_device(selection, work)                   ((void)0)
 #define dynsel_traced_build(name, since)                        ((void)(since))
 #define dynsel_traced_run_begin(selection)                      ((dynsel_traced_run)0)
 #define dynsel_traced_run_end(run)                              ((void)(run))

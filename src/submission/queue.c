@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "submission/queue.h"
 
+#include "policy/traced.h"
 #include "port/pause.h"
 #include "submission/abandon.h"
 #include "submission/finish.h"
@@ -227,6 +228,7 @@ static void take_off_finished(dynsel_queue *queue, const dynsel_slot *referenced
             break;
         }
         policy = slot->selection.policy;
+        dynsel_traced_device(&slot->selection, &slot->work);
         dynsel_finish_told(&slot->selection, slot->work.error.status, time_of(queue, slot));
         queue->last_end_ns = slot->work.ended_ns; /* of untimed work, too: dynsel_complete() */
         keep_event(queue, slot, slot == referenced ? DYNSEL_SLOT_REF : 0);
@@ -355,6 +357,7 @@ end_outside(dynsel_queue *queue, dynsel_slot *slot, bool ran, uint64_t took_ns, 
     if (ran) {
         dynsel_finish_counted(slot->selection.policy, &slot->selection, slot->work.error.status);
     }
+    dynsel_traced_device(&slot->selection, &slot->work);
     dynsel_finish_told(&slot->selection, slot->work.error.status, took_ns);
     if (dynsel_slot_end(slot, flags)) {
         if (flags != 0) {

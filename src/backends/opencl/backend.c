@@ -8,6 +8,7 @@
 #include "backends/opencl/error_codes.h"
 #include "backends/opencl/events.h"
 #include "backends/opencl/timing.h"
+#include "backends/opencl/traced_times.h"
 #include "base/fail.h"
 #include "policy/report.h"
 #include "port/atomic.h"
@@ -64,11 +65,14 @@ static dynsel_status start(dynsel_backend *backend, dynsel_work *work)
     if (status != DYNSEL_OK) {
         return status;
     }
+    const uint64_t since_ns = dynsel_opencl_traced_now();
     if ((work->wants & DYNSEL_TASK_TIME) != 0) {
         dynsel_opencl_start_timed(entry, work);
+        dynsel_opencl_trace_start(work, since_ns);
         return DYNSEL_OK;
     }
     dynsel_call(work);
+    dynsel_opencl_trace_start(work, since_ns);
     if (work->error.status == DYNSEL_E_DEVICE) {
         (void)dynsel_opencl_loses(entry, "the task function", work->error.code);
     }
@@ -152,6 +156,9 @@ static const dynsel_backend_ops ops = {
     .poll = poll,
     .wait = wait,
     .measure = dynsel_opencl_measure,
+#if CONFIG_DYNSEL_TRACE
+    .tell_run = dynsel_opencl_tell_run,
+#endif
     .release = release,
     .retain = retain,
     .is_lost = is_lost,

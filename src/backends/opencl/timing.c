@@ -3,6 +3,7 @@
 
 #include "backends/opencl/events.h"
 #include "backends/opencl/profiling.h"
+#include "backends/opencl/traced_times.h"
 #include "submission/call_task.h"
 #include "submission/slot.h"
 
@@ -235,11 +236,12 @@ static cl_ulong begin_after_gate(dynsel_opencl_entry *entry, const dynsel_opencl
 }
 
 /* 0: not known. */
-static uint64_t time_of(dynsel_opencl_entry *entry, const timed_work *record, cl_event done)
+static uint64_t time_of(dynsel_opencl_entry *entry, const timed_work *record,
+                        const dynsel_work *work)
 {
     dynsel_opencl_profile first;
     dynsel_opencl_profile last;
-    if (!dynsel_opencl_read_profile(done, &last)) {
+    if (!dynsel_opencl_read_profile(work->done.opencl, &last)) {
         return 0;
     }
     cl_ulong begin_ns = last.start_ns;
@@ -249,6 +251,7 @@ static uint64_t time_of(dynsel_opencl_entry *entry, const timed_work *record, cl
         }
         begin_ns = record->is_gate ? begin_after_gate(entry, &first, &last) : first.start_ns;
     }
+    dynsel_opencl_trace_profile(work, begin_ns, &last);
     return last.end_ns > begin_ns ? last.end_ns - begin_ns : 1;
 }
 
@@ -264,7 +267,7 @@ void dynsel_opencl_measure(dynsel_backend *backend, dynsel_work *work)
     if (work->error.status == DYNSEL_OK) {
         const uint64_t now_ns = dynsel_now_ns();
         const uint64_t most_ns = (now_ns - work->ready_ns) / SLACK * (SLACK + 1) + SLACK;
-        const uint64_t took_ns = time_of(entry, record, work->done.opencl);
+        const uint64_t took_ns = time_of(entry, record, work);
         const bool is_true = took_ns != 0 && took_ns <= most_ns;
         dynsel_opencl_note_profile(entry, is_true);
         work->ended_ns = is_true ? now_ns : 0;

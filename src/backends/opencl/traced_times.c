@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "backends/opencl/traced_times.h"
+
+#include "backends/opencl/device_state.h"
+#include "submission/slot.h"
+
+/* What is needed at the end, for each slot. The moment when a command was enqueued is known on both
+ * clocks: it lies within the start of the work. So no drift of the clocks adds up. */
+typedef struct traced_start {
+    uint64_t since_ns; /* 0: not traced */
+    uint64_t until_ns;
+    dynsel_opencl_profile profile; /* end_ns 0: none yet */
+} traced_start;
+
+static traced_start starts[CONFIG_DYNSEL_MAX_IN_FLIGHT];
+
+static traced_start *record_of(const dynsel_work *work)
+{
+    return &starts[dynsel_slot_number_in(work->token) - 1];
+}
+
+void dynsel_opencl_trace_start(const dynsel_work *work, uint64_t since_ns)
+{
+    *record_of(work) =
+        (traced_start){.since_ns = since_ns, .until_ns = since_ns != 0 ? dynsel_now_ns() : 0};
+}
+
+void dynsel_opencl_trace_profile(const dynsel_work *work, cl_ulong begin_ns,
+                                 const dynsel_opencl_profile *last)
+{
+    record_of(work)->profile = *last;
+    record_of(work)->profile.start_ns = begin_ns;
+}
+
+bool dynsel_opencl_tell_run(dynsel_backend *backend, const dynsel_work *work,
+                            dynsel_device_run *run)
+{
+    traced_start *const start = record_of(work);
+    (void)backend;
+    if (start->since_ns == 0 || work->done.opencl == NULL || dynsel_opencl_is_lost(work->own) ||
+        (start->profile.end_ns == 0 &&
+         !dynsel_opencl_read_profile(work->done.opencl, &start->profile))) {
+        return false;
+    }
+    const dynsel_opencl_profile *const profile = &start->profile;
+    /* The begin may be that of a command before the last one. */
+    run->begin_ns = start->until_ns + profile->start_ns - profile->queued_ns;
+    run->took_ns = profile->end_ns - profile->start_ns;
+    const uint64_t error_ns = start->until_ns - start->since_ns;
+    run->error_ns = error_ns < UINT32_MAX ? (uint32_t)error_ns : UINT32_MAX;
+    start->since_ns = 0;
+    return true;
+}
