@@ -10,16 +10,19 @@
 enum {
     SEEN_KINDS = 64, /* a kind that another one replaces is recorded once more */
     MOST_PARTS = 3,  /* of a name */
+    MOST_PROBES = 8,
     HAS_ID = 1,
     HAS_ID_OF_ADDRESS = 2
 };
 
 dynsel_trace_state dynsel_trace;
 
-static struct {
+typedef struct seen_kind {
     dynsel_word life; /* of the trace that has seen the kind */
     dynsel_word kind;
-} seen[SEEN_KINDS];
+} seen_kind;
+
+static seen_kind seen[CONFIG_DYNSEL_TRACE_KINDS];
 
 #if CONFIG_DYNSEL_TRACE_TO_HOOK
 static void keep(const dynsel_trace_record *record)
@@ -102,6 +105,26 @@ static uint32_t flags_of(const dynsel_task *task)
     return flags;
 }
 
+/* Enters the kind. Where too many kinds have come, or two threads bring it at once, it stays
+ * unnamed or is named twice. */
+static bool is_new(uint32_t kind)
+{
+    const uint32_t life = dynsel_trace_life();
+    const uint32_t first = (kind * 0x9e3779b1u) >> 16;
+    for (uint32_t i = 0; i < MOST_PROBES; i++) {
+        seen_kind *const place = &seen[(first + i) % CONFIG_DYNSEL_TRACE_KINDS];
+        if (dynsel_word_load_relaxed(&place->life) != life) {
+            dynsel_word_store_relaxed(&place->kind, kind);
+            dynsel_word_store_relaxed(&place->life, life);
+            return true;
+        }
+        if (dynsel_word_load_relaxed(&place->kind) == kind) {
+            return false;
+        }
+    }
+    return false;
+}
+
 uint32_t dynsel_trace_kind(const dynsel_task *task, const char *name)
 {
     const uint64_t identity = identity_of(task);
@@ -109,12 +132,7 @@ uint32_t dynsel_trace_kind(const dynsel_task *task, const char *name)
     for (size_t i = 0; i < task->key_word_count; i++) {
         kind = mixed(kind, task->key_words[i]);
     }
-    const uint32_t place = kind * 0x9e3779b1u >> 26;
-    const uint32_t life = dynsel_trace_life();
-    if (dynsel_word_load_relaxed(&seen[place].kind) != kind ||
-        dynsel_word_load_relaxed(&seen[place].life) != life) {
-        dynsel_word_store_relaxed(&seen[place].kind, kind);
-        dynsel_word_store_relaxed(&seen[place].life, life);
+    if (is_new(kind)) {
         dynsel_trace_put(DYNSEL_TRACE_KIND, (dynsel_trace_place){.piece = kind}, identity,
                          dynsel_trace_pair(flags_of(task), (uint32_t)task->key_word_count));
         if (name != NULL) {
