@@ -114,6 +114,7 @@ typedef union dynsel_finish_resource {
         dynsel_word worth;       /* the best speed lately that kinds have on it, compared with their
                                     fastest resource; as slowness, and not more than 0 */
         dynsel_word place;       /* what it computes on: a dynsel_finish_place */
+        dynsel_word short_readback; /* a short copy of results back from it, in ns; 0: not known */
     } is;
     unsigned char apart[CONFIG_DYNSEL_CONTEXT_THREADS ? 64 : 32];
 } dynsel_finish_resource;

@@ -139,7 +139,8 @@ typedef struct dynsel_policy_ops {
      * not after dynsel_policy_deinit(). It is omitted where the work did not cause the copy time:
      * where the copy was queued behind other work, where its end was detected late, and where data
      * moved because a policy tried another resource (DYNSEL_REASON_PROFILING or _EXPLORING) or the
-     * next run of the same kind was sent elsewhere. `selection` is as try_select left it. Never
+     * next run of the same kind was sent elsewhere. A policy that weighs data gets 0 for a copy
+     * that was queued behind other work. `selection` is as try_select left it. Never
      * blocks; deinitializes no policy. Several threads at once. Needed when `needs` or a `wants` is
      * not 0. */
     void (*report)(dynsel_policy *policy, const dynsel_selection *selection,

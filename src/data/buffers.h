@@ -46,12 +46,12 @@ typedef struct dynsel_copy_out {
     bool contents;   /* copies the data; false: only maps the memory */
     bool gives_up;   /* copies nothing: frees the memory of a lost copy */
     bool to_write;   /* maps shared memory for writing too */
-    bool timed;      /* its time is reported: see src/data/readback_time.h */
+    bool timed;      /* it is reported: see src/data/readback_time.h */
     uint32_t domain; /* the source */
     void *own;
     dynsel_event done;
-    uint64_t began_ns; /* if timed */
-    uint64_t seen_ns;  /* if timed: the last poll that found the copy running */
+    uint64_t began_ns; /* if timed; 0: it is behind other work */
+    uint64_t seen_ns;  /* if began_ns is not 0: the last poll that found the copy running */
 } dynsel_copy_out;
 
 /* The effect of failed work on a buffer; see src/groups/failures.h. A version of the contents is

@@ -69,14 +69,14 @@ bool dynsel_readback_is_wanted(const dynsel_buffer_record *record, const dynsel_
 void dynsel_readback_begin(dynsel_copy_out *copy_out)
 {
     const dynsel_backend *const backend = dynsel_domains[copy_out->domain - 1].backend;
-    copy_out->timed = copy_out->timed && !dynsel_in_flight_is_busy(backend, copy_out->own);
-    copy_out->began_ns = copy_out->timed ? dynsel_now_ns() : 0;
+    const bool alone = copy_out->timed && !dynsel_in_flight_is_busy(backend, copy_out->own);
+    copy_out->began_ns = alone ? dynsel_now_ns() : 0;
     copy_out->seen_ns = copy_out->began_ns;
 }
 
 void dynsel_readback_goes_on(dynsel_copy_out *copy_out)
 {
-    if (copy_out->timed) {
+    if (copy_out->began_ns != 0) {
         copy_out->seen_ns = dynsel_now_ns();
     }
 }
@@ -84,7 +84,7 @@ void dynsel_readback_goes_on(dynsel_copy_out *copy_out)
 static void add_due(const dynsel_selection *selection, uint64_t ns)
 {
     const uint32_t count = count_due();
-    if (ns != 0 && count < CONFIG_DYNSEL_MAX_REQUIREMENTS) {
+    if (count < CONFIG_DYNSEL_MAX_REQUIREMENTS) {
         due[count] = (due_report){.selection = *selection, .ns = ns};
         set_due(count + 1);
     }
@@ -92,19 +92,30 @@ static void add_due(const dynsel_selection *selection, uint64_t ns)
 
 /* If the end is seen late, the copy may have ended any time since the last poll, so the time of
  * that poll counts. Copies from one domain are sequential. */
+static void add_timed(const dynsel_buffer_record *record, dynsel_domain_record *domain)
+{
+    const dynsel_copy_out *const copy_out = &record->copy_out;
+    const uint64_t before_ns = domain->copied_out_ns;
+    const uint64_t now_ns = dynsel_now_ns();
+    domain->copied_out_ns = now_ns - copy_out->seen_ns > LATE_NS ? copy_out->seen_ns : now_ns;
+    const uint64_t began_ns = before_ns > copy_out->began_ns ? before_ns : copy_out->began_ns;
+    if (domain->copied_out_ns > began_ns) {
+        add_due(&record->wrote.selection, domain->copied_out_ns - began_ns);
+    }
+}
+
 void dynsel_readback_end(dynsel_buffer_record *record)
 {
     const dynsel_copy_out *const copy_out = &record->copy_out;
     dynsel_domain_record *const domain = &dynsel_domains[copy_out->domain - 1];
-    const uint64_t before_ns = domain->copied_out_ns;
-    domain->copied_out_ns = dynsel_now_ns();
-    if (copy_out->timed && record->wrote.selection.policy != NULL) {
-        if (domain->copied_out_ns - copy_out->seen_ns > LATE_NS) {
-            domain->copied_out_ns = copy_out->seen_ns;
+    const dynsel_policy *const policy = record->wrote.selection.policy;
+    if (copy_out->timed && copy_out->began_ns != 0 && policy != NULL) {
+        add_timed(record, domain);
+    } else {
+        domain->copied_out_ns = dynsel_now_ns();
+        if (copy_out->timed && policy != NULL && policy->ops->weighs_data) {
+            add_due(&record->wrote.selection, 0);
         }
-        const uint64_t began_ns = before_ns > copy_out->began_ns ? before_ns : copy_out->began_ns;
-        add_due(&record->wrote.selection,
-                domain->copied_out_ns > began_ns ? domain->copied_out_ns - began_ns : 0);
     }
     dynsel_readback_forget(record);
 }

@@ -215,7 +215,9 @@ static void learn_readback(dynsel_earliest_finish_policy *policy, const dynsel_s
     dynsel_finish_kind *kind = kind_of(policy, selection);
     const bool by_program = (selection->reported & DYNSEL_TASK_TIME) != 0;
     if (kind != NULL && dynsel_finish_try_lock(kind)) {
-        const uint64_t ns = dynsel_finish_lower(readback_ns, DYNSEL_FINISH_LONGEST_NS);
+        const uint64_t ns =
+            by_program ? dynsel_finish_lower(readback_ns, DYNSEL_FINISH_LONGEST_NS)
+                       : dynsel_finish_copy_back_ns(&policy->states[selection->index], readback_ns);
         dynsel_finish_learn_readback(&kind->resources[selection->index],
                                      by_program ? ns * dynsel_finish_stands_for(selection) : ns);
         dynsel_finish_unlock(kind);

@@ -235,6 +235,10 @@ uint64_t dynsel_finish_copy_ns(const dynsel_finish_resource *resource, uint64_t 
 void dynsel_finish_learn_copy(dynsel_finish_resource *resource, uint64_t predicted_ns,
                               uint64_t took_ns);
 
+/* Learns how long a copy of results back took, and returns that. A copy that could not be timed (0)
+ * counts as a short one: it takes the caller's time, too. */
+uint64_t dynsel_finish_copy_back_ns(dynsel_finish_resource *resource, uint64_t took_ns);
+
 /* Learns from the time between two submits, of which the first was to the resource, that a submit
  * there takes no longer. */
 void dynsel_finish_learn_submit(dynsel_finish_resource *resource, uint32_t ticks);

@@ -33,6 +33,7 @@ enum {
     MOST_COPY_RATE = INT32_MAX, /* half a MiB in a second */
     NET_SHIFT = 4,              /* at least a 16th of a time grows with the work */
     LATENCY_SHIFT = 3,
+    READBACK_SHIFT = 6,
     SUBMITS = 32,
     FIRST_SUBMIT = 4 /* a microsecond */
 };
@@ -233,6 +234,20 @@ void dynsel_finish_learn_copy(dynsel_finish_resource *resource, uint64_t predict
     const uint64_t now = dynsel_in_proportion(rate, within_ns, predicted_ns + 1, MOST_COPY_RATE);
     dynsel_word_store_relaxed(&resource->is.copy_rate,
                               (uint32_t)((3 * (uint64_t)rate + now) / 4) + 1);
+}
+
+/* At once down to less, and slowly up to more. */
+uint64_t dynsel_finish_copy_back_ns(dynsel_finish_resource *resource, uint64_t took_ns)
+{
+    const uint32_t before = dynsel_word_load_relaxed(&resource->is.short_readback);
+    if (took_ns == 0) {
+        return before;
+    }
+    const uint32_t within = (uint32_t)dynsel_finish_lower(took_ns, INT32_MAX);
+    const uint32_t now =
+        before == 0 || within < before ? within : before + ((within - before) >> READBACK_SHIFT);
+    dynsel_word_store_relaxed(&resource->is.short_readback, now);
+    return dynsel_finish_lower(took_ns, DYNSEL_FINISH_LONGEST_NS);
 }
 
 /* A program may do other things between two submits, or wait, so the least time of several counts.

@@ -174,7 +174,8 @@ bool dynsel_in_flight_is_busy(const dynsel_backend *backend, const void *own)
     bool busy = false;
     for (uint32_t number = 1; number <= CONFIG_DYNSEL_MAX_IN_FLIGHT && !busy; number++) {
         dynsel_slot *slot = dynsel_slot_at(number);
-        if (!dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
+        if ((dynsel_word_load_relaxed(&slot->word) & DYNSEL_SLOT_LISTED) == 0 ||
+            !dynsel_slot_ref(slot, DYNSEL_SLOT_LISTED)) {
             continue;
         }
         busy = slot->work.where->backend == backend && slot->work.own == own &&
