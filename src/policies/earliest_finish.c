@@ -71,19 +71,23 @@ static void begin_run(dynsel_earliest_finish_policy *policy, const dynsel_select
     }
 }
 
-/* The fastest known run of this amount on another resource. Returns 0: none is known. */
+/* The known run of this amount on the other resource that needs the least for it, with what the
+ * program spends beside it. Returns 0: none is known. */
 static uint64_t fastest_other(const dynsel_earliest_finish_policy *policy,
                               const dynsel_finish_kind *kind, const dynsel_selection *selection,
                               uint32_t *index)
 {
     uint64_t fastest_ns = 0;
+    uint64_t least_ns = UINT64_MAX;
     for (uint32_t i = 0; i < policy->policy.count; i++) {
         const dynsel_finish_times *times = &kind->resources[i];
         const uint64_t time_ns =
             i != selection->index && dynsel_word_load_relaxed(&times->samples) != 0
                 ? dynsel_finish_predict(times, selection->notes[1], 1)
                 : 0;
-        if (time_ns != 0 && (fastest_ns == 0 || time_ns < fastest_ns)) {
+        const uint64_t whole_ns = time_ns + dynsel_finish_beside_ns(policy, kind, i);
+        if (time_ns != 0 && whole_ns < least_ns) {
+            least_ns = whole_ns;
             fastest_ns = time_ns;
             *index = i;
         }
@@ -91,16 +95,21 @@ static uint64_t fastest_other(const dynsel_earliest_finish_policy *policy,
     return fastest_ns;
 }
 
-/* How fast the selected resource is for the kind, compared with the fastest; 0: it is that, or not
- * known. */
+/* How fast the selected resource is for the kind, compared with the fastest, with what the program
+ * spends beside the runs; 0: it is that, or not known. */
 static int32_t speed_of_selected(dynsel_earliest_finish_policy *policy,
                                  const dynsel_selection *selection)
 {
     uint32_t other = 0;
     const dynsel_finish_kind *kind = kind_of(policy, selection);
     const uint64_t other_ns = kind != NULL ? fastest_other(policy, kind, selection, &other) : 0;
-    const uint64_t run_ns = dynsel_finish_ns((uint32_t)predicted_run(selection));
-    return other_ns != 0 && other_ns < run_ns ? dynsel_log2(other_ns) - dynsel_log2(run_ns) : 0;
+    if (other_ns == 0) {
+        return 0;
+    }
+    const uint64_t whole_ns = dynsel_finish_ns((uint32_t)predicted_run(selection)) +
+                              dynsel_finish_beside_ns(policy, kind, selection->index);
+    const uint64_t other_whole_ns = other_ns + dynsel_finish_beside_ns(policy, kind, other);
+    return other_whole_ns < whole_ns ? dynsel_log2(other_whole_ns) - dynsel_log2(whole_ns) : 0;
 }
 
 /* What a trial run that lost so much costs. */

@@ -27,17 +27,25 @@ static inline void consider(dynsel_finish_sight *s, uint32_t index, uint64_t run
     }
 }
 
-/* How fast a resource is for this kind of task, compared with the fastest; not more than 0. */
-static int32_t speed_of(const dynsel_finish_sight *s, uint64_t run_ns)
+/* A run and what the program spends beside it. */
+static inline uint64_t whole_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
-    return dynsel_log2(s->fastest_ns) - dynsel_log2(run_ns);
+    return run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
+}
+
+/* How fast a resource is for this kind of task, compared with the one that needs the least for all
+ * of it; not more than 0. */
+static int32_t speed_of(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+{
+    return dynsel_log2(s->least_whole_ns) - dynsel_log2(whole_ns(s, index, run_ns));
 }
 
 /* Whether other kinds make so much better use of a resource that it shall not wait for this one. */
 static bool is_worth_more(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
     const int32_t worth = (int32_t)dynsel_word_load_relaxed(&s->policy->states[index].is.worth);
-    return dynsel_sight_queue_ns(s, index) != 0 && speed_of(s, run_ns) < worth - WORTH_MARGIN;
+    return dynsel_sight_queue_ns(s, index) != 0 &&
+           speed_of(s, index, run_ns) < worth - WORTH_MARGIN;
 }
 
 /* The best choice is a resource whose time is worth more to other kinds: chooses among those of
@@ -71,9 +79,9 @@ static void note_worth(dynsel_finish_resource *resource, int32_t speed)
 static void weigh_worth(dynsel_finish_sight *s)
 {
     s->wanted = DYNSEL_FINISH_NO_RESOURCE;
-    if (s->best != s->fastest && s->best_run_ns != 0) {
+    if (s->best != s->least_whole && s->best_run_ns != 0) {
         s->wanted = s->best;
-        s->wanted_speed = speed_of(s, s->best_run_ns);
+        s->wanted_speed = speed_of(s, s->best, s->best_run_ns);
         if (is_worth_more(s, s->best, s->best_run_ns)) {
             choose_among_worthy(s);
         }
@@ -119,9 +127,14 @@ static inline uint64_t look_for_run(dynsel_finish_sight *s, uint32_t index, bool
 
 static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
+    const uint64_t needs_ns = whole_ns(s, index, run_ns);
     if (run_ns < s->fastest_ns) {
         s->fastest_ns = run_ns;
         s->fastest = index;
+    }
+    if (needs_ns < s->least_whole_ns) {
+        s->least_whole_ns = needs_ns;
+        s->least_whole = index;
     }
 }
 
@@ -168,6 +181,8 @@ static void look_at_all(dynsel_finish_sight *s, bool even_first)
     s->best_cost_ns = UINT64_MAX;
     s->fastest = DYNSEL_FINISH_NO_RESOURCE;
     s->fastest_ns = UINT64_MAX;
+    s->least_whole = DYNSEL_FINISH_NO_RESOURCE;
+    s->least_whole_ns = UINT64_MAX;
     s->shortest_queue_ns = UINT64_MAX;
     look_at_others(s, even_first);
     look_at_blocking(s, even_first);

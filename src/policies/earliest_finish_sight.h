@@ -34,8 +34,10 @@ typedef struct dynsel_finish_sight {
     uint64_t best_run_ns;       /* its known run, even the first; 0: none is known */
     uint32_t fastest;           /* of those with a time: the shortest run */
     uint64_t fastest_ns;        /* that run */
-    uint32_t wanted;            /* the best, if it is not the fastest; else none */
-    int32_t wanted_speed;       /* its speed, compared with the fastest: below 0 */
+    uint32_t least_whole;       /* the same with what the program spends beside the run */
+    uint64_t least_whole_ns;    /* that time */
+    uint32_t wanted;            /* the best, if it is not least_whole; else none */
+    int32_t wanted_speed;       /* its speed, compared with least_whole: not above 0 */
     uint64_t shortest_queue_ns; /* of the candidates that do not block the caller */
     uint64_t least_bytes;  /* that the resource which has most of the data would have to copy */
     uint32_t source_ticks; /* the queue of such resources, if they are apart */
