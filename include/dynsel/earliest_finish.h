@@ -27,7 +27,10 @@
  *   once: a choice counts the uses that are expected before the program writes the data anew.
  *
  * A resource that is much slower for a kind of task than for the other kinds it gets takes that
- * kind only while it has nothing else to do: its time is worth more to the others.
+ * kind only while it has nothing else to do: its time is worth more to the others. How slow it is
+ * follows from all that a piece takes there of the program's time, its submit and the copy of its
+ * results back, too: work that a GPU does in 2 us, and the program then copies for 40 us, is not
+ * faster there than in 20 us on the host.
  *
  * Work of a kind that no resource has run yet goes to the resource that is assumed to be the
  * fastest. Every other resource gets one trial run at a time, of the smallest amounts, and only
@@ -156,9 +159,10 @@ typedef struct dynsel_earliest_finish_policy {
  * times take a spin lock of their kind of task for about a hundred instructions; a report that
  * finds it taken is dropped.
  *
- * Until three times of a kind are known on a resource, all its runs there are timed, and then about
- * one in 16; short work on devices where timing takes long (timing_ns in <dynsel/backend.h>) more
- * rarely, at least one run in 128. A task with more than CONFIG_DYNSEL_MAX_KEY_WORDS key words is
+ * Until three times of a kind are known on a resource, its runs there are timed, eight of them at a
+ * time, and then about one in 16; short work on devices where timing takes long (timing_ns in
+ * <dynsel/backend.h>) more rarely, so that timing takes 1 percent of its time, but at least one run
+ * in 256. A task with more than CONFIG_DYNSEL_MAX_KEY_WORDS key words is
  * DYNSEL_E_INVALID. Where the table has no entry for a kind, its work goes to devices that are no
  * processors, else to OpenCL devices that are, else to threads, of equal ones to the one with the
  * shortest queue; see dynsel_earliest_finish_untracked().

@@ -4,6 +4,7 @@
 #include "data/coherence.h"
 #include "data/domains.h"
 #include "submission/pending.h"
+#include "submission/pending_ops.h"
 
 /* The memory of a resource. */
 typedef struct destination {
@@ -38,9 +39,14 @@ static bool is_same_memory(uint32_t a, const destination *there)
                                                         is_in_host_memory(there->domain))));
 }
 
-/* Whether the data will have to be moved, once all work before has had its effect. */
-static bool will_move(const dynsel_buffer_record *record, const destination *there)
+/* Whether the data will have to be moved, once all work before has had its effect. any_pending:
+ * some of it may have had none yet. */
+static bool will_move(const dynsel_buffer_record *record, const destination *there,
+                      bool any_pending)
 {
+    if (!any_pending) {
+        return dynsel_coherence_would_move(record, there->domain, there->is_host);
+    }
     for (uint32_t i = 0; i < record->reader_count; i++) {
         if (is_pending(record->readers[i]) &&
             is_same_memory(dynsel_uses_in(record->readers[i] - 1)->domain, there)) {
@@ -58,13 +64,13 @@ static const dynsel_buffer_record *record_of(const dynsel_use *use)
     return dynsel_buffer_is(use->record, use->token) ? use->record : NULL;
 }
 
-static uint64_t bytes_to(const dynsel_handler *group, const destination *there)
+static uint64_t bytes_to(const dynsel_handler *group, const destination *there, bool any_pending)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < group->uses->count; i++) {
         const dynsel_use *use = &group->uses->each[i];
         const dynsel_buffer_record *record = record_of(use);
-        if (use->reads && record != NULL && will_move(record, there)) {
+        if (use->reads && record != NULL && will_move(record, there, any_pending)) {
             bytes += record->bytes;
         }
     }
@@ -85,23 +91,24 @@ static bool has_unfinished_reader(const dynsel_buffer_record *record)
     return false;
 }
 
-static void look_at_end(dynsel_data_outlook *outlook, uint64_t end_ns, uint32_t on)
+static void note_end(dynsel_data_outlook *outlook, uint64_t end_ns, uint32_t on)
 {
-    if (end_ns > outlook->ready_ns) {
-        outlook->ready_ns = end_ns;
-        outlook->ready_on = on;
-    }
+    outlook->ready_ns = end_ns;
+    outlook->ready_on = on;
 }
 
+/* Looks first whether an end is later than what is known: that costs least. */
 static void look_at_order(const dynsel_use *use, const dynsel_buffer_record *record,
                           dynsel_data_outlook *outlook)
 {
     const dynsel_buffer_forecast *forecast = &record->forecast;
-    if (record->writer != 0 && dynsel_stage_of(record->writer - 1) != DYNSEL_STAGE_OVER) {
-        look_at_end(outlook, forecast->writer_end_ns, forecast->writer_on);
+    if (forecast->writer_end_ns > outlook->ready_ns && record->writer != 0 &&
+        dynsel_stage_of(record->writer - 1) != DYNSEL_STAGE_OVER) {
+        note_end(outlook, forecast->writer_end_ns, forecast->writer_on);
     }
-    if (use->writes && has_unfinished_reader(record)) {
-        look_at_end(outlook, forecast->readers_end_ns, forecast->reader_on);
+    if (use->writes && forecast->readers_end_ns > outlook->ready_ns &&
+        has_unfinished_reader(record)) {
+        note_end(outlook, forecast->readers_end_ns, forecast->reader_on);
     }
 }
 
@@ -144,10 +151,11 @@ void dynsel_weigh_data(const dynsel_handler *group, const dynsel_policy *policy,
                               : 0;
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     look_at_uses(group, outlook);
+    const bool any_pending = dynsel_word_load_acquire(&dynsel_pending_count) != 0;
     for (uint32_t i = 0; i < policy->count; i++) {
         const destination there = destination_of(policy, i);
         if (i == 0 || there.domain != last.domain || there.is_host != last.is_host) {
-            bytes = bytes_to(group, &there);
+            bytes = bytes_to(group, &there, any_pending);
         }
         outlook->bytes_in[i] = bytes;
         last = there;

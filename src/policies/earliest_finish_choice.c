@@ -9,9 +9,10 @@ enum {
     ONE_BY_ONE = 4,                     /* submits in a row that found nothing in flight */
     WORTH_MARGIN = 2 * DYNSEL_LOG2_ONE, /* 4 times */
     WORTH_FADES = 8,                    /* for each choice: by a power of two in 32 of them */
-    LEAST_TIMES = 50, /* what timing takes, work must take in the meantime: at most 2 percent */
-    MOST_RARITY = 3,  /* one in 128 */
-    NEW_RUNS = 16,    /* in which each may be a first trial; later it is one in 2^LATER_BITS */
+    LEAST_TIMES = 100, /* what timing takes, work must take in the meantime: at most 1 percent */
+    MOST_RARITY = 4,   /* one in 256 */
+    MOST_TIMED = 2 * DYNSEL_FINISH_ROBUST, /* in flight, where not enough times are known */
+    NEW_RUNS = 16, /* in which each may be a first trial; later it is one in 2^LATER_BITS */
     LATER_BITS = 3
 };
 
@@ -253,7 +254,11 @@ static void sample(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns
 {
     const dynsel_finish_times *times = &s->kinds->own->resources[index];
     if (dynsel_word_load_relaxed(&times->samples) < DYNSEL_FINISH_ROBUST) {
-        selection->wants |= DYNSEL_TASK_TIME;
+        const uint32_t timed =
+            dynsel_word_load_relaxed(&s->kinds->root->resources[index].unfinished);
+        if (timed < MOST_TIMED) {
+            selection->wants |= DYNSEL_TASK_TIME;
+        }
         return;
     }
     const uint32_t runs = dynsel_word_load_relaxed(&times->runs);
