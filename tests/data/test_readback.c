@@ -467,9 +467,8 @@ static void detached_work_reports_copy_back_time(void **state)
     assert_int_equal(1, times_heard(&ears[0], DYNSEL_TASK_TIME));
 }
 
-static void copy_back_behind_other_work_is_not_reported(void **state)
+static void copy_back_behind_other_work(void)
 {
-    (void)state;
     const job other = set_all(b, 1);
     sim.devices[0].pace = SIMULATED_BY_HAND;
     run_with(&ears[0], set_all(a, 1)); /* the wait hurries */
@@ -478,8 +477,25 @@ static void copy_back_behind_other_work_is_not_reported(void **state)
     assert_status(DYNSEL_E_TIMEOUT, dynsel_host_accessor_open_for(&seen, a, DYNSEL_ACCESS_READ, 0));
     simulated_finish(&sim);
     see_buffer(a, 1, 1);
-    assert_not_told(&ears[0]);
     assert_status(DYNSEL_OK, dynsel_wait_group(dynsel_get_submission_group(&places[0].policy)));
+}
+
+static void copy_back_behind_other_work_is_not_reported(void **state)
+{
+    (void)state;
+    copy_back_behind_other_work();
+    assert_not_told(&ears[0]);
+}
+
+static void copy_back_behind_other_work_is_0_where_data_are_weighed(void **state)
+{
+    (void)state;
+    dynsel_policy_ops weighing = ear_ops;
+    weighing.weighs_data = true;
+    ears[0].policy.ops = &weighing;
+    copy_back_behind_other_work();
+    assert_told(&ears[0], 0, 0, 0);
+    ears[0].policy.ops = &ear_ops;
 }
 
 /* Who comes to look after a long time does not know when it ended. */
@@ -700,6 +716,7 @@ int main(void)
         TEST(copy_back_report_survives_slot_reuse),
         TEST(detached_work_reports_copy_back_time),
         TEST(copy_back_behind_other_work_is_not_reported),
+        TEST(copy_back_behind_other_work_is_0_where_data_are_weighed),
         TEST(copy_back_time_excludes_late_observation),
         TEST(program_reports_copy_back_time_itself),
         TEST(auto_tune_includes_copy_back_time),

@@ -155,6 +155,27 @@ static dynsel_status wait_for_all(void)
 
 static const dynsel_task task = {.function = manual_enqueue, .id = 7};
 
+/* Many pieces may be submitted before the first time is known: timing them all would take long. */
+static void few_first_runs_are_timed_at_once(void **state)
+{
+    (void)state;
+    enum { PIECES = 60 };
+    dynsel_selection selections[PIECES];
+    unsigned timed[QUEUES] = {0};
+    for (unsigned i = 0; i < PIECES; i++) {
+        selections[i] = choose(&task);
+        assert_status(DYNSEL_OK, dynsel_report(&selections[i], DYNSEL_TASK_SUBMISSION));
+        timed[selections[i].index] +=
+            dynsel_selection_needs(&selections[i], DYNSEL_TASK_TIME) ? 1 : 0;
+    }
+    for (unsigned i = 0; i < QUEUES; i++) {
+        assert_in_range(timed[i], 0, 8);
+    }
+    for (unsigned i = 0; i < PIECES; i++) {
+        assert_status(DYNSEL_OK, dynsel_report(&selections[i], DYNSEL_TASK_COMPLETION));
+    }
+}
+
 /* The entry of a task without key words. */
 static const dynsel_finish_kind *entry_of(const dynsel_task *of)
 {
@@ -724,6 +745,7 @@ int main(void)
         TEST(all_work_goes_to_only_resource),
         TEST(fastest_resource_gets_work),
         TEST(work_in_flight_spreads),
+        TEST(few_first_runs_are_timed_at_once),
         TEST(forms_are_respected),
 #if CONFIG_DYNSEL_ASPECT_FP64
         TEST(aspects_are_respected),

@@ -194,6 +194,24 @@ static void latency_falls_fast_and_rises_slowly(void **state)
     assert_int_equal(resource->is.latency.value, 85);
 }
 
+/* Copies that could not be timed count as short ones. */
+static void short_copies_back_count_for_untimed_ones(void **state)
+{
+    (void)state;
+    dynsel_finish_resource *resource = &policy.states[1];
+    assert_int_equal(dynsel_finish_copy_back_ns(resource, 0), 0); /* nothing is known */
+    assert_int_equal(dynsel_finish_copy_back_ns(resource, 90000), 90000);
+    assert_int_equal(dynsel_finish_copy_back_ns(resource, 0), 90000);
+    assert_int_equal(dynsel_finish_copy_back_ns(resource, 30000), 30000);
+    assert_int_equal(dynsel_finish_copy_back_ns(resource, 0), 30000);
+    assert_int_equal(dynsel_finish_copy_back_ns(resource, 94000), 94000);
+    assert_int_equal(dynsel_finish_copy_back_ns(resource, 0), 31000);
+    for (uint32_t i = 0; i < 1000; i++) {
+        (void)dynsel_finish_copy_back_ns(resource, UINT64_MAX);
+    }
+    assert_in_range(dynsel_finish_copy_back_ns(resource, 0), INT32_MAX / 2, INT32_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +227,7 @@ int main(void)
         TEST_SET_UP(copies_that_take_longest_are_bounded),
         TEST_SET_UP(least_of_many_submits_counts),
         TEST_SET_UP(latency_falls_fast_and_rises_slowly),
+        TEST_SET_UP(short_copies_back_count_for_untimed_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
