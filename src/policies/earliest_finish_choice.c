@@ -17,9 +17,10 @@ enum {
 };
 
 /* Makes a resource the best one if its cost is less than that of the best so far. */
-static inline void consider(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+static inline void consider(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
+                            uint64_t whole_ns)
 {
-    const uint64_t cost = dynsel_sight_cost_ns(s, index, run_ns);
+    const uint64_t cost = dynsel_sight_cost_ns(s, index, run_ns, whole_ns);
     dynsel_sight_trace_estimate(s, index, run_ns, cost);
     if (cost < s->best_cost_ns) {
         s->best_cost_ns = cost;
@@ -28,17 +29,11 @@ static inline void consider(dynsel_finish_sight *s, uint32_t index, uint64_t run
     }
 }
 
-/* A run and what the program spends beside it. */
-static inline uint64_t whole_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
-{
-    return run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
-}
-
 /* How fast a resource is for this kind of task, compared with the one that needs the least for all
  * of it; not more than 0. */
 static int32_t speed_of(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
-    return dynsel_log2(s->least_whole_ns) - dynsel_log2(whole_ns(s, index, run_ns));
+    return dynsel_log2(s->least_whole_ns) - dynsel_log2(dynsel_sight_whole_ns(s, index, run_ns));
 }
 
 /* Whether other kinds make so much better use of a resource that it shall not wait for this one. */
@@ -60,7 +55,7 @@ static void choose_among_worthy(dynsel_finish_sight *s)
         const uint64_t run_ns =
             dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, true) : 0;
         if (run_ns != 0 && !is_worth_more(s, i, run_ns) && !dynsel_sight_blocks_caller(s, i)) {
-            consider(s, i, run_ns);
+            consider(s, i, run_ns, dynsel_sight_whole_ns(s, i, run_ns));
         }
     }
     if (s->best_cost_ns == UINT64_MAX) {
@@ -126,15 +121,15 @@ static inline uint64_t look_for_run(dynsel_finish_sight *s, uint32_t index, bool
     return run_ns;
 }
 
-static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+static inline void note_fastest(dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,
+                                uint64_t whole_ns)
 {
-    const uint64_t needs_ns = whole_ns(s, index, run_ns);
     if (run_ns < s->fastest_ns) {
         s->fastest_ns = run_ns;
         s->fastest = index;
     }
-    if (needs_ns < s->least_whole_ns) {
-        s->least_whole_ns = needs_ns;
+    if (whole_ns < s->least_whole_ns) {
+        s->least_whole_ns = whole_ns;
         s->least_whole = index;
     }
 }
@@ -152,8 +147,9 @@ static void look_at_others(dynsel_finish_sight *s, bool even_first)
         const uint64_t known_ns = look_for_run(s, i, even_first);
         const uint64_t run_ns = known_ns != 0 ? known_ns : most_run_ns(s, i);
         if (run_ns != 0) {
-            consider(s, i, run_ns);
-            note_fastest(s, i, run_ns);
+            const uint64_t whole_ns = dynsel_sight_whole_ns(s, i, run_ns);
+            consider(s, i, run_ns, whole_ns);
+            note_fastest(s, i, run_ns, whole_ns);
         }
     }
 }
@@ -168,10 +164,11 @@ static void look_at_blocking(dynsel_finish_sight *s, bool even_first)
         if (run_ns == 0) {
             continue;
         }
+        const uint64_t whole_ns = dynsel_sight_whole_ns(s, i, run_ns);
         if (may_block(s, run_ns)) {
-            consider(s, i, run_ns);
+            consider(s, i, run_ns, whole_ns);
         }
-        note_fastest(s, i, run_ns);
+        note_fastest(s, i, run_ns, whole_ns);
     }
 }
 

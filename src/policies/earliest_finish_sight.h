@@ -167,13 +167,20 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
 /* What the backend predicts, unless a run there will tell soon; 0: nothing. */
 uint64_t dynsel_sight_predicted_by_backend(const dynsel_finish_sight *s, uint32_t index);
 
+/* A run and what the program spends beside it. */
+static inline uint64_t dynsel_sight_whole_ns(const dynsel_finish_sight *s, uint32_t index,
+                                             uint64_t run_ns)
+{
+    return run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
+}
+
 /* When a run would be over, from now on, and what the choice costs later: its submit delays what is
  * submitted next, too. */
 static inline uint64_t dynsel_sight_cost_ns(const dynsel_finish_sight *s, uint32_t index,
-                                            uint64_t run_ns)
+                                            uint64_t run_ns, uint64_t whole_ns)
 {
-    return dynsel_sight_start_ns(s, index) + dynsel_sight_copy_ns(s, index) + run_ns +
-           dynsel_finish_beside_ns(s->policy, s->kinds->own, index) + s->uses_ahead * run_ns;
+    return dynsel_sight_start_ns(s, index) + dynsel_sight_copy_ns(s, index) + whole_ns +
+           s->uses_ahead * run_ns;
 }
 
 /* The trace: what is seen of the task, and what is predicted of a resource. */
