@@ -116,6 +116,7 @@ typedef union dynsel_finish_resource {
         dynsel_word copy_rate;   /* of copies to it, in ns for a MiB */
         dynsel_word worth;       /* the best speed lately that kinds have on it, compared with their
                                     fastest resource; as slowness, and not more than 0 */
+        dynsel_word usual_ns;    /* the mean run of work that uses data more than once; 0: none yet */
         dynsel_word place;       /* what it computes on: a dynsel_finish_place */
         dynsel_word short_readback; /* a short copy of results back from it, in ns; 0: not known */
     } is;
@@ -138,6 +139,7 @@ typedef struct dynsel_earliest_finish_policy {
     dynsel_word replacing;    /* lock: an entry is given to another kind */
     dynsel_word untracked;    /* work that found no entry */
     dynsel_word one_by_one;   /* how many submits in a row found no unfinished work, up to 255 */
+    dynsel_word data_home;    /* the resource with the least usual_ns, and 1; 0: none yet */
     dynsel_word submitted_at; /* the last submit, in ticks */
     dynsel_word submitted_to; /* its resource, and 1; 0: none yet */
     uint64_t blocking; /* a bit for each resource: its work is complete when the submit returns */

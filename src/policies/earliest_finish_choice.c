@@ -13,7 +13,9 @@ enum {
     MOST_RARITY = 4,   /* one in 256 */
     MOST_TIMED = 2 * DYNSEL_FINISH_ROBUST, /* in flight, where not enough times are known */
     NEW_RUNS = 16, /* in which each may be a first trial; later it is one in 2^LATER_BITS */
-    LATER_BITS = 3
+    LATER_BITS = 3,
+    USUAL_BITS = 2,  /* usual runs are learned from one piece of work in 4, */
+    USUAL_WEIGHT = 8 /* which counts so much */
 };
 
 /* Makes a resource the best one if its cost is less than that of the best so far. */
@@ -439,6 +441,36 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
     }
 }
 
+/* The run of this work on a resource, known or guessed. */
+static uint64_t likely_run_ns(const dynsel_finish_sight *s, uint32_t index)
+{
+    const uint64_t known_ns = dynsel_sight_known_run_ns(s, index, true);
+    return known_ns != 0 ? known_ns
+                         : dynsel_finish_guess(s->policy, index, s->fastest, s->fastest_ns,
+                                               s->task->data->work_items);
+}
+
+/* Learns what work that uses data takes on each resource, from some of it. */
+static void learn_usual_runs(const dynsel_finish_sight *s)
+{
+    dynsel_earliest_finish_policy *const policy = s->policy;
+    uint32_t least_ns = UINT32_MAX;
+    for (uint32_t i = 0; i < policy->policy.count; i++) {
+        dynsel_word *const usual = &policy->states[i].is.usual_ns;
+        const uint32_t before = dynsel_word_load_relaxed(usual);
+        uint32_t now = before;
+        if (dynsel_sight_is_candidate(s, i)) {
+            const uint32_t run_ns = (uint32_t)dynsel_finish_lower(likely_run_ns(s, i), INT32_MAX);
+            now = before == 0 ? run_ns : before - before / USUAL_WEIGHT + run_ns / USUAL_WEIGHT;
+            dynsel_word_store_relaxed(usual, now != 0 ? now : 1);
+        }
+        if (now != 0 && now < least_ns) {
+            least_ns = now;
+            dynsel_word_store_relaxed(&policy->data_home, i + 1);
+        }
+    }
+}
+
 dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
                                    const dynsel_finish_kinds *kinds, dynsel_selection *selection)
 {
@@ -463,6 +495,10 @@ dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const 
     if (selection->claims != 0) {
         learn_submit(policy, selection->index, s.now, s.is_idle);
         note_if_alone(policy, s.is_idle);
+        if (s.uses_ahead != 0 && s.fastest != DYNSEL_FINISH_NO_RESOURCE && kinds->own != NULL &&
+            is_turn(dynsel_word_load_relaxed(&policy->clock), USUAL_BITS)) {
+            learn_usual_runs(&s);
+        }
         if (s.wanted != DYNSEL_FINISH_NO_RESOURCE) {
             note_worth(&policy->states[s.wanted], s.wanted_speed);
         }

@@ -34,6 +34,7 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->ready = 0;
     s->ready_on = DYNSEL_FINISH_NO_RESOURCE;
     s->wanted = DYNSEL_FINISH_NO_RESOURCE;
+    s->home = DYNSEL_FINISH_NO_RESOURCE;
     s->least_bytes = 0;
     s->source_ticks = 0;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -116,12 +117,31 @@ static void look_at_data(dynsel_finish_sight *s)
     }
 }
 
+static void look_at_home(dynsel_finish_sight *s)
+{
+    const uint32_t home = dynsel_word_load_relaxed(&s->policy->data_home);
+    s->home = DYNSEL_FINISH_NO_RESOURCE;
+    if (s->uses_ahead != 0 && home != 0 && home <= s->policy->policy.count &&
+        dynsel_sight_is_candidate(s, home - 1) && s->kinds->own != NULL) {
+        const uint64_t home_run_ns = dynsel_sight_known_run_ns(s, home - 1, false);
+        for (uint32_t i = 0; i < s->policy->policy.count; i++) {
+            const uint64_t run_ns =
+                dynsel_sight_is_candidate(s, i) ? dynsel_sight_known_run_ns(s, i, false) : 0;
+            if (run_ns != 0 && run_ns < home_run_ns) {
+                s->home = home - 1;
+                s->home_run_ns = home_run_ns;
+            }
+        }
+    }
+}
+
 void dynsel_sight_look(dynsel_finish_sight *s)
 {
     look_at_queues(s);
     s->candidates = find_candidates(&s->policy->policy, s->task);
     if (s->bytes_in != NULL) {
         look_at_data(s);
+        look_at_home(s);
     }
 }
 
@@ -158,6 +178,30 @@ uint64_t dynsel_sight_known_run_ns(const dynsel_finish_sight *s, uint32_t index,
                                times, s->amount,
                                dynsel_word_load_relaxed(&s->policy->states[index].is.shortest_ns))
                          : 0;
+}
+
+/*
+ * Other kinds of work use the data, too: so the further uses take what work with data usually takes
+ * on a resource. Where this kind runs faster than where data are usually used, they are copied back
+ * there afterwards, if that is better than to stay.
+ */
+uint64_t dynsel_sight_uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
+{
+    const dynsel_finish_resource *const states = s->policy->states;
+    if (s->home == DYNSEL_FINISH_NO_RESOURCE) {
+        return s->uses_ahead * run_ns;
+    }
+    const uint32_t usual_ns = dynsel_word_load_relaxed(&states[index].is.usual_ns);
+    const uint64_t stay_ns = s->uses_ahead * (usual_ns != 0 ? usual_ns : run_ns);
+    if (index == s->home || run_ns >= s->home_run_ns) {
+        return stay_ns;
+    }
+    const uint64_t bytes = dynsel_sight_bytes_in(s, index);
+    const uint64_t home_bytes = dynsel_sight_bytes_in(s, s->home);
+    const uint64_t back_ns =
+        dynsel_finish_copy_ns(&states[s->home], bytes > home_bytes ? bytes : home_bytes);
+    const uint64_t at_home_ns = dynsel_word_load_relaxed(&states[s->home].is.usual_ns);
+    return dynsel_finish_lower(stay_ns, back_ns + s->uses_ahead * at_home_ns);
 }
 
 uint64_t dynsel_sight_predicted_by_backend(const dynsel_finish_sight *s, uint32_t index)

@@ -27,6 +27,8 @@ typedef struct dynsel_finish_sight {
     uint32_t ready;           /* the same in ticks */
     uint32_t ready_on;        /* where that runs; no resource: none, or not known */
     uint32_t uses_ahead;      /* further uses of the data, without this one */
+    uint32_t home;            /* where data are usually used; no resource: not known, or no uses */
+    uint64_t home_run_ns;     /* the known run there; 0: none is known */
     dynsel_finish_set candidates;
     uint32_t unknown;           /* candidates without a time */
     uint32_t best;              /* of the candidates with a time */
@@ -174,13 +176,22 @@ static inline uint64_t dynsel_sight_whole_ns(const dynsel_finish_sight *s, uint3
     return run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
 }
 
+/* The further uses of the data, if a run of this work brings them to a resource. */
+uint64_t dynsel_sight_uses_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns);
+
+static inline uint64_t dynsel_sight_ahead_ns(const dynsel_finish_sight *s, uint32_t index,
+                                             uint64_t run_ns)
+{
+    return DYNSEL_LIKELY(s->uses_ahead == 0) ? 0 : dynsel_sight_uses_ns(s, index, run_ns);
+}
+
 /* When a run would be over, from now on, and what the choice costs later: its submit delays what is
  * submitted next, too. */
 static inline uint64_t dynsel_sight_cost_ns(const dynsel_finish_sight *s, uint32_t index,
                                             uint64_t run_ns, uint64_t whole_ns)
 {
     return dynsel_sight_start_ns(s, index) + dynsel_sight_copy_ns(s, index) + whole_ns +
-           s->uses_ahead * run_ns;
+           dynsel_sight_ahead_ns(s, index, run_ns);
 }
 
 /* The trace: what is seen of the task, and what is predicted of a resource. */

@@ -70,7 +70,7 @@ static uint64_t guessed_run_ns(const dynsel_finish_sight *s, uint32_t index)
  * known from a first time, which is longer than what its cost was estimated with. */
 static uint64_t loss_ns(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns)
 {
-    const uint64_t later_ns = s->uses_ahead * s->best_run_ns;
+    const uint64_t later_ns = dynsel_sight_ahead_ns(s, s->best, s->best_run_ns);
     const uint64_t best_ns = s->best_cost_ns > later_ns ? s->best_cost_ns - later_ns : 0;
     const uint64_t end_ns = dynsel_sight_start_ns(s, index) + 2 * dynsel_sight_copy_ns(s, index) +
                             run_ns + dynsel_finish_beside_ns(s->policy, s->kinds->own, index);
