@@ -272,6 +272,29 @@ static void stencil_stays_on_gpu(void **state)
     assert_true(of.later >= 0.95);
 }
 
+/* Borders take less time on a thread, but what comes next is on the GPU. */
+static void borders_stay_where_stencil_is(void **state)
+{
+    (void)state;
+    enum { PARTS = 5, STEPS = 8, HALOS = 2 * PARTS };
+    (void)memset(&graph, 0, sizeof graph);
+    graph.kinds[0] = (kind){1 << 20, {14, 390, 2700}};
+    graph.kinds[1] = (kind){4096, {5, 82, 3}};
+    for (uint32_t step = 0; step < STEPS; step++) {
+        const uint32_t from = step % 2 * PARTS;
+        const uint32_t to = PARTS - from;
+        for (uint32_t i = 0; i < PARTS; i++) {
+            add(0, to + i, from + i, HALOS + (i + 1) % PARTS);
+        }
+        for (uint32_t i = 0; i < PARTS; i++) {
+            add(1, HALOS + i, to + i, to + i);
+        }
+    }
+    const shares of = compare("borders");
+    assert_true(of.first >= 0.9);
+    assert_true(of.later >= 0.95);
+}
+
 /* Parts that are updated again and again, without the host. */
 static void updates_of_parts_stay_where_data_are(void **state)
 {
@@ -323,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factorization_uses_thread_for_what_is_slow_on_gpu),
         cmocka_unit_test(stencil_stays_on_gpu),
+        cmocka_unit_test(borders_stay_where_stencil_is),
         cmocka_unit_test(updates_of_parts_stay_where_data_are),
         cmocka_unit_test(random_graphs_are_faster_than_best_device),
     };
