@@ -150,6 +150,10 @@ typedef struct dynsel_policy_ops {
     /** try_select gets task->data for command groups; it costs a short lock for each, and time in
      * proportion to the resources and the buffers. */
     bool weighs_data;
+
+    /** try_select predicts when work ends, so that it need not hear of each end before it chooses:
+     * where a backend has to be asked for ends, the library asks it before some choices only. */
+    bool predicts_ends;
 #endif
 
 #if CONFIG_DYNSEL_BACKEND_THREADS || CONFIG_DYNSEL_BACKEND_OPENCL
@@ -187,6 +191,9 @@ typedef struct dynsel_queue {
     uint64_t last_end_ns; /* end time of the work removed last; 0: unknown */
     void *unsynchronized; /* newest event that was only polled; its wait makes all earlier results
                              visible */
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    dynsel_word looks_left_out; /* before choices, until the next one */
+#endif
 #endif
 } dynsel_queue;
 

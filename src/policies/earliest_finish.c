@@ -340,6 +340,7 @@ static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("earliest_finis
                                       .report = report,
 #if CONFIG_DYNSEL_COMMAND_GROUPS
                                       .weighs_data = true,
+                                      .predicts_ends = true,
 #endif
                                       DYNSEL_HEARS_TIMES};
 

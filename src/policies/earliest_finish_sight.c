@@ -35,6 +35,7 @@ void dynsel_sight_begin(dynsel_finish_sight *s, dynsel_earliest_finish_policy *p
     s->ready_on = DYNSEL_FINISH_NO_RESOURCE;
     s->wanted = DYNSEL_FINISH_NO_RESOURCE;
     s->home = DYNSEL_FINISH_NO_RESOURCE;
+    s->fastest = DYNSEL_FINISH_NO_RESOURCE;
     s->least_bytes = 0;
     s->source_ticks = 0;
 #if CONFIG_DYNSEL_COMMAND_GROUPS

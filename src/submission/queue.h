@@ -75,6 +75,11 @@ static inline void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count)
 }
 #endif
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+/* As dynsel_queue_reap(), before one choice of several where the backend has to be asked for ends. */
+void dynsel_queue_look(dynsel_queue *queue, const dynsel_backend *backend);
+#endif
+
 /* The same as dynsel_queue_reap() for all work in flight, and starts second runs. */
 void dynsel_queue_reap_all(void);
 

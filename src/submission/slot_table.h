@@ -97,11 +97,14 @@ void dynsel_in_flight_unref(uint32_t slot);
 /* Reaps the policy's finished work, if it uses slots. */
 void dynsel_in_flight_reap_policy(dynsel_policy *policy);
 
+/* Where the policy wants to hear of ends. */
+void dynsel_in_flight_look_at(dynsel_policy *policy);
+
 /* Before the policy chooses, so that it has heard of the ends that it wants to hear of. */
 static inline void dynsel_in_flight_look(dynsel_policy *policy)
 {
     if (policy->ops->needs != 0) {
-        dynsel_in_flight_reap_policy(policy);
+        dynsel_in_flight_look_at(policy);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/checksum.h"
 #include "policies/learned_table_parts.h"
 #include "random.h"
 #include "test.h"
