@@ -29,16 +29,24 @@ static inline bool dynsel_traced_is_on(const dynsel_selection *selection)
     return dynsel_trace_is_on() && selection->piece != 0; /* others began before the trace */
 }
 
+static inline bool dynsel_traced_is_running(void)
+{
+    return dynsel_trace_is_on();
+}
+
 /* The time, for an event that lasts; 0: no trace is running. */
 static inline uint64_t dynsel_traced_now(void)
 {
     return dynsel_trace_is_on() ? dynsel_trace_ticks() : 0;
 }
 
-/* A choice is about to be made: the work gets its number. */
+/* A choice is about to be made: the work gets its number, which was 0. It is not stored again
+ * without a trace: selections are copied in larger parts, which would wait for such a store. */
 static inline void dynsel_traced_begin(dynsel_selection *selection)
 {
-    selection->piece = dynsel_trace_is_on() ? dynsel_trace_new_piece() : 0;
+    if (dynsel_trace_is_on()) {
+        selection->piece = dynsel_trace_new_piece();
+    }
 }
 
 /* Names a kind of task, the first time. */
@@ -177,6 +185,7 @@ static inline void dynsel_traced_run_end(const dynsel_traced_run *run)
 
 typedef uint8_t dynsel_traced_run;
 
+#define dynsel_traced_is_running()                              false
 #define dynsel_traced_now()                                     ((uint64_t)0)
 #define dynsel_traced_begin(selection)                          ((void)(selection))
 #define dynsel_traced_kind(task, name)                          ((void)0)
