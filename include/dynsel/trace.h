@@ -176,6 +176,15 @@ DYNSEL_CHECKED dynsel_status dynsel_trace_stop(void);
  */
 DYNSEL_CHECKED dynsel_status dynsel_trace_write(
     dynsel_status (*write)(void *context, const void *bytes, size_t count), void *context);
+
+/**
+ * How many records of the trace that was stopped last were lost because a ring was full: the oldest of
+ * each thread, and the newest names.
+ *
+ * Errors: none; 0 where no trace was stopped, or one is running.
+ * May block: no. Context: as dynsel_trace_write(). Cost: constant.
+ */
+uint64_t dynsel_trace_lost(void);
 #endif
 
 /**

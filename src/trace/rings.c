@@ -67,7 +67,7 @@ DYNSEL_RARE static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_
         ring->records[number % ring->room] = *record;
     } else if (number < ring->room) {
         ring->records[number] = *record;
-    } else {
+    } else if (number > INT32_MAX) {
         dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
     }
 }
