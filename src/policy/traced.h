@@ -125,7 +125,7 @@ static inline void dynsel_traced_end(const dynsel_selection *selection, dynsel_s
                                      uint64_t took_ns)
 {
     if (dynsel_traced_is_on(selection)) {
-        dynsel_traced_put(DYNSEL_TRACE_END, selection, took_ns, (uint32_t)status);
+        dynsel_traced_put(DYNSEL_TRACE_END, selection, took_ns, dynsel_trace_pair((uint32_t)status, 0));
     }
 }
 
@@ -135,8 +135,15 @@ static inline void dynsel_traced_health(dynsel_policy *policy, uint32_t index, u
 {
     if (dynsel_trace_is_on()) {
         dynsel_trace_put(DYNSEL_TRACE_HEALTH, dynsel_traced_place(policy, index, 0),
-                         dynsel_trace_pair(before, after), (uint32_t)cause);
+                         dynsel_trace_pair(before, after), dynsel_trace_pair((uint32_t)cause, 0));
     }
+}
+
+/* The same where resources only go out, and the states have no names. */
+static inline void dynsel_traced_out(dynsel_policy *policy, uint32_t index)
+{
+    enum { IN_SERVICE = 0, OUT_OF_SERVICE = 4 }; /* as dynsel_resource_state */
+    dynsel_traced_health(policy, index, IN_SERVICE, OUT_OF_SERVICE, DYNSEL_E_DEVICE);
 }
 
 /* The work has ended, and its event is still its own. */
@@ -198,6 +205,7 @@ typedef uint8_t dynsel_traced_run;
 #define dynsel_traced_depends(selection, on)                    ((void)0)
 #define dynsel_traced_end(selection, status, took_ns)           ((void)0)
 #define dynsel_traced_health(policy, index, before, after, why) ((void)0)
+#define dynsel_traced_out(policy, index)                        ((void)0)
 #define dynsel_traced_device(selection, work)                   ((void)0)
 #define dynsel_traced_build(name, since)                        ((void)(since))
 #define dynsel_traced_run_begin(selection)                      ((dynsel_traced_run)0)
