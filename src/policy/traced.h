@@ -125,7 +125,8 @@ static inline void dynsel_traced_end(const dynsel_selection *selection, dynsel_s
                                      uint64_t took_ns)
 {
     if (dynsel_traced_is_on(selection)) {
-        dynsel_traced_put(DYNSEL_TRACE_END, selection, took_ns, dynsel_trace_pair((uint32_t)status, 0));
+        dynsel_traced_put(DYNSEL_TRACE_END, selection, took_ns,
+                          dynsel_trace_pair((uint32_t)status, 0));
     }
 }
 

@@ -4,6 +4,7 @@
 #include <dynsel/backend.h>
 
 #include "port/thread.h"
+#include "trace/trace.h"
 
 enum {
     LEAST_ROOM = DYNSEL_TRACE_LEAST_RECORDS / DYNSEL_TRACE_RINGS,
@@ -72,28 +73,68 @@ DYNSEL_RARE static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_
     }
 }
 
-void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life)
+/* Puts the record into the ring, where no other thread does. */
+static inline void advance(dynsel_trace_ring *ring, uint32_t place)
 {
-    dynsel_thread *const thread = dynsel_this_thread();
-    if (!DYNSEL_LIKELY(thread->trace_life == life)) {
-        if (life == 0) {
-            return; /* it was stopped meanwhile */
-        }
-        take_ring(thread, life);
-    }
-    const uint32_t number = record->event < DYNSEL_TRACE_CHOICE ? 0 : thread->trace_ring;
-    dynsel_trace_ring *const ring = &dynsel_trace_held.rings[number];
-    if (!DYNSEL_LIKELY(number != 0 &&
-                       (!CONFIG_DYNSEL_CONTEXT_THREADS || number < CONFIG_DYNSEL_TRACE_THREADS))) {
-        keep_shared(ring, record);
-        return;
-    }
-    const uint32_t place = dynsel_word_load_relaxed(&ring->next);
-    ring->records[place] = *record;
-    if (place + 1 < ring->room) {
+    if (DYNSEL_LIKELY(place + 1 < ring->room)) {
         dynsel_word_store_release(&ring->next, place + 1);
     } else {
         dynsel_word_store_relaxed(&ring->laps, dynsel_word_load_relaxed(&ring->laps) + 1);
         dynsel_word_store_release(&ring->next, 0);
     }
+}
+
+void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life)
+{
+    dynsel_thread *const thread = dynsel_this_thread();
+    if (life == 0) {
+        return; /* it was stopped meanwhile */
+    }
+    if (thread->trace_life != life) {
+        take_ring(thread, life);
+    }
+    const uint32_t number = record->event < DYNSEL_TRACE_CHOICE ? 0 : thread->trace_ring;
+    dynsel_trace_ring *const ring = &dynsel_trace_held.rings[number];
+    if (number == 0 || (CONFIG_DYNSEL_CONTEXT_THREADS && number == CONFIG_DYNSEL_TRACE_THREADS)) {
+        keep_shared(ring, record);
+    } else {
+        const uint32_t place = dynsel_word_load_relaxed(&ring->next);
+        ring->records[place] = *record;
+        advance(ring, place);
+    }
+}
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+
+/* Whether the thread has a ring that no other one writes into. */
+static inline bool has_own_ring(const dynsel_thread *thread)
+{
+    return thread->trace_life == dynsel_trace_life() &&
+           thread->trace_ring < CONFIG_DYNSEL_TRACE_THREADS && thread->trace_ring != 0;
+}
+
+DYNSEL_RARE static void put_elsewhere(dynsel_trace_place place, uint64_t low, uint64_t high)
+{
+    dynsel_trace_record record;
+    dynsel_trace_fill(&record, place, low, high);
+    dynsel_trace_rings_keep(&record, dynsel_trace_life());
+}
+
+#endif
+
+/* Without threads there is one ring, and nothing that could stop the trace meanwhile. */
+void dynsel_trace_put_event(dynsel_trace_place place, uint64_t low, uint64_t high)
+{
+    const dynsel_thread *const thread = dynsel_this_thread();
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+    if (!DYNSEL_LIKELY(has_own_ring(thread))) {
+        put_elsewhere(place, low, high);
+        return;
+    }
+#endif
+    dynsel_trace_ring *const ring =
+        &dynsel_trace_held.rings[CONFIG_DYNSEL_CONTEXT_THREADS ? thread->trace_ring : 1];
+    const uint32_t at = dynsel_word_load_relaxed(&ring->next);
+    dynsel_trace_fill(&ring->records[at], place, low, high);
+    advance(ring, at);
 }
