@@ -16,10 +16,14 @@ enum {
 static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set aspects)
 {
     const dynsel_backend_ops *const ops = resource->backend->ops;
-    uint32_t nature = ops->in_order ? IN_ORDER : 0;
+    uint32_t nature = 0;
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    nature |= ops->in_order ? IN_ORDER : 0;
+#endif
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
     nature |= ops->outlives_submit ? 0 : IN_CALLER;
 #else
+    (void)ops;
     nature |= IN_CALLER;
 #endif
     if ((aspects & DYNSEL_ASPECT_BIT(gpu)) != 0) {
