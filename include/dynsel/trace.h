@@ -121,7 +121,7 @@ uint64_t dynsel_trace_ticks(void);
 
 #if CONFIG_DYNSEL_TRACE_TO_HOOK
 /**
- * Defined by the program: receives each record.
+ * Receives each record. Defined by the program; the library's own version does nothing.
  *
  * record: borrowed.
  * Context: the thread in which the event takes place, with locks of the library held: it must not
