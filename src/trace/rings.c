@@ -8,8 +8,9 @@
 
 enum {
     LEAST_ROOM = DYNSEL_TRACE_LEAST_RECORDS / DYNSEL_TRACE_RINGS,
-    NAMES_SHARE = 8,  /* one of so many records is for names, */
-    MOST_NAMES = 1024 /* up to so many */
+    NAMES_SHARE = 8,   /* one of so many records is for names, */
+    MOST_NAMES = 1024, /* up to so many */
+    SHARED = 1 << 16   /* of the number of a ring: other threads write into it, too */
 };
 
 dynsel_trace_memory dynsel_trace_held;
@@ -33,11 +34,14 @@ bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count)
     const uint32_t names = share < MOST_NAMES ? (uint32_t)share : MOST_NAMES;
     const size_t each = (count - names) / CONFIG_DYNSEL_TRACE_THREADS;
     const uint32_t room = each < INT32_MAX ? (uint32_t)each : INT32_MAX;
+    const uint32_t before = dynsel_word_load_relaxed(&dynsel_trace_held.set);
+    const uint32_t set = DYNSEL_TRACE_SETS == 2 && before == 0 ? DYNSEL_TRACE_RINGS : 0;
     for (uint32_t i = 0; i < DYNSEL_TRACE_RINGS; i++) {
-        dynsel_trace_held.rings[i] =
+        dynsel_trace_held.rings[set + i] =
             (dynsel_trace_ring){.records = records, .room = i == 0 ? names : room};
-        records += dynsel_trace_held.rings[i].room;
+        records += dynsel_trace_held.rings[set + i].room;
     }
+    dynsel_word_store_relaxed(&dynsel_trace_held.set, set);
     dynsel_word_store_relaxed(&dynsel_trace_held.taken, 0);
     dynsel_trace_held.first = dynsel_trace_now();
     dynsel_word_store_release(&dynsel_trace_held.divided,
@@ -53,24 +57,33 @@ DYNSEL_RARE static void take_ring(dynsel_thread *thread, uint32_t life)
     while (taken + 1 < CONFIG_DYNSEL_TRACE_THREADS &&
            !dynsel_word_swap(&dynsel_trace_held.taken, &taken, taken + 1)) {
     }
-    thread->trace_ring = taken + 1;
+    thread->trace_ring = dynsel_word_load_relaxed(&dynsel_trace_held.set) + taken + 1;
+    if (CONFIG_DYNSEL_CONTEXT_THREADS && taken + 1 == CONFIG_DYNSEL_TRACE_THREADS) {
+        thread->trace_ring |= SHARED;
+    }
     thread->trace_life = life;
 }
 
-/* Names, and the ring of several threads. */
-DYNSEL_RARE static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *record)
+/* Names: the first ones stay. */
+static void keep_name(const dynsel_trace_record *record)
+{
+    dynsel_trace_ring *const ring = dynsel_trace_ring_at(0);
+    const uint32_t number = dynsel_word_add_relaxed(&ring->next, 1);
+    if (number < ring->room) {
+        ring->records[number] = *record;
+    } else if (number > INT32_MAX) {
+        dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
+    }
+}
+
+/* The ring of several threads. */
+static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *record)
 {
     const uint32_t number = dynsel_word_add_relaxed(&ring->next, 1);
     if (number == UINT32_MAX) {
         (void)dynsel_word_add_relaxed(&ring->laps, 1);
     }
-    if (ring != &dynsel_trace_held.rings[0]) {
-        ring->records[number % ring->room] = *record;
-    } else if (number < ring->room) {
-        ring->records[number] = *record;
-    } else if (number > INT32_MAX) {
-        dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
-    }
+    ring->records[number % ring->room] = *record;
 }
 
 /* Puts the record into the ring, where no other thread does. */
@@ -93,9 +106,13 @@ void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life)
     if (thread->trace_life != life) {
         take_ring(thread, life);
     }
-    const uint32_t number = record->event < DYNSEL_TRACE_CHOICE ? 0 : thread->trace_ring;
-    dynsel_trace_ring *const ring = &dynsel_trace_held.rings[number];
-    if (number == 0 || (CONFIG_DYNSEL_CONTEXT_THREADS && number == CONFIG_DYNSEL_TRACE_THREADS)) {
+    if (record->event < DYNSEL_TRACE_CHOICE) {
+        keep_name(record);
+        return;
+    }
+    dynsel_trace_ring *const ring =
+        &dynsel_trace_held.rings[thread->trace_ring & ~(uint32_t)SHARED];
+    if ((thread->trace_ring & SHARED) != 0) {
         keep_shared(ring, record);
     } else {
         const uint32_t place = dynsel_word_load_relaxed(&ring->next);
@@ -109,8 +126,8 @@ void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life)
 /* Whether the thread has a ring that no other one writes into. */
 static inline bool has_own_ring(const dynsel_thread *thread)
 {
-    return thread->trace_life == dynsel_trace_life() &&
-           thread->trace_ring < CONFIG_DYNSEL_TRACE_THREADS && thread->trace_ring != 0;
+    return thread->trace_life == dynsel_trace_life() && thread->trace_ring != 0 &&
+           (thread->trace_ring & SHARED) == 0;
 }
 
 DYNSEL_RARE static void put_elsewhere(dynsel_trace_place place, uint64_t low, uint64_t high)

@@ -57,7 +57,7 @@ static bool counts_up(uint32_t number)
 
 static extent extent_of(uint32_t number)
 {
-    const dynsel_trace_ring *const ring = &dynsel_trace_held.rings[number];
+    const dynsel_trace_ring *const ring = dynsel_trace_ring_at(number);
     const uint32_t next = dynsel_word_load_acquire(&ring->next);
     const uint32_t laps = dynsel_word_load_relaxed(&ring->laps);
     extent found = {.written = counts_up(number) ? (uint64_t)laps << 32 | next
@@ -79,7 +79,7 @@ static uint32_t crc_of(const dynsel_trace_ring *ring, const extent *of)
 
 static dynsel_status write_ring(const output *to, uint32_t number)
 {
-    const dynsel_trace_ring *const ring = &dynsel_trace_held.rings[number];
+    const dynsel_trace_ring *const ring = dynsel_trace_ring_at(number);
     const extent of = extent_of(number);
     const uint32_t first = ring->room - of.oldest < of.count ? ring->room - of.oldest : of.count;
     ring_head head = {.order = ORDER,
@@ -103,7 +103,7 @@ static dynsel_status write_ring(const output *to, uint32_t number)
 /* There is a trace that can be read. */
 static bool is_stopped(void)
 {
-    return dynsel_trace_held.rings[0].records != NULL && !dynsel_trace_is_on();
+    return dynsel_trace_ring_at(0)->records != NULL && !dynsel_trace_is_on();
 }
 
 uint64_t dynsel_trace_lost(void)
