@@ -2,6 +2,7 @@
 #include "simulated.h"
 
 #include <dynsel/config.h>
+#include <dynsel/trace.h>
 
 enum {
     EVENTS = 16 * CONFIG_DYNSEL_MAX_IN_FLIGHT, /* work in flight has a run and some transfers */
@@ -22,6 +23,14 @@ uint64_t dynsel_now_ns(void)
 {
     return now_ns;
 }
+
+#if CONFIG_DYNSEL_TRACE
+/* A trace is in virtual time, too. */
+uint64_t dynsel_trace_ticks(void)
+{
+    return now_ns;
+}
+#endif
 
 void simulated_restart_time(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "alone.h"
 
+#include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "csv.h"
 
@@ -33,6 +34,7 @@ static void sample(samples *s, const mix_kind *kind, uint32_t resource, const re
 static void take_samples(const mix_kind *kinds, size_t count, const resources *r)
 {
     for (unsigned round = 0; round <= MOST_RUNS; round++) {
+        trace_file_mark("alone", round);
         for (size_t i = 0; i < count; i++) {
             for (uint32_t k = 0; k < r->count; k++) {
                 if (round == 0) {

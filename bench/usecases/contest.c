@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "../policies.h"
 #include "csv.h"
@@ -97,6 +98,7 @@ static void do_one(contest *c, uint32_t kind, uint64_t *seed)
     c->kind_runs[kind]++;
     for (size_t i = 0; i < c->count; i++) {
         contender *who = &c->all[turns[i]];
+        trace_file_mark(who->policy, c->runs + 1);
         const work_run run = run_one(c, who, kind);
         note(c, who, kind, &run);
     }

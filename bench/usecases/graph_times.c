@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "csv.h"
 #include "log.h"
@@ -282,6 +283,7 @@ static void measure_links(const graph *g, schedule_machine *m)
 void graph_times_measure(graph *g, schedule_machine *m)
 {
     *m = (schedule_machine){.resource_count = g->r->count, .kind_count = g->kind_count};
+    trace_file_mark("alone", 1);
     prepare(g);
     measure_kinds(g, m);
     measure_links(g, m);

@@ -5,6 +5,7 @@
 
 #include <dynsel/config.h>
 
+#include "../../examples/common/trace_file.h"
 #include "log.h"
 
 void usecase_options_parse(int argc, char **argv, const char *about, const argument *own,
@@ -33,7 +34,18 @@ void usecase_options_parse(int argc, char **argv, const char *about, const argum
          .value = "TEXT",
          .help = "name of the machine",
          .text = &options->label},
+        {.name = "--trace",
+         .value = "FILE",
+         .help = "write what dynsel did, when and why, for dynsel-trace",
+         .text = &options->trace},
+        {.name = "--trace-records",
+         .value = "N",
+         .help = "room for so many events of 32 bytes",
+         .number = &options->trace_records,
+         .least = TRACE_FILE_LEAST_RECORDS,
+         .most = TRACE_FILE_MOST_RECORDS},
         {.name = NULL}};
+    options->trace_records = TRACE_FILE_RECORDS;
     log_set_program(argv[0]);
     arguments_parse(
         argc, argv,

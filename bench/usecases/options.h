@@ -11,6 +11,8 @@ typedef struct usecase_options {
     const char *devices; /* a selector, "none", or NULL for all */
     const char *csv;     /* NULL: none */
     const char *label;   /* NULL: none */
+    const char *trace;   /* NULL: none */
+    uint64_t trace_records;
     uint64_t workers;
     uint64_t seed;
 } usecase_options;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "../policies.h"
 #include "csv.h"
@@ -49,9 +50,13 @@ static void open_all(const resources *r)
 
 static void do_pass(const passes_work *work, entrant *who)
 {
+    char mark[40];
+    (void)snprintf(mark, sizeof mark, "%s%s%.30s", who->policy, who->resource != NULL ? " " : "",
+                   who->resource != NULL ? who->resource : "");
     if (work->before != NULL) {
         work->before(work->context);
     }
+    trace_file_mark(mark, who->passes + 1);
     const uint64_t began = measure_now_ns();
     work->run(who->acts, work->context);
     const double ns = (double)(measure_now_ns() - began);

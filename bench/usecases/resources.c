@@ -2,8 +2,10 @@
 #include "resources.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../../examples/common/trace_file.h"
 #include "log.h"
 
 static void add_workers(resources *r, uint64_t workers)
@@ -75,6 +77,11 @@ void resources_find(resources *r, const usecase_options *options, bool host, siz
                  "another OpenCL device",
                  r->names[0]);
     }
+    const int status =
+        trace_file_begin(log_program(), options->trace, (uint32_t)options->trace_records);
+    if (status != 0) {
+        exit(status);
+    }
 }
 
 static void tell_unprepared(const dynsel_kernel *kernel, const dynsel_resource *where,
@@ -108,4 +115,7 @@ void resources_close(void)
 {
     log_check(dynsel_threads_stop() == DYNSEL_OK, "dynsel_threads_stop");
     log_check(dynsel_opencl_close() == DYNSEL_OK, "dynsel_opencl_close");
+    if (trace_file_end() != 0) {
+        exit(STATUS_FAILED);
+    }
 }

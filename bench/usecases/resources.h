@@ -20,7 +20,7 @@ typedef struct resources {
 } resources;
 
 /* host: whether the calling thread is the first one. Fewer than `least` resources end the program.
- */
+ * Begins the trace, if one is wanted. */
 void resources_find(resources *r, const usecase_options *options, bool host, size_t least);
 
 /* Initializes a policy for each resource, which places all work on it, and builds the kernels for
@@ -28,7 +28,7 @@ void resources_find(resources *r, const usecase_options *options, bool host, siz
 void resources_prepare(const resources *r, dynsel_fixed_resource_policy *fixed,
                        const dynsel_kernel *const *kernels, size_t count);
 
-/* Releases all; no policy may use them. */
+/* Releases all, and writes the trace; no policy may use them. */
 void resources_close(void);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "kernels.h"
 #include "log.h"
@@ -17,7 +18,8 @@ enum {
     TRIALS = 5,
     TRIAL_NS = 20000000,
     SCRAMBLE = 1,
-    RING_LOCAL = 64
+    RING_LOCAL = 64,
+    RING_ID = 1
 };
 
 static const dynsel_kernel *const kernel = &usecase_kernels[SCRAMBLE];
@@ -97,6 +99,7 @@ void ring_open(ring *self, const resources *r, uint32_t count, uint32_t operatio
         self->in[i] = (uint32_t)random_next(&seed);
     }
     mix_scramble(self->in, self->expected, RING_ELEMENTS, operations);
+    trace_file_name(&(dynsel_task){.function = on_host, .id = RING_ID}, kernel->name);
     for (size_t i = 0; i < r->count; i++) {
         self->queues[i].where = r->table[i];
         if (r->table[i].backend == &dynsel_opencl_backend) {
@@ -134,7 +137,7 @@ static bool is_free(ring *self, ring_slot *slot, uint64_t wait_ns, const resourc
 static void start(ring *self, ring_slot *slot, dynsel_policy *policy)
 {
     static const dynsel_task_form forms[] = {{&dynsel_opencl_backend, on_device}, {NULL, on_host}};
-    const dynsel_task task = {.forms = forms, .form_count = 2, .args = self, .id = 1};
+    const dynsel_task task = {.forms = forms, .form_count = 2, .args = self, .id = RING_ID};
     log_check(dynsel_submit(policy, &task, &slot->submission) == DYNSEL_OK, "dynsel_submit");
     slot->is_out = true;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "../policies.h"
 #include "csv.h"
@@ -110,6 +111,7 @@ static double measure_once_over(const bench_policy *p, size_t devices, uint64_t 
     const dynsel_options table = {.resources = all.table, .count = devices};
     log_check(p->init(&table, 0) == DYNSEL_OK, p->name);
     ring_limit(&ours, devices);
+    trace_file_mark(p->name, (uint32_t)devices);
     const double rate = throughput(p->policy, by_resource);
     log_check(dynsel_policy_deinit(p->policy) == DYNSEL_OK, "dynsel_policy_deinit");
     return rate;

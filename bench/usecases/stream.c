@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "csv.h"
 #include "kernels.h"
@@ -253,6 +254,7 @@ static void measure_alone(void)
     for (uint32_t k = 0; k < all.count; k++) {
         log_check(dynsel_fixed_resource_init(&fixed[k], &of_fixed, k) == DYNSEL_OK,
                   "dynsel_fixed_resource_init");
+        trace_file_mark("alone", k);
         for (uint32_t i = 0; i < work.kind_count; i++) {
             machine.ns[i][k] = alone_ns(i, k);
             csv_add(&(csv_figure){.record = "alone",

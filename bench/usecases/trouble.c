@@ -9,6 +9,7 @@
 
 #include <dynsel/resource_states.h>
 
+#include "../../examples/common/trace_file.h"
 #include "../measure.h"
 #include "../policies.h"
 #include "csv.h"
@@ -222,6 +223,7 @@ static outcome play(const bench_policy *p, trouble_kind kind)
     }
     device_set(TROUBLES);
     log_check(p->init(&table, 0) == DYNSEL_OK, p->name);
+    trace_file_mark(p->name, kind);
     outcome o = {.began_ns = measure_now_ns()};
     while (o.done < trouble.pieces && o.refused < MOST_TRIES &&
            o.failed < trouble.pieces + MOST_TRIES) {
@@ -333,6 +335,7 @@ int main(int argc, char **argv)
            trouble.pieces, trouble.task_us, all.count, all.names[victim], trouble.times_slower,
            QUIET, trouble.limit_us, CONFIG_DYNSEL_GIVE_UP_AFTER_MS, "", "", "away after", "sent",
            "later", "failed", "given up", "untrue", "back after", "longest ms", "seconds");
+    trace_file_name(&(dynsel_task){.function = compute, .id = 1}, "compute");
     for (trouble_kind kind = SLOW; kind < TROUBLES; kind++) {
         for (const bench_policy *p = bench_policies; p->name != NULL; p++) {
             const outcome o = play(p, kind);

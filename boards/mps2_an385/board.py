@@ -83,4 +83,7 @@ def limits(config):
     if tiny:
         return with_numbers(config, tiny)
     # with command groups 1,528, of which 24 are for evicting what work that fails may leave valid, and for watchers
-    return {"stack": 896 + (760 if config["DYNSEL_COMMAND_GROUPS"] else 0)} if config["DYNSEL_OPTIMIZE_SIZE"] else {}
+    if not config["DYNSEL_OPTIMIZE_SIZE"]:
+        return {}
+    # the trace names a policy and its resources at their first event
+    return {"stack": 896 + (760 if config["DYNSEL_COMMAND_GROUPS"] else 0) + (96 if config["DYNSEL_TRACE"] else 0)}

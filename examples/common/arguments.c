@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "trace_file.h"
 
 #define DIGITS "0123456789"
 
@@ -37,6 +38,15 @@ bool arguments_number(const char *text, size_t length, uint32_t least, uint32_t 
     }
     *out = (uint32_t)value;
     return true;
+}
+
+int arguments_trace_records(const char *text, uint32_t *out)
+{
+    return arguments_number(text, strlen(text), TRACE_FILE_LEAST_RECORDS, TRACE_FILE_MOST_RECORDS,
+                            out)
+               ? 0
+               : arguments_wrong("--trace-records %s: give a number from %d to %d", text,
+                                 TRACE_FILE_LEAST_RECORDS, TRACE_FILE_MOST_RECORDS);
 }
 
 int arguments_refuse_option(int answer, char *const *argv)

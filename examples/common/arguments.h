@@ -16,6 +16,9 @@ int arguments_wrong(const char *format, ...) __attribute__((format(printf, 1, 2)
 bool arguments_number(const char *text, size_t length, uint32_t least, uint32_t most,
                       uint32_t *out);
 
+/** The value of --trace-records, see trace_file.h. Returns 0 or EXIT_USAGE. */
+int arguments_trace_records(const char *text, uint32_t *out);
+
 /** What is wrong with an option that getopt_long() answered with ':' or '?'. Returns EXIT_USAGE. */
 int arguments_refuse_option(int answer, char *const *argv);
 

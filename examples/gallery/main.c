@@ -66,6 +66,7 @@ static bool run_alone(const options *o, const resources *r)
     bool is_good = true;
 
     for (size_t i = 0; i < r->count && is_good; i++) {
+        trace_file_mark("alone", (uint32_t)i);
         is_good = start_policy(&r->table[i], 1);
         if (is_good) {
             is_good = prepare_filters() && stream_run(&policy.policy, &all_pictures, &how, &result);
@@ -141,6 +142,7 @@ static bool run_together(const options *o, const resources *r, learned *l)
 {
     const stream_options how = stream_options_of(o);
 
+    trace_file_mark("together", 0);
     if (!prepare_filters()) {
         return false;
     }
@@ -200,6 +202,19 @@ static int run_and_close(const options *o)
     return status;
 }
 
+static int run_traced(const options *o)
+{
+    int status = trace_file_begin(log_program(), o->trace, o->trace_records);
+
+    if (status == EXIT_SUCCESS) {
+        status = run_and_close(o);
+        if (trace_file_end() != EXIT_SUCCESS && status == EXIT_SUCCESS) {
+            status = EXIT_FAILURE;
+        }
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     static options o;
@@ -213,7 +228,7 @@ int main(int argc, char **argv)
     if (o.help) {
         options_help();
     } else {
-        status = run_and_close(&o);
+        status = run_traced(&o);
     }
     if (fflush(stdout) != 0 || ferror(stdout)) {
         log_error("standard output cannot be written");

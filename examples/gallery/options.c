@@ -14,6 +14,7 @@ static const struct option long_options[] = {
     {"repeat", required_argument, NULL, 'r'},  {"in-flight", required_argument, NULL, 'i'},
     {"learned", required_argument, NULL, 'l'}, {"output", required_argument, NULL, 'o'},
     {"only", required_argument, NULL, 'n'},    {"compare", no_argument, NULL, 'c'},
+    {"trace", required_argument, NULL, 't'},   {"trace-records", required_argument, NULL, 'T'},
     {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
 };
 
@@ -39,13 +40,15 @@ void options_help(void)
         "that\n"
         "                   is not measured; files there are overwritten, each when it is "
         "complete\n"
+        "  --trace FILE     write what dynsel did, when and why; dynsel-trace shows it\n"
+        "  --trace-records N  room for so many events of 32 bytes; default: %d\n"
         "  --help           print this\n"
         "\n"
         "The environment variable DYNSEL_OPENCL may hold a selector for the OpenCL devices.\n"
         "\n"
         "Exit status: 0 success, also where a damaged table was ignored, 1 failure (also when a\n"
         "result differs from the reference), 2 wrong usage.\n",
-        MOST_REPEATS, STREAM_MAX_IN_FLIGHT, USUAL_IN_FLIGHT);
+        MOST_REPEATS, STREAM_MAX_IN_FLIGHT, USUAL_IN_FLIGHT, TRACE_FILE_RECORDS);
 }
 
 static int parse_repeat(options *o, const char *text)
@@ -92,6 +95,10 @@ static int parse_option(options *o, int answer, char *const *argv)
     case 'c':
         o->compare = true;
         return 0;
+    case 't':
+        return parse_text(&o->trace, "--trace", optarg);
+    case 'T':
+        return arguments_trace_records(optarg, &o->trace_records);
     case 'h':
         o->help = true;
         return 0;
@@ -127,7 +134,7 @@ int options_parse(options *o, int argc, char **argv)
 {
     int answer;
 
-    *o = (options){.repeat = 1, .in_flight = USUAL_IN_FLIGHT};
+    *o = (options){.repeat = 1, .in_flight = USUAL_IN_FLIGHT, .trace_records = TRACE_FILE_RECORDS};
     opterr = 0;
     while ((answer = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
         const int status = parse_option(o, answer, argv);

@@ -7,12 +7,14 @@
 #include <stdint.h>
 
 #include "../common/arguments.h"
+#include "../common/trace_file.h"
 
 typedef struct options {
     const char *learned; /**< NULL: nothing is kept */
     const char *output;  /**< NULL: nothing is written */
     const char *only;    /**< NULL: all resources */
-    uint32_t repeat, in_flight;
+    const char *trace;   /**< NULL: nothing is traced */
+    uint32_t repeat, in_flight, trace_records;
     bool compare, help;
     char *const *operands;
     int operand_count;

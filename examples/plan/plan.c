@@ -17,6 +17,7 @@
 
 #include "../common/arguments.h"
 #include "../common/log.h"
+#include "../common/trace_file.h"
 
 enum {
     MOST_DEVICES = CONFIG_DYNSEL_MAX_RESOURCES,
@@ -37,8 +38,10 @@ static struct {
     uint32_t in_flight;
     uint32_t kinds;
     uint32_t seed;
+    uint32_t trace_records;
+    const char *trace; /* NULL: nothing is traced */
     bool help;
-} options = {{1, 1, 1}, 20000, USUAL_IN_FLIGHT, 12, 1, false};
+} options = {{1, 1, 1}, 20000, USUAL_IN_FLIGHT, 12, 1, TRACE_FILE_RECORDS, NULL, false};
 
 static uint32_t takes_ns[MOST_KINDS][CLASSES];
 static dynsel_simulated_device devices[MOST_DEVICES];
@@ -227,7 +230,28 @@ static void print_policy(const char *name, dynsel_policy *policy)
     print_row(&it);
 }
 
-static void measure_policies(void)
+static void name_kinds(void)
+{
+    for (uint32_t k = 0; k < options.kinds; k++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "kind %u", (unsigned)k);
+        trace_file_name(&(dynsel_task){.function = run, .id = k + 1}, name);
+    }
+}
+
+/* One trace has one run, because virtual time begins anew with each. Returns the exit status. */
+static int print_traced_policy(const char *name, dynsel_policy *policy)
+{
+    const int status = trace_file_begin(log_program(), options.trace, options.trace_records);
+    if (status == EXIT_SUCCESS) {
+        name_kinds();
+        print_policy(name, policy);
+    }
+    return status == EXIT_SUCCESS ? trace_file_end() : status;
+}
+
+/* Returns the exit status. */
+static int measure_policies(void)
 {
     static dynsel_round_robin_policy round_robin;
     static dynsel_dynamic_load_policy dynamic_load;
@@ -244,7 +268,7 @@ static void measure_policies(void)
     print_policy("auto_tune", &auto_tune.policy);
     all = whole_machine();
     require(dynsel_earliest_finish_init(&earliest_finish, &all), "earliest_finish");
-    print_policy("earliest_finish", &earliest_finish.policy);
+    return print_traced_policy("earliest_finish", &earliest_finish.policy);
 }
 
 static void print_help(void)
@@ -263,10 +287,13 @@ static void print_help(void)
         "  --in-flight N   at a time, 1 to %d; default: %d\n"
         "  --kinds N       of work, with random run times, 1 to %d; default: 12\n"
         "  --seed N        of the random numbers; default: 1\n"
+        "  --trace FILE    write what happened with earliest_finish, and why, in virtual time;\n"
+        "                  dynsel-trace shows it\n"
+        "  --trace-records N  room for so many events of 32 bytes; default: %d\n"
         "  --help          print this\n"
         "\n"
         "Exit status: 0 success, 1 failure, 2 wrong usage.\n",
-        MOST_DEVICES, MOST_PIECES, MOST_IN_FLIGHT, USUAL_IN_FLIGHT, MOST_KINDS);
+        MOST_DEVICES, MOST_PIECES, MOST_IN_FLIGHT, USUAL_IN_FLIGHT, MOST_KINDS, TRACE_FILE_RECORDS);
 }
 
 static int parse_number(const char *option, const char *text, uint32_t least, uint32_t most,
@@ -287,6 +314,8 @@ static int parse(int argc, char **argv)
                                                  {"in-flight", required_argument, NULL, 'i'},
                                                  {"kinds", required_argument, NULL, 'k'},
                                                  {"seed", required_argument, NULL, 's'},
+                                                 {"trace", required_argument, NULL, 'T'},
+                                                 {"trace-records", required_argument, NULL, 'R'},
                                                  {"help", no_argument, NULL, 'h'},
                                                  {NULL, 0, NULL, 0}};
     int status = 0;
@@ -317,6 +346,13 @@ static int parse(int argc, char **argv)
         case 's':
             status = parse_number(name, optarg, 0, UINT32_MAX, &options.seed);
             break;
+        case 'T':
+            options.trace = optarg;
+            status = optarg[0] != '\0' ? 0 : arguments_wrong("--trace: the name is empty");
+            break;
+        case 'R':
+            status = arguments_trace_records(optarg, &options.trace_records);
+            break;
         case 'h':
             options.help = true;
             return 0;
@@ -340,7 +376,7 @@ static int parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
     log_prepare("plan");
-    const int status = parse(argc, argv);
+    int status = parse(argc, argv);
     if (status != 0) {
         return status;
     }
@@ -359,11 +395,11 @@ int main(int argc, char **argv)
         }
         printf(" %12s\n", "Simulated/s");
         measure_each_alone();
-        measure_policies();
+        status = measure_policies();
     }
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         log_error("standard output cannot be written");
         return EXIT_FAILURE;
     }
-    return EXIT_SUCCESS;
+    return status;
 }

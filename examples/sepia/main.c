@@ -141,9 +141,15 @@ static int run(const options *o)
 
 static int run_or_list(const options *o)
 {
-    int status = o->list ? resources_list(o) : run(o);
+    int status = trace_file_begin(log_program(), o->trace, o->trace_records);
 
+    if (status == 0) {
+        status = o->list ? resources_list(o) : run(o);
+    }
     if (!resources_close() && status == 0) {
+        status = EXIT_FAILURE;
+    }
+    if (trace_file_end() != EXIT_SUCCESS && status == 0) {
         status = EXIT_FAILURE;
     }
     if (!keep_pictures) {

@@ -19,6 +19,8 @@ static const struct option long_options[] = {
     {"list", no_argument, NULL, 'l'},
     {"output", required_argument, NULL, 'o'},
     {"quiet", no_argument, NULL, 'q'},
+    {"trace", required_argument, NULL, 'T'},
+    {"trace-records", required_argument, NULL, 'R'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -54,6 +56,8 @@ void options_help(void)
         "  -o, --output FILE           default: INPUT-sepia.png in the current directory;\n"
         "                              FILE appears when it is complete, and may be INPUT\n"
         "  -q, --quiet                 print nothing but errors\n"
+        "      --trace FILE            write what dynsel did, when and why; dynsel-trace shows it\n"
+        "      --trace-records N       room for so many events of 32 bytes; default: %d\n"
         "  -h, --help                  print this\n"
         "\n"
         "The environment variable DYNSEL_OPENCL may hold a selector for the OpenCL devices that\n"
@@ -61,7 +65,8 @@ void options_help(void)
         "\n"
         "Exit status: 0 success, 1 failure (also when a result differs from the reference by more\n"
         "than %d of 255), 2 wrong usage.\n",
-        PICTURE_MAX_SIDE, SEPIA_TILE, SEPIA_MAX_TILES, MOST_REPEATS, SEPIA_TOLERANCE);
+        PICTURE_MAX_SIDE, SEPIA_TILE, SEPIA_MAX_TILES, MOST_REPEATS, TRACE_FILE_RECORDS,
+        SEPIA_TOLERANCE);
 }
 
 static int unknown_policy(const char *name, size_t length)
@@ -236,6 +241,11 @@ static int parse_option(options *o, int answer, char *const *argv)
     case 'q':
         o->quiet = true;
         return 0;
+    case 'T':
+        o->trace = optarg;
+        return optarg[0] != '\0' ? 0 : arguments_wrong("--trace: the name is empty");
+    case 'R':
+        return arguments_trace_records(optarg, &o->trace_records);
     case 'h':
         o->help = true;
         return 0;
@@ -263,7 +273,7 @@ int options_parse(options *o, int argc, char **argv)
 {
     int answer;
 
-    *o = (options){.repeat = 1};
+    *o = (options){.repeat = 1, .trace_records = TRACE_FILE_RECORDS};
     opterr = 0;
     while ((answer = getopt_long(argc, argv, ":p:d:r:t:o:lqh", long_options, NULL)) != -1) {
         int status = parse_option(o, answer, argv);

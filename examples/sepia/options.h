@@ -8,12 +8,15 @@
 #include <stdint.h>
 
 #include "../common/arguments.h"
+#include "../common/trace_file.h"
 
 typedef struct options {
     const char *input;
     char output[4096];
     int policy; /**< see policies.h */
     size_t offset;
+    const char *trace; /**< NULL: nothing is traced */
+    uint32_t trace_records;
     uint32_t repeat;
     uint32_t tile_width, tile_height; /**< 0: chosen to suit the picture */
     bool list, quiet, help;

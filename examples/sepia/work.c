@@ -2,6 +2,7 @@
 #include "work.h"
 
 #include "../common/log.h"
+#include "../common/trace_file.h"
 #include "device.h"
 #include "host.h"
 #include "tiles.h"
@@ -139,10 +140,13 @@ bool work_run(sepia_job *job, dynsel_policy *policy, uint32_t passes)
     bool complete = true;
     uint64_t start = log_now_ns();
 
+    trace_file_name(&(dynsel_task){.forms = forms, .form_count = sizeof forms / sizeof *forms},
+                    "tone a tile");
     log_progress_begin("Toning", "tiles", (uint64_t)job->tile_count * passes);
     for (uint32_t i = 0; i < passes && complete; i++) {
         pass p = {.job = job, .policy = policy, .done_before = (uint64_t)i * job->tile_count};
         tiles_reset(job);
+        trace_file_mark("pass", i + 1);
         complete = run_pass(&p);
     }
     job->wall_ns = log_now_ns() - start;

@@ -121,7 +121,7 @@ uint64_t dynsel_trace_ticks(void);
 
 #if CONFIG_DYNSEL_TRACE_TO_HOOK
 /**
- * Defined by the program: receives each record.
+ * Receives each record. Defined by the program; the library's own version does nothing.
  *
  * record: borrowed.
  * Context: the thread in which the event takes place, with locks of the library held: it must not
@@ -176,6 +176,15 @@ DYNSEL_CHECKED dynsel_status dynsel_trace_stop(void);
  */
 DYNSEL_CHECKED dynsel_status dynsel_trace_write(
     dynsel_status (*write)(void *context, const void *bytes, size_t count), void *context);
+
+/**
+ * How many records of the trace that was stopped last were lost because a ring was full: the oldest of
+ * each thread, and the newest names.
+ *
+ * Errors: none; 0 where no trace was stopped, or one is running.
+ * May block: no. Context: as dynsel_trace_write(). Cost: constant.
+ */
+uint64_t dynsel_trace_lost(void);
 #endif
 
 /**

@@ -94,6 +94,10 @@ class VariantBuild:
             objects = [self._object(self.env, source) for source in sources]
             self.side_archives[name] = self.env.StaticLibrary(f"#{self.variant.folder}/lib{name}.a", objects)
 
+    def shared_object(self, source):
+        """An object for programs with different libs; in place of the source, which uses none of them."""
+        return self._object(self.env, source)
+
     def program(self, name, sources, when=(), libs=(), archives=()):
         """build/<variant>/bin/<name>, linked with the library. Sees only the public headers.
 
@@ -305,7 +309,7 @@ class VariantBuild:
     def _link(self, env, target, sources, libs, more=(), wraps=()):
         libs = [*libs, *(l for l in self.user_libs if l not in libs)]
         env = self._with_libraries(env, libs)
-        objects = [self._object(env, s) for s in sources]
+        objects = [self._object(env, s) if isinstance(s, str) else s for s in sources]
         start = self._start_objects()
         program = env.Program(target, [*start, *objects, *more, self.archive],
                               LINKFLAGS=[*env["LINKFLAGS"], *(f"-Wl,--wrap={name}" for name in wraps)],

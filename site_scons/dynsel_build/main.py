@@ -169,7 +169,8 @@ def _declare(build, session, gates):
     """All nodes of one variant."""
     env = build.env
     exports = {"component": build.component, "side_archive": build.side_archive,
-               "program": build.program, "test": build.test, "demo": build.demo, "config": build.config,
+               "program": build.program, "shared_object": build.shared_object, "test": build.test,
+               "demo": build.demo, "config": build.config,
                "bench": partial(build.on_demand, "bench"), "soak": partial(build.on_demand, "soak"),
                "usecase": partial(build.on_demand, "usecases")}
     env.SConscript("#src/SConscript", exports=exports)

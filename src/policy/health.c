@@ -137,8 +137,7 @@ void dynsel_health_take_out(dynsel_policy *policy, uint32_t index)
     uint32_t seen = dynsel_word_load_relaxed(health);
     while ((seen & DYNSEL_HEALTH_OUT) == 0) {
         if (dynsel_word_swap(health, &seen, seen | DYNSEL_HEALTH_OUT)) {
-            dynsel_traced_health(policy, index, DYNSEL_RESOURCE_IN_SERVICE,
-                                 DYNSEL_RESOURCE_OUT_OF_SERVICE, DYNSEL_E_DEVICE);
+            dynsel_traced_out(policy, index);
             (void)dynsel_word_add_relaxed(&policy->impaired, 1);
             return;
         }

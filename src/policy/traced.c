@@ -16,10 +16,14 @@ enum {
 static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set aspects)
 {
     const dynsel_backend_ops *const ops = resource->backend->ops;
-    uint32_t nature = ops->in_order ? IN_ORDER : 0;
+    uint32_t nature = 0;
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    nature |= ops->in_order ? IN_ORDER : 0;
+#endif
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
     nature |= ops->outlives_submit ? 0 : IN_CALLER;
 #else
+    (void)ops;
     nature |= IN_CALLER;
 #endif
     if ((aspects & DYNSEL_ASPECT_BIT(gpu)) != 0) {
@@ -64,12 +68,32 @@ uint16_t dynsel_traced_enter(dynsel_policy *policy)
     return known;
 }
 
+static inline void put_at(dynsel_trace_event event, const dynsel_selection *selection,
+                          uint32_t number, uint64_t low, uint64_t high)
+{
+    dynsel_trace_put_event((dynsel_trace_place){.piece = selection->piece,
+                                                .event = (uint8_t)event,
+                                                .resource = (uint8_t)selection->index,
+                                                .policy = (uint16_t)number},
+                           low, high);
+}
+
+/* Beside the usual event, which needs to save no registers then. */
+DYNSEL_RARE static void enter_and_put(dynsel_trace_event event, const dynsel_selection *selection,
+                                      uint64_t low, uint64_t high)
+{
+    put_at(event, selection, dynsel_traced_enter(selection->policy), low, high);
+}
+
 void dynsel_traced_put(dynsel_trace_event event, const dynsel_selection *selection, uint64_t low,
                        uint64_t high)
 {
-    dynsel_trace_put(event,
-                     dynsel_traced_place(selection->policy, selection->index, selection->piece),
-                     low, high);
+    dynsel_policy *const policy = selection->policy;
+    if (!DYNSEL_LIKELY(dynsel_word_load_relaxed(&policy->trace_life) == dynsel_trace_life())) {
+        enter_and_put(event, selection, low, high);
+        return;
+    }
+    put_at(event, selection, dynsel_word_load_relaxed(&policy->trace_number), low, high);
 }
 
 void dynsel_traced_put_choice(const dynsel_selection *selection, const dynsel_task *task)

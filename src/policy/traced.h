@@ -29,16 +29,24 @@ static inline bool dynsel_traced_is_on(const dynsel_selection *selection)
     return dynsel_trace_is_on() && selection->piece != 0; /* others began before the trace */
 }
 
+static inline bool dynsel_traced_is_running(void)
+{
+    return dynsel_trace_is_on();
+}
+
 /* The time, for an event that lasts; 0: no trace is running. */
 static inline uint64_t dynsel_traced_now(void)
 {
     return dynsel_trace_is_on() ? dynsel_trace_ticks() : 0;
 }
 
-/* A choice is about to be made: the work gets its number. */
+/* A choice is about to be made: the work gets its number, which was 0. It is not stored again
+ * without a trace: selections are copied in larger parts, which would wait for such a store. */
 static inline void dynsel_traced_begin(dynsel_selection *selection)
 {
-    selection->piece = dynsel_trace_is_on() ? dynsel_trace_new_piece() : 0;
+    if (dynsel_trace_is_on()) {
+        selection->piece = dynsel_trace_new_piece();
+    }
 }
 
 /* Names a kind of task, the first time. */
@@ -117,7 +125,8 @@ static inline void dynsel_traced_end(const dynsel_selection *selection, dynsel_s
                                      uint64_t took_ns)
 {
     if (dynsel_traced_is_on(selection)) {
-        dynsel_traced_put(DYNSEL_TRACE_END, selection, took_ns, (uint32_t)status);
+        dynsel_traced_put(DYNSEL_TRACE_END, selection, took_ns,
+                          dynsel_trace_pair((uint32_t)status, 0));
     }
 }
 
@@ -127,8 +136,15 @@ static inline void dynsel_traced_health(dynsel_policy *policy, uint32_t index, u
 {
     if (dynsel_trace_is_on()) {
         dynsel_trace_put(DYNSEL_TRACE_HEALTH, dynsel_traced_place(policy, index, 0),
-                         dynsel_trace_pair(before, after), (uint32_t)cause);
+                         dynsel_trace_pair(before, after), dynsel_trace_pair((uint32_t)cause, 0));
     }
+}
+
+/* The same where resources only go out, and the states have no names. */
+static inline void dynsel_traced_out(dynsel_policy *policy, uint32_t index)
+{
+    enum { IN_SERVICE = 0, OUT_OF_SERVICE = 4 }; /* as dynsel_resource_state */
+    dynsel_traced_health(policy, index, IN_SERVICE, OUT_OF_SERVICE, DYNSEL_E_DEVICE);
 }
 
 /* The work has ended, and its event is still its own. */
@@ -177,6 +193,7 @@ static inline void dynsel_traced_run_end(const dynsel_traced_run *run)
 
 typedef uint8_t dynsel_traced_run;
 
+#define dynsel_traced_is_running()                              false
 #define dynsel_traced_now()                                     ((uint64_t)0)
 #define dynsel_traced_begin(selection)                          ((void)(selection))
 #define dynsel_traced_kind(task, name)                          ((void)0)
@@ -189,6 +206,7 @@ typedef uint8_t dynsel_traced_run;
 #define dynsel_traced_depends(selection, on)                    ((void)0)
 #define dynsel_traced_end(selection, status, took_ns)           ((void)0)
 #define dynsel_traced_health(policy, index, before, after, why) ((void)0)
+#define dynsel_traced_out(policy, index)                        ((void)0)
 #define dynsel_traced_device(selection, work)                   ((void)0)
 #define dynsel_traced_build(name, since)                        ((void)(since))
 #define dynsel_traced_run_begin(selection)                      ((dynsel_traced_run)0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clock of the trace. A file of its own, so that a program can define another one. */
+/* The clock of the trace. Weak, so that a program can define another one. */
 #include <dynsel/trace.h>
 
 #include <dynsel/backend.h>
 
-uint64_t dynsel_trace_ticks(void)
+__attribute__((weak)) uint64_t dynsel_trace_ticks(void)
 {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();

@@ -34,14 +34,20 @@ static inline void dynsel_finish_counted(dynsel_policy *policy, const dynsel_sel
     dynsel_health_note_result(policy, chosen, status);
 }
 
+static inline void dynsel_finish_told_untraced(const dynsel_selection *chosen, dynsel_status status,
+                                               uint64_t took_ns)
+{
+    if (chosen->wants != 0) {
+        dynsel_tell_end(chosen, status, took_ns);
+    }
+}
+
 /* The second half: tells the policy. took_ns: 0: not timed. */
 static inline void dynsel_finish_told(const dynsel_selection *chosen, dynsel_status status,
                                       uint64_t took_ns)
 {
     dynsel_traced_end(chosen, status, took_ns);
-    if (chosen->wants != 0) {
-        dynsel_tell_end(chosen, status, took_ns);
-    }
+    dynsel_finish_told_untraced(chosen, status, took_ns);
 }
 
 /* Both, of work that has no place in a queue. */
@@ -50,6 +56,14 @@ static inline void dynsel_finish(dynsel_policy *policy, const dynsel_selection *
 {
     dynsel_finish_counted(policy, chosen, status);
     dynsel_finish_told(chosen, status, took_ns);
+}
+
+/* The same of work that the trace does not know. */
+static inline void dynsel_finish_untraced(dynsel_policy *policy, const dynsel_selection *chosen,
+                                          dynsel_status status, uint64_t took_ns)
+{
+    dynsel_finish_counted(policy, chosen, status);
+    dynsel_finish_told_untraced(chosen, status, took_ns);
 }
 
 /* Keeps the failure of detached work, unless an earlier one is kept already. */

@@ -69,10 +69,12 @@ DYNSEL_ASIDE dynsel_status dynsel_wait_for_resource(const dynsel_submit_options 
 dynsel_status dynsel_pass_on(const dynsel_submit_options *options, dynsel_status status,
                              uint32_t failures_before);
 
-/* One choice of the policy, checked. claims: the work follows at once. */
-static inline dynsel_status dynsel_choose(const dynsel_submit_options *options,
-                                          dynsel_policy *policy, const dynsel_task *task,
-                                          dynsel_selection *selection, bool claims)
+/* One choice of the policy, checked. claims: the work follows at once. is_traced: false where no
+ * trace was running when the call began. */
+static inline dynsel_status dynsel_choose_traced(const dynsel_submit_options *options,
+                                                 dynsel_policy *policy, const dynsel_task *task,
+                                                 dynsel_selection *selection, bool claims,
+                                                 bool is_traced)
 {
 #if CONFIG_DYNSEL_OPTIMIZE_SIZE
     /* One member after the other: for a literal GCC calls memset() with -Os, 49 instructions on a
@@ -86,19 +88,31 @@ static inline dynsel_status dynsel_choose(const dynsel_submit_options *options,
     selection->notes[0] = 0;
     selection->notes[1] = 0; /* policies with more notes set all of them */
     selection->life = 0;
+#if CONFIG_DYNSEL_TRACE
+    selection->piece = 0;
+#endif
 #else
     *selection = (dynsel_selection){
         .policy = policy, .wants = (uint8_t)policy->ops->needs, .claims = claims ? 1 : 0};
 #endif
-    dynsel_traced_begin(selection);
+    if (is_traced) {
+        dynsel_traced_begin(selection);
+    }
     const dynsel_status status = policy->ops->try_select(policy, task, selection);
     if (CONFIG_DYNSEL_CUSTOM_POLICIES && status == DYNSEL_OK && selection->index >= policy->count) {
         return dynsel_refuse_choice(options, selection->index);
     }
-    if (DYNSEL_LIKELY(status == DYNSEL_OK)) {
+    if (is_traced && DYNSEL_LIKELY(status == DYNSEL_OK)) {
         dynsel_traced_choice(selection, task);
     }
     return status;
+}
+
+static inline dynsel_status dynsel_choose(const dynsel_submit_options *options,
+                                          dynsel_policy *policy, const dynsel_task *task,
+                                          dynsel_selection *selection, bool claims)
+{
+    return dynsel_choose_traced(options, policy, task, selection, claims, true);
 }
 
 #endif

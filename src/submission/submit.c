@@ -91,8 +91,8 @@ DYNSEL_ASIDE static dynsel_status place(const dynsel_request *request,
 
 #if !CONFIG_DYNSEL_OPTIMIZE_SIZE
 
-/* The direct branch: a call of the task function. It repeats choose, start and finish, because that
- * makes a submit over the inline backend half as long. */
+/* The direct branch: a call of the task function, where no trace is running. It repeats choose, start
+ * and finish, because that makes a submit over the inline backend half as long. */
 typedef struct direct {
     dynsel_selection chosen;
     dynsel_event done;
@@ -107,7 +107,7 @@ static inline void finish(dynsel_policy *policy, const direct *work, dynsel_stat
         const uint64_t now = dynsel_now_ns();
         took_ns = now > work->began_ns ? now - work->began_ns : 1;
     }
-    dynsel_finish(policy, &work->chosen, status, took_ns);
+    dynsel_finish_untraced(policy, &work->chosen, status, took_ns);
 }
 
 /* The work has a handle, or it failed. */
@@ -141,7 +141,7 @@ DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const d
 {
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
     direct work;
-    dynsel_status status = dynsel_choose(options, policy, task, &work.chosen, true);
+    dynsel_status status = dynsel_choose_traced(options, policy, task, &work.chosen, true, false);
     if (!DYNSEL_LIKELY(status == DYNSEL_OK)) {
         return place_unchosen(
             &(const dynsel_request){.options = options, .policy = policy, .task = task}, submission,
@@ -159,10 +159,8 @@ DYNSEL_ASIDE static dynsel_status submit_directly(dynsel_policy *policy, const d
         work.began_ns = (work.chosen.wants & DYNSEL_TASK_TIME) != 0 ? dynsel_now_ns() : 0;
     }
     dynsel_count_submission(policy, work.chosen.index);
-    const uint64_t since = dynsel_traced_now();
     status = dynsel_call_function(function, &policy->resources[work.chosen.index], task->args,
                                   &work.done);
-    dynsel_traced_ran(&work.chosen, since);
     if (DYNSEL_LIKELY(status == DYNSEL_OK && work.done.native == NULL && submission == NULL)) {
         finish(policy, &work, DYNSEL_OK);
     } else {
@@ -189,7 +187,7 @@ static inline dynsel_status submit(dynsel_policy *policy, const dynsel_task *tas
         return refuse(policy, options);
     }
 #if !CONFIG_DYNSEL_OPTIMIZE_SIZE
-    if (DYNSEL_LIKELY(policy->submit_flags == 0)) {
+    if (DYNSEL_LIKELY(policy->submit_flags == 0 && !dynsel_traced_is_running())) {
         return submit_directly(policy, task, submission, options);
     }
 #endif

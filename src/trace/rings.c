@@ -4,11 +4,13 @@
 #include <dynsel/backend.h>
 
 #include "port/thread.h"
+#include "trace/trace.h"
 
 enum {
     LEAST_ROOM = DYNSEL_TRACE_LEAST_RECORDS / DYNSEL_TRACE_RINGS,
-    NAMES_SHARE = 8,  /* one of so many records is for names, */
-    MOST_NAMES = 1024 /* up to so many */
+    NAMES_SHARE = 8,   /* one of so many records is for names, */
+    MOST_NAMES = 1024, /* up to so many */
+    SHARED = 1 << 16   /* of the number of a ring: other threads write into it, too */
 };
 
 dynsel_trace_memory dynsel_trace_held;
@@ -32,11 +34,14 @@ bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count)
     const uint32_t names = share < MOST_NAMES ? (uint32_t)share : MOST_NAMES;
     const size_t each = (count - names) / CONFIG_DYNSEL_TRACE_THREADS;
     const uint32_t room = each < INT32_MAX ? (uint32_t)each : INT32_MAX;
+    const uint32_t before = dynsel_word_load_relaxed(&dynsel_trace_held.set);
+    const uint32_t set = DYNSEL_TRACE_SETS == 2 && before == 0 ? DYNSEL_TRACE_RINGS : 0;
     for (uint32_t i = 0; i < DYNSEL_TRACE_RINGS; i++) {
-        dynsel_trace_held.rings[i] =
+        dynsel_trace_held.rings[set + i] =
             (dynsel_trace_ring){.records = records, .room = i == 0 ? names : room};
-        records += dynsel_trace_held.rings[i].room;
+        records += dynsel_trace_held.rings[set + i].room;
     }
+    dynsel_word_store_relaxed(&dynsel_trace_held.set, set);
     dynsel_word_store_relaxed(&dynsel_trace_held.taken, 0);
     dynsel_trace_held.first = dynsel_trace_now();
     dynsel_word_store_release(&dynsel_trace_held.divided,
@@ -52,48 +57,101 @@ DYNSEL_RARE static void take_ring(dynsel_thread *thread, uint32_t life)
     while (taken + 1 < CONFIG_DYNSEL_TRACE_THREADS &&
            !dynsel_word_swap(&dynsel_trace_held.taken, &taken, taken + 1)) {
     }
-    thread->trace_ring = taken + 1;
+    thread->trace_ring = dynsel_word_load_relaxed(&dynsel_trace_held.set) + taken + 1;
+    if (CONFIG_DYNSEL_CONTEXT_THREADS && taken + 1 == CONFIG_DYNSEL_TRACE_THREADS) {
+        thread->trace_ring |= SHARED;
+    }
     thread->trace_life = life;
 }
 
-/* Names, and the ring of several threads. */
-DYNSEL_RARE static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *record)
+/* Names: the first ones stay. */
+static void keep_name(const dynsel_trace_record *record)
+{
+    dynsel_trace_ring *const ring = dynsel_trace_ring_at(0);
+    const uint32_t number = dynsel_word_add_relaxed(&ring->next, 1);
+    if (number < ring->room) {
+        ring->records[number] = *record;
+    } else if (number > INT32_MAX) {
+        dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
+    }
+}
+
+/* The ring of several threads. */
+static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *record)
 {
     const uint32_t number = dynsel_word_add_relaxed(&ring->next, 1);
     if (number == UINT32_MAX) {
         (void)dynsel_word_add_relaxed(&ring->laps, 1);
     }
-    if (ring != &dynsel_trace_held.rings[0]) {
-        ring->records[number % ring->room] = *record;
-    } else if (number < ring->room) {
-        ring->records[number] = *record;
+    ring->records[number % ring->room] = *record;
+}
+
+/* Puts the record into the ring, where no other thread does. */
+static inline void advance(dynsel_trace_ring *ring, uint32_t place)
+{
+    if (DYNSEL_LIKELY(place + 1 < ring->room)) {
+        dynsel_word_store_release(&ring->next, place + 1);
     } else {
-        dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
+        dynsel_word_store_relaxed(&ring->laps, dynsel_word_load_relaxed(&ring->laps) + 1);
+        dynsel_word_store_release(&ring->next, 0);
     }
 }
 
 void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life)
 {
     dynsel_thread *const thread = dynsel_this_thread();
-    if (!DYNSEL_LIKELY(thread->trace_life == life)) {
-        if (life == 0) {
-            return; /* it was stopped meanwhile */
-        }
+    if (life == 0) {
+        return; /* it was stopped meanwhile */
+    }
+    if (thread->trace_life != life) {
         take_ring(thread, life);
     }
-    const uint32_t number = record->event < DYNSEL_TRACE_CHOICE ? 0 : thread->trace_ring;
-    dynsel_trace_ring *const ring = &dynsel_trace_held.rings[number];
-    if (!DYNSEL_LIKELY(number != 0 &&
-                       (!CONFIG_DYNSEL_CONTEXT_THREADS || number < CONFIG_DYNSEL_TRACE_THREADS))) {
-        keep_shared(ring, record);
+    if (record->event < DYNSEL_TRACE_CHOICE) {
+        keep_name(record);
         return;
     }
-    const uint32_t place = dynsel_word_load_relaxed(&ring->next);
-    ring->records[place] = *record;
-    if (place + 1 < ring->room) {
-        dynsel_word_store_release(&ring->next, place + 1);
+    dynsel_trace_ring *const ring =
+        &dynsel_trace_held.rings[thread->trace_ring & ~(uint32_t)SHARED];
+    if ((thread->trace_ring & SHARED) != 0) {
+        keep_shared(ring, record);
     } else {
-        dynsel_word_store_relaxed(&ring->laps, dynsel_word_load_relaxed(&ring->laps) + 1);
-        dynsel_word_store_release(&ring->next, 0);
+        const uint32_t place = dynsel_word_load_relaxed(&ring->next);
+        ring->records[place] = *record;
+        advance(ring, place);
     }
+}
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+
+/* Whether the thread has a ring that no other one writes into. */
+static inline bool has_own_ring(const dynsel_thread *thread)
+{
+    return thread->trace_life == dynsel_trace_life() && thread->trace_ring != 0 &&
+           (thread->trace_ring & SHARED) == 0;
+}
+
+DYNSEL_RARE static void put_elsewhere(dynsel_trace_place place, uint64_t low, uint64_t high)
+{
+    dynsel_trace_record record;
+    dynsel_trace_fill(&record, place, low, high);
+    dynsel_trace_rings_keep(&record, dynsel_trace_life());
+}
+
+#endif
+
+/* Without threads there is one ring, and nothing that could stop the trace meanwhile. */
+void dynsel_trace_put_event(dynsel_trace_place place, uint64_t low, uint64_t high)
+{
+    const dynsel_thread *const thread = dynsel_this_thread();
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+    if (!DYNSEL_LIKELY(has_own_ring(thread))) {
+        put_elsewhere(place, low, high);
+        return;
+    }
+#endif
+    dynsel_trace_ring *const ring =
+        &dynsel_trace_held.rings[CONFIG_DYNSEL_CONTEXT_THREADS ? thread->trace_ring : 1];
+    const uint32_t at = dynsel_word_load_relaxed(&ring->next);
+    dynsel_trace_fill(&ring->records[at], place, low, high);
+    advance(ring, at);
 }

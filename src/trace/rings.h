@@ -25,17 +25,30 @@ typedef struct dynsel_trace_ring {
     dynsel_word laps; /* how often it was full */
 } dynsel_trace_ring;
 
-enum { DYNSEL_TRACE_RINGS = CONFIG_DYNSEL_TRACE_THREADS + 1 };
+enum {
+    DYNSEL_TRACE_RINGS = CONFIG_DYNSEL_TRACE_THREADS + 1,
+    /* Two traces in a row have rings of their own: a thread that was in the middle of an event when
+     * the first was stopped still writes into its memory. */
+    DYNSEL_TRACE_SETS = CONFIG_DYNSEL_CONTEXT_THREADS ? 2 : 1
+};
 
 typedef struct dynsel_trace_memory {
-    dynsel_trace_ring rings[DYNSEL_TRACE_RINGS]; /* the first has the names */
-    dynsel_word taken;                           /* rings that threads have */
-    dynsel_word divided;                         /* how often; for the order of memory */
+    dynsel_trace_ring rings[DYNSEL_TRACE_SETS * DYNSEL_TRACE_RINGS]; /* of each set the first has
+                                                                        the names */
+    dynsel_word set;     /* where the rings of the last trace begin */
+    dynsel_word taken;   /* rings that threads have */
+    dynsel_word divided; /* how often; for the order of memory */
     dynsel_trace_moment first;
     dynsel_trace_moment last;
 } dynsel_trace_memory;
 
 extern dynsel_trace_memory dynsel_trace_held;
+
+/* A ring of the last trace. */
+static inline dynsel_trace_ring *dynsel_trace_ring_at(uint32_t number)
+{
+    return &dynsel_trace_held.rings[dynsel_word_load_relaxed(&dynsel_trace_held.set) + number];
+}
 
 dynsel_trace_moment dynsel_trace_now(void);
 

@@ -8,8 +8,7 @@
 #include "trace/rings.h"
 
 enum {
-    SEEN_KINDS = 64, /* a kind that another one replaces is recorded once more */
-    MOST_PARTS = 3,  /* of a name */
+    MOST_PARTS = 3, /* of a name */
     MOST_PROBES = 8,
     HAS_ID = 1,
     HAS_ID_OF_ADDRESS = 2
@@ -29,6 +28,13 @@ static void keep(const dynsel_trace_record *record)
 {
     dynsel_trace_hook(record);
 }
+
+void dynsel_trace_put_event(dynsel_trace_place place, uint64_t low, uint64_t high)
+{
+    dynsel_trace_record record;
+    dynsel_trace_fill(&record, place, low, high);
+    keep(&record);
+}
 #else
 static void keep(const dynsel_trace_record *record)
 {
@@ -36,16 +42,11 @@ static void keep(const dynsel_trace_record *record)
 }
 #endif
 
-void dynsel_trace_put(dynsel_trace_event event, dynsel_trace_place place, uint64_t low,
-                      uint64_t high)
+void dynsel_trace_put_definition(dynsel_trace_place place, uint64_t low, uint64_t high)
 {
-    keep(&(const dynsel_trace_record){
-        .ticks = dynsel_trace_ticks(),
-        .piece = place.piece,
-        .event = (uint8_t)event,
-        .resource = place.resource,
-        .policy = place.policy,
-        .words = {(uint32_t)low, (uint32_t)(low >> 32), (uint32_t)high, (uint32_t)(high >> 32)}});
+    dynsel_trace_record record;
+    dynsel_trace_fill(&record, place, low, high);
+    keep(&record);
 }
 
 /* Copies up to 16 bytes of a text into a record; the rest are 0. */

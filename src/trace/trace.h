@@ -7,6 +7,8 @@
 
 #if CONFIG_DYNSEL_TRACE
 
+#include <stddef.h>
+
 #include "port/atomic.h"
 #include "port/likely.h"
 
@@ -38,16 +40,48 @@ static inline bool dynsel_trace_is_on(void)
     return !DYNSEL_LIKELY(dynsel_trace_life() == 0);
 }
 
-/* Where an event belongs. */
-typedef struct dynsel_trace_place {
+/* Where an event belongs: the middle of a record, stored at once, in two words. */
+typedef struct __attribute__((may_alias)) dynsel_trace_place {
     uint32_t piece;
-    uint16_t policy;
+    uint8_t event;
     uint8_t resource;
+    uint16_t policy;
 } dynsel_trace_place;
 
+_Static_assert(
+    offsetof(dynsel_trace_record, piece) == 8 &&
+        offsetof(dynsel_trace_record, event) == 8 + offsetof(dynsel_trace_place, event) &&
+        offsetof(dynsel_trace_record, resource) == 8 + offsetof(dynsel_trace_place, resource) &&
+        offsetof(dynsel_trace_record, policy) == 8 + offsetof(dynsel_trace_place, policy),
+    "a place is a part of a record");
+
+/* The clock is read last, so that the arguments are stored out of their registers. */
+static inline void dynsel_trace_fill(dynsel_trace_record *record, dynsel_trace_place place,
+                                     uint64_t low, uint64_t high)
+{
+    *(dynsel_trace_place *)&record->piece = place;
+    record->words[0] = (uint32_t)low;
+    record->words[1] = (uint32_t)(low >> 32);
+    record->words[2] = (uint32_t)high;
+    record->words[3] = (uint32_t)(high >> 32);
+    record->ticks = dynsel_trace_ticks();
+}
+
+/* Records the event in `place`; the second one is for those that names are kept beside. */
+DYNSEL_ASIDE void dynsel_trace_put_event(dynsel_trace_place place, uint64_t low, uint64_t high);
+DYNSEL_RARE void dynsel_trace_put_definition(dynsel_trace_place place, uint64_t low, uint64_t high);
+
 /* Records an event that takes place now. low, high: words 0, 1 and 2, 3. */
-DYNSEL_ASIDE void dynsel_trace_put(dynsel_trace_event event, dynsel_trace_place place, uint64_t low,
-                                   uint64_t high);
+static inline void dynsel_trace_put(dynsel_trace_event event, dynsel_trace_place place,
+                                    uint64_t low, uint64_t high)
+{
+    place.event = (uint8_t)event;
+    if (event < DYNSEL_TRACE_CHOICE) {
+        dynsel_trace_put_definition(place, low, high);
+    } else {
+        dynsel_trace_put_event(place, low, high);
+    }
+}
 
 /* Two words. */
 static inline uint64_t dynsel_trace_pair(uint32_t first, uint32_t second)

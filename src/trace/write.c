@@ -57,7 +57,7 @@ static bool counts_up(uint32_t number)
 
 static extent extent_of(uint32_t number)
 {
-    const dynsel_trace_ring *const ring = &dynsel_trace_held.rings[number];
+    const dynsel_trace_ring *const ring = dynsel_trace_ring_at(number);
     const uint32_t next = dynsel_word_load_acquire(&ring->next);
     const uint32_t laps = dynsel_word_load_relaxed(&ring->laps);
     extent found = {.written = counts_up(number) ? (uint64_t)laps << 32 | next
@@ -79,7 +79,7 @@ static uint32_t crc_of(const dynsel_trace_ring *ring, const extent *of)
 
 static dynsel_status write_ring(const output *to, uint32_t number)
 {
-    const dynsel_trace_ring *const ring = &dynsel_trace_held.rings[number];
+    const dynsel_trace_ring *const ring = dynsel_trace_ring_at(number);
     const extent of = extent_of(number);
     const uint32_t first = ring->room - of.oldest < of.count ? ring->room - of.oldest : of.count;
     ring_head head = {.order = ORDER,
@@ -100,6 +100,22 @@ static dynsel_status write_ring(const output *to, uint32_t number)
     return status;
 }
 
+/* There is a trace that can be read. */
+static bool is_stopped(void)
+{
+    return dynsel_trace_ring_at(0)->records != NULL && !dynsel_trace_is_on();
+}
+
+uint64_t dynsel_trace_lost(void)
+{
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < DYNSEL_TRACE_RINGS && is_stopped(); i++) {
+        const extent of = extent_of(i);
+        lost += of.written - of.count;
+    }
+    return lost;
+}
+
 dynsel_status dynsel_trace_write(dynsel_status (*write)(void *context, const void *bytes,
                                                         size_t count),
                                  void *context)
@@ -108,7 +124,7 @@ dynsel_status dynsel_trace_write(dynsel_status (*write)(void *context, const voi
     if (dynsel_in_interrupt()) {
         return DYNSEL_E_CONTEXT;
     }
-    if (write == NULL || held->rings[0].records == NULL || dynsel_trace_is_on()) {
+    if (write == NULL || !is_stopped()) {
         return DYNSEL_FAIL(DYNSEL_E_INVALID,
                            "write is NULL, or no trace was stopped: call dynsel_trace_stop()");
     }
