@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The trace of a program on a host, in a file for dynsel-trace. Errors are one line each on stderr.
- * Needs CONFIG_DYNSEL_TRACE; programs are built without it, too, and then refuse --trace. */
+/** The trace of a program on a host, in a file for dynsel-trace. Errors are one line each on
+ * stderr. Needs CONFIG_DYNSEL_TRACE; programs are built without it, too, and then refuse --trace. */
 #ifndef COMMON_TRACE_FILE_H
 #define COMMON_TRACE_FILE_H
 
@@ -26,8 +26,8 @@ int trace_file_begin(const char *program, const char *path, uint32_t records);
  * of the library. Returns 0 or EXIT_FAILURE: the file cannot be written, and none is left. */
 int trace_file_end(void);
 
-/** A mark: the begin of a pass of something, such as "auto_tune 3". The name is cut so that all of it
- * takes 16 bytes. */
+/** A mark: the begin of a pass of something, such as "auto_tune 3". The name is cut so that all of
+ * it takes 16 bytes. */
 void trace_file_mark(const char *name, uint32_t number);
 
 /** The name of a kind of task. */

@@ -116,7 +116,7 @@ typedef union dynsel_finish_resource {
         dynsel_word copy_rate;   /* of copies to it, in ns for a MiB */
         dynsel_word worth;       /* the best speed lately that kinds have on it, compared with their
                                     fastest resource; as slowness, and not more than 0 */
-        dynsel_word usual_ns;    /* the mean run of work that uses data more than once; 0: none yet */
+        dynsel_word usual_ns;    /* the mean run of work whose data are used again; 0: none yet */
         dynsel_word place;       /* what it computes on: a dynsel_finish_place */
         dynsel_word short_readback; /* a short copy of results back from it, in ns; 0: not known */
     } is;

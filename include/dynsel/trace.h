@@ -178,8 +178,8 @@ DYNSEL_CHECKED dynsel_status dynsel_trace_write(
     dynsel_status (*write)(void *context, const void *bytes, size_t count), void *context);
 
 /**
- * How many records of the trace that was stopped last were lost because a ring was full: the oldest of
- * each thread, and the newest names.
+ * How many records of the trace that was stopped last were lost because a ring was full: the oldest
+ * of each thread, and the newest names.
  *
  * Errors: none; 0 where no trace was stopped, or one is running.
  * May block: no. Context: as dynsel_trace_write(). Cost: constant.

@@ -76,7 +76,8 @@ static inline void dynsel_queue_reap_many(dynsel_queue *queue, uint32_t count)
 #endif
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-/* As dynsel_queue_reap(), before one choice of several where the backend has to be asked for ends. */
+/* As dynsel_queue_reap(); before one choice of several, where the backend has to be asked for ends.
+ */
 void dynsel_queue_look(dynsel_queue *queue, const dynsel_backend *backend);
 #endif
 

@@ -91,8 +91,8 @@ DYNSEL_ASIDE static dynsel_status place(const dynsel_request *request,
 
 #if !CONFIG_DYNSEL_OPTIMIZE_SIZE
 
-/* The direct branch: a call of the task function, where no trace is running. It repeats choose, start
- * and finish, because that makes a submit over the inline backend half as long. */
+/* The direct branch: a call of the task function, where no trace is running. It repeats choose,
+ * start and finish, because that makes a submit over the inline backend half as long. */
 typedef struct direct {
     dynsel_selection chosen;
     dynsel_event done;

@@ -4,7 +4,6 @@
 #include <dynsel/backend.h>
 
 #include "port/thread.h"
-#include "trace/trace.h"
 
 enum {
     LEAST_ROOM = DYNSEL_TRACE_LEAST_RECORDS / DYNSEL_TRACE_RINGS,

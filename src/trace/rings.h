@@ -8,8 +8,7 @@
 
 #if CONFIG_DYNSEL_TRACE_TO_RINGS
 
-#include "port/atomic.h"
-#include "port/likely.h"
+#include "trace/record.h"
 
 /* One moment on the clock of the trace and on dynsel_now_ns(). */
 typedef struct dynsel_trace_moment {
@@ -57,6 +56,9 @@ bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count);
 
 /* life: of the trace that is running. */
 void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life);
+
+/* Records the event in `place`, which takes place now. */
+DYNSEL_ASIDE void dynsel_trace_put_event(dynsel_trace_place place, uint64_t low, uint64_t high);
 
 #endif
 

@@ -5,7 +5,6 @@
 
 #include "base/fail.h"
 #include "port/context.h"
-#include "trace/rings.h"
 
 enum {
     MOST_PARTS = 3, /* of a name */
@@ -13,8 +12,6 @@ enum {
     HAS_ID = 1,
     HAS_ID_OF_ADDRESS = 2
 };
-
-dynsel_trace_state dynsel_trace;
 
 typedef struct seen_kind {
     dynsel_word life; /* of the trace that has seen the kind */
