@@ -3,6 +3,7 @@
 #include "cholesky_kernels.h"
 #include "csv.h"
 #include "graph_passes.h"
+#include "passes.h"
 
 static const char *const ABOUT =
     "The Cholesky factorization of a symmetric matrix in tiles: four kernels (potrf, trsm, syrk "
@@ -32,6 +33,7 @@ static const argument own_options[] = {
     {"--tiles", "N", "in each dimension", &own.tiles, 1, MOST_TILES, NULL},
     {"--tile", "N", "rows of a tile, and columns", &own.tile, LEAST_TILE, MOST_TILE, NULL},
     {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
+    PASSES_ONLY,
     {.name = NULL}};
 
 static usecase_options options = {.seed = 1, .workers = 1};

@@ -3,6 +3,7 @@
 #include "csv.h"
 #include "graph_passes.h"
 #include "matmul_kernel.h"
+#include "passes.h"
 #include "random.h"
 
 static const char *const ABOUT =
@@ -28,6 +29,7 @@ static const argument own_options[] = {
     {"--tiles", "N", "in each dimension", &own.tiles, 1, MOST_TILES, NULL},
     {"--tile", "N", "rows of a tile, and columns", &own.tile, 4, 2048, NULL},
     {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
+    PASSES_ONLY,
     {.name = NULL}};
 
 static usecase_options options = {.seed = 1, .workers = 1};

@@ -31,17 +31,43 @@ static dynsel_fixed_resource_policy fixed[RESOURCES_MOST];
 static entrant all[MOST];
 static size_t count;
 
+const char *passes_only;
+
+/* Whether one of the words of --only is a part of the name. */
+static bool is_wanted(const char *name)
+{
+    const char *word = passes_only;
+    while (word != NULL && *word != '\0') {
+        const size_t length = strcspn(word, ",");
+        for (const char *at = name; length != 0 && *at != '\0'; at++) {
+            if (strncmp(at, word, length) == 0) {
+                return true;
+            }
+        }
+        word += length + (word[length] == ',' ? 1 : 0);
+    }
+    return passes_only == NULL;
+}
+
 static void open_all(const resources *r)
 {
     const dynsel_options options = {.resources = r->table, .count = r->count};
     count = 0;
     for (size_t i = 0; i < r->count; i++) {
+        if (!is_wanted(r->names[i])) {
+            continue;
+        }
         log_check(dynsel_fixed_resource_init(&fixed[i], &options, i) == DYNSEL_OK, r->names[i]);
         all[count++] =
             (entrant){.policy = "fixed", .resource = r->names[i], .acts = &fixed[i].policy};
     }
+    if (count == 0) {
+        log_exit(STATUS_USAGE,
+                 "--only %s: no resource has one of these words in its name, such as %s",
+                 passes_only, r->names[0]);
+    }
     for (const bench_policy *p = bench_policies; p->name != NULL; p++) {
-        if (strcmp(p->name, "fixed_resource") != 0) {
+        if (strcmp(p->name, "fixed_resource") != 0 && is_wanted(p->name)) {
             log_check(p->init(&options, 0) == DYNSEL_OK, p->name);
             all[count++] = (entrant){.policy = p->name, .acts = p->policy};
         }

@@ -21,6 +21,15 @@ typedef struct passes_work {
     bool one_by_one;  /* all passes of one policy before the next, so that data stay resident */
 } passes_work;
 
+/* The option --only, for the table of a program: which policies and fixed resources take part. */
+extern const char *passes_only;
+#define PASSES_ONLY                                                                                \
+    {                                                                                              \
+        "--only", "WORDS",                                                                         \
+            "policies and resources with one of these in their names: \"GPU,finish\"", NULL, 0, 0, \
+            &passes_only                                                                           \
+    }
+
 /* Prints a table, and adds rows to the CSV file. The best single resource, whose share is given
  * for the first passes, with all that a policy tries, and for later ones, is that with the least
  * time for all passes. */

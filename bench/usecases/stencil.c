@@ -6,6 +6,7 @@
 #include "csv.h"
 #include "graph_passes.h"
 #include "memory.h"
+#include "passes.h"
 #include "stencil_kernels.h"
 
 static const char *const ABOUT =
@@ -37,6 +38,7 @@ static const argument own_options[] = {
     {"--columns", "N", "of the grid", &own.columns, 2, 65536, NULL},
     {"--iterations", "N", "in one pass", &own.iterations, 1, 1000, NULL},
     {"--passes", "N", "with each policy", &own.passes, 1, 10000, NULL},
+    PASSES_ONLY,
     {.name = NULL}};
 
 /* Buffers of one part; iteration i reads those of i % 2 and writes the other ones. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The trace of a program on a host, in a file for dynsel-trace. Errors are one line each on
- * stderr. Needs CONFIG_DYNSEL_TRACE; programs are built without it, too, and then refuse --trace. */
+ * stderr. Needs CONFIG_DYNSEL_TRACE; programs are built without it, too, and then refuse --trace.
+ */
 #ifndef COMMON_TRACE_FILE_H
 #define COMMON_TRACE_FILE_H
 
