@@ -59,6 +59,11 @@ static void name_them(resources *r)
 void resources_find(resources *r, const usecase_options *options, bool host, size_t least)
 {
     *r = (resources){0};
+    const int status =
+        trace_file_begin(log_program(), options->trace, (uint32_t)options->trace_records);
+    if (status != 0) {
+        exit(status);
+    }
     if (host) {
         r->table[r->count++] = (dynsel_resource){.backend = &dynsel_inline_backend};
     }
@@ -76,11 +81,6 @@ void resources_find(resources *r, const usecase_options *options, bool host, siz
                  "a policy needs two resources, and there is only %s; add --workers, or "
                  "another OpenCL device",
                  r->names[0]);
-    }
-    const int status =
-        trace_file_begin(log_program(), options->trace, (uint32_t)options->trace_records);
-    if (status != 0) {
-        exit(status);
     }
 }
 

@@ -53,6 +53,17 @@ static int fail(const char *why)
     return EXIT_FAILURE;
 }
 
+/* The devices tell when work ran. Too late where the program has used the backend already. */
+static void profile_devices(void)
+{
+#if CONFIG_DYNSEL_BACKEND_OPENCL
+    static const dynsel_opencl_options with_times = {.queue_properties =
+                                                         CL_QUEUE_PROFILING_ENABLE};
+    const dynsel_status status = dynsel_opencl_configure(&with_times);
+    (void)status;
+#endif
+}
+
 int trace_file_begin(const char *program_name, const char *path, uint32_t records)
 {
     const size_t bytes = records * sizeof(dynsel_trace_record);
@@ -70,6 +81,7 @@ int trace_file_begin(const char *program_name, const char *path, uint32_t record
         return fail("the host has no memory for so many records");
     }
     (void)memset(trace.records, 0, bytes); /* so that no event waits for a page */
+    profile_devices();
     if (dynsel_trace_start(trace.records, records) != DYNSEL_OK) {
         char text[512];
         (void)dynsel_error_text(NULL, text, sizeof text);

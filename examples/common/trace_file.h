@@ -16,7 +16,8 @@ enum {
     TRACE_FILE_MOST_RECORDS = 1 << 26
 };
 
-/** Opens the file, allocates the records and starts the trace.
+/** Opens the file, allocates the records and starts the trace. OpenCL devices that the program uses
+ * for the first time afterwards profile all work, which takes a few us of each piece on some.
  *
  * program: its name, for errors; must stay, as the path.
  * path: NULL: no trace is wanted, and the other functions have no effect.

@@ -53,6 +53,14 @@ class Usecases(unittest.TestCase):
     def options(self, program):
         return PROGRAMS[program] + (["--pictures", self.folder] if program == "filter" else [])
 
+    def test_only_some_take_part(self):
+        done = run("matmul", *self.options("matmul"), "--only", "worker,finish")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, "(?m)^fixed worker 0 ")
+        self.assertRegex(done.stdout, "(?m)^earliest_finish ")
+        self.assertNotRegex(done.stdout, "(?m)^(fixed p|round_robin|dynamic_load|auto_tune)")
+        self.refused(run("matmul", *self.options("matmul"), "--only", "nobody"), 2, "--only nobody", "worker 0")
+
     def refused(self, done, status, *words):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
