@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sentences that say why a run took as long as it did, the weightiest first. Each is true of the
+numbers that the views show; none is made where they do not suffice."""
+
+from dataclasses import dataclass, field
+
+from .model import EXPLORING, PROFILING, REASONS
+from .parts import length
+from .text import count_of, percent, short_time
+
+MOST, LEAST = 3, 0.02   # sentences; the share of the time from which on one is worth saying
+
+
+@dataclass
+class Group:
+    """Pieces of a kind that a resource got, and that another one would have finished sooner."""
+    pieces: list = field(default_factory=list)
+    lost: float = 0.0
+    here: float = 0.0    # ns that they ran
+    there: float = 0.0   # ns that they would have run
+
+
+def groups_of(analysis, stretches):
+    """(kind, policy, resource, better one) -> Group"""
+    groups = {}
+    for p in analysis.pieces_in(stretches):
+        if p.loss is not None:
+            one = groups.setdefault((p.kind, p.policy, p.resource, p.loss.better), Group())
+            one.pieces.append(p)
+            one.lost += p.loss.lost
+            one.here += p.run_ns()
+            one.there += p.loss.run
+    return groups
+
+
+def why(group):
+    """Why most of the pieces were chosen so."""
+    total = len(group.pieces)
+    trials = sum(p.reason in (PROFILING, EXPLORING) for p in group.pieces)
+    if 2 * trials >= total:
+        return f"{percent(trials, total)} of them were trial runs" if trials < total else "all were trial runs"
+    reasons = {}
+    for p in group.pieces:
+        reasons[p.reason] = reasons.get(p.reason, 0) + 1
+    reason = max(reasons, key=reasons.get)
+    text = REASONS[reason] if reason < len(REASONS) else f"reason {reason}"
+    said = f"the reason for {percent(reasons[reason], total)} of them: {text}"
+    pairs = [(e[3], p.run_ns()) for p in group.pieces for e in p.estimates or () if e[0] == p.resource]
+    estimated, took = (sum(values) for values in zip(*pairs)) if pairs else (0, 0)
+    if pairs and not 0.67 * took <= estimated <= 1.5 * took:
+        said += (f", and their runs were estimated at {short_time(estimated / len(pairs))} and took"
+                 f" {short_time(took / len(pairs))} on average")
+    return said
+
+
+def times(factor):
+    return f"{factor:.1f} times" if factor < 9.95 else f"{factor:.0f} times"
+
+
+def about_choices(analysis, stretches, span):
+    """(weight, sentence) of the groups that lost most."""
+    found = []
+    run, groups = analysis.run, groups_of(analysis, stretches)
+    for (kind, policy, resource, better), group in sorted(groups.items(), key=lambda item: -item[1].lost)[:2]:
+        here, there = run.label(policy, resource), run.label(policy, better)
+        ratio = (f", where they ran {times(group.here / group.there)} as long as on {there}"
+                 if group.there and group.here > 1.05 * group.there
+                 else f", and would have been over sooner on {there}")
+        found.append((group.lost / span, f"{count_of(len(group.pieces), 'piece')} of {run.kinds[kind]} went to {here}"
+                      f"{ratio}: {short_time(group.lost)} lost; {why(group)}."))
+    return found
+
+
+def about_resources(analysis, stretches, span):
+    """Of a processor beside the host that stands idle, and of copies and waiting."""
+    run, found = analysis.run, []
+    usage = analysis.usage(stretches)
+    gpus = [place for place, one in usage.items() if run.policies[place[0]].resource(place[1]).is_gpu()]
+    for place in gpus:
+        one, name = usage[place], run.label(*place)
+        idle = one.idle() / span
+        if idle >= 0.1 and one.pieces:
+            found.append((idle, f"{percent(idle, 1)} of the time {name} was idle."))
+        elif not one.pieces:
+            found.append((0.5, f"{name} got no work."))
+    for place, one in usage.items():
+        if one.move >= 0.1 * span:
+            found.append((one.move / span, f"{percent(one.move, span)} of the time {run.label(*place)} only moved"
+                          " data."))
+        if one.wait >= 0.1 * span:
+            found.append((one.wait / span, f"{percent(one.wait, span)} of the time {run.label(*place)} had work that"
+                          " did not run yet."))
+    return found
+
+
+def about_host(analysis, stretches, span):
+    found, host = [], analysis.host(stretches)
+    idle = analysis.nothing_ran(stretches)
+    if idle >= 0.1 * span and analysis.run.pieces:
+        found.append((idle / span, f"No resource ran anything in {percent(idle, span)} of the time."))
+    for what, total in (("choosing", sum(one.choice for one in host.values())),
+                        ("submitting", sum(one.submit for one in host.values())),
+                        ("building kernels", sum(one.build for one in host.values()))):
+        if total >= 0.05 * span:
+            found.append((total / span, f"The program spent {short_time(total)} {what}, {percent(total, span)} of the"
+                          " time."))
+    return found
+
+
+def findings(analysis, stretches):
+    """Up to three sentences."""
+    span = length(stretches)
+    if not analysis.pieces_in(stretches):
+        return ["There is no work in this part of the trace." if analysis.run.pieces
+                else "The trace has no work."]
+    if span <= 0:
+        return ["The trace has no length: nothing can be said about times."]
+    found = (about_choices(analysis, stretches, span) + about_resources(analysis, stretches, span)
+             + about_host(analysis, stretches, span))
+    weighty = sorted((one for one in found if one[0] >= LEAST), key=lambda one: -one[0])[:MOST]
+    if not weighty:
+        return ["No cause of slowness stands out: no resource that is faster stood idle, and the choices cost"
+                f" {short_time(sum(p.loss.lost for p in analysis.pieces_in(stretches) if p.loss))} at most."]
+    return [sentence for _, sentence in weighty]

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of a run: marks split it, and stretches of time restrict it."""
+
+from bisect import bisect_left
+from dataclasses import replace
+
+from .text import Mistake
+
+BEFORE = "(before the first mark)"
+
+
+class Cover:
+    """The time that some intervals cover together."""
+
+    def __init__(self, intervals):
+        self.begins, self.ends, self.sums = [], [], [0.0]
+        last = -1.0
+        for begin, end in sorted(intervals):
+            if begin <= last:
+                if end > last:
+                    self.sums[-1] += end - last
+                    self.ends[-1] = last = end
+            else:
+                self.begins.append(begin)
+                self.ends.append(end)
+                self.sums.append(self.sums[-1] + end - begin)
+                last = end
+
+    def until(self, at):
+        """How much lies before a time."""
+        i = bisect_left(self.begins, at)
+        return self.sums[i] - max(self.ends[i - 1] - at, 0) if i else 0.0
+
+    def within(self, stretches):
+        return sum(self.until(end) - self.until(begin) for begin, end in stretches)
+
+
+def length(stretches):
+    return sum(end - begin for begin, end in stretches)
+
+
+def parts_of(run):
+    """name -> its stretches; a part lasts from each of its marks to the next mark."""
+    marks = [(0.0, BEFORE), *run.marks]
+    ends = [at for at, _ in run.marks] + [run.span]
+    parts = {}
+    for (begin, name), end in zip(marks, ends):
+        parts.setdefault(name, []).append((begin, end))
+    if not run.marks or not any(p.at < run.marks[0][0] for p in run.pieces[:1]):
+        del parts[BEFORE]
+    return {name: kept for name, kept in ((n, known(run, stretches)) for n, stretches in parts.items()) if kept}
+
+
+def known(run, stretches):
+    """Without the time of which records are lost."""
+    return [(max(begin, run.known_from), end) for begin, end in stretches if end > run.known_from or run.span == 0]
+
+
+def unknown_mark(run, name):
+    names = ", ".join(dict.fromkeys(name for _, name in run.marks))
+    return Mistake(f"no mark {name} in the trace; {f'its marks: {names}' if names else 'it has none'}")
+
+
+def stretches_of(run, part, begin, end):
+    """What --part, --from and --to ask for."""
+    if part is not None:
+        parts = parts_of(run)
+        if part in parts:
+            return parts[part]
+        if part in (name for _, name in run.marks):
+            raise Mistake(f"--part {part}: it lies in the time of which records are lost")
+        raise unknown_mark(run, part)
+    first, last = 0.0, run.span
+    if begin is not None:
+        first = next((at for at, name in run.marks if name == begin), None)
+        if first is None:
+            raise unknown_mark(run, begin)
+    if end is not None:
+        last = next((at for at, name in run.marks if name == end and (begin is None or at > first)), None)
+        if last is None:
+            if any(name == end for _, name in run.marks):
+                raise Mistake(f"no mark {end} after {begin}")
+            raise unknown_mark(run, end)
+    return known(run, [(first, last)]) or [(last, last)]
+
+
+class Within:
+    """Whether a time lies in one of some stretches, which are in order."""
+
+    def __init__(self, stretches, span):
+        self.begins = [begin for begin, _ in stretches]
+        self.ends = [end if end < span else float("inf") for _, end in stretches]
+
+    def __contains__(self, at):
+        i = bisect_left(self.begins, at + 1e-9) - 1
+        return i >= 0 and at < self.ends[i]
+
+
+def restricted(run, stretches):
+    """The run with what began in the stretches only."""
+    if stretches == [(0.0, run.span)]:
+        return run
+    within = Within(stretches, run.span)
+
+    def kept(events):
+        return [event for event in events if event[0] in within]
+    pieces = [p for p in run.pieces if p.at in within]
+    numbers = {p.number for p in pieces}
+    return replace(run, pieces=pieces, copies=kept(run.copies), waits=kept(run.waits), marks=kept(run.marks),
+                   health=kept(run.health), builds=kept(run.builds),
+                   depends=[(p, on) for p, on in run.depends if p.number in numbers])
