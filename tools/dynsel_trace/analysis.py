@@ -8,7 +8,7 @@ from math import log2
 from statistics import median
 
 from .model import BOUND, NOBODY, NONE
-from .parts import Cover, Within, length
+from .parts import Cover, Ordered, length, ordered
 
 STEPS = 4         # of amounts that are near each other: in an octave,
 NEAR = (0, -1, 1, -2, 2)  # so many of them apart
@@ -88,7 +88,9 @@ class Analysis:
 
     def __init__(self, run, progress):
         self.run, self.progress = run, progress
-        self.covers = {}
+        self.covers, self.last = {}, (None, [])
+        self.pieces = Ordered(run.pieces, [p.at for p in run.pieces], run.span)
+        self.copies, self.waits, self.builds = (ordered(e, run.span) for e in (run.copies, run.waits, run.builds))
         self.near = self.times_near()
         self.find_losses()
 
@@ -142,8 +144,9 @@ class Analysis:
     # What is asked for a part.
 
     def pieces_in(self, stretches):
-        within = Within(stretches, self.run.span)
-        return [p for p in self.run.pieces if p.at in within]
+        if self.last[0] != stretches:
+            self.last = stretches, self.pieces.within(stretches)
+        return self.last[1]
 
     def find_covers(self):
         runs, moves, waits = {}, {}, {}
@@ -186,10 +189,9 @@ class Analysis:
         return found
 
     def add_copies(self, found, stretches):
-        within = Within(stretches, self.run.span)
-        for begin, _, p, _, is_out, count, *_ in self.run.copies:
+        for _, _, p, _, is_out, count, *_ in self.copies.within(stretches):
             one = found.get((p.policy, p.resource)) if p is not None else None
-            if one is None or begin not in within:
+            if one is None:
                 continue
             if is_out:
                 one.copies_out += 1
@@ -210,37 +212,36 @@ class Analysis:
         for p in self.pieces_in(stretches):
             if p.refused or p.resource == NOBODY:
                 continue
-            cell = found.setdefault(p.kind, {}).setdefault((p.policy, p.resource), Cell())
+            cells, place = found.setdefault(p.kind, {}), (p.policy, p.resource)
+            cell = cells.get(place) or cells.setdefault(place, Cell())
             cell.pieces += 1
             cell.timed[p.source] += 1
-            cell.times[p.source] += p.run_ns() if p.begin is not None else 0
+            cell.times[p.source] += p.end - p.begin if p.begin is not None else 0
         total = {kind: sum(sum(cell.times.values()) for cell in cells.values()) for kind, cells in found.items()}
         return {kind: found[kind] for kind in sorted(found, key=lambda kind: -total[kind])}
 
     def host(self, stretches):
         """ring -> Host."""
-        found, within = {}, Within(stretches, self.run.span)
+        found = {}
         for p in self.pieces_in(stretches):
             if p.choice_at is not None:
-                one = found.setdefault(p.chooser, Host())
+                one = found.get(p.chooser) or found.setdefault(p.chooser, Host())
                 one.choices += 1
                 if p.sight_at is not None:
                     one.timed += 1
                     one.choice += p.choice_at - p.sight_at
             if p.start_at is not None:
-                one = found.setdefault(p.starter, Host())
+                one = found.get(p.starter) or found.setdefault(p.starter, Host())
                 one.submits += 1
                 one.submit += p.start_at - p.since
-        for begin, end, _, ring in self.run.waits:
-            if begin in within:
-                one = found.setdefault(ring, Host())
-                one.waits += 1
-                one.wait += end - begin
-        for begin, end, _, ring in self.run.builds:
-            if begin in within:
-                one = found.setdefault(ring, Host())
-                one.builds += 1
-                one.build += end - begin
+        for begin, end, _, ring in self.waits.within(stretches):
+            one = found.setdefault(ring, Host())
+            one.waits += 1
+            one.wait += end - begin
+        for begin, end, _, ring in self.builds.within(stretches):
+            one = found.setdefault(ring, Host())
+            one.builds += 1
+            one.build += end - begin
         return dict(sorted(found.items()))
 
     def worst(self, stretches, count):

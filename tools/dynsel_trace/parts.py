@@ -84,28 +84,31 @@ def stretches_of(run, part, begin, end):
     return known(run, [(first, last)]) or [(last, last)]
 
 
-class Within:
-    """Whether a time lies in one of some stretches, which are in order."""
+class Ordered:
+    """Events in the order of their begins, of which those in some stretches are asked for."""
 
-    def __init__(self, stretches, span):
-        self.begins = [begin for begin, _ in stretches]
-        self.ends = [end if end < span else float("inf") for _, end in stretches]
+    def __init__(self, events, begins, span):
+        self.events, self.begins, self.span = events, begins, span
 
-    def __contains__(self, at):
-        i = bisect_left(self.begins, at + 1e-9) - 1
-        return i >= 0 and at < self.ends[i]
+    def within(self, stretches):
+        found = []
+        for begin, end in stretches:
+            last = bisect_left(self.begins, end) if end < self.span else len(self.begins)
+            found += self.events[bisect_left(self.begins, begin):last]
+        return found
+
+
+def ordered(events, span):
+    """Of tuples that have their begin first."""
+    return Ordered(events, [event[0] for event in events], span)
 
 
 def restricted(run, stretches):
     """The run with what began in the stretches only."""
     if stretches == [(0.0, run.span)]:
         return run
-    within = Within(stretches, run.span)
-
-    def kept(events):
-        return [event for event in events if event[0] in within]
-    pieces = [p for p in run.pieces if p.at in within]
+    pieces = Ordered(run.pieces, [p.at for p in run.pieces], run.span).within(stretches)
     numbers = {p.number for p in pieces}
-    return replace(run, pieces=pieces, copies=kept(run.copies), waits=kept(run.waits), marks=kept(run.marks),
-                   health=kept(run.health), builds=kept(run.builds),
-                   depends=[(p, on) for p, on in run.depends if p.number in numbers])
+    kept = {name: ordered(getattr(run, name), run.span).within(stretches)
+            for name in ("copies", "waits", "marks", "health", "builds")}
+    return replace(run, pieces=pieces, depends=[(p, on) for p, on in run.depends if p.number in numbers], **kept)
