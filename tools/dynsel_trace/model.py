@@ -328,6 +328,8 @@ class Maker:
             self.policy(p.policy).resource(p.resource)
             if p.kind is not None and p.kind not in run.kinds:
                 run.kinds[p.kind] = f"kind {p.kind:#x}"
+        for _, policy, index, *_ in run.health:
+            self.policy(policy).resource(index)
         run.pieces = sorted(self.pieces.values(), key=lambda p: p.at)
         run.depends = [(p, self.pieces[on]) for p, on in run.depends if on in self.pieces]
         for events in (run.copies, run.waits, run.marks, run.health, run.builds):
@@ -362,7 +364,7 @@ class Maker:
         if run.moved:
             run.notes.append(f"{count_of(run.moved, 'time')} of devices began before the submit or ended after the end:"
                              " moved by the error of the clocks"
-                             + (f"; {run.doubtful} are wrong by more than that" if run.doubtful else ""))
+                             + (f"; {run.doubtful} of them lie outside by more than that" if run.doubtful else ""))
 
 
 def make_unlike(names, rename):

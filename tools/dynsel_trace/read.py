@@ -17,13 +17,14 @@ HEAD_BYTES, RING_BYTES, RECORD_BYTES = 64, 32, 32
 class Ring:
     number: int    # 0: the names
     written: int   # records, also those that are lost
+    kept: int      # records, also those that a tear took
     records: memoryview
 
     def count(self):
         return len(self.records) // RECORD_BYTES
 
     def lost(self):
-        return max(self.written - self.count(), 0)
+        return max(self.written - self.kept, 0)
 
 
 @dataclass
@@ -81,7 +82,7 @@ def take_ring(trace, data, at, number):
         return None
     begin, end = at + RING_BYTES, at + RING_BYTES + count * RECORD_BYTES
     whole = begin + (min(end, len(data)) - begin) // RECORD_BYTES * RECORD_BYTES
-    ring = Ring(number, written, data[begin:whole])
+    ring = Ring(number, written, count, data[begin:whole])
     trace.rings.append(ring)
     if end > len(data):
         trace.troubles.append(f"cut short at offset {len(data)}, within ring {number}: {ring.count()} of its"

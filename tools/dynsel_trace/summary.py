@@ -22,12 +22,13 @@ def bar(share):
     return full * filled + empty * (BAR - filled)
 
 
-def head(run, trace, stretches):
+def head(analysis, trace, stretches):
+    run = analysis.run
     span = length(stretches)
     first = trace.first_ns + (stretches[0][0] if stretches else 0)
     lost = f"{count_of(run.lost(), 'record')} lost" if run.lost() else "none lost"
     lines = [f"{short_time(span)} from {first / 1e9:.6f} s of the machine's clock on;"
-             f" {count_of(len(run.pieces), 'piece')} of work; {count_of(run.records, 'record')}, {lost}"]
+             f" {count_of(len(analysis.pieces_in(stretches)), 'piece')} of work; {count_of(run.records, 'record')}, {lost}"]
     return lines + [line for note in run.notes for line in wrapped(note, "  note: ", "    ")]
 
 
@@ -120,7 +121,7 @@ def choices(analysis, stretches, policies):
 
 
 def summary(analysis, trace, stretches, policies):
-    lines = head(analysis.run, trace, stretches)
+    lines = head(analysis, trace, stretches)
     for sentence in findings(analysis, stretches):
         lines += wrapped(sentence, "* ", "  ")
     lines += resources(analysis, stretches, policies) + kinds(analysis, stretches, policies)

@@ -333,7 +333,8 @@ function drawPinned(context) {
     const bend = Math.max(Math.abs(x0 - from) / 2, 20);
     context.beginPath();
     context.moveTo(from, high);
-    context.bezierCurveTo(from + bend, high, x0 - bend, y, x0 - 6, y);
+    const lift = Math.abs(high - y) < 4 ? 30 : 0; // not through what stands between them
+    context.bezierCurveTo(from + bend, high - lift, x0 - bend, y - lift, x0 - 6, y);
     context.stroke();
     context.beginPath();
     context.moveTo(x0, y);
@@ -412,7 +413,7 @@ function drawOverview() {
         const x1 = Math.min(overviewX(at("end", i)), view.width);
         const mine = cover[arrays.lane[i]];
         for (let x = overviewX(at("begin", i)), px = x | 0; px <= x1; px++) {
-          mine[px] += Math.max(Math.min(x1, px + 1) - Math.max(x, px), 0.01);
+          mine[px] += Math.max(Math.min(x1, px + 1) - Math.max(x, px), 1e-4);
         }
       }
     }
