@@ -36,13 +36,19 @@ def declare(build, top, prefix, destdir=""):
     pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, prefix))
     return [
         env.Install(f"{root}/bin", build.programs.get("dynsel-info", [])),
-        env.Install(f"{root}/bin", env.File(str(Path(top) / "tools/dynsel-learned"))),
+        env.Install(f"{root}/bin", [env.File(str(Path(top) / f"tools/dynsel-{name}")) for name in ("learned", "trace")]),
+        *[env.Install(f"{root}/share/dynsel/{folder}", [env.File(str(file)) for file in _files(top, f"tools/{folder}")])
+          for folder in ("dynsel_trace", "dynsel_trace/page")],
         env.Install(f"{root}/lib", [build.archive, *build.side_archives.values()]),
         env.Install(f"{root}/lib/pkgconfig", pc),
         env.Install(f"{root}/lib/cmake/dynsel", packages),
         env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
         env.Install(f"{root}/include/dynsel", build.public_headers),
     ]
+
+
+def _files(top, folder):
+    return sorted(path for path in (Path(top) / folder).iterdir() if path.is_file())
 
 
 def _copy(target, source, env):

@@ -163,7 +163,8 @@ def build_tree():
     write(top / "include/dynsel/iterators.h", "#ifndef ITERATORS_H\n#define ITERATORS_H\n#endif\n")
     for name, text in SOURCES.items():
         write(top / name, text)
-    write(top / "tools/dynsel-learned", "")
+    for name in ("dynsel-learned", "dynsel-trace", "dynsel_trace/page/page.html"):
+        write(top / "tools" / name, "")
     return top
 
 
@@ -176,7 +177,9 @@ def library_tree(suffix=""):
         shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for folder in ("examples", "tools"):
         write(top / folder / "SConscript", "")
-    shutil.copy(TOP / "tools/dynsel-learned", top / "tools/dynsel-learned")
+    for name in ("dynsel-learned", "dynsel-trace"):
+        shutil.copy(TOP / "tools" / name, top / "tools" / name)
+    shutil.copytree(TOP / "tools/dynsel_trace", top / "tools/dynsel_trace")
     return top
 
 

@@ -14,7 +14,7 @@ FLUSH = 4096                      # events that are handed on together
 
 
 def us(ns):
-    return f"{ns / 1000:.3f}"
+    return f"{round(ns) / 1000:.3f}"
 
 
 def quoted(text):
@@ -40,8 +40,13 @@ class Rows:
 
 
 def slice_of(pid, tid, name, begin, end, args):
-    return (f'{{"ph":"X","pid":{pid},"tid":{tid},"name":{name},"cat":"dynsel","ts":{us(begin)},'
-            f'"dur":{us(end - begin)},"args":{{{args}}}}}')
+    """Readers add begin and length as floats: the sum must not reach into the slice behind."""
+    first, last = round(begin), round(end)
+    length = last - first
+    if length and first / 1000 + length / 1000 > last / 1000:
+        length -= 1
+    return (f'{{"ph":"X","pid":{pid},"tid":{tid},"name":{name},"cat":"dynsel","ts":{us(first)},'
+            f'"dur":{us(length)},"args":{{{args}}}}}')
 
 
 class Writer:
@@ -91,7 +96,7 @@ class Writer:
         tid = self.row(PROGRAM, p.chooser, f"thread {p.chooser}", begin, p.choice_at)
         yield slice_of(PROGRAM, tid, f'"choose"', begin, p.choice_at, f'"kind":{self.kinds[p.kind]},{self.args(p)}')
         if p.begin is not None and p.begin >= begin:
-            yield (f'{{"ph":"s","pid":{PROGRAM},"tid":{tid},"id":{p.number},"name":"chosen","cat":"choice",'
+            yield (f'{{"ph":"s","pid":{PROGRAM},"tid":{tid},"id":{p.number},"name":"chosen","cat":"dynsel",'
                    f'"ts":{us(begin)}}}')
 
     def submit(self, p):
@@ -108,7 +113,7 @@ class Writer:
                        f'{self.args(p)},"time":"{SOURCES[p.source]}","queue_ns":{p.queue_ns():.0f}{moved}')
         chosen = p.sight_at if p.sight_at is not None else p.choice_at
         if chosen is not None and p.begin >= chosen:
-            yield (f'{{"ph":"f","bp":"e","pid":{pid},"tid":{tid},"id":{p.number},"name":"chosen","cat":"choice",'
+            yield (f'{{"ph":"f","bp":"e","pid":{pid},"tid":{tid},"id":{p.number},"name":"chosen","cat":"dynsel",'
                    f'"ts":{us(p.begin)}}}')
 
     def wait(self, event):
