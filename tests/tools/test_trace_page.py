@@ -35,19 +35,19 @@ function pointer(type, x, y) {
 function press(key) {
   document.dispatchEvent(new KeyboardEvent("keydown", {key}));
 }
-function coloursIn(row) {
+function colourAt(x, y) {
   const canvas = document.getElementById("rows");
   const ratio = canvas.width / view.width;
-  const {data} = canvas.getContext("2d").getImageData(GUTTER * ratio, row.top * ratio, canvas.width - GUTTER * ratio, 20 * ratio);
-  return new Set(new Uint32Array(data.buffer)).size;
+  const [r, g, b] = canvas.getContext("2d").getImageData(x * ratio, y * ratio, 1, 1).data;
+  return "#" + [r, g, b].map((n) => n.toString(16).padStart(2, "0")).join("");
 }
 function drive() {
   HTMLCanvasElement.prototype.setPointerCapture = () => {};
   const out = {};
   const span = () => view.to - view.from;
   out.whole = span();
-  out.gpuColours = coloursIn(view.rows[2]);
-  out.hostColours = coloursIn(view.rows[0]);
+  const [left, middle] = middleOf(3, "end");
+  out.colours = [colourAt(left - 9, middle), kindColour(arrays.kind[3]), colourAt(left + 9, middle) === kindColour(arrays.kind[3])];
   wheel(GUTTER + 50, 100);
   out.wheeled = span();
   press("ArrowRight");
@@ -210,7 +210,8 @@ class Page(Tool):
         self.assertTrue(found, done.stdout[:300] + done.stderr)
         out = json.loads(found[1].replace("&quot;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
         self.assertEqual((out["whole"], out["all"]), (100_000, 100_000))
-        self.assertGreater(out["gpuColours"], out["hostColours"])
+        self.assertEqual(out["colours"][0], out["colours"][1])
+        self.assertFalse(out["colours"][2])
         self.assertLess(out["wheeled"], 60_000)
         self.assertGreater(out["moved"], 0)
         for part in ("piece 4: fast</script>, amount 8589934592", "to GPU: it is predicted to finish first",

@@ -34,6 +34,8 @@ class Perfetto(Tool):
 
     def example(self):
         file = t.big(900)
+        for number in range(200, 208):
+            file.ran(1, 500 * number, 500 * number + 900 * (number % 3), number, t.PROCESSORS)
         file.put(1, 5000, 30, 0, t.GPU, 1, (0, 4, (-10) & 0xffffffff, 0))
         file.put(1, 9000, 31, 0, t.NOBODY, 0, (*file.ticks(7000), 0x656e5f6b, 0))
         return file
@@ -111,7 +113,7 @@ class Perfetto(Tool):
         self.assertEqual({name: n for name, n in found["threads"].items() if n[0] != n[1]}, {})
         self.assertLessEqual({"program: thread 1", "policy earliest_finish: GPU", "policy earliest_finish: host",
                               "program: transfers of memory 2"}, set(found["threads"]))
-        self.assertEqual(sum(n[0] for name, n in found["threads"].items() if name.startswith("policy")), 100)
+        self.assertEqual(sum(n[0] for name, n in found["threads"].items() if name.startswith("policy")), 108)
 
 
 if __name__ == "__main__":
