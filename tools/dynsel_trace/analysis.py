@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import log2
 from statistics import median
 
-from .model import BOUND, NOBODY, NONE
+from .model import BOUND, NOBODY, NONE, RAN
 from .parts import Cover, Ordered, length, ordered
 
 STEPS = 4         # of amounts that are near each other: in an octave,
@@ -19,6 +19,11 @@ def step_of(amount):
     return int(log2(amount) * STEPS) if amount > 0 else FLAT
 
 
+# What of a choice is compared, the least first: the runs; and when it could begin, as it was known then; or,
+# where that was of this resource alone, as it came out.
+RUNS, KNOWN, WHOLE = range(3)
+
+
 @dataclass
 class Loss:
     """What a choice cost: there was a resource on which the piece would have been over sooner."""
@@ -27,7 +32,7 @@ class Loss:
     better: int        # the resource
     better_out: float  # what it would have been there
     run: float         # how long the work runs there
-    whole: bool        # out is from the choice on; else the run alone
+    basis: int
 
 
 @dataclass
@@ -116,21 +121,23 @@ class Analysis:
     def loss_of(self, p, places):
         if p.kind is None or p.source <= BOUND or p.refused:
             return None
-        known = {e[0]: e for e in p.estimates or ()}
-        whole = p.resource in known and p.choice_at is not None and p.at_once
-        out, best = p.end - (p.choice_at if whole else p.begin), None
-        for resource in known if whole else places:
+        known, out, basis, best = {e[0]: e for e in p.estimates or ()}, p.end - p.begin, RUNS, None
+        if p.resource in known:
+            # An end that was seen later, or a begin that others delayed, says nothing of this resource.
+            basis = WHOLE if p.source >= RAN and p.at_once and not p.dependent and p.choice_at is not None else KNOWN
+            out = p.end - p.choice_at if basis == WHOLE else sum(known[p.resource][1:3]) + out
+        for resource in known if basis else places:
             if resource == p.resource:
                 continue
             run = self.time_elsewhere(p.kind, p.policy, resource, p.amount)
             if run is None:
                 continue
-            there = run + (known[resource][1] + known[resource][2] if whole else 0)
+            there = run + (known[resource][1] + known[resource][2] if basis else 0)
             if best is None or there < best[0]:
                 best = there, resource, run
         if best is None or best[0] >= out:
             return None
-        return Loss(out - best[0], out, best[1], best[0], best[2], whole)
+        return Loss(out - best[0], out, best[1], best[0], best[2], basis)
 
     def find_losses(self):
         places = {}
@@ -154,7 +161,7 @@ class Analysis:
             place = p.policy, p.resource
             if p.begin is not None:
                 runs.setdefault(place, []).append((p.begin, p.end))
-            begin = p.since if p.since is not None else p.begin
+            begin = p.start_at if p.start_at is not None else p.begin
             if begin is not None:
                 end = p.end if p.end is not None else p.end_at if p.end_at is not None else self.run.span
                 waits.setdefault(place, []).append((begin, max(end, begin)))
@@ -233,7 +240,7 @@ class Analysis:
             if p.start_at is not None:
                 one = found.get(p.starter) or found.setdefault(p.starter, Host())
                 one.submits += 1
-                one.submit += p.start_at - p.since
+                one.submit += p.start_at - p.since - p.built
         for begin, end, _, ring in self.waits.within(stretches):
             one = found.setdefault(ring, Host())
             one.waits += 1

@@ -3,6 +3,7 @@
 numbers that the views show; none is made where they do not suffice."""
 
 from dataclasses import dataclass, field
+from statistics import median
 
 from .model import EXPLORING, PROFILING, REASONS
 from .parts import length
@@ -16,8 +17,7 @@ class Group:
     """Pieces of a kind that a resource got, and that another one would have finished sooner."""
     pieces: list = field(default_factory=list)
     lost: float = 0.0
-    here: float = 0.0    # ns that they ran
-    there: float = 0.0   # ns that they would have run
+    factors: list = field(default_factory=list)   # how much longer they ran
 
 
 def groups_of(analysis, stretches):
@@ -28,8 +28,7 @@ def groups_of(analysis, stretches):
             one = groups.setdefault((p.kind, p.policy, p.resource, p.loss.better), Group())
             one.pieces.append(p)
             one.lost += p.loss.lost
-            one.here += p.run_ns()
-            one.there += p.loss.run
+            one.factors.append(p.run_ns() / max(p.loss.run, 1))
     return groups
 
 
@@ -63,8 +62,8 @@ def about_choices(analysis, stretches, span):
     run, groups = analysis.run, groups_of(analysis, stretches)
     for (kind, policy, resource, better), group in sorted(groups.items(), key=lambda item: -item[1].lost)[:2]:
         here, there = run.label(policy, resource), run.label(policy, better)
-        ratio = (f", where they ran {times(group.here / group.there)} as long as on {there}"
-                 if group.there and group.here > 1.05 * group.there
+        factor = median(group.factors)
+        ratio = (f", where they ran {times(factor)} as long as on {there} (median)" if factor > 1.05
                  else f", and would have been over sooner on {there}")
         found.append((group.lost / span, f"{count_of(len(group.pieces), 'piece')} of {run.kinds[kind]} went to {here}"
                       f"{ratio}: {short_time(group.lost)} lost; {why(group)}."))

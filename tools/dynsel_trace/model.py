@@ -2,6 +2,7 @@
 """The run that a trace tells of: policies, kinds, and each piece of work. All times are in ns since
 the begin of the trace."""
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 from .read import RECORD_BYTES
@@ -44,15 +45,15 @@ class Piece:
     __slots__ = ("number", "policy", "resource", "kind", "reason", "amount", "at", "sight_at", "choice_at",
                  "chooser", "since", "start_at", "starter", "ran_since", "ran_at", "device", "end_at", "took",
                  "status", "refused", "estimates", "ready", "bytes_in", "begin", "end", "source", "moved",
-                 "readback", "loss", "at_once")
+                 "readback", "loss", "at_once", "dependent", "built")
 
     def __init__(self, number, policy, resource, at):
         self.number, self.policy, self.resource, self.at = number, policy, resource, at
         self.kind = self.reason = self.sight_at = self.choice_at = self.chooser = self.since = None
         self.start_at = self.starter = self.ran_since = self.ran_at = self.device = self.end_at = None
         self.estimates = self.ready = self.bytes_in = self.begin = self.end = self.loss = None
-        self.amount = self.took = self.status = self.readback = 0
-        self.refused = self.moved = self.at_once = False
+        self.amount = self.took = self.status = self.readback = self.built = 0
+        self.refused = self.moved = self.at_once = self.dependent = False
         self.source = NONE
 
     def run_ns(self):
@@ -211,7 +212,9 @@ class Maker:
         self.piece(r).refused = True
 
     def depends(self, r):
-        self.run.depends.append((self.piece(r), r[5]))
+        p = self.piece(r)
+        p.dependent = True
+        self.run.depends.append((p, r[5]))
 
     def copy(self, r):
         what = pair(r[7], r[8])
@@ -301,6 +304,23 @@ class Maker:
         p.begin = min(max(begin, 0.0), self.run.span)
         p.end = min(p.begin + length, self.run.span)
 
+    def settle_builds(self):
+        """What was built within submits: work began after it."""
+        starts = {}
+        for p in self.pieces.values() if self.run.builds else ():
+            if p.since is not None:
+                starts.setdefault(p.starter, []).append(p)
+        for mine in starts.values():
+            mine.sort(key=lambda p: p.since)
+        keys = {ring: [p.since for p in mine] for ring, mine in starts.items()}
+        for begin, end, _, ring in self.run.builds:
+            i = bisect_right(keys.get(ring, ()), begin) - 1
+            if i >= 0 and end <= starts[ring][i].start_at:
+                p = starts[ring][i]
+                p.built += end - begin
+                if p.source in (TOOK, BOUND):
+                    p.begin = min(max(p.begin, end), p.end)
+
     def settle(self, p):
         """When it ran, by the best source."""
         if p.device is not None:
@@ -328,6 +348,7 @@ class Maker:
             self.policy(p.policy).resource(p.resource)
             if p.kind is not None and p.kind not in run.kinds:
                 run.kinds[p.kind] = f"kind {p.kind:#x}"
+        self.settle_builds()
         for _, policy, index, *_ in run.health:
             self.policy(policy).resource(index)
         run.pieces = sorted(self.pieces.values(), key=lambda p: p.at)

@@ -3,6 +3,7 @@
 
 import sys
 
+from .analysis import KNOWN, RUNS, WHOLE
 from .findings import findings
 from .model import BOUND, REASONS, SOURCES
 from .parts import length
@@ -106,10 +107,12 @@ def one_choice(run, p):
         rows += [[f"    {run.label(p.policy, e[0])}", *map(short_time, e[1:])]
                  for e in sorted(p.estimates)]
         lines += table(shortened(rows), indent="")
-    out = f"over after {short_time(loss.out)}, of which it ran" if loss.whole else "it ran"
-    lines.append(f"    came out: {out} {short_time(p.run_ns())} ({SOURCES[p.source]})")
-    better = f"over after {short_time(loss.better_out)}, as the kind runs" if loss.whole else "it runs"
-    lines.append(f"    better: {run.label(p.policy, loss.better)}: {better} {short_time(loss.run)} there")
+    said = {RUNS: "it runs", KNOWN: "over after {} by what was known of its start; it runs",
+            WHOLE: "over after {}; it runs"}[loss.basis]
+    for line in (f"came out: {said.format(short_time(loss.out))} {short_time(p.run_ns())} ({SOURCES[p.source]})",
+                 f"better: {run.label(p.policy, loss.better)}: {said.format(short_time(loss.better_out))}"
+                 f" {short_time(loss.run)} there, as others of its kind do"):
+        lines += wrapped(line, "    ", "      ")
     return lines
 
 
