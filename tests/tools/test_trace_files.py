@@ -65,7 +65,7 @@ class Damaged(Tool):
                 self.assertIn(f"cut short at offset {length},", trace.troubles[0])
                 self.assertNotIn("\n", trace.troubles[0])
                 self.assertEqual(trace.count(), len([1 for at in self.ends(data) if at <= length]), length)
-                if length % 32 < 2 or length in (names_end, len(data) - 1):
+                if length % 96 == 1 or length in (names_end, len(data) - 1):
                     all_views(path)
 
     @staticmethod
@@ -89,7 +89,7 @@ class Damaged(Tool):
 
     def test_each_damaged_byte_is_told(self):
         data = small().data()
-        for at in [*range(0, 96), *range(96, len(data), 29)]:
+        for at in [*range(0, 96), *range(96, len(data), 61)]:
             bad = data[:at] + bytes([data[at] ^ 0xff]) + data[at + 1:]
             try:
                 troubles = all_views(self.file(bad))
@@ -100,7 +100,7 @@ class Damaged(Tool):
 
     def test_records_of_nonsense_are_coped_with(self):
         chance = t.random.Random(7)
-        for seed in range(60):
+        for seed in range(24):
             file = small("<>"[seed % 2])
             for ring in (0, 1, 2):
                 for _ in range(12):

@@ -66,6 +66,11 @@ function drive() {
   draw();
   press(".");
   out.next = arrays.number[view.pinned];
+  press(",");
+  press(",");
+  out.slow = document.getElementById("pin").innerText;
+  press(".");
+  press(".");
   press("f");
   out.zoomed = span();
   draw();
@@ -214,8 +219,9 @@ class Page(Tool):
         self.assertFalse(out["colours"][2])
         self.assertLess(out["wheeled"], 60_000)
         self.assertGreater(out["moved"], 0)
+        self.assertIn("copied 1.00 GiB to the host in 90 ns", out["slow"])
         for part in ("piece 4: fast</script>, amount 8589934592", "to GPU: it is predicted to finish first",
-                     "ran 20.0 us (as the device timed it), over 20.2 us after its choice", "waited 100 ns", "PoCL",
+                     "ran 20.0 us (as the device timed it), over 20.2 us after its choice", "waited 100 ns", "the program waited 20.8 us for it", "PoCL",
                      "came out"):
             self.assertIn(part, out["tip"])
         self.assertEqual((out["pinned"], out["next"], out["unpinned"], out["highlight"]), (4, 5, None, 0))

@@ -19,7 +19,7 @@ SCRIPTS = ("data.js", "timeline.js", "input.js", "panels.js")
 NO_TIME, NO_PLACE = 0xffffffff, 0xffff
 MOST_TIME = 0xfffffffe
 MOST_PARTS, WORST, MOST_LEVELS = 64, 12, 6   # levels: of pieces that overlap on one resource
-MOVED, REFUSED = 16, 32                      # bits beside the source of a time
+MOVED, REFUSED, BASIS_SHIFT = 16, 32, 6      # bits beside the source of a time; the basis of a loss above
 PACKING = 4                                  # of zlib
 
 
@@ -87,7 +87,8 @@ class Page:
         packer.put("kind", "H", (min(self.kinds.get(p.kind, NO_PLACE), NO_PLACE) for p in pieces))
         packer.put("reason", "B", (255 if p.reason is None else p.reason for p in pieces))
         packer.put("level", "B", (levels.get(p.number, 0) for p in pieces))
-        packer.put("bits", "B", (p.source | p.moved * MOVED | p.refused * REFUSED for p in pieces))
+        packer.put("bits", "B", (p.source | p.moved * MOVED | p.refused * REFUSED
+                                 | (p.loss.basis if p.loss else 0) << BASIS_SHIFT for p in pieces))
         packer.put("amount", "d", (p.amount for p in pieces))
         for name in ("choice_at", "sight_at", "since", "start_at", "begin", "end", "end_at"):
             packer.put(name, "I", (time(getattr(p, name)) for p in pieces))
@@ -137,7 +138,7 @@ class Page:
         return {"name": name, "stretches": stretches[:1000], "span": length(stretches),
                 "sentences": findings(analysis, stretches),
                 "usage": [[self.lane(*place), one.pieces, one.run, one.move, one.wait, one.idle(), one.queued,
-                           one.copies_in, one.bytes_in, one.copies_out, one.bytes_out, one.failed, one.unknown]
+                           one.copies_in, one.bytes_in, one.copies_out, one.bytes_out, one.failed, one.unknown, one.bounds]
                           for place, one in usage.items()],
                 "kinds": kinds,
                 "host": [[ring, one.choices, one.choice, one.timed, one.submits, one.submit, one.waits, one.wait,
@@ -171,7 +172,7 @@ class Page:
                      f" on, {count_of(len(run.pieces), 'piece')} of work, {count_of(run.records, 'record')}, {lost}",
             "notes": run.notes + trace.troubles,
             "span": run.span, "unit": self.unit, "estimate_unit": UNIT_NS, "sources": SOURCES, "bound": BOUND,
-            "bits": {"moved": MOVED, "refused": REFUSED}, "view": [self.stretches[0][0], self.stretches[-1][1]],
+            "bits": {"moved": MOVED, "refused": REFUSED, "basisShift": BASIS_SHIFT}, "view": [self.stretches[0][0], self.stretches[-1][1]],
             "lanes": [{"name": r.name, "backend": r.backend, "policy": run.policies[n].name} for n, r in resources],
             "policies": len({n for n, _ in self.lanes}),
             "memories": self.memories(), "kinds": [run.kinds.get(kind, "(choice lost)") for kind in self.kinds],

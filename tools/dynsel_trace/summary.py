@@ -42,7 +42,8 @@ def resources(analysis, stretches, policies):
         lines += ["", f"policy {run.policies[number].name}: {count_of(total, 'piece')}"]
         rows = [["resource", "pieces", "share", "runs", "moves", "waits", "idle", "busy", "", "queue", "in", "out"]]
         for index, one in mine.items():
-            rows.append([run.label(number, index), str(one.pieces), percent(one.pieces, total), short_time(one.run),
+            rows.append([run.label(number, index), str(one.pieces), percent(one.pieces, total),
+                         MARKS[BOUND] * bool(one.bounds) + short_time(one.run),
                          short_time(one.move), short_time(one.wait), short_time(one.idle()),
                          percent(one.run, one.span), bar(one.run / one.span if one.span else 0),
                          short_time(one.queued / one.pieces) if one.pieces else "-",
@@ -71,14 +72,14 @@ def kinds(analysis, stretches, policies):
                 row = [run.kinds.get(kind, "(choice lost)")]
                 for place in places:
                     best = cells[place].best() if place in cells else None
-                    bounds = bounds or best is not None and best[2] == BOUND
+                    bounds = bounds or place in cells and cells[place].timed[BOUND] > 0
                     row.append("-" if place not in cells else f"{cells[place].pieces} x ?" if best is None else
                                f"{cells[place].pieces} x {MARKS.get(best[2], '')}{short_time(best[0])}")
                 rows.append(row)
         if len(rows) > 1:
             lines += ["", f"kinds of {run.policies[number].name}, pieces x mean time"]
             lines += table(shortened(rows))
-    return lines + (["  < from submit to end: the time itself is not known, and is less"] if bounds else [])
+    return lines + (["  < also or only from submit to end: the time itself is not known, and is less"] if bounds else [])
 
 
 def host(analysis, stretches):

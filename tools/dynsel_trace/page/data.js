@@ -102,14 +102,27 @@ function at(name, i) {
   return found === NO_TIME ? null : found * meta.unit;
 }
 
+// What was copied for a piece, and how long the program waited for it: lines.
+function aroundText(row) {
+  const lines = [];
+  for (let k = arrays.copy_row.indexOf(row); k >= 0; k = arrays.copy_row.indexOf(row, k + 1)) {
+    const way = arrays.copy_memory[k] & 128 ? "to the host" : "to the device";
+    lines.push(`copied ${bytes(arrays.copy_bytes[k])} ${way} in ${time((arrays.copy_end[k] - arrays.copy_begin[k]) * meta.unit)}`);
+  }
+  for (let k = arrays.wait_row.indexOf(row); k >= 0; k = arrays.wait_row.indexOf(row, k + 1)) {
+    lines.push(`the program waited ${time((arrays.wait_end[k] - arrays.wait_begin[k]) * meta.unit)} for it`);
+  }
+  return lines;
+}
+
 // What pieces the one with this row depends on: rows.
 function dependenciesOf(row) {
   const found = [];
-  arrays.depends_row.forEach((one, k) => {
-    if (one === row && arrays.depends_on[k] !== NO_TIME) {
+  for (let k = arrays.depends_row.indexOf(row); k >= 0; k = arrays.depends_row.indexOf(row, k + 1)) {
+    if (arrays.depends_on[k] !== NO_TIME) {
       found.push(arrays.depends_on[k]);
     }
-  });
+  }
   return found;
 }
 
@@ -142,6 +155,9 @@ function estimatesTable(i) {
   return [element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows))];
 }
 
+// What is compared with another resource, as in analysis.py.
+const BASES = ["it runs", "by what was known of the start over after", "over after"];
+
 // Elements that tell all about a piece.
 function pieceText(i) {
   const begin = at("begin", i);
@@ -162,6 +178,7 @@ function pieceText(i) {
   if (start !== null) {
     lines.push(`submit took ${time(start - since)}`);
   }
+  lines.push(...aroundText(i));
   if (arrays.bits[i] & meta.bits.moved) {
     lines.push("the device's clock differs: moved by its error");
   }
@@ -172,7 +189,8 @@ function pieceText(i) {
     lines.push(`failed: ${meta.statuses[arrays.status[i]]}`);
   }
   if (arrays.lost[i] > 0) {
-    lines.push(`better: ${laneName(arrays.better[i])}: ${time(arrays.better_out[i])}, ${time(arrays.lost[i])} less`);
+    const basis = BASES[arrays.bits[i] >> meta.bits.basisShift];
+    lines.push(`better: ${laneName(arrays.better[i])}: ${basis} ${time(arrays.better_out[i])}, ${time(arrays.lost[i])} less`);
   }
   return [
     element("strong", {}, `piece ${arrays.number[i]}: ${kindName(arrays.kind[i])}${amountText(i)}`),

@@ -43,11 +43,11 @@ function showLegend() {
     "span", {class: "key plain"}, swatch(`var(--${colour})`), name)));
 }
 
-function usageOf([lane, pieces, run, move_, wait, idle, queued, copiesIn, bytesIn, copiesOut, bytesOut, failed, unknown],
+function usageOf([lane, pieces, run, move_, wait, idle, queued, copiesIn, bytesIn, copiesOut, bytesOut, failed, unknown, bounds],
                  span, total) {
   const part = (ns, colour, name) => element(
     "i", {style: `width:${span > 0 ? 100 * ns / span : 0}%;background:var(--${colour})`, title: `${name} ${time(ns)}`});
-  const texts = [`runs ${percent(run, span)}`, `moves ${percent(move_, span)}`, `waits ${percent(wait, span)}`,
+  const texts = [`runs ${bounds ? "at most " : ""}${percent(run, span)}`, `moves ${percent(move_, span)}`, `waits ${percent(wait, span)}`,
                  `idle ${percent(idle, span)}`];
   const more = [];
   if (pieces) {

@@ -366,7 +366,7 @@ function drawNames(context) {
     context.fillText(cut(context, row.name, GUTTER - 16), 8, busy ? middle - 7 : middle);
     if (busy) {
       context.fillStyle = colours.quiet;
-      context.fillText(`runs ${percent(busy[2], meta.parts[view.part].span)} of the time`, 8, middle + 9);
+      context.fillText(`runs ${busy[13] ? "< " : ""}${percent(busy[2], meta.parts[view.part].span)} of the time`, 8, middle + 9);
     }
   }
 }
