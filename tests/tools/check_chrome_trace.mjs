@@ -6,9 +6,15 @@ import {createRequire} from "node:module";
 import {pathToFileURL} from "node:url";
 
 const [folder, file] = process.argv.slice(2);
-const found = createRequire(`${folder}/x.js`).resolve("@paulirish/trace_engine/package.json").replace(/package\.json$/, "");
+const found = createRequire(`${folder}/x.js`)
+  .resolve("@paulirish/trace_engine/package.json")
+  .replace(/package\.json$/, "");
 const main = JSON.parse(fs.readFileSync(`${found}package.json`)).main;
-const {Handlers: {ModelHandlers}, Helpers, Processor} = await import(pathToFileURL(found + main));
+const {
+  Handlers: {ModelHandlers},
+  Helpers,
+  Processor,
+} = await import(pathToFileURL(found + main));
 const {traceEvents} = JSON.parse(fs.readFileSync(file));
 const processor = new Processor.TraceProcessor({Flows: ModelHandlers.Flows, Meta: ModelHandlers.Meta});
 await processor.parse(traceEvents, {isCPUProfile: false, isFreshRecording: false, metadata: {}});
@@ -22,4 +28,10 @@ for (const [pid, named] of Meta.threadsInProcess) {
     threads[`${Meta.processNames.get(pid).args.name}: ${args.name}`] = [slices.length, entryToNode.size];
   }
 }
-console.log(JSON.stringify({flows: Flows.flows.map((flow) => flow.map(({name}) => name)), threads, bounds: Meta.traceBounds}));
+console.log(
+  JSON.stringify({
+    flows: Flows.flows.map((flow) => flow.map(({name}) => name)),
+    threads,
+    bounds: Meta.traceBounds,
+  }),
+);

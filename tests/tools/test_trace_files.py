@@ -57,7 +57,8 @@ class Damaged(Tool):
         for length in range(len(data)):
             path = self.file(data[:length])
             if length < 64:
-                with self.assertRaisesRegex(text.Mistake, rf"cut short at offset {length}," if length else "it is empty"):
+                says = rf"cut short at offset {length}," if length else "it is empty"
+                with self.assertRaisesRegex(text.Mistake, says):
                     read.read(path)
             else:
                 trace = read.read(path)
@@ -82,8 +83,8 @@ class Damaged(Tool):
         for view in VIEWS:
             path, out = self.file(data[:-40]), str(self.folder / "out")
             said, err = self.run_tool(view, path, *([] if view == "summary" else ["-o", out]), status=1)
-            self.assertRegex(err, rf"\Adynsel-trace: \S+: cut short at offset {len(data) - 40}, within ring 2: 4 of its 6"
-                                  r" records are shown\n\Z")
+            self.assertRegex(err, rf"\Adynsel-trace: \S+: cut short at offset {len(data) - 40}, within ring 2: 4"
+                                  r" of its 6 records are shown\n\Z")
             shown = said if view == "summary" else Path(out).read_text(encoding="utf-8")
             self.assertIn('"piece":3' if view == "perfetto" else "3 pieces of work", shown)
 
@@ -113,7 +114,8 @@ class Damaged(Tool):
 
     def test_foreign_files(self):
         for data, says in ((b"", "no trace of dynsel: it is empty"), (b"\x7fELF" + bytes(100), "no trace of dynsel"),
-                           (b"dynselLT" + bytes(100), "no trace of dynsel"), (small().data(version=2), "version 2 .* version 1"),
+                           (b"dynselLT" + bytes(100), "no trace of dynsel"),
+                           (small().data(version=2), "version 2 .* version 1"),
                            (small().data(record_bytes=40), "records of 40 bytes"),
                            (small().data()[:60] + bytes(4) + small().data()[64:], "head is damaged"),
                            (small().data()[:8] + bytes(4) + small().data()[12:], "byte order")):
@@ -139,8 +141,8 @@ class Damaged(Tool):
         data = bytearray(small().data())
         data[80:88] = struct.pack("<Q", 1 << 60)
         data[92:96] = struct.pack("<I", zlib.crc32(data[64:92]))
-        self.assertRegex(read.read(self.file(bytes(data))).troubles[0], rf"cut short at offset {len(data)}, within ring 0: \d+"
-                         rf" of its {1 << 60} records are shown")
+        self.assertRegex(read.read(self.file(bytes(data))).troubles[0],
+                         rf"cut short at offset {len(data)}, within ring 0: \d+ of its {1 << 60} records are shown")
 
     def test_empty_traces(self):
         no_span = t.TraceFile(span=0)
@@ -175,8 +177,8 @@ class Written(Tool):
             self.assertEqual((out, err), ("", "dynsel-trace: stdout: cannot be written: No space left on device\n"))
 
     def test_mistakes_are_one_line(self):
-        for arguments, says in (([], "COMMAND"), (["blow", "x"], "invalid choice"), (["html", "x"], "-o"), (["summary"], "FILE"),
-                                (["summary", "x", "--nope"], "--nope")):
+        for arguments, says in (([], "COMMAND"), (["blow", "x"], "invalid choice"), (["html", "x"], "-o"),
+                                (["summary"], "FILE"), (["summary", "x", "--nope"], "--nope")):
             self.refuse(2, says, *arguments)
 
     def test_help_is_everywhere(self):

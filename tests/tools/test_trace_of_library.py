@@ -19,14 +19,15 @@ class OfLibrary(Tool):
         program, path = self.folder / "program", self.folder / "run.trace"
         libraries = ["-lOpenCL"] if "BACKEND_OPENCL 1" in (BUILD / "gen/dynsel/autoconf.h").read_text() else []
         subprocess.run([os.environ["DYNSEL_CC"], "-std=c11", "-pthread", str(TOP / "tests/tools/traced_program.c"),
-                        f"-I{BUILD}/gen", f"-I{TOP}/include", str(BUILD / "libdynsel.a"), *libraries, "-o", str(program)],
-                       check=True)
+                        f"-I{BUILD}/gen", f"-I{TOP}/include", str(BUILD / "libdynsel.a"), *libraries, "-o",
+                        str(program)], check=True)
         subprocess.run([str(program), str(path)], check=True, env={**os.environ, "POCL_DEVICES": "pthread"})
         self.assertEqual(read.read(path).troubles, [])
         out, err = self.run_tool("summary", str(path))
         self.assertEqual(err, "")
-        for part in (rf"^\d.*; {PIECES} pieces of work; \d+ records, none lost$", r"^policy earliest_finish: 750 pieces$",
-                     r"^  scale +\d+ x ", r"^  count +\d+ x ", r"^thread 1 +750 ", r"^marks: first pass, second pass$"):
+        for part in (rf"^\d.*; {PIECES} pieces of work; \d+ records, none lost$",
+                     r"^policy earliest_finish: 750 pieces$", r"^  scale +\d+ x ", r"^  count +\d+ x ", r"^thread 1 +750 ",
+                     r"^marks: first pass, second pass$"):
             self.assertRegex(out, re.compile(part, re.MULTILINE))
         self.assertNotIn("unknown", out)
         self.assertNotIn("left out", out)

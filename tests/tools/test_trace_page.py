@@ -2,6 +2,7 @@
 """dynsel-trace html: the page holds what the trace says, and works in a browser without network."""
 
 import base64
+import html
 import json
 import re
 import shutil
@@ -25,7 +26,8 @@ DRIVER = """
 function wheel(x, y) {
   const canvas = document.getElementById("rows");
   const box = canvas.getBoundingClientRect();
-  canvas.dispatchEvent(new WheelEvent("wheel", {deltaY: -500, clientX: box.left + x, clientY: box.top + y, cancelable: true}));
+  const where = {clientX: box.left + x, clientY: box.top + y};
+  canvas.dispatchEvent(new WheelEvent("wheel", {deltaY: -500, cancelable: true, ...where}));
 }
 function pointer(type, x, y) {
   const canvas = document.getElementById("rows");
@@ -47,7 +49,8 @@ function drive() {
   const span = () => view.to - view.from;
   out.whole = span();
   const [left, middle] = middleOf(3, "end");
-  out.colours = [colourAt(left - 9, middle), kindColour(arrays.kind[3]), colourAt(left + 9, middle) === kindColour(arrays.kind[3])];
+  const colour = kindColour(arrays.kind[3]);
+  out.colours = [colourAt(left - 9, middle), colour, colourAt(left + 9, middle) === colour];
   wheel(GUTTER + 50, 100);
   out.wheeled = span();
   press("ArrowRight");
@@ -112,7 +115,8 @@ class Page(Tool):
         for number, (at, resource, kind, took) in enumerate((
                 (10_000, t.GPU, 1, 960), (20_000, t.PROCESSORS, 1, 16_000), (50_000, t.GPU, 2, 4800),
                 (60_000, t.GPU, 1, 20_000), (85_000, t.GPU, 1, 960)), 1):
-            file.choice(1, at, number, resource, kind, t.EXPLORING if resource == t.PROCESSORS else t.FINISH, 1 << 33, known)
+            reason = t.EXPLORING if resource == t.PROCESSORS else t.FINISH
+            file.choice(1, at, number, resource, kind, reason, 1 << 33, known)
             file.start(1, at + 10, at + 100, number, resource)
             file.device(2, at + took + 250, at + 200, took, number, resource)
             file.over(2, at + took + 300, number, resource, took)
@@ -146,7 +150,8 @@ class Page(Tool):
         meta, arrays = self.decoded(self.page_of(self.example()))
         self.assertEqual(arrays["number"], (1, 2, 3, 4, 5))
         self.assertEqual(arrays["lane"], (2, 1, 2, 2, 2))
-        self.assertEqual([meta["kinds"][k] for k in arrays["kind"]], ["fast</script>"] * 2 + ["slow"] + ["fast</script>"] * 2)
+        fast = "fast</script>"
+        self.assertEqual([meta["kinds"][k] for k in arrays["kind"]], [fast, fast, "slow", fast, fast])
         self.assertEqual(arrays["amount"], (float(1 << 33),) * 5)
         self.assertEqual(arrays["begin"], (10_200, 20_200, 50_200, 60_200, 85_200))
         self.assertEqual(arrays["end"], (11_160, 36_200, 55_000, 80_200, 86_160))
@@ -156,7 +161,8 @@ class Page(Tool):
         self.assertEqual([arrays[f"estimate_{n}"][:2] for n in ("start", "copy", "run", "cost")],
                          [(0, 2), (1, 0), (600, 60), (601, 62)])
         self.assertEqual((arrays["depends_row"], arrays["depends_on"]), ((3,), (2,)))
-        self.assertEqual((arrays["copy_memory"], arrays["copy_bytes"], arrays["copy_row"]), ((2 | 128,), (float(1 << 30),), (2,)))
+        self.assertEqual((arrays["copy_memory"], arrays["copy_bytes"], arrays["copy_row"]),
+                         ((2 | 128,), (float(1 << 30),), (2,)))
         self.assertEqual((arrays["wait_row"], arrays["wait_begin"], arrays["wait_end"]), ((3,), (60_200,), (81_000,)))
         self.assertEqual(meta["marks"], [[5000.0, "one"], [45_000.0, "two"]])
         self.assertEqual(arrays["better"][1], 2)
@@ -213,7 +219,7 @@ class Page(Tool):
         self.assertNotIn("data-error", done.stdout)
         found = re.search(r'data-out="([^"]*)"', done.stdout)
         self.assertTrue(found, done.stdout[:300] + done.stderr)
-        out = json.loads(found[1].replace("&quot;", '"').replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+        out = json.loads(html.unescape(found[1]))
         self.assertEqual((out["whole"], out["all"]), (100_000, 100_000))
         self.assertEqual(out["colours"][0], out["colours"][1])
         self.assertFalse(out["colours"][2])
@@ -221,8 +227,8 @@ class Page(Tool):
         self.assertGreater(out["moved"], 0)
         self.assertIn("copied 1.00 GiB to the host in 90 ns", out["slow"])
         for part in ("piece 4: fast</script>, amount 8589934592", "to GPU: it is predicted to finish first",
-                     "ran 20.0 us (as the device timed it), over 20.2 us after its choice", "waited 100 ns", "the program waited 20.8 us for it", "PoCL",
-                     "came out"):
+                     "ran 20.0 us (as the device timed it), over 20.2 us after its choice", "waited 100 ns",
+                     "the program waited 20.8 us for it", "PoCL", "came out"):
             self.assertIn(part, out["tip"])
         self.assertEqual((out["pinned"], out["next"], out["unpinned"], out["highlight"]), (4, 5, None, 0))
         self.assertIn("piece 3: slow", out["pin"])

@@ -99,13 +99,13 @@ class Perfetto(Tool):
         self.run_tool("perfetto", path, "-o", str(out))
         self.assertEqual(self.run_tool("perfetto", path)[0], out.read_text(encoding="utf-8"))
 
-    @unittest.skipUnless(shutil.which("node") and engine_folder(), "npm's @paulirish/trace_engine is not installed: install"
-                         " it with -g, or name a folder that has it in node_modules by DYNSEL_NODE_FOLDER")
+    @unittest.skipUnless(shutil.which("node") and engine_folder(), "npm's @paulirish/trace_engine is not installed:"
+                         " install it with -g, or name a folder that has it in node_modules by DYNSEL_NODE_FOLDER")
     def test_engine_of_chrome_reads_it(self):
         path, out = self.file(self.example()), str(self.folder / "out.json")
         self.run_tool("perfetto", path, "-o", out)
-        done = subprocess.run(["node", str(Path(__file__).with_name("check_chrome_trace.mjs")), str(engine_folder()), out],
-                              capture_output=True, text=True, check=False)
+        check = str(Path(__file__).with_name("check_chrome_trace.mjs"))
+        done = subprocess.run(["node", check, str(engine_folder()), out], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = json.loads(done.stdout)
         self.assertEqual(len(found["flows"]), 100)

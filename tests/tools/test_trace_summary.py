@@ -77,7 +77,8 @@ class Times(Tool):
         self.assertEqual(found, {1: (1000, True), 2: (1630, True), 3: (600, True), 4: (1200, False)})
         run = self.run_of(file)
         self.assertEqual((run.moved, run.doubtful), (3, 1))
-        self.assertRegex(self.run_tool("summary", self.file(file))[0], r"3 times of devices .* moved .*\n +the clocks; 1 of them lie")
+        self.assertRegex(self.run_tool("summary", self.file(file))[0],
+                         r"3 times of devices .* moved .*\n +the clocks; 1 of them lie")
 
     def test_lost_records_leave_what_is_known(self):
         file = t.TraceFile()
@@ -103,7 +104,8 @@ class Times(Tool):
         file.put(0, 0, 6, 5, 0, 0, (77, 0, 1, 2))
         run = self.run_of(file)
         self.assertEqual([r.name for r in run.policies[3].resources.values()], ["GPU", "GPU #2", "a?[31m"])
-        self.assertEqual((run.policies[3].name, run.kinds), ("p" * 48, {1: "same", 2: "same #2", 5: "id 77, 2 key words"}))
+        self.assertEqual((run.policies[3].name, run.kinds),
+                         ("p" * 48, {1: "same", 2: "same #2", 5: "id 77, 2 key words"}))
 
     def test_unknown_events_and_impossible_times_are_left_out(self):
         file = t.TraceFile()
@@ -112,7 +114,8 @@ class Times(Tool):
         file.put(1, -3000, 24)
         run = self.run_of(file)
         self.assertEqual(run.pieces, [])
-        self.assertRegex("\n".join(run.notes), r"1 record with a time outside .*\n1 record of an event unknown .* \(99\)")
+        self.assertRegex("\n".join(run.notes),
+                         r"1 record with a time outside .*\n1 record of an event unknown .* \(99\)")
 
 
 class Shown(Tool):
@@ -137,8 +140,8 @@ class Shown(Tool):
         analysis, whole = self.analysis_of(self.trial_runs())
         said = findings.findings(analysis, whole)
         lost = 20 * (8064 + 48 - 896)  # the wait for the submit does not count there
-        self.assertIn(f"20 pieces of nstream went to PoCL, where they ran 9.0 times as long as on GPU (median): {lost / 1000:.0f} us"
-                      " lost; all were trial runs.", said)
+        self.assertIn(f"20 pieces of nstream went to PoCL, where they ran 9.0 times as long as on GPU (median):"
+                      f" {lost / 1000:.0f} us lost; all were trial runs.", said)
         idle = 100 - round(100 * 100 * 896 / (120 * 4000 + 10_000))
         self.assertTrue(any(re.match(rf"{idle - 1}|{idle} % of the time GPU was idle", s) for s in said), said)
         self.assertTrue(all(s[0].isupper() or s[0].isdigit() for s in said))
@@ -242,8 +245,9 @@ class Shown(Tool):
     def test_summary_has_all_parts_and_fits_the_terminal(self):
         out, err = self.run_tool("summary", self.file(self.trial_runs()))
         for part in (r"^490 us from 5\.000000 s of the machine's clock on; 120 pieces of work; 852 records, none lost$",
-                     r"^policy earliest_finish: 120 pieces$", r"^  PoCL +20 +17 % ", r"^  nstream +20 x 8\.06 us +100 x 896 ns$",
-                     r"^thread 1 +120 +100 ns +120 +16 ns ", r"^  piece \d+: nstream, amount 1000, at .*: 7\.22 us lost$",
+                     r"^policy earliest_finish: 120 pieces$", r"^  PoCL +20 +17 % ",
+                     r"^  nstream +20 x 8\.06 us +100 x 896 ns$", r"^thread 1 +120 +100 ns +120 +16 ns ",
+                     r"^  piece \d+: nstream, amount 1000, at .*: 7\.22 us lost$",
                      r"^    to PoCL: it got a trial run$", r"^    GPU +0 ns +0 ns +896 ns +896 ns$",
                      r"^    came out: over after 8\.11 us; it runs 8\.06 us \(as the device timed it\)$",
                      r"^    better: GPU: over after 896 ns; it runs 896 ns there, as others of its kind do$"):
@@ -294,7 +298,8 @@ class Parts(Tool):
     def test_mistakes_name_the_marks(self):
         path = self.file(self.passes())
         self.refuse(2, "no mark three in the trace; its marks: one, two", "summary", path, "--part", "three")
-        self.refuse(2, "no mark two after two", "html", path, "-o", str(self.folder / "x"), "--from", "two", "--to", "two")
+        self.refuse(2, "no mark two after two", "html", path, "-o", str(self.folder / "x"), "--from", "two", "--to",
+                    "two")
         self.refuse(2, "--part cannot be used", "perfetto", path, "--part", "one", "--to", "two")
         self.refuse(2, "it has none", "summary", self.file(t.TraceFile()), "--to", "x")
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a trace of command groups that depend on each other, and of plain tasks between them, to the
- * file that it is called with. */
+/* Writes a trace of command groups that depend on each other, and of plain tasks between them, to
+ * the file that it is called with. */
 #include <dynsel/dynsel.h>
 #include <dynsel/trace.h>
 #include <stdio.h>

@@ -138,7 +138,8 @@ class Page:
         return {"name": name, "stretches": stretches[:1000], "span": length(stretches),
                 "sentences": findings(analysis, stretches),
                 "usage": [[self.lane(*place), one.pieces, one.run, one.move, one.wait, one.idle(), one.queued,
-                           one.copies_in, one.bytes_in, one.copies_out, one.bytes_out, one.failed, one.unknown, one.bounds]
+                           one.copies_in, one.bytes_in, one.copies_out, one.bytes_out, one.failed, one.unknown,
+                           one.bounds]
                           for place, one in usage.items()],
                 "kinds": kinds,
                 "host": [[ring, one.choices, one.choice, one.timed, one.submits, one.submit, one.waits, one.wait,
@@ -172,7 +173,8 @@ class Page:
                      f" on, {count_of(len(run.pieces), 'piece')} of work, {count_of(run.records, 'record')}, {lost}",
             "notes": run.notes + trace.troubles,
             "span": run.span, "unit": self.unit, "estimate_unit": UNIT_NS, "sources": SOURCES, "bound": BOUND,
-            "bits": {"moved": MOVED, "refused": REFUSED, "basisShift": BASIS_SHIFT}, "view": [self.stretches[0][0], self.stretches[-1][1]],
+            "bits": {"moved": MOVED, "refused": REFUSED, "basisShift": BASIS_SHIFT},
+            "view": [self.stretches[0][0], self.stretches[-1][1]],
             "lanes": [{"name": r.name, "backend": r.backend, "policy": run.policies[n].name} for n, r in resources],
             "policies": len({n for n, _ in self.lanes}),
             "memories": self.memories(), "kinds": [run.kinds.get(kind, "(choice lost)") for kind in self.kinds],

@@ -28,8 +28,9 @@ def head(analysis, trace, stretches):
     span = length(stretches)
     first = trace.first_ns + (stretches[0][0] if stretches else 0)
     lost = f"{count_of(run.lost(), 'record')} lost" if run.lost() else "none lost"
-    lines = [f"{short_time(span)} from {first / 1e9:.6f} s of the machine's clock on;"
-             f" {count_of(len(analysis.pieces_in(stretches)), 'piece')} of work; {count_of(run.records, 'record')}, {lost}"]
+    pieces = count_of(len(analysis.pieces_in(stretches)), "piece")
+    lines = [f"{short_time(span)} from {first / 1e9:.6f} s of the machine's clock on; {pieces} of work;"
+             f" {count_of(run.records, 'record')}, {lost}"]
     return lines + [line for note in run.notes for line in wrapped(note, "  note: ", "    ")]
 
 
@@ -65,7 +66,8 @@ def kinds(analysis, stretches, policies):
     run, lines, bounds = analysis.run, [], False
     found = analysis.kinds(stretches)
     for number in policies:
-        places = [(number, i) for i in sorted(run.policies[number].resources) if any((number, i) in c for c in found.values())]
+        places = [(number, i) for i in sorted(run.policies[number].resources)
+                  if any((number, i) in cells for cells in found.values())]
         rows = [["kind", *(run.label(*place)[:22] for place in places)]]
         for kind, cells in found.items():
             if any(place in cells for place in places):
@@ -79,7 +81,9 @@ def kinds(analysis, stretches, policies):
         if len(rows) > 1:
             lines += ["", f"kinds of {run.policies[number].name}, pieces x mean time"]
             lines += table(shortened(rows))
-    return lines + (["  < also or only from submit to end: the time itself is not known, and is less"] if bounds else [])
+    if bounds:
+        lines.append("  < also or only from submit to end: the time itself is not known, and is less")
+    return lines
 
 
 def host(analysis, stretches):

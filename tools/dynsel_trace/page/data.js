@@ -46,7 +46,11 @@ function time(ns) {
   if (ns < 0) {
     return "-" + time(-ns);
   }
-  for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["us", 1e3]]) {
+  for (const [unit, size] of [
+    ["s", 1e9],
+    ["ms", 1e6],
+    ["us", 1e3],
+  ]) {
     if (ns >= 0.9995 * size) {
       return digits(ns / size) + " " + unit;
     }
@@ -55,7 +59,11 @@ function time(ns) {
 }
 
 function bytes(count) {
-  for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) {
+  for (const [unit, size] of [
+    ["GiB", 2 ** 30],
+    ["MiB", 2 ** 20],
+    ["KiB", 2 ** 10],
+  ]) {
     if (count >= size) {
       return digits(count / size) + " " + unit;
     }
@@ -64,7 +72,7 @@ function bytes(count) {
 }
 
 function percent(part, whole) {
-  return whole > 0 ? (100 * part / whole).toFixed(0) + " %" : "-";
+  return whole > 0 ? ((100 * part) / whole).toFixed(0) + " %" : "-";
 }
 
 function laneName(lane) {
@@ -80,7 +88,7 @@ function kindName(kind) {
 }
 
 function reasonText(reason) {
-  return reason === 255 ? "unknown: the choice is lost" : meta.reasons[reason] ?? `reason ${reason}`;
+  return reason === 255 ? "unknown: the choice is lost" : (meta.reasons[reason] ?? `reason ${reason}`);
 }
 
 // Nearly alike for eight kinds that are seen at once, then by the golden angle.
@@ -107,7 +115,8 @@ function aroundText(row) {
   const lines = [];
   for (let k = arrays.copy_row.indexOf(row); k >= 0; k = arrays.copy_row.indexOf(row, k + 1)) {
     const way = arrays.copy_memory[k] & 128 ? "to the host" : "to the device";
-    lines.push(`copied ${bytes(arrays.copy_bytes[k])} ${way} in ${time((arrays.copy_end[k] - arrays.copy_begin[k]) * meta.unit)}`);
+    const took = time((arrays.copy_end[k] - arrays.copy_begin[k]) * meta.unit);
+    lines.push(`copied ${bytes(arrays.copy_bytes[k])} ${way} in ${took}`);
   }
   for (let k = arrays.wait_row.indexOf(row); k >= 0; k = arrays.wait_row.indexOf(row, k + 1)) {
     lines.push(`the program waited ${time((arrays.wait_end[k] - arrays.wait_begin[k]) * meta.unit)} for it`);
@@ -139,20 +148,34 @@ function estimatesTable(i) {
   const rows = [];
   for (let k = first; k < last; k++) {
     const lane = arrays.estimate_lane[k];
-    const cells = ["start", "copy", "run", "cost"].map(
-      (name) => element("td", {}, time(arrays[`estimate_${name}`][k] * meta.estimate_unit)));
-    rows.push(element("tr", lane === arrays.lane[i] ? {class: "chosen"} : {},
-                      element("td", {class: "name"}, laneName(lane) + (lane === arrays.lane[i] ? " (chosen)" : "")),
-                      ...cells));
+    const cells = ["start", "copy", "run", "cost"].map((name) =>
+      element("td", {}, time(arrays[`estimate_${name}`][k] * meta.estimate_unit)),
+    );
+    rows.push(
+      element(
+        "tr",
+        lane === arrays.lane[i] ? {class: "chosen"} : {},
+        element("td", {class: "name"}, laneName(lane) + (lane === arrays.lane[i] ? " (chosen)" : "")),
+        ...cells,
+      ),
+    );
   }
   const [choice, begin, end] = [at("choice_at", i), at("begin", i), at("end", i)];
   if (choice !== null && begin !== null) {
     const out = [Math.max(begin - choice, 0), null, end - begin, end - choice];
-    rows.push(element("tr", {class: "out"}, element("td", {}, "came out"),
-                      ...out.map((ns) => element("td", {}, ns === null ? "" : time(ns)))));
+    rows.push(
+      element(
+        "tr",
+        {class: "out"},
+        element("td", {}, "came out"),
+        ...out.map((ns) => element("td", {}, ns === null ? "" : time(ns))),
+      ),
+    );
   }
   const head = ["it knew", "start", "copy", "run", "cost"].map((text) => element("th", {}, text));
-  return [element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows))];
+  return [
+    element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)),
+  ];
 }
 
 // What is compared with another resource, as in analysis.py.
@@ -168,7 +191,9 @@ function pieceText(i) {
   const lines = [`to ${laneName(arrays.lane[i])}: ${reasonText(arrays.reason[i])}`];
   if (begin !== null) {
     const from = choice === null ? "" : `, over ${time(end - choice)} after its choice`;
-    lines.push(`ran ${sourceOf(i) === BOUND ? "at most " : ""}${time(end - begin)} (${meta.sources[sourceOf(i)]})${from}`);
+    lines.push(
+      `ran ${sourceOf(i) === BOUND ? "at most " : ""}${time(end - begin)} (${meta.sources[sourceOf(i)]})${from}`,
+    );
     if (start !== null && begin > start && sourceOf(i) !== BOUND) {
       lines.push(`waited ${time(begin - start)} on the resource`);
     }
@@ -190,7 +215,9 @@ function pieceText(i) {
   }
   if (arrays.lost[i] > 0) {
     const basis = BASES[arrays.bits[i] >> meta.bits.basisShift];
-    lines.push(`better: ${laneName(arrays.better[i])}: ${basis} ${time(arrays.better_out[i])}, ${time(arrays.lost[i])} less`);
+    lines.push(
+      `better: ${laneName(arrays.better[i])}: ${basis} ${time(arrays.better_out[i])}, ${time(arrays.lost[i])} less`,
+    );
   }
   return [
     element("strong", {}, `piece ${arrays.number[i]}: ${kindName(arrays.kind[i])}${amountText(i)}`),

@@ -24,7 +24,9 @@ function move(share) {
 
 // The begin of a piece as far as the trace knows one, else null.
 function anyTime(i) {
-  return ["begin", "since", "choice_at", "end_at"].map((name) => at(name, i)).find((ns) => ns !== null) ?? null;
+  return (
+    ["begin", "since", "choice_at", "end_at"].map((name) => at(name, i)).find((ns) => ns !== null) ?? null
+  );
 }
 
 function showPiece(i) {
@@ -46,10 +48,16 @@ function rowAt(y) {
 function sliceAt(x, begins, ends, isIn) {
   let best = -1;
   let least = Infinity;
-  const near = 1.5 * (view.to - view.from) / (view.width - GUTTER) / meta.unit;
+  const near = (1.5 * (view.to - view.from)) / (view.width - GUTTER) / meta.unit;
   const t = nsOf(x) / meta.unit;
   for (let i = 0; i < begins.length; i++) {
-    if (begins[i] - near <= t && t <= ends[i] + near && ends[i] !== NO_TIME && begins[i] !== NO_TIME && isIn(i)) {
+    if (
+      begins[i] - near <= t &&
+      t <= ends[i] + near &&
+      ends[i] !== NO_TIME &&
+      begins[i] !== NO_TIME &&
+      isIn(i)
+    ) {
       const away = t < begins[i] ? begins[i] - t : t > ends[i] ? t - ends[i] : 0;
       const length = (ends[i] - begins[i]) * (away > 0 ? 2 : 1) + 4 * away;
       if (length < least) {
@@ -73,29 +81,55 @@ function thingAt(x, y) {
     const level = Math.floor((y - row.top) / height);
     const i = isWaiting
       ? sliceAt(x, arrays.start_at, arrays.begin, (k) => arrays.lane[k] === row.number)
-      : sliceAt(x, arrays.begin, arrays.end, (k) => arrays.lane[k] === row.number && arrays.level[k] === level);
+      : sliceAt(
+          x,
+          arrays.begin,
+          arrays.end,
+          (k) => arrays.lane[k] === row.number && arrays.level[k] === level,
+        );
     return i < 0 ? null : {piece: i, text: pieceText(i)};
   }
   return row.what === "memory" ? copyAt(x, row) : threadThingAt(x, row);
 }
 
 function copyAt(x, row) {
-  const i = sliceAt(x, arrays.copy_begin, arrays.copy_end, (k) => (arrays.copy_memory[k] & 127) === row.number);
+  const i = sliceAt(
+    x,
+    arrays.copy_begin,
+    arrays.copy_end,
+    (k) => (arrays.copy_memory[k] & 127) === row.number,
+  );
   if (i < 0) {
     return null;
   }
   const piece = arrays.copy_row[i] === NO_TIME ? null : arrays.copy_row[i];
   const buffer = arrays.copy_buffer[i] ? `buffer ${arrays.copy_buffer[i]}` : "a range";
-  return {piece, text: [
-    element("strong", {}, `${bytes(arrays.copy_bytes[i])} ${arrays.copy_memory[i] & 128 ? "to the host" : "to the device"}`),
-    element("div", {}, `${buffer}, ${time((arrays.copy_end[i] - arrays.copy_begin[i]) * meta.unit)}, for `
-            + (piece === null ? "the program" : `piece ${arrays.number[piece]} (${kindName(arrays.kind[piece])})`))]};
+  return {
+    piece,
+    text: [
+      element(
+        "strong",
+        {},
+        `${bytes(arrays.copy_bytes[i])} ${arrays.copy_memory[i] & 128 ? "to the host" : "to the device"}`,
+      ),
+      element(
+        "div",
+        {},
+        `${buffer}, ${time((arrays.copy_end[i] - arrays.copy_begin[i]) * meta.unit)}, for ` +
+          (piece === null
+            ? "the program"
+            : `piece ${arrays.number[piece]} (${kindName(arrays.kind[piece])})`),
+      ),
+    ],
+  };
 }
 
 function threadThingAt(x, row) {
   const isMine = (threads) => (k) => threads[k] === row.number;
-  const told = (what, i, begins, ends) => ({piece: i, text: [
-    element("strong", {}, `${what}: ${time((ends[i] - begins[i]) * meta.unit)}`), ...pieceText(i)]});
+  const told = (what, i, begins, ends) => ({
+    piece: i,
+    text: [element("strong", {}, `${what}: ${time((ends[i] - begins[i]) * meta.unit)}`), ...pieceText(i)],
+  });
   const {sight_at: sight, choice_at: choice, since, start_at: start} = arrays;
   let i = sliceAt(x, sight, choice, isMine(arrays.chooser));
   if (i >= 0) {
@@ -108,13 +142,18 @@ function threadThingAt(x, row) {
   i = sliceAt(x, arrays.wait_begin, arrays.wait_end, isMine(arrays.wait_thread));
   if (i >= 0) {
     const piece = arrays.wait_row[i] === NO_TIME ? null : arrays.wait_row[i];
-    return {piece, text: [
-      element("strong", {}, `waited ${time((arrays.wait_end[i] - arrays.wait_begin[i]) * meta.unit)}`),
-      ...(piece === null ? [] : pieceText(piece))]};
+    return {
+      piece,
+      text: [
+        element("strong", {}, `waited ${time((arrays.wait_end[i] - arrays.wait_begin[i]) * meta.unit)}`),
+        ...(piece === null ? [] : pieceText(piece)),
+      ],
+    };
   }
   const t = nsOf(x);
   const build = meta.builds.find(([begin, end, , ring]) => ring === row.number && begin <= t && t <= end);
-  return build ? {piece: null, text: [element("strong", {}, `built kernel ${build[2]}: ${time(build[1] - build[0])}`)]}
+  return build
+    ? {piece: null, text: [element("strong", {}, `built kernel ${build[2]}: ${time(build[1] - build[0])}`)]}
     : null;
 }
 
@@ -129,8 +168,10 @@ function hover(event) {
     const left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
     const below = event.clientY + 18;
     tip.style.left = Math.max(left, 4) + "px";
-    tip.style.top = (below + tip.offsetHeight > window.innerHeight
-      ? Math.max(event.clientY - tip.offsetHeight - 12, 4) : below) + "px";
+    tip.style.top =
+      (below + tip.offsetHeight > window.innerHeight
+        ? Math.max(event.clientY - tip.offsetHeight - 12, 4)
+        : below) + "px";
   }
 }
 
@@ -139,13 +180,28 @@ function pin(i) {
   const panel = document.getElementById("pin");
   panel.hidden = i === null;
   if (i !== null) {
-    const button = (row) => element("button", {onclick: () => { pin(row); showPiece(row); }},
-                                    `piece ${arrays.number[row]}: ${kindName(arrays.kind[row])}`);
+    const button = (row) =>
+      element(
+        "button",
+        {
+          onclick: () => {
+            pin(row);
+            showPiece(row);
+          },
+        },
+        `piece ${arrays.number[row]}: ${kindName(arrays.kind[row])}`,
+      );
     const on = dependenciesOf(i);
-    panel.replaceChildren(...pieceText(i), element("div", {class: "links"},
-      element("button", {onclick: () => showPiece(i)}, "Zoom to it"),
-      element("button", {onclick: () => pin(null)}, "Unpin"),
-      ...(on.length ? [element("span", {}, "depends on"), ...on.map(button)] : [])));
+    panel.replaceChildren(
+      ...pieceText(i),
+      element(
+        "div",
+        {class: "links"},
+        element("button", {onclick: () => showPiece(i)}, "Zoom to it"),
+        element("button", {onclick: () => pin(null)}, "Unpin"),
+        ...(on.length ? [element("span", {}, "depends on"), ...on.map(button)] : []),
+      ),
+    );
   }
   redraw();
 }
@@ -160,8 +216,10 @@ function neighbour(step) {
   for (let k = 0; k < arrays.lane.length; k++) {
     if (k !== i && arrays.lane[k] === arrays.lane[i] && hasPlace(k)) {
       const ahead = (arrays.begin[k] - arrays.begin[i]) * step;
-      if ((ahead > 0 || (ahead === 0 && (k - i) * step > 0))
-          && (best === null || ahead < (arrays.begin[best] - arrays.begin[i]) * step)) {
+      if (
+        (ahead > 0 || (ahead === 0 && (k - i) * step > 0)) &&
+        (best === null || ahead < (arrays.begin[best] - arrays.begin[i]) * step)
+      ) {
         best = k;
       }
     }
@@ -237,21 +295,27 @@ function watchPointers(canvas) {
   };
   canvas.addEventListener("pointerup", release);
   canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("pointerleave", () => { document.getElementById("tip").hidden = true; });
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-      move((event.deltaX || event.deltaY) / 800);
-    } else {
-      zoom(Math.exp(event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), nsOf(Math.max(event.offsetX, GUTTER)));
-    }
-  }, {passive: false});
+  canvas.addEventListener("pointerleave", () => {
+    document.getElementById("tip").hidden = true;
+  });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+        move((event.deltaX || event.deltaY) / 800);
+      } else {
+        zoom(Math.exp(event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), nsOf(Math.max(event.offsetX, GUTTER)));
+      }
+    },
+    {passive: false},
+  );
 }
 
 function watchOverview(canvas) {
   const centre = (event) => {
     const [first, last] = meta.view;
-    const ns = first + (event.offsetX - GUTTER) * (last - first) / (view.width - GUTTER);
+    const ns = first + ((event.offsetX - GUTTER) * (last - first)) / (view.width - GUTTER);
     const half = (view.to - view.from) / 2;
     show(ns - half, ns + half);
   };

@@ -9,8 +9,20 @@ function fill(id, ...children) {
 const WORDS = new Set(["went to", "why"]); // columns that are no numbers
 
 function table(head, rows) {
-  return element("table", {}, element("thead", {}, element("tr", {}, ...head.map((text) => element("th", {title: text, class: WORDS.has(text) ? "wide" : ""}, text)))),
-                 element("tbody", {}, ...rows));
+  return element(
+    "table",
+    {},
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        ...head.map((text) => element("th", {title: text, class: WORDS.has(text) ? "wide" : ""}, text)),
+      ),
+    ),
+    element("tbody", {}, ...rows),
+  );
 }
 
 function cells(...texts) {
@@ -31,24 +43,63 @@ function highlight(kind) {
 
 function showLegend() {
   const keys = meta.kinds.map((name, kind) => {
-    const key = element("button", {class: "key", "aria-pressed": "false", "data-kind": kind,
-                                   onclick: () => highlight(kind)}, swatch(kindColour(kind)), name);
+    const key = element(
+      "button",
+      {class: "key", "aria-pressed": "false", "data-kind": kind, onclick: () => highlight(kind)},
+      swatch(kindColour(kind)),
+      name,
+    );
     return key;
   });
-  const others = [["choose", "choice"], ["submit", "submit"], ["wait", "wait"], ["build", "build"]];
+  const others = [
+    ["choose", "choice"],
+    ["submit", "submit"],
+    ["wait", "wait"],
+    ["build", "build"],
+  ];
   if (meta.memories.length) {
     others.push(["in", "copy to device"], ["out", "copy to host"]);
   }
-  fill("legend", ...keys, ...others.map(([colour, name]) => element(
-    "span", {class: "key plain"}, swatch(`var(--${colour})`), name)));
+  fill(
+    "legend",
+    ...keys,
+    ...others.map(([colour, name]) =>
+      element("span", {class: "key plain"}, swatch(`var(--${colour})`), name),
+    ),
+  );
 }
 
-function usageOf([lane, pieces, run, move_, wait, idle, queued, copiesIn, bytesIn, copiesOut, bytesOut, failed, unknown, bounds],
-                 span, total) {
-  const part = (ns, colour, name) => element(
-    "i", {style: `width:${span > 0 ? 100 * ns / span : 0}%;background:var(--${colour})`, title: `${name} ${time(ns)}`});
-  const texts = [`runs ${bounds ? "at most " : ""}${percent(run, span)}`, `moves ${percent(move_, span)}`, `waits ${percent(wait, span)}`,
-                 `idle ${percent(idle, span)}`];
+function usageOf(
+  [
+    lane,
+    pieces,
+    run,
+    move_,
+    wait,
+    idle,
+    queued,
+    copiesIn,
+    bytesIn,
+    copiesOut,
+    bytesOut,
+    failed,
+    unknown,
+    bounds,
+  ],
+  span,
+  total,
+) {
+  const part = (ns, colour, name) =>
+    element("i", {
+      style: `width:${span > 0 ? (100 * ns) / span : 0}%;background:var(--${colour})`,
+      title: `${name} ${time(ns)}`,
+    });
+  const texts = [
+    `runs ${bounds ? "at most " : ""}${percent(run, span)}`,
+    `moves ${percent(move_, span)}`,
+    `waits ${percent(wait, span)}`,
+    `idle ${percent(idle, span)}`,
+  ];
   const more = [];
   if (pieces) {
     more.push(`in the queue ${time(queued / pieces)} each`);
@@ -65,16 +116,30 @@ function usageOf([lane, pieces, run, move_, wait, idle, queued, copiesIn, bytesI
   if (unknown) {
     more.push(`${unknown} whose end is unknown`);
   }
-  return element("div", {class: "usage"},
-    element("div", {class: "line"}, element("span", {title: laneName(lane)}, laneName(lane)),
-            element("span", {}, `${pieces} pieces, ${percent(pieces, total)}`)),
-    element("div", {class: "bar"}, part(run, "run", "runs"), part(move_, "move", "moves data"), part(wait, "queue", "waits")),
-    element("div", {class: "small"}, [texts.join(", "), ...more].join("; ")));
+  return element(
+    "div",
+    {class: "usage"},
+    element(
+      "div",
+      {class: "line"},
+      element("span", {title: laneName(lane)}, laneName(lane)),
+      element("span", {}, `${pieces} pieces, ${percent(pieces, total)}`),
+    ),
+    element(
+      "div",
+      {class: "bar"},
+      part(run, "run", "runs"),
+      part(move_, "move", "moves data"),
+      part(wait, "queue", "waits"),
+    ),
+    element("div", {class: "small"}, [texts.join(", "), ...more].join("; ")),
+  );
 }
 
 function kindRows(part) {
   const lanes = [...new Set(part.kinds.flatMap(([, found]) => found.map(([lane]) => lane)))]
-    .filter((lane) => lane !== NO_PLACE).sort((a, b) => a - b);
+    .filter((lane) => lane !== NO_PLACE)
+    .sort((a, b) => a - b);
   let hasBounds = false;
   const rows = part.kinds.map(([kind, found]) => {
     const known = new Map(found.map(([lane, ...rest]) => [lane, rest]));
@@ -86,34 +151,69 @@ function kindRows(part) {
       hasBounds ||= mean !== null && source === BOUND;
       return `${pieces} \u00d7 ${mean === null ? "?" : (source === BOUND ? "< " : "") + time(mean)}`;
     });
-    return element("tr", {class: "link", title: "highlight", onclick: () => highlight(kind)},
-                   element("td", {class: "name"}, swatchText(kind)), ...cells(...texts));
+    return element(
+      "tr",
+      {class: "link", title: "highlight", onclick: () => highlight(kind)},
+      element("td", {class: "name"}, swatchText(kind)),
+      ...cells(...texts),
+    );
   });
-  const note = hasBounds ? [element("p", {class: "small"}, "<: from submit to end; the time itself is not known, and is less")] : [];
+  const note = hasBounds
+    ? [element("p", {class: "small"}, "<: from submit to end; the time itself is not known, and is less")]
+    : [];
   return [table(["kind", ...lanes.map(laneName)], rows), ...note];
 }
 
 function swatchText(kind) {
-  const text = element("span", {style: "display:inline-flex;align-items:center;gap:6px"}, swatch(kindColour(kind)));
+  const text = element(
+    "span",
+    {style: "display:inline-flex;align-items:center;gap:6px"},
+    swatch(kindColour(kind)),
+  );
   text.append(kindName(kind));
   return text;
 }
 
 function worstRows(part) {
-  return part.worst.map((row) => element(
-    "tr", {class: "link", onclick: () => { pin(row); showPiece(row); document.getElementById("timeline").scrollIntoView({block: "nearest"}); }},
-    element("td", {class: "name"}, kindName(arrays.kind[row])),
-    ...cells(time(arrays.lost[row])),
-    element("td", {class: "wide"}, `${laneName(arrays.lane[row])}, better ${laneName(arrays.better[row])}`),
-    element("td", {class: "wide"}, reasonText(arrays.reason[row])),
-    ...cells(String(arrays.number[row]))));
+  return part.worst.map((row) =>
+    element(
+      "tr",
+      {
+        class: "link",
+        onclick: () => {
+          pin(row);
+          showPiece(row);
+          document.getElementById("timeline").scrollIntoView({block: "nearest"});
+        },
+      },
+      element("td", {class: "name"}, kindName(arrays.kind[row])),
+      ...cells(time(arrays.lost[row])),
+      element("td", {class: "wide"}, `${laneName(arrays.lane[row])}, better ${laneName(arrays.better[row])}`),
+      element("td", {class: "wide"}, reasonText(arrays.reason[row])),
+      ...cells(String(arrays.number[row])),
+    ),
+  );
 }
 
 function hostRows(part) {
   const each = (total, count) => (count ? time(total / count) : "-");
-  return part.host.map(([ring, choices, choice, timed, submits, submit, waits, wait, builds, build]) => element(
-    "tr", {}, ...cells(`thread ${ring}`, `${choices}`, each(choice, timed), `${submits}`, each(submit, submits), `${waits}`,
-                       time(wait), `${builds}`, time(build))));
+  return part.host.map(([ring, choices, choice, timed, submits, submit, waits, wait, builds, build]) =>
+    element(
+      "tr",
+      {},
+      ...cells(
+        `thread ${ring}`,
+        `${choices}`,
+        each(choice, timed),
+        `${submits}`,
+        each(submit, submits),
+        `${waits}`,
+        time(wait),
+        `${builds}`,
+        time(build),
+      ),
+    ),
+  );
 }
 
 function showPart() {
@@ -122,14 +222,28 @@ function showPart() {
   const total = part.usage.reduce((sum, one) => sum + one[1], 0);
   fill("usage", ...part.usage.map((one) => usageOf(one, part.span, total)));
   fill("kinds", ...(part.kinds.length ? kindRows(part) : ["none"]));
-  fill("worst", part.worst.length ? table(["kind", "lost", "went to", "why", "piece"], worstRows(part)) : "none that can be shown");
-  fill("host", part.host.length
-    ? table(["", "choices", "each", "submits", "each", "waits", "in all", "builds", "in all"], hostRows(part)) : "none");
+  fill(
+    "worst",
+    part.worst.length
+      ? table(["kind", "lost", "went to", "why", "piece"], worstRows(part))
+      : "none that can be shown",
+  );
+  fill(
+    "host",
+    part.host.length
+      ? table(
+          ["", "choices", "each", "submits", "each", "waits", "in all", "builds", "in all"],
+          hostRows(part),
+        )
+      : "none",
+  );
 }
 
 function showParts() {
   const select = document.getElementById("parts");
-  select.replaceChildren(...meta.parts.map((part, i) => element("option", {value: i}, `${part.name}: ${time(part.span)}`)));
+  select.replaceChildren(
+    ...meta.parts.map((part, i) => element("option", {value: i}, `${part.name}: ${time(part.span)}`)),
+  );
   select.parentElement.hidden = meta.parts.length < 2;
   select.addEventListener("change", () => {
     view.part = Number(select.value);

@@ -3,22 +3,46 @@
 // The canvas: rows, and what is drawn in them. Slices narrower than a pixel are added up for each
 // pixel of their row, so that a drawing takes one look at each piece, however many there are.
 
-const GUTTER = 190;       // px for names
+const GUTTER = 190; // px for names
 const RULER = 34;
 const OVERVIEW_LANE = 7;
-const NARROW = 1.5;       // px
+const NARROW = 1.5; // px
 const LEAST_HEIGHT = 2;
 const LANE_WORK = 36;
 const LANE_WAITING = 7;
 
-const view = {from: meta.view[0], to: meta.view[1], width: 0, highlight: null, pinned: null, rows: [], part: 0};
+const view = {
+  from: meta.view[0],
+  to: meta.view[1],
+  width: 0,
+  highlight: null,
+  pinned: null,
+  rows: [],
+  part: 0,
+};
 let colours = {};
 let overviewImage = null;
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  for (const name of ["back", "panel", "text", "quiet", "line", "accent", "row", "in", "out", "choose", "submit",
-                      "wait", "build", "mark", "queue", "run"]) {
+  for (const name of [
+    "back",
+    "panel",
+    "text",
+    "quiet",
+    "line",
+    "accent",
+    "row",
+    "in",
+    "out",
+    "choose",
+    "submit",
+    "wait",
+    "build",
+    "mark",
+    "queue",
+    "run",
+  ]) {
     colours[name] = style.getPropertyValue("--" + name).trim();
   }
 }
@@ -41,9 +65,15 @@ function layOut() {
   view.levels = levels;
   view.copyMemory = arrays.copy_memory.map((both) => both & 127);
   view.copyIsOut = arrays.copy_memory.map((both) => both >> 7);
-  meta.memories.forEach(([number, users]) => add("memory", number, `copies: ${users || "memory " + number}`, 18));
-  const threads = new Set([...arrays.chooser, ...arrays.starter, ...arrays.wait_thread,
-                           ...meta.builds.map((build) => build[3])]);
+  meta.memories.forEach(([number, users]) =>
+    add("memory", number, `copies: ${users || "memory " + number}`, 18),
+  );
+  const threads = new Set([
+    ...arrays.chooser,
+    ...arrays.starter,
+    ...arrays.wait_thread,
+    ...meta.builds.map((build) => build[3]),
+  ]);
   threads.delete(0);
   [...threads].sort((a, b) => a - b).forEach((ring) => add("thread", ring, `thread ${ring}`, 20));
   view.height = top + 4;
@@ -64,11 +94,11 @@ function sizeCanvas(canvas, height) {
 }
 
 function xOf(ns) {
-  return GUTTER + (ns - view.from) * (view.width - GUTTER) / (view.to - view.from);
+  return GUTTER + ((ns - view.from) * (view.width - GUTTER)) / (view.to - view.from);
 }
 
 function nsOf(x) {
-  return view.from + (x - GUTTER) * (view.to - view.from) / (view.width - GUTTER);
+  return view.from + ((x - GUTTER) * (view.to - view.from)) / (view.width - GUTTER);
 }
 
 // Draws slices of one row: wide ones at once; narrow ones are added up, and finish() stacks them by
@@ -137,9 +167,13 @@ function drawWork(context) {
   const lost = palette.length - 1;
   const alphas = palette.map((_, i) => kindAlpha(i === lost ? NO_PLACE : i));
   const work = view.byLane.map((row) => new Strip(context, row.top, row.height - LANE_WAITING - 2, palette));
-  const waiting = view.byLane.map((row) => new Strip(context, row.top + row.height - LANE_WAITING, LANE_WAITING, palette));
-  work.forEach((strip, row) => { strip.scale = 1 / view.levels[row]; });
-  const scale = meta.unit * (view.width - GUTTER) / (view.to - view.from);
+  const waiting = view.byLane.map(
+    (row) => new Strip(context, row.top + row.height - LANE_WAITING, LANE_WAITING, palette),
+  );
+  work.forEach((strip, row) => {
+    strip.scale = 1 / view.levels[row];
+  });
+  const scale = (meta.unit * (view.width - GUTTER)) / (view.to - view.from);
   const zero = xOf(0);
   const [first, last] = [view.from / meta.unit, view.to / meta.unit];
   for (let i = 0; i < lane.length; i++) {
@@ -166,7 +200,14 @@ function drawWork(context) {
     if (since < begin[i] && begin[i] >= first && (bits[i] & SOURCE_BITS) !== BOUND) {
       const left = zero + since * scale;
       if (x0 - left >= NARROW) {
-        waiting[row].wide(left, Math.min(x0, view.width), colour, 0.35 * alphas[colour], waiting[row].top, LANE_WAITING);
+        waiting[row].wide(
+          left,
+          Math.min(x0, view.width),
+          colour,
+          0.35 * alphas[colour],
+          waiting[row].top,
+          LANE_WAITING,
+        );
       } else {
         waiting[row].narrow(left, x0, colour);
       }
@@ -182,8 +223,12 @@ function drawEdges(context, i, x0, x1, top, height, bits) {
     context.globalAlpha = 1;
     context.strokeStyle = colours.text;
     context.setLineDash([2, 2]);
-    context.strokeRect(Math.max(x0, GUTTER) + 0.5, top + 0.5, Math.min(x1, view.width) - Math.max(x0, GUTTER) - 1,
-                       height - 1);
+    context.strokeRect(
+      Math.max(x0, GUTTER) + 0.5,
+      top + 0.5,
+      Math.min(x1, view.width) - Math.max(x0, GUTTER) - 1,
+      height - 1,
+    );
     context.setLineDash([]);
   }
   const left = Math.max(x0, GUTTER);
@@ -197,20 +242,27 @@ function drawEdges(context, i, x0, x1, top, height, bits) {
 
 // colour: its index in the palette of the strips, or an array of them.
 function drawSlices(strips, begins, ends, row, colour) {
-  const scale = meta.unit * (view.width - GUTTER) / (view.to - view.from);
+  const scale = (meta.unit * (view.width - GUTTER)) / (view.to - view.from);
   const zero = xOf(0);
   const [first, last] = [view.from / meta.unit, view.to / meta.unit];
   for (let i = 0; i < begins.length; i++) {
     if (ends[i] >= first && begins[i] <= last && begins[i] !== NO_TIME && ends[i] !== NO_TIME) {
-      strips[row[i]]?.add(zero + begins[i] * scale, zero + ends[i] * scale, colour.length ? colour[i] : colour);
+      strips[row[i]]?.add(
+        zero + begins[i] * scale,
+        zero + ends[i] * scale,
+        colour.length ? colour[i] : colour,
+      );
     }
   }
 }
 
 function stripsOf(context, what, palette) {
   const strips = [];
-  view.rows.filter((row) => row.what === what).forEach(
-    (row) => { strips[row.number] = new Strip(context, row.top, row.height, palette); });
+  view.rows
+    .filter((row) => row.what === what)
+    .forEach((row) => {
+      strips[row.number] = new Strip(context, row.top, row.height, palette);
+    });
   return strips;
 }
 
@@ -226,8 +278,13 @@ function drawThreads(context) {
   drawSlices(strips, arrays.wait_begin, arrays.wait_end, arrays.wait_thread, 2);
   drawSlices(strips, arrays.sight_at, arrays.choice_at, arrays.chooser, 0);
   drawSlices(strips, arrays.since, arrays.start_at, arrays.starter, 1);
-  drawSlices(strips, meta.builds.map((b) => b[0] / unit), meta.builds.map((b) => b[1] / unit),
-             meta.builds.map((b) => b[3]), 3);
+  drawSlices(
+    strips,
+    meta.builds.map((b) => b[0] / unit),
+    meta.builds.map((b) => b[1] / unit),
+    meta.builds.map((b) => b[3]),
+    3,
+  );
   strips.forEach((strip) => strip.finish(() => 1));
 }
 
@@ -244,7 +301,12 @@ function ticksOf(from, to, width) {
 
 function drawRuler(context) {
   const [ticks, step] = ticksOf(view.from, view.to, view.width - GUTTER);
-  const [unit, size] = [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]].find(([, n]) => view.to >= n) ?? ["ns", 1];
+  const [unit, size] = [
+    ["s", 1e9],
+    ["ms", 1e6],
+    ["us", 1e3],
+    ["ns", 1],
+  ].find(([, n]) => view.to >= n) ?? ["ns", 1];
   const places = Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9));
   context.strokeStyle = colours.line;
   context.fillStyle = colours.quiet;
@@ -361,12 +423,17 @@ function drawNames(context) {
   context.fillRect(0, 0, GUTTER, view.height);
   for (const row of view.rows) {
     context.fillStyle = colours.text;
-    const busy = row.what === "lane" ? meta.parts[view.part].usage.find((one) => one[0] === row.number) : null;
+    const busy =
+      row.what === "lane" ? meta.parts[view.part].usage.find((one) => one[0] === row.number) : null;
     const middle = row.top + Math.min(row.height, LANE_WORK) / 2;
     context.fillText(cut(context, row.name, GUTTER - 16), 8, busy ? middle - 7 : middle);
     if (busy) {
       context.fillStyle = colours.quiet;
-      context.fillText(`runs ${busy[13] ? "< " : ""}${percent(busy[2], meta.parts[view.part].span)} of the time`, 8, middle + 9);
+      context.fillText(
+        `runs ${busy[13] ? "< " : ""}${percent(busy[2], meta.parts[view.part].span)} of the time`,
+        8,
+        middle + 9,
+      );
     }
   }
 }
@@ -393,13 +460,12 @@ function draw() {
   drawPinned(context);
   drawNames(context);
   drawOverview();
-  document.getElementById("range").textContent =
-    `${time(view.to - view.from)} from ${time(view.from)} on`;
+  document.getElementById("range").textContent = `${time(view.to - view.from)} from ${time(view.from)} on`;
 }
 
 // The whole trace, drawn once for each width; then only the window moves.
 function overviewX(ns) {
-  return GUTTER + (ns - meta.view[0]) * (view.width - GUTTER) / (meta.view[1] - meta.view[0]);
+  return GUTTER + ((ns - meta.view[0]) * (view.width - GUTTER)) / (meta.view[1] - meta.view[0]);
 }
 
 function drawOverview() {
