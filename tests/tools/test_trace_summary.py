@@ -96,6 +96,13 @@ class Times(Tool):
         for view in ("perfetto", "html"):
             self.run_tool(view, self.file(file), "-o", str(self.folder / "out"))
 
+    def test_last_estimate_of_a_resource_counts(self):
+        file = t.TraceFile()
+        file.three()
+        file.choice(1, 1000, 1, t.GPU, 1, estimates=[(t.GPU, 0, 0, 160, 160), (t.HOST, 0, 0, 16, 16),
+                                                     (t.GPU, 0, 0, 320, 320)])
+        self.assertEqual(self.pieces(file)[1].estimates, [(t.GPU, 0, 0, 320, 320), (t.HOST, 0, 0, 16, 16)])
+
     def test_names_stand_apart_and_alike_names_get_numbers(self):
         file = t.TraceFile()
         file.policy(3, "p" * 48, [("GPU", "opencl", 4), ("GPU", "opencl", 4), ("a\x1b[31m", "x", 8)])
@@ -198,6 +205,19 @@ class Shown(Tool):
             losses[name] = {p.number: p.loss.lost for p in analysis.worst(whole, 5)}
         here = 160 + 8000 - (320 + 1600)
         self.assertEqual(losses, {"free": {3: 13_000 - 1920}, "dependent": {3: here}, "seen late": {3: here}})
+
+    def test_mean_is_shown_where_it_differs_much(self):
+        file = t.TraceFile()
+        file.three()
+        for kind, last in ((1, 1100), (2, 9000)):
+            file.kind(kind, "kind")
+            for number, took in enumerate((1000, 1000, last)):
+                piece = 10 * kind + number
+                file.choice(1, 10_000 * piece, piece, t.HOST, kind)
+                file.ran(1, 10_000 * piece, 10_000 * piece + took, piece, t.HOST)
+        out, _ = self.run_tool("summary", self.file(file))
+        self.assertRegex(out, r"\n  kind +3 x 1 us\n")
+        self.assertRegex(out, r"\n  kind #2 +3 x 1 us \(3\.67 us\)\n")
 
     def test_builds_are_not_counted_as_runs_nor_as_submits(self):
         file = t.TraceFile(span=20_000)

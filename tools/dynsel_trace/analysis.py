@@ -2,7 +2,6 @@
 """What a run shows: how busy its resources were, what kinds took where, which choices cost most."""
 
 import heapq
-from collections import Counter
 from dataclasses import dataclass, field
 from math import log2
 from statistics import median
@@ -74,18 +73,15 @@ class Host:
 class Cell:
     """A kind on a resource."""
     pieces: int = 0
-    timed: Counter = field(default_factory=Counter)  # source -> pieces
-    times: Counter = field(default_factory=Counter)  # source -> ns
+    times: dict = field(default_factory=dict)  # source -> list of ns
 
     def best(self):
-        """(mean ns, how many, source) by the most trusted source."""
-        known = [source for source in self.timed if source != NONE]
+        """(median ns, mean ns, the least trusted source); of bounds only where nothing better is known."""
+        known = [source for source in self.times if source != BOUND] or list(self.times)
         if not known:
             return None
-        # a bound is not mixed with times that are known
-        used = [s for s in known if s != BOUND] or known
-        count = sum(self.timed[s] for s in used)
-        return sum(self.times[s] for s in used) / count, count, min(used)
+        all_of_them = [ns for source in known for ns in self.times[source]]
+        return median(all_of_them), sum(all_of_them) / len(all_of_them), min(known)
 
 
 class Analysis:
@@ -222,9 +218,10 @@ class Analysis:
             cells, place = found.setdefault(p.kind, {}), (p.policy, p.resource)
             cell = cells.get(place) or cells.setdefault(place, Cell())
             cell.pieces += 1
-            cell.timed[p.source] += 1
-            cell.times[p.source] += p.end - p.begin if p.begin is not None else 0
-        total = {kind: sum(sum(cell.times.values()) for cell in cells.values()) for kind, cells in found.items()}
+            if p.source != NONE:
+                cell.times.setdefault(p.source, []).append(p.end - p.begin)
+        total = {kind: sum(sum(map(sum, cell.times.values())) for cell in cells.values())
+                 for kind, cells in found.items()}
         return {kind: found[kind] for kind in sorted(found, key=lambda kind: -total[kind])}
 
     def host(self, stretches):

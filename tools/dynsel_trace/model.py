@@ -333,6 +333,8 @@ class Maker:
             p.source, p.end, p.begin = TOOK, p.end_at, min(max(p.end_at - p.took, low), p.end_at)
         elif p.end_at is not None and p.since is not None and not p.refused:
             p.source, p.begin, p.end = BOUND, min(p.since, p.end_at), p.end_at
+        if p.estimates is not None:   # of one that was compared twice the last
+            p.estimates = list({e[0]: e for e in p.estimates}.values())
         for at in (p.choice_at, p.since, p.ran_since, p.begin):
             if at is not None:
                 p.at = at

@@ -132,7 +132,7 @@ class Page:
         """What the tables show of a part."""
         analysis = self.analysis
         usage = analysis.usage(stretches)
-        kinds = [[self.kinds[kind], [[self.lane(*place), cell.pieces, *(cell.best() or (None, 0, 0))]
+        kinds = [[self.kinds[kind], [[self.lane(*place), cell.pieces, *(cell.best() or (None, None, 0))]
                                      for place, cell in cells.items()]]
                  for kind, cells in analysis.kinds(stretches).items() if kind in self.kinds]
         return {"name": name, "stretches": stretches[:1000], "span": length(stretches),

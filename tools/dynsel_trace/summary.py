@@ -11,6 +11,7 @@ from .text import count_of, percent, short_bytes, short_time, table, wrapped
 
 BAR, WORST = 10, 5
 MARKS = {BOUND: "<"}
+MUCH = 1.5   # the factor from which on a mean differs much from its median
 
 
 def bar(share):
@@ -62,6 +63,16 @@ def shortened(rows, most=30):
     return [[row[0] if len(row[0]) <= most else row[0][:most - 1] + "~", *row[1:]] for row in rows]
 
 
+def cell_text(cell):
+    """Of a kind on a resource."""
+    best = cell.best() if cell else None
+    if best is None:
+        return f"{cell.pieces} x ?" if cell else "-"
+    middle, mean, source = best
+    text = f"{cell.pieces} x {MARKS.get(source, '')}{short_time(middle)}"
+    return text + (f" ({short_time(mean)})" if not 1 / MUCH <= mean / max(middle, 1) <= MUCH else "")
+
+
 def kinds(analysis, stretches, policies):
     run, lines, bounds = analysis.run, [], False
     found = analysis.kinds(stretches)
@@ -71,15 +82,10 @@ def kinds(analysis, stretches, policies):
         rows = [["kind", *(run.label(*place)[:22] for place in places)]]
         for kind, cells in found.items():
             if any(place in cells for place in places):
-                row = [run.kinds.get(kind, "(choice lost)")]
-                for place in places:
-                    best = cells[place].best() if place in cells else None
-                    bounds = bounds or place in cells and cells[place].timed[BOUND] > 0
-                    row.append("-" if place not in cells else f"{cells[place].pieces} x ?" if best is None else
-                               f"{cells[place].pieces} x {MARKS.get(best[2], '')}{short_time(best[0])}")
-                rows.append(row)
+                rows.append([run.kinds.get(kind, "(choice lost)"), *(cell_text(cells.get(place)) for place in places)])
+                bounds = bounds or any(place in cells and BOUND in cells[place].times for place in places)
         if len(rows) > 1:
-            lines += ["", f"kinds of {run.policies[number].name}, pieces x mean time"]
+            lines += ["", f"kinds of {run.policies[number].name}, pieces x median time (mean, where it differs much)"]
             lines += table(shortened(rows))
     if bounds:
         lines.append("  < also or only from submit to end: the time itself is not known, and is less")

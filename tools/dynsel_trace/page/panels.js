@@ -6,6 +6,7 @@ function fill(id, ...children) {
   document.getElementById(id).replaceChildren(...children);
 }
 
+const MUCH = 1.5; // the factor from which on a mean differs much from its median
 const WORDS = new Set(["went to", "why"]); // columns that are no numbers
 
 function table(head, rows) {
@@ -147,9 +148,14 @@ function kindRows(part) {
       if (!known.has(lane)) {
         return "-";
       }
-      const [pieces, mean, , source] = known.get(lane);
-      hasBounds ||= mean !== null && source === BOUND;
-      return `${pieces} \u00d7 ${mean === null ? "?" : (source === BOUND ? "< " : "") + time(mean)}`;
+      const [pieces, middle, mean, source] = known.get(lane);
+      hasBounds ||= middle !== null && source === BOUND;
+      if (middle === null) {
+        return `${pieces} \u00d7 ?`;
+      }
+      const differs = mean > MUCH * middle || middle > MUCH * mean;
+      const note = differs ? ` (mean ${time(mean)})` : "";
+      return `${pieces} \u00d7 ${source === BOUND ? "< " : ""}${time(middle)}${note}`;
     });
     return element(
       "tr",
