@@ -96,6 +96,22 @@ class Times(Tool):
         for view in ("perfetto", "html"):
             self.run_tool(view, self.file(file), "-o", str(self.folder / "out"))
 
+    def test_ends_that_were_seen_late_are_put_in_order(self):
+        """Where the resource works in order; the host sees all ends at 9000."""
+        for bits, begins in ((2 | 4, (1000, 3000, 5000)), (4, (5000, 7000, 7000))):
+            file = t.TraceFile(span=10_000)
+            file.policy(1, "p", [("GPU", "opencl", bits)])
+            for number, took in ((1, 4000), (2, 2000), (3, 2000)):
+                file.start(1, 990 + number, 995 + number, number, 0)
+                file.over(1, 9000, number, 0, took)
+            file.start(1, 995, 999, 4, 0)
+            file.device(1, 9000, 7008, 1600, 4, 0)
+            found = self.pieces(file)
+            if bits & 2:
+                self.assertEqual([found[n].end for n in (1, 2, 3)], [4991, 5008, 7008])
+            else:
+                self.assertEqual([found[n].begin for n in (1, 2, 3)], list(begins))
+
     def test_last_estimate_of_a_resource_counts(self):
         file = t.TraceFile()
         file.three()
@@ -205,6 +221,15 @@ class Shown(Tool):
             losses[name] = {p.number: p.loss.lost for p in analysis.worst(whole, 5)}
         here = 160 + 8000 - (320 + 1600)
         self.assertEqual(losses, {"free": {3: 13_000 - 1920}, "dependent": {3: here}, "seen late": {3: here}})
+
+    def test_bottleneck_is_told_if_it_is_sure(self):
+        for timed in (True, False):
+            file = t.TraceFile(span=10_000)
+            file.three()
+            file.start(1, 10, 20, 1, t.GPU)
+            file.over(1, 9990, 1, t.GPU, 9950 if timed else 0)
+            said = findings.findings(*self.analysis_of(file))
+            self.assertEqual(any("100 % of the time GPU ran work: it was the bottleneck" in s for s in said), timed)
 
     def test_mean_is_shown_where_it_differs_much(self):
         file = t.TraceFile()

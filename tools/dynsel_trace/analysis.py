@@ -41,7 +41,8 @@ class Usage:
     failed: int = 0
     unknown: int = 0      # pieces of which no end is known
     bounds: int = 0       # pieces that are timed from submit to end
-    run: float = 0.0      # ns in which work ran
+    run: float = 0.0      # ns in which work ran, at most where there are bounds
+    sure: float = 0.0     # of these without bounds
     move: float = 0.0     # ns in which data moved to or from it, and no work ran
     wait: float = 0.0     # ns in which work was there that neither ran nor moved data
     span: float = 0.0
@@ -152,11 +153,13 @@ class Analysis:
         return self.last[1]
 
     def find_covers(self):
-        runs, moves, waits = {}, {}, {}
+        runs, sure, moves, waits = {}, {}, {}, {}
         for p in self.run.pieces:
             place = p.policy, p.resource
             if p.begin is not None:
                 runs.setdefault(place, []).append((p.begin, p.end))
+                if p.source != BOUND:
+                    sure.setdefault(place, []).append((p.begin, p.end))
             begin = p.start_at if p.start_at is not None else p.begin
             if begin is not None:
                 end = p.end if p.end is not None else p.end_at if p.end_at is not None else self.run.span
@@ -166,7 +169,8 @@ class Analysis:
                 moves.setdefault((p.policy, p.resource), []).append((begin, end))
         for place in runs.keys() | moves.keys() | waits.keys():
             run, move = runs.get(place, []), moves.get(place, [])
-            self.covers[place] = Cover(run), Cover(run + move), Cover(run + move + waits.get(place, []))
+            self.covers[place] = (Cover(sure.get(place, [])), Cover(run), Cover(run + move),
+                                  Cover(run + move + waits.get(place, [])))
         self.covers[None] = Cover([one for some in runs.values() for one in some])
 
     def usage(self, stretches):
@@ -178,8 +182,9 @@ class Analysis:
                  for i in sorted(policy.resources) if i != NOBODY}
         for place, covers in self.covers.items():
             if place in found:
-                run, moved, there = (cover.within(stretches) for cover in covers)
-                found[place].run, found[place].move, found[place].wait = run, moved - run, there - moved
+                one = found[place]
+                one.sure, one.run, moved, there = (cover.within(stretches) for cover in covers)
+                one.move, one.wait = moved - one.run, there - moved
         for p in self.pieces_in(stretches):
             one = found.get((p.policy, p.resource))
             if one is not None and not p.refused:

@@ -10,6 +10,7 @@ from .parts import length
 from .text import count_of, percent, short_time
 
 MOST, LEAST = 3, 0.02   # sentences; the share of the time from which on one is worth saying
+BUSY = 0.9              # the share of the time from which on a resource is a bottleneck
 
 
 @dataclass
@@ -18,6 +19,15 @@ class Group:
     pieces: list = field(default_factory=list)
     lost: float = 0.0
     factors: list = field(default_factory=list)   # how much longer they ran
+
+
+def headline(analysis, trace, stretches):
+    """What there is, in one line."""
+    run = analysis.run
+    first = trace.first_ns + stretches[0][0]
+    lost = f"{count_of(run.lost(), 'record')} lost" if run.lost() else "none lost"
+    return (f"{short_time(length(stretches))} from {first / 1e9:.6f} s of the machine's clock on;"
+            f" {count_of(len(analysis.pieces_in(stretches)), 'piece')} of work; {count_of(run.records, 'record')}, {lost}")
 
 
 def groups_of(analysis, stretches):
@@ -71,7 +81,7 @@ def about_choices(analysis, stretches, span):
 
 
 def about_resources(analysis, stretches, span):
-    """Of a processor beside the host that stands idle, and of copies and waiting."""
+    """Of GPUs that stand idle, and of resources that are busy, copy or wait."""
     run, found = analysis.run, []
     usage = analysis.usage(stretches)
     gpus = [place for place, one in usage.items() if run.policies[place[0]].resource(place[1]).is_gpu()]
@@ -83,6 +93,9 @@ def about_resources(analysis, stretches, span):
         elif not one.pieces:
             found.append((0.5, f"{name} got no work."))
     for place, one in usage.items():
+        if one.sure >= BUSY * span:
+            found.append((one.sure / span, f"{percent(one.sure, span)} of the time {run.label(*place)} ran work: it was"
+                          " the bottleneck, unless its work could have gone elsewhere."))
         if one.move >= 0.1 * span:
             found.append((one.move / span, f"{percent(one.move, span)} of the time {run.label(*place)} only moved"
                           " data."))

@@ -321,6 +321,20 @@ class Maker:
                 if p.source in (TOOK, BOUND):
                     p.begin = min(max(p.begin, end), p.end)
 
+    def settle_in_order(self):
+        """An end that was seen late is moved before the begin of the work behind it on the same resource."""
+        queues = {}
+        for p in self.pieces.values():
+            if p.begin is not None and p.since is not None and self.policy(p.policy).resource(p.resource).bits & IN_ORDER:
+                queues.setdefault((p.policy, p.resource), []).append(p)
+        for queue in queues.values():
+            behind = self.run.span
+            for p in sorted(queue, key=lambda p: p.since, reverse=True):
+                if p.source == TOOK and p.end > behind:
+                    by = max(min(p.end - behind, p.begin - p.since), 0)
+                    p.begin, p.end = p.begin - by, p.end - by
+                behind = p.begin
+
     def settle(self, p):
         """When it ran, by the best source."""
         if p.device is not None:
@@ -351,6 +365,7 @@ class Maker:
             if p.kind is not None and p.kind not in run.kinds:
                 run.kinds[p.kind] = f"kind {p.kind:#x}"
         self.settle_builds()
+        self.settle_in_order()
         for _, policy, index, *_ in run.health:
             self.policy(policy).resource(index)
         run.pieces = sorted(self.pieces.values(), key=lambda p: p.at)

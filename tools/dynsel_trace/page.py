@@ -9,10 +9,9 @@ import zlib
 from array import array
 from pathlib import Path
 
-from .findings import findings
+from .findings import findings, headline
 from .model import BOUND, NOBODY, REASONS, SOURCES, STATES, UNIT_NS, status_name
 from .parts import length, parts_of, restricted
-from .text import count_of, short_time
 
 FILES = Path(__file__).resolve().parent / "page"
 SCRIPTS = ("data.js", "timeline.js", "input.js", "panels.js")
@@ -165,12 +164,10 @@ class Page:
 
     def meta(self, packer):
         run, trace = self.run, self.trace
-        lost = f"{count_of(run.lost(), 'record')} lost" if run.lost() else "none lost"
         resources = [(n, run.policies[n].resources[i]) for n, i in self.lanes]
         return {
             "title": Path(trace.path).name,
-            "about": f"{short_time(length(self.stretches))} from {trace.first_ns / 1e9:.6f} s of the machine's clock"
-                     f" on, {count_of(len(run.pieces), 'piece')} of work, {count_of(run.records, 'record')}, {lost}",
+            "about": headline(self.analysis, trace, self.stretches),
             "notes": run.notes + trace.troubles,
             "span": run.span, "unit": self.unit, "estimate_unit": UNIT_NS, "sources": SOURCES, "bound": BOUND,
             "bits": {"moved": MOVED, "refused": REFUSED, "basisShift": BASIS_SHIFT},
@@ -178,6 +175,7 @@ class Page:
             "lanes": [{"name": r.name, "backend": r.backend, "policy": run.policies[n].name} for n, r in resources],
             "policies": len({n for n, _ in self.lanes}),
             "memories": self.memories(), "kinds": [run.kinds.get(kind, "(choice lost)") for kind in self.kinds],
+            "unknown_kind": self.kinds.get(None),
             "reasons": REASONS, "statuses": {p.status: status_name(p.status) for p in run.pieces if p.status},
             "marks": run.marks, "parts": list(self.parts()),
             "builds": [list(build) for build in run.builds],

@@ -4,9 +4,8 @@
 import sys
 
 from .analysis import KNOWN, RUNS, WHOLE
-from .findings import findings
+from .findings import findings, headline
 from .model import BOUND, REASONS, SOURCES
-from .parts import length
 from .text import count_of, percent, short_bytes, short_time, table, wrapped
 
 BAR, WORST = 10, 5
@@ -22,17 +21,6 @@ def bar(share):
         full, empty = "#", "."
     filled = round(min(max(share, 0), 1) * BAR)
     return full * filled + empty * (BAR - filled)
-
-
-def head(analysis, trace, stretches):
-    run = analysis.run
-    span = length(stretches)
-    first = trace.first_ns + (stretches[0][0] if stretches else 0)
-    lost = f"{count_of(run.lost(), 'record')} lost" if run.lost() else "none lost"
-    pieces = count_of(len(analysis.pieces_in(stretches)), "piece")
-    lines = [f"{short_time(span)} from {first / 1e9:.6f} s of the machine's clock on; {pieces} of work;"
-             f" {count_of(run.records, 'record')}, {lost}"]
-    return lines + [line for note in run.notes for line in wrapped(note, "  note: ", "    ")]
 
 
 def resources(analysis, stretches, policies):
@@ -135,7 +123,9 @@ def choices(analysis, stretches, policies):
 
 
 def summary(analysis, trace, stretches, policies):
-    lines = head(analysis, trace, stretches)
+    lines = [headline(analysis, trace, stretches)]
+    for note in analysis.run.notes:
+        lines += wrapped(note, "  note: ", "    ")
     for sentence in findings(analysis, stretches):
         lines += wrapped(sentence, "* ", "  ")
     lines += resources(analysis, stretches, policies) + kinds(analysis, stretches, policies)

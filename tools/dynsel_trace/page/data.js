@@ -95,7 +95,7 @@ function reasonText(reason) {
 const PALETTE = ["#3b82d0", "#e08a2e", "#3f9e5a", "#c9485b", "#8d6cc9", "#2aa5a0", "#b9962a", "#d56fb0"];
 
 function kindColour(kind) {
-  if (kind === NO_PLACE) {
+  if (kind === NO_PLACE || kind === meta.unknown_kind) {
     return "#88909a";
   }
   return kind < PALETTE.length ? PALETTE[kind] : `hsl(${(kind * 137.508) % 360} 45% 52%)`;
