@@ -193,7 +193,7 @@ function drawWork(context) {
       const height = work[row].height / view.levels[row];
       const top = work[row].top + level[i] * height;
       work[row].wide(x0, x1, colour, alphas[colour], top, height - (view.levels[row] > 1 ? 1 : 0));
-      if (x1 - x0 > 6) {
+      if (x1 - x0 > 6 && alphas[colour] === 1) {
         drawEdges(context, i, x0, x1, top, height, bits);
       }
     }
