@@ -231,6 +231,34 @@ class Shown(Tool):
             said = findings.findings(*self.analysis_of(file))
             self.assertEqual(any("100 % of the time GPU ran work: it was the bottleneck" in s for s in said), timed)
 
+    def test_work_whose_end_is_unknown_may_have_run(self):
+        for ends in (True, False):
+            file = t.TraceFile(span=10_000)
+            file.three()
+            file.start(1, 100, 200, 1, t.PROCESSORS)
+            if ends:
+                file.over(1, 1100, 1, t.PROCESSORS)
+            analysis, whole = self.analysis_of(file)
+            self.assertEqual(analysis.nothing_ran(whole), 9000 if ends else 100)
+
+    def test_sentences_name_the_policy_where_two_worked(self):
+        file = t.TraceFile(span=10_000)
+        for number in (1, 2, 3):
+            file.three(number, f"policy {number}")
+        file.ran(1, 100, 200, 1, t.HOST, 1)
+        self.assertIn("GPU got no work.", findings.findings(*self.analysis_of(file)))
+        file.ran(1, 300, 400, 2, t.HOST, 2)
+        said = findings.findings(*self.analysis_of(file))
+        self.assertEqual(said[1:], ["GPU of policy 1 got no work.", "GPU of policy 2 got no work."])
+
+    def test_time_of_several_threads_is_no_share(self):
+        file = t.TraceFile(span=10_000)
+        file.three()
+        for ring in (1, 2):
+            file.start(ring, 100, 9000, ring, t.GPU)
+            file.over(ring, 9500, ring, t.GPU, 400)
+        self.assertIn("The program spent 17.8 us submitting, in 2 threads.", findings.findings(*self.analysis_of(file)))
+
     def test_mean_is_shown_where_it_differs_much(self):
         file = t.TraceFile()
         file.three()

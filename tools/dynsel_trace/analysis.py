@@ -171,7 +171,9 @@ class Analysis:
             run, move = runs.get(place, []), moves.get(place, [])
             self.covers[place] = (Cover(sure.get(place, [])), Cover(run), Cover(run + move),
                                   Cover(run + move + waits.get(place, [])))
-        self.covers[None] = Cover([one for some in runs.values() for one in some])
+        started = [(p.since, self.run.span if p.end_at is None else max(p.end_at, p.since))
+                   for p in self.run.pieces if p.begin is None and p.since is not None]
+        self.covers[None] = Cover([one for some in runs.values() for one in some] + started)
 
     def usage(self, stretches):
         """(policy, resource) -> Usage, of all resources."""
@@ -209,7 +211,7 @@ class Analysis:
                 one.bytes_in += count
 
     def nothing_ran(self, stretches):
-        """ns in which no resource ran anything."""
+        """ns in which no resource ran anything, nor may have run work whose end is unknown."""
         if not self.covers:
             self.find_covers()
         return max(length(stretches) - self.covers[None].within(stretches), 0.0)

@@ -83,10 +83,15 @@ def about_choices(analysis, stretches, span):
 def about_resources(analysis, stretches, span):
     """Of GPUs that stand idle, and of resources that are busy, copy or wait."""
     run, found = analysis.run, []
-    usage = analysis.usage(stretches)
-    gpus = [place for place, one in usage.items() if run.policies[place[0]].resource(place[1]).is_gpu()]
-    for place in gpus:
-        one, name = usage[place], run.label(*place)
+    busy = {policy for (policy, _), one in analysis.usage(stretches).items() if one.pieces}
+    usage = {place: one for place, one in analysis.usage(stretches).items() if place[0] in busy}
+
+    def name_of(place):
+        return run.label(*place) + (f" of {run.policies[place[0]].name}" if len(busy) > 1 else "")
+    for place in usage:
+        one, name = usage[place], name_of(place)
+        if not run.policies[place[0]].resource(place[1]).is_gpu():
+            continue
         idle = one.idle() / span
         if idle >= 0.1 and one.pieces:
             found.append((idle, f"{percent(idle, 1)} of the time {name} was idle."))
@@ -94,14 +99,13 @@ def about_resources(analysis, stretches, span):
             found.append((0.5, f"{name} got no work."))
     for place, one in usage.items():
         if one.sure >= BUSY * span:
-            found.append((one.sure / span, f"{percent(one.sure, span)} of the time {run.label(*place)} ran work: it was"
+            found.append((one.sure / span, f"{percent(one.sure, span)} of the time {name_of(place)} ran work: it was"
                           " the bottleneck, unless its work could have gone elsewhere."))
         if one.move >= 0.1 * span:
-            found.append((one.move / span, f"{percent(one.move, span)} of the time {run.label(*place)} only moved"
-                          " data."))
+            found.append((one.move / span, f"{percent(one.move, span)} of the time {name_of(place)} only moved data."))
         if one.wait >= 0.1 * span:
-            found.append((one.wait / span, f"{percent(one.wait, span)} of the time {run.label(*place)} had work that"
-                          " did not run yet."))
+            found.append((one.wait / span, f"{percent(one.wait, span)} of the time {name_of(place)} had work that did"
+                          " not run yet."))
     return found
 
 
@@ -110,12 +114,13 @@ def about_host(analysis, stretches, span):
     idle = analysis.nothing_ran(stretches)
     if idle >= 0.1 * span and analysis.run.pieces:
         found.append((idle / span, f"No resource ran anything in {percent(idle, span)} of the time."))
-    for what, total in (("choosing", sum(one.choice for one in host.values())),
-                        ("submitting", sum(one.submit for one in host.values())),
-                        ("building kernels", sum(one.build for one in host.values()))):
+    for what, times_of in (("choosing", [one.choice for one in host.values() if one.choice]),
+                           ("submitting", [one.submit for one in host.values() if one.submit]),
+                           ("building kernels", [one.build for one in host.values() if one.build])):
+        total = sum(times_of)
         if total >= 0.05 * span:
-            found.append((total / span, f"The program spent {short_time(total)} {what}, {percent(total, span)} of the"
-                          " time."))
+            share = f"{percent(total, span)} of the time" if len(times_of) == 1 else f"in {len(times_of)} threads"
+            found.append((total / span / len(times_of), f"The program spent {short_time(total)} {what}, {share}."))
     return found
 
 
