@@ -168,6 +168,31 @@ class Written(Tool):
                 self.refuse(1, "/dev/full: cannot be written: No space left", view, path, "-o", "/dev/full")
         self.assertTrue(Path(path).read_bytes().startswith(b"dynselTR"))
 
+    def test_names_of_files_may_be_any(self):
+        path = self.folder / "a\udcff<b>.trace"
+        path.write_bytes(small().data())
+        for view in VIEWS:
+            self.run_tool(view, str(path), *([] if view == "summary" else ["-o", str(self.folder / "o\udcfe")]))
+        self.assertIn("a?\\u003cb>.trace", (self.folder / "o\udcfe").read_text(encoding="utf-8"))
+
+    def test_what_is_written_in_part_is_removed(self):
+        """Interrupted, or the disk is full."""
+        for limit in (0, 4096):
+            out = self.folder / "out.html"
+            code = ("import resource, runpy, sys, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+                    f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}));"
+                    "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')")
+            _, err = self.run_tool("-c", code, str(TOOL), "html", self.file(small()), "-o", str(out), status=1,
+                                   program="-B")
+            self.assertEqual(err, f"dynsel-trace: {out}: cannot be written: File too large\n")
+            self.assertFalse(out.exists())
+
+    def test_a_file_that_cannot_be_opened_is_left(self):
+        out = self.folder / "folder"
+        out.mkdir()
+        self.refuse(1, "cannot be written: Is a directory", "html", self.file(small()), "-o", str(out))
+        self.assertTrue(out.is_dir())
+
     @unittest.skipUnless(os.path.exists("/dev/full"), "there is no /dev/full here")
     def test_standard_output_that_is_full(self):
         for view in ("summary", "perfetto"):

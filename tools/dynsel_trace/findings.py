@@ -26,8 +26,9 @@ def headline(analysis, trace, stretches):
     run = analysis.run
     first = trace.first_ns + stretches[0][0]
     lost = f"{count_of(run.lost(), 'record')} lost" if run.lost() else "none lost"
-    return (f"{short_time(length(stretches))} from {first / 1e9:.6f} s of the machine's clock on;"
-            f" {count_of(len(analysis.pieces_in(stretches)), 'piece')} of work; {count_of(run.records, 'record')}, {lost}")
+    pieces = count_of(len(analysis.pieces_in(stretches)), "piece")
+    return (f"{short_time(length(stretches))} from {first / 1e9:.6f} s of the machine's clock on; {pieces} of work;"
+            f" {count_of(run.records, 'record')}, {lost}")
 
 
 def groups_of(analysis, stretches):

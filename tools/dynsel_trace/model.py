@@ -325,7 +325,8 @@ class Maker:
         """An end that was seen late is moved before the begin of the work behind it on the same resource."""
         queues = {}
         for p in self.pieces.values():
-            if p.begin is not None and p.since is not None and self.policy(p.policy).resource(p.resource).bits & IN_ORDER:
+            if (p.begin is not None and p.since is not None
+                    and self.policy(p.policy).resource(p.resource).bits & IN_ORDER):
                 queues.setdefault((p.policy, p.resource), []).append(p)
         for queue in queues.values():
             behind = self.run.span

@@ -12,6 +12,7 @@ from pathlib import Path
 from .findings import findings, headline
 from .model import BOUND, NOBODY, REASONS, SOURCES, STATES, UNIT_NS, status_name
 from .parts import length, parts_of, restricted
+from .text import printable
 
 FILES = Path(__file__).resolve().parent / "page"
 SCRIPTS = ("data.js", "timeline.js", "input.js", "panels.js")
@@ -166,7 +167,7 @@ class Page:
         run, trace = self.run, self.trace
         resources = [(n, run.policies[n].resources[i]) for n, i in self.lanes]
         return {
-            "title": Path(trace.path).name,
+            "title": printable(Path(trace.path).name),
             "about": headline(self.analysis, trace, self.stretches),
             "notes": run.notes + trace.troubles,
             "span": run.span, "unit": self.unit, "estimate_unit": UNIT_NS, "sources": SOURCES, "bound": BOUND,
