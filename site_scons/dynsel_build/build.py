@@ -183,15 +183,15 @@ class VariantBuild:
         self.programs[name] = nodes
         self.outside.setdefault(command, []).extend(nodes)
 
-    def demo(self, name, program, runs, first=()):
+    def demo(self, name, program, runs, first=(), last=()):
         """`scons <name>` runs this program with each of these argument lists, one after the other, with the whole
         environment of the shell.
 
-        first: command lines that come before
+        first, last: command lines that come before and after
         """
         if program in self.programs:
             node = self.programs[program][0]
-            commands = [*first, *([*self.board.runner, node.path, *arguments] for arguments in runs)]
+            commands = [*first, *([*self.board.runner, node.path, *arguments] for arguments in runs), *last]
             env = self.env.Clone(ENV=dict(os.environ))
             env.AlwaysBuild(env.Alias(name, node, [" ".join(command) for command in commands]))
 
