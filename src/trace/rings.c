@@ -75,6 +75,26 @@ static void keep_name(const dynsel_trace_record *record)
     }
 }
 
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+typedef uint32_t __attribute__((may_alias)) part;
+
+enum { PARTS = sizeof(dynsel_trace_record) / sizeof(part) };
+
+/* Another thread may be a whole lap behind, and writes its record to the same place: then parts of
+ * both stay there. A lock would hang the child of a fork(). */
+static inline void store(dynsel_trace_record *to, const dynsel_trace_record *record)
+{
+    for (uint32_t i = 0; i < PARTS; i++) {
+        __atomic_store_n((part *)to + i, ((const part *)record)[i], __ATOMIC_RELAXED);
+    }
+}
+#else
+static inline void store(dynsel_trace_record *to, const dynsel_trace_record *record)
+{
+    *to = *record;
+}
+#endif
+
 /* The ring of several threads. */
 static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *record)
 {
@@ -82,7 +102,7 @@ static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *reco
     if (number == UINT32_MAX) {
         (void)dynsel_word_add_relaxed(&ring->laps, 1);
     }
-    ring->records[number % ring->room] = *record;
+    store(&ring->records[number % ring->room], record);
 }
 
 /* Puts the record into the ring, where no other thread does. */
