@@ -36,6 +36,8 @@ bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count)
     const uint32_t before = dynsel_word_load_relaxed(&dynsel_trace_held.set);
     const uint32_t set = DYNSEL_TRACE_SETS == 2 && before == 0 ? DYNSEL_TRACE_RINGS : 0;
     for (uint32_t i = 0; i < DYNSEL_TRACE_RINGS; i++) {
+        (void)dynsel_word_load_acquire(
+            &dynsel_trace_held.rings[set + i].next); /* of its last use */
         dynsel_trace_held.rings[set + i] =
             (dynsel_trace_ring){.records = records, .room = i == 0 ? names : room};
         records += dynsel_trace_held.rings[set + i].room;
@@ -70,6 +72,7 @@ static void keep_name(const dynsel_trace_record *record)
     const uint32_t number = dynsel_word_add_relaxed(&ring->next, 1);
     if (number < ring->room) {
         ring->records[number] = *record;
+        (void)dynsel_word_add_synchronized(&ring->next, 0); /* for dynsel_trace_rings_begin() */
     } else if (number > INT32_MAX) {
         dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
     }
@@ -103,6 +106,7 @@ static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *reco
         (void)dynsel_word_add_relaxed(&ring->laps, 1);
     }
     store(&ring->records[number % ring->room], record);
+    (void)dynsel_word_add_synchronized(&ring->next, 0); /* as above */
 }
 
 /* Puts the record into the ring, where no other thread does. */
