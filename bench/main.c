@@ -11,6 +11,7 @@
 #include "ranges.h"
 #include "report.h"
 #include "submits.h"
+#include "trace_events.h"
 
 #define HAS_GROUPS                                                                                 \
     (CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_BACKEND_OPENCL &&                               \
@@ -34,6 +35,10 @@
     (CONFIG_DYNSEL_CUSTOM_POLICIES && CONFIG_DYNSEL_BACKEND_OPENCL &&                              \
      CONFIG_DYNSEL_POLICY_FIXED_RESOURCE)
 
+#define HAS_TRACE                                                                                  \
+    (CONFIG_DYNSEL_TRACE_TO_RINGS && CONFIG_DYNSEL_POLICY_FIXED_RESOURCE &&                        \
+     CONFIG_DYNSEL_BACKEND_INLINE)
+
 static bool print_times(const bench_options *options)
 {
     if (!report_open(options->csv, options->label)) {
@@ -41,6 +46,9 @@ static bool print_times(const bench_options *options)
     }
 #if CONFIG_DYNSEL_BACKEND_INLINE
     bench_submits(options->repetitions, options->times);
+#endif
+#if HAS_TRACE
+    bench_trace_events(options->repetitions, options->times);
 #endif
     bench_opencl(options->repetitions);
 #if HAS_GROUPS

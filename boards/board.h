@@ -6,6 +6,7 @@
 #ifndef DYNSEL_BOARDS_BOARD_H
 #define DYNSEL_BOARDS_BOARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,12 @@ void board_exit(int status) __attribute__((noreturn));
 
 /* The command line that the emulator was given, cut off where it does not fit; "" for none. */
 void board_arguments(char *buffer, size_t bytes);
+
+/* Writes a file on the machine with the debugger or emulator, in place of one that is there. open:
+ * negative: it cannot be written. write: false: not all could be. */
+int board_file_open(const char *name);
+bool board_file_write(int file, const void *bytes, size_t length);
+void board_file_close(int file);
 
 /* Seconds since some time long ago, for seeds. */
 uint32_t board_seconds(void);

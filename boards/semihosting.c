@@ -3,11 +3,15 @@
 #include "board.h"
 
 enum {
+    SYS_OPEN = 0x01,
+    SYS_CLOSE = 0x02,
+    SYS_WRITE = 0x05,
     SYS_WRITE0 = 0x04,
     SYS_TIME = 0x11,
     SYS_GET_CMDLINE = 0x15,
     SYS_EXIT_EXTENDED = 0x20,
-    APPLICATION_EXIT = 0x20026
+    APPLICATION_EXIT = 0x20026,
+    OPEN_WB = 5 /* fopen()'s "wb" */
 };
 
 #if defined(__arm__)
@@ -68,6 +72,28 @@ void board_arguments(char *buffer, size_t bytes)
     if (ask(SYS_GET_CMDLINE, block) != 0) {
         buffer[0] = '\0';
     }
+}
+
+int board_file_open(const char *name)
+{
+    size_t length = 0;
+    while (name[length] != '\0') {
+        length++;
+    }
+    const uintptr_t block[] = {(uintptr_t)name, OPEN_WB, length};
+    return (int)ask(SYS_OPEN, block);
+}
+
+bool board_file_write(int file, const void *bytes, size_t length)
+{
+    const uintptr_t block[] = {(uintptr_t)file, (uintptr_t)bytes, length};
+    return ask(SYS_WRITE, block) == 0; /* how many bytes were not written */
+}
+
+void board_file_close(int file)
+{
+    const uintptr_t block[] = {(uintptr_t)file};
+    (void)ask(SYS_CLOSE, block);
 }
 
 uint32_t board_seconds(void)

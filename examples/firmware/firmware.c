@@ -10,6 +10,7 @@
 #include <dynsel/port.h>
 
 #include "accelerator.h"
+#include "board.h"
 #include "print.h"
 
 enum {
@@ -374,11 +375,70 @@ static bool use(dynsel_policy *policy, dynsel_status initialized)
     return seen.mistakes == 0;
 }
 
+/* The trace: where the build has one, and the command line names a file for it. */
+
+#if CONFIG_DYNSEL_TRACE_TO_RINGS
+
+enum { RECORDS = CONFIG_DYNSEL_HAS_MUCH_RAM ? 2048 : DYNSEL_TRACE_LEAST_RECORDS };
+
+static dynsel_trace_record records[RECORDS];
+
+static void start_trace(void)
+{
+    expect(dynsel_trace_start(records, RECORDS) == DYNSEL_OK, "the trace cannot be started");
+}
+
+static dynsel_status append(void *file, const void *bytes, size_t count)
+{
+    return board_file_write(*(const int *)file, bytes, count) ? DYNSEL_OK : DYNSEL_E_DEVICE;
+}
+
+/* What follows the program's name in the command line; "" for nothing. */
+static const char *file_name(void)
+{
+    static char line[256];
+    uint32_t i = 0;
+    board_arguments(line, sizeof line);
+    while (line[i] != '\0' && line[i] != ' ') {
+        i++;
+    }
+    return line[i] == ' ' ? &line[i + 1] : &line[i];
+}
+
+static bool end_trace(void)
+{
+    const char *const name = file_name();
+    bool good = dynsel_trace_stop() == DYNSEL_OK;
+    if (name[0] != '\0') {
+        int file = board_file_open(name);
+        good = good && file >= 0 && dynsel_trace_write(append, &file) == DYNSEL_OK;
+        board_file_close(file);
+        print(good ? "trace written to " : "WRONG: the trace cannot be written to ");
+        print(name);
+        print("\n");
+    }
+    return good;
+}
+
+#else
+
+static void start_trace(void)
+{
+}
+
+static bool end_trace(void)
+{
+    return true;
+}
+
+#endif
+
 static const dynsel_options options = {.resources = resources, .count = PLACES};
 
 int main(void)
 {
     bool good = true;
+    start_trace();
 #if CONFIG_DYNSEL_POLICY_DYNAMIC_LOAD
     static dynsel_dynamic_load_policy load;
     good = use(&load.policy, dynsel_dynamic_load_init(&load, &options)) && good;
@@ -388,5 +448,6 @@ int main(void)
     good =
         use(&tuned.policy, dynsel_auto_tune_init(&tuned, &options, DYNSEL_NEVER_RESAMPLE)) && good;
 #endif
+    good = end_trace() && good;
     return good ? 0 : 1;
 }

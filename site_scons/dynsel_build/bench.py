@@ -25,13 +25,14 @@ COST_LINE = re.compile(r"[-+*\d]")
 def variants_for(top, targets, chosen):
     """The variants that bench and soak derive from the chosen ones.
 
-    The bench: the fragment `bench` on top, with statistics off, and on; `bench_small` without
-    shared memory. The soak: with statistics, which are compared with its own counts.
+    The bench: the fragment `bench` on top, with statistics and the trace off, and on; `bench_small`
+    without shared memory. The soak: with statistics, which are compared with its own counts.
     """
     found = []
     if "bench" in targets:
-        found += [_with(variant.with_fragment(_fragment(top, variant)), f"STATISTICS={value}")
-                  for variant in chosen for value in "ny"]
+        for variant in chosen:
+            base = variant.with_fragment(_fragment(top, variant))
+            found += [_with(base, "STATISTICS=n"), _with(_with(base, "STATISTICS=y"), "TRACE=y")]
     if "soak" in targets:
         found += [_with(variant, "STATISTICS=y") for variant in chosen]
     return found

@@ -111,7 +111,7 @@ class VariantBuild:
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
-             alone=False, soak=None, wraps=(), of="library", archives=()):
+             alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -134,6 +134,7 @@ class VariantBuild:
         soak      process environment in which `scons soak` runs it too, for longer
         wraps     functions whose calls in the library and the test go to __wrap_<name>, see ld's --wrap
         archives  names of side_archive()s
+        emulated  a script that starts programs of a board with an emulator, with the command in $DYNSEL_RUNNER
         of        "build": of the build, the documents or what surrounds the library; `scons check` alone
                   runs it, and so it does with tests that run once or call tools
         once      of the source tree and not of a variant: runs once, whatever is built
@@ -141,7 +142,7 @@ class VariantBuild:
         if (not self._wanted(when) or any(p not in self.programs for p in programs)
                 or any(a not in self.side_archives for a in archives)):
             return
-        if not self._can_run(source, libs, once or installed):
+        if not self._can_run(source, libs, once or installed or emulated):
             return
         name = os.path.splitext(self._path_in_tests(source))[0]
         folder = "build" if once else self.variant.folder
@@ -152,12 +153,14 @@ class VariantBuild:
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
         depends += self._installed() + self._emulator() if installed else []
+        depends += self._emulator() if emulated else []
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
         of_check = of == "build" or once or bool(tools)
         counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
             around = _of_the_host(self.env) if once else self._test_variables()
+            around = {**around, "DYNSEL_RUNNER": " ".join(self.board.runner)} if emulated else around
             settings = {**around, **(env or {}), **variables}
             seconds = runner.BUILDS_SECONDS if once or installed else self.board.seconds
             node = self._run(group, folder, name, run, command, depends, settings, seconds)
@@ -180,15 +183,15 @@ class VariantBuild:
         self.programs[name] = nodes
         self.outside.setdefault(command, []).extend(nodes)
 
-    def demo(self, name, program, runs, first=()):
+    def demo(self, name, program, runs, first=(), last=()):
         """`scons <name>` runs this program with each of these argument lists, one after the other, with the whole
         environment of the shell.
 
-        first: command lines that come before
+        first, last: command lines that come before and after
         """
         if program in self.programs:
             node = self.programs[program][0]
-            commands = [*first, *([*self.board.runner, node.path, *arguments] for arguments in runs)]
+            commands = [*first, *([*self.board.runner, node.path, *arguments] for arguments in runs), *last]
             env = self.env.Clone(ENV=dict(os.environ))
             env.AlwaysBuild(env.Alias(name, node, [" ".join(command) for command in commands]))
 

@@ -105,7 +105,7 @@ Targets that build
   check           test, also other compilers and configurations, the build and documents; all gates
   demo            build and run the main example
   gallery         build the example gallery and run it twice: it learns, and starts with what it learned
-  bench           measure the cost of a submit, with statistics off and on
+  bench           measure the cost of a submit, with statistics and the trace off and on
   usecases        build the programs of doc/results.md; use CONF=usecases for full tables and speed
   soak            ten million submits from several threads; all counts must add up
   matrix          the short tests, with each option of the menu flipped, or with RANDOM=20

@@ -36,6 +36,8 @@ bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count)
     const uint32_t before = dynsel_word_load_relaxed(&dynsel_trace_held.set);
     const uint32_t set = DYNSEL_TRACE_SETS == 2 && before == 0 ? DYNSEL_TRACE_RINGS : 0;
     for (uint32_t i = 0; i < DYNSEL_TRACE_RINGS; i++) {
+        (void)dynsel_word_load_acquire(
+            &dynsel_trace_held.rings[set + i].next); /* of its last use */
         dynsel_trace_held.rings[set + i] =
             (dynsel_trace_ring){.records = records, .room = i == 0 ? names : room};
         records += dynsel_trace_held.rings[set + i].room;
@@ -70,10 +72,31 @@ static void keep_name(const dynsel_trace_record *record)
     const uint32_t number = dynsel_word_add_relaxed(&ring->next, 1);
     if (number < ring->room) {
         ring->records[number] = *record;
+        (void)dynsel_word_add_synchronized(&ring->next, 0); /* for dynsel_trace_rings_begin() */
     } else if (number > INT32_MAX) {
         dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
     }
 }
+
+#if CONFIG_DYNSEL_CONTEXT_THREADS
+typedef uint32_t __attribute__((may_alias)) part;
+
+enum { PARTS = sizeof(dynsel_trace_record) / sizeof(part) };
+
+/* Another thread may be a whole lap behind, and writes its record to the same place: then parts of
+ * both stay there. A lock would hang the child of a fork(). */
+static inline void store(dynsel_trace_record *to, const dynsel_trace_record *record)
+{
+    for (uint32_t i = 0; i < PARTS; i++) {
+        __atomic_store_n((part *)to + i, ((const part *)record)[i], __ATOMIC_RELAXED);
+    }
+}
+#else
+static inline void store(dynsel_trace_record *to, const dynsel_trace_record *record)
+{
+    *to = *record;
+}
+#endif
 
 /* The ring of several threads. */
 static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *record)
@@ -82,7 +105,8 @@ static void keep_shared(dynsel_trace_ring *ring, const dynsel_trace_record *reco
     if (number == UINT32_MAX) {
         (void)dynsel_word_add_relaxed(&ring->laps, 1);
     }
-    ring->records[number % ring->room] = *record;
+    store(&ring->records[number % ring->room], record);
+    (void)dynsel_word_add_synchronized(&ring->next, 0); /* as above */
 }
 
 /* Puts the record into the ring, where no other thread does. */
