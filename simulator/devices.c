@@ -176,6 +176,20 @@ static void measure(dynsel_backend *backend, dynsel_work *work)
     work->ended_ns = event->end_ns;
 }
 
+#if CONFIG_DYNSEL_TRACE
+static bool tell_run(dynsel_backend *backend, const dynsel_work *work, dynsel_device_run *run)
+{
+    const simulated_event *event = work->done.native;
+    (void)backend;
+    if (event == NULL) {
+        return false;
+    }
+    *run = (dynsel_device_run){.begin_ns = event->begin_ns,
+                               .took_ns = event->end_ns - event->begin_ns};
+    return true;
+}
+#endif
+
 static void release(dynsel_backend *backend, dynsel_work *work)
 {
     (void)backend;
@@ -372,6 +386,9 @@ static const dynsel_backend_ops queue_ops = {
     .poll = poll,
     .wait = wait,
     .measure = measure,
+#if CONFIG_DYNSEL_TRACE
+    .tell_run = tell_run,
+#endif
     .release = release,
     .is_lost = is_lost,
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -395,6 +412,9 @@ static const dynsel_backend_ops thread_ops = {
     .poll = poll,
     .wait = wait,
     .measure = measure,
+#if CONFIG_DYNSEL_TRACE
+    .tell_run = tell_run,
+#endif
     .release = release,
     .is_lost = is_lost,
 };

@@ -139,6 +139,15 @@ static void advance_to_next_end(void)
     }
 }
 
+void dynsel_simulated_pass(uint64_t until_ns)
+{
+    simulated_note_activity();
+    while (waiting != 0 && heap[0]->seen_ns <= now_ns) {
+        leave_heap(heap[0]);
+    }
+    simulated_advance_to(waiting != 0 && heap[0]->seen_ns < until_ns ? heap[0]->seen_ns : until_ns);
+}
+
 bool simulated_poll(simulated_event *event)
 {
     if (event->seen_ns <= now_ns) {

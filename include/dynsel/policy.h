@@ -146,6 +146,12 @@ typedef struct dynsel_policy_ops {
     void (*report)(dynsel_policy *policy, const dynsel_selection *selection,
                    dynsel_execution_info info, uint64_t value);
 
+#if CONFIG_DYNSEL_TRACE
+    /** For the trace: whether the policy is still as its init function left it, so that a trace
+     * which begins now tells all that it will know. NULL: nobody can tell. */
+    bool (*is_new)(const dynsel_policy *policy);
+#endif
+
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     /** try_select gets task->data for command groups; it costs a short lock for each, and time in
      * proportion to the resources and the buffers. */
@@ -226,8 +232,9 @@ struct dynsel_policy {
     dynsel_word impaired; /* how many resources are not simply in service */
 #endif
 #if CONFIG_DYNSEL_TRACE
-    dynsel_word trace_life;   /* the trace that has its names; 0: none */
+    dynsel_word trace_life;   /* the trace that has its names; 0: it has not chosen in one */
     dynsel_word trace_number; /* its number there */
+    uint64_t trace_option;    /* what its init function got beside the resources */
 #endif
 #if CONFIG_DYNSEL_RESOURCE_STATES
     dynsel_word probations; /* how many began */

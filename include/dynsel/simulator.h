@@ -88,6 +88,16 @@ dynsel_resource dynsel_simulated_resource(dynsel_simulated_device *device);
 void dynsel_simulated_spend(uint64_t ns);
 
 /**
+ * Lets time pass until the program can see an end that it cannot see yet, of any work, or until
+ * `until_ns` on the clock of dynsel_now_ns(), whichever comes first: for programs that play several
+ * threads.
+ *
+ * until_ns: where nothing is in flight, a time that comes.
+ * Context: the program's thread, not in the function of a task. May block: no. Errors: none.
+ */
+void dynsel_simulated_pass(uint64_t until_ns);
+
+/**
  * The device on which the function of a task or kernel that makes this call runs.
  *
  * Returns: NULL outside of such functions.

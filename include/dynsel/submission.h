@@ -38,7 +38,10 @@ struct dynsel_submission {
     uint32_t index; /* of the chosen resource */
     dynsel_reason reason; /* why it was chosen */
     uint32_t generation;  /* tells this use of the slot from later ones */
-    dynsel_event done;    /* what the task function left; of work that was complete at once, or was
+#if CONFIG_DYNSEL_TRACE
+    uint32_t piece; /* of work that was complete at once */
+#endif
+    dynsel_event done; /* what the task function left; of work that was complete at once, or was
                           waited for */
     dynsel_kept_error error; /* how work that was complete at once ended */
 };

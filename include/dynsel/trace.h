@@ -46,10 +46,19 @@ typedef enum dynsel_trace_event {
     DYNSEL_TRACE_KIND_NAME = 4,     /**< piece: the kind, as in DYNSEL_TRACE_CHOICE */
     DYNSEL_TRACE_RESOURCE = 5, /**< piece: the index; words: 0 bits: 1 the submitting thread runs
                                     the work; 2 in order; 4 a GPU, 8 a processor, 16 another device;
-                                    1 timing_ns of the backend; 2, 3 the aspects */
+                                    32 its memory is its own, 64 the backend only calls the task
+                                    function, 128 it predicts; 1 timing_ns of the backend; 2, 3 the
+                                    aspects */
     DYNSEL_TRACE_KIND = 6,     /**< first use of a kind; piece: the kind; words: 0, 1 the task's id
                                     or its function's address; 2 bits: 1 it is an id, 2 an id made
                                     of addresses; 3 how many key words */
+    DYNSEL_TRACE_POLICY = 7,   /**< first use of the policy `policy`; piece:
+                                    DYNSEL_CONFIG_HASH; resource bits: 1 it had chosen or learned
+                                    before the trace; words: 0, 1 what its init function got beside
+                                    the resources; 2, 3 its address */
+    DYNSEL_TRACE_KEY = 8,      /**< piece: the kind; resource: which of its key words is the first
+                                    one here; words: up to four of them */
+    DYNSEL_TRACE_NEEDS = 9,    /**< piece: the kind; words: 0, 1 the aspects that it needs */
 
     /** A choice. words: 0 the kind; 1 the dynsel_reason, and from bit 8 on what the policy wants to
      * hear, from bit 16 on 1 if the submit follows at once; 2, 3 the amount of work */
@@ -89,7 +98,8 @@ typedef enum dynsel_trace_event {
     DYNSEL_TRACE_COPY = 27,
     /** The copy of results to the host, as the policy learns it. words: 0, 1 in ns. */
     DYNSEL_TRACE_READBACK = 28,
-    /** The program waited for the piece, until now. words: 0, 1 since when. */
+    /** The program waited for the piece, until now, or found it over; for a host accessor until it
+     * was open. words: 0, 1 since when. */
     DYNSEL_TRACE_WAIT = 29,
     /** The state of a resource has changed. words: 0, 1 the dynsel_resource_state before and after;
      * 2 the dynsel_status that caused it. */
@@ -97,7 +107,34 @@ typedef enum dynsel_trace_event {
     /** A kernel was built, until now. words: 0, 1 since when; 2, 3 the first 8 bytes of its name */
     DYNSEL_TRACE_BUILD = 31,
     /** dynsel_trace_mark(). words: the text, as a name. */
-    DYNSEL_TRACE_MARK = 32
+    DYNSEL_TRACE_MARK = 32,
+
+    /* With the following ones dynsel-replay repeats each choice. What a policy reads while it
+     * chooses or hears a report stands in front of the record of that, in the same ring. */
+
+    /** A choice failed. words: 0 the kind; 1 the dynsel_status, and from bit 16 on 1 if a submit
+     * would have followed at once; 2, 3 the amount of work. */
+    DYNSEL_TRACE_NO_CHOICE = 33,
+    /** The policy has heard a report. words: 0, 1 its value; 2 the dynsel_execution_info, and from
+     * bit 8 on those that it had heard of the piece before. */
+    DYNSEL_TRACE_REPORT = 34,
+    /** The policy has read the clock. words: 0, 1 in ns. */
+    DYNSEL_TRACE_CLOCK = 35,
+    /** Before a choice for which not simply all resources can be used. A bit for each resource:
+     * words: 0, 1 those that can be; 2, 3 those that the task has a form for. */
+    DYNSEL_TRACE_CANDIDATES = 36,
+    /** What the backend of `resource` predicted. words: 0, 1 in ns. */
+    DYNSEL_TRACE_PREDICTED = 37,
+    /** A use of a buffer by a command group or a host accessor, after the choice. words: 0 the
+     * buffer; 1 bits: 1 it needs the contents, 2 it writes; 2, 3 bytes of the buffer. */
+    DYNSEL_TRACE_USE = 38,
+    /** The program waited for all work of the policy, or of a backend, until now; waits for single
+     * pieces in the meantime are part of it. piece: 0. words: 0, 1 since when. */
+    DYNSEL_TRACE_WAIT_ALL = 39,
+    /** The same, for a place among the work in flight. */
+    DYNSEL_TRACE_WAIT_SLOT = 40,
+    /** The program ended a buffer, until now. piece: 0. words: 0, 1 since when; 2 the buffer. */
+    DYNSEL_TRACE_END_BUFFER = 41
 } dynsel_trace_event;
 
 /** One event. */

@@ -98,16 +98,16 @@ class VariantBuild:
         """An object for programs with different libs; in place of the source, which uses none of them."""
         return self._object(self.env, source)
 
-    def program(self, name, sources, when=(), libs=(), archives=()):
+    def program(self, name, sources, when=(), libs=(), archives=(), wraps=()):
         """build/<variant>/bin/<name>, linked with the library. Sees only the public headers.
 
-        archives: names of side_archive()s.
+        archives: names of side_archive()s; wraps: as in test().
         """
         if (not self._wanted(when) or (libs and not self.board.host_libraries)
                 or any(a not in self.side_archives for a in archives)):
             return
         target = f"#{self.variant.folder}/bin/{name}"
-        self.programs[name] = self._link(self.env, target, sources, libs, self._side(archives))
+        self.programs[name] = self._link(self.env, target, sources, libs, self._side(archives), wraps)
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,

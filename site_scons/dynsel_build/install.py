@@ -44,11 +44,18 @@ def declare(build, top, prefix, destdir=""):
         env.Install(f"{root}/lib/cmake/dynsel", packages),
         env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
         env.Install(f"{root}/include/dynsel", build.public_headers),
+        env.Install(f"{root}/bin", _replay(build, top)),
     ]
 
 
 def _files(top, folder):
     return sorted(path for path in (Path(top) / folder).iterdir() if path.is_file())
+
+
+def _replay(build, top):
+    """The tool, and what draws its tables."""
+    tool = build.programs.get("dynsel-replay", [])
+    return [*tool, build.env.File(str(Path(top) / "tools/dynsel-replay-plot"))] if tool else []
 
 
 def _copy(target, source, env):

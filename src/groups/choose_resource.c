@@ -199,6 +199,22 @@ static inline dynsel_status refined(dynsel_status status, const look *seen,
                : dynsel_pointers_refuse(group, request->policy, request->options->function);
 }
 
+#if CONFIG_DYNSEL_TRACE
+/* For the trace: which buffers the group uses. */
+static void trace_uses(const dynsel_handler *group, const dynsel_selection *selection)
+{
+    enum { NEEDS = 1, WRITES = 2 };
+    for (uint32_t i = 0; i < group->uses->count && dynsel_traced_is_on(selection); i++) {
+        const dynsel_use *use = &group->uses->each[i];
+        const uint32_t how = (use->reads ? NEEDS : 0u) | (use->writes ? WRITES : 0u);
+        dynsel_traced_put(DYNSEL_TRACE_USE, selection, dynsel_trace_pair(use->token, how),
+                          use->record->bytes);
+    }
+}
+#else
+#define trace_uses(group, selection) ((void)0)
+#endif
+
 dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *policy,
                                      const dynsel_submit_options *options)
 {
@@ -213,6 +229,9 @@ dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *polic
     const dynsel_request request = {.options = options, .policy = policy, .task = &seen.task};
     const dynsel_status status = dynsel_pending_choose(&request, dynsel_slot_of(group));
     group->end_ns = seen.task.data != NULL ? seen.data.end_ns : 0;
+    if (status == DYNSEL_OK) {
+        trace_uses(group, &dynsel_slot_of(group)->selection);
+    }
     return refined(status, &seen, group, &request);
 }
 

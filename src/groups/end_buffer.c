@@ -12,6 +12,7 @@
 #include "groups/failures.h"
 #include "groups/watch.h"
 #include "policy/after_fork.h"
+#include "policy/traced.h"
 #include "port/atomic.h"
 #include "port/context.h"
 #include "port/lock.h"
@@ -164,8 +165,10 @@ dynsel_status dynsel_buffer_deinit(dynsel_buffer *buffer)
     }
     dynsel_error error;
     bool held = false;
+    const uint64_t since = dynsel_traced_now();
     const bool ends = finish_contents(record, *buffer, &error, &held);
     dynsel_readback_tell();
+    dynsel_traced_end_of_buffer(buffer->token, since);
     if (ends) {
         dynsel_copies_end(record);
         if (!held || !dynsel_buffer_is_inside(record)) { /* else it is never used again */

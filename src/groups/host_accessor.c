@@ -171,6 +171,7 @@ static dynsel_status wait_until_over(const request *r)
 /* Aside, so that its error takes no stack while the group is entered. */
 DYNSEL_ASIDE static dynsel_status wait_until_open(request *r)
 {
+    const uint64_t since = dynsel_traced_now();
     dynsel_status status = wait_until_over(r);
     if (status != DYNSEL_OK && dynsel_group_cancel(r->slot, dynsel_last_error()) == DYNSEL_OK) {
         dynsel_error error = *dynsel_last_error();
@@ -186,6 +187,7 @@ DYNSEL_ASIDE static dynsel_status wait_until_open(request *r)
         *r->accessor = (dynsel_host_accessor){.data = NULL};
         return status;
     }
+    dynsel_traced_wait(&r->slot->selection, since);
     const dynsel_buffer_record *record = r->group->uses->each[0].record;
     r->accessor->data = record->data;
     r->accessor->bytes = record->bytes;

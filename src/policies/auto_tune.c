@@ -372,7 +372,25 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
+#if CONFIG_DYNSEL_TRACE
+static bool is_new(const dynsel_policy *base)
+{
+    const dynsel_auto_tune_policy *policy = (const dynsel_auto_tune_policy *)base;
+    bool changed = dynsel_word_load_relaxed(&policy->untracked) != 0;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_TUNED_TASKS; i++) {
+        changed = changed || dynsel_word_load_relaxed(&policy->tasks[i].tag) != 0;
+    }
+    for (uint32_t i = 0; i < base->count; i++) {
+        changed = changed || dynsel_word_load_relaxed(&policy->loads[i]) != 0;
+    }
+    return !changed;
+}
+#endif
+
 static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("auto_tune"),
+#if CONFIG_DYNSEL_TRACE
+                                      .is_new = is_new,
+#endif
                                       .needs = DYNSEL_AUTO_TUNE_NEEDS,
                                       .try_select = try_select,
                                       .report = report,
@@ -387,6 +405,7 @@ dynsel_status dynsel_auto_tune_init(dynsel_auto_tune_policy *policy, const dynse
     const dynsel_status status = dynsel_policy_init_at((dynsel_policy *)policy, &ops, options, 0);
     if (status == DYNSEL_OK) {
         policy->resample_interval_ns = resample_interval_ns;
+        dynsel_traced_option(&policy->policy, resample_interval_ns);
         policy->untracked.value = 0;
         policy->clock.value = 0;
         policy->replacing.value = 0;

@@ -53,7 +53,7 @@ void dynsel_tuned_publish(dynsel_tuned_task *entry, uint32_t state)
 static void note_the_time(const dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry)
 {
     if (policy->resample_interval_ns != DYNSEL_NEVER_RESAMPLE) {
-        const uint64_t now = dynsel_now_ns();
+        const uint64_t now = dynsel_traced_clock(&policy->policy);
         dynsel_word_store_relaxed(&entry->started[0], (uint32_t)now);
         dynsel_word_store_relaxed(&entry->started[1], (uint32_t)(now >> 32));
     }
@@ -86,7 +86,7 @@ bool dynsel_tuned_is_over(const dynsel_auto_tune_policy *policy, const dynsel_tu
     }
     const uint64_t started = dynsel_word_load_relaxed(&entry->started[0]) |
                              (uint64_t)dynsel_word_load_relaxed(&entry->started[1]) << 32;
-    return dynsel_now_ns() - started >= policy->resample_interval_ns;
+    return dynsel_traced_clock(&policy->policy) - started >= policy->resample_interval_ns;
 }
 
 static dynsel_tuned_time lowest(const dynsel_tuned_time *times)

@@ -104,7 +104,23 @@ static void report(dynsel_policy *base, const dynsel_selection *selection,
     }
 }
 
+#if CONFIG_DYNSEL_TRACE
+/* It remembers nothing of work that is over. */
+static bool is_new(const dynsel_policy *base)
+{
+    const dynsel_dynamic_load_policy *policy = (const dynsel_dynamic_load_policy *)base;
+    bool loaded = false;
+    for (uint32_t i = 0; i < base->count; i++) {
+        loaded = loaded || dynsel_word_load_relaxed(&policy->loads[i].word) != 0;
+    }
+    return !loaded;
+}
+#endif
+
 static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("dynamic_load"),
+#if CONFIG_DYNSEL_TRACE
+                                      .is_new = is_new,
+#endif
                                       .needs = DYNSEL_DYNAMIC_LOAD_NEEDS,
                                       .try_select = try_select,
                                       .report = report,

@@ -237,7 +237,8 @@ static void learn_readback(dynsel_earliest_finish_policy *policy, const dynsel_s
 static void learn_latency(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
                           uint64_t time_ns)
 {
-    const uint32_t now = (uint32_t)(dynsel_now_ns() >> DYNSEL_FINISH_TICK_SHIFT);
+    const uint32_t now =
+        (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT);
     const uint32_t turnaround = now - dynsel_word_load_relaxed(&policy->submitted_at);
     const uint32_t ticks = dynsel_finish_ticks(time_ns);
     if (turnaround < DYNSEL_FINISH_MOST_TICKS) {
@@ -334,7 +335,18 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     return status;
 }
 
+#if CONFIG_DYNSEL_TRACE
+/* A learned table is noted where it is loaded. */
+static bool is_new(const dynsel_policy *base)
+{
+    return dynsel_word_load_relaxed(&((const dynsel_earliest_finish_policy *)base)->clock) == 0;
+}
+#endif
+
 static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("earliest_finish"),
+#if CONFIG_DYNSEL_TRACE
+                                      .is_new = is_new,
+#endif
                                       .needs = DYNSEL_EARLIEST_FINISH_NEEDS,
                                       .try_select = try_select,
                                       .report = report,
@@ -356,6 +368,7 @@ dynsel_status dynsel_earliest_finish_init(dynsel_earliest_finish_policy *policy,
         policy->replacing.value = 0;
         policy->untracked.value = 0;
         policy->one_by_one.value = 0;
+        policy->data_home.value = 0;
         policy->submitted_at.value = 0;
         policy->submitted_to.value = 0;
         (void)__builtin_memset(policy->states, 0, sizeof policy->states);

@@ -427,7 +427,8 @@ static void choose_untracked(const dynsel_finish_sight *s, dynsel_selection *sel
 void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_selection *selection,
                          int32_t speed)
 {
-    const uint32_t now = (uint32_t)(dynsel_now_ns() >> DYNSEL_FINISH_TICK_SHIFT);
+    const uint32_t now =
+        (uint32_t)(dynsel_traced_clock(&policy->policy) >> DYNSEL_FINISH_TICK_SHIFT);
     uint32_t unfinished = 0;
     for (uint32_t i = 0; i < policy->policy.count; i++) {
         unfinished |= dynsel_word_load_relaxed(&policy->states[i].is.unfinished);

@@ -212,9 +212,11 @@ uint64_t dynsel_sight_predicted_by_backend(const dynsel_finish_sight *s, uint32_
     dynsel_backend *backend = policy->resources[index].backend;
     if (backend->ops->predict != NULL &&
         dynsel_word_load_relaxed(&s->kinds->root->resources[index].unfinished) == 0) {
-        return dynsel_finish_lower(
-            backend->ops->predict(backend, policy->queues[index].own, s->task),
-            DYNSEL_FINISH_LONGEST_NS);
+        const uint64_t ns =
+            dynsel_finish_lower(backend->ops->predict(backend, policy->queues[index].own, s->task),
+                                DYNSEL_FINISH_LONGEST_NS);
+        dynsel_sight_trace_prediction(s, index, ns);
+        return ns;
     }
 #else
     (void)s;
@@ -248,6 +250,11 @@ void dynsel_sight_put(const dynsel_finish_sight *s)
         put(DYNSEL_TRACE_BYTES_IN, s, i, data->bytes_in[i], has_next ? data->bytes_in[i + 1] : 0);
     }
 #endif
+}
+
+void dynsel_sight_put_prediction(const dynsel_finish_sight *s, uint32_t index, uint64_t ns)
+{
+    put(DYNSEL_TRACE_PREDICTED, s, index, ns, 0);
 }
 
 void dynsel_sight_put_estimate(const dynsel_finish_sight *s, uint32_t index, uint64_t run_ns,

@@ -200,6 +200,17 @@ DYNSEL_RARE void dynsel_sight_put(const dynsel_finish_sight *s);
 DYNSEL_RARE void dynsel_sight_put_estimate(const dynsel_finish_sight *s, uint32_t index,
                                            uint64_t run_ns, uint64_t cost_ns);
 
+DYNSEL_RARE void dynsel_sight_put_prediction(const dynsel_finish_sight *s, uint32_t index,
+                                             uint64_t ns);
+
+static inline void dynsel_sight_trace_prediction(const dynsel_finish_sight *s, uint32_t index,
+                                                 uint64_t ns)
+{
+    if (dynsel_traced_is_on(s->selection)) {
+        dynsel_sight_put_prediction(s, index, ns);
+    }
+}
+
 static inline void dynsel_sight_trace(dynsel_finish_sight *s, const dynsel_selection *selection)
 {
     s->selection = selection;
@@ -217,6 +228,7 @@ static inline void dynsel_sight_trace_estimate(const dynsel_finish_sight *s, uin
 }
 #else
 #define dynsel_sight_trace(s, selection)                       ((void)0)
+#define dynsel_sight_trace_prediction(s, index, ns)            ((void)0)
 #define dynsel_sight_trace_estimate(s, index, run_ns, cost_ns) ((void)0)
 #endif
 

@@ -28,7 +28,19 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
+#if CONFIG_DYNSEL_TRACE
+/* It never changes. */
+static bool is_new(const dynsel_policy *base)
+{
+    (void)base;
+    return true;
+}
+#endif
+
 static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("fixed_resource"),
+#if CONFIG_DYNSEL_TRACE
+                                      .is_new = is_new,
+#endif
                                       .try_select = try_select};
 
 dynsel_status dynsel_fixed_resource_init(dynsel_fixed_resource_policy *policy,
@@ -41,6 +53,7 @@ dynsel_status dynsel_fixed_resource_init(dynsel_fixed_resource_policy *policy,
         dynsel_policy_init_at((dynsel_policy *)policy, &ops, options, offset);
     if (status == DYNSEL_OK) {
         policy->index = (uint32_t)offset;
+        dynsel_traced_option(&policy->policy, offset);
     }
     return status;
 }

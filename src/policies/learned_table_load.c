@@ -300,6 +300,7 @@ static dynsel_status load(dynsel_earliest_finish_policy *policy, const dynsel_le
     if (fault.status != DYNSEL_OK) {
         return fail(&fault, function);
     }
+    dynsel_traced_note_load(&policy->policy);
     dynsel_learned_open(&l.reader, store, area, &l.head);
     enter_devices(&l);
     take_aspects(&l);

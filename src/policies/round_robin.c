@@ -141,8 +141,24 @@ static dynsel_status try_select(dynsel_policy *base, const dynsel_task *task,
     return DYNSEL_OK;
 }
 
-static const dynsel_policy_ops ops = {
-    .name = DYNSEL_POLICY_NAME("round_robin"), .try_select = try_select, DYNSEL_LEAVES_OUT_CALLER};
+#if CONFIG_DYNSEL_TRACE
+static bool is_new(const dynsel_policy *base)
+{
+    const dynsel_round_robin_policy *policy = (const dynsel_round_robin_policy *)base;
+    bool changed = dynsel_word_load_relaxed(&policy->turn) != (uint32_t)base->trace_option;
+    for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
+        changed = changed || dynsel_word_load_relaxed(&policy->partial_turns[i]) != 0;
+    }
+    return !changed;
+}
+#endif
+
+static const dynsel_policy_ops ops = {.name = DYNSEL_POLICY_NAME("round_robin"),
+#if CONFIG_DYNSEL_TRACE
+                                      .is_new = is_new,
+#endif
+                                      .try_select = try_select,
+                                      DYNSEL_LEAVES_OUT_CALLER};
 
 dynsel_status dynsel_round_robin_init(dynsel_round_robin_policy *policy,
                                       const dynsel_options *options, size_t offset)
@@ -154,6 +170,7 @@ dynsel_status dynsel_round_robin_init(dynsel_round_robin_policy *policy,
         dynsel_policy_init_at((dynsel_policy *)policy, &ops, options, offset);
     if (status == DYNSEL_OK) {
         policy->turn.value = (uint32_t)offset;
+        dynsel_traced_option(&policy->policy, offset);
         for (uint32_t i = 0; i < CONFIG_DYNSEL_MAX_RESOURCES; i++) {
             policy->partial_turns[i].value = 0;
         }

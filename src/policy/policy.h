@@ -9,6 +9,7 @@
 #include "policy/health.h"
 #include "policy/selection.h"
 #include "policy/task.h"
+#include "policy/traced.h"
 #include "policy/usable.h"
 
 /* The name of a policy of the library. */

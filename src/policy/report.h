@@ -37,6 +37,7 @@ static inline void dynsel_tell(const dynsel_selection *selection, dynsel_executi
                                uint64_t value)
 {
     selection->policy->ops->report(selection->policy, selection, info, value);
+    dynsel_traced_report(selection, info, value);
 }
 
 /* The work is about to be started; unless the policy counted it while it chose. */

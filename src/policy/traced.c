@@ -3,14 +3,18 @@
 
 #include <dynsel/device.h>
 
+#include "port/pause.h"
+
 enum {
     IN_CALLER = 1, /* bits of DYNSEL_TRACE_RESOURCE */
     IN_ORDER = 2,
     IS_GPU = 4,
     IS_CPU = 8,
     IS_OTHER = 16,
-    REASON_BITS = 8,
-    CLAIMS_SHIFT = 16
+    HAS_MEMORY = 32,
+    ONLY_CALLS = 64,
+    PREDICTS = 128,
+    USED_BEFORE = 1 /* bit of DYNSEL_TRACE_POLICY */
 };
 
 static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set aspects)
@@ -22,9 +26,16 @@ static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set asp
 #endif
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
     nature |= ops->outlives_submit ? 0 : IN_CALLER;
+    nature |= ops->only_calls ? ONLY_CALLS : 0;
+#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
+    nature |= ops->predict != NULL ? PREDICTS : 0;
+#endif
 #else
     (void)ops;
-    nature |= IN_CALLER;
+    nature |= IN_CALLER | ONLY_CALLS;
+#endif
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    nature |= ops->memory != NULL ? HAS_MEMORY : 0;
 #endif
     if ((aspects & DYNSEL_ASPECT_BIT(gpu)) != 0) {
         nature |= IS_GPU;
@@ -54,17 +65,40 @@ static void put_resource(const dynsel_policy *policy, uint16_t number, uint32_t 
     dynsel_trace_put_name(DYNSEL_TRACE_BACKEND_NAME, place, resource->backend->ops->name);
 }
 
-uint16_t dynsel_traced_enter(dynsel_policy *policy)
+static void put_policy(const dynsel_policy *policy, uint16_t number, bool is_used)
 {
-    const uint32_t number = dynsel_word_add_relaxed(&dynsel_trace.policies, 1) + 1;
-    const uint16_t known = number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
+    const dynsel_trace_place place = {
+        .piece = DYNSEL_CONFIG_HASH, .policy = number, .resource = is_used ? USED_BEFORE : 0};
     const char *const name = policy->ops->name != NULL ? policy->ops->name : "";
-    dynsel_trace_put_name(DYNSEL_TRACE_POLICY_NAME, (dynsel_trace_place){.policy = known}, name);
+    dynsel_trace_put(DYNSEL_TRACE_POLICY, place, policy->trace_option, (uintptr_t)policy);
+    dynsel_trace_put_name(DYNSEL_TRACE_POLICY_NAME, (dynsel_trace_place){.policy = number}, name);
     for (uint32_t i = 0; i < policy->count; i++) {
-        put_resource(policy, known, i);
+        put_resource(policy, number, i);
     }
+}
+
+/* One thread names the policy, and others wait for it: a policy with two numbers would be two. */
+uint32_t dynsel_traced_enter(dynsel_policy *policy)
+{
+    const uint32_t life = dynsel_trace_life();
+    uint32_t before = dynsel_word_load_acquire(&policy->trace_life);
+    for (uint32_t round = 0;; round++) {
+        if (before == life || life == 0) {
+            return dynsel_word_load_relaxed(&policy->trace_number); /* or no trace any more */
+        }
+        if (before != DYNSEL_TRACED_NAMED_NOW &&
+            dynsel_word_swap(&policy->trace_life, &before, DYNSEL_TRACED_NAMED_NOW)) {
+            break;
+        }
+        dynsel_pause(round);
+        before = dynsel_word_load_acquire(&policy->trace_life);
+    }
+    const uint32_t number = dynsel_word_add_relaxed(&dynsel_trace.policies, 1) + 1;
+    const uint32_t known = number < UINT16_MAX ? number : UINT16_MAX;
+    const bool is_new = before == 0 && policy->ops->is_new != NULL && policy->ops->is_new(policy);
+    put_policy(policy, (uint16_t)known, !is_new);
     dynsel_word_store_relaxed(&policy->trace_number, known);
-    dynsel_word_store_release(&policy->trace_life, dynsel_trace_life());
+    dynsel_word_store_release(&policy->trace_life, life);
     return known;
 }
 
@@ -94,18 +128,6 @@ void dynsel_traced_put(dynsel_trace_event event, const dynsel_selection *selecti
         return;
     }
     put_at(event, selection, dynsel_word_load_relaxed(&policy->trace_number), low, high);
-}
-
-void dynsel_traced_put_choice(const dynsel_selection *selection, const dynsel_task *task)
-{
-    const uint32_t why = selection->reason | (uint32_t)selection->wants << REASON_BITS |
-                         (selection->claims & 1u) << CLAIMS_SHIFT;
-    uint64_t amount = 0;
-#if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
-    amount = task->amount;
-#endif
-    dynsel_traced_put(DYNSEL_TRACE_CHOICE, selection,
-                      dynsel_trace_pair(dynsel_trace_kind(task, NULL), why), amount);
 }
 
 void dynsel_traced_put_device(const dynsel_selection *selection, const dynsel_work *work)

@@ -10,18 +10,28 @@
 
 #if CONFIG_DYNSEL_TRACE
 
+enum { DYNSEL_TRACED_SHIFT = 8 }; /* of the second number in a word */
+
+/* In place of the trace of a policy: it got a learned table; and: another thread is naming it. No
+ * trace has these numbers. */
+enum { DYNSEL_TRACED_TAUGHT = INT32_MAX, DYNSEL_TRACED_NAMED_NOW = INT32_MAX - 1 };
+
 /* Names the policy and its resources in the trace that is running; its number there. */
-DYNSEL_RARE uint16_t dynsel_traced_enter(dynsel_policy *policy);
+DYNSEL_RARE uint32_t dynsel_traced_enter(dynsel_policy *policy);
+
+static inline uint32_t dynsel_traced_number(dynsel_policy *policy)
+{
+    return DYNSEL_LIKELY(dynsel_word_load_acquire(&policy->trace_life) == dynsel_trace_life())
+               ? dynsel_word_load_relaxed(&policy->trace_number)
+               : dynsel_traced_enter(policy);
+}
 
 static inline dynsel_trace_place dynsel_traced_place(dynsel_policy *policy, uint32_t index,
                                                      uint32_t piece)
 {
-    const uint32_t number =
-        DYNSEL_LIKELY(dynsel_word_load_relaxed(&policy->trace_life) == dynsel_trace_life())
-            ? dynsel_word_load_relaxed(&policy->trace_number)
-            : dynsel_traced_enter(policy);
-    return (dynsel_trace_place){
-        .piece = piece, .policy = (uint16_t)number, .resource = (uint8_t)index};
+    return (dynsel_trace_place){.piece = piece,
+                                .policy = (uint16_t)dynsel_traced_number(policy),
+                                .resource = (uint8_t)index};
 }
 
 static inline bool dynsel_traced_is_on(const dynsel_selection *selection)
@@ -40,11 +50,39 @@ static inline uint64_t dynsel_traced_now(void)
     return dynsel_trace_is_on() ? dynsel_trace_ticks() : 0;
 }
 
+/* The policy learns what no trace knows. */
+static inline void dynsel_traced_note_load(dynsel_policy *policy)
+{
+    dynsel_word_store_relaxed(&policy->trace_life, DYNSEL_TRACED_TAUGHT);
+}
+
+/* What the init function of a policy got beside the resources. */
+static inline void dynsel_traced_option(dynsel_policy *policy, uint64_t option)
+{
+    policy->trace_option = option;
+}
+
+/* The clock, for policies. */
+static inline uint64_t dynsel_traced_clock(const dynsel_policy *policy)
+{
+    const uint64_t now_ns = dynsel_now_ns();
+    if (dynsel_trace_is_on()) {
+        dynsel_trace_put(DYNSEL_TRACE_CLOCK,
+                         (dynsel_trace_place){
+                             .policy = (uint16_t)dynsel_word_load_relaxed(&policy->trace_number),
+                             .resource = DYNSEL_TRACE_NO_RESOURCE},
+                         now_ns, 0);
+    }
+    return now_ns;
+}
+
 /* A choice is about to be made: the work gets its number, which was 0. It is not stored again
  * without a trace: selections are copied in larger parts, which would wait for such a store. */
 static inline void dynsel_traced_begin(dynsel_selection *selection)
 {
     if (dynsel_trace_is_on()) {
+        dynsel_trace_enter_thread();
+        (void)dynsel_traced_number(selection->policy);
         selection->piece = dynsel_trace_new_piece();
     }
 }
@@ -54,16 +92,6 @@ static inline void dynsel_traced_kind(const dynsel_task *task, const char *name)
 {
     if (dynsel_trace_is_on()) {
         (void)dynsel_trace_kind(task, name);
-    }
-}
-
-DYNSEL_ASIDE void dynsel_traced_put_choice(const dynsel_selection *selection,
-                                           const dynsel_task *task);
-
-static inline void dynsel_traced_choice(const dynsel_selection *selection, const dynsel_task *task)
-{
-    if (dynsel_traced_is_on(selection)) {
-        dynsel_traced_put_choice(selection, task);
     }
 }
 
@@ -87,6 +115,15 @@ static inline void dynsel_traced_since(dynsel_trace_event event, const dynsel_se
     }
 }
 
+static inline void dynsel_traced_report(const dynsel_selection *selection,
+                                        dynsel_execution_info info, uint64_t value)
+{
+    if (dynsel_traced_is_on(selection)) {
+        dynsel_traced_put(DYNSEL_TRACE_REPORT, selection, value,
+                          (uint32_t)info | (uint32_t)selection->reported << DYNSEL_TRACED_SHIFT);
+    }
+}
+
 static inline void dynsel_traced_ran(const dynsel_selection *selection, uint64_t since)
 {
     dynsel_traced_since(DYNSEL_TRACE_RAN, selection, since);
@@ -95,6 +132,27 @@ static inline void dynsel_traced_ran(const dynsel_selection *selection, uint64_t
 static inline void dynsel_traced_wait(const dynsel_selection *selection, uint64_t since)
 {
     dynsel_traced_since(DYNSEL_TRACE_WAIT, selection, since);
+}
+
+/* A wait for more than one piece. policy: NULL: of none. */
+static inline void dynsel_traced_wait_of_thread(dynsel_trace_event event, dynsel_policy *policy,
+                                                uint64_t since)
+{
+    if (since != 0 && dynsel_trace_is_on()) {
+        dynsel_trace_put(event,
+                         policy != NULL
+                             ? dynsel_traced_place(policy, DYNSEL_TRACE_NO_RESOURCE, 0)
+                             : (dynsel_trace_place){.resource = DYNSEL_TRACE_NO_RESOURCE},
+                         since, 0);
+    }
+}
+
+static inline void dynsel_traced_end_of_buffer(uint32_t token, uint64_t since)
+{
+    if (since != 0 && dynsel_trace_is_on()) {
+        dynsel_trace_put(DYNSEL_TRACE_END_BUFFER,
+                         (dynsel_trace_place){.resource = DYNSEL_TRACE_NO_RESOURCE}, since, token);
+    }
 }
 
 /* The backend has accepted the work, which it runs in the caller or later. */
@@ -197,10 +255,15 @@ typedef uint8_t dynsel_traced_run;
 #define dynsel_traced_now()                                     ((uint64_t)0)
 #define dynsel_traced_begin(selection)                          ((void)(selection))
 #define dynsel_traced_kind(task, name)                          ((void)0)
-#define dynsel_traced_choice(selection, task)                   ((void)0)
+#define dynsel_traced_note_load(policy)                         ((void)(policy))
+#define dynsel_traced_option(policy, option)                    ((void)0)
+#define dynsel_traced_clock(policy)                             dynsel_now_ns()
+#define dynsel_traced_report(selection, info, value)            ((void)0)
 #define dynsel_traced_take_over(selection, chosen)              ((void)0)
 #define dynsel_traced_ran(selection, since)                     ((void)(since))
 #define dynsel_traced_wait(selection, since)                    ((void)(since))
+#define dynsel_traced_wait_of_thread(event, policy, since)      ((void)(since))
+#define dynsel_traced_end_of_buffer(token, since)               ((void)(since))
 #define dynsel_traced_start(selection, backend, since)          ((void)(since))
 #define dynsel_traced_refused(selection)                        ((void)0)
 #define dynsel_traced_depends(selection, on)                    ((void)0)

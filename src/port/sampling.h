@@ -9,10 +9,29 @@
 #define DYNSEL_PORT_SAMPLING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "port/likely.h"
 #include "port/thread.h"
+
+/* Begins anew, as a new thread does. */
+static inline void dynsel_sampling_forget(dynsel_thread *thread)
+{
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
+    thread->countdown = 0;
+    thread->countdowns = 0;
+    thread->countdown_place = 0;
+    thread->countdown_length = 0;
+    thread->counted_off = 0;
+    thread->counted = NULL;
+    thread->turns_missed = 0;
+#else
+    (void)thread;
+#endif
+}
+
+#if CONFIG_DYNSEL_POLICY_AUTO_TUNE && !CONFIG_DYNSEL_AUTO_TUNE_SMALL
 
 /* Begins to count for this subject: from the start, or from a pseudo-random place. */
 void dynsel_sampling_begin(const void *subject, uint32_t bits);
@@ -51,5 +70,7 @@ static inline uint32_t dynsel_sampling_interval(void)
 {
     return dynsel_this_thread()->counted_off;
 }
+
+#endif
 
 #endif

@@ -39,6 +39,21 @@ static bool is_in_slot(uint32_t slot)
     return CONFIG_DYNSEL_IN_FLIGHT && slot >= DYNSEL_SUBMISSION_IN_SLOT;
 }
 
+#if CONFIG_DYNSEL_TRACE
+/* The work was complete at once. Its policy may not exist any more. */
+static void trace_wait(const dynsel_submission *submission, dynsel_status status)
+{
+    if (status == DYNSEL_OK && submission->piece != 0 && dynsel_trace_is_on()) {
+        dynsel_trace_put(
+            DYNSEL_TRACE_WAIT,
+            (dynsel_trace_place){.piece = submission->piece, .resource = DYNSEL_TRACE_NO_RESOURCE},
+            dynsel_trace_ticks(), 0);
+    }
+}
+#else
+#define trace_wait(submission, status) ((void)0)
+#endif
+
 /* done: out, what the task function left, for the caller to keep; or NULL. */
 static dynsel_status wait_until(dynsel_submission *submission, const char *function,
                                 uint64_t deadline_ns, dynsel_event *done)
@@ -56,6 +71,7 @@ static dynsel_status wait_until(dynsel_submission *submission, const char *funct
     }
     const dynsel_status status =
         take_result(submission, slot, DYNSEL_SUBMISSION_COLLECTED, function);
+    trace_wait(submission, status);
     if (status == DYNSEL_OK && done != NULL) {
         *done = submission->done;
     }

@@ -20,6 +20,9 @@ void dynsel_handle_publish_result(dynsel_submission *submission, const dynsel_se
     }
     submission->done = *done;
     submission->error = *error;
+#if CONFIG_DYNSEL_TRACE
+    submission->piece = chosen->piece;
+#endif
     dynsel_handle_publish(submission, chosen->policy, chosen->index, chosen->reason, life,
                           DYNSEL_SUBMISSION_COMPLETE);
 }

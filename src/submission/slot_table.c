@@ -160,9 +160,11 @@ static bool wait_while_busy(const dynsel_request *request)
 /* When no slot is free. */
 DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynsel_slot **slot)
 {
+    const uint64_t since = dynsel_traced_now();
     for (uint32_t round = 0;; round++) {
         *slot = claim_after_reaping(request->policy);
         if (*slot != NULL) {
+            dynsel_traced_wait_of_thread(DYNSEL_TRACE_WAIT_SLOT, request->policy, since);
             return DYNSEL_OK;
         }
         dynsel_slot_raise_most(dynsel_slot_count_in_use());

@@ -10,7 +10,7 @@
 #include <dynsel/policy.h>
 #include <dynsel/selection.h>
 
-#include "policy/traced.h"
+#include "policy/traced_choice.h"
 #include "port/likely.h"
 #include "submission/request.h"
 
@@ -97,13 +97,14 @@ static inline dynsel_status dynsel_choose_traced(const dynsel_submit_options *op
 #endif
     if (is_traced) {
         dynsel_traced_begin(selection);
+        dynsel_traced_candidates(selection, task);
     }
     const dynsel_status status = policy->ops->try_select(policy, task, selection);
     if (CONFIG_DYNSEL_CUSTOM_POLICIES && status == DYNSEL_OK && selection->index >= policy->count) {
         return dynsel_refuse_choice(options, selection->index);
     }
-    if (is_traced && DYNSEL_LIKELY(status == DYNSEL_OK)) {
-        dynsel_traced_choice(selection, task);
+    if (is_traced) {
+        dynsel_traced_choice(selection, task, status);
     }
     return status;
 }

@@ -231,17 +231,15 @@ static dynsel_status drive(const dynsel_slot *slot, uint64_t deadline_ns)
 #endif
 
 /* For the trace, where a look that does not wait is no event. */
-static inline uint64_t wait_begin(const dynsel_slot *slot, uint64_t deadline_ns)
+static inline uint64_t wait_begin(uint64_t deadline_ns)
 {
-    return dynsel_traced_is_running() && state_of(slot) != DYNSEL_SLOT_FINISHED &&
-                   !dynsel_deadline_passed(deadline_ns)
-               ? dynsel_traced_now()
-               : 0;
+    return dynsel_traced_is_running() && !dynsel_deadline_passed(deadline_ns) ? dynsel_traced_now()
+                                                                              : 0;
 }
 
 dynsel_status dynsel_wait_until(dynsel_slot *slot, uint64_t deadline_ns)
 {
-    const uint64_t since = wait_begin(slot, deadline_ns);
+    const uint64_t since = wait_begin(deadline_ns);
     dynsel_status status = DYNSEL_OK;
     if (dynsel_slot_is_pending(dynsel_word_load_acquire(&slot->word))) {
         status = drive(slot, deadline_ns);

@@ -3,6 +3,7 @@
 
 #include <dynsel/backend.h>
 
+#include "port/sampling.h"
 #include "port/thread.h"
 
 enum {
@@ -63,6 +64,14 @@ DYNSEL_RARE static void take_ring(dynsel_thread *thread, uint32_t life)
         thread->trace_ring |= SHARED;
     }
     thread->trace_life = life;
+    dynsel_sampling_forget(thread); /* so that the choices of the thread can be repeated */
+}
+
+void dynsel_trace_rings_enter(uint32_t life)
+{
+    if (!DYNSEL_LIKELY(dynsel_this_thread()->trace_life == life)) {
+        take_ring(dynsel_this_thread(), life);
+    }
 }
 
 /* Names: the first ones stay. */

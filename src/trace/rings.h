@@ -54,7 +54,9 @@ dynsel_trace_moment dynsel_trace_now(void);
 /* Divides the memory. False: there is too little. */
 bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count);
 
-/* life: of the trace that is running. */
+/* The calling thread gets its ring, if it has none. life: of the trace that is running. */
+void dynsel_trace_rings_enter(uint32_t life);
+
 void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life);
 
 /* Records the event in `place`, which takes place now. */

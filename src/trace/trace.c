@@ -9,6 +9,7 @@
 enum {
     MOST_PARTS = 3, /* of a name */
     MOST_PROBES = 8,
+    MOST_KEY_WORDS = 256,
     HAS_ID = 1,
     HAS_ID_OF_ADDRESS = 2
 };
@@ -32,7 +33,19 @@ void dynsel_trace_put_event(dynsel_trace_place place, uint64_t low, uint64_t hig
     dynsel_trace_fill(&record, place, low, high);
     keep(&record);
 }
+
+void dynsel_trace_enter_thread(void)
+{
+}
 #else
+void dynsel_trace_enter_thread(void)
+{
+    const uint32_t life = dynsel_trace_life();
+    if (life != 0) {
+        dynsel_trace_rings_enter(life);
+    }
+}
+
 static void keep(const dynsel_trace_record *record)
 {
     dynsel_trace_rings_keep(record, dynsel_trace_life());
@@ -123,6 +136,34 @@ static bool is_new(uint32_t kind)
     return false;
 }
 
+static uint64_t needs_of(const dynsel_task *task)
+{
+#if CONFIG_DYNSEL_ASPECTS
+    return task->aspects;
+#else
+    (void)task;
+    return 0;
+#endif
+}
+
+/* What tells a kind beside its id: without it nobody could make a task of the kind again. */
+DYNSEL_RARE static void put_key(const dynsel_task *task, uint32_t kind)
+{
+    const uint64_t needs = needs_of(task);
+    if (needs != 0) {
+        dynsel_trace_put(DYNSEL_TRACE_NEEDS, (dynsel_trace_place){.piece = kind}, needs, 0);
+    }
+    for (size_t i = 0; i < task->key_word_count && i < MOST_KEY_WORDS; i += 4) {
+        uint32_t four[4] = {0};
+        for (size_t k = 0; k < 4 && i + k < task->key_word_count; k++) {
+            four[k] = task->key_words[i + k];
+        }
+        dynsel_trace_put(DYNSEL_TRACE_KEY,
+                         (dynsel_trace_place){.piece = kind, .resource = (uint8_t)i},
+                         dynsel_trace_pair(four[0], four[1]), dynsel_trace_pair(four[2], four[3]));
+    }
+}
+
 uint32_t dynsel_trace_kind(const dynsel_task *task, const char *name)
 {
     const uint64_t identity = identity_of(task);
@@ -130,9 +171,14 @@ uint32_t dynsel_trace_kind(const dynsel_task *task, const char *name)
     for (size_t i = 0; i < task->key_word_count; i++) {
         kind = mixed(kind, task->key_words[i]);
     }
+    const uint64_t needs = needs_of(task);
+    if (needs != 0) {
+        kind = mixed(mixed(kind, (uint32_t)needs), (uint32_t)(needs >> 32));
+    }
     if (is_new(kind)) {
         dynsel_trace_put(DYNSEL_TRACE_KIND, (dynsel_trace_place){.piece = kind}, identity,
                          dynsel_trace_pair(flags_of(task), (uint32_t)task->key_word_count));
+        put_key(task, kind);
         if (name != NULL) {
             dynsel_trace_put_name(DYNSEL_TRACE_KIND_NAME, (dynsel_trace_place){.piece = kind},
                                   name);

@@ -38,6 +38,9 @@ DYNSEL_RARE void dynsel_trace_put_build(const char *name, uint64_t since);
 /* The kind of a task; if it is new it is recorded, with the name if that is not NULL. */
 uint32_t dynsel_trace_kind(const dynsel_task *task, const char *name);
 
+/* The calling thread begins a choice: it gets its ring, if there are rings. */
+void dynsel_trace_enter_thread(void);
+
 #endif
 
 #endif

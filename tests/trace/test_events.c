@@ -82,7 +82,8 @@ static void work_in_caller_is_chosen_runs_and_ends(void **state)
     assert_status(DYNSEL_E_TASK, dynsel_wait(&submission));
     traced_end();
     for (uint32_t piece = FIRST; piece <= 3; piece++) {
-        check_life(piece, DYNSEL_TRACE_CHOICE, DYNSEL_TRACE_RAN, DYNSEL_TRACE_END, 0);
+        check_life(piece, DYNSEL_TRACE_CHOICE, DYNSEL_TRACE_RAN, DYNSEL_TRACE_END,
+                   piece == FIRST ? 0 : DYNSEL_TRACE_WAIT);
         assert_status(piece == 3 ? DYNSEL_E_TASK : DYNSEL_OK, status_of(piece));
     }
     const dynsel_trace_record *ran = traced_find(DYNSEL_TRACE_RAN, FIRST, 0);

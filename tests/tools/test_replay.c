@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dynsel-replay repeats the choices of recorded runs, bit for bit. */
+#include <dynsel/dynsel.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "random.h"
+#include "test.h"
+#include "tools/replayed_program.h"
+#include "tools/replayed_trace.h"
+
+enum { PROGRAMS = 200 };
+
+static char path[64];
+
+static void test_random_programs(void **state)
+{
+    (void)state;
+    const uint64_t seed = test_seed();
+    const char *programs = getenv("DYNSEL_TEST_PROGRAMS");
+    const uint32_t count = programs != NULL ? (uint32_t)strtoul(programs, NULL, 10) : PROGRAMS;
+    for (uint32_t i = 0; i < count; i++) {
+        char arguments[256];
+        replayed_program_record(path, seed + i);
+        (void)snprintf(arguments, sizeof arguments, "check %s > %s.txt 2>&1", path, path);
+        const int status = replayed_trace_replay(arguments);
+        if (status != 0) {
+            char show[128];
+            (void)snprintf(show, sizeof show, "cat %s.txt >&2", path);
+            assert_int_equal(0, system(show));
+            const unsigned long long program = seed + i;
+            print_error("DYNSEL_TEST_SEED=%llu is the program\n", program);
+        }
+        assert_int_equal(0, status);
+    }
+}
+
+int main(void)
+{
+    (void)snprintf(path, sizeof path, "/tmp/dynsel-replay-%ld", (long)getpid());
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_programs)};
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char text[80];
+    (void)snprintf(text, sizeof text, "%s.txt", path);
+    (void)remove(path);
+    (void)remove(text);
+    return failed;
+}
