@@ -154,8 +154,11 @@ function kindRows(part) {
         return `${pieces} \u00d7 ?`;
       }
       const differs = mean > MUCH * middle || middle > MUCH * mean;
-      const note = differs ? ` (mean ${time(mean)})` : "";
-      return `${pieces} \u00d7 ${source === BOUND ? "< " : ""}${time(middle)}${note}`;
+      const text = element("span", {}, `${pieces} \u00d7 ${source === BOUND ? "< " : ""}${time(middle)}`);
+      if (differs) {
+        text.append(element("div", {class: "small"}, `mean ${time(mean)}`));
+      }
+      return text;
     });
     return element(
       "tr",
