@@ -86,6 +86,7 @@ static void do_pass(const passes_work *work, entrant *who)
     const uint64_t began = measure_now_ns();
     work->run(who->acts, work->context);
     const double ns = (double)(measure_now_ns() - began);
+    trace_file_mark("checks", who->passes + 1);
     who->total_ns += ns;
     who->first_ns += who->passes < FIRST ? ns : 0;
     who->later_ns += who->passes >= WARM_UP ? ns : 0;

@@ -23,7 +23,7 @@ def describe(config):
         bare_metal=True,
         clang_target=("--target=arm-none-eabi", "-mcpu=cortex-m3", "-mthumb"),
         limits=limits(config),
-        check_beside=("tiny", "tiny_in_flight", "useful"),
+        check_beside=("tiny", "tiny_in_flight", "trace", "useful"),
     )
 
 

@@ -31,4 +31,7 @@ def describe(config):
 
 def limits(config):
     """Bytes of stack; what the compiler optimizes for speed is not limited."""
-    return {"stack": 896 + (896 if config["DYNSEL_COMMAND_GROUPS"] else 0)} if config["DYNSEL_OPTIMIZE_SIZE"] else {}
+    if not config["DYNSEL_OPTIMIZE_SIZE"]:
+        return {}
+    # the trace names a policy and its resources at their first event
+    return {"stack": 896 + (896 if config["DYNSEL_COMMAND_GROUPS"] else 0) + (96 if config["DYNSEL_TRACE"] else 0)}

@@ -57,8 +57,7 @@ static int fail(const char *why)
 static void profile_devices(void)
 {
 #if CONFIG_DYNSEL_BACKEND_OPENCL
-    static const dynsel_opencl_options with_times = {.queue_properties =
-                                                         CL_QUEUE_PROFILING_ENABLE};
+    static const dynsel_opencl_options with_times = {.queue_properties = CL_QUEUE_PROFILING_ENABLE};
     const dynsel_status status = dynsel_opencl_configure(&with_times);
     (void)status;
 #endif

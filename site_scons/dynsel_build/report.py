@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from SCons.Script import GetBuildFailures
+from SCons.Script import BUILD_TARGETS, GetBuildFailures
 
 from . import runner
 
@@ -42,10 +42,24 @@ class Group:
         """Every run passed, now or earlier without a change since."""
         return all(self.results.get(stem, 0 if self._stands(stem) else 1) == 0 for stem in self.nodes)
 
+    def is_done(self, stem):
+        return stem in self.results or self._stands(stem)
+
     def _stands(self, stem):
         from SCons.Node import up_to_date
 
         return self.nodes[stem].get_state() == up_to_date and os.path.exists(stem + ".ok")
+
+
+def _progress():
+    """What is done of all tests, where all are wanted."""
+    if not {"test", "check", "matrix"} & set(map(str, BUILD_TARGETS)):
+        return ""
+    runs = [(group, stem) for group in _groups.values() for stem in group.nodes]
+    return f", {sum(group.is_done(stem) for group, stem in runs)} of {len(runs)}"
+
+
+runner.progress = _progress
 
 
 class Matrix:

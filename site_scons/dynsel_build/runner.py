@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass
 
 from . import link_if_it_fits
@@ -25,12 +26,19 @@ BUILDS_SECONDS = 360  # for tests that build
 PATIENCE = 5  # the limit on the clock, in multiples of it
 TAIL = 40
 TRIES = 3
+SILENT_SECONDS = 5  # after which a run says on a terminal that it goes on; elsewhere after
+LINE_SECONDS = 60
 TRACER_CRASHED = b"\nTracer caught signal "
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # SCons starts nothing more after these
 
 _lock = threading.Lock()  # for the two below
 _running = set()
 _interrupted = False
+
+
+def progress():
+    """What to say about all runs; report.py has it."""
+    return ""
 
 
 def watch_signals():
@@ -99,10 +107,28 @@ def _attempt(spec, log):
             process = subprocess.Popen(command, env=spec.env, stdin=subprocess.DEVNULL, stdout=out,
                                        stderr=subprocess.STDOUT)
             _running.add(process)
-        status = process.wait()
+        status = _wait(process, spec.stem)
         with _lock:
             _running.remove(process)
         return status
+
+
+def _wait(process, stem):
+    began = time.monotonic()
+    while True:
+        try:
+            return process.wait(timeout=SILENT_SECONDS)
+        except subprocess.TimeoutExpired:
+            _tell(stem, round(time.monotonic() - began))
+
+
+def _tell(stem, seconds):
+    """On a terminal a line that the next one overwrites, which is always longer; else now and then a line."""
+    if sys.stdout.isatty():
+        sys.stdout.write(f"\033[K  ....  {seconds} s{progress()}\r")
+    elif seconds % LINE_SECONDS < SILENT_SECONDS:
+        sys.stdout.write(f"  ....  {stem}, {seconds} s\n")
+    sys.stdout.flush()
 
 
 def _tracer_crashed(log):

@@ -129,19 +129,17 @@ static inline void advance(dynsel_trace_ring *ring, uint32_t place)
     }
 }
 
-void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life)
+/* Whether the trace with this number still runs: the thread has a ring then. */
+static bool enter(dynsel_thread *thread, uint32_t life)
 {
-    dynsel_thread *const thread = dynsel_this_thread();
-    if (life == 0) {
-        return; /* it was stopped meanwhile */
-    }
-    if (thread->trace_life != life) {
+    if (life != 0 && thread->trace_life != life) {
         take_ring(thread, life);
     }
-    if (record->event < DYNSEL_TRACE_CHOICE) {
-        keep_name(record);
-        return;
-    }
+    return life != 0;
+}
+
+static void keep_in_ring(const dynsel_thread *thread, const dynsel_trace_record *record)
+{
     dynsel_trace_ring *const ring =
         &dynsel_trace_held.rings[thread->trace_ring & ~(uint32_t)SHARED];
     if ((thread->trace_ring & SHARED) != 0) {
@@ -150,6 +148,19 @@ void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life)
         const uint32_t place = dynsel_word_load_relaxed(&ring->next);
         ring->records[place] = *record;
         advance(ring, place);
+    }
+}
+
+void dynsel_trace_rings_keep(const dynsel_trace_record *record, uint32_t life)
+{
+    dynsel_thread *const thread = dynsel_this_thread();
+    if (!enter(thread, life)) {
+        return;
+    }
+    if (record->event < DYNSEL_TRACE_CHOICE) {
+        keep_name(record);
+    } else {
+        keep_in_ring(thread, record);
     }
 }
 
@@ -162,11 +173,14 @@ static inline bool has_own_ring(const dynsel_thread *thread)
            (thread->trace_ring & SHARED) == 0;
 }
 
-DYNSEL_RARE static void put_elsewhere(dynsel_trace_place place, uint64_t low, uint64_t high)
+DYNSEL_RARE static void put_elsewhere(dynsel_thread *thread, dynsel_trace_place place, uint64_t low,
+                                      uint64_t high)
 {
     dynsel_trace_record record;
-    dynsel_trace_fill(&record, place, low, high);
-    dynsel_trace_rings_keep(&record, dynsel_trace_life());
+    if (enter(thread, dynsel_trace_life())) {
+        dynsel_trace_fill(&record, place, low, high);
+        keep_in_ring(thread, &record);
+    }
 }
 
 #endif
@@ -174,10 +188,10 @@ DYNSEL_RARE static void put_elsewhere(dynsel_trace_place place, uint64_t low, ui
 /* Without threads there is one ring, and nothing that could stop the trace meanwhile. */
 void dynsel_trace_put_event(dynsel_trace_place place, uint64_t low, uint64_t high)
 {
-    const dynsel_thread *const thread = dynsel_this_thread();
+    dynsel_thread *const thread = dynsel_this_thread();
 #if CONFIG_DYNSEL_CONTEXT_THREADS
     if (!DYNSEL_LIKELY(has_own_ring(thread))) {
-        put_elsewhere(place, low, high);
+        put_elsewhere(thread, place, low, high);
         return;
     }
 #endif

@@ -67,8 +67,10 @@ static size_t put_text(dynsel_trace_event event, dynsel_trace_place place, const
                                   .event = (uint8_t)event,
                                   .resource = place.resource,
                                   .policy = place.policy};
-    const char *const end = memchr(text, 0, sizeof record.words);
-    const size_t length = end != NULL ? (size_t)(end - text) : sizeof record.words;
+    size_t length = 0;
+    while (length < sizeof record.words && text[length] != '\0') {
+        length++;
+    }
     (void)memcpy(record.words, text, length);
     keep(&record);
     return length;

@@ -146,7 +146,7 @@ static void full_ring_loses_oldest_records_and_no_name(void **state)
     traced_read();
     const traced_ring *ring = &traced.rings[1];
     assert_int_equal(ring->count, ROOM);
-    assert_true(ring->written >= 2 * TIMES);
+    assert_true(ring->written >= 2 * (uint64_t)TIMES);
     assert_int_equal(dynsel_trace_lost(), ring->written - ring->count);
     assert_non_null(traced_find(DYNSEL_TRACE_END, TIMES, 0)); /* the newest */
     assert_null(traced_find(DYNSEL_TRACE_CHOICE, 1, 0));
@@ -192,7 +192,7 @@ static void surplus_names_are_lost_and_counted(void **state)
     assert_status(DYNSEL_OK, dynsel_trace_stop());
     traced_read();
     assert_int_equal(traced.rings[0].count, NAMES);
-    assert_true(traced.rings[0].written > 2 * NAMES);
+    assert_true(traced.rings[0].written > 2 * (uint64_t)NAMES);
     assert_int_equal(dynsel_trace_lost(), traced.rings[0].written - NAMES);
     assert_int_equal(traced_count(DYNSEL_TRACE_KIND_NAME, 0), NAMES - 1); /* beside the kind */
     assert_int_equal(traced_count(DYNSEL_TRACE_END, 0), 1);

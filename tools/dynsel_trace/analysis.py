@@ -7,7 +7,7 @@ from math import log2
 from statistics import median
 
 from .model import BOUND, NOBODY, NONE, RAN
-from .parts import Cover, Ordered, length, ordered
+from .parts import Cover, Ordered, length, ordered, turns_of
 
 STEPS = 4         # of amounts that are near each other: in an octave,
 NEAR = (0, -1, 1, -2, 2)  # so many of them apart
@@ -45,7 +45,7 @@ class Usage:
     sure: float = 0.0     # of these without bounds
     move: float = 0.0     # ns in which data moved to or from it, and no work ran
     wait: float = 0.0     # ns in which work was there that neither ran nor moved data
-    span: float = 0.0
+    span: float = 0.0     # ns in which its policy was used
     queued: float = 0.0   # sum of what the pieces waited
     copies_in: int = 0
     copies_out: int = 0
@@ -153,6 +153,7 @@ class Analysis:
         return self.last[1]
 
     def find_covers(self):
+        self.turns = turns_of(self.run)
         runs, sure, moves, waits = {}, {}, {}, {}
         for p in self.run.pieces:
             place = p.policy, p.resource
@@ -179,8 +180,8 @@ class Analysis:
         """(policy, resource) -> Usage, of all resources."""
         if not self.covers:
             self.find_covers()
-        span = length(stretches)
-        found = {(n, i): Usage(span=span) for n, policy in sorted(self.run.policies.items())
+        spans = {n: turn.within(stretches) for n, turn in self.turns.items()}
+        found = {(n, i): Usage(span=spans[n]) for n, policy in sorted(self.run.policies.items())
                  for i in sorted(policy.resources) if i != NOBODY}
         for place, covers in self.covers.items():
             if place in found:

@@ -93,19 +93,19 @@ def about_resources(analysis, stretches, span):
         one, name = usage[place], name_of(place)
         if not run.policies[place[0]].resource(place[1]).is_gpu():
             continue
-        idle = one.idle() / span
+        idle = one.idle() / max(one.span, 1)
         if idle >= 0.1 and one.pieces:
-            found.append((idle, f"{percent(idle, 1)} of the time {name} was idle."))
+            found.append((one.idle() / span, f"{percent(idle, 1)} of the time {name} was idle."))
         elif not one.pieces:
             found.append((0.5, f"{name} got no work."))
     for place, one in usage.items():
-        if one.sure >= BUSY * span:
-            found.append((one.sure / span, f"{percent(one.sure, span)} of the time {name_of(place)} ran work: it was"
+        if one.sure >= BUSY * max(one.span, 1):
+            found.append((one.sure / span, f"{percent(one.sure, one.span)} of the time {name_of(place)} ran work: it was"
                           " the bottleneck, unless its work could have gone elsewhere."))
-        if one.move >= 0.1 * span:
-            found.append((one.move / span, f"{percent(one.move, span)} of the time {name_of(place)} only moved data."))
-        if one.wait >= 0.1 * span:
-            found.append((one.wait / span, f"{percent(one.wait, span)} of the time {name_of(place)} had work that did"
+        if one.move >= 0.1 * max(one.span, 1):
+            found.append((one.move / span, f"{percent(one.move, one.span)} of the time {name_of(place)} only moved data."))
+        if one.wait >= 0.1 * max(one.span, 1):
+            found.append((one.wait / span, f"{percent(one.wait, one.span)} of the time {name_of(place)} had work that did"
                           " not run yet."))
     return found
 

@@ -13,6 +13,8 @@ EVENTS = {
     "CHOICE": 16, "SIGHT": 17, "READY": 18, "BYTES_IN": 19, "ESTIMATE": 20, "START": 21, "RAN": 22,
     "DEVICE": 23, "END": 24, "REFUSED": 25, "DEPENDS": 26, "COPY": 27, "READBACK": 28, "WAIT": 29,
     "HEALTH": 30, "BUILD": 31, "MARK": 32}
+# What dynsel-replay needs beside these: POLICY, KEY, NEEDS, and from NO_CHOICE on to END_BUFFER.
+FOR_REPLAY = {7, 8, 9, *range(33, 42)}
 REASONS = (
     "the policy gave no reason", "the policy always chooses this resource",
     "no other resource may be used for this task",
@@ -28,6 +30,7 @@ STATUSES = ("DYNSEL_OK", *(f"DYNSEL_E_{name}" for name in (
 STATES = ("in service", "on probation", "draining", "suspect", "out of service", "lost")
 IN_CALLER, IN_ORDER, IS_GPU, IS_CPU = 1, 2, 4, 8
 NOBODY = 255      # a resource's index
+ACCESSORS = "host accessors"   # the policy of the program's own accesses to data
 UNIT_NS = 16
 # Where a piece's time is from, the least trusted first.
 NONE, BOUND, TOOK, RAN, DEVICE = range(5)
@@ -251,7 +254,11 @@ class Maker:
             elif record[2] in (1, 2, 3, 4):
                 self.name(record)
             else:
-                self.unknown[record[2]] = self.unknown.get(record[2], 0) + 1
+                self.count_unknown(record[2])
+
+    def count_unknown(self, event):
+        if event not in FOR_REPLAY:
+            self.unknown[event] = self.unknown.get(event, 0) + 1
 
     def take_ring(self, ring, done):
         self.ring, takers = ring.number, self.takers
@@ -264,7 +271,7 @@ class Maker:
                 self.progress.at("reading", done + i, self.run.records)
             taker = takers.get(record[2])
             if taker is None:
-                self.unknown[record[2]] = self.unknown.get(record[2], 0) + 1
+                self.count_unknown(record[2])
             elif not first <= record[0] <= last:
                 self.impossible += 1
             else:
@@ -355,6 +362,15 @@ class Maker:
                 p.at = at
                 break
 
+    def leave_out_accessors(self):
+        """The program's accesses to its data are in the order of the work, but no policy's choice."""
+        own = {number for number, policy in self.run.policies.items() if policy.name == ACCESSORS}
+        self.pieces = {number: p for number, p in self.pieces.items() if p.policy not in own}
+        for number in own:
+            del self.run.policies[number]
+        used = {p.kind for p in self.pieces.values()}
+        self.run.kinds = {kind: name for kind, name in self.run.kinds.items() if kind in used}
+
     def finish(self):
         run = self.run
         self.whole_names()
@@ -369,6 +385,7 @@ class Maker:
         self.settle_in_order()
         for _, policy, index, *_ in run.health:
             self.policy(policy).resource(index)
+        self.leave_out_accessors()
         run.pieces = sorted(self.pieces.values(), key=lambda p: p.at)
         run.depends = [(p, self.pieces[on]) for p, on in run.depends if on in self.pieces]
         for events in (run.copies, run.waits, run.marks, run.health, run.builds):

@@ -139,7 +139,7 @@ class Page:
                 "sentences": findings(analysis, stretches),
                 "usage": [[self.lane(*place), one.pieces, one.run, one.move, one.wait, one.idle(), one.queued,
                            one.copies_in, one.bytes_in, one.copies_out, one.bytes_out, one.failed, one.unknown,
-                           one.bounds]
+                           one.bounds, one.span]
                           for place, one in usage.items()],
                 "kinds": kinds,
                 "host": [[ring, one.choices, one.choice, one.timed, one.submits, one.submit, one.waits, one.wait,

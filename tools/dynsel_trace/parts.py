@@ -35,6 +35,26 @@ class Cover:
         return sum(self.until(end) - self.until(begin) for begin, end in stretches)
 
 
+def turns_of(run):
+    """policy -> the time in which it was the program's turn to use it: from a choice of its until the next choice
+    of another one, or until its work was over. The only policy has all the time."""
+    users = {p.policy for p in run.pieces}
+    if len(users) < 2:
+        return {number: Cover([(0.0, run.span)]) for number in run.policies}
+    turns, last = {}, None
+    for p in run.pieces:
+        end = max(t for t in (p.at, p.end, p.end_at) if t is not None)
+        if last is not None and last[0] == p.policy:
+            last[2] = max(last[2], end)
+        else:
+            if last is not None:
+                last[2] = max(last[2], last[3])
+            last = [p.policy, p.at, end, p.at]
+            turns.setdefault(p.policy, []).append(last)
+        last[3] = p.at
+    return {number: Cover([(begin, end) for _, begin, end, _ in turns.get(number, [])]) for number in run.policies}
+
+
 def length(stretches):
     return sum(end - begin for begin, end in stretches)
 

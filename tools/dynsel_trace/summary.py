@@ -29,7 +29,10 @@ def resources(analysis, stretches, policies):
     for number in policies:
         mine = {index: one for (policy, index), one in usage.items() if policy == number}
         total = sum(one.pieces for one in mine.values())
-        lines += ["", f"policy {run.policies[number].name}: {count_of(total, 'piece')}"]
+        if not total and any(one.pieces for one in usage.values()):
+            continue
+        used = next(iter(mine.values())).span if mine else 0
+        lines += ["", f"policy {run.policies[number].name}: {count_of(total, 'piece')} in {short_time(used)}"]
         rows = [["resource", "pieces", "share", "runs", "moves", "waits", "idle", "busy", "", "queue", "in", "out"]]
         for index, one in mine.items():
             rows.append([run.label(number, index), str(one.pieces), percent(one.pieces, total),

@@ -86,8 +86,8 @@ function usageOf(
     failed,
     unknown,
     bounds,
+    span,
   ],
-  span,
   total,
 ) {
   const part = (ns, colour, name) =>
@@ -229,7 +229,7 @@ function showPart() {
   const part = meta.parts[view.part];
   fill("sentences", ...part.sentences.map((text) => element("li", {}, text)));
   const total = part.usage.reduce((sum, one) => sum + one[1], 0);
-  fill("usage", ...part.usage.map((one) => usageOf(one, part.span, total)));
+  fill("usage", ...part.usage.map((one) => usageOf(one, total)));
   fill("kinds", ...(part.kinds.length ? kindRows(part) : ["none"]));
   fill(
     "worst",

@@ -430,7 +430,7 @@ function drawNames(context) {
     if (busy) {
       context.fillStyle = colours.quiet;
       context.fillText(
-        `runs ${busy[13] ? "< " : ""}${percent(busy[2], meta.parts[view.part].span)} of the time`,
+        `runs ${busy[13] ? "< " : ""}${percent(busy[2], busy[14])} of the time`,
         8,
         middle + 9,
       );
