@@ -63,6 +63,15 @@ static void wait_again(dynsel_handler *group, dynsel_status status, dynsel_statu
     }
 }
 
+/* Under the lock: what its former resource copies in is of no use on another one. */
+static void forget_copies_in(dynsel_uses *uses)
+{
+    uses->relies_on = 0;
+    for (uint32_t i = 0; i < uses->count; i++) {
+        uses->each[i].relies_on = 0;
+    }
+}
+
 /* Handles a refused start. True: the caller starts the group on the newly chosen resource. False:
  * it waits, or waits to fail. */
 DYNSEL_RARE static bool handle_refusal(dynsel_handler *group, const dynsel_error *refusal,
@@ -80,6 +89,7 @@ DYNSEL_RARE static bool handle_refusal(dynsel_handler *group, const dynsel_error
     dynsel_status why = refusal->status;
     if (status == DYNSEL_OK) {
         why = DYNSEL_OK;
+        forget_copies_in(group->uses);
         if (dynsel_take_choice(group, dynsel_slot_of(group)) == DYNSEL_OK) {
             status = dynsel_group_look(group, &copy_out);
         } else {

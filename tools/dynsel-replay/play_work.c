@@ -23,8 +23,9 @@ static void spend(uint32_t number)
     const double run_ns = estimates_run_ns(playing->times, piece, resource->like, &guessed);
     playing->guesses += guessed ? 1 : 0;
     const bool is_idle = device->free_ns <= dynsel_now_ns();
-    dynsel_simulated_spend((uint64_t)(run_ns / resource->speed + 0.5) +
-                           (is_idle ? playing->times->devices[resource->like].begin_ns : 0));
+    const uint64_t begin_ns = is_idle ? playing->times->devices[resource->like].begin_ns : 0;
+    playing->begins_ns[device - playing->devices] += begin_ns;
+    dynsel_simulated_spend((uint64_t)(run_ns / resource->speed + 0.5) + begin_ns);
 }
 
 static dynsel_status run_task(const dynsel_resource *where, void *args, dynsel_event *done)
@@ -348,7 +349,7 @@ void play_work_end(play_work *work, play_result *result)
     (void)status; /* nothing is in flight */
     for (uint32_t i = 0; i < work->how->count; i++) {
         result->pieces[i] = work->devices[i].pieces;
-        result->busy_ns[i] = work->devices[i].busy_ns;
+        result->busy_ns[i] = work->devices[i].busy_ns - work->begins_ns[i];
         result->bytes += work->devices[i].bytes;
     }
     result->guesses = work->guesses;

@@ -17,6 +17,7 @@ typedef struct play_work {
     dynsel_buffer *buffers;
     void *memory; /**< of all buffers: nothing is stored in it */
     size_t memory_bytes;
+    uint64_t begins_ns[CONFIG_DYNSEL_MAX_RESOURCES]; /**< what idle devices took to begin */
     uint32_t guesses;
     uint32_t failed;
 } play_work;
