@@ -19,7 +19,7 @@ class Names(unittest.TestCase):
     def test_events(self):
         found = {name: int(number) for name, number in header("trace.h", r"DYNSEL_TRACE_(\w+) = (\d+)[,\s/]")}
         self.assertEqual({name: found[name] for name in model.EVENTS}, model.EVENTS)
-        self.assertEqual(set(found), set(model.EVENTS))
+        self.assertEqual({found[name] for name in set(found) - set(model.EVENTS)}, model.FOR_REPLAY)
 
     def test_reasons(self):
         texts = header("selection.h", r'X\(DYNSEL_REASON_\w+,\s+(?:\\\n\s*)?"([^"]*)"\)')
@@ -317,10 +317,32 @@ class Shown(Tool):
         self.assertEqual((gpu.bytes_in, gpu.bytes_out, gpu.queued), (1 << 20, 512, 1800))
         self.assertEqual(analysis.nothing_ran(whole), 10_000 - 992 - 1500)
 
+    def test_each_policy_has_the_time_of_its_turns(self):
+        file = t.TraceFile(span=10_000)
+        file.three(1, "auto_tune")
+        file.three(2, "earliest_finish")
+        for at, piece, policy in ((1000, 1, 1), (2000, 2, 1), (4000, 3, 2), (6000, 4, 1)):
+            file.choice(1, at, piece, t.GPU, 1, policy=policy)
+            file.put(1, at + 500, 22, piece, t.GPU, policy, (*file.ticks(at), 0, 0))
+        analysis, whole = self.analysis_of(file)
+        usage = analysis.usage(whole)
+        self.assertEqual((usage[1, t.GPU].span, usage[2, t.GPU].span), (1500 + 500, 500))
+        self.assertEqual((usage[1, t.GPU].run, usage[2, t.GPU].run), (1500, 500))
+
+    def test_accesses_of_the_program_are_no_policys_work(self):
+        file = t.TraceFile(span=10_000)
+        file.three()
+        file.policy(2, "host accessors", [("host accessors", "host accessors", 1)])
+        file.choice(1, 1000, 1, t.GPU, 1)
+        file.choice(1, 2000, 2, 0, 9, policy=2)
+        analysis, whole = self.analysis_of(file)
+        self.assertEqual([p.number for p in analysis.run.pieces], [1])
+        self.assertEqual((list(analysis.run.policies), 9 in analysis.run.kinds), ([1], False))
+
     def test_summary_has_all_parts_and_fits_the_terminal(self):
         out, err = self.run_tool("summary", self.file(self.trial_runs()))
         for part in (r"^490 us from 5\.000000 s of the machine's clock on; 120 pieces of work; 852 records, none lost$",
-                     r"^policy earliest_finish: 120 pieces$", r"^  PoCL +20 +17 % ",
+                     r"^policy earliest_finish: 120 pieces in [0-9.]+ [mu]?s$", r"^  PoCL +20 +17 % ",
                      r"^  nstream +20 x 8\.06 us +100 x 896 ns$", r"^thread 1 +120 +100 ns +120 +16 ns ",
                      r"^  piece \d+: nstream, amount 1000, at .*: 7\.22 us lost$",
                      r"^    to PoCL: it got a trial run$", r"^    GPU +0 ns +0 ns +896 ns +896 ns$",

@@ -365,11 +365,12 @@ class Maker:
     def leave_out_accessors(self):
         """The program's accesses to its data are in the order of the work, but no policy's choice."""
         own = {number for number, policy in self.run.policies.items() if policy.name == ACCESSORS}
+        theirs = {p.kind for p in self.pieces.values() if p.policy in own}
         self.pieces = {number: p for number, p in self.pieces.items() if p.policy not in own}
         for number in own:
             del self.run.policies[number]
-        used = {p.kind for p in self.pieces.values()}
-        self.run.kinds = {kind: name for kind, name in self.run.kinds.items() if kind in used}
+        for kind in theirs - {p.kind for p in self.pieces.values()}:
+            self.run.kinds.pop(kind, None)
 
     def finish(self):
         run = self.run
