@@ -175,7 +175,7 @@ class Page(Tool):
         self.assertEqual([sum(u[1] for u in part["usage"]) for part in meta["parts"]], [5, 2, 3])
         self.assertEqual((one["stretches"], two["span"]), ([[5000.0, 45_000.0]], 55_000))
         self.assertEqual([len(part["worst"]) for part in (one, two)], [1, 1])
-        self.assertIn("went to PoCL, where they ran 17 times", " ".join(one["sentences"]))
+        self.assertIn("1 piece of fast</script> went to PoCL, where it ran 17 times as long as on GPU: ", " ".join(one["sentences"]))
         self.assertNotIn("PoCL, where", " ".join(two["sentences"]))
         self.assertEqual(sum(u[2] for u in whole["usage"]), 960 + 16_000 + 4800 + 20_000 + 960)
 

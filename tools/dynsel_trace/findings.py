@@ -48,13 +48,15 @@ def why(group):
     total = len(group.pieces)
     trials = sum(p.reason in (PROFILING, EXPLORING) for p in group.pieces)
     if 2 * trials >= total:
+        if total == 1:
+            return "it was a trial run"
         return f"{percent(trials, total)} of them were trial runs" if trials < total else "all were trial runs"
     reasons = {}
     for p in group.pieces:
         reasons[p.reason] = reasons.get(p.reason, 0) + 1
     reason = max(reasons, key=reasons.get)
     text = REASONS[reason] if reason < len(REASONS) else f"reason {reason}"
-    said = f"the reason for {percent(reasons[reason], total)} of them: {text}"
+    said = f"the reason for {percent(reasons[reason], total)} of them: {text}" if total > 1 else f"the reason: {text}"
     pairs = [(e[3], p.run_ns()) for p in group.pieces for e in p.estimates or () if e[0] == p.resource]
     estimated, took = (sum(values) for values in zip(*pairs)) if pairs else (0, 0)
     if pairs and not 0.67 * took <= estimated <= 1.5 * took:
@@ -74,7 +76,8 @@ def about_choices(analysis, stretches, span):
     for (kind, policy, resource, better), group in sorted(groups.items(), key=lambda item: -item[1].lost)[:2]:
         here, there = run.label(policy, resource), run.label(policy, better)
         factor = median(group.factors)
-        ratio = (f", where they ran {times(factor)} as long as on {there} (median)" if factor > 1.05
+        ran, typical = ("it ran", "") if len(group.pieces) == 1 else ("they ran", " (median)")
+        ratio = (f", where {ran} {times(factor)} as long as on {there}{typical}" if factor > 1.05
                  else f", and would have been over sooner on {there}")
         found.append((group.lost / span, f"{count_of(len(group.pieces), 'piece')} of {run.kinds[kind]} went to {here}"
                       f"{ratio}: {short_time(group.lost)} lost; {why(group)}."))

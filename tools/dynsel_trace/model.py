@@ -419,7 +419,7 @@ class Maker:
         for event, number in sorted(self.unknown.items()):
             run.notes.append(f"{count_of(number, 'record')} of an event unknown to this tool ({event}) left out")
         if run.moved:
-            run.notes.append(f"{count_of(run.moved, 'time')} of devices began before the submit or ended after the end:"
+            run.notes.append(f"{count_of(run.moved, 'device time')} began before the submit or ended after the end:"
                              " moved by the error of the clocks"
                              + (f"; {run.doubtful} of them lie outside by more than that" if run.doubtful else ""))
 
