@@ -130,6 +130,30 @@ class Times(Tool):
         self.assertEqual((run.policies[3].name, run.kinds),
                          ("p" * 48, {1: "same", 2: "same #2", 5: "id 77, 2 key words"}))
 
+    def test_waits_that_lie_in_each_other_count_once(self):
+        file = t.TraceFile()
+        file.three()
+        file.ran(1, 100, 200, 1, t.HOST)
+        file.wait(1, 2000, 3000, 1, t.HOST)
+        for event, since, at in ((39, 1000, 4000), (40, 5000, 5500), (41, 6000, 6300)):
+            file.put(1, at, event, 0, t.NOBODY, 0, (*file.ticks(since), 0, 0))
+        out, _ = self.run_tool("summary", self.file(file))
+        self.assertRegex(out, r"\nthread 1 +0 +- +0 +- +4 +3\.8 us ")
+
+    def test_accesses_of_the_program_are_no_work(self):
+        file = t.TraceFile()
+        file.three()
+        file.policy(2, model.ACCESSORS, [("host", "inline", 8)])
+        file.ran(1, 100, 200, 1, t.HOST)
+        file.ran(1, 300, 400, 2, t.HOST, policy=2)
+        file.copy(1, 250, 290, 2, t.HOST, 64, policy=2)
+        file.depends(1, 260, 2, 1, t.HOST, policy=2)
+        file.wait(1, 200, 400, 2, t.HOST, policy=2)
+        run = self.run_of(file)
+        self.assertEqual(([p.number for p in run.pieces], list(run.policies), [c[2] for c in run.copies]), ([1], [1], [None]))
+        for view in ("html", "perfetto"):
+            self.run_tool(view, self.file(file), "-o", str(self.folder / "out"))
+
     def test_unknown_events_and_impossible_times_are_left_out(self):
         file = t.TraceFile()
         file.three()

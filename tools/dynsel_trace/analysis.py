@@ -246,10 +246,12 @@ class Analysis:
                 one = found.get(p.starter) or found.setdefault(p.starter, Host())
                 one.submits += 1
                 one.submit += p.start_at - p.since - p.built
+        waits = {}
         for begin, end, _, ring in self.waits.within(stretches):
+            waits.setdefault(ring, []).append((begin, end))
+        for ring, intervals in waits.items():   # those for single pieces may lie in those for all
             one = found.setdefault(ring, Host())
-            one.waits += 1
-            one.wait += end - begin
+            one.waits, one.wait = len(intervals), Cover(intervals).sums[-1]
         for begin, end, _, ring in self.builds.within(stretches):
             one = found.setdefault(ring, Host())
             one.builds += 1

@@ -12,9 +12,9 @@ EVENTS = {
     "POLICY_NAME": 1, "RESOURCE_NAME": 2, "BACKEND_NAME": 3, "KIND_NAME": 4, "RESOURCE": 5, "KIND": 6,
     "CHOICE": 16, "SIGHT": 17, "READY": 18, "BYTES_IN": 19, "ESTIMATE": 20, "START": 21, "RAN": 22,
     "DEVICE": 23, "END": 24, "REFUSED": 25, "DEPENDS": 26, "COPY": 27, "READBACK": 28, "WAIT": 29,
-    "HEALTH": 30, "BUILD": 31, "MARK": 32}
-# What dynsel-replay needs beside these: POLICY, KEY, NEEDS, and from NO_CHOICE on to END_BUFFER.
-FOR_REPLAY = {7, 8, 9, *range(33, 42)}
+    "HEALTH": 30, "BUILD": 31, "MARK": 32, "WAIT_ALL": 39, "WAIT_SLOT": 40, "END_BUFFER": 41}
+# What dynsel-replay needs beside these: POLICY, KEY, NEEDS, and from NO_CHOICE on to USE.
+FOR_REPLAY = {7, 8, 9, *range(33, 39)}
 REASONS = (
     "the policy gave no reason", "the policy always chooses this resource",
     "no other resource may be used for this task",
@@ -95,7 +95,7 @@ class Run:
     kinds: dict = field(default_factory=dict)     # kind -> name
     pieces: list = field(default_factory=list)    # in the order of `at`
     copies: list = field(default_factory=list)    # (begin, end, piece or None, domain, is out, bytes, buffer, ring)
-    waits: list = field(default_factory=list)     # (begin, end, piece, ring)
+    waits: list = field(default_factory=list)     # (begin, end, piece; None: all of some, ring)
     depends: list = field(default_factory=list)   # (piece, piece that it depends on)
     marks: list = field(default_factory=list)     # (at, name)
     health: list = field(default_factory=list)    # (at, policy, resource, before, after, status)
@@ -230,6 +230,15 @@ class Maker:
 
     def wait(self, r):
         self.run.waits.append((self.ns(pair(r[5], r[6])), self.ns(r[0]), self.piece(r), self.ring))
+
+    def wait_all(self, r):
+        self.run.waits.append((self.ns(pair(r[5], r[6])), self.ns(r[0]), None, self.ring))
+
+    def wait_slot(self, r):
+        self.wait_all(r)
+
+    def end_buffer(self, r):
+        self.wait_all(r)
 
     def health(self, r):
         status = r[7] - (1 << 32) if r[7] >> 31 else r[7]
@@ -367,6 +376,8 @@ class Maker:
         own = {number for number, policy in self.run.policies.items() if policy.name == ACCESSORS}
         theirs = {p.kind for p in self.pieces.values() if p.policy in own}
         self.pieces = {number: p for number, p in self.pieces.items() if p.policy not in own}
+        for events in (self.run.copies, self.run.waits) if own else ():
+            events[:] = [(begin, end, None if p and p.policy in own else p, *rest) for begin, end, p, *rest in events]
         for number in own:
             del self.run.policies[number]
         for kind in theirs - {p.kind for p in self.pieces.values()}:

@@ -119,7 +119,7 @@ class Writer:
     def wait(self, event):
         begin, end, p, ring = event
         tid = self.row(PROGRAM, ring, f"thread {ring}", begin, end)
-        yield slice_of(PROGRAM, tid, '"wait"', begin, end, f'"piece":{p.number}')
+        yield slice_of(PROGRAM, tid, '"wait"', begin, end, f'"piece":{p.number if p else 0}')
 
     def copy(self, event):
         begin, end, p, domain, is_out, count, buffer, _ = event
