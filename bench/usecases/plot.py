@@ -406,7 +406,7 @@ def passes(table, out):
                ("share_later", BLUE, "best single, from pass 5 on"), ("share_oracle", GREEN, "oracle, median pass"))
     values = [row["value"] for record, _, _ in bars_of for row in table.of(record)]
     most = 100 * max(values + [1])
-    made, axes = figure(f"{title}: share of the best resource, and of the oracle", table, height=1.9 + 0.62 * len(rows))
+    made, axes = figure(f"{title}: share of the best and of the oracle", table, height=1.9 + 0.62 * len(rows))
     for i, row in enumerate(rows):
         for k, (record, colour, text) in enumerate(bars_of):
             for share in table.of(record, policy=row["policy"], resource=row["resource"]):
