@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """dynsel-info as a user calls it: the list for people, the check, mistakes."""
 
+import os
 import re
 import struct
+import subprocess
+import sys
 import unittest
 
 from support_info import (CONFIG, Case, DRIVER, GPU, MOST_DEVICES, NAME, NEEDS_DEVICES, NO_DRIVER, ONE, PLATFORM,
-                          SIZES, THREE, TWO, VENDOR, VERSION, WELCOMING, WITH_OPENCL, rules)
+                          SIZES, THREE, TOP, TWO, VENDOR, VERSION, WELCOMING, WITH_OPENCL, rules)
 
 
 class People(Case):
@@ -121,7 +124,7 @@ class People(Case):
             text = self.info(*arguments)
             self.assertTrue(text.startswith("Usage: dynsel-info"))
             self.assertLessEqual(max(map(len, text.split("\n"))), 100)
-            for option in ("--device", "--json", "--emit-target", "--check", "--version"):
+            for option in ("--device", "--json", "--emit-target", "--check", "--trace", "--version"):
                 self.assertIn(option, text)
             self.assertIn("as wide as the terminal, and 100 columns in a file or pipe", text)
 
@@ -147,6 +150,53 @@ class Check(Case):
         self.refuse(1, "No OpenCL device", "--check", "--device", "all", env=NO_DRIVER)
 
 
+CAN_TRY = CONFIG.get("TRACE_TO_RINGS") == CONFIG.get("POLICY_ROUND_ROBIN") == "1"
+
+
+class Trial(Case):
+    def setUp(self):
+        self.trace = os.path.join(self.folder, "run.trace")
+
+    def pieces(self, *arguments):
+        """How many pieces each resource got."""
+        done = subprocess.run([sys.executable, str(TOP / "tools/dynsel-trace"), "summary", self.trace, *arguments],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True, encoding="utf-8")
+        return [int(found) for found in re.findall(r"(?m)^  \S.*? {2,}(\d+) +\d+ % ", done.stdout)]
+
+    @NEEDS_DEVICES
+    @WELCOMING
+    @unittest.skipUnless(CAN_TRY, "needs traces and round_robin")
+    def test_each_resource_gets_its_pieces(self):
+        for env, arguments in ((ONE, ()), (TWO, ("--json",)), (NO_DRIVER, ())):
+            listed = self.json(env=env)["resources"]
+            count = sum(max(r["workers"], 1) for r in listed if r["chosen"])
+            self.assertEqual(self.info(*arguments, "--trace", self.trace, env=env), self.info(*arguments, env=env))
+            self.assertEqual(self.pieces(), [32] * count)
+            for part in ("one by one", "together"):
+                self.assertEqual(self.pieces("--part", part), [16] * count)
+
+    @NEEDS_DEVICES
+    @WELCOMING
+    @unittest.skipUnless(CAN_TRY, "needs traces and round_robin")
+    def test_a_device_that_fails_is_named(self):
+        env = {**self.odd("", TWO), "ODD_MARKER": "basic"}
+        name, = (d["name"] for d in self.devices(env=env) if "basic" in d["name"])
+        done = self.call("--trace", self.trace, env=env)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, rf"\Adynsel-info: --trace: {re.escape(name)}: [^\n]+\n\Z")
+
+    @unittest.skipUnless(CAN_TRY, "needs traces and round_robin")
+    def test_a_file_that_cannot_be_written(self):
+        self.refuse(1, "No such file", "--trace", os.path.join(self.folder, "none/run.trace"), env=NO_DRIVER)
+        done = self.call("--trace", "/dev/full", env=NO_DRIVER)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Adynsel-info: --trace /dev/full: [^\n]+\n\Z")
+
+    @unittest.skipIf(CAN_TRY, "dynsel is built with traces and round_robin")
+    def test_a_build_that_cannot_try(self):
+        self.refuse(2, "CONFIG_DYNSEL_TRACE", "--trace", self.trace, env=NO_DRIVER)
+
+
 class Usage(Case):
     def test_wrong_options(self):
         for arguments, says in ((("--jsn",), "did you mean '--json'"), (("--emit",), "--help"),
@@ -166,6 +216,9 @@ class Usage(Case):
                                 (("-check",), "'-k', in '-check' (did you mean '--check'?)"),
                                 (("-jc",), "--json and --check"), (("-jd",), "needs a selector"),
                                 (("-" + "x" * 3000,), "'-x', in"), (("-x\x1b",), "'-x', in '-x?'"),
+                                (("--trace",), "needs a file"), (("-t", ""), "needs a file"),
+                                (("-t", "a", "--trace=b"), "twice"), (("-ct", "a"), "--check and --trace"),
+                                (("-ta", "-e"), "--emit-target and --trace"),
                                 (("--two\nlines\x1b",), "'--two?lines?'")):
             self.refuse(2, [says, "dynsel-info --help"], *arguments)
 
