@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../examples/common/build_progress.h"
 #include "../../examples/common/trace_file.h"
 #include "log.h"
 
@@ -84,12 +85,10 @@ void resources_find(resources *r, const usecase_options *options, bool host, siz
     }
 }
 
-static void tell_unprepared(const dynsel_kernel *kernel, const dynsel_resource *where,
-                            dynsel_status status, size_t done, size_t total, void *context)
+static void tell_progress(const dynsel_kernel *kernel, const dynsel_resource *where,
+                          dynsel_status status, size_t done, size_t total, void *context)
 {
-    (void)done;
-    (void)total;
-    (void)context;
+    build_progress(kernel, where, status, done, total, context);
     if (status != DYNSEL_OK) {
         char text[512];
         (void)dynsel_error_text(NULL, text, sizeof text);
@@ -102,11 +101,12 @@ void resources_prepare(const resources *r, dynsel_fixed_resource_policy *fixed,
                        const dynsel_kernel *const *kernels, size_t count)
 {
     const dynsel_options options = {.resources = r->table, .count = r->count};
+    uint64_t since_ns = dynsel_now_ns();
     for (size_t i = 0; i < r->count; i++) {
         log_check(dynsel_fixed_resource_init(&fixed[i], &options, i) == DYNSEL_OK,
                   "dynsel_fixed_resource_init");
     }
-    log_check(dynsel_kernel_prepare(&fixed[0].policy, kernels, count, tell_unprepared, NULL) ==
+    log_check(dynsel_kernel_prepare(&fixed[0].policy, kernels, count, tell_progress, &since_ns) ==
                   DYNSEL_OK,
               "dynsel_kernel_prepare");
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../common/build_progress.h"
 #include "../common/log.h"
 #include "learned.h"
 #include "options.h"
@@ -23,11 +24,13 @@ static uint64_t alone_ns[CONFIG_DYNSEL_MAX_RESOURCES];
 static bool prepare_filters(void)
 {
     const dynsel_kernel *kernels[FILTER_COUNT];
+    uint64_t since_ns = dynsel_now_ns();
 
     for (int i = 0; i < FILTER_COUNT; i++) {
         kernels[i] = &filters[i];
     }
-    if (dynsel_kernel_prepare(&policy.policy, kernels, FILTER_COUNT, NULL, NULL) == DYNSEL_OK) {
+    if (dynsel_kernel_prepare(&policy.policy, kernels, FILTER_COUNT, build_progress, &since_ns) ==
+        DYNSEL_OK) {
         return true;
     }
     log_dynsel_error("a device cannot run the filters; leave it out with DYNSEL_OPENCL or --only");
