@@ -170,7 +170,8 @@ class Trial(Case):
         for env, arguments in ((ONE, ()), (TWO, ("--json",)), (NO_DRIVER, ())):
             listed = self.json(env=env)["resources"]
             count = sum(max(r["workers"], 1) for r in listed if r["chosen"])
-            self.assertEqual(self.info(*arguments, "--trace", self.trace, env=env), self.info(*arguments, env=env))
+            printed = self.info(*arguments, "--trace", self.trace, env=env)
+            self.assertEqual([r["name"] for r in listed if r["kind"] == "opencl" and r["name"] not in printed], [])
             self.assertEqual(self.pieces(), [32] * count)
             for part in ("one by one", "together"):
                 self.assertEqual(self.pieces("--part", part), [16] * count)
