@@ -45,6 +45,7 @@ static bool add_host(info_list *list, info_kind kind, const dynsel_resource *res
     entry->chosen = true;
     entry->verdict = "chosen";
     entry->workers = workers;
+    entry->resource = *resource;
     entry->compute_units = (uint32_t)positive(sysconf(_SC_NPROCESSORS_ONLN));
     entry->memory_bytes = positive(sysconf(_SC_PHYS_PAGES)) * positive(sysconf(_SC_PAGESIZE));
     entry->facts.shares_host_memory = true;

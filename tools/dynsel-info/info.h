@@ -53,6 +53,7 @@ typedef struct info_entry {
     const char *verdict; /**< one word: why it is chosen or not */
     char reason[512];    /**< the same, one clause */
     unsigned workers;
+    dynsel_resource resource; /**< of workers: the first; chosen devices of OpenCL only */
     dynsel_device device;
     const char *driver_version;
     uint32_t compute_units; /**< of the host: its processors */

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "table.h"
 #include "targets.h"
+#include "trial.h"
 
 static info_list list; /* large, and of fixed size: not on the stack */
 
@@ -78,6 +79,10 @@ static int collect_and_print(const options *o)
     if (status == 0) {
         status = print(o);
     }
+    if (status == 0 && o->trace != NULL) {
+        (void)fflush(stdout);
+        status = trial_run(&list);
+    }
     if (list.problem[0] != '\0') {
         (void)fflush(stdout);
         log_error("%s", list.problem);
@@ -86,6 +91,18 @@ static int collect_and_print(const options *o)
     if (!collect_close() && status == 0) {
         log_error("the devices cannot be released; check their drivers");
         status = EXIT_FAILURE;
+    }
+    return status;
+}
+
+static int collect_and_trace(const options *o)
+{
+    int status = trial_begin(o->trace);
+
+    if (status == 0) {
+        status = collect_and_print(o);
+        const int written = trial_end();
+        status = status == 0 ? written : status;
     }
     return status;
 }
@@ -100,7 +117,7 @@ static int run(const options *o)
         print_version();
         return EXIT_SUCCESS;
     }
-    return collect_and_print(o);
+    return o->trace != NULL ? collect_and_trace(o) : collect_and_print(o);
 }
 
 int main(int argc, char **argv)

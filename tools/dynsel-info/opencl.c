@@ -114,6 +114,7 @@ static void judge(const dynsel_opencl_device_info *info, void *context)
     entry->verdict = verdict_word(info->verdict);
     (void)snprintf(entry->reason, sizeof entry->reason, "%s", info->reason);
     if (entry->chosen) {
+        entry->resource = info->resource;
         find_times(entry, &info->resource);
     }
 }

@@ -17,6 +17,7 @@ static const struct option known[] = {
     {"json", no_argument, NULL, OPTIONS_JSON},
     {"emit-target", no_argument, NULL, OPTIONS_EMIT_TARGET},
     {"check", no_argument, NULL, OPTIONS_CHECK},
+    {"trace", required_argument, NULL, 't'},
     {"help", no_argument, NULL, OPTIONS_HELP},
     {"version", no_argument, NULL, OPTIONS_VERSION},
     {NULL, 0, NULL, 0},
@@ -25,7 +26,8 @@ static const struct option known[] = {
 void options_help(void)
 {
     (void)fputs(
-        "Usage: dynsel-info [--device SELECTOR] [--json | --emit-target | --check]\n"
+        "Usage: dynsel-info [--device SELECTOR] [[--json] [--trace FILE] | --emit-target | "
+        "--check]\n"
         "Lists the devices for programs built with this configuration of dynsel: this host and "
         "all\n"
         "OpenCL devices. Shows the device target of each, and its aspects: those that its target\n"
@@ -47,14 +49,17 @@ void options_help(void)
         "the\n"
         "                         host, that breaks a promise of its target, or that no target of\n"
         "                         this build recognizes\n"
+        "  -t, --trace FILE       after the list, give each chosen device 16 empty pieces of work\n"
+        "                         one by one and 16 together, and write a trace: `dynsel-trace\n"
+        "                         summary FILE` shows what each costs, and the devices' times\n"
         "  -V, --version          print the configuration that this program was built with\n"
         "  -h, --help             print this\n"
         "\n"
         "Short options can be joined: -jd0 is --json --device 0.\n"
         "\n"
-        "Exit status: 0 success; 1 failure, a finding of --check or nothing to check, or no device "
-        "for\n"
-        "--emit-target; 2 wrong usage.\n"
+        "Exit status: 0 success; 1 failure, also of a device in the trial of --trace, a finding "
+        "of\n"
+        "--check or nothing to check, or no device for --emit-target; 2 wrong usage.\n"
         "The list is as wide as the terminal, and 100 columns in a file or pipe. NO_COLOR "
         "switches\n"
         "colours off, as output into a file or pipe does.\n",
@@ -168,6 +173,31 @@ static int take_selector(options *o, const char *value)
     return 0;
 }
 
+static int take_trace(options *o, const char *value)
+{
+    if (value == NULL || value[0] == '\0') {
+        log_error("--trace needs a file, such as --trace run.trace (see dynsel-info --help)");
+        return EXIT_USAGE;
+    }
+    if (o->trace != NULL) {
+        log_error("--trace is there twice (see dynsel-info --help)");
+        return EXIT_USAGE;
+    }
+    o->trace = value;
+    return 0;
+}
+
+/** The trial follows a list of the devices. */
+static int check_together(const options *o)
+{
+    if (o->trace != NULL && (o->form == OPTIONS_EMIT_TARGET || o->form == OPTIONS_CHECK)) {
+        log_error("--%s and --trace: take one of them (see dynsel-info --help)",
+                  name_of((int)o->form));
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
 /** answer: of getopt_long() about `typed`. */
 static int take(options *o, int answer, const char *typed)
 {
@@ -176,8 +206,10 @@ static int take(options *o, int answer, const char *typed)
         return refuse_operand(typed);
     case 'd':
         return take_selector(o, optarg);
+    case 't':
+        return take_trace(o, optarg);
     case ':':
-        return take_selector(o, NULL);
+        return optopt == 't' ? take_trace(o, NULL) : take_selector(o, NULL);
     case '?':
         if (optopt == 0 || typed[1] != '-') {
             return unknown(typed, optopt);
@@ -198,9 +230,9 @@ int options_parse(options *o, int argc, char **argv)
     while (status == 0) {
         const char *typed = argv[optind];
         int index = -1;
-        const int answer = getopt_long(argc, argv, "-:d:jechV", known, &index);
+        const int answer = getopt_long(argc, argv, "-:d:t:jechV", known, &index);
         if (answer == -1) {
-            return optind < argc ? refuse_operand(argv[optind]) : 0;
+            return optind < argc ? refuse_operand(argv[optind]) : check_together(o);
         }
         const bool is_shortened =
             index >= 0 && strcspn(typed + 2, "=") != strlen(known[index].name);

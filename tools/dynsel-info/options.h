@@ -19,6 +19,7 @@ typedef enum options_form {
 typedef struct options {
     options_form form;
     const char *selector; /**< NULL: the library's default */
+    const char *trace;    /**< the file for a trace of a trial; NULL: none */
 } options;
 
 /** Returns 0, or EXIT_USAGE after an error was printed. */
