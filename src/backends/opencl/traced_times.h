@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When devices ran work, on the host's clock, for the trace; no code without CONFIG_DYNSEL_TRACE.
- * Known are the times of sampled work, and those of all work where the device's own queue has
- * profiling. */
+ * Known are the times of sampled work, and those of all command groups where the device's own
+ * queue has profiling. */
 #ifndef DYNSEL_BACKENDS_OPENCL_TRACED_TIMES_H
 #define DYNSEL_BACKENDS_OPENCL_TRACED_TIMES_H
 
