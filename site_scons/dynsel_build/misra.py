@@ -19,7 +19,7 @@ from .nodes import action, finish, missing
 DEVIATIONS = "doc/misra.md"
 EVERYWHERE = "everywhere"
 # Together they compile every source that a host can compile; a source is checked in the first one.
-FRAGMENTS = ("full", "interrupts", "minimal", "tiny_in_flight", "tiny")
+FRAGMENTS = ("full", "interrupts", "minimal", "tiny_in_flight", "tiny", "trace~TRACE_TO_HOOK=y")
 COMMAND = ["cppcheck", "--addon=misra", "--quiet", "--std=c11", "--enable=style",
            "--suppress=missingIncludeSystem", "--template={file}:{line}: {id}"]
 

@@ -34,8 +34,16 @@ static inline void dynsel_traced_copy(const dynsel_selection *selection, uint32_
 
 #else
 
-#define dynsel_traced_copy(selection, buffer, domain, is_out, bytes, since)                        \
-    ((void)(buffer), (void)(since))
+static inline void dynsel_traced_copy(const dynsel_selection *selection, uint32_t buffer,
+                                      uint32_t domain, bool is_out, uint64_t bytes, uint64_t since)
+{
+    (void)selection;
+    (void)buffer;
+    (void)domain;
+    (void)is_out;
+    (void)bytes;
+    (void)since;
+}
 
 #endif
 

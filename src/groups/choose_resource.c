@@ -212,7 +212,11 @@ static void trace_uses(const dynsel_handler *group, const dynsel_selection *sele
     }
 }
 #else
-#define trace_uses(group, selection) ((void)0)
+static void trace_uses(const dynsel_handler *group, const dynsel_selection *selection)
+{
+    (void)group;
+    (void)selection;
+}
 #endif
 
 dynsel_status dynsel_choose_resource(dynsel_handler *group, dynsel_policy *policy,

@@ -227,9 +227,29 @@ static inline void dynsel_sight_trace_estimate(const dynsel_finish_sight *s, uin
     }
 }
 #else
-#define dynsel_sight_trace(s, selection)                       ((void)0)
-#define dynsel_sight_trace_prediction(s, index, ns)            ((void)0)
-#define dynsel_sight_trace_estimate(s, index, run_ns, cost_ns) ((void)0)
+static inline void dynsel_sight_trace_prediction(const dynsel_finish_sight *s, uint32_t index,
+                                                 uint64_t ns)
+{
+    (void)s;
+    (void)index;
+    (void)ns;
+}
+
+static inline void dynsel_sight_trace(const dynsel_finish_sight *s,
+                                      const dynsel_selection *selection)
+{
+    (void)s;
+    (void)selection;
+}
+
+static inline void dynsel_sight_trace_estimate(const dynsel_finish_sight *s, uint32_t index,
+                                               uint64_t run_ns, uint64_t cost_ns)
+{
+    (void)s;
+    (void)index;
+    (void)run_ns;
+    (void)cost_ns;
+}
 #endif
 
 /*

@@ -147,6 +147,16 @@ static inline void dynsel_traced_wait_of_thread(dynsel_trace_event event, dynsel
     }
 }
 
+static inline void dynsel_traced_wait_for_all(dynsel_policy *policy, uint64_t since)
+{
+    dynsel_traced_wait_of_thread(DYNSEL_TRACE_WAIT_ALL, policy, since);
+}
+
+static inline void dynsel_traced_wait_for_slot(dynsel_policy *policy, uint64_t since)
+{
+    dynsel_traced_wait_of_thread(DYNSEL_TRACE_WAIT_SLOT, policy, since);
+}
+
 static inline void dynsel_traced_end_of_buffer(uint32_t token, uint64_t since)
 {
     if (since != 0 && dynsel_trace_is_on()) {
@@ -249,31 +259,159 @@ static inline void dynsel_traced_run_end(const dynsel_traced_run *run)
 
 #else
 
-typedef uint8_t dynsel_traced_run;
+static inline bool dynsel_traced_is_running(void)
+{
+    return false;
+}
 
-#define dynsel_traced_is_running()                              false
-#define dynsel_traced_now()                                     ((uint64_t)0)
-#define dynsel_traced_begin(selection)                          ((void)(selection))
-#define dynsel_traced_kind(task, name)                          ((void)0)
-#define dynsel_traced_note_load(policy)                         ((void)(policy))
-#define dynsel_traced_option(policy, option)                    ((void)0)
-#define dynsel_traced_clock(policy)                             dynsel_now_ns()
-#define dynsel_traced_report(selection, info, value)            ((void)0)
-#define dynsel_traced_take_over(selection, chosen)              ((void)0)
-#define dynsel_traced_ran(selection, since)                     ((void)(since))
-#define dynsel_traced_wait(selection, since)                    ((void)(since))
-#define dynsel_traced_wait_of_thread(event, policy, since)      ((void)(since))
-#define dynsel_traced_end_of_buffer(token, since)               ((void)(since))
-#define dynsel_traced_start(selection, backend, since)          ((void)(since))
-#define dynsel_traced_refused(selection)                        ((void)0)
-#define dynsel_traced_depends(selection, on)                    ((void)0)
-#define dynsel_traced_end(selection, status, took_ns)           ((void)0)
-#define dynsel_traced_health(policy, index, before, after, why) ((void)0)
-#define dynsel_traced_out(policy, index)                        ((void)0)
-#define dynsel_traced_device(selection, work)                   ((void)0)
-#define dynsel_traced_build(name, since)                        ((void)(since))
-#define dynsel_traced_run_begin(selection)                      ((dynsel_traced_run)0)
-#define dynsel_traced_run_end(run)                              ((void)(run))
+static inline uint64_t dynsel_traced_now(void)
+{
+    return 0;
+}
+
+static inline void dynsel_traced_note_load(const dynsel_policy *policy)
+{
+    (void)policy;
+}
+
+static inline void dynsel_traced_option(const dynsel_policy *policy, uint64_t option)
+{
+    (void)policy;
+    (void)option;
+}
+
+static inline uint64_t dynsel_traced_clock(const dynsel_policy *policy)
+{
+    (void)policy;
+    return dynsel_now_ns();
+}
+
+static inline void dynsel_traced_begin(const dynsel_selection *selection)
+{
+    (void)selection;
+}
+
+static inline void dynsel_traced_kind(const dynsel_task *task, const char *name)
+{
+    (void)task;
+    (void)name;
+}
+
+static inline void dynsel_traced_take_over(const dynsel_selection *selection,
+                                           const dynsel_selection *chosen)
+{
+    (void)selection;
+    (void)chosen;
+}
+
+static inline void dynsel_traced_report(const dynsel_selection *selection,
+                                        dynsel_execution_info info, uint64_t value)
+{
+    (void)selection;
+    (void)info;
+    (void)value;
+}
+
+static inline void dynsel_traced_ran(const dynsel_selection *selection, uint64_t since)
+{
+    (void)selection;
+    (void)since;
+}
+
+static inline void dynsel_traced_wait(const dynsel_selection *selection, uint64_t since)
+{
+    (void)selection;
+    (void)since;
+}
+
+static inline void dynsel_traced_wait_for_all(const dynsel_policy *policy, uint64_t since)
+{
+    (void)policy;
+    (void)since;
+}
+
+static inline void dynsel_traced_wait_for_slot(const dynsel_policy *policy, uint64_t since)
+{
+    (void)policy;
+    (void)since;
+}
+
+static inline void dynsel_traced_end_of_buffer(uint32_t token, uint64_t since)
+{
+    (void)token;
+    (void)since;
+}
+
+static inline void dynsel_traced_start(const dynsel_selection *selection,
+                                       const dynsel_backend *backend, uint64_t since)
+{
+    (void)selection;
+    (void)backend;
+    (void)since;
+}
+
+static inline void dynsel_traced_refused(const dynsel_selection *selection)
+{
+    (void)selection;
+}
+
+static inline void dynsel_traced_depends(const dynsel_selection *selection,
+                                         const dynsel_selection *on)
+{
+    (void)selection;
+    (void)on;
+}
+
+static inline void dynsel_traced_end(const dynsel_selection *selection, dynsel_status status,
+                                     uint64_t took_ns)
+{
+    (void)selection;
+    (void)status;
+    (void)took_ns;
+}
+
+static inline void dynsel_traced_health(const dynsel_policy *policy, uint32_t index,
+                                        uint32_t before, uint32_t after, dynsel_status cause)
+{
+    (void)policy;
+    (void)index;
+    (void)before;
+    (void)after;
+    (void)cause;
+}
+
+static inline void dynsel_traced_out(const dynsel_policy *policy, uint32_t index)
+{
+    (void)policy;
+    (void)index;
+}
+
+static inline void dynsel_traced_device(const dynsel_selection *selection, const dynsel_work *work)
+{
+    (void)selection;
+    (void)work;
+}
+
+static inline void dynsel_traced_build(const char *name, uint64_t since)
+{
+    (void)name;
+    (void)since;
+}
+
+typedef struct dynsel_traced_run {
+    uint8_t nothing;
+} dynsel_traced_run;
+
+static inline dynsel_traced_run dynsel_traced_run_begin(const dynsel_selection *selection)
+{
+    (void)selection;
+    return (dynsel_traced_run){.nothing = 0};
+}
+
+static inline void dynsel_traced_run_end(const dynsel_traced_run *run)
+{
+    (void)run;
+}
 
 #endif
 

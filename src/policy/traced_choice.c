@@ -9,9 +9,9 @@ void dynsel_traced_put_candidates(const dynsel_selection *selection, const dynse
     uint64_t candidates = 0;
     uint64_t forms = 0;
     for (uint32_t i = 0; i < policy->count; i++) {
-        const bool has_form = dynsel_function_for(task, policy->resources[i].backend) != NULL;
-        candidates |= (uint64_t)dynsel_is_candidate(policy, i, task) << i;
-        forms |= (uint64_t)has_form << i;
+        const uint64_t bit = (uint64_t)1 << i;
+        candidates |= dynsel_is_candidate(policy, i, task) ? bit : 0;
+        forms |= dynsel_function_for(task, policy->resources[i].backend) != NULL ? bit : 0;
     }
     dynsel_traced_put(DYNSEL_TRACE_CANDIDATES, selection, candidates, forms);
 }

@@ -33,8 +33,20 @@ static inline void dynsel_traced_choice(const dynsel_selection *selection, const
 
 #else
 
-#define dynsel_traced_candidates(selection, task)     ((void)0)
-#define dynsel_traced_choice(selection, task, status) ((void)0)
+static inline void dynsel_traced_candidates(const dynsel_selection *selection,
+                                            const dynsel_task *task)
+{
+    (void)selection;
+    (void)task;
+}
+
+static inline void dynsel_traced_choice(const dynsel_selection *selection, const dynsel_task *task,
+                                        dynsel_status status)
+{
+    (void)selection;
+    (void)task;
+    (void)status;
+}
 
 #endif
 

@@ -51,7 +51,11 @@ static void trace_wait(const dynsel_submission *submission, dynsel_status status
     }
 }
 #else
-#define trace_wait(submission, status) ((void)0)
+static void trace_wait(const dynsel_submission *submission, dynsel_status status)
+{
+    (void)submission;
+    (void)status;
+}
 #endif
 
 /* done: out, what the task function left, for the caller to keep; or NULL. */

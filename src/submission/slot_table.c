@@ -164,7 +164,7 @@ DYNSEL_ASIDE static dynsel_status make_room(const dynsel_request *request, dynse
     for (uint32_t round = 0;; round++) {
         *slot = claim_after_reaping(request->policy);
         if (*slot != NULL) {
-            dynsel_traced_wait_of_thread(DYNSEL_TRACE_WAIT_SLOT, request->policy, since);
+            dynsel_traced_wait_for_slot(request->policy, since);
             return DYNSEL_OK;
         }
         dynsel_slot_raise_most(dynsel_slot_count_in_use());

@@ -124,7 +124,7 @@ dynsel_status dynsel_in_flight_wait(dynsel_policy *policy, uint64_t deadline_ns)
     const uint64_t since = dynsel_traced_now();
     dynsel_status status = dynsel_pending_wait(policy, NULL, deadline_ns);
     if (!dynsel_policy_outlives(policy)) {
-        dynsel_traced_wait_of_thread(DYNSEL_TRACE_WAIT_ALL, policy, since);
+        dynsel_traced_wait_for_all(policy, since);
         return status;
     }
     do {
@@ -135,7 +135,7 @@ dynsel_status dynsel_in_flight_wait(dynsel_policy *policy, uint64_t deadline_ns)
             }
         }
     } while (wait_for_repeated(policy, deadline_ns, &status));
-    dynsel_traced_wait_of_thread(DYNSEL_TRACE_WAIT_ALL, policy, since);
+    dynsel_traced_wait_for_all(policy, since);
     return status;
 }
 
@@ -158,7 +158,7 @@ dynsel_status dynsel_in_flight_wait_backend(const dynsel_backend *backend, uint6
         }
         dynsel_slot_unref(slot, DYNSEL_SLOT_REF);
     }
-    dynsel_traced_wait_of_thread(DYNSEL_TRACE_WAIT_ALL, NULL, since);
+    dynsel_traced_wait_for_all(NULL, since);
     return status;
 }
 

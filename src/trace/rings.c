@@ -7,7 +7,8 @@
 #include "port/thread.h"
 
 enum {
-    LEAST_ROOM = DYNSEL_TRACE_LEAST_RECORDS / DYNSEL_TRACE_RINGS,
+    LEAST_RECORDS = DYNSEL_TRACE_LEAST_RECORDS,
+    LEAST_ROOM = LEAST_RECORDS / DYNSEL_TRACE_RINGS,
     NAMES_SHARE = 8,   /* one of so many records is for names, */
     MOST_NAMES = 1024, /* up to so many */
     SHARED = 1 << 16   /* of the number of a ring: other threads write into it, too */
@@ -27,7 +28,7 @@ dynsel_trace_moment dynsel_trace_now(void)
 
 bool dynsel_trace_rings_begin(dynsel_trace_record *records, size_t count)
 {
-    if (records == NULL || count < (size_t)DYNSEL_TRACE_LEAST_RECORDS) {
+    if (records == NULL || count < LEAST_RECORDS) {
         return false;
     }
     const size_t share = count / NAMES_SHARE > LEAST_ROOM ? count / NAMES_SHARE : LEAST_ROOM;
@@ -82,7 +83,9 @@ static void keep_name(const dynsel_trace_record *record)
     if (number < ring->room) {
         ring->records[number] = *record;
         (void)dynsel_word_add_synchronized(&ring->next, 0); /* for dynsel_trace_rings_begin() */
-    } else if (number > INT32_MAX) {
+        return;
+    }
+    if (number > INT32_MAX) {
         dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
     }
 }

@@ -71,7 +71,7 @@ static size_t put_text(dynsel_trace_event event, dynsel_trace_place place, const
     while (length < sizeof record.words && text[length] != '\0') {
         length++;
     }
-    (void)memcpy(record.words, text, length);
+    (void)memcpy((char *)record.words, text, length);
     keep(&record);
     return length;
 }
@@ -83,7 +83,7 @@ void dynsel_trace_put_name(dynsel_trace_event event, dynsel_trace_place place, c
          part < MOST_PARTS && length == sizeof((dynsel_trace_record *)NULL)->words; part++) {
         place.resource = part;
         length = put_text(event, place, name);
-        name += length;
+        name = &name[length];
     }
 }
 
@@ -218,8 +218,9 @@ dynsel_status dynsel_trace_start(dynsel_trace_record *records, size_t count)
     }
 #else
     if (!dynsel_trace_rings_begin(records, count)) {
+        const uint32_t least = DYNSEL_TRACE_LEAST_RECORDS;
         return DYNSEL_FAIL_NUMBER(DYNSEL_E_INVALID, "records is NULL, or they are fewer than {}",
-                                  DYNSEL_TRACE_LEAST_RECORDS);
+                                  least);
     }
 #endif
     dynsel_word_store_relaxed(&dynsel_trace.pieces, 0);

@@ -32,14 +32,22 @@ void dynsel_opencl_trace_profile(const dynsel_work *work, cl_ulong begin_ns,
     record_of(work)->profile.start_ns = begin_ns;
 }
 
+/* The profile of work that was not timed. Of a command group it is the kernel's; what else a task
+ * function enqueued before its last command is not known. */
+static bool read_profile(const dynsel_work *work, dynsel_opencl_profile *profile)
+{
+    const dynsel_slot *const slot = dynsel_slot_at(dynsel_slot_number_in(work->token));
+    return dynsel_slot_can_be_pending(slot) &&
+           dynsel_opencl_read_profile(work->done.opencl, profile);
+}
+
 bool dynsel_opencl_tell_run(dynsel_backend *backend, const dynsel_work *work,
                             dynsel_device_run *run)
 {
     traced_start *const start = record_of(work);
     (void)backend;
     if (start->since_ns == 0 || work->done.opencl == NULL || dynsel_opencl_is_lost(work->own) ||
-        (start->profile.end_ns == 0 &&
-         !dynsel_opencl_read_profile(work->done.opencl, &start->profile))) {
+        (start->profile.end_ns == 0 && !read_profile(work, &start->profile))) {
         return false;
     }
     const dynsel_opencl_profile *const profile = &start->profile;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When devices ran work, on the host's clock, for the trace; no code without CONFIG_DYNSEL_TRACE.
- * Known are the times of sampled work, and those of all work where the device's own queue has
- * profiling. */
+ * Known are the times of sampled work, and those of all command groups where the device's own
+ * queue has profiling. */
 #ifndef DYNSEL_BACKENDS_OPENCL_TRACED_TIMES_H
 #define DYNSEL_BACKENDS_OPENCL_TRACED_TIMES_H
 
@@ -29,9 +29,24 @@ bool dynsel_opencl_tell_run(dynsel_backend *backend, const dynsel_work *work,
 
 #else
 
-#define dynsel_opencl_traced_now()                        ((uint64_t)0)
-#define dynsel_opencl_trace_start(work, since_ns)         ((void)(since_ns))
-#define dynsel_opencl_trace_profile(work, begin_ns, last) ((void)(work))
+static inline uint64_t dynsel_opencl_traced_now(void)
+{
+    return 0;
+}
+
+static inline void dynsel_opencl_trace_start(const dynsel_work *work, uint64_t since_ns)
+{
+    (void)work;
+    (void)since_ns;
+}
+
+static inline void dynsel_opencl_trace_profile(const dynsel_work *work, cl_ulong begin_ns,
+                                               const dynsel_opencl_profile *last)
+{
+    (void)work;
+    (void)begin_ns;
+    (void)last;
+}
 
 #endif
 
