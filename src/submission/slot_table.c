@@ -26,21 +26,21 @@ void dynsel_in_flight_reap_policy(dynsel_policy *policy)
     }
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
 void dynsel_in_flight_look_at(dynsel_policy *policy)
 {
     if (!dynsel_policy_outlives(policy)) {
         return;
     }
-#if CONFIG_DYNSEL_COMMAND_GROUPS
     if (policy->ops->predicts_ends) {
         for (uint32_t i = 0; i < policy->count; i++) {
             dynsel_queue_look(&policy->queues[i], policy->resources[i].backend);
         }
         return;
     }
-#endif
     reap_policy(policy);
 }
+#endif
 
 void dynsel_in_flight_reap(void)
 {

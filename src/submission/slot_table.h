@@ -97,14 +97,20 @@ void dynsel_in_flight_unref(uint32_t slot);
 /* Reaps the policy's finished work, if it uses slots. */
 void dynsel_in_flight_reap_policy(dynsel_policy *policy);
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
 /* Where the policy wants to hear of ends. */
 void dynsel_in_flight_look_at(dynsel_policy *policy);
+#endif
 
 /* Before the policy chooses, so that it has heard of the ends that it wants to hear of. */
 static inline void dynsel_in_flight_look(dynsel_policy *policy)
 {
     if (policy->ops->needs != 0) {
+#if CONFIG_DYNSEL_COMMAND_GROUPS
         dynsel_in_flight_look_at(policy);
+#else
+        dynsel_in_flight_reap_policy(policy);
+#endif
     }
 }
 
