@@ -45,6 +45,16 @@ class Times(Tool):
     def pieces(self, file):
         return {p.number: p for p in self.run_of(file).pieces}
 
+    def test_wait_without_a_policy(self):
+        """As the library records it where all work is complete when the submit returns."""
+        file = t.TraceFile()
+        file.three()
+        file.choice(1, 1000, 1, t.GPU, 7)
+        file.ran(1, 1010, 1500, 1, t.GPU)
+        file.wait(1, 1600, 1600, 1, 255, policy=0)
+        found = self.pieces(file)[1]
+        self.assertEqual((found.policy, found.resource), (1, t.GPU))
+
     def test_best_source_counts(self):
         for order in "<>":
             file = t.TraceFile(order)

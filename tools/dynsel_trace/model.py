@@ -229,7 +229,8 @@ class Maker:
         self.piece(r).readback = pair(r[5], r[6])
 
     def wait(self, r):
-        self.run.waits.append((self.ns(pair(r[5], r[6])), self.ns(r[0]), self.piece(r), self.ring))
+        waited = self.piece(r) if r[4] else self.outlook(r)   # of work that was complete at once: without a policy
+        self.run.waits.append((self.ns(pair(r[5], r[6])), self.ns(r[0]), waited, self.ring))
 
     def wait_all(self, r):
         self.run.waits.append((self.ns(pair(r[5], r[6])), self.ns(r[0]), None, self.ring))
