@@ -442,6 +442,7 @@ void dynsel_finish_enter(dynsel_earliest_finish_policy *policy, const dynsel_sel
     }
 }
 
+#if CONFIG_DYNSEL_COMMAND_GROUPS
 /* The run of this work on a resource, known or guessed. */
 static uint64_t likely_run_ns(const dynsel_finish_sight *s, uint32_t index)
 {
@@ -471,6 +472,12 @@ static void learn_usual_runs(const dynsel_finish_sight *s)
         }
     }
 }
+#else
+static void learn_usual_runs(const dynsel_finish_sight *s)
+{
+    (void)s;
+}
+#endif
 
 dynsel_status dynsel_finish_choose(dynsel_earliest_finish_policy *policy, const dynsel_task *task,
                                    const dynsel_finish_kinds *kinds, dynsel_selection *selection)
