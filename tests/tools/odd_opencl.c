@@ -14,7 +14,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
 
 /** The answer in the rule for `name` and `what`, or NULL. */
 static const char *find_rule(const char *name, cl_uint what)
