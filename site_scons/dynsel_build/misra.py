@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 from SCons.Script import Value
+from SCons.Tool import CScanner
 
 from .gates import readings
 from .nodes import action, finish, missing
@@ -75,7 +76,8 @@ def _report(base, build, env, source):
         return 0
 
     node = base.Command(f"#{stem}.txt", [source, Value(json.dumps(command))],
-                        action(look, f"  MISRA {source.srcnode().path}"))
+                        action(look, f"  MISRA {source.srcnode().path}"),
+                        source_scanner=CScanner, CPPPATH=env["CPPPATH"])
     base.Depends(node, build.generated)
     base.Depends(node, [] if shutil.which("cppcheck") else list(missing(base, "cppcheck")))
     return node
