@@ -14,22 +14,30 @@ typedef struct traced_start {
 
 static traced_start starts[CONFIG_DYNSEL_MAX_IN_FLIGHT];
 
+/* NULL: the work has no slot. */
 static traced_start *record_of(const dynsel_work *work)
 {
-    return &starts[dynsel_slot_number_in(work->token) - 1];
+    const uint32_t number = dynsel_slot_number_in(work->token);
+    return number != DYNSEL_NO_SLOT && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT ? &starts[number - 1]
+                                                                             : NULL;
 }
 
 void dynsel_opencl_trace_start(const dynsel_work *work, uint64_t since_ns)
 {
-    *record_of(work) =
-        (traced_start){.since_ns = since_ns, .until_ns = since_ns != 0 ? dynsel_now_ns() : 0};
+    traced_start *const start = since_ns != 0 ? record_of(work) : NULL;
+    if (start != NULL) {
+        *start = (traced_start){.since_ns = since_ns, .until_ns = dynsel_now_ns()};
+    }
 }
 
 void dynsel_opencl_trace_profile(const dynsel_work *work, cl_ulong begin_ns,
                                  const dynsel_opencl_profile *last)
 {
-    record_of(work)->profile = *last;
-    record_of(work)->profile.start_ns = begin_ns;
+    traced_start *const start = record_of(work);
+    if (start != NULL) {
+        start->profile = *last;
+        start->profile.start_ns = begin_ns;
+    }
 }
 
 /* The profile of work that was not timed. Of a command group it is the kernel's; what else a task
@@ -46,7 +54,8 @@ bool dynsel_opencl_tell_run(dynsel_backend *backend, const dynsel_work *work,
 {
     traced_start *const start = record_of(work);
     (void)backend;
-    if (start->since_ns == 0 || work->done.opencl == NULL || dynsel_opencl_is_lost(work->own) ||
+    if (start == NULL || start->since_ns == 0 || work->done.opencl == NULL ||
+        dynsel_opencl_is_lost(work->own) ||
         (start->profile.end_ns == 0 && !read_profile(work, &start->profile))) {
         return false;
     }

@@ -16,6 +16,15 @@ static dynsel_kept_error event_refused(void)
                              "it left an event with a worker, which waits for none");
 }
 
+/* Work that was started without a slot is not traced. */
+static dynsel_traced_run begin_traced(uint32_t token)
+{
+    const uint32_t number = dynsel_slot_number_in(token);
+    static const dynsel_selection none; /* of no piece */
+    const bool has_slot = number != DYNSEL_NO_SLOT && number <= CONFIG_DYNSEL_MAX_IN_FLIGHT;
+    return dynsel_traced_run_begin(has_slot ? &dynsel_slot_at(number)->selection : &none);
+}
+
 /* The mark comes last: after it another thread may reuse the work. Work that was given up meanwhile
  * has its result already. */
 static void run(dynsel_work *work)
@@ -25,8 +34,7 @@ static void run(dynsel_work *work)
     const bool timed = (work->wants & DYNSEL_TASK_TIME) != 0;
     const uint64_t began_ns = timed ? dynsel_now_ns() : 0;
     dynsel_event done = {.native = NULL};
-    const dynsel_traced_run traced =
-        dynsel_traced_run_begin(&dynsel_slot_at(dynsel_slot_number_in(token))->selection);
+    const dynsel_traced_run traced = begin_traced(token);
     const dynsel_status status =
         dynsel_call_function(work->function, work->where, work->args, &done);
     dynsel_traced_run_end(&traced);
