@@ -82,12 +82,12 @@ static void keep_name(const dynsel_trace_record *record)
     const uint32_t number = dynsel_word_add_relaxed(&ring->next, 1);
     if (number < ring->room) {
         ring->records[number] = *record;
-        (void)dynsel_word_add_synchronized(&ring->next, 0); /* for dynsel_trace_rings_begin() */
-        return;
-    }
-    if (number > INT32_MAX) {
+    } else if (number > INT32_MAX) {
         dynsel_word_store_relaxed(&ring->next, number); /* so that it never comes round */
+    } else {
+        /* it is lost, and counted */
     }
+    (void)dynsel_word_add_synchronized(&ring->next, 0); /* for dynsel_trace_rings_begin() */
 }
 
 #if CONFIG_DYNSEL_CONTEXT_THREADS

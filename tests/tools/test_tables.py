@@ -33,7 +33,7 @@ class Tables(unittest.TestCase):
         cls.top = Path(folder.name)
         for name in ("SConstruct", "Kconfig"):
             shutil.copy(TOP / name, cls.top / name)
-        for name in ("site_scons", "boards", "configs", "src", "include", "tools"):
+        for name in ("site_scons", "boards", "configs", "src", "include", "tools", "examples/common"):
             shutil.copytree(TOP / name, cls.top / name, ignore=shutil.ignore_patterns("__pycache__"))
         write(cls.top / "examples/SConscript", "")
         cls.table = (TOP / TABLE).read_text(encoding="utf-8")

@@ -165,6 +165,7 @@ static void traces_begin_and_end_while_threads_submit(void **state)
         dynsel_trace_mark("here");
         (void)nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
         assert_status(DYNSEL_OK, dynsel_trace_stop());
+        (void)nanosleep(&(struct timespec){.tv_nsec = 10 * NAP_NS}, NULL); /* for late records */
     }
     atomic_store(&is_over, true);
     join(BUSY, threads);
