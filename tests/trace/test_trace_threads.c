@@ -18,7 +18,8 @@ enum {
     EACH = 8,
     WORKERS = 2,
     TRACES = 200,
-    NAP_NS = 100000
+    NAP_NS = 100000,
+    REST_NS = 1000000
 };
 
 static dynsel_round_robin_policy workers;
@@ -165,7 +166,7 @@ static void traces_begin_and_end_while_threads_submit(void **state)
         dynsel_trace_mark("here");
         (void)nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
         assert_status(DYNSEL_OK, dynsel_trace_stop());
-        (void)nanosleep(&(struct timespec){.tv_nsec = 10 * NAP_NS}, NULL); /* for late records */
+        (void)nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL); /* for late records */
     }
     atomic_store(&is_over, true);
     join(BUSY, threads);
