@@ -212,9 +212,9 @@ uint64_t dynsel_sight_predicted_by_backend(const dynsel_finish_sight *s, uint32_
     dynsel_backend *backend = policy->resources[index].backend;
     if (backend->ops->predict != NULL &&
         dynsel_word_load_relaxed(&s->kinds->root->resources[index].unfinished) == 0) {
-        const uint64_t ns =
-            dynsel_finish_lower(backend->ops->predict(backend, policy->queues[index].own, s->task),
-                                DYNSEL_FINISH_LONGEST_NS);
+        const uint64_t predicted_ns =
+            backend->ops->predict(backend, policy->queues[index].own, s->task);
+        const uint64_t ns = dynsel_finish_lower(predicted_ns, DYNSEL_FINISH_LONGEST_NS);
         dynsel_sight_trace_prediction(s, index, ns);
         return ns;
     }
