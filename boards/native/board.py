@@ -40,7 +40,7 @@ def limits(config):
                  + (1 if config["DYNSEL_CONTEXT_INTERRUPTS"] else 0)
                  + (2 if config["DYNSEL_RESOURCE_STATES"] else 0) + (3 if config["DYNSEL_TIME_LIMITS"] else 0)
                  + ((8 if groups else 4) if config["DYNSEL_REPEAT"] else 0)
-                 + (3 if config["DYNSEL_SHADOW_CHECK"] else 0) + (8 if config["DYNSEL_TRACE"] else 0)
+                 + (3 if config["DYNSEL_SHADOW_CHECK"] else 0) + (10 if config["DYNSEL_TRACE"] else 0)
                  + (3 if config["DYNSEL_STATISTICS"] else 0) + (4 if threads else 0)
                  + (4 if config["DYNSEL_CONTEXT_THREADS"] and in_flight else 0)  # fork() and cancelled threads
                  + (3 if aspects else 0) + (25 if opencl else 0)
