@@ -34,6 +34,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
+    const dynsel_status stopped = dynsel_trace_stop(); /* a skipped test has left it running */
+    (void)stopped;
     (void)state;
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&here.policy));
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&there.policy));
@@ -198,7 +200,6 @@ static void work_from_before_the_trace_has_no_events(void **state)
 static void kinds_are_told_apart_by_key_words(void **state)
 {
     (void)state;
-    NEEDS(CONFIG_DYNSEL_MAX_KEY_WORDS >= 1);
     for (uint32_t i = 0; i < 6; i++) {
         const uint32_t word = i % 3;
         const dynsel_task task = {
