@@ -80,7 +80,8 @@ static int finish(dynsel_submission *submission)
     return dynsel_wait(submission) == DYNSEL_OK ? EXIT_SUCCESS : fail(who);
 }
 
-/** Keeps up to `most_together` pieces of work in flight. All work is over at the end, or detached. */
+/** Keeps up to `most_together` pieces of work in flight. All work is over at the end, or
+ * detached. */
 static int run_part(size_t pieces, size_t most_together)
 {
     const size_t together = most_together != 0 ? most_together : 1;
