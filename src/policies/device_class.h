@@ -5,6 +5,8 @@
 
 #include <dynsel/policy.h>
 
+#include "aspects/device_kinds.h"
+
 /* From the fastest to the slowest. */
 typedef enum dynsel_device_class {
     DYNSEL_CLASS_GPU,
@@ -13,22 +15,6 @@ typedef enum dynsel_device_class {
     DYNSEL_CLASS_THREAD,     /* one of them */
     DYNSEL_CLASSES           /* how many there are */
 } dynsel_device_class;
-
-#if CONFIG_DYNSEL_ASPECT_GPU
-#define DYNSEL_CLASS_GPU_ASPECT DYNSEL_ASPECT_BIT(gpu)
-#else
-#define DYNSEL_CLASS_GPU_ASPECT 0
-#endif
-#if CONFIG_DYNSEL_ASPECT_CPU
-#define DYNSEL_CLASS_CPU_ASPECT DYNSEL_ASPECT_BIT(cpu)
-#else
-#define DYNSEL_CLASS_CPU_ASPECT 0
-#endif
-#if CONFIG_DYNSEL_ASPECT_HOST
-#define DYNSEL_CLASS_HOST_ASPECT DYNSEL_ASPECT_BIT(host)
-#else
-#define DYNSEL_CLASS_HOST_ASPECT 0
-#endif
 
 /* Whether the build tells classes apart. */
 enum {
@@ -52,13 +38,13 @@ static inline dynsel_device_class dynsel_device_class_of(const dynsel_policy *po
 #else
     const uint32_t aspects = 0;
 #endif
-    if (only_calls || (aspects & DYNSEL_CLASS_HOST_ASPECT) != 0) {
+    if (only_calls || (aspects & DYNSEL_HOST_ASPECT) != 0) {
         return DYNSEL_CLASS_THREAD;
     }
-    if ((aspects & DYNSEL_CLASS_CPU_ASPECT) != 0) {
+    if ((aspects & DYNSEL_CPU_ASPECT) != 0) {
         return DYNSEL_CLASS_PROCESSORS;
     }
-    return (aspects & DYNSEL_CLASS_GPU_ASPECT) != 0 ? DYNSEL_CLASS_GPU : DYNSEL_CLASS_DEVICE;
+    return (aspects & DYNSEL_GPU_ASPECT) != 0 ? DYNSEL_CLASS_GPU : DYNSEL_CLASS_DEVICE;
 }
 
 #endif

@@ -3,18 +3,8 @@
 
 #include <dynsel/device.h>
 
+#include "aspects/device_kinds.h"
 #include "port/pause.h"
-
-#if CONFIG_DYNSEL_ASPECT_GPU
-#define GPU_ASPECT DYNSEL_ASPECT_BIT(gpu)
-#else
-#define GPU_ASPECT 0u
-#endif
-#if CONFIG_DYNSEL_ASPECT_CPU
-#define CPU_ASPECT DYNSEL_ASPECT_BIT(cpu)
-#else
-#define CPU_ASPECT 0u
-#endif
 
 enum {
     IN_CALLER = 1, /* bits of DYNSEL_TRACE_RESOURCE */
@@ -48,10 +38,10 @@ static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set asp
 #if CONFIG_DYNSEL_COMMAND_GROUPS
     nature |= ops->memory != NULL ? HAS_MEMORY : 0;
 #endif
-    if ((aspects & GPU_ASPECT) != 0) {
+    if ((aspects & DYNSEL_GPU_ASPECT) != 0) {
         return nature | IS_GPU;
     }
-    return nature | ((aspects & CPU_ASPECT) != 0 ? IS_CPU : IS_OTHER);
+    return nature | ((aspects & DYNSEL_CPU_ASPECT) != 0 ? IS_CPU : IS_OTHER);
 }
 
 static void put_resource(const dynsel_policy *policy, uint16_t number, uint32_t index)
