@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/replayed_program.h"
+#include "any_policy.h"
 
 #include <dynsel/dynsel.h>
 #include <dynsel/simulator.h>
@@ -19,15 +20,6 @@ enum {
     KEPT = 4, /* selections */
     POLICIES = 5
 };
-
-typedef union any_policy {
-    dynsel_policy policy;
-    dynsel_fixed_resource_policy fixed_resource;
-    dynsel_round_robin_policy round_robin;
-    dynsel_dynamic_load_policy dynamic_load;
-    dynsel_auto_tune_policy auto_tune;
-    dynsel_earliest_finish_policy earliest_finish;
-} any_policy;
 
 static unsigned char data[BUFFERS][ELEMENTS];
 

@@ -9,19 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "any_policy.h"
 #include "test.h"
 #include "tools/replayed_trace.h"
 
 enum { PIECES = 200, IN_FLIGHT = 8, BUFFERS = 3, ELEMENTS = 4096, WORKERS = 2, THREADS = 3 };
-
-typedef union any_policy {
-    dynsel_policy policy;
-    dynsel_fixed_resource_policy fixed_resource;
-    dynsel_round_robin_policy round_robin;
-    dynsel_dynamic_load_policy dynamic_load;
-    dynsel_auto_tune_policy auto_tune;
-    dynsel_earliest_finish_policy earliest_finish;
-} any_policy;
 
 static char path[64];
 static any_policy policy;

@@ -14,6 +14,7 @@
 /* The reader itself, because a process for each torn file would take long. */
 #include "../../tools/dynsel-replay/log.c"
 #include "../../tools/dynsel-replay/trace_file.c"
+#include "base/checksum.h"
 
 #include "test.h"
 #include "tools/replayed_trace.h"
@@ -206,31 +207,19 @@ static void test_full_output(void **state)
     assert_int_equal(DIFFERENT, replayed_trace_replay(words));
 }
 
-static uint32_t own_crc_of(const unsigned char *bytes, size_t count)
-{
-    uint32_t crc = UINT32_MAX;
-    for (size_t i = 0; i < count; i++) {
-        crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++) {
-            crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xedb88320u : 0);
-        }
-    }
-    return ~crc;
-}
-
 /* Puts right the checksums of a file that was changed. */
 static void seal(unsigned char *bytes, size_t count)
 {
     size_t at = FILE_HEAD;
-    uint32_t crc = own_crc_of(bytes, FILE_HEAD - 4);
+    uint32_t crc = dynsel_crc32(0, bytes, FILE_HEAD - 4);
     (void)memcpy(bytes + FILE_HEAD - 4, &crc, sizeof crc);
     while (at < count) {
         uint64_t records = 0;
         (void)memcpy(&records, bytes + at + 16, sizeof records);
         const size_t length = (size_t)records * sizeof(dynsel_trace_record);
-        crc = own_crc_of(bytes + at + RING_HEAD, length);
+        crc = dynsel_crc32(0, bytes + at + RING_HEAD, length);
         (void)memcpy(bytes + at + 24, &crc, sizeof crc);
-        crc = own_crc_of(bytes + at, RING_HEAD - 4);
+        crc = dynsel_crc32(0, bytes + at, RING_HEAD - 4);
         (void)memcpy(bytes + at + RING_HEAD - 4, &crc, sizeof crc);
         at += RING_HEAD + length;
     }
