@@ -44,21 +44,18 @@ typedef enum dynsel_trace_event {
     DYNSEL_TRACE_RESOURCE_NAME = 2, /**< piece: the resource's index in the policy */
     DYNSEL_TRACE_BACKEND_NAME = 3,  /**< the same, of the resource's backend */
     DYNSEL_TRACE_KIND_NAME = 4,     /**< piece: the kind, as in DYNSEL_TRACE_CHOICE */
-    DYNSEL_TRACE_RESOURCE = 5, /**< piece: the index; words: 0 bits: 1 the submitting thread runs
-                                    the work; 2 in order; 4 a GPU, 8 a processor, 16 another device;
-                                    32 its memory is its own, 64 the backend only calls the task
-                                    function, 128 it predicts; 1 timing_ns of the backend; 2, 3 the
-                                    aspects */
-    DYNSEL_TRACE_KIND = 6,     /**< first use of a kind; piece: the kind; words: 0, 1 the task's id
-                                    or its function's address; 2 bits: 1 it is an id, 2 an id made
-                                    of addresses; 3 how many key words */
-    DYNSEL_TRACE_POLICY = 7,   /**< first use of the policy `policy`; piece:
+    DYNSEL_TRACE_RESOURCE = 5,      /**< piece: the index; words: 0 bits of dynsel_trace_nature; 1
+                                    timing_ns of the backend; 2, 3 the aspects */
+    DYNSEL_TRACE_KIND = 6,   /**< first use of a kind; piece: the kind; words: 0, 1 the task's id
+                                    or its function's address; 2 bits of dynsel_trace_identity; 3
+                                    how many key words */
+    DYNSEL_TRACE_POLICY = 7, /**< first use of the policy `policy`; piece:
                                     DYNSEL_CONFIG_HASH; resource bits: 1 it had chosen or learned
                                     before the trace; words: 0, 1 what its init function got beside
                                     the resources; 2, 3 its address */
-    DYNSEL_TRACE_KEY = 8,      /**< piece: the kind; resource: which of its key words is the first
+    DYNSEL_TRACE_KEY = 8,    /**< piece: the kind; resource: which of its key words is the first
                                     one here; words: up to four of them */
-    DYNSEL_TRACE_NEEDS = 9,    /**< piece: the kind; words: 0, 1 the aspects that it needs */
+    DYNSEL_TRACE_NEEDS = 9,  /**< piece: the kind; words: 0, 1 the aspects that it needs */
 
     /** A choice. words: 0 the kind; 1 the dynsel_reason, and from bit 8 on what the policy wants to
      * hear, from bit 16 on 1 if the submit follows at once; 2, 3 the amount of work */
@@ -136,6 +133,24 @@ typedef enum dynsel_trace_event {
     /** The program ended a buffer, until now. piece: 0. words: 0, 1 since when; 2 the buffer. */
     DYNSEL_TRACE_END_BUFFER = 41
 } dynsel_trace_event;
+
+/** What a resource is. */
+typedef enum dynsel_trace_nature {
+    DYNSEL_TRACE_IN_CALLER = 1, /**< the submitting thread runs the work */
+    DYNSEL_TRACE_IN_ORDER = 2,
+    DYNSEL_TRACE_IS_GPU = 4,
+    DYNSEL_TRACE_IS_CPU = 8,
+    DYNSEL_TRACE_IS_OTHER = 16,   /**< neither of the two */
+    DYNSEL_TRACE_HAS_MEMORY = 32, /**< of its own */
+    DYNSEL_TRACE_ONLY_CALLS = 64, /**< its backend does nothing but call the task function */
+    DYNSEL_TRACE_PREDICTS = 128   /**< its backend predicts runs */
+} dynsel_trace_nature;
+
+/** What identifies a kind of task. */
+typedef enum dynsel_trace_identity {
+    DYNSEL_TRACE_HAS_ID = 1,           /**< an id; else the function's address */
+    DYNSEL_TRACE_HAS_ID_OF_ADDRESS = 2 /**< which means nothing in another run */
+} dynsel_trace_identity;
 
 /** One event. */
 typedef struct dynsel_trace_record {

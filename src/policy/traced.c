@@ -6,42 +6,33 @@
 #include "aspects/device_kinds.h"
 #include "port/pause.h"
 
-enum {
-    IN_CALLER = 1, /* bits of DYNSEL_TRACE_RESOURCE */
-    IN_ORDER = 2,
-    IS_GPU = 4,
-    IS_CPU = 8,
-    IS_OTHER = 16,
-    HAS_MEMORY = 32,
-    ONLY_CALLS = 64,
-    PREDICTS = 128,
-    USED_BEFORE = 1 /* bit of DYNSEL_TRACE_POLICY */
-};
+enum { USED_BEFORE = 1 /* bit of DYNSEL_TRACE_POLICY */ };
 
 static uint32_t nature_of(const dynsel_resource *resource, dynsel_aspect_set aspects)
 {
     const dynsel_backend_ops *const ops = resource->backend->ops;
     uint32_t nature = 0;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    nature |= ops->in_order ? IN_ORDER : 0;
+    nature |= ops->in_order ? DYNSEL_TRACE_IN_ORDER : 0;
 #endif
 #if CONFIG_DYNSEL_CUSTOM_BACKENDS
-    nature |= ops->outlives_submit ? 0 : IN_CALLER;
-    nature |= ops->only_calls ? ONLY_CALLS : 0;
+    nature |= ops->outlives_submit ? 0 : DYNSEL_TRACE_IN_CALLER;
+    nature |= ops->only_calls ? DYNSEL_TRACE_ONLY_CALLS : 0;
 #if CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
-    nature |= ops->predict != NULL ? PREDICTS : 0;
+    nature |= ops->predict != NULL ? DYNSEL_TRACE_PREDICTS : 0;
 #endif
 #else
     (void)ops;
-    nature |= IN_CALLER | ONLY_CALLS;
+    nature |= DYNSEL_TRACE_IN_CALLER | DYNSEL_TRACE_ONLY_CALLS;
 #endif
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    nature |= ops->memory != NULL ? HAS_MEMORY : 0;
+    nature |= ops->memory != NULL ? DYNSEL_TRACE_HAS_MEMORY : 0;
 #endif
     if ((aspects & DYNSEL_GPU_ASPECT) != 0) {
-        return nature | IS_GPU;
+        return nature | DYNSEL_TRACE_IS_GPU;
     }
-    return nature | ((aspects & DYNSEL_CPU_ASPECT) != 0 ? IS_CPU : IS_OTHER);
+    return nature |
+           ((aspects & DYNSEL_CPU_ASPECT) != 0 ? DYNSEL_TRACE_IS_CPU : DYNSEL_TRACE_IS_OTHER);
 }
 
 static void put_resource(const dynsel_policy *policy, uint16_t number, uint32_t index)

@@ -10,8 +10,6 @@ enum {
     MOST_PARTS = 3, /* of a name */
     MOST_PROBES = 8,
     MOST_KEY_WORDS = 256,
-    HAS_ID = 1,
-    HAS_ID_OF_ADDRESS = 2
 };
 
 typedef struct seen_kind {
@@ -111,9 +109,9 @@ static uint64_t identity_of(const dynsel_task *task)
 
 static uint32_t flags_of(const dynsel_task *task)
 {
-    uint32_t flags = task->id != 0 ? HAS_ID : 0;
+    uint32_t flags = task->id != 0 ? DYNSEL_TRACE_HAS_ID : 0;
 #if CONFIG_DYNSEL_COMMAND_GROUPS
-    flags |= task->id != 0 && task->id_of_address ? HAS_ID_OF_ADDRESS : 0;
+    flags |= task->id != 0 && task->id_of_address ? DYNSEL_TRACE_HAS_ID_OF_ADDRESS : 0;
 #endif
     return flags;
 }

@@ -17,7 +17,8 @@ class Names(unittest.TestCase):
     """The tables of the tool are those of the library."""
 
     def test_events(self):
-        found = {name: int(number) for name, number in header("trace.h", r"DYNSEL_TRACE_(\w+) = (\d+)[,\s/]")}
+        (events,) = header("trace.h", r"typedef enum dynsel_trace_event \{(.*?)\} dynsel_trace_event;")
+        found = {name: int(number) for name, number in re.findall(r"DYNSEL_TRACE_(\w+) = (\d+)[,\s/]", events)}
         self.assertEqual({name: found[name] for name in model.EVENTS}, model.EVENTS)
         self.assertEqual({found[name] for name in set(found) - set(model.EVENTS)}, model.FOR_REPLAY)
 

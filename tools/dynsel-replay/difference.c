@@ -93,7 +93,7 @@ static void print_kind(const recording *all, const dynsel_trace_record *record)
     const recorded_kind *kind = recording_kind(all, record->words[0]);
     if (kind != NULL && kind->name[0] != '\0') {
         printf("%s", kind->name);
-    } else if (kind != NULL && (kind->flags & HAS_ID) != 0) {
+    } else if (kind != NULL && (kind->flags & DYNSEL_TRACE_HAS_ID) != 0) {
         printf("id %u", (unsigned)kind->identity);
     } else {
         printf("function %#llx", kind != NULL ? (unsigned long long)kind->identity : 0);

@@ -51,18 +51,19 @@ static uint64_t predict(dynsel_backend *backend, const void *own, const dynsel_t
 /* All that a policy sees of a resource. */
 static void imitate(const recorded_resource *recorded, machine_resource *resource)
 {
-    *resource = (machine_resource){.device = {.name = recorded->name,
-                                              .kind = (recorded->nature & IN_CALLER) != 0
-                                                          ? DYNSEL_SIMULATED_CALLER
-                                                          : DYNSEL_SIMULATED_QUEUE,
-                                              .aspects = (dynsel_aspect_set)recorded->aspects}};
+    *resource =
+        (machine_resource){.device = {.name = recorded->name,
+                                      .kind = (recorded->nature & DYNSEL_TRACE_IN_CALLER) != 0
+                                                  ? DYNSEL_SIMULATED_CALLER
+                                                  : DYNSEL_SIMULATED_QUEUE,
+                                      .aspects = (dynsel_aspect_set)recorded->aspects}};
     resource->ops = *dynsel_simulated_resource(&resource->device).backend->ops;
     resource->ops.name = recorded->backend;
     resource->ops.timing_ns = recorded->timing_ns;
-    resource->ops.in_order = (recorded->nature & IN_ORDER) != 0;
-    resource->ops.only_calls = (recorded->nature & ONLY_CALLS) != 0;
-    resource->ops.predict = (recorded->nature & PREDICTS) != 0 ? predict : NULL;
-    if ((recorded->nature & HAS_MEMORY) == 0) {
+    resource->ops.in_order = (recorded->nature & DYNSEL_TRACE_IN_ORDER) != 0;
+    resource->ops.only_calls = (recorded->nature & DYNSEL_TRACE_ONLY_CALLS) != 0;
+    resource->ops.predict = (recorded->nature & DYNSEL_TRACE_PREDICTS) != 0 ? predict : NULL;
+    if ((recorded->nature & DYNSEL_TRACE_HAS_MEMORY) == 0) {
         resource->ops.memory = NULL;
     }
     resource->backend.ops = &resource->ops;

@@ -62,12 +62,12 @@ static void make_device(play_work *work, uint32_t index)
     const play_resource *resource = &work->how->resources[index];
     const recorded_resource *recorded = &work->it->policy->resources[resource->like];
     const estimates_device *times = &work->times->devices[resource->like];
-    const bool is_queue = (recorded->nature & HAS_MEMORY) != 0;
+    const bool is_queue = (recorded->nature & DYNSEL_TRACE_HAS_MEMORY) != 0;
     work->devices[index] = (dynsel_simulated_device){
         .name = resource->name,
-        .kind = (recorded->nature & IN_CALLER) != 0 ? DYNSEL_SIMULATED_CALLER
-                : is_queue                          ? DYNSEL_SIMULATED_QUEUE
-                                                    : DYNSEL_SIMULATED_THREAD,
+        .kind = (recorded->nature & DYNSEL_TRACE_IN_CALLER) != 0 ? DYNSEL_SIMULATED_CALLER
+                : is_queue                                       ? DYNSEL_SIMULATED_QUEUE
+                                                                 : DYNSEL_SIMULATED_THREAD,
         .aspects = (dynsel_aspect_set)recorded->aspects,
         .memory = is_queue ? index + 1 : 0,
         .submit_ns = times->submit_ns,
@@ -98,7 +98,8 @@ static int make_policy(play_work *work)
 
 static uint32_t id_of(const recorded_kind *kind)
 {
-    const uint32_t id = kind != NULL && (kind->flags & HAS_ID) != 0 ? (uint32_t)kind->identity : 0;
+    const uint32_t id =
+        kind != NULL && (kind->flags & DYNSEL_TRACE_HAS_ID) != 0 ? (uint32_t)kind->identity : 0;
     return id != 0 ? id : kind != NULL ? kind->kind : 1;
 }
 

@@ -15,20 +15,6 @@ enum {
     RECORDING_MOST_KEY_WORDS = 256
 };
 
-/** Bits of DYNSEL_TRACE_RESOURCE. */
-enum {
-    IN_CALLER = 1,
-    IN_ORDER = 2,
-    IS_GPU = 4,
-    IS_CPU = 8,
-    HAS_MEMORY = 32,
-    ONLY_CALLS = 64,
-    PREDICTS = 128
-};
-
-/** Bits of DYNSEL_TRACE_KIND. */
-enum { HAS_ID = 1, HAS_ID_OF_ADDRESS = 2 };
-
 /** Two words that are one number. */
 static inline uint64_t recording_number(const dynsel_trace_record *record, uint32_t first)
 {

@@ -109,8 +109,8 @@ static dynsel_task task_of(const recorded_kind *kind, uint64_t amount)
                         .key_word_count = kind->key_word_count,
                         .aspects = (dynsel_aspect_set)kind->needs,
                         .amount = amount,
-                        .id_of_address = (kind->flags & HAS_ID_OF_ADDRESS) != 0};
-    if ((kind->flags & HAS_ID) != 0) {
+                        .id_of_address = (kind->flags & DYNSEL_TRACE_HAS_ID_OF_ADDRESS) != 0};
+    if ((kind->flags & DYNSEL_TRACE_HAS_ID) != 0) {
         task.id = (uint32_t)kind->identity;
     } else {
         const uintptr_t address = (uintptr_t)kind->identity;
