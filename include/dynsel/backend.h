@@ -46,7 +46,7 @@ typedef struct dynsel_work {
 } dynsel_work;
 
 /** The most works that `poll_ended` of a backend is asked about. */
-enum { DYNSEL_MOST_ENDED = 16 };
+enum { DYNSEL_MOST_ENDED = 32 };
 
 #if CONFIG_DYNSEL_TRACE
 /** When a device ran work. */

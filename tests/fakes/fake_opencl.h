@@ -161,7 +161,7 @@ uint32_t fake_opencl_leaks(void);
 /* Objects that are still held on contexts of lost devices. */
 uint32_t fake_opencl_given_up(void);
 
-/* Calls on dead objects, on objects of lost devices, and looks at events of unflushed queues. */
+/* Calls on dead objects and on objects of lost devices. */
 uint32_t fake_opencl_violations(void);
 
 #endif

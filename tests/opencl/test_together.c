@@ -126,7 +126,7 @@ static uint32_t questions(void)
  * together. */
 static void full_table_is_emptied_by_few_questions(void **state)
 {
-    enum { ROUNDS = 3, PART = MOST / 4 };
+    enum { ROUNDS = 3, PART = MOST / 2 };
     (void)state;
     if (CONFIG_DYNSEL_MAX_IN_FLIGHT > MOST) {
         skip(); /* the fake has no room for so much work */
@@ -143,8 +143,8 @@ static void full_table_is_emptied_by_few_questions(void **state)
         for (int i = 0; i < PART; i++) {
             assert_status(DYNSEL_OK, submit(NULL));
         }
-        /* the one behind a quarter of them, twice, and those before it together */
-        assert_true(questions() - before <= of_submits / 4 + 2 + 1);
+        /* one about the last of half of them, and one about those together */
+        assert_true(questions() - before <= of_submits / 2 + 1 + 1);
     }
     assert_status(DYNSEL_OK, wait_for_all());
 }
@@ -224,11 +224,10 @@ static void loss_is_learned_from_the_question(void **state)
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_in_service(&policy.policy, 0));
 }
 
-/* Only a driver that begins work by itself is flushed less often; that none of its events is looked
- * at before a flush, the fake sees. */
+/* Only a driver that begins work by itself is flushed less often. */
 static void flushes_are_as_few_as_the_driver_allows(void **state)
 {
-    enum { EVERY = 16 };
+    enum { EVERY = 32 };
     (void)state;
     fake_opencl_set_new_events(CL_RUNNING);
     const uint32_t before = fake_opencl_calls("clFlush");
