@@ -64,7 +64,7 @@ struct _cl_mem {
 struct _cl_event {
     uint32_t references;
     cl_command_queue queue;
-    uint32_t flushes; /* of the queue, when it was enqueued */
+    uint32_t flushes;     /* of the queue, when it was enqueued */
     const char *function; /* that made it */
     cl_int status;
     cl_ulong queued_ns; /* and start */

@@ -149,6 +149,32 @@ static void full_table_is_emptied_by_few_questions(void **state)
     assert_status(DYNSEL_OK, wait_for_all());
 }
 
+/* Where only the older ones have ended, they are asked about together, too. */
+static void quarter_that_ended_is_found_by_few_questions(void **state)
+{
+    enum { PART = MOST / 4 };
+    (void)state;
+    if (CONFIG_DYNSEL_MAX_IN_FLIGHT > MOST) {
+        skip();
+    }
+    fake_opencl_set_new_events(CL_RUNNING);
+    const uint32_t at_first = questions();
+    for (int i = 0; i < MOST; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+    }
+    const uint32_t of_submits = questions() - at_first;
+    for (uint32_t i = 0; i < PART; i++) {
+        fake_opencl_finish_event(MOST - i, CL_COMPLETE);
+    }
+    const uint32_t before = questions();
+    for (int i = 0; i < PART; i++) {
+        assert_status(DYNSEL_OK, submit(NULL));
+    }
+    /* the last of half of them, the last of a quarter, and the quarter together */
+    assert_true(questions() - before <= of_submits / 4 + 2 + 1);
+    assert_status(DYNSEL_OK, wait_for_all());
+}
+
 /* While the oldest work goes on, a submit that may not wait finds no room and waits for nothing. */
 static void running_work_is_not_waited_for(void **state)
 {
@@ -286,6 +312,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_question_answers_for_many, set_up_groups,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(full_table_is_emptied_by_few_questions, set_up_groups,
+                                        tear_down_groups),
+        cmocka_unit_test_setup_teardown(quarter_that_ended_is_found_by_few_questions, set_up_groups,
                                         tear_down_groups),
         cmocka_unit_test_setup_teardown(running_work_is_not_waited_for, set_up_groups,
                                         tear_down_groups),
