@@ -71,7 +71,7 @@
  * the device was given up, dynsel_buffer_deinit() tells that.
  *
  * Started work is flushed, so that the driver begins it. NVIDIA's driver begins work by itself:
- * there a flush follows each 16th piece of work, and comes before the library polls.
+ * there a flush follows each 32nd piece of work, and a poll that finds work that has not ended.
  *
  * Times. Work whose time a policy wants (a sample, once the policy knows enough) is measured by the
  * device's own clock: it goes to a second queue with profiling, between markers that keep its place
@@ -118,6 +118,16 @@
  * kernels without local memory; never more than the kernel can have on that device. A kernel whose
  * local memory is declared for a certain size has to demand that size, or to be launched with it.
  *
+ * Trials (CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS). On a GPU whose times come from its own clock (see
+ * "Times"), the size of a kernel without local memory is measured: after 32 launches one in 8 over
+ * the same range, up to 24 in all, uses one of up to eight sizes, of up to 1,024 work-items. Each
+ * such launch does its work as the others do; it takes about 14 us longer on an H100, and a size
+ * that does not suit the kernel up to four times as long. Then all launches over ranges of as many
+ * dimensions use the fastest, if it is 5 % faster than the usual one. Kernels that the device runs
+ * in less than 20 us keep the usual size. A kernel whose results depend on the size of its
+ * work-groups (sums of floating-point numbers by group, say) is launched with a size, or the
+ * program chooses DYNSEL_OPENCL_WORK_GROUPS_BY_RANGE.
+ *
  * Source: seed 002, "Backends".
  */
 #ifndef DYNSEL_OPENCL_H
@@ -153,6 +163,12 @@ typedef enum dynsel_opencl_timing {
     DYNSEL_OPENCL_TIMES_BY_PROFILE   /**< the device's own clock, unless it fails the check */
 } dynsel_opencl_timing;
 
+/** How the size of a work-group is chosen where the program gives none. */
+typedef enum dynsel_opencl_work_groups {
+    DYNSEL_OPENCL_WORK_GROUPS_DEFAULT, /**< see "Kernels of command groups" above */
+    DYNSEL_OPENCL_WORK_GROUPS_BY_RANGE /**< always the same for the same range */
+} dynsel_opencl_work_groups;
+
 /** All zero: the defaults. */
 typedef struct dynsel_opencl_options {
     const char *selector; /**< borrowed until dynsel_opencl_close(); NULL: the environment's */
@@ -162,6 +178,7 @@ typedef struct dynsel_opencl_options {
                              polls at least, before its device is given up; 0: 1000; at most an
                              hour */
     dynsel_opencl_timing timing; /**< of all devices of the library's own */
+    dynsel_opencl_work_groups work_groups;
 } dynsel_opencl_options;
 
 /**

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/opencl/device_state.h"
+#include "backends/opencl/work_group_trials.h"
 #include "base/fail.h"
 #include "port/likely.h"
 #include "port/lock.h"
@@ -92,9 +93,10 @@ void dynsel_opencl_release_kernels(void)
     const uint32_t known = dynsel_word_load_relaxed(&table.known);
     for (uint32_t i = 0; i < known; i++) {
         for (uint32_t j = 0; j < CONFIG_DYNSEL_OPENCL_MAX_DEVICES; j++) {
-            const dynsel_opencl_kernel *const built = &table.kernels[i][j];
+            dynsel_opencl_kernel *const built = &table.kernels[i][j];
             if ((built->stage == DYNSEL_OPENCL_COMPILED || built->stage == DYNSEL_OPENCL_BUILT) &&
                 !dynsel_opencl_is_lost(&dynsel_opencl_known.entries[j])) {
+                dynsel_opencl_forget_trial(built);
                 (void)clReleaseKernel(built->kernel);
                 (void)clReleaseProgram(built->program);
             }
