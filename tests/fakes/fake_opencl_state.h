@@ -128,6 +128,7 @@ typedef struct fake_opencl_state {
     fake_command commands[MOST_OBJECTS]; /* the last ones */
     size_t most_items;                   /* in a work-group */
     size_t demanded[3];                  /* work-group size */
+    cl_ulong local_memory;               /* of a kernel, in bytes */
     char source[LONGEST_SOURCE];
 } fake_opencl_state;
 
