@@ -213,6 +213,15 @@ static void sizes_divide_odd_ranges(void **state)
     launch_often(GPU, DYNSEL_RANGE_3D(6, 10, 100), FIRST);
 }
 
+/* All limits lead to the same size, which is tried in each of the three rounds. */
+static void equal_sizes_are_one(void **state)
+{
+    (void)state;
+    time_of_launch = prefers_tall;
+    launch_often(GPU, DYNSEL_RANGE(64), ENOUGH);
+    assert_int_equal(trials, 3);
+}
+
 static void no_size_exceeds_the_most_of_the_kernel(void **state)
 {
     (void)state;
@@ -387,6 +396,7 @@ int main(void)
         TRIALS(fastest_size_stays),
         TRIALS(each_number_of_dimensions_has_its_sizes),
         TRIALS(sizes_divide_odd_ranges),
+        TRIALS(equal_sizes_are_one),
         TRIALS(no_size_exceeds_the_most_of_the_kernel),
         TRIALS(usual_size_stays_where_others_are_hardly_faster),
         TRIALS(noise_does_not_mislead),
