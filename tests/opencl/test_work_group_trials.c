@@ -168,6 +168,16 @@ static cl_ulong is_noisy(const fake_launch *launch)
                : 100 * US;
 }
 
+/* The best size is disturbed at first. */
+static cl_ulong is_best_later(const fake_launch *launch)
+{
+    static uint32_t runs;
+    runs += launch->local[0] == 16 ? 1 : 0;
+    return launch->local[0] == 16   ? (runs == 1 ? 85 : 75) * US
+           : launch->local[0] == 32 ? 80 * US
+                                    : 100 * US;
+}
+
 static void fastest_size_stays(void **state)
 {
     (void)state;
@@ -249,6 +259,14 @@ static void noise_does_not_mislead(void **state)
     time_of_launch = is_noisy;
     launch_often(GPU, DYNSEL_RANGE_2D(1024, 1024), ENOUGH);
     assert_local(launch(GPU, DYNSEL_RANGE_2D(1024, 1024)), 256, 1, 1);
+}
+
+static void sizes_near_the_best_are_tried_again(void **state)
+{
+    (void)state;
+    time_of_launch = is_best_later;
+    launch_often(GPU, DYNSEL_RANGE_2D(1024, 1024), ENOUGH);
+    assert_local(launch(GPU, DYNSEL_RANGE_2D(1024, 1024)), 16, 16, 1);
 }
 
 static void short_kernel_is_tried_once(void **state)
@@ -400,6 +418,7 @@ int main(void)
         TRIALS(no_size_exceeds_the_most_of_the_kernel),
         TRIALS(usual_size_stays_where_others_are_hardly_faster),
         TRIALS(noise_does_not_mislead),
+        TRIALS(sizes_near_the_best_are_tried_again),
         TRIALS(short_kernel_is_tried_once),
         TRIALS(first_launches_are_no_trials),
         TRIALS(nothing_is_tried_elsewhere),
