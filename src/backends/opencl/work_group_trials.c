@@ -14,6 +14,7 @@ enum {
     ROUNDS = 3,
     NEAR_PARTS = 4,           /* sizes within one part in this many of the best are tried again */
     WORTH_PARTS = 20,         /* a size has to be faster by one part in this many to be chosen */
+    NO_LOCAL_BYTES = 4,       /* NVIDIA's driver 580 tells 1 for kernels without local memory */
     SHORTEST_NS = 20 * 1000u, /* shorter kernels cost less than their enqueue, or little more */
     UNKNOWN = UINT32_MAX
 };
@@ -63,7 +64,7 @@ static bool may_be_tried(dynsel_opencl_entry *entry, const dynsel_opencl_kernel 
     const cl_int code =
         clGetKernelWorkGroupInfo(built->kernel, entry->device, CL_KERNEL_LOCAL_MEM_SIZE,
                                  sizeof(local_bytes), &local_bytes, NULL);
-    return code == CL_SUCCESS && local_bytes == 0 && dynsel_opencl_has_profiles(entry);
+    return code == CL_SUCCESS && local_bytes < NO_LOCAL_BYTES && dynsel_opencl_has_profiles(entry);
 }
 
 static void begin(dynsel_opencl_kernel *built)
