@@ -32,7 +32,7 @@ static const dynsel_opencl_caps sizes[DYNSEL_MAX_DIMENSIONS][DYNSEL_OPENCL_MOST_
      {128, 1, 128}},
     {{0, 0, 0},
      {64, 2, 256},
-     {64, 4, 256},
+     {64, 8, 256},
      {32, 4, 256},
      {32, 8, 256},
      {16, 4, 256},
