@@ -51,6 +51,7 @@ typedef enum dynsel_access_target {
     DYNSEL_MEMORY_HOST      /**< only for dynsel_host_accessor; no command group takes it */
 } dynsel_access_target;
 
+/** How a command group uses a buffer, or memory of a work-group. */
 typedef struct dynsel_accessor {
     const char *name;     /**< for error texts, which keep it: static; NULL: "an accessor" */
     dynsel_buffer buffer; /**< all zero: none */

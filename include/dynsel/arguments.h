@@ -53,16 +53,20 @@ typedef struct dynsel_local_memory {
 /** A number of bytes for each work-group: `dynsel_set_arg(handler, 1, DYNSEL_LOCAL(256))`. */
 #define DYNSEL_LOCAL(bytes_) ((dynsel_local_memory){.bytes = (bytes_)})
 
-/* dynsel_set_arg() of each kind; value: where it stands, bytes: its size. */
+/** dynsel_set_arg() of an accessor; value: where it stands, bytes: its size, here and below. */
 dynsel_status dynsel_set_arg_of_accessor(dynsel_handler *handler, uint32_t index, const void *value,
                                          size_t bytes);
+/** dynsel_set_arg() of a pointer to an accessor. */
 dynsel_status dynsel_set_arg_at_accessor(dynsel_handler *handler, uint32_t index, const void *value,
                                          size_t bytes);
+/** dynsel_set_arg() of DYNSEL_LOCAL(). */
 dynsel_status dynsel_set_arg_of_local(dynsel_handler *handler, uint32_t index, const void *value,
                                       size_t bytes);
+/** dynsel_set_arg() of a pointer. */
 dynsel_status dynsel_set_arg_of_pointer(dynsel_handler *handler, uint32_t index, const void *value,
                                         size_t bytes);
 
+/** dynsel_set_arg() of a buffer: refused when the program is compiled. */
 #if defined(__has_attribute)
 #if __has_attribute(error)
 __attribute__((error("a buffer is no argument: give an accessor to it")))

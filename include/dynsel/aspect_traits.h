@@ -31,9 +31,11 @@
 #define DYNSEL_TRAIT_PASTE_(value) DYNSEL_TRAIT_##value
 #define DYNSEL_TRAIT_(value)       DYNSEL_TRAIT_PASTE_(value)
 
+/** 1 if each device of each target of this build has the aspect, else 0. */
 #define dynsel_all_devices_have(aspect)                                                            \
     DYNSEL_NO_SUCH_ASPECT_##aspect DYNSEL_TRAIT_(__DYNSEL_ALL_DEVICES_HAVE_##aspect##__)
 
+/** 1 if some device of some target of this build may have the aspect, else 0. */
 #if defined(__DYNSEL_ANY_DEVICE_HAS_ANY_ASPECT__)
 #define dynsel_any_device_has(aspect) DYNSEL_NO_SUCH_ASPECT_##aspect 1
 #else

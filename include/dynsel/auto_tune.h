@@ -108,6 +108,7 @@ typedef struct dynsel_tuned_task {
 
 #endif
 
+/** The policy with its table of kinds; only the library looks inside. */
 typedef struct dynsel_auto_tune_policy {
     dynsel_policy policy;
     uint64_t resample_interval_ns;

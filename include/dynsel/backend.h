@@ -57,6 +57,7 @@ typedef struct dynsel_device_run {
 } dynsel_device_run;
 #endif
 
+/** The operations of a backend: a static table. */
 typedef struct dynsel_backend_ops {
     const char *name;
 
@@ -236,6 +237,7 @@ typedef struct dynsel_backend_ops {
 #endif
 } dynsel_backend_ops;
 
+/** A backend: the first member of the structure that holds its state. */
 struct dynsel_backend {
     const dynsel_backend_ops *ops;
 };

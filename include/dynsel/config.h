@@ -29,8 +29,9 @@
  */
 #define DYNSEL_TAGGED(name) __asm__(name "." DYNSEL_CONFIG_TAG_TEXT)
 
-#define DYNSEL_STRINGIZE_(x)   #x
-#define DYNSEL_STRINGIZE(x)    DYNSEL_STRINGIZE_(x)
+#define DYNSEL_STRINGIZE_(x) #x
+#define DYNSEL_STRINGIZE(x)  DYNSEL_STRINGIZE_(x)
+/** The tag of the configuration as text. */
 #define DYNSEL_CONFIG_TAG_TEXT DYNSEL_STRINGIZE(DYNSEL_CONFIG_TAG)
 
 #endif

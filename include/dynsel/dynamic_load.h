@@ -17,6 +17,7 @@ DYNSEL_BEGIN_DECLS
 /** The reports that a backend must provide for dynamic_load. */
 #define DYNSEL_DYNAMIC_LOAD_NEEDS (DYNSEL_TASK_SUBMISSION | DYNSEL_TASK_COMPLETION)
 
+/** The policy with the loads of its resources; only the library looks inside. */
 typedef struct dynsel_dynamic_load_policy {
     dynsel_policy policy;
     dynsel_busy_word loads[CONFIG_DYNSEL_MAX_RESOURCES]; /* unfinished work, by resource */

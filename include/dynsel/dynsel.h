@@ -25,6 +25,7 @@
 #include <dynsel/targets.h>
 #include <dynsel/task.h>
 #include <dynsel/trace.h>
+#include <dynsel/version.h>
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
 #include <dynsel/accessor.h>

@@ -133,6 +133,7 @@ typedef struct dynsel_finish_speed {
 
 #define DYNSEL_FINISH_SCALES 3
 
+/** The policy with its table of kinds; only the library looks inside. */
 typedef struct dynsel_earliest_finish_policy {
     dynsel_policy policy;
     dynsel_word clock;        /* counts selections of kinds that look closely */

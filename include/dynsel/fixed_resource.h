@@ -14,6 +14,7 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** The policy with its choice; only the library looks inside. */
 typedef struct dynsel_fixed_resource_policy {
     dynsel_policy policy;
     uint32_t index;

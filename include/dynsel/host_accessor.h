@@ -25,6 +25,7 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** An open access of the host's to a buffer; all zero: not open. */
 typedef struct dynsel_host_accessor {
     void *data;                   /**< the buffer's first element, while it is open */
     size_t bytes;                 /**< of the whole buffer */

@@ -71,6 +71,7 @@
 
 #define DYNSEL_INLINE static inline __attribute__((unused))
 
+/** Address space and type of a count, in the language that the text is compiled as. */
 #if defined(__OPENCL_C_VERSION__) || defined(__OPENCL_VERSION__)
 #define DYNSEL_GLOBAL                       global
 #define DYNSEL_COUNT_TYPE                   ulong
@@ -82,10 +83,12 @@
 #include <dynsel/opencl_iterators.h>
 
 #define DYNSEL_GLOBAL
+/** The type of a number of elements, in both languages. */
 #define DYNSEL_COUNT_TYPE   uint64_t
 
-/** Expand code that both languages share: as C, and as text. */
+/** Expands code that both languages share as C. */
 #define DYNSEL_AS_C(...)    __VA_ARGS__
+/** Expands it as text. */
 #define DYNSEL_AS_TEXT(...) #__VA_ARGS__ "\n"
 
 #define DYNSEL_LEAVES_FUNCTION_(name, leaves)                                                      \

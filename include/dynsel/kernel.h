@@ -62,6 +62,7 @@ typedef enum dynsel_argument_kind {
 
 struct dynsel_memory;
 
+/** An argument of a launched kernel. */
 typedef struct dynsel_argument {
     void *value;                  /**< a value, the host's memory of a buffer, or a pointer */
     struct dynsel_memory *memory; /**< the copy in the domain of the resource; NULL on the host */
@@ -108,6 +109,7 @@ typedef struct dynsel_kernel_binary {
     size_t bytes;
 } dynsel_kernel_binary;
 
+/** A kernel with its forms; unused fields are zero. */
 typedef struct dynsel_kernel {
     const char *name;          /**< of the function in the source; error texts keep it, too */
     dynsel_kernel_fn function; /**< for the host and its workers; NULL: none */

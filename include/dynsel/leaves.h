@@ -56,6 +56,7 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** Which argument a leaf becomes; see above. */
 typedef enum dynsel_leaf_kind {
     DYNSEL_LEAF_VALUE,
     DYNSEL_LEAF_COUNT,
@@ -66,6 +67,7 @@ typedef enum dynsel_leaf_kind {
 /** The `extent` of a leaf that has as many elements as the range. */
 #define DYNSEL_COUNT_OF_RANGE ((size_t)-1)
 
+/** A leaf of an iterator type. */
 typedef struct dynsel_leaf {
     const char *name;     /**< display name: of the type that has the leaf, or of the function */
     size_t offset;        /**< in the iterator */

@@ -126,6 +126,7 @@ typedef enum dynsel_sharing {
     DYNSEL_SHARES_ALL        /**< all of the host's memory */
 } dynsel_sharing;
 
+/** The memory operations of a backend: a static table. */
 typedef struct dynsel_memory_ops {
     /** The domain of a resource; the same in every call. own: as in `attach`, or any other value:
      * the domain of a handle that the backend does not know is 0. Never blocks. */

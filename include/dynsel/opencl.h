@@ -245,6 +245,7 @@ typedef struct dynsel_opencl_device_info {
     const char *reason; /**< the verdict, one printable clause; valid as long as this structure */
 } dynsel_opencl_device_info;
 
+/** Gets each device; context: of dynsel_opencl_visit_devices(). */
 typedef void (*dynsel_opencl_visitor)(const dynsel_opencl_device_info *info, void *context);
 
 /**
@@ -279,7 +280,9 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_visit_devices(const char *selector,
  * Cost: constant afterwards, no lock.
  */
 cl_command_queue dynsel_opencl_queue(const dynsel_resource *where);
+/** The context of a resource's device; as dynsel_opencl_queue(). */
 cl_context dynsel_opencl_context(const dynsel_resource *where);
+/** The device of a resource; as dynsel_opencl_queue(), but opens nothing. */
 cl_device_id dynsel_opencl_device(const dynsel_resource *where);
 
 /**

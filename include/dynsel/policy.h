@@ -29,6 +29,7 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** A submission; see <dynsel/submission.h>. */
 typedef struct dynsel_submission dynsel_submission;
 
 /** Which default resources a policy gets. */
@@ -223,6 +224,7 @@ typedef struct dynsel_range_bytes {
 } dynsel_range_bytes;
 #endif
 
+/** The common part of all policies, their first member; only the library looks inside. */
 struct dynsel_policy {
     const dynsel_policy_ops *ops;
     const dynsel_policy *self; /* its own address once initialized */

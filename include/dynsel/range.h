@@ -13,6 +13,7 @@ DYNSEL_BEGIN_DECLS
 
 enum { DYNSEL_MAX_DIMENSIONS = 3 };
 
+/** A number of elements or work-items in each dimension, or an offset. */
 typedef struct dynsel_range {
     /** In each dimension; those past `dimensions` are ignored. */
     size_t size[DYNSEL_MAX_DIMENSIONS];
@@ -25,8 +26,11 @@ typedef struct dynsel_range {
 #else
 #define DYNSEL_RANGE_(dimensions, ...) ((dynsel_range){{__VA_ARGS__}, (dimensions)})
 #endif
-#define DYNSEL_RANGE(count)                    DYNSEL_RANGE_(1, (count))
-#define DYNSEL_RANGE_2D(rows, columns)         DYNSEL_RANGE_(2, (rows), (columns))
+/** A range of one dimension. */
+#define DYNSEL_RANGE(count) DYNSEL_RANGE_(1, (count))
+/** A range of two dimensions. */
+#define DYNSEL_RANGE_2D(rows, columns) DYNSEL_RANGE_(2, (rows), (columns))
+/** A range of three dimensions. */
 #define DYNSEL_RANGE_3D(slices, rows, columns) DYNSEL_RANGE_(3, (slices), (rows), (columns))
 
 /** The number of elements: the product of the sizes; 0 if not given. Does not check for overflow.

@@ -8,8 +8,10 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** A backend; see <dynsel/backend.h>. */
 typedef struct dynsel_backend dynsel_backend;
 
+/** Where work can run: a device, a queue, or a processor of the host's. */
 typedef struct dynsel_resource {
     dynsel_backend *backend; /**< starts work on this resource and detects its completion */
     void *handle; /**< the object that the backend or the task function uses: a queue, a worker,

@@ -57,7 +57,7 @@
 
 DYNSEL_BEGIN_DECLS
 
-/* X(name, text) */
+/** The states, for macros: X(name, text). */
 #define DYNSEL_RESOURCE_STATE_LIST(X)                                                              \
     X(DYNSEL_RESOURCE_IN_SERVICE, "in service")                                                    \
     X(DYNSEL_RESOURCE_ON_PROBATION, "on probation")                                                \
@@ -66,6 +66,7 @@ DYNSEL_BEGIN_DECLS
     X(DYNSEL_RESOURCE_OUT_OF_SERVICE, "out of service")                                            \
     X(DYNSEL_RESOURCE_LOST, "lost")
 
+/** The state of a resource in its policy. */
 typedef enum dynsel_resource_state {
 #define DYNSEL_RESOURCE_STATE_ENUMERATOR(name, text) name,
     DYNSEL_RESOURCE_STATE_LIST(DYNSEL_RESOURCE_STATE_ENUMERATOR)

@@ -13,6 +13,7 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** The policy with its turns; only the library looks inside. */
 typedef struct dynsel_round_robin_policy {
     dynsel_policy policy;
     dynsel_word turn;

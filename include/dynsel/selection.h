@@ -18,9 +18,10 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** A policy; see <dynsel/policy.h>. */
 typedef struct dynsel_policy dynsel_policy;
 
-/* X(name, text): why a policy chose the resource that it chose. */
+/** The reasons, for macros: X(name, text). */
 #define DYNSEL_REASON_LIST(X)                                                                      \
     X(DYNSEL_REASON_UNKNOWN, "the policy gave no reason")                                          \
     X(DYNSEL_REASON_FIXED, "the policy always chooses this resource")                              \
@@ -35,6 +36,7 @@ typedef struct dynsel_policy dynsel_policy;
     X(DYNSEL_REASON_UNTRACKED, "the table of tuned tasks is full: the least loaded")               \
     X(DYNSEL_REASON_EARLIEST_FINISH, "it is predicted to finish first")
 
+/** Why a policy chose a resource. */
 typedef enum dynsel_reason {
 #define DYNSEL_REASON_ENUMERATOR(name, text) name,
     DYNSEL_REASON_LIST(DYNSEL_REASON_ENUMERATOR)

@@ -18,12 +18,14 @@
 
 DYNSEL_BEGIN_DECLS
 
+/** The work of one policy on one resource. */
 typedef struct dynsel_resource_statistics {
     uint32_t submitted; /**< submissions started on this resource */
     uint32_t completed; /**< of those, known to be complete, including failed ones */
     uint32_t failed;    /**< of those, failed */
 } dynsel_resource_statistics;
 
+/** The table of submissions in flight. */
 typedef struct dynsel_in_flight_statistics {
     uint32_t capacity;    /**< CONFIG_DYNSEL_MAX_IN_FLIGHT; 0 without CONFIG_DYNSEL_IN_FLIGHT */
     uint32_t in_use;      /**< slots that are not free now */

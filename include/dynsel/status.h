@@ -11,7 +11,7 @@
 
 DYNSEL_BEGIN_DECLS
 
-/* X(name, value, text) */
+/** The statuses, for macros: X(name, value, text). */
 #define DYNSEL_STATUS_LIST(X)                                                                      \
     X(DYNSEL_OK, 0, "success")                                                                     \
     X(DYNSEL_E_INVALID, -1, "a wrong argument")                                                    \

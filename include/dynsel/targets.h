@@ -41,6 +41,7 @@ typedef struct dynsel_recognition {
     const char *name;
 } dynsel_recognition;
 
+/** A kind of device that a build targets. */
 typedef struct dynsel_target {
     const char *name;
     dynsel_aspect_set aspects;              /**< aspects of all its devices */

@@ -11,6 +11,7 @@
 
 #if CONFIG_DYNSEL_POLICY_AUTO_TUNE || CONFIG_DYNSEL_POLICY_EARLIEST_FINISH
 
+/** What a policy learns for; only the library looks inside. */
 typedef struct dynsel_task_kind {
     dynsel_word name[2]; /* the id, or the function's address */
     dynsel_word shape;   /* how many key words, and whether it needs aspects */

@@ -13,6 +13,7 @@
 
 #include <dynsel/config.h>
 
+/** A word that several threads or interrupts may change; only the library looks inside. */
 typedef struct dynsel_word {
     uint32_t value;
 } dynsel_word;
