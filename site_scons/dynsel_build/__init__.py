@@ -11,6 +11,9 @@ Modules that know nothing of SCons, and can be used and tested without it:
     menu        menuconfig, guiconfig, savedefconfig
     layers      the layers of src/: which folder may use which
     lint        kconfig-lint
+    version     include/dynsel/version.h
+    links       the links of the documents
+    guide       the documents and tools -> the guide's pages
     matrix      each option flipped, or random configurations
     aspect_list include/dynsel/aspects.def
     yaml_lines  YAML as nodes with lines
@@ -36,5 +39,6 @@ Modules that put nodes into SCons' graph:
     build       component(), program(), test(): the functions of SConscripts
     gates       clang-tidy, cppcheck, clang-format and the rest of `scons check`
     install     install
+    docs        docs
     report      the last lines of a check
 """

@@ -12,8 +12,8 @@ from pathlib import Path
 from . import toolchain
 from .errors import UserMistake
 from .header import tag
+from .version import read as read_version
 
-VERSION = "0.1.0"
 TEMPLATES = ("dynselConfig.cmake", "dynselConfigVersion.cmake")
 
 # pkg-config module -> (CMake's package, its target)
@@ -33,7 +33,7 @@ def declare(build, top, prefix, destdir=""):
     headers = sorted(p for pattern in ("*.h", "*.def")
                      for p in (Path(top) / "include/dynsel").glob(pattern))
     packages = [build.written(f"package/{name}", text) for name, text in _packages(build, top).items()]
-    pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, prefix))
+    pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, top, prefix))
     return [
         env.Install(f"{root}/bin", build.programs.get("dynsel-info", [])),
         env.Install(f"{root}/bin", [env.File(str(Path(top) / f"tools/dynsel-{name}")) for name in ("learned", "trace")]),
@@ -84,7 +84,7 @@ def _flags(build):
     return machine + toolchain.sanitizers(build.config)
 
 
-def _pc(build, prefix):
+def _pc(build, top, prefix):
     """The archive is static, so each user needs its libraries: Requires, not Requires.private."""
     prefix = prefix.replace(" ", "\\ ")
     threads = ["-pthread"] if build.config["DYNSEL_CONTEXT_THREADS"] else []
@@ -93,7 +93,7 @@ def _pc(build, prefix):
             f"board={build.variant.board}\nvariant={build.variant.name}\n"
             f"configuration={tag(build.config)}\n\n"
             f"Name: dynsel\nDescription: Picks a device for each piece of work, without a heap"
-            f" (variant {build.variant.name})\nVersion: {VERSION}\n"
+            f" (variant {build.variant.name})\nVersion: {read_version(top)}\n"
             f"Requires: {' '.join(build.user_libs)}\n"
             f"Cflags: -I${{includedir}} {flags}\nLibs: -L${{libdir}} -ldynsel {flags}\n")
 
@@ -104,9 +104,10 @@ def _packages(build, top):
     if build.config["DYNSEL_CONTEXT_THREADS"]:
         packages.append(("Threads", "Threads::Threads"))
     needed = [f"find_dependency({name})\n" for name, _ in packages]
-    major, minor, _ = VERSION.split(".")
+    version = read_version(top)
+    major, minor, _ = version.split(".")
     values = {
-        "VERSION": VERSION, "MAJOR": major, "MINOR": minor,
+        "VERSION": version, "MAJOR": major, "MINOR": minor,
         "BOARD": build.variant.board, "VARIANT": build.variant.name,
         "FLAGS": ";".join(_flags(build)),
         "DEPENDENCIES": "".join(["include(CMakeFindDependencyMacro)\n", *needed] if needed else []),

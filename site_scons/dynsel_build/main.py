@@ -11,7 +11,7 @@ from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvir
                           GetOption, Help, SConsignFile, SetOption)
 from SCons.Node.Alias import default_ans
 
-from . import bench, cli, coverage, footprint, install, misra, report, toolchain, variants
+from . import bench, cli, coverage, docs, footprint, install, misra, report, toolchain, variants
 from .build import POCL_CACHE, VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
@@ -20,7 +20,7 @@ from .nodes import action
 # Targets that run an example, and what it needs.
 DEMOS = {"demo": "sepia, which needs a host and libpng",
          "gallery": "gallery, which needs a host, libpng, and DYNSEL_LEARNED_TABLES and DYNSEL_BACKEND_THREADS"}
-OWN_VARIANTS = {"coverage", "footprint", "misra"}  # targets that choose their variants themselves
+OWN_VARIANTS = {"coverage", "docs", "footprint", "misra"}  # targets that choose their variants themselves
 
 _lock = None  # held until the process ends
 
@@ -108,6 +108,8 @@ def _declare_all(session):
     if session.targets:
         base.Alias("check", [gates.formatted(), gates.kconfig_lint(), gates.layers(), footprint.gate(base, session.top, builds)])
         bench.declare(base, session, builds)
+    if "docs" in session.targets and not session.pretends:
+        docs.declare(base, session, builds)
     if "misra" in session.targets:
         base.Alias("misra", misra.declare(base, session.top, builds))
     if "footprint" in session.targets:
@@ -130,6 +132,8 @@ def _wanted(session, chosen):
         wanted += coverage.variants_for(chosen)
     if "misra" in session.targets:
         wanted += [variants.parse(session.top, f"{variants.DEFAULT_BOARD}+{f}") for f in misra.FRAGMENTS]
+    if "docs" in session.targets:
+        wanted.append(variants.parse(session.top, variants.DEFAULT_BOARD))
     if "footprint" in session.targets:
         wanted += footprint.variants_of(session.top)
     outside = bench.variants_for(session.top, session.targets, chosen)
