@@ -13,6 +13,8 @@ Modules that know nothing of SCons, and can be used and tested without it:
     lint        kconfig-lint
     version     include/dynsel/version.h
     links       the links of the documents
+    manual      where the guide and the man pages are
+    sbom        the bill of materials of a release
     guide       the documents and tools -> the guide's pages
     matrix      each option flipped, or random configurations
     aspect_list include/dynsel/aspects.def
@@ -40,5 +42,6 @@ Modules that put nodes into SCons' graph:
     gates       clang-tidy, cppcheck, clang-format and the rest of `scons check`
     install     install
     docs        docs
+    dist        dist
     report      the last lines of a check
 """

@@ -113,6 +113,7 @@ Targets that build
   size            flash, RAM and stack in bytes; fails past the board's limits
   footprint       measure the variants in doc/footprint.md and update its tables
   docs            the guide, the reference of the headers, the man pages, in build/docs
+  dist            the archive of a release, in build/dist; the same commit gives the same bytes
   misra           check MISRA C:2012 in the library; doc/misra.md lists the deviations
   install         archive, headers, tools, files for pkg-config and CMake, into PREFIX
   -c              remove what the same command line builds; alone: the variant's folder

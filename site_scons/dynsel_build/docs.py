@@ -10,13 +10,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
-from . import guide, opencl_texts, variants
+from . import guide, manual, opencl_texts, variants
 from .errors import UserMistake, install_hint
 from .header import autoconf
 from .nodes import action, finish
 from .version import read as read_version
 
-FOLDER = "build/docs"
+FOLDER = manual.MADE
 HTML, MAN = f"{FOLDER}/html", f"{FOLDER}/man"
 REFERENCE = "native+full"  # the reference has all parts of the interface that this variant has
 PACKAGES = {"doxygen": "doxygen", "sphinx-build": "python3-sphinx"}

@@ -9,7 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
-from . import toolchain
+from . import manual, toolchain
 from .errors import UserMistake
 from .header import tag
 from .version import read as read_version
@@ -45,7 +45,19 @@ def declare(build, top, prefix, destdir=""):
         env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
         env.Install(f"{root}/include/dynsel", build.public_headers),
         env.Install(f"{root}/bin", _replay(build, top)),
+        *_documents(env, top, root),
     ]
+
+
+def _documents(env, top, root):
+    """The licence and the changelog; the guide and the man pages, if they were made before or the tree is a release."""
+    at = manual.place(top)
+    pages = {"share/man/man1": sorted(at.glob("man/*.1"))} if at else {}
+    for path in sorted(at.rglob("html/**/*")) if at else []:
+        if path.is_file():
+            pages.setdefault(f"share/doc/dynsel/{path.parent.relative_to(at)}", []).append(path)
+    files = {"share/doc/dynsel": [Path(top, name) for name in ("LICENSE", "CHANGELOG.md")], **pages}
+    return [env.Install(f"{root}/{folder}", [env.File(str(path)) for path in paths]) for folder, paths in files.items()]
 
 
 def _files(top, folder):

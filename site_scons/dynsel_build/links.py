@@ -9,7 +9,7 @@ from .errors import did_you_mean
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 OUTSIDE = re.compile(r"[a-z][a-z0-9+.-]*:")  # a scheme: not looked at
-SKIPPED = {"build", ".git", ".ci"}
+SKIPPED = {"build", "manual", ".git", ".ci"}
 
 
 def documents(top):

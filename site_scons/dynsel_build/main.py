@@ -11,7 +11,7 @@ from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvir
                           GetOption, Help, SConsignFile, SetOption)
 from SCons.Node.Alias import default_ans
 
-from . import bench, cli, coverage, docs, footprint, install, misra, report, toolchain, variants
+from . import bench, cli, coverage, dist, docs, footprint, install, manual, misra, report, toolchain, variants
 from .build import POCL_CACHE, VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
@@ -20,7 +20,7 @@ from .nodes import action
 # Targets that run an example, and what it needs.
 DEMOS = {"demo": "sepia, which needs a host and libpng",
          "gallery": "gallery, which needs a host, libpng, and DYNSEL_LEARNED_TABLES and DYNSEL_BACKEND_THREADS"}
-OWN_VARIANTS = {"coverage", "docs", "footprint", "misra"}  # targets that choose their variants themselves
+OWN_VARIANTS = {"coverage", "dist", "docs", "footprint", "misra"}  # targets that choose their variants themselves
 
 _lock = None  # held until the process ends
 
@@ -108,8 +108,10 @@ def _declare_all(session):
     if session.targets:
         base.Alias("check", [gates.formatted(), gates.kconfig_lint(), gates.layers(), footprint.gate(base, session.top, builds)])
         bench.declare(base, session, builds)
-    if "docs" in session.targets and not session.pretends:
-        docs.declare(base, session, builds)
+    if {"docs", "dist"} & set(session.targets) and not session.pretends:
+        documents = docs.declare(base, session, builds)
+        if "dist" in session.targets:
+            dist.declare(base, session, documents)
     if "misra" in session.targets:
         base.Alias("misra", misra.declare(base, session.top, builds))
     if "footprint" in session.targets:
@@ -132,7 +134,7 @@ def _wanted(session, chosen):
         wanted += coverage.variants_for(chosen)
     if "misra" in session.targets:
         wanted += [variants.parse(session.top, f"{variants.DEFAULT_BOARD}+{f}") for f in misra.FRAGMENTS]
-    if "docs" in session.targets:
+    if {"docs", "dist"} & set(session.targets):
         wanted.append(variants.parse(session.top, variants.DEFAULT_BOARD))
     if "footprint" in session.targets:
         wanted += footprint.variants_of(session.top)
@@ -208,6 +210,8 @@ def _declare_targets(build, session, gates):
         nodes = install.declare(build, session.top, prefix, destdir)
         env.AlwaysBuild(env.Alias("install", nodes), nodes)  # another tree may have installed to the same prefix
         note = install.replaced(build, install.root_of(prefix, destdir))
+        if not manual.place(session.top):
+            print("note: without the guide and the man pages: `./bootstrap scons docs` makes them, a release has them")
         if note and not (GetOption("clean") or GetOption("no_exec")):
             print(f"note: {note}")
 
