@@ -60,8 +60,14 @@ def _line(body, names):
 
 def _plain(text):
     """Without what Doxygen takes for tags, commands and emphasis."""
-    text = HEADER.sub(lambda m: f'@ref {m.group(1)} "dynsel/{m.group(1)}"' if (FOLDER / m.group(1)).exists() else rf"\<dynsel/{m.group(1)}\>", text)
-    return re.sub(r"(?<![\w`])_(?=[A-Z])", r"\\_", re.sub(r"<(?=[a-zA-Z/])", r"\\<", text))
+    text = HEADER.sub(_reference, text)
+    return re.sub(r"(?<![\w`])_(?=[A-Z])", r"\\_", re.sub(r"(?<!\\)<(?=[a-zA-Z/])", r"\\<", text))
+
+
+def _reference(match):
+    """A link to the page of a header; a generated one has none."""
+    name = match.group(1)
+    return f'@ref {name} "dynsel/{name}"' if (FOLDER / name).exists() else rf"\<dynsel/{name}\>"
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from .nodes import action
 from .version import read as read_version
 
 FOLDER = "build/dist"
-LEFT_OUT = (".ci/",)
 
 
 def declare(base, session, documents):
@@ -78,8 +77,7 @@ def _git(top, *words):
 
 
 def _tracked(top):
-    names = [name for name in _git(top, "ls-files", "-z").split("\0") if name]
-    return [name for name in names if not name.startswith(LEFT_OUT)]
+    return [name for name in _git(top, "ls-files", "-z").split("\0") if name]
 
 
 def _check_changes(top, version):

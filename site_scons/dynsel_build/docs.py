@@ -76,9 +76,10 @@ def _make(top, tools, config):
     guide.stage(top, folder / "source", read_version(top), helps)
     for old in (HTML, MAN, f"{FOLDER}/doctrees"):
         shutil.rmtree(Path(top, old), ignore_errors=True)
+    Path(top, HTML).mkdir(parents=True)
+    _doxygen(top, config)
     _sphinx(top, "html", HTML)
     _sphinx(top, "man", MAN)
-    _doxygen(top, config)
     for name in (".buildinfo", ".doctrees"):
         Path(top, HTML, name).unlink(missing_ok=True)
     broken = broken_links(Path(top, HTML))
