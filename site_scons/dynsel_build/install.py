@@ -9,7 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
-from . import manual, toolchain
+from . import toolchain
 from .errors import UserMistake
 from .header import tag
 from .version import read as read_version
@@ -27,8 +27,11 @@ def root_of(prefix, destdir):
     return os.path.abspath(os.path.join(destdir, prefix.lstrip("/")) if destdir else prefix)
 
 
-def declare(build, top, prefix, destdir=""):
-    """Nodes for every installed file; `scons -c install` removes them."""
+def declare(build, top, prefix, destdir="", pages=None):
+    """Nodes for every installed file; `scons -c install` removes them.
+
+    pages: the folder with the guide and the man pages, None for an installation without them
+    """
     root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=_copy)
     headers = sorted(p for pattern in ("*.h", "*.def")
                      for p in (Path(top) / "include/dynsel").glob(pattern))
@@ -45,19 +48,19 @@ def declare(build, top, prefix, destdir=""):
         env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
         env.Install(f"{root}/include/dynsel", build.public_headers),
         env.Install(f"{root}/bin", _replay(build, top)),
-        *_documents(env, top, root),
+        *_documents(env, top, root, pages),
     ]
 
 
-def _documents(env, top, root):
-    """The licence and the changelog; the guide and the man pages, if they were made before or the tree is a release."""
-    at = manual.place(top)
-    pages = {"share/man/man1": sorted(at.glob("man/*.1"))} if at else {}
-    for path in sorted(at.rglob("html/**/*")) if at else []:
-        if path.is_file():
-            pages.setdefault(f"share/doc/dynsel/{path.parent.relative_to(at)}", []).append(path)
-    files = {"share/doc/dynsel": [Path(top, name) for name in ("LICENSE", "CHANGELOG.md")], **pages}
-    return [env.Install(f"{root}/{folder}", [env.File(str(path)) for path in paths]) for folder, paths in files.items()]
+def _documents(env, top, root, pages):
+    """The licence and the changelog; the guide and the man pages of a folder, if there is one."""
+    nodes = [env.Install(f"{root}/share/doc/dynsel", [env.File(str(Path(top, name))) for name in ("LICENSE", "CHANGELOG.md")])]
+    if pages:
+        nodes.append(env.Install(f"{root}/share/man/man1", [env.File(str(path)) for path in sorted(pages.glob("man/*.1"))]))
+        guide = env.Install(f"{root}/share/doc/dynsel", env.Dir(str(pages / "html")))
+        env.Clean(guide, f"{root}/share/doc/dynsel/html")
+        nodes.append(guide)
+    return nodes
 
 
 def _files(top, folder):
@@ -71,7 +74,13 @@ def _replay(build, top):
 
 
 def _copy(target, source, env):
-    """Sets permissions independent of the umask."""
+    """Sets permissions independent of the umask. A folder replaces what is there."""
+    if os.path.isdir(source):
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target, copy_function=lambda a, b: _copy(b, a, env))
+        for folder, _, _ in os.walk(target):
+            os.chmod(folder, 0o755)
+        return 0
     shutil.copy2(source, target)
     os.chmod(target, 0o755 if os.path.basename(os.path.dirname(target)) == "bin" else 0o644)
     return 0

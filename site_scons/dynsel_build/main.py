@@ -207,10 +207,11 @@ def _declare_targets(build, session, gates):
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
         destdir = session.arguments.get("DESTDIR", "")
-        nodes = install.declare(build, session.top, prefix, destdir)
+        pages = manual.place(session.top)
+        nodes = install.declare(build, session.top, prefix, destdir, pages)
         env.AlwaysBuild(env.Alias("install", nodes), nodes)  # another tree may have installed to the same prefix
         note = install.replaced(build, install.root_of(prefix, destdir))
-        if not manual.place(session.top):
+        if not pages:
             print("note: without the guide and the man pages: `./bootstrap scons docs` makes them, a release has them")
         if note and not (GetOption("clean") or GetOption("no_exec")):
             print(f"note: {note}")

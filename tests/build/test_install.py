@@ -6,6 +6,7 @@ works here can be moved.
 """
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -32,6 +33,8 @@ set(CMAKE_C_COMPILER {CC})
 set(CMAKE_C_FLAGS_INIT "{' '.join(WIDTH)}")
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 """
+VERSION = ".".join(re.search(rf"#define DYNSEL_VERSION_{part} +(\d+)", (ROOT / "include/dynsel/version.h").read_text(
+    encoding="utf-8")).group(1) for part in ("MAJOR", "MINOR", "PATCH"))
 GENERATED = ("autoconf.h", "aspect_names.h", "aspect_sets.h", "opencl_iterators.h")
 
 
@@ -85,14 +88,28 @@ class Project(unittest.TestCase):
         self.assertIn(f"#define DYNSEL_CONFIG_TAG {hashed}\n",
                       (ROOT / "include/dynsel/autoconf.h").read_text(encoding="utf-8"))
 
+    def test_version_is_the_same_in_header_and_packages(self):
+        (self.folder / "version.c").write_text('#include <dynsel/dynsel.h>\nversion DYNSEL_VERSION_TEXT DYNSEL_VERSION\n',
+                                               encoding="utf-8")
+        said = self.run_here(CC, *self.pkg_config("--cflags"), *SYSTEM, "-E", "-P", "version.c").splitlines()[-1]
+        text, number = re.fullmatch(r'version ((?:"[\d.]+" ?)+)(.*)', said).groups()
+        self.assertEqual("".join(re.findall(r'"([^"]*)"', text)), VERSION)
+        major, minor, patch = map(int, VERSION.split("."))
+        self.assertEqual(eval(number, {}), major * 1000000 + minor * 1000 + patch)
+        self.assertEqual(self.pkg_config("--modversion"), [VERSION])
+
+    def test_licence_and_changelog_are_installed(self):
+        for name in ("LICENSE", "CHANGELOG.md"):
+            self.assertEqual((ROOT / "share/doc/dynsel" / name).read_bytes(), (TOP / name).read_bytes())
+
     def test_cmake_project_builds_and_runs(self):
         said = self.cmake()
-        self.assertIn("-- dynsel 0.1.0 for board ", said)
+        self.assertIn(f"-- dynsel {VERSION} for board ", said)
         self.run_here("cmake", "--build", "made")
         self.works("made/outside")
 
     def test_cmake_refuses_incompatible_version(self):
-        """Which requests are answered, as version 0.1.7 would."""
+        """Which requests are answered, as version 0.1.7 would before 1.0."""
         for wanted, answered in (("0.1.7", True), ("0.1", True), ("0.1.3", True), ("0", True),
                                  ("0.1.8", False), ("0.2", False), ("1", False), ("0.0.9", False)):
             with self.subTest(wanted):
@@ -114,7 +131,7 @@ list(GET parts 0 PACKAGE_FIND_VERSION_MAJOR)
 if(PACKAGE_FIND_VERSION_COUNT GREATER 1)
   list(GET parts 1 PACKAGE_FIND_VERSION_MINOR)
 endif()
-""" + text.replace("0.1.0", "0.1.7") +
+""" + text.replace(VERSION, "0.1.7") +
             'message("${PACKAGE_VERSION} ${PACKAGE_VERSION_COMPATIBLE} ${PACKAGE_VERSION_UNSUITABLE}")\n',
             encoding="utf-8")
         return self.run_here("cmake", "-P", "asked.cmake")

@@ -21,7 +21,7 @@ static void print_version(void)
     char names[1024];
 
     targets_list(names, sizeof names);
-    printf("dynsel-info, configuration " DYNSEL_CONFIG_HASH_TEXT
+    printf("dynsel-info " DYNSEL_VERSION_TEXT ", configuration " DYNSEL_CONFIG_HASH_TEXT
            ", built for the device targets %s\n",
            names);
 }
