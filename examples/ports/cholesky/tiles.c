@@ -77,7 +77,7 @@ static float element(size_t row, size_t column)
 
 void tiles_make(float (*tiles)[TILE_ELEMENTS])
 {
-    for (size_t row = 0; row < TILES * SIDE; row++) {
+    for (size_t row = 0; row < ROWS; row++) {
         for (size_t column = 0; column < (row / SIDE + 1) * SIDE; column++) {
             tiles[tile_at(row / SIDE, column / SIDE)][row % SIDE * SIDE + column % SIDE] =
                 element(row, column);
@@ -95,7 +95,7 @@ int tiles_check(float (*tiles)[TILE_ELEMENTS])
 {
     double log_determinant = 0;
     double worst = 0;
-    for (size_t row = 0; row < TILES * SIDE; row++) {
+    for (size_t row = 0; row < ROWS; row++) {
         log_determinant += 2 * log(factor(tiles, row, row));
         for (size_t column = 0; column <= row; column++) {
             double sum = 0;
@@ -105,7 +105,7 @@ int tiles_check(float (*tiles)[TILE_ELEMENTS])
             worst = fmax(worst, fabs(sum - element(row, column)));
         }
     }
-    (void)printf("%d x %d in tiles of %d\n", TILES * SIDE, TILES * SIDE, SIDE);
+    (void)printf("%d x %d in tiles of %d\n", ROWS, ROWS, SIDE);
     (void)printf("logarithm of the determinant  %.3f\n", log_determinant);
     (void)printf("largest error                 %s\n", worst < 1e-4 ? "below 0.0001" : "too large");
     return worst < 1e-4;

@@ -9,6 +9,7 @@
 enum {
     TILES = 5,                            /* along a side of the matrix */
     SIDE = 96,                            /* elements along a side of a tile */
+    ROWS = TILES * SIDE,                  /* of the matrix, as many columns */
     TILE_COUNT = TILES * (TILES + 1) / 2, /* of the lower triangle */
     TILE_ELEMENTS = SIDE * SIDE
 };

@@ -100,7 +100,7 @@ static void share_out(part *parts, size_t count)
         const size_t left = POINTS / STRIP - first;
         cl_int code = CL_SUCCESS;
         own->first = first;
-        own->strips = i + 1 == count ? left : (POINTS / STRIP) * own->units / units;
+        own->strips = i + 1 == count ? left : (size_t)(POINTS / STRIP) * own->units / units;
         first += own->strips;
         if (own->strips == 0) {
             continue;

@@ -9,21 +9,26 @@
 
 #include "kmeans.h"
 
-enum { BLOCKS = 4, STRIPS = POINTS / STRIP / BLOCKS };
+enum {
+    BLOCKS = 4,
+    BLOCK_POINTS = POINTS / BLOCKS,
+    STRIPS = BLOCK_POINTS / STRIP,
+    BLOCK_SUMS = STRIPS * SUMS
+};
 
 typedef struct block {
     dynsel_buffer points, sums, means;
 } block;
 
 static _Alignas(4096) point points[POINTS];
-static _Alignas(4096) int64_t sums[BLOCKS][STRIPS * SUMS];
+static _Alignas(4096) int64_t sums[BLOCKS][BLOCK_SUMS];
 
-static void sum_up_strip(const point *own, const point *means, int mean_count, int64_t *sum)
+static void sum_up_strip(const point *own, const point *means, size_t mean_count, int64_t *sum)
 {
     for (int p = 0; p < STRIP; p++) {
-        int best = 0;
+        size_t best = 0;
         int64_t least = INT64_MAX;
-        for (int m = 0; m < mean_count; m++) {
+        for (size_t m = 0; m < mean_count; m++) {
             const int64_t dx = (int64_t)own[p].x - means[m].x;
             const int64_t dy = (int64_t)own[p].y - means[m].y;
             if (dx * dx + dy * dy < least) {
@@ -44,9 +49,10 @@ static dynsel_status nearest_on_host(const dynsel_launch *launch)
     const point *means = dynsel_launch_data(launch, 1);
     int64_t *sum = dynsel_launch_data(launch, 4);
     const size_t strips = launch->global.size[0];
+    const size_t mean_count = (size_t)DYNSEL_LAUNCH_VALUE(launch, 2, int);
     memset(sum, 0, strips * SUMS * sizeof *sum);
     for (size_t s = 0; s < strips; s++) {
-        sum_up_strip(own + s * STRIP, means, DYNSEL_LAUNCH_VALUE(launch, 2, int), sum + s * SUMS);
+        sum_up_strip(own + s * STRIP, means, mean_count, sum + s * SUMS);
     }
     return DYNSEL_OK;
 }
@@ -79,11 +85,11 @@ static dynsel_status make_buffers(block *blocks, dynsel_buffer *means, point *me
     dynsel_status status =
         dynsel_buffer_init(means, mean_values, sizeof(point), DYNSEL_RANGE(MEANS));
     for (size_t b = 0; b < BLOCKS && status == DYNSEL_OK; b++) {
-        status = dynsel_buffer_init(&blocks[b].points, &points[b * STRIPS * STRIP], sizeof(point),
-                                    DYNSEL_RANGE(STRIPS * STRIP));
+        status = dynsel_buffer_init(&blocks[b].points, &points[b * BLOCK_POINTS], sizeof(point),
+                                    DYNSEL_RANGE(BLOCK_POINTS));
         if (status == DYNSEL_OK) {
             status = dynsel_buffer_init(&blocks[b].sums, sums[b], sizeof(int64_t),
-                                        DYNSEL_RANGE(STRIPS * SUMS));
+                                        DYNSEL_RANGE(BLOCK_SUMS));
         }
         blocks[b].means = *means;
     }
