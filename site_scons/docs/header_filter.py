@@ -10,7 +10,8 @@ import re
 import sys
 from pathlib import Path
 
-PARTS = ("Errors", "Returns", "May block", "Context", "Cost", "Bounds", "Order", "Source", "Ownership, context and blocking")
+PARTS = ("Errors", "Returns", "May block", "Context", "Cost", "Bounds", "Order", "Source",
+         "Ownership, context and blocking")
 PART = re.compile(rf"({'|'.join(PARTS)}): +(.*)")
 PARAMETER = re.compile(r"([a-z]\w*(?:, [a-z]\w*)*): +(.*)")
 COMMENT = re.compile(r"/\*\*(?!<)(.*?)\*/", re.DOTALL)

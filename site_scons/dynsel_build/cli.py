@@ -112,8 +112,7 @@ Targets that build
   coverage        the lines and branches that the library's tests reach: a table; the rest in a list
   size            flash, RAM and stack in bytes; fails past the board's limits
   footprint       measure the variants in doc/footprint.md and update its tables
-  docs            the guide, the reference of the headers, the man pages, in build/docs
-  dist            the archive of a release, in build/dist; the same commit gives the same bytes
+  docs, dist      guide, reference and man pages in build/docs; the archive of a release in build/dist
   misra           check MISRA C:2012 in the library; doc/misra.md lists the deviations
   install         archive, headers, tools, files for pkg-config and CMake, into PREFIX
   -c              remove what the same command line builds; alone: the variant's folder

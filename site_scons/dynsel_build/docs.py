@@ -115,7 +115,7 @@ def _doxygen(top, config):
                        "opencl_iterators": opencl_texts.iterators_header(iterators)}.items():
         (generated / f"{name}.h").write_text(text, encoding="utf-8")
     settings = Path(top, "site_scons/docs/Doxyfile").read_text(encoding="utf-8") + "\n".join([
-        "INPUT = include/dynsel", f"OUTPUT_DIRECTORY = {HTML}", f"PROJECT_NUMBER = {read_version(top)}",
+        "INPUT = include/dynsel site_scons/docs/mainpage.dox", f"OUTPUT_DIRECTORY = {HTML}", f"PROJECT_NUMBER = {read_version(top)}",
         f"INCLUDE_PATH = include {FOLDER}/gen", "STRIP_FROM_PATH = include",
         f'FILTER_PATTERNS = "*.h={sys.executable} site_scons/docs/header_filter.py"',
         "HTML_EXTRA_STYLESHEET = site_scons/docs/reference.css", ""])
@@ -141,7 +141,7 @@ class _Page(HTMLParser):
 
 
 def broken_links(folder):
-    """One line for each link of the HTML files in a folder that leads nowhere, or to the network for more than a click."""
+    """One line for each link between the HTML files of a folder that leads nowhere."""
     pages = {}
     for path in sorted(folder.rglob("*.html")):
         if guide.FILES not in path.relative_to(folder).parts:

@@ -136,7 +136,7 @@ def headers_page(top):
         rows.append(f'| <a href="reference/{_doxygen_name(header.name)}.html">{header.name}</a> | {_escaped(words)} |')
     return ("# Reference of the headers\n\nEach header is a manual of its own, in plain text; these pages are made of"
             " the same comments.\n\n| header | |\n|---|---|\n" + "\n".join(rows)
-            + '\n\n<a href="reference/index.html">All functions, types and macros</a>\n')
+            + '\n\n<a href="reference/globals.html">All functions, types and macros</a>\n')
 
 
 def _escaped(text):

@@ -54,9 +54,11 @@ def declare(build, top, prefix, destdir="", pages=None):
 
 def _documents(env, top, root, pages):
     """The licence and the changelog; the guide and the man pages of a folder, if there is one."""
-    nodes = [env.Install(f"{root}/share/doc/dynsel", [env.File(str(Path(top, name))) for name in ("LICENSE", "CHANGELOG.md")])]
+    texts = [env.File(str(Path(top, name))) for name in ("LICENSE", "CHANGELOG.md")]
+    nodes = [env.Install(f"{root}/share/doc/dynsel", texts)]
     if pages:
-        nodes.append(env.Install(f"{root}/share/man/man1", [env.File(str(path)) for path in sorted(pages.glob("man/*.1"))]))
+        man = [env.File(str(path)) for path in sorted(pages.glob("man/*.1"))]
+        nodes.append(env.Install(f"{root}/share/man/man1", man))
         guide = env.Install(f"{root}/share/doc/dynsel", env.Dir(str(pages / "html")))
         env.Clean(guide, f"{root}/share/doc/dynsel/html")
         nodes.append(guide)

@@ -11,6 +11,7 @@ The comment in front of a block says what it is:
 """
 
 import re
+import textwrap
 from dataclasses import dataclass
 
 BLOCK = re.compile(r"(?:^<!-- (?P<mark>[^\n]*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -50,6 +51,11 @@ def snippets(page, text):
     """The blocks of a page in order."""
     return [Snippet(page, text.count("\n", 0, match.start("text")) + 1, match.group("mark") or "", match.group("language"),
                     match.group("text")) for match in BLOCK.finditer(text)]
+
+
+def is_part(text, file):
+    """Whether whole lines of a file are this text; the text may stand further to the left."""
+    return any("\n" + textwrap.indent(text, " " * columns) in file for columns in range(0, 24, 4))
 
 
 def matches(wanted, said):
