@@ -25,9 +25,7 @@ def declare(base, session, documents):
     """The alias dist. documents: the node of the guide."""
     top = session.top
     version = read_version(top)
-    names = _tracked(top)
-    _check_changes(top, version)
-    moment = _moment(top)
+    names, moment = ([], 0) if session.pretends else _release(top, version)
 
     def make(target, source, env):
         files = {name: Path(top, name).read_bytes() for name in names}
@@ -42,6 +40,13 @@ def declare(base, session, documents):
 
     node = base.Command(f"#{FOLDER}/dynsel-{version}.tar.gz", documents, action(make, "  DIST  $TARGET"))
     base.AlwaysBuild(base.Alias("dist", node), node)
+
+
+def _release(top, version):
+    """The names of the files of a release, and its time, if the tree is one."""
+    names = _tracked(top)
+    _check_changes(top, version)
+    return names, _moment(top)
 
 
 def archive(root, files, modes, moment):

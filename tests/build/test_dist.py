@@ -161,6 +161,16 @@ class Release(Tree):
         self.assertEqual(status, 2)
         self.assertIn("dynsel: dist packs what git tracks, so it needs a clone: ", said)
 
+    def test_pretending_and_cleaning(self):
+        before = self.archive.read_bytes()
+        status, said = scons(self.top, "-n", "dist")
+        self.assertEqual((status, self.archive.read_bytes()), (0, before), said)
+        copy = self.home / "cleaned"
+        shutil.copytree(self.top, copy, symlinks=True)
+        status, said = scons(copy, "-c", "dist")
+        self.assertEqual((status, (copy / "build/docs").exists(), (copy / f"build/dist/{NAME}.tar.gz").exists()),
+                         (0, False, False), said)
+
     def test_function_without_comment_is_refused(self):
         self.replaced("include/dynsel/status.h", "/** One short clause in English, with the same rules as dynsel_status_name(). */", "")
         self.assertRegex(self.refused("docs"), r"include/dynsel/status.h:\d+: warning: Member dynsel_status_text.* is not documented")
