@@ -8,6 +8,7 @@ _made = json.loads((Path(__file__).parent / "made.json").read_text(encoding="utf
 project = "dynsel"
 release = version = _made["version"]
 author = "the authors of dynsel"
+today = release  # in place of the day of the build, so that the man pages are the same on each
 root_doc = "index"
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
