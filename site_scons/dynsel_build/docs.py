@@ -117,7 +117,7 @@ def _doxygen(top, config):
         (generated / f"{name}.h").write_text(text, encoding="utf-8")
     settings = Path(top, "site_scons/docs/Doxyfile").read_text(encoding="utf-8") + "\n".join([
         "INPUT = include/dynsel site_scons/docs/mainpage.dox", f"OUTPUT_DIRECTORY = {HTML}", f"PROJECT_NUMBER = {read_version(top)}",
-        f"INCLUDE_PATH = include {FOLDER}/gen", "STRIP_FROM_PATH = include",
+        f"INCLUDE_PATH = include {FOLDER}/gen", "STRIP_FROM_PATH = include .",
         f'FILTER_PATTERNS = "*.h={sys.executable} site_scons/docs/header_filter.py"',
         "HTML_EXTRA_STYLESHEET = site_scons/docs/reference.css", ""])
     said = subprocess.run(["doxygen", "-"], cwd=top, input=settings, text=True, capture_output=True, check=False)
