@@ -160,6 +160,8 @@ def build_tree():
         write(top / path.relative_to(TOP), path.read_text(encoding="utf-8"))
     for name in ("aspects.def", "aspect_traits.h"):
         write(top / "include/dynsel" / name, (TOP / "include/dynsel" / name).read_text(encoding="utf-8"))
+    for name in ("include/dynsel/version.h", "LICENSE", "CHANGELOG.md"):
+        write(top / name, (TOP / name).read_text(encoding="utf-8"))
     write(top / "include/dynsel/iterators.h", "#ifndef ITERATORS_H\n#define ITERATORS_H\n#endif\n")
     for name, text in SOURCES.items():
         write(top / name, text)

@@ -259,9 +259,9 @@ class Building(Case):
     def test_one_prefix_holds_one_variant(self):
         root = self.top / "build/prefix"
         note = f"note: {root} had dynsel's variant native; it has native+minimal now: one PREFIX holds one variant\n"
-        self.assertNotIn("note: ", self.good("install", f"PREFIX={root}"))
+        self.assertNotIn(note[-20:], self.good("install", f"PREFIX={root}"))
         self.assertIn(note, self.good("install", f"PREFIX={root}", "CONF=minimal"))
-        self.assertNotIn("note: ", self.good("install", f"PREFIX={root}", "CONF=minimal"))
+        self.assertNotIn(note[-20:], self.good("install", f"PREFIX={root}", "CONF=minimal"))
         header = "include/dynsel/autoconf.h"
         wanted = (self.top / "build/native+minimal/gen/dynsel/autoconf.h").read_bytes()
         self.assertEqual((root / header).read_bytes(), wanted)

@@ -55,7 +55,7 @@ class Links(unittest.TestCase):
         self.assertEqual(found, ["page.md"])
 
     def test_equal_headings_are_numbered(self):
-        self.assertEqual(links.slugs("# A\n## B c!\n## B c\n```\n# no\n```\n"), {"a", "b-c", "b-c-1"})
+        self.assertEqual(links.slugs("# A\n## B c!\n## B c\n## B c\n```\n# no\n```\n"), {"a", "b-c", "b-c-1", "b-c-2"})
 
     def test_document_outside_of_navigation_is_refused(self):
         self.write("site_scons/docs/navigation.yaml", "Start:\n  - doc/one.md\n  - doc/later.md\n")
