@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cholesky's factorization in tiles, with StarPU: each operation is a task that names the tiles it reads and writes, and
- * StarPU keeps the order and chooses the processors. port.c is the same program with dynsel.
+ * Cholesky's factorization in tiles, with StarPU: each operation is a task that names the tiles it
+ * reads and writes, and StarPU keeps the order and chooses the processors. port.c is the same
+ * program with dynsel.
  */
 #include <starpu.h>
 #include <stdio.h>

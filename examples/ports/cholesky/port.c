@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cholesky's factorization in tiles, with dynsel: each operation is a command group that names the buffers it reads and
- * writes; the library keeps the order, and a policy chooses the resources. original.c is the same program with StarPU.
+ * Cholesky's factorization in tiles, with dynsel: each operation is a command group that names the
+ * buffers it reads and writes; the library keeps the order, and a policy chooses the resources.
+ * original.c is the same program with StarPU.
  */
 #include <dynsel/dynsel.h>
 #include <stdio.h>

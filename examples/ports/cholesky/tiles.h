@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both programs share: the matrix in tiles, and the operations on them as plain C. The lower triangle of the matrix
- * is kept, one block of memory for each tile, row after row. */
+/* What both programs share: the matrix in tiles, and the operations on them as plain C. The
+ * lower triangle of the matrix is kept, one block of memory for each tile, row after row. */
 #ifndef TILES_H
 #define TILES_H
 
@@ -32,7 +32,8 @@ void tile_update(float *c, const float *a);
 /* A symmetric positive definite matrix, the same one each time. */
 void tiles_make(float (*tiles)[TILE_ELEMENTS]);
 
-/* Prints the logarithm of the determinant, and the largest error of L * transposed L. Returns whether that is small. */
+/* Prints the logarithm of the determinant, and the largest error of L * transposed L. Returns
+ * whether that is small. */
 int tiles_check(float (*tiles)[TILE_ELEMENTS]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both programs share: the points, the kernel, and one step of the means. Coordinates are whole numbers, so that
- * the order of additions does not change results. */
+/* What both programs share: the points, the kernel, and one step of the means. Coordinates are
+ * whole numbers, so that the order of additions does not change results. */
 #ifndef KMEANS_H
 #define KMEANS_H
 

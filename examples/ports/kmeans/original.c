@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * k-means over all OpenCL devices, by hand: each device gets a share of the points, in proportion to its compute units.
- * port.c is the same program with dynsel.
+ * k-means over all OpenCL devices, by hand: each device gets a share of the points, in proportion
+ * to its compute units. port.c is the same program with dynsel.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * k-means over the host's processors and all OpenCL devices, with dynsel: the points are cut into blocks, and a policy
- * selects a device for each block in each step. original.c is the same program by hand.
+ * k-means over the host's processors and all OpenCL devices, with dynsel: the points are cut into
+ * blocks, and a policy selects a device for each block in each step. original.c is the same
+ * program by hand.
  */
 #include <dynsel/dynsel.h>
 #include <stdio.h>

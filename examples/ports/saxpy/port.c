@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * y = a * x + y, block after block, on whichever device has the least to do, with dynsel. original.cpp is the same program
- * with SYCL and oneDPL.
+ * y = a * x + y, block after block, on whichever device has the least to do, with dynsel.
+ * original.cpp is the same program with SYCL and oneDPL.
  */
 #include <dynsel/dynsel.h>
 #include <stdio.h>
