@@ -20,11 +20,10 @@ from .cli import config_text
 from .errors import UserMistake
 from .header import autoconf
 from .nodes import action, missing
+from .trees import at
 
 OPTIMIZED = ("-O2", "-Os")
 FRAMES, CALL_GRAPH = "-fstack-usage", "-fcallgraph-info=su"
-
-POCL_CACHE = "build/pocl-cache"  # of all variants: they run the same kernels, and PoCL compiles slowly
 
 RUNNER = ["runner/runner.c", "runner/print.c"]
 RUNNER_BOARD = ["runner/atomics.c", "runner/output_board.c", "runner/signals_board.c",
@@ -38,7 +37,8 @@ class VariantBuild:
     def __init__(self, variant, config, board, base, short=False):
         """short: only quick tests of this variant count."""
         self.short = short
-        self.variant, self.config, self.board = variant, config, board
+        self.variant, self.config, self.board, self.trees = variant, config, board, config.trees
+        self.pocl_cache = f"{self.trees.build}/pocl-cache"  # of all variants: PoCL compiles their kernels slowly
         self.env = toolchain.variant_environment(base, variant, config, board)
         self.library_env = self.env.Clone()
         self.library_env.Append(CPPPATH=[self.env.Dir("#src")],
@@ -92,7 +92,7 @@ class VariantBuild:
         """
         if self._wanted(when):
             objects = [self._object(self.env, source) for source in sources]
-            self.side_archives[name] = self.env.StaticLibrary(f"#{self.variant.folder}/lib{name}.a", objects)
+            self.side_archives[name] = self.env.StaticLibrary(self._at(f"lib{name}.a"), objects)
 
     def shared_object(self, source):
         """An object for programs with different libs; in place of the source, which uses none of them."""
@@ -106,7 +106,7 @@ class VariantBuild:
         if (not self._wanted(when) or (libs and not self.board.host_libraries)
                 or any(a not in self.side_archives for a in archives)):
             return
-        target = f"#{self.variant.folder}/bin/{name}"
+        target = self._at(f"bin/{name}")
         self.programs[name] = self._link(self.env, target, sources, libs, self._side(archives), wraps)
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
@@ -119,7 +119,7 @@ class VariantBuild:
                   with | between two one of them is enough
         extra     more C sources: fakes, or files shared between tests
         libs      pkg-config modules
-        env       process environment of all runs; {build} is the variant's folder
+        env       process environment of all runs; {build} is the variant's folder, {top} dynsel's tree
         runs      {name: process environment}: several runs of the same program
         programs  names of program()s that it starts; they are in $DYNSEL_BIN, or beside it in a
                   folder named after the command that they are built for
@@ -145,7 +145,7 @@ class VariantBuild:
         if not self._can_run(source, libs, once or installed or emulated):
             return
         name = os.path.splitext(self._path_in_tests(source))[0]
-        folder = "build" if once else self.variant.folder
+        folder = self.trees.build if once else self.variant.folder
         if once and not report.first_time(name):
             return
         objects = [*(self._stepped_object(s) for s in stepped), *self._side(archives)]
@@ -159,7 +159,7 @@ class VariantBuild:
         of_check = of == "build" or once or bool(tools)
         counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
-            around = _of_the_host(self.env) if once else self._test_variables()
+            around = _of_the_host(self.trees) if once else self._test_variables()
             around = {**around, "DYNSEL_RUNNER": " ".join(self.board.runner)} if emulated else around
             settings = {**around, **(env or {}), **variables}
             seconds = runner.BUILDS_SECONDS if once or installed else self.board.seconds
@@ -175,7 +175,7 @@ class VariantBuild:
         loads: sources of one shared object that the program gets loaded at run time.
         Several programs of one command stand beside each other; tests may start them.
         """
-        folder = f"#{self.variant.folder}/{command}"
+        folder = self._at(command)
         nodes = self._link(self.env, f"{folder}/{name}", sources, [])
         if loads:
             objects = [self._object(self.shared_env, source) for source in loads]
@@ -199,7 +199,7 @@ class VariantBuild:
 
     def make_archive(self):
         """libdynsel.a, after all components are declared."""
-        target = f"#{self.variant.folder}/libdynsel.a"
+        target = self._at("libdynsel.a")
         self.archive = self.library_env.StaticLibrary(target, self.library_objects)
         return self.archive
 
@@ -226,7 +226,7 @@ class VariantBuild:
     def written(self, name, text):
         """A file with this text; written again if the text or the file changed."""
         path = f"{self.variant.folder}/{name}"
-        node = self.env.Command(f"#{path}", Value(text), action(_write, "  GEN   $TARGET"))
+        node = self.env.Command(at(path), Value(text), action(_write, "  GEN   $TARGET"))
         if os.path.exists(path):
             with open(path, encoding="utf-8") as f:
                 if f.read() != text:
@@ -234,6 +234,14 @@ class VariantBuild:
         return node
 
     # Implementation
+
+    def _at(self, path):
+        """A path in the variant's folder, for SCons."""
+        return at(f"{self.variant.folder}/{path}")
+
+    def _folder(self):
+        """The variant's folder, absolute."""
+        return str(self.trees.real(self.variant.folder))
 
     def _written_for_size(self):
         """Flags for files beside each object that `scons size` reads; Clang writes no call graph."""
@@ -285,10 +293,10 @@ class VariantBuild:
     def _object(self, env, source):
         """The object of a source; several tests may share one."""
         source = self.env.File(source)
-        path = source.srcnode().path
+        path = self.trees.short(source.srcnode().path)
         for prefix in ("src/", self.variant.folder + "/"):
             path = path[len(prefix):] if path.startswith(prefix) else path
-        stem = f"#{self.variant.folder}/obj/{os.path.splitext(path)[0]}"
+        stem = self._at(f"obj/{os.path.splitext(path)[0]}")
         if stem not in self._compiled:
             nodes = env.Object(stem + ".o", source)
             for flag, suffix in ((FRAMES, ".su"), (CALL_GRAPH, ".ci")):
@@ -307,7 +315,7 @@ class VariantBuild:
         """The object of a library source that a test steps through; it replaces the archive's own."""
         source = self.env.File(source)
         stem = os.path.splitext(source.srcnode().path)[0].removeprefix("src/")
-        return self.stepped_env.Object(f"#{self.variant.folder}/obj/stepped/{stem}.o", source)
+        return self.stepped_env.Object(self._at(f"obj/stepped/{stem}.o"), source)
 
     def _link(self, env, target, sources, libs, more=(), wraps=()):
         libs = [*libs, *(l for l in self.user_libs if l not in libs)]
@@ -317,14 +325,14 @@ class VariantBuild:
         program = env.Program(target, [*start, *objects, *more, self.archive],
                               LINKFLAGS=[*env["LINKFLAGS"], *(f"-Wl,--wrap={name}" for name in wraps)],
                               LIBS=[*env.get("LIBS", []), *self.board.libraries])
-        env.Depends(program, [self.env.File(f"#{f}") for f in self._linker_scripts()])
+        env.Depends(program, [self.env.File(at(f)) for f in self._linker_scripts()])
         return program
 
     def _side(self, archives):
         return [node for name in archives for node in self.side_archives[name]]
 
     def _start_objects(self):
-        return [self._object(self.start_env, self.env.File(f"#{s}")) for s in self.board.start]
+        return [self._object(self.start_env, self.env.File(at(s))) for s in self.board.start]
 
     def _link_alone(self, target, source):
         """Links all objects of the library, called or not, without a C library."""
@@ -334,7 +342,7 @@ class VariantBuild:
         program = self.test_env.Program(
             target, [*start, self._object(self.test_env, source)], LIBS=["gcc"],
             LINKFLAGS=[*self.test_env["LINKFLAGS"], *whole])
-        files = [*self.archive, *(self.env.File(f"#{f}") for f in self._linker_scripts())]
+        files = [*self.archive, *(self.env.File(at(f)) for f in self._linker_scripts())]
         self.env.Depends(program, files)
         return program
 
@@ -354,9 +362,8 @@ class VariantBuild:
     def _installed(self):
         """The installed variant, for tests."""
         if self._installed_nodes is None:
-            top = self.env.Dir("#").abspath
-            self._installed_nodes = install.declare(self, top, "/opt/dynsel",
-                                                    f"{top}/{self.variant.folder}/installed")
+            self._installed_nodes = install.declare(self, self.trees.top, "/opt/dynsel",
+                                                    f"{self._folder()}/installed")
         return self._installed_nodes
 
     def _path_in_tests(self, source):
@@ -367,7 +374,7 @@ class VariantBuild:
         if source.endswith(".py"):
             script = self.env.File(source)
             return [sys.executable, script.abspath], [script]
-        target = f"#{self.variant.folder}/tests/{name}"
+        target = self._at(f"tests/{name}")
         if alone:
             program = self._link_alone(target, source)
             return [*self.board.runner, program[0].abspath], [program, self._emulator()]
@@ -422,11 +429,10 @@ class VariantBuild:
         return [self.env.File(str(p)) for p in sorted(paths)]
 
     def _test_variables(self):
-        folder = self.env.Dir(f"#{self.variant.folder}").abspath
-        top = self.env.Dir("#").abspath
+        folder, top = self._folder(), self.trees.top
         variables = {
             "DYNSEL_TOP": top, "DYNSEL_BUILD": folder, "DYNSEL_BIN": f"{folder}/bin",
-            "DYNSEL_CC": self.board.cc, **self._board_variables(), "POCL_CACHE_DIR": f"{top}/{POCL_CACHE}",
+            "DYNSEL_CC": self.board.cc, **self._board_variables(), "POCL_CACHE_DIR": str(self.trees.real(self.pocl_cache)),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         if self.config["DYNSEL_SANITIZE"]:
@@ -457,21 +463,20 @@ class VariantBuild:
     def _run(self, group, folder, name, run, command, depends, variables, seconds):
         """One run: <name>[@<run>].ok exists if it passed, <name>[@<run>].log has its output."""
         stem = f"{folder}/tests/{name}" + (f"@{run}" if run else "")
-        place = self.env.Dir(f"#{self.variant.folder}").abspath
-        settings = {k: str(v).replace("{build}", place) for k, v in variables.items()}
+        settings = {k: str(v).replace("{build}", self._folder()).replace("{top}", self.trees.top)
+                    for k, v in variables.items()}
         spec = runner.Run(stem, tuple(command), {**toolchain.shell_environment(), **settings}, seconds)
         identity = json.dumps([command, sorted(settings.items())])
         nodes = self.env.Command(
-            [f"#{stem}.ok", f"#{stem}.log"], [*depends, Value(identity)],
+            [at(f"{stem}.ok"), at(f"{stem}.log")], [*depends, Value(identity)],
             action(lambda target, source, env: group.record(stem, runner.run(spec)), f"  TEST  {stem}"))
         group.add(stem, nodes[0])
         return nodes[0]
 
 
-def _of_the_host(env):
+def _of_the_host(trees):
     """The variables of a test that runs once for all variants."""
-    top = env.Dir("#").abspath
-    return {"DYNSEL_TOP": top, "DYNSEL_BUILD": f"{top}/build", "DYNSEL_CC": "gcc",
+    return {"DYNSEL_TOP": trees.top, "DYNSEL_BUILD": str(trees.real(trees.build)), "DYNSEL_CC": "gcc",
             "PYTHONDONTWRITEBYTECODE": "1"}
 
 

@@ -14,7 +14,7 @@ import subprocess
 import textwrap
 from dataclasses import dataclass, field
 
-from . import linked, ram, stack
+from . import boards, linked, ram, stack
 from .errors import UserMistake, did_you_mean
 from .interface import Interface
 
@@ -275,7 +275,7 @@ def _update(folder, objects, variant, board, config, command, archive):
     past = past_limits(rows, board.limits, _read(known), graph, kept)
     if not past and not found:
         _remember(known, rows, graph)
-    found += [f"{line} (limits are in boards/{variant.board}/board.py)" for line in past]
+    found += [f"{line} (limits are in {boards.folder(config.trees, variant.board)}/board.py)" for line in past]
     return [f"{variant.name}: {line}" for line in found]
 
 
