@@ -7,6 +7,7 @@ are plain paths.
 
 import json
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -47,7 +48,8 @@ class VariantBuild:
         if config["DYNSEL_COVERAGE"]:
             self.library_env.Append(CCFLAGS=toolchain.COVERAGE)
         if board.bare_metal:
-            self.env.Append(CPPPATH=[self.env.Dir("#boards")])  # programs see board.h
+            boards = [self.env.Dir(at(os.path.join(root, "boards"))) for root in self.trees.roots()]
+            self.env.Append(CPPPATH=boards)  # programs see board.h
         self.start_env = self.env.Clone()
         self.start_env.Append(CCFLAGS=list(board.library_cflags))
         self.test_env = self._test_environment()
@@ -68,6 +70,7 @@ class VariantBuild:
         self._library_envs = {}
         self.archive = None
         self.side_archives = {}  # name -> nodes
+        self.product_archives = []  # nodes, in the linker's order
         self._installed_nodes = None
         self.public_headers = self._public_headers()
         self.generated = self.public_headers + self._private_texts()
@@ -79,10 +82,10 @@ class VariantBuild:
 
         libs: pkg-config modules of its sources, which each user links with.
         """
-        if not self._wanted(when):
+        if not self.wanted(when):
             return
-        env = self._with_libraries(self.library_env, libs)
-        self.library_objects += [self._object(env, source) for source in sources]
+        env = self.with_libraries(self.library_env, libs)
+        self.library_objects += [self.object_of(env, source) for source in sources]
         self.user_libs += [lib for lib in libs if lib not in self.user_libs]
 
     def side_archive(self, name, sources, when=()):
@@ -90,28 +93,29 @@ class VariantBuild:
 
         Sees only the public headers.
         """
-        if self._wanted(when):
-            objects = [self._object(self.env, source) for source in sources]
+        if self.wanted(when):
+            objects = [self.object_of(self.env, source) for source in sources]
             self.side_archives[name] = self.env.StaticLibrary(self._at(f"lib{name}.a"), objects)
 
     def shared_object(self, source):
         """An object for programs with different libs; in place of the source, which uses none of them."""
-        return self._object(self.env, source)
+        return self.object_of(self.env, source)
 
-    def program(self, name, sources, when=(), libs=(), archives=(), wraps=()):
+    def program(self, name, sources, when=(), libs=(), archives=(), wraps=(), product=None):
         """build/<variant>/bin/<name>, linked with the library. Sees only the public headers.
 
-        archives: names of side_archive()s; wraps: as in test().
+        archives: names of side_archive()s; wraps: as in test(); product: the ProductBuild whose program it is.
         """
-        if (not self._wanted(when) or (libs and not self.board.host_libraries)
+        if (not self.wanted(when) or (libs and not self.board.host_libraries)
                 or any(a not in self.side_archives for a in archives)):
             return
         target = self._at(f"bin/{name}")
-        self.programs[name] = self._link(self.env, target, sources, libs, self._side(archives), wraps)
+        env = product.env if product else self.env
+        self.programs[name] = self._link(env, target, sources, libs, self._side(archives, product), wraps)
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
-             alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False):
+             alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False, product=None):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -138,8 +142,9 @@ class VariantBuild:
         of        "build": of the build, the documents or what surrounds the library; `scons check` alone
                   runs it, and so it does with tests that run once or call tools
         once      of the source tree and not of a variant: runs once, whatever is built
+        product   the ProductBuild whose test it is; with products `scons test` runs theirs, and `scons check` all
         """
-        if (not self._wanted(when) or any(p not in self.programs for p in programs)
+        if (not self.wanted(when) or any(p not in self.programs for p in programs)
                 or any(a not in self.side_archives for a in archives)):
             return
         if not self._can_run(source, libs, once or installed or emulated):
@@ -148,15 +153,16 @@ class VariantBuild:
         folder = self.trees.build if once else self.variant.folder
         if once and not report.first_time(name):
             return
-        objects = [*(self._stepped_object(s) for s in stepped), *self._side(archives)]
-        command, depends = self._test_command(source, name, extra, libs, objects, alone, wraps)
+        objects = [*(self._stepped_object(s) for s in stepped), *self._side(archives, product)]
+        env_of_test = product.test_env if product else self.test_env
+        command, depends = self._test_command(env_of_test, source, name, extra, libs, objects, alone, wraps)
         depends += [self.programs[p] for p in programs] + [self.env.File(f) for f in needs]
         depends += self._build_system() if once else [self.archive, self.generated]
         depends += self._installed() + self._emulator() if installed else []
         depends += self._emulator() if emulated else []
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
-        of_check = of == "build" or once or bool(tools)
+        of_check = of == "build" or once or bool(tools) or (not product and bool(self.trees.products))
         counts = not (self.short and (long or once))
         for run, variables in (runs or {"": {}}).items():
             around = _of_the_host(self.trees) if once else self._test_variables()
@@ -178,7 +184,7 @@ class VariantBuild:
         folder = self._at(command)
         nodes = self._link(self.env, f"{folder}/{name}", sources, [])
         if loads:
-            objects = [self._object(self.shared_env, source) for source in loads]
+            objects = [self.object_of(self.shared_env, source) for source in loads]
             nodes += self.shared_env.Program(f"{folder}/{name}.so", objects)
         self.programs[name] = nodes
         self.outside.setdefault(command, []).extend(nodes)
@@ -279,7 +285,7 @@ class VariantBuild:
     def _text(self, path):
         return (Path(self.env.Dir("#").abspath) / path).read_text(encoding="utf-8")
 
-    def _wanted(self, when):
+    def wanted(self, when):
         return all(self._holds(s) for s in ([when] if isinstance(when, str) else when))
 
     def _holds(self, condition):
@@ -290,10 +296,12 @@ class VariantBuild:
             return int(self.config[symbol] or 0) >= int(number)  # a number that is switched off is none
         return not self.config[symbol[1:]] if symbol.startswith("!") else self.config[symbol]
 
-    def _object(self, env, source):
+    def object_of(self, env, source):
         """The object of a source; several tests may share one."""
         source = self.env.File(source)
         path = self.trees.short(source.srcnode().path)
+        if not self.trees.owner(source.srcnode().path):
+            path = env.get("OBJECTS", "") + path  # what a product uses of dynsel's tests has the product's flags
         for prefix in ("src/", self.variant.folder + "/"):
             path = path[len(prefix):] if path.startswith(prefix) else path
         stem = self._at(f"obj/{os.path.splitext(path)[0]}")
@@ -319,20 +327,21 @@ class VariantBuild:
 
     def _link(self, env, target, sources, libs, more=(), wraps=()):
         libs = [*libs, *(l for l in self.user_libs if l not in libs)]
-        env = self._with_libraries(env, libs)
-        objects = [self._object(env, s) if isinstance(s, str) else s for s in sources]
+        env = self.with_libraries(env, libs)
+        objects = [self.object_of(env, s) if isinstance(s, str) else s for s in sources]
         start = self._start_objects()
         program = env.Program(target, [*start, *objects, *more, self.archive],
                               LINKFLAGS=[*env["LINKFLAGS"], *(f"-Wl,--wrap={name}" for name in wraps)],
                               LIBS=[*env.get("LIBS", []), *self.board.libraries])
-        env.Depends(program, [self.env.File(at(f)) for f in self._linker_scripts()])
+        env.Depends(program, self._linker_files())
         return program
 
-    def _side(self, archives):
-        return [node for name in archives for node in self.side_archives[name]]
+    def _side(self, archives, product):
+        nodes = [self.side_archives[name] for name in archives] + (self.product_archives if product else [])
+        return [node for archive in nodes for node in archive]
 
     def _start_objects(self):
-        return [self._object(self.start_env, self.env.File(at(s))) for s in self.board.start]
+        return [self.object_of(self.start_env, self.env.File(at(s))) for s in self.board.start]
 
     def _link_alone(self, target, source):
         """Links all objects of the library, called or not, without a C library."""
@@ -340,17 +349,23 @@ class VariantBuild:
         whole = ["-Wl,--no-gc-sections", "-Wl,--whole-archive", self.archive[0].path,
                  "-Wl,--no-whole-archive"]
         program = self.test_env.Program(
-            target, [*start, self._object(self.test_env, source)], LIBS=["gcc"],
+            target, [*start, self.object_of(self.test_env, source)], LIBS=["gcc"],
             LINKFLAGS=[*self.test_env["LINKFLAGS"], *whole])
-        files = [*self.archive, *(self.env.File(at(f)) for f in self._linker_scripts())]
-        self.env.Depends(program, files)
+        self.env.Depends(program, [*self.archive, *self._linker_files()])
         return program
 
     def _linker_scripts(self):
         """The files of -T<file> in the board's linkflags."""
         return [flag[2:] for flag in self.board.linkflags if flag.startswith("-T")]
 
-    def _with_libraries(self, env, modules):
+    def _linker_files(self):
+        """The linker scripts, and what they include, as nodes."""
+        scripts = self._linker_scripts()
+        texts = "\n".join(self._text(script) for script in scripts)
+        included = [f"boards/{name}" for name in re.findall(r"^INCLUDE (\S+)", texts, re.MULTILINE)]
+        return [self.env.File(at(path)) for path in [*scripts, *included]]
+
+    def with_libraries(self, env, modules):
         """An environment with the flags of these libraries, one for each combination."""
         key = (id(env), *sorted(set(modules)))
         if not modules:
@@ -367,9 +382,10 @@ class VariantBuild:
         return self._installed_nodes
 
     def _path_in_tests(self, source):
-        return os.path.relpath(self.env.File(source).srcnode().path, "tests")
+        path = self.env.File(source).srcnode().path
+        return self.trees.short(path).replace("/tests/", "/", 1) if self.trees.owner(path) else os.path.relpath(path, "tests")
 
-    def _test_command(self, source, name, extra, libs, objects, alone, wraps):
+    def _test_command(self, env, source, name, extra, libs, objects, alone, wraps):
         """The command line of a test, and the nodes it depends on."""
         if source.endswith(".py"):
             script = self.env.File(source)
@@ -382,7 +398,7 @@ class VariantBuild:
             libs = [lib for lib in libs if lib != "cmocka"]
             runner_files = RUNNER + (RUNNER_BOARD if self.board.bare_metal else RUNNER_HOSTED)
             extra = [*extra, *(f"#tests/{f}" for f in runner_files)]
-        program = self._link(self.test_env, target, [source, *extra], libs, objects, wraps)
+        program = self._link(env, target, [source, *extra], libs, objects, wraps)
         self.test_programs += program
         return [*self.board.runner, program[0].abspath], [program, self._emulator()]
 
@@ -449,7 +465,7 @@ class VariantBuild:
     def _board_variables(self):
         """Variables for scripts that build programs for the board, quoted as in a shell."""
         top = Path(self.env.Dir("#").abspath)
-        flags = list(self.board.linkflags)
+        flags = [*([f"-L{top}/boards"] if self.board.bare_metal else []), *self.board.linkflags]
         for script in self._linker_scripts():
             flags = [flag.replace(script, str(top / script)) for flag in flags]
         return {

@@ -206,9 +206,13 @@ class Gates:
     # Implementation
 
     def _sources(self, build):
-        """For a cross compiler only the sources for boards; board native checks the others."""
+        """For a cross compiler only the sources for boards; board native checks the others.
+
+        What a product compiles of dynsel's sources again is checked once.
+        """
         return [(env, source) for env, source in build.compiled()
-                if not build.board.clang_target or source.path.startswith(OF_BOARDS)]
+                if (not build.board.clang_target or source.path.startswith(OF_BOARDS))
+                and ("OBJECTS" not in env or self.trees.owner(source.srcnode().path))]
 
     def _per_source(self, build, gate, label, env, source, command, needs):
         stem = f"{build.variant.folder}/gates/{gate}/{self.trees.short(source.srcnode().path)}"

@@ -7,15 +7,16 @@ import random
 import sys
 from functools import partial
 
-from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvironment, Entry, Exit,
+from SCons.Script import (ARGLIST, ARGUMENTS, COMMAND_LINE_TARGETS, DefaultEnvironment, Dir, Entry, Exit,
                           GetLaunchDir, GetOption, Help, SConsignFile, SetOption)
 from SCons.Node.Alias import default_ans
 
-from . import bench, cli, coverage, footprint, install, misra, products, report, toolchain, trees as places, variants
+from . import bench, cli, coverage, footprint, handover, install, misra, products, report, toolchain, trees as places, variants
 from .build import VariantBuild
 from .errors import UserMistake, did_you_mean
 from .gates import Gates
 from .nodes import action
+from .product_build import ProductBuild
 from .trees import at
 
 # Targets that run an example, and what it needs.
@@ -29,6 +30,8 @@ _lock = None  # held until the process ends
 def run(top):
     """Reads the command line and declares its targets; errors end with status 2."""
     DefaultEnvironment(tools=[])  # else SCons searches for every tool that it knows
+    if not os.path.samefile(Dir("#").abspath, top):
+        handover.take_over(top, Dir("#").abspath)
     try:
         trees = places.chosen(top, GetLaunchDir(), ARGUMENTS)
         products.check(trees)
@@ -181,7 +184,7 @@ def _declare(build, session, gates):
     env.SConscript("#simulator/SConscript", exports=exports, must_exist=False)
     env.SConscript("#examples/SConscript", exports=exports)
     env.SConscript("#tools/SConscript", exports=exports, must_exist=False)
-    default = [build.archive, build.generated, list(build.programs.values())]
+    default = [build.archive, build.generated, _products(build) or list(build.programs.values())]
     if session.targets or GetOption("clean"):
         env.SConscript(["#bench/SConscript", "#soak/SConscript", "#tests/SConscript"], exports=exports,
                        must_exist=False)
@@ -191,6 +194,14 @@ def _declare(build, session, gates):
     env.Alias("check", default)
     for name in ("all", "check"):
         env.Clean(env.Alias(name), [at(build.variant.folder), at(build.pocl_cache)])
+
+
+def _products(build):
+    """Reads the SConscripts of all products; returns what they build."""
+    found = [ProductBuild(build, product) for product in build.trees.products]
+    for product in found:
+        product.read()
+    return [[build.side_archives.get(p.product.name, []), p.programs] for p in found]
 
 
 def _declare_targets(build, session, gates):

@@ -68,12 +68,13 @@ def variant_environment(base, variant, config, board):
     common = [*board.cflags, *sanitizers(config)]
     threads = ["-pthread"] if config["DYNSEL_CONTEXT_THREADS"] else []
     gen = at(f"{variant.folder}/gen")
+    scripts = ["-Lboards"] if board.bare_metal else []  # where linker scripts find what they include
     return base.Clone(
         CC=board.cc, LINK=board.cc, AR=board.ar,
         CFLAGS=["-std=c11"],
         CCFLAGS=[*WARNINGS, *_optimization(config), "-ffunction-sections", "-fdata-sections",
                  *common, *threads],
-        LINKFLAGS=["-Wl,--gc-sections", *common, *threads, *board.linkflags, *_counting(config)],
+        LINKFLAGS=["-Wl,--gc-sections", *common, *threads, *scripts, *board.linkflags, *_counting(config)],
         CPPDEFINES=list(board.cppdefines),
         CPPPATH=[base.Dir(gen), base.Dir("#include")],
         ARFLAGS=["rcsD"],

@@ -78,13 +78,14 @@ def at(path):
 
 def chosen(top, launched, arguments):
     """The Trees of PRODUCT= and O=, which are relative to the folder where scons was started."""
+    launched = os.path.realpath(launched)
     places = [_place(top, launched, "PRODUCT", text) for text in _listed(arguments)]
     products = tuple(Product(place) for place in places)
     if "O" in arguments:
         build = _place(top, launched, "O", arguments["O"])
     else:
         build = _usual(products)
-    return Trees(str(top), products, build, _typed(str(top), str(launched), arguments, products))
+    return Trees(str(top), products, build, _typed(str(top), launched, arguments, products))
 
 
 def _listed(arguments):
@@ -122,9 +123,10 @@ def _usual(products):
 
 def _typed(top, launched, arguments, products):
     """The start of a command line that means the same trees, from the folder where this one was typed."""
-    at_home = bool(products) and launched == products[0].root and os.path.exists(os.path.join(launched, "SConstruct"))
+    at_home = (bool(products) and launched == os.path.realpath(os.path.join(top, products[0].root))
+               and os.path.exists(os.path.join(launched, "SConstruct")))
     words = ["scons"]
-    if not at_home and os.path.realpath(launched) != os.path.realpath(top):
+    if not at_home and launched != os.path.realpath(top):
         words += ["-C", top]
     listed = _listed(arguments)[1 if at_home else 0:]
     words += [f"PRODUCT={','.join(listed)}"] if listed else []
