@@ -21,10 +21,11 @@ from .cli import config_text
 from .errors import UserMistake
 from .header import autoconf
 from .nodes import action, missing
+from .toolchain import FRAMES
 from .trees import at
 
 OPTIMIZED = ("-O2", "-Os")
-FRAMES, CALL_GRAPH = "-fstack-usage", "-fcallgraph-info=su"
+CALL_GRAPH = "-fcallgraph-info=su"
 
 RUNNER = ["runner/runner.c", "runner/print.c"]
 RUNNER_BOARD = ["runner/atomics.c", "runner/output_board.c", "runner/signals_board.c",
@@ -71,6 +72,7 @@ class VariantBuild:
         self.archive = None
         self.side_archives = {}  # name -> nodes
         self.product_archives = []  # nodes, in the linker's order
+        self.product_objects = {}  # name of a product -> nodes
         self._installed_nodes = None
         self.public_headers = self._public_headers()
         self.generated = self.public_headers + self._private_texts()

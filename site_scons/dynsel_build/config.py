@@ -19,8 +19,11 @@ from dataclasses import dataclass
 import kconfiglib as kl
 
 from . import aspects, boards, grammar, products
-from .errors import UserMistake, did_you_mean
+from .errors import UserMistake, did_you_mean, nearest
 from .explain import active_range, prompt_condition, unmet_terms, value_text
+
+
+CLOSE = 0.8  # similarity from which on a name is a typo, and does not lack DYNSEL_
 
 
 @dataclass(frozen=True)
@@ -264,6 +267,9 @@ class Judge:
 
     def _meant(self, name):
         known = [grammar.PREFIX + n for n in self._names]
+        close = nearest(grammar.PREFIX + name, known, CLOSE)
+        if close:
+            return f"; did you mean {close}?"
         full = name if name.startswith("DYNSEL_") else "DYNSEL_" + name
         return did_you_mean(grammar.PREFIX + full, known)
 

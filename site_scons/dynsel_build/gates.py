@@ -182,16 +182,17 @@ class Gates:
     def size(self, build):
         """build/<variant>/size.txt and size.json, within the limits of the board."""
         objects = sorted(o.path for o in build.library_objects)
+        beside = {f"lib{name}.a": sorted(o.path for o in nodes) for name, nodes in build.product_objects.items()}
         folder, board = build.variant.folder, build.board
         command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env)]
 
         def check(target, source, env):
             found = size.update(folder, objects, build.variant, board, build.config, command,
-                                source[0].path)
+                                source[0].path, beside)
             return finish(None, found) if found else 0
 
         node = build.env.Command([at(f"{folder}/size.txt"), at(f"{folder}/{size.FIGURES}")],
-                                 [build.archive, Value(board.limits)], action(check, "  SIZE  $TARGET"))
+                                 [build.archive, build.product_archives, Value(board.limits)], action(check, "  SIZE  $TARGET"))
         build.env.Depends(node, build.generated)
         build.env.Clean(node, [f"{folder}/{size.WITHIN_LIMITS}", f"{folder}/size"])
         return node

@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 import kconfiglib as kl
 
-from . import aspects, boards, config as configs, variants
+from . import aspects, boards, config as configs, products, variants
 from .errors import UserMistake, did_you_mean
 from .save import Target, edited, minimal
 
@@ -35,19 +35,14 @@ def lint(trees):
     kconf = configs.parse_kconfig(trees, variants.DEFAULT_BOARD)
     targets = aspects.catalogue(trees).target_symbols()  # the build itself asks for these
     texts = {path: trees.real(path).read_text(encoding="utf-8") for path in files(trees)}
-    prefixes = _prefixes(trees, kconf)
+    prefixes = ("DYNSEL_", *products.prefixes(trees, kconf))
     return (_unknown_names(kconf, texts, prefixes) + _unused(kconf, texts, targets) + _ifdefs(texts, prefixes)
             + _symbols(kconf) + _of_products(trees, kconf) + _choices(kconf) + _fragments(trees) + _defconfigs(trees)
             + unlisted_sources(trees) + _long_lines({p: t for p, t in texts.items() if not trees.owner(p)}))
 
 
-def _prefixes(trees, kconf):
-    """DYNSEL_, and the first words of the products' own options: what begins so is an option."""
-    products = {s.name for s in kconf.unique_defined_syms if trees.owner(s.nodes[0].filename)}
-    return ("DYNSEL_", *sorted({name.partition("_")[0] + "_" for name in products} - {"DYNSEL_"}))
-
-
 def _unknown_names(kconf, texts, prefixes):
+    """prefixes: what begins so is an option."""
     known = {s.name for s in kconf.unique_defined_syms} | {c.name for c in kconf.unique_choices}
     found = []
     for path, text in texts.items():

@@ -5,6 +5,7 @@ import os
 
 from .errors import UserMistake
 from .products import SCONSCRIPT
+from .toolchain import FRAMES
 from .trees import at
 
 INCLUDE = "include"
@@ -15,14 +16,15 @@ class ProductBuild:
 
     def __init__(self, build, product):
         """build: the VariantBuild of the same variant."""
-        self.product, self._build, self._objects = product, build, []
+        self.product, self._build = product, build
+        self._objects = build.product_objects.setdefault(product.name, [])
         self.env, self.test_env = build.env.Clone(), build.test_env.Clone()
         folders = [build.env.Dir(at(f"{p.root}/{INCLUDE}")) for p in build.trees.products]
         for env in (self.env, self.test_env):
             env.Prepend(CPPPATH=folders)
             env["OBJECTS"] = f"products/{product.name}/"
         self._component_env = self.env.Clone()
-        self._component_env.Append(CCFLAGS=[*build.board.library_cflags, *self._same_everywhere()])
+        self._component_env.Append(CCFLAGS=[FRAMES, *build.board.library_cflags, *self._same_everywhere()])
         self._path = at(f"{build.variant.folder}/lib{product.name}.a")
         self.archive = [build.env.File(self._path)]
         self.programs = []

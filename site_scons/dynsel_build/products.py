@@ -12,16 +12,18 @@ from .trees import NAME
 
 KCONFIG, SCONSCRIPT = "Kconfig", "SConscript"
 TAKEN = ("dynsel", "dynsel-simulator")  # names of archives
-SHARED = (("board", "boards/*/Kconfig.board", lambda path: path.parent.name, "rename the folder in boards/"),
-          ("fragment", "configs/*.conf", lambda path: path.stem, "rename the file"))
+# What has one name in all trees: kind, files, name of a file in its tree.
+SHARED = (("board", "boards/*/Kconfig.board", lambda path: path.parent.name),
+          ("fragment", "configs/*.conf", lambda path: path.stem),
+          ("header", "include/**/*.h", lambda path: f"<{path.relative_to('include')}>"))
 
 
 def check(trees):
     """Refuses products that lack something, or that contradict each other or dynsel, with all errors."""
     mistakes = [line for product in trees.products for line in _incomplete(trees, product)]
     mistakes += _named_twice(trees)
-    for kind, pattern, name_of, remedy in SHARED if not mistakes else ():
-        mistakes += _defined_by_two(trees, kind, pattern, name_of, remedy)
+    for kind, pattern, name_of in SHARED if trees.products and not mistakes else ():
+        mistakes += _defined_by_two(trees, kind, pattern, name_of)
     if mistakes:
         raise UserMistake(mistakes)
 
@@ -51,13 +53,14 @@ def _named_twice(trees):
     return mistakes
 
 
-def _defined_by_two(trees, kind, pattern, name_of, remedy):
+def _defined_by_two(trees, kind, pattern, name_of):
     first, mistakes = {}, []
     for path in trees.files(pattern):
-        name = name_of(PurePath(path))
+        owner = trees.owner(path)
+        name = name_of(PurePath(path).relative_to(owner.root if owner else "."))
         other = first.setdefault(name, path)
         if other is not path:
-            mistakes.append(f"{path}: the {kind} {name} is already defined by {other}; {remedy} of one of the two")
+            mistakes.append(f"{path}: the {kind} {name} is already defined by {other}; rename one of the two")
     return mistakes
 
 
@@ -68,6 +71,12 @@ def kconfig(trees):
         lines += [f'source "{path}"' for path in trees.files("boards/*/Kconfig.board") if trees.owner(path) == product]
         lines += [f'menu "Product {product.name}"', f'source "{product.root}/{KCONFIG}"', "endmenu", ""]
     return "\n".join(lines) + "\n"
+
+
+def prefixes(trees, kconf):
+    """The first words of the products' own options, with _ behind."""
+    names = {s.name for s in kconf.unique_defined_syms if trees.owner(s.nodes[0].filename)}
+    return tuple(sorted({name.partition("_")[0] + "_" for name in names} - {"DYNSEL_"}))
 
 
 def defined_twice(trees, kconf):

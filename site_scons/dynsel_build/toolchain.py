@@ -32,6 +32,7 @@ SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno
 # then takes the address of a thread-local variable for null.
 GCC_SANITIZERS = ["-ftls-model=local-exec"]
 THREAD_SANITIZER = ["-fsanitize=thread", "-fno-omit-frame-pointer", "-g"]
+FRAMES = "-fstack-usage"  # writes a file beside each object
 COVERAGE = ["--coverage", "-fprofile-update=atomic"]
 
 # pkg-config module -> Debian package

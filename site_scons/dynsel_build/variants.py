@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from . import boards, config as configs
+from . import boards, config as configs, products
 from .errors import UserMistake, unknown
 from .trees import BUILD
 
@@ -63,9 +63,8 @@ class Variant:
 
 def _full(trees, board, setting):
     """The setting with the full name of its option: DYNSEL_ stands in front, except of options of a product."""
-    name = setting.partition("=")[0]
-    known = configs.parse_kconfig(trees, board).syms if trees.products else {}
-    return setting if name in known and f"DYNSEL_{name}" not in known else f"DYNSEL_{setting}"
+    prefixes = products.prefixes(trees, configs.parse_kconfig(trees, board)) if trees.products else ()
+    return setting if setting.startswith(prefixes) else f"DYNSEL_{setting}"
 
 
 def fragment_names(trees):

@@ -41,8 +41,7 @@ static void submit(unsigned times)
 {
     for (unsigned i = 0; i < times; i++) {
         uint32_t crc = 0;
-        assert_status(DYNSEL_OK,
-                      dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(run, &crc)));
+        assert_status(DYNSEL_OK, dynsel_submit_and_wait(&policy.policy, &DYNSEL_TASK(run, &crc)));
         assert_int_equal(crc, 0xcbf43926);
     }
 }
