@@ -195,13 +195,13 @@ class VariantBuild:
         """`scons <name>` runs this program with each of these argument lists, one after the other, with the whole
         environment of the shell.
 
-        first, last: command lines that come before and after
+        first, last: command lines that come before and after; {out} in a word is the folder for what is built
         """
         if program in self.programs:
             node = self.programs[program][0]
             commands = [*first, *([*self.board.runner, node.path, *arguments] for arguments in runs), *last]
             env = self.env.Clone(ENV=dict(os.environ))
-            env.AlwaysBuild(env.Alias(name, node, [" ".join(command) for command in commands]))
+            env.AlwaysBuild(env.Alias(name, node, [" ".join(command).replace("{out}", self.trees.build) for command in commands]))
 
     # What SConstruct calls
 

@@ -24,6 +24,8 @@ ARGUMENTS = {
     "why": (None, "why=SYMBOL: its value, its origin, the conditions that block it"),
 }
 
+OF_DYNSEL = ("footprint", "format")  # targets that change dynsel's own files
+
 
 class Session:
     """One call of scons: its arguments and configurations."""
@@ -53,6 +55,9 @@ class Session:
             wrong.append("SEED= needs RANDOM=<number of configurations>")
         if self.arguments.get("VERBOSE", "0") not in ("0", "1"):
             wrong.append(f"VERBOSE={self.arguments['VERBOSE']}: write 0 or 1")
+        if self.trees.products:
+            wrong += [f"{target} changes dynsel's own files; call it without PRODUCT={self.arguments['PRODUCT']}"
+                      for target in OF_DYNSEL if target in self.targets]
         if wrong:
             raise UserMistake(wrong)
 
@@ -98,14 +103,14 @@ A variant is a board with fragments on top, built in build/<board>[+<fragment>..
   scons BOARD=a,b CONF=debug,clang     build/a+debug+clang and build/b+debug+clang
   scons VARIANTS=native,native+clang   build/native and build/native+clang
   scons VARIANTS=native~ERROR_TEXTS=n  with one option changed, without a file
+  scons PRODUCT=../acme O=/tmp/out     /tmp/out/native, with a tree of your own on top of this one
 Its configuration is boards/<board>/defconfig, then configs/<fragment>.conf in the order of CONF.
 
 Targets that build
   (none), all     the library, the examples, compile_commands.json
-  test            build and run the tests of the library and its examples
+  test            build and run the tests of the library and its examples; with PRODUCT those of the product
   check           test, also other compilers and configurations, the build and documents; all gates
-  demo            build and run the main example
-  gallery         build the example gallery and run it twice: it learns, and starts with what it learned
+  demo, gallery   build and run the main example; and one that learns, twice
   bench           measure the cost of a submit, with statistics and the trace off and on
   usecases        build the programs of doc/results.md; use CONF=usecases for full tables and speed
   soak            ten million submits from several threads; all counts must add up

@@ -2,6 +2,7 @@
 """The template product outside of dynsel's tree, with both trees read-only and the build elsewhere."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -42,6 +43,15 @@ def remove(folder):
     shutil.rmtree(folder)
 
 
+def commands_of(path):
+    """The lines of the first block of a document, without comments."""
+    block = re.search(r"\n\n((?:    .*\n)+)", (TOP / path).read_text(encoding="utf-8"))[1]
+    return [line.partition("#")[0].strip() for line in block.splitlines()]
+
+
+COMMANDS = commands_of("doc/products.md")  # cp, sed, cd, and calls of scons
+
+
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -57,9 +67,14 @@ class Case(unittest.TestCase):
 
     @classmethod
     def copy_product(cls, place):
-        shutil.copytree(TOP / "examples/product", place, ignore=shutil.ignore_patterns("build"))
-        text = (place / "SConstruct").read_text(encoding="utf-8")
-        write(place / "SConstruct", text.replace("../../SConstruct", os.path.relpath(cls.top / "SConstruct", place)))
+        """By the commands in the document, which are for a folder that has dynsel."""
+        place.parent.mkdir(exist_ok=True)
+        if place.parent != cls.place:
+            (place.parent / "dynsel").symlink_to(cls.top)
+        for command in COMMANDS[:2]:
+            subprocess.run(command, shell=True, cwd=place.parent, check=True)
+        for path in place.rglob("*"):
+            path.chmod(path.stat().st_mode | 0o200)
 
     def good(self, *arguments, where=None):
         status, said = scons(where or self.acme, f"O={self.out}", *arguments)
@@ -74,7 +89,7 @@ class Outside(Case):
     def setUpClass(cls):
         super().setUpClass()
         cls.before = [snapshot(tree, ".") for tree in (cls.top, cls.acme)]
-        cls.status, cls.said = scons(cls.acme, f"O={cls.out}", "CONF=acme_small", "test", "all")
+        cls.status, cls.said = scons(cls.acme, f"O={cls.out}", *COMMANDS[3].split()[1:], "all")
 
     def test_1_builds_and_passes_on_native(self):
         self.assertEqual(self.status, 0, self.said)
@@ -128,8 +143,12 @@ class Outside(Case):
     @unittest.skipUnless(shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm"),
                          "the compiler or the emulator of mps2_an385 is not installed")
     def test_7_builds_and_passes_on_emulated_boards(self):
-        said = self.good("VARIANTS=mps2_an385,acme_sensor", "test", "all")
-        self.assertEqual(said.splitlines()[-1], "4 passed, 0 failed")
+        said = self.good("BOARD=mps2_an385", "test", "all")
+        self.assertEqual(said.splitlines()[-1], "2 passed, 0 failed")
+        said = self.good(*COMMANDS[4].split()[1:], "all")
+        self.assertEqual(said.splitlines()[-1], "2 passed, 0 failed")
+        said = self.good(*COMMANDS[5].split()[1:])
+        self.assertRegex(said, r"acme_sensor: libacme\.a in bytes.*\n.*\nacme/src/crc_unit\.o +\d+")
         for board in ("mps2_an385", "acme_sensor"):
             self.assertTrue((self.out / board / "bin/acme").is_file())
         self.assertEqual(self.stack_top("mps2_an385"), 0x20400000)
@@ -139,6 +158,19 @@ class Outside(Case):
         listing = subprocess.run(["arm-none-eabi-nm", self.out / board / "bin/acme"], capture_output=True, text=True,
                                  check=True).stdout
         return next(int(line.split()[0], 16) for line in listing.splitlines() if line.endswith(" board_stack_top"))
+
+
+class Document(unittest.TestCase):
+    def test_links_lead_somewhere(self):
+        for name in ("doc/products.md", "examples/product/README.md"):
+            for target in re.findall(r"\]\(([^)]+)\)", (TOP / name).read_text(encoding="utf-8")):
+                self.assertTrue((TOP / name).parent.joinpath(target.partition("#")[0]).exists(), f"{name}: {target}")
+
+    def test_board_in_the_document_is_the_template_s(self):
+        text = (TOP / "doc/products.md").read_text(encoding="utf-8")
+        board = (TOP / "examples/product/boards/acme_sensor/board.py").read_text(encoding="utf-8")
+        own = re.search(r"    own = .*\n", text)[0]
+        self.assertIn(own, board)
 
 
 class Wrong(Case):
@@ -160,6 +192,10 @@ class Wrong(Case):
         write(self.place / "file", "")
         self.assertRegex(self.refused(f"O={self.place}/file"), r"\Adynsel: \S+/file[^:]*: [^;]+; check the"
                          r" permissions: the sources must be readable, and the folder for what is built writable \(O=\)\n\Z")
+
+    def test_targets_that_change_dynsel(self):
+        self.assertEqual(self.refused(f"PRODUCT={self.acme}", "format"),
+                         f"dynsel: format changes dynsel's own files; call it without PRODUCT={self.acme}\n")
 
     def test_contradicting_products(self):
         self.assertEqual(self.refused(f"PRODUCT={self.acme},{self.acme}", "test"),
