@@ -32,7 +32,7 @@ class Session:
 
     def __init__(self, trees, arguments, targets, pretends=False):
         """pretends: writes nothing, as with -n."""
-        self.trees, self.pretends = trees, pretends
+        self.trees, self.top, self.pretends = trees, trees.top, pretends
         self.arguments = dict(arguments)
         self.targets = list(targets)
         self._loaded = {}
@@ -222,7 +222,7 @@ def _lint(session):
 def _layers(session):
     from . import layers
 
-    found = layers.lint(session.trees.top)
+    found = layers.lint(session.top)
     if found:
         raise UserMistake(found)
     print("layers: no errors found")
@@ -231,7 +231,7 @@ def _layers(session):
 def _format(session):
     from . import gates
 
-    trouble = gates.format_in_place(session.trees.top, session.pretends)
+    trouble = gates.format_in_place(session.top, session.pretends)
     if trouble:
         raise UserMistake(trouble)
 

@@ -130,7 +130,7 @@ def _texts(builds):
 
 def declare(base, session, builds):
     """The target `footprint`, which measures and updates the document."""
-    builds = _documented(session.trees.top, builds)
+    builds = _documented(session.top, builds)
 
     def write(target, source, env):
         before, after = _texts(builds)

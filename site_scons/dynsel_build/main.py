@@ -115,7 +115,7 @@ def _declare_all(session):
         base.Alias("check", [gates.formatted(), gates.kconfig_lint(), gates.layers(), footprint.gate(base, session.trees, builds)])
         bench.declare(base, session, builds)
     if "misra" in session.targets:
-        base.Alias("misra", misra.declare(base, session.trees.top, builds))
+        base.Alias("misra", misra.declare(base, session.top, builds))
     if "footprint" in session.targets:
         footprint.declare(base, session, builds)
     if "coverage" in session.targets and not session.pretends:
@@ -215,7 +215,7 @@ def _declare_targets(build, session, gates):
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
         destdir = session.arguments.get("DESTDIR", "")
-        nodes = install.declare(build, session.trees.top, prefix, destdir)
+        nodes = install.declare(build, session.top, prefix, destdir)
         env.AlwaysBuild(env.Alias("install", nodes), nodes)  # another tree may have installed to the same prefix
         note = install.replaced(build, install.root_of(prefix, destdir))
         if note and not (GetOption("clean") or GetOption("no_exec")):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions of a product's SConscript: component(), program() and test(), for one variant."""
 
-import os
-
 from .errors import UserMistake
 from .products import SCONSCRIPT
 from .toolchain import FRAMES
@@ -31,12 +29,16 @@ class ProductBuild:
 
     def read(self):
         """Reads the SConscript, if there is one."""
-        if not os.path.isfile(self._build.trees.real(f"{self.product.root}/{SCONSCRIPT}")):
+        script = f"{self.product.root}/{SCONSCRIPT}"
+        if not self._build.trees.real(script).is_file():
             return
         self._build.product_archives.insert(0, self.archive)  # a product may use the ones in front of it
         exports = {"component": self.component, "program": self.program, "test": self.test,
                    "config": self._build.config}
-        self.env.SConscript(at(f"{self.product.root}/{SCONSCRIPT}"), exports=exports)
+        try:
+            self.env.SConscript(at(script), exports=exports)
+        except UserMistake as e:
+            raise UserMistake([f"{script}: {line}" for line in e.lines]) from e
         self._build.side_archives[self.product.name] = self.env.StaticLibrary(self._path, self._objects)
 
     def component(self, name, sources, when=(), libs=()):
@@ -52,8 +54,7 @@ class ProductBuild:
     def program(self, name, sources, **more):
         """build/<variant>/bin/<name>, linked with the products and the library; as program() of dynsel."""
         if name in self._build.programs:
-            raise UserMistake(f"{self.product.root}/{SCONSCRIPT}: dynsel or another product has a program {name};"
-                              " choose another name")
+            raise UserMistake(f"dynsel or another product has a program {name}; choose another name")
         self._build.program(name, sources, product=self, **more)
         self.programs += self._build.programs.get(name, [])
 

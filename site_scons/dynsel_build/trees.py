@@ -43,10 +43,12 @@ class Trees:
         return ["", *(product.root for product in self.products)]
 
     def files(self, pattern):
-        """The files of all trees that match, as paths are written here."""
+        """The files of all trees that match, as paths are written here; of a product without dynsel's, if it contains
+        them."""
         top = Path(self.top)
         return [os.path.join(root, path.relative_to(top / root))
-                for root in self.roots() for path in sorted((top / root).glob(pattern))]
+                for root in self.roots() for path in sorted((top / root).glob(pattern))
+                if not (os.path.isabs(root) and path.is_relative_to(top))]
 
     def real(self, path):
         return Path(self.top) / path

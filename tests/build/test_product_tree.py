@@ -10,7 +10,6 @@ import tempfile
 import unittest
 from pathlib import Path
 
-import support
 from support import TOP, scons, snapshot, write
 
 SMALL = "native+acme_small"
@@ -27,6 +26,15 @@ int main(void)
     return acme_weighted_init(&policy, &options, (const uint8_t[]){1}) == DYNSEL_OK ? 0 : 1;
 }
 """
+# Another product, which uses the template.
+RADIO = {
+    "Kconfig": "",
+    "SConscript": 'Import("component", "program")\ncomponent("radio", ["src/radio.c"])\nprogram("radio", ["main.c"])\n',
+    "include/radio.h": "#include <stdint.h>\n\nuint32_t radio_sum(void);\n",
+    "src/radio.c": "#include <acme/crc_unit.h>\n#include <radio.h>\n\nuint32_t radio_sum(void)\n{\n"
+                   '    acme_crc_unit unit = {.name = "unit"};\n    return acme_crc_run(&unit, "123456789", 9);\n}\n',
+    "main.c": "#include <radio.h>\n\nint main(void)\n{\n    return radio_sum() == 0xcbf43926 ? 0 : 1;\n}\n",
+}
 
 
 def read_only(folder):
@@ -140,6 +148,14 @@ class Outside(Case):
         self.assertIn(f"  AR    {other}/build/{SMALL}/libacme.a\n", said)
         self.assertFalse((other / "build" / SMALL / "libdynsel.a").exists())
 
+    def test_8_product_uses_the_one_in_front(self):
+        radio = self.place / "radio"
+        for name, text in RADIO.items():
+            write(radio / name, text)
+        self.good(f"PRODUCT={radio}", "CONF=acme_small")
+        self.assertEqual(subprocess.run([self.out / SMALL / "bin/radio"], check=False).returncode, 0)
+        self.assertTrue((self.out / SMALL / "libradio.a").is_file())
+
     @unittest.skipUnless(shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm"),
                          "the compiler or the emulator of mps2_an385 is not installed")
     def test_7_builds_and_passes_on_emulated_boards(self):
@@ -181,12 +197,15 @@ class Wrong(Case):
         self.assertEqual(status, 2, said)
         return said
 
-    def test_program_of_the_same_name(self):
+    def test_wrong_sconscript(self):
         other = self.place / "other/acme"
         self.copy_product(other)
-        write(other / "SConscript", 'Import("program")\nprogram("first", ["app/acme.c"])\n')
-        self.assertEqual(self.refused(f"PRODUCT={other}"), f"dynsel: {other}/SConscript: dynsel or another product has a"
-                         " program first; choose another name\n")
+        for line, message in (
+                ('program("first", ["app/acme.c"])', "dynsel or another product has a program first; choose another name"),
+                ('component("x", ["src/crc_unit.c"], when=["ACME_BACKEND_CRC_UNITS"])',
+                 "no option named ACME_BACKEND_CRC_UNITS; did you mean ACME_BACKEND_CRC_UNIT?")):
+            write(other / "SConscript", f'Import("component", "program")\n{line}\n')
+            self.assertEqual(self.refused(f"PRODUCT={other}"), f"dynsel: {other}/SConscript: {message}\n")
 
     def test_build_folder_that_cannot_be_one(self):
         write(self.place / "file", "")

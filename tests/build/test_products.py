@@ -117,6 +117,16 @@ class Added(Case):
         self.assertEqual(self.trees(inside).build, "build/products/inside")
         self.assertEqual(variants.parse(self.trees(O="out"), "sensor+fast").folder, f"{self.place}/out/sensor+fast")
 
+    def test_dynsel_may_be_inside_the_product(self):
+        outer = self.product("outer", "box", "loud", "")
+        write(outer / "src/own.c", "")
+        shutil.copytree(self.top, outer / "src/dynsel")
+        write(outer / "src/dynsel/src/theirs.c", "")
+        found = trees.chosen(os.path.realpath(outer / "src/dynsel"), outer, {"PRODUCT": str(outer)})
+        self.assertEqual(found.files("src/**/*.c"), ["src/theirs.c", f"{outer}/src/own.c"])
+        self.assertEqual(boards.names(found), ["box", "plain", "radio"])
+        self.assertIsNone(found.owner("src/theirs.c"))
+
     def test_board_is_like_another_one_but(self):
         write(self.top / "boards/plain/board.py", BOARD_PY.format(
             returned='Board(cc="gcc", start=("boards/plain/start.c",), linkflags=("-Tboards/plain/linker.ld", "-s"))'))

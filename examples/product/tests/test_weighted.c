@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The product's policy, over its units: shares, even spread, units that may not be used, mistakes. */
+/* The product's policy, over its units: shares, even spread, a weight of 0, mistakes. */
 #include "test.h"
 
 #include <acme/crc_unit.h>
