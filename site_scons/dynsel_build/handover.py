@@ -18,12 +18,17 @@ def take_over(top, product):
         if word in FILES:
             next(words, None)
         elif word.startswith("PRODUCT="):
-            products.append(word.partition("=")[2])
+            products += [name for name in word.partition("=")[2].split(",") if not _is(name, product)]
         elif word not in SEARCHES and not word.startswith(tuple(f"{option}=" for option in FILES)):
             arguments.append(_target(word, product))
     sys.stdout.flush()
     os.chdir(GetLaunchDir())
     os.execv(sys.executable, [sys.executable, sys.argv[0], *arguments, "-C", top, f"PRODUCT={','.join(products)}"])
+
+
+def _is(name, product):
+    """Whether the user named the product itself."""
+    return name != "" and os.path.realpath(os.path.join(GetLaunchDir(), name)) == os.path.realpath(product)
 
 
 def _target(word, product):

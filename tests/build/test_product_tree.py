@@ -115,6 +115,7 @@ class Outside(Case):
         status, said = scons(self.place, "-C", "dynsel", "PRODUCT=acme", f"O={out}", "CONF=acme_small", "test")
         self.assertEqual(status, 0, said)
         self.assertEqual(said.splitlines()[-2:], ["nothing has changed since these tests passed", "2 passed, 0 failed"])
+        self.assertEqual(self.good("PRODUCT=.", "CONF=acme_small", "test").splitlines()[-1], "2 passed, 0 failed")
 
     def test_4_commands_know_the_product(self):
         said = self.good("why=ACME_WEIGHTED_ROUND", "CONF=acme_small")
