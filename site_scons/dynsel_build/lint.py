@@ -36,19 +36,20 @@ def lint(trees):
     targets = aspects.catalogue(trees).target_symbols()  # the build itself asks for these
     texts = {path: trees.real(path).read_text(encoding="utf-8") for path in files(trees)}
     prefixes = ("DYNSEL_", *products.prefixes(trees, kconf))
-    return (_unknown_names(kconf, texts, prefixes) + _unused(kconf, texts, targets) + _ifdefs(texts, prefixes)
+    return (_unknown_names(trees, kconf, texts, prefixes) + _unused(kconf, texts, targets) + _ifdefs(texts, prefixes)
             + _symbols(kconf) + _of_products(trees, kconf) + _choices(kconf) + _fragments(trees) + _defconfigs(trees)
             + unlisted_sources(trees) + _long_lines({p: t for p, t in texts.items() if not trees.owner(p)}))
 
 
-def _unknown_names(kconf, texts, prefixes):
-    """prefixes: what begins so is an option."""
+def _unknown_names(trees, kconf, texts, prefixes):
+    """prefixes: what begins so is an option; in dynsel's own texts only the first."""
     known = {s.name for s in kconf.unique_defined_syms} | {c.name for c in kconf.unique_choices}
     found = []
     for path, text in texts.items():
+        known_as = prefixes if trees.owner(path) else prefixes[:1]
         for number, line in enumerate(text.splitlines(), 1):
             found += [f"{path}:{number}: no option named {m}{did_you_mean(m, known)}"
-                      for m in TOKEN.findall(line) if m.startswith(prefixes) and m not in known and m != PLACEHOLDER]
+                      for m in TOKEN.findall(line) if m.startswith(known_as) and m not in known and m != PLACEHOLDER]
     return found
 
 

@@ -277,7 +277,10 @@ class Refused(Case):
         write(self.acme / "Kconfig", KCONFIG + "\nconfig DYNSEL_MINE\n\tbool \"Mine\"\n\n"
               'config ACME_IDLE\n\tbool "Idle"\n\thelp\n\t  Nothing.\n')
         write(self.acme / "src/x.c", "#if CONFIG_ACME_SPED\n#endif\n#ifdef CONFIG_ACME_SPEED\n#endif\n")
-        found = [line.replace(f"{self.acme}/", "") for line in lint.lint(self.trees()) if str(self.acme) in line]
+        write(self.top / "doc/x.md", "CONFIG_ACME_NAMED_IN_AN_EXAMPLE\n")
+        lines = lint.lint(self.trees())
+        self.assertFalse([line for line in lines if "NAMED_IN_AN_EXAMPLE" in line])
+        found = [line.replace(f"{self.acme}/", "") for line in lines if str(self.acme) in line]
         self.assertEqual(found, [
             "src/x.c:1: no option named ACME_SPED; did you mean ACME_SPEED?",
             "Kconfig:8: DYNSEL_MINE is not used; delete it",
