@@ -3,6 +3,8 @@
 
 Modules that know nothing of SCons, and can be used and tested without it:
     errors      errors of the user, and nearest names
+    trees       PRODUCT=, O= -> where things are
+    products    what products add to the menu, and what contradicts
     grammar     the lines of a defconfig or fragment
     config      defconfig + fragments -> Configuration, or all errors at once
     header      Configuration -> autoconf.h
@@ -34,7 +36,10 @@ Modules that put nodes into SCons' graph:
     nodes       small nodes that several modules need
     toolchain   environments and flags
     build       component(), program(), test(): the functions of SConscripts
+    product_build  component(), program(), test() of the SConscripts of products
+    handover    from the SConstruct of a product to a scons in this tree
     gates       clang-tidy, cppcheck, clang-format and the rest of `scons check`
     install     install
+    install_product  what it adds for products
     report      the last lines of a check
 """

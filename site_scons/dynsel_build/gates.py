@@ -16,6 +16,7 @@ from SCons.Script import Value
 
 from . import freestanding, layers, lint, size, targets
 from .nodes import action, finish, missing, missing_line
+from .trees import at
 
 LLVM = 14  # another major version formats and warns differently
 FORMATTED = ("boards", "include", "src", "examples", "tools", "tests", "bench", "soak")
@@ -69,8 +70,8 @@ def format_in_place(top, pretends):
 class Gates:
     """Declares the gate nodes; `base` is an environment without a variant."""
 
-    def __init__(self, base, top):
-        self.base, self.top = base, top
+    def __init__(self, base, trees):
+        self.base, self.trees, self.top = base, trees, trees.top
 
     def tidy(self, build):
         """clang-tidy on each source of a variant: library, examples, tests."""
@@ -101,20 +102,19 @@ class Gates:
         tool = find_llvm_tool("clang-format")
         needs = self._needs(tool, f"clang-format-{LLVM}") + [self.base.File("#.clang-format")]
         files = c_files(self.top)
-        return self._node(self.base, "build/gates/format", "  FORMAT everything",
+        return self._node(self.base, f"{self.trees.build}/gates/format", "  FORMAT everything",
                           [tool, "--style=file", "--dry-run", "--Werror", *files],
                           [self.base.File(f"#{path}") for path in files], needs, "`scons format` corrects it")
 
     def kconfig_lint(self):
         """The command kconfig-lint, repeated if one of its inputs changed."""
         def check(target, source, env):
-            return finish(target[0].path, lint.lint(self.top))
+            return finish(target[0].path, lint.lint(self.trees))
 
-        top = Path(self.top)
-        paths = lint.files(top) + sorted(top.rglob("Kconfig*")) + [top / targets.PATH]
-        sources = [self.base.File("#" + str(p.relative_to(top))) for p in paths
-                   if not str(p.relative_to(top)).startswith("build/")]
-        return self.base.Command("#build/gates/kconfig-lint.ok", sources,
+        menus = ("Kconfig", "boards/*/Kconfig.board", "src/**/Kconfig*", targets.PATH)
+        paths = dict.fromkeys([*lint.files(self.trees), *(p for menu in menus for p in self.trees.files(menu))])
+        sources = [self.base.File(at(path)) for path in paths]
+        return self.base.Command(at(f"{self.trees.build}/gates/kconfig-lint.ok"), sources,
                                  action(check, "  LINT  Kconfig and the sources"))
 
     def layers(self):
@@ -123,7 +123,7 @@ class Gates:
             return finish(target[0].path, layers.lint(self.top))
 
         sources = [self.base.File("#" + str(p.relative_to(self.top))) for p in layers.files(self.top)]
-        return self.base.Command("#build/gates/layers.ok", [*sources, self.base.File(f"#{layers.THIS}")],
+        return self.base.Command(at(f"{self.trees.build}/gates/layers.ok"), [*sources, self.base.File(f"#{layers.THIS}")],
                                  action(check, "  LINT  layers of src"))
 
     def no_heap(self, build):
@@ -138,7 +138,7 @@ class Gates:
             return finish(target[0].path, found)
 
         stem = f"{build.variant.folder}/gates/no-heap"
-        return build.env.Command(f"#{stem}.ok", [build.archive, Value([nm, HEAP])],
+        return build.env.Command(at(f"{stem}.ok"), [build.archive, Value([nm, HEAP])],
                                  action(check, f"  HEAP  {build.archive[0].path}"))
 
     def freestanding(self, build):
@@ -152,7 +152,7 @@ class Gates:
 
         sources = [build.archive, self.base.File("#include/dynsel/port.h"),
                    Value(json.dumps([freestanding.NOT_WANTED, freestanding.MAY_DIVIDE, build.board.cflags]))]
-        return build.env.Command(f"#{build.variant.folder}/gates/freestanding.ok", sources,
+        return build.env.Command(at(f"{build.variant.folder}/gates/freestanding.ok"), sources,
                                  action(check, f"  NEEDS {build.archive[0].path}"))
 
     def headers(self, build):
@@ -174,24 +174,25 @@ class Gates:
             return finish(target[0].path, said)
 
         sources = [build.env.File(f"#include/{n}") for n in names]
-        node = build.env.Command(f"#{folder}/alone.ok", [*sources, empty, Value(json.dumps(commands))],
-                                 action(check, f"  ALONE {build.variant.folder.removeprefix('build/')}: each public header"))
+        node = build.env.Command(at(f"{folder}/alone.ok"), [*sources, empty, Value(json.dumps(commands))],
+                                 action(check, f"  ALONE {build.variant.name}: each public header"))
         build.env.Depends(node, build.generated)
         return node
 
     def size(self, build):
         """build/<variant>/size.txt and size.json, within the limits of the board."""
         objects = sorted(o.path for o in build.library_objects)
+        beside = {f"lib{name}.a": sorted(o.path for o in nodes) for name, nodes in build.product_objects.items()}
         folder, board = build.variant.folder, build.board
         command = [board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), *_cpp_flags(build.env)]
 
         def check(target, source, env):
             found = size.update(folder, objects, build.variant, board, build.config, command,
-                                source[0].path)
+                                source[0].path, beside)
             return finish(None, found) if found else 0
 
-        node = build.env.Command([f"#{folder}/size.txt", f"#{folder}/{size.FIGURES}"],
-                                 [build.archive, Value(board.limits)], action(check, "  SIZE  $TARGET"))
+        node = build.env.Command([at(f"{folder}/size.txt"), at(f"{folder}/{size.FIGURES}")],
+                                 [build.archive, build.product_archives, Value(board.limits)], action(check, "  SIZE  $TARGET"))
         build.env.Depends(node, build.generated)
         build.env.Clean(node, [f"{folder}/{size.WITHIN_LIMITS}", f"{folder}/size"])
         return node
@@ -206,12 +207,16 @@ class Gates:
     # Implementation
 
     def _sources(self, build):
-        """For a cross compiler only the sources for boards; board native checks the others."""
+        """For a cross compiler only the sources for boards; board native checks the others.
+
+        What a product compiles of dynsel's sources again is checked once.
+        """
         return [(env, source) for env, source in build.compiled()
-                if not build.board.clang_target or source.path.startswith(OF_BOARDS)]
+                if (not build.board.clang_target or source.path.startswith(OF_BOARDS))
+                and ("OBJECTS" not in env or self.trees.owner(source.srcnode().path))]
 
     def _per_source(self, build, gate, label, env, source, command, needs):
-        stem = f"{build.variant.folder}/gates/{gate}/{source.srcnode().path}"
+        stem = f"{build.variant.folder}/gates/{gate}/{self.trees.short(source.srcnode().path)}"
         return self._node(env, stem, f"  {label:5} {source.path}", command, [source],
                           needs + [build.generated])
 
@@ -220,7 +225,7 @@ class Gates:
             said = _run(command)
             return finish(target[0].path, said + [remedy] if said and remedy else said)
 
-        node = env.Command(f"#{stem}.ok", [*sources, Value(json.dumps(command))], action(check, says))
+        node = env.Command(at(f"{stem}.ok"), [*sources, Value(json.dumps(command))], action(check, says))
         env.Depends(node, needs)
         return node
 

@@ -9,7 +9,7 @@ import re
 import shutil
 from pathlib import Path
 
-from . import toolchain
+from . import install_product, toolchain
 from .errors import UserMistake
 from .header import tag
 
@@ -45,6 +45,7 @@ def declare(build, top, prefix, destdir=""):
         env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
         env.Install(f"{root}/include/dynsel", build.public_headers),
         env.Install(f"{root}/bin", _replay(build, top)),
+        *install_product.declare(build, env, root, prefix, VERSION),
     ]
 
 

@@ -18,6 +18,7 @@ config DYNSEL_HAS_RADIO
 	bool
 
 source "boards/*/Kconfig.board"
+source "$(DYNSEL_MENU)/Kconfig.products"
 
 config DYNSEL_CACHE
 	bool "Cache"
