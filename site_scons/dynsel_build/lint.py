@@ -14,7 +14,7 @@ TOKEN = re.compile(r"\bCONFIG_(DYNSEL_[A-Z0-9_]*[A-Z0-9])\b(?!\*)")
 PLACEHOLDER = "DYNSEL_X"  # stands for any option in documentation
 NAME = re.compile(r"\b(DYNSEL_[A-Z0-9_]+)\b")
 COLUMNS = 100
-SUFFIXES = {".c", ".h", ".def", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
+SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".def", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
 FOLDERS = ("include", "src", "examples", "tests", "bench", "soak", "tools", "doc", "boards", "configs",
            "site_scons")
 # Texts with wrong configurations on purpose.
@@ -54,7 +54,7 @@ def _unknown_names(kconf, texts):
 def _ifdefs(texts):
     """An option is 0 or 1: #ifdef is true for both."""
     return [f"{path}:{number}: {line.strip()!r}: options are 0 or 1; write #if CONFIG_..."
-            for path, text in texts.items() if path.endswith((".c", ".h"))
+            for path, text in texts.items() if path.endswith((".c", ".h", ".cpp", ".hpp"))
             for number, line in enumerate(text.splitlines(), 1)
             if re.match(r"\s*#\s*(ifdef|ifndef|if.*\bdefined\b).*\bCONFIG_DYNSEL_", line)]
 
