@@ -170,6 +170,7 @@ class Gates:
         compiled = [([*c, empty[0].path], name) for name in of_c for c in (in_c, *_as_cpp(build, "c++11"))]
         compiled += [([*c, empty[0].path], name) for name in of_cpp for c in _with_library(build, "c++17")]
         compiled += [([*c, inside[0].path], "dynsel/dynsel.h") for c in (in_c, *_as_cpp(build, "c++11"))]
+        compiled += [([*c, empty[0].path], "dynsel/dynsel.hpp") for c in _with_library(build, "c++20")]
 
         def check(target, source, env):
             said = []
