@@ -66,6 +66,12 @@ class resource {
         return dynsel_resource_name(where_);
     }
 
+    /** What starts work there, such as &dynsel_opencl_backend. */
+    [[nodiscard]] constexpr dynsel_backend *backend() const noexcept
+    {
+        return where_ != nullptr ? where_->backend : nullptr;
+    }
+
     /** The object behind it, as the program gave it: a queue, a worker, a type of its own. */
     [[nodiscard]] constexpr void *handle() const noexcept
     {
