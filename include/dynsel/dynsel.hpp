@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * dynsel for C++17, in the names of the specification (seeds 002 and 004) and of SYCL (seeds 001
- * and 003): policies, selections, submissions, reports, custom policies, buffers and command groups.
+ * and 003): policies, selections, submissions, reports, custom policies, buffers, command groups.
  * Everything is a thin inline layer over the functions of C, whose headers are the manual.
  *
  * No exceptions, no RTTI, no allocation: errors are values (dynsel::status, dynsel::result), a

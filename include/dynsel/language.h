@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What C and C++ write differently. The other headers use these names, so that each of their lines is read by both
- * languages; <dynsel/language.hpp> has the questions about types that C answers with _Generic. Internal, except for
- * DYNSEL_BEGIN_DECLS and DYNSEL_END_DECLS.
+ * What C and C++ write differently. The other headers use these names, so that most of their lines
+ * are read by both languages; <dynsel/language.hpp> has the questions about types that C answers
+ * with _Generic. Internal, except for DYNSEL_BEGIN_DECLS and DYNSEL_END_DECLS.
  */
 #ifndef DYNSEL_LANGUAGE_H
 #define DYNSEL_LANGUAGE_H

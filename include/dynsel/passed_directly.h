@@ -45,8 +45,8 @@
  * - In the parameters of a function, such as `int a[1 + dynsel_is_...(my_plain)]`, compilers warn
  *   of an enumeration that is visible in the parameter list only. GCC accepts no such enumeration
  *   in the first part of a `for`. Neither happens if the trait of that type was used before.
- * - The language is C11 with the extensions of GCC and Clang. In OpenCL C marks are allowed; neither
- *   mark nor trait has a meaning there.
+ * - The language is C11 with the extensions of GCC and Clang. In OpenCL C marks are allowed;
+ *   neither mark nor trait has a meaning there.
  * - In C++ a mark is a function that argument-dependent lookup finds, and the trait is
  *   dynsel::is_passed_directly_to_device (<dynsel/language.hpp>), which goes by the type and not by
  *   its name. There a mark stands below a declaration of its type, in the same namespace or between

@@ -26,7 +26,7 @@ enum class aspect : std::uint32_t {
 #include <dynsel/aspects.def>
 };
 
-/** What the whole build can rely on, see <dynsel/aspect_traits.h>. Undefined for what is no aspect. */
+/** What the whole build can rely on, see <dynsel/aspect_traits.h>. */
 template <aspect> struct all_devices_have;
 template <aspect> struct any_device_has;
 #define DYNSEL_ASPECT(name, text, host, opencl)                                                    \

@@ -62,7 +62,7 @@ def _ifdefs(texts):
 def _long_lines(texts):
     """clang-format does not wrap comments, which would break the layout of the contracts in headers."""
     return [f"{path}:{number}: {len(line)} columns; wrap it to {COLUMNS}"
-            for path, text in texts.items() if path.endswith((".c", ".h"))
+            for path, text in texts.items() if path.endswith((".c", ".h", ".cpp", ".hpp"))
             for number, line in enumerate(text.splitlines(), 1) if len(line) > COLUMNS]
 
 

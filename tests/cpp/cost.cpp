@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same work submitted through C and through C++: test_cost.py counts the instructions of each of
- * these functions. */
+/* The same work submitted through C and through C++: test_cost.py counts the instructions of each
+ * of these functions. */
 #include <dynsel/dynsel.hpp>
 
 #define COUNTED extern "C" __attribute__((noinline))
