@@ -4,6 +4,7 @@
 #include <dynsel/dynsel.hpp>
 
 #include <cstring>
+#include <ctime>
 #include <numeric>
 
 #include "dies.h"
@@ -268,6 +269,49 @@ void a_buffer_in_use_does_not_end(void **)
     }));
 }
 
+#if CONFIG_DYNSEL_BACKEND_THREADS
+void sleep_and_store(int *numbers)
+{
+    const timespec moment = {0, 20000000};
+    (void)nanosleep(&moment, nullptr);
+    numbers[0] = 5;
+}
+constexpr dynsel_kernel slow = make_kernel<sleep_and_store>("slow");
+
+void a_buffer_waits_for_the_work_that_uses_it(void **)
+{
+    dynsel_resource worker = {};
+    std::size_t count = 0;
+    assert_status(DYNSEL_OK, dynsel_threads_start(1));
+    assert_status(DYNSEL_OK, dynsel_threads_resources(&worker, 1, &count));
+    int data[1] = {};
+    int more[1] = {};
+    {
+        round_robin_policy p{{worker}};
+        const buffer<int> buf{data};
+        const auto s = submit(p, [&](handler &h) {
+            h.set_args(buf.get_access<access::mode::discard_write>(h));
+            h.single_task(slow);
+        });
+        assert_true(static_cast<bool>(s));
+        buffer<int> ended{more};
+        const auto last = submit(p, [&](handler &h) {
+            h.set_args(ended.get_access<access::mode::discard_write>(h));
+            h.single_task(slow);
+        });
+        assert_status(DYNSEL_OK, ended.end());
+        assert_int_equal(more[0], 5);
+    }
+    assert_int_equal(data[0], 5);
+    assert_status(DYNSEL_OK, dynsel_threads_stop());
+}
+#else
+void a_buffer_waits_for_the_work_that_uses_it(void **)
+{
+    skip();
+}
+#endif
+
 void refused_buffers_tell_why(void **)
 {
     int data[1] = {};
@@ -289,6 +333,7 @@ int main()
         cmocka_unit_test(ranges_are_iterators),
         cmocka_unit_test(a_buffer_without_memory_of_the_program),
         cmocka_unit_test(a_buffer_in_use_does_not_end),
+        cmocka_unit_test(a_buffer_waits_for_the_work_that_uses_it),
         cmocka_unit_test(refused_buffers_tell_why),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);

@@ -183,6 +183,14 @@ struct around {
 };
 DYNSEL_PASSED_DIRECTLY(around, 1);
 DYNSEL_LEAVES(around, DYNSEL_PART(own, inside));
+typedef float around_value;
+DYNSEL_INLINE around_value around_read(around it, size_t i)
+{
+    return it.inside.data[i];
+}
+DYNSEL_NOT_WRITABLE(around);
+DYNSEL_REVERSE_ITERATOR(reversed, around);
+DYNSEL_TRANSFORM_ITERATOR(mixed, reversed, half, float);
 
 static_assert(!dynsel_is_passed_directly_to_device(inputs), "");
 static_assert(!dynsel_is_passed_directly_to_device(halves), "");
@@ -235,9 +243,14 @@ static void leaves_are_those_of_c(void **)
 {
     listing of_own = {{list}, ""};
     listing of_around = {{list}, ""};
+    listing of_mixed = {{list}, ""};
     const dynsel_leaf_place whole = DYNSEL_WHOLE_ITERATOR(own);
     const dynsel_leaf_place more = DYNSEL_WHOLE_ITERATOR(around);
+    const dynsel_leaf_place undecided = {
+        0, DYNSEL_COUNT_OF_RANGE, DYNSEL_DIRECT_BY_ITSELF, false, false, 0};
     own_leaves(&of_own.sink, &whole);
+    mixed_leaves(&of_mixed.sink, &undecided);
+    assert_non_null(strstr(of_mixed.text, "0:pointer direct const counted"));
     dynsel_leaves_of(static_cast<const around *>(nullptr))(&of_around.sink, &more);
     assert_string_equal(of_own.text, "0:pointer counted 8:pointer const 24:pointer const "
                                      "32:value direct const ");

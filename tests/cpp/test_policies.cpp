@@ -39,6 +39,8 @@ template <class P> void each_constructor()
     assert_int_equal(dynsel::get_resources(deferred).size(), 1);
     assert_status(DYNSEL_OK, dynsel::submit_and_wait(deferred, do_nothing));
     assert_status(DYNSEL_OK, deferred.deinitialize());
+    assert_status(DYNSEL_E_UNINITIALIZED, deferred.status());
+    assert_status(DYNSEL_E_UNINITIALIZED, deferred.deinitialize());
     assert_status(DYNSEL_E_UNINITIALIZED, dynsel::submit_and_wait(deferred, do_nothing));
 
     static P some{{host, host}};

@@ -196,7 +196,8 @@ void submissions_can_be_moved(void **)
         one = dynsel::submit(p, dynsel::ref(kept));
     }
     dynsel::submission moved{std::move(all[0])};
-    assert_false(static_cast<bool>(all[0])); // NOLINT(bugprone-use-after-move)
+    assert_false(static_cast<bool>(all[0]));    // NOLINT(bugprone-use-after-move)
+    assert_status(DYNSEL_OK, all[0].release()); /* nothing is left to be released */
     manual_ends(0);
     assert_status(DYNSEL_OK, moved.wait());
     assert_status(DYNSEL_E_STALE, moved.wait());
