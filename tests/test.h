@@ -62,7 +62,7 @@ static inline int text_contains(const char *text, const char *part)
             return 1;
         }
     }
-    return *part == '\0';
+    return *part == '\0' ? 1 : 0;
 }
 
 static inline void check_error_says(const char *part, const char *file, int line)

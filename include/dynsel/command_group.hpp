@@ -232,7 +232,7 @@ class accessor {
     }
     inline accessor(const buffer<T, dimensions> &of, handler &group) noexcept;
 
-    [[nodiscard]] constexpr bool is_placeholder() const noexcept
+    [[nodiscard]] static constexpr bool is_placeholder() noexcept
     {
         return placeholder_kind;
     }

@@ -267,7 +267,7 @@ template <class Policy, class... Reports> class policy_base {
     {
     }
 
-    template <class P> static constexpr auto name_of(int) -> decltype(P::name)
+    template <class P> static constexpr auto name_of(int) -> std::decay_t<decltype(P::name)>
     {
         return P::name;
     }

@@ -24,7 +24,7 @@ template <bool yes> struct answer {
         return yes;
     }
 };
-template <bool yes> constexpr bool answer<yes>::value;
+template <bool yes> constexpr bool answer<yes>::value; // NOLINT: C++11 needs it
 
 template <class T> struct remove_cv {
     using type = T;

@@ -33,6 +33,18 @@ CPPCHECK = ["--quiet", "--error-exitcode=1", "--std=c11", "--std=c++17", "--inli
 # With one definition cppcheck reads a source once, and not again for each option of the menu, which the generated
 # header settles, and for each compiler that a header asks for.
 READ_ONCE = ["-D__STDC__=1"]
+IN_CPP = "-readability-named-parameter,-misc-non-private-member-variables-in-classes"
+EVERYTHING = "dynsel/dynsel.h"  # the header that includes the others
+INSIDE = f"""\
+#include <stddef.h>
+#ifdef __cplusplus
+extern "C" {{
+#endif
+#include <{EVERYTHING}>
+#ifdef __cplusplus
+}}
+#endif
+"""
 HEAP = ("malloc calloc realloc reallocarray free cfree aligned_alloc memalign posix_memalign valloc"
         " pvalloc strdup strndup asprintf vasprintf open_memstream getline getdelim alloca sbrk brk"
         " mmap _Znwm _Znam _ZdlPv _ZdaPv").split()
@@ -79,7 +91,8 @@ class Gates:
         settings = [self.base.File(f"#{name}") for name in (".clang-tidy", "boards/.clang-tidy", "tests/.clang-tidy")
                     if (Path(self.top) / name).exists()]
         return [self._per_source(build, "tidy", "TIDY", env, source,
-                                 [tool, "--quiet", source.path, "--", *_language_flags(source.path),
+                                 [tool, "--quiet", *_language_checks(source.path), source.path, "--",
+                                  *_language_flags(source.path),
                                   *_target_flags(build.board.cc, build.board.cflags, build.board.clang_target),
                                   *_cpp_flags(env), *(DEEP if source.path.startswith(DEEP_IN) else SHALLOW)],
                                  self._needs(tool, f"clang-tidy-{LLVM}") + settings)
@@ -161,16 +174,17 @@ class Gates:
         inside `extern "C"`; those of C++ in C++17, and all of them in C++20."""
         folder = f"{build.variant.folder}/gates/headers"
         empty = build.written("gates/headers/empty.c", "typedef int not_an_empty_file;\n")
-        inside = build.written("gates/headers/inside.c", '#include <stddef.h>\n#ifdef __cplusplus\nextern "C" {\n#endif\n'
-                               "#include <dynsel/dynsel.h>\n#ifdef __cplusplus\n}\n#endif\n")
+        inside = build.written("gates/headers/inside.c", INSIDE)
         in_c = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
                 *_cpp_flags(build.env), "-fsyntax-only"]
         of_c, of_cpp = ([f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob(pattern))
                          if h.name != "opencl.h" or build.config["DYNSEL_HAS_OPENCL"]] for pattern in ("*.h", "*.hpp"))
         compiled = [([*c, empty[0].path], name) for name in of_c for c in (in_c, *_as_cpp(build, "c++11"))]
         compiled += [([*c, empty[0].path], name) for name in of_cpp for c in _with_library(build, "c++17")]
-        compiled += [([*c, inside[0].path], "dynsel/dynsel.h") for c in (in_c, *_as_cpp(build, "c++11"))]
-        compiled += [([*c, empty[0].path], "dynsel/dynsel.hpp") for c in _with_library(build, "c++20")]
+        compiled += [([*c, inside[0].path], name) for name in of_c if name == EVERYTHING
+                     for c in (in_c, *_as_cpp(build, "c++11"))]
+        compiled += [([*c, empty[0].path], name) for name in of_cpp if name == f"{EVERYTHING}pp"
+                     for c in _with_library(build, "c++20")]
 
         def check(target, source, env):
             said = []
@@ -277,6 +291,11 @@ def _with_library(build, standard):
 @lru_cache(maxsize=None)
 def _has_cpp_library(command):
     return subprocess.run([*command, "-include", "chrono", os.devnull], capture_output=True, check=False).returncode == 0
+
+
+def _language_checks(path):
+    """Options of clang-tidy: C++ omits the names of unused parameters, and its structures have members."""
+    return [f"--checks={IN_CPP}"] if path.endswith(".cpp") else []
 
 
 def _language_flags(path):

@@ -256,7 +256,7 @@ void kinds_are_those_of_callables(void **)
 class timed : public dynsel::policy_base<timed, info::task_submission_t, info::task_completion_t,
                                          info::task_time_t> {
   public:
-    std::optional<dynsel::choice> try_select(const dynsel::task_view &)
+    static std::optional<dynsel::choice> try_select(const dynsel::task_view &)
     {
         return 0;
     }
