@@ -6,7 +6,6 @@ the tool's own settings, so a second check repeats only the changed ones.
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -285,12 +284,14 @@ def _as_cpp(build, standard):
 
 def _with_library(build, standard):
     """The same if the compiler has the library of C++, which cross compilers often lack."""
-    return [command for command in _as_cpp(build, standard) if _has_cpp_library(tuple(command))]
+    return [command for command in _as_cpp(build, standard) if _has_cpp_library(command[0], tuple(build.board.cflags))]
 
 
 @lru_cache(maxsize=None)
-def _has_cpp_library(command):
-    return subprocess.run([*command, "-include", "chrono", os.devnull], capture_output=True, check=False).returncode == 0
+def _has_cpp_library(compiler, cflags):
+    asked = "#if !__has_include(<chrono>)\n#error none\n#endif\n"
+    return subprocess.run([compiler, *cflags, "-x", "c++", "-E", "-"], input=asked, text=True, capture_output=True,
+                          check=False).returncode == 0
 
 
 def _language_checks(path):
