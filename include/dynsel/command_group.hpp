@@ -22,6 +22,7 @@
 #ifndef DYNSEL_COMMAND_GROUP_HPP
 #define DYNSEL_COMMAND_GROUP_HPP
 
+#include <dynsel/passed_directly.hpp>
 #include <dynsel/submission.hpp>
 
 #if CONFIG_DYNSEL_COMMAND_GROUPS
@@ -335,10 +336,6 @@ template <class T> struct host_iterator {
     T *data;
 };
 template <class T> host_iterator(T *) -> host_iterator<T>;
-
-/** Whether iterators of a type are passed to devices directly; see <dynsel/language.hpp>. */
-template <class T>
-inline constexpr bool is_passed_directly_to_device_v = is_passed_directly_to_device<T>::value;
 
 namespace detail {
 

@@ -20,6 +20,7 @@
 #include <dynsel/command_group.hpp>
 #include <dynsel/custom_policy.hpp>
 #include <dynsel/execution_info.hpp>
+#include <dynsel/passed_directly.hpp>
 #include <dynsel/policies.hpp>
 #include <dynsel/resource.hpp>
 #include <dynsel/status.hpp>

@@ -11,6 +11,35 @@
 
 using namespace dynsel;
 
+/* Iterators of a user's, and the forms of a mark that seed 000 lists. */
+namespace user {
+
+DYNSEL_HOST_ITERATOR(inputs, float);
+
+struct base {};
+std::true_type is_passed_directly_in_dynsel_device_policies(const base &);
+struct derived : base {};
+struct other : base { /* overrides */
+};
+std::false_type is_passed_directly_in_dynsel_device_policies(const other &);
+struct legacy {
+    using is_passed_directly = std::true_type;
+};
+struct second {};
+std::true_type is_passed_directly_in_dynsel_device_policies(const second &);
+struct both : base, second { /* ambiguous */
+};
+template <class It1, class It2> struct generic {
+    It1 first;
+    It2 second;
+};
+template <class It1, class It2>
+auto is_passed_directly_in_dynsel_device_policies(const generic<It1, It2> &)
+    -> std::conjunction<dynsel::is_passed_directly_to_device<It1>,
+                        dynsel::is_passed_directly_to_device<It2>>;
+
+} // namespace user
+
 namespace {
 
 constexpr access::placeholder placed = access::placeholder::true_t;
@@ -200,22 +229,27 @@ void copies_and_fills(void **)
     assert_memory_equal(copy, expected, sizeof expected);
 }
 
-/* Iterators of seed 000: a pair in a user's namespace. */
-DYNSEL_HOST_ITERATOR(inputs, float);
-
 void ranges_are_iterators(void **)
 {
     auto p = host_policy();
     float data[4] = {1, 2, 3, 4};
     static_assert(!is_passed_directly_to_device_v<host_iterator<float>>);
     static_assert(is_passed_directly_to_device_v<float *>);
+    static_assert(is_passed_directly_to_device_v<const std::reverse_iterator<float *> &>);
+    static_assert(!is_passed_directly_to_device_v<std::reverse_iterator<user::inputs>>);
+    static_assert(is_passed_directly_to_device_v<user::derived> &&
+                  !is_passed_directly_to_device_v<user::other>);
+    static_assert(is_passed_directly_to_device_v<user::legacy> &&
+                  !is_passed_directly_to_device_v<user::both>);
+    static_assert(is_passed_directly_to_device_v<user::generic<float *, user::derived>>);
+    static_assert(!is_passed_directly_to_device_v<user::generic<float *, int>>);
     assert_status(DYNSEL_OK, submit_and_wait(p, [&](handler &h) {
                       h.set_range(0, host_iterator{data}, 4, access::mode::read_write);
                       h.set_arg(1, 2.0F);
                       h.parallel_for(range{4}, scale);
                   }));
     assert_status(DYNSEL_OK, submit_and_wait(p, [&](handler &h) {
-                      h.set_range(0, inputs_make(data), 4, access::mode::read_write);
+                      h.set_range(0, user::inputs_make(data), 4, access::mode::read_write);
                       h.set_arg(1, 2.0F);
                       h.parallel_for(range{4}, scale);
                   }));

@@ -13,8 +13,8 @@ import unittest
 from pathlib import Path
 
 TOP, BUILD = Path(os.environ["DYNSEL_TOP"]), Path(os.environ["DYNSEL_BUILD"])
-LIBRARIES = ["-pthread", *(["-lOpenCL"] if "CONFIG_DYNSEL_BACKEND_OPENCL=y" in (BUILD / ".config").read_text(encoding="utf-8")
-                           else [])]
+HAS_OPENCL = "CONFIG_DYNSEL_BACKEND_OPENCL=y" in (BUILD / ".config").read_text(encoding="utf-8")
+LIBRARIES = ["-pthread", *(["-lOpenCL"] if HAS_OPENCL else [])]
 ROUNDS = 1000
 MORE = 24  # instructions that the C++ form of a call may take on top
 FORMS = ("submit", "submit_and_wait", "detach")
@@ -33,8 +33,8 @@ class Cost(unittest.TestCase):
 
     def test_cpp_costs_what_c_costs(self):
         program = self.folder / "cost"
-        subprocess.run(["g++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", f"-I{TOP}/include", f"-I{BUILD}/gen",
-                        TOP / "tests/cpp/cost.cpp", BUILD / "libdynsel.a", *LIBRARIES, "-o", program], check=True)
+        subprocess.run(["g++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", f"-I{TOP}/include",
+                        f"-I{BUILD}/gen", TOP / "tests/cpp/cost.cpp", BUILD / "libdynsel.a", *LIBRARIES, "-o", program], check=True)
         for form in FORMS:
             with self.subTest(form):
                 c, cpp = (self.instructions(program, f"{form}_in_{language}") for language in ("c", "cpp"))

@@ -12,6 +12,10 @@ EXAMPLES = [path.read_text(encoding="utf-8") for path in sorted((TOP / "examples
 IN_C, IN_CPP = ("".join(path.read_text(encoding="utf-8") for path in sorted((TOP / "include/dynsel").glob(pattern)))
                 for pattern in ("*.h", "*.hpp"))
 
+# What stands in front of a name where it is declared.
+DECLARED = (r"\b(class|struct|namespace|using|auto|bool|constexpr [\w:]+|selection>>|status|[&>]|\w+_list|"
+            r"\w+_group)")
+
 
 def shifted(text):
     """The text as it may stand in an example, deeper by some columns."""
@@ -34,8 +38,7 @@ class Doc(unittest.TestCase):
                 self.assertTrue(re.search(rf"\b{name}\b", IN_C))
         for name in sorted(set(re.findall(r"\bdynsel::(\w+)", text))):
             with self.subTest(name):
-                self.assertTrue(re.search(rf"\b(class|struct|namespace|using|auto|bool|constexpr [\w:]+|selection>>|status|[&>]|\w+_list|"
-                                          rf"\w+_group) (\[\[nodiscard\]\] )?{name}\b", IN_CPP))
+                self.assertTrue(re.search(rf"{DECLARED} (\[\[nodiscard\]\] )?{name}\b", IN_CPP))
 
     def test_links_lead_somewhere(self):
         for target in re.findall(r"\]\(([\w./-]+)\)", DOC):

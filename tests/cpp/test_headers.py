@@ -7,7 +7,8 @@ import unittest
 from pathlib import Path
 
 TOP = Path(os.environ["DYNSEL_TOP"])
-HEADERS = [*sorted((TOP / "include/dynsel").glob("*.h")), *sorted((Path(os.environ["DYNSEL_BUILD"]) / "gen/dynsel").glob("*.h"))]
+GENERATED = Path(os.environ["DYNSEL_BUILD"]) / "gen/dynsel"
+HEADERS = [*sorted((TOP / "include/dynsel").glob("*.h")), *sorted(GENERATED.glob("*.h"))]
 USES = re.sub(r"/\*.*?\*/", "", (TOP / "tests/cpp/test_macros.cpp").read_text(encoding="utf-8"), flags=re.DOTALL)
 # Names for the macros themselves, and what is a header's guard or an option.
 INTERNAL = re.compile(r"\w+_|\w+_H|CONFIG_\w+|__\w+|DYNSEL_(WORD|NO_NAME|NO_SUCH_ASPECT|TRAIT)_\w+|DYNSEL_SECOND")
