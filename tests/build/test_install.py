@@ -138,7 +138,7 @@ endif()
 
     def test_all_public_headers_are_installed(self):
         top = TOP / "include/dynsel"
-        wanted = {p.name for p in top.iterdir() if p.suffix in (".h", ".def")} | set(GENERATED)
+        wanted = {p.name for p in top.iterdir() if p.suffix in (".h", ".hpp", ".def")} | set(GENERATED)
         self.assertEqual({p.name for p in (ROOT / "include/dynsel").iterdir()}, wanted)
 
     def test_installed_files_are_readable_by_all(self):
