@@ -499,6 +499,22 @@ result<selection<P>> select(P &policy, const F &f, const Args &...args)
     return status == DYNSEL_OK ? result<selection<P>>{chosen} : result<selection<P>>{status};
 }
 
+namespace detail {
+
+struct any_work {
+    void operator()(resource) const noexcept
+    {
+    }
+};
+
+} // namespace detail
+
+/** select() for work that is not known yet: to policies that learn, all of this is one kind. */
+template <class P> result<selection<P>> select(P &policy)
+{
+    return dynsel::select(policy, detail::any_work{});
+}
+
 /** Submits a callable to a policy, or to the resource of a selection: dynsel_submit(),
  * dynsel_submit_selection(), dynsel_submit_command_group(). `if (s)` tells whether it was accepted,
  * s.submitted() why not, and dynsel::wait(s) how the work ended. */

@@ -273,6 +273,8 @@ void selections_are_submitted_once(void **)
     assert_status(DYNSEL_E_STALE, second.submitted());
     assert_status(DYNSEL_E_STALE, dynsel::submit_and_wait(*chosen, task));
     assert_null(dynsel::unwrap(*chosen).operator const dynsel_resource *());
+    auto early = dynsel::select(p);
+    assert_status(DYNSEL_OK, dynsel::submit_and_wait(early.value(), task));
     auto again = dynsel::select(p, dynsel::properties{}.id(3), task);
     assert_status(DYNSEL_OK, dynsel::submit_and_wait(again.value(), task));
 }
