@@ -299,6 +299,12 @@ class [[nodiscard]] submission : public detail::handle {
         (void)release();
     }
 
+    /** The submission itself, as of the std::optional of the specification. */
+    submission &operator*() noexcept
+    {
+        return *this;
+    }
+
     /** See dynsel_submission_release(); nothing where that is not required any more. */
     status release() noexcept
     {
@@ -363,6 +369,12 @@ template <class F, class... Args> class [[nodiscard]] stored_submission : public
         if (open_ && submission_cannot_be_left()) {
             detail::stop("the callable of running work ends", __LINE__);
         }
+    }
+
+    /** The submission itself, as of the std::optional of the specification. */
+    stored_submission &operator*() noexcept
+    {
+        return *this;
     }
 
     /** What the callable returned: the value in its dynsel::result, else the event. The value is

@@ -358,7 +358,12 @@ void tasks_of_c_are_taken_too(void **)
     assert_status(DYNSEL_OK, dynsel::wait(s));
     assert_status(DYNSEL_OK, dynsel::submit_and_wait(*p.native(), DYNSEL_TASK(function, &seen)));
     auto t = dynsel::try_submit(p, DYNSEL_TASK(function, &seen));
-    assert_status(DYNSEL_OK, dynsel::wait(t));
+    assert_status(DYNSEL_OK, dynsel::wait(*t));
+    if (auto stored = dynsel::try_submit(p, [](dynsel::resource) {})) {
+        assert_status(DYNSEL_OK, dynsel::wait(*stored));
+    } else {
+        fail();
+    }
     assert_int_equal(seen, 3);
 }
 
