@@ -9,14 +9,7 @@
 #define DYNSEL_CONFIG_H
 
 #include <dynsel/autoconf.h>
-
-#if defined(__cplusplus)
-#define DYNSEL_BEGIN_DECLS extern "C" {
-#define DYNSEL_END_DECLS   }
-#else
-#define DYNSEL_BEGIN_DECLS
-#define DYNSEL_END_DECLS
-#endif
+#include <dynsel/language.h>
 
 /** The caller must check the returned status. */
 #define DYNSEL_CHECKED __attribute__((warn_unused_result))

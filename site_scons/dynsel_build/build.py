@@ -61,6 +61,7 @@ class VariantBuild:
         self.shared_env = self.env.Clone()
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
         self.library_objects, self.programs, self.user_libs = [], {}, []
+        self.in_cpp = set()  # names of programs
         self.tests, self.check_tests = [], []  # of `scons test`; what `scons check` runs beside them
         self.test_programs = []
         self.size = []         # what `scons size` writes
@@ -106,11 +107,17 @@ class VariantBuild:
     def program(self, name, sources, when=(), libs=(), archives=(), wraps=(), product=None):
         """build/<variant>/bin/<name>, linked with the library. Sees only the public headers.
 
+        Sources in C++ are for board native; without its C++ compiler a plain `scons` leaves them out.
+
         archives: names of side_archive()s; wraps: as in test(); product: the ProductBuild whose program it is.
         """
         if (not self.wanted(when) or (libs and not self.board.host_libraries)
                 or any(a not in self.side_archives for a in archives)):
             return
+        if any(map(_is_cpp, sources)):
+            if self.board.runner:
+                return
+            self.in_cpp.add(name)
         target = self._at(f"bin/{name}")
         env = product.env if product else self.env
         self.programs[name] = self._link(env, target, sources, libs, self._side(archives, product), wraps)
@@ -120,7 +127,7 @@ class VariantBuild:
              alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False, product=None):
         """A test program, and one node for each of its runs.
 
-        source    a C file (linked with the library and cmocka) or a Python script (unittest)
+        source    a C or C++ file (linked with the library and cmocka) or a Python script (unittest)
         when      symbols that all have to be set, with ! in front not set, or with >=N at least so large;
                   with | between two one of them is enough
         extra     more C sources: fakes, or files shared between tests
@@ -211,13 +218,18 @@ class VariantBuild:
         self.archive = self.library_env.StaticLibrary(target, self.library_objects)
         return self.archive
 
+    def programs_by_default(self):
+        """What a plain `scons` builds."""
+        return [nodes for name, nodes in self.programs.items() if name not in self.in_cpp or self._has_cpp()]
+
     def compile_commands(self):
         """compile_commands.json of this variant."""
         entries = [{
             "directory": self.env.Dir("#").abspath,
             "file": source.srcnode().path,
             "output": obj.path,
-            "command": env.subst("$CCCOM", target=[obj], source=[source]).replace(f" {CALL_GRAPH}", ""),
+            "command": env.subst("$CXXCOM" if _is_cpp(source) else "$CCCOM", target=[obj],
+                                 source=[source]).replace(f" {CALL_GRAPH}", ""),
         } for env, obj, source in self._compiled.values()]
         text = json.dumps(entries, indent=1) + "\n"
         return self.written("compile_commands.json", text)
@@ -314,12 +326,17 @@ class VariantBuild:
                     env.SideEffect(stem + suffix, nodes)
                     env.Clean(nodes, stem + suffix)
             env.Depends(nodes, env["MISSING"])
+            if _is_cpp(source) and not self._has_cpp():
+                env.Depends(nodes, missing(env, toolchain.cpp_package(self.board.cc)))
             self._compiled[stem] = (env, nodes[0], source)
         first, node, _ = self._compiled[stem]
         if first is not env:
             raise UserMistake(f"{source.srcnode().path} is used with different flags: give each use of"
                               " it the same libs")
         return node
+
+    def _has_cpp(self):
+        return shutil.which(self.env["CXX"]) is not None
 
     def _stepped_object(self, source):
         """The object of a library source that a test steps through; it replaces the archive's own."""
@@ -332,7 +349,8 @@ class VariantBuild:
         env = self.with_libraries(env, libs)
         objects = [self.object_of(env, s) if isinstance(s, str) else s for s in sources]
         start = self._start_objects()
-        program = env.Program(target, [*start, *objects, *more, self.archive],
+        linker = {"LINK": env["CXX"]} if any(map(_is_cpp, sources)) else {}
+        program = env.Program(target, [*start, *objects, *more, self.archive], **linker,
                               LINKFLAGS=[*env["LINKFLAGS"], *(f"-Wl,--wrap={name}" for name in wraps)],
                               LIBS=[*env.get("LIBS", []), *self.board.libraries])
         env.Depends(program, self._linker_files())
@@ -426,8 +444,9 @@ class VariantBuild:
         return env
 
     def _can_run(self, source, libs, knows_boards):
-        """Scripts start programs directly, so they need a board without an emulator or knows_boards."""
-        if source.endswith(".py"):
+        """Scripts start programs directly, so they need a board without an emulator or knows_boards; and so does C++,
+        as boards bring no C++ compiler."""
+        if source.endswith((".py", ".cpp")):
             return knows_boards or not self.board.runner
         return self.board.host_libraries or set(libs) <= {"cmocka"}
 
@@ -490,6 +509,10 @@ class VariantBuild:
             action(lambda target, source, env: group.record(stem, runner.run(spec)), f"  TEST  {stem}"))
         group.add(stem, nodes[0])
         return nodes[0]
+
+
+def _is_cpp(source):
+    return str(source).endswith(".cpp")
 
 
 def _of_the_host(trees):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import freestanding, layers, lint, size, targets
+from . import freestanding, layers, lint, size, targets, toolchain
 from .nodes import action, finish, missing, missing_line
 from .trees import at
 
@@ -27,12 +27,24 @@ OF_BOARDS = ("boards/", "src/port/", "tests/boards/", "tests/runner/")
 SHALLOW = ["-Xclang", "-analyzer-config", "-Xclang", "mode=shallow"]
 DEEP = ["-Xclang", "-analyzer-config", "-Xclang", "max-nodes=75000"]
 DEEP_IN = ("boards/", "src/", "soak/", "tests/runner/")
-CPPCHECK = ["--quiet", "--error-exitcode=1", "--std=c11", "--inline-suppr",
+CPPCHECK = ["--quiet", "--error-exitcode=1", "--std=c11", "--std=c++17", "--inline-suppr",
             "--enable=warning,performance,portability", "--suppress=missingIncludeSystem",
             "-U__OPENCL_C_VERSION__", "-U__OPENCL_VERSION__"]  # what else a header is for
 # With one definition cppcheck reads a source once, and not again for each option of the menu, which the generated
 # header settles, and for each compiler that a header asks for.
 READ_ONCE = ["-D__STDC__=1"]
+IN_CPP = "-readability-named-parameter,-misc-non-private-member-variables-in-classes"
+EVERYTHING = "dynsel/dynsel.h"  # the header that includes the others
+INSIDE = f"""\
+#include <stddef.h>
+#ifdef __cplusplus
+extern "C" {{
+#endif
+#include <{EVERYTHING}>
+#ifdef __cplusplus
+}}
+#endif
+"""
 HEAP = ("malloc calloc realloc reallocarray free cfree aligned_alloc memalign posix_memalign valloc"
         " pvalloc strdup strndup asprintf vasprintf open_memstream getline getdelim alloca sbrk brk"
         " mmap _Znwm _Znam _ZdlPv _ZdaPv").split()
@@ -54,7 +66,7 @@ def find_llvm_tool(name):
 def c_files(top):
     """All files that clang-format checks."""
     return [str(p.relative_to(top)) for folder in FORMATTED
-            for p in sorted((Path(top) / folder).rglob("*")) if p.suffix in (".c", ".h")]
+            for p in sorted((Path(top) / folder).rglob("*")) if p.suffix in (".c", ".h", ".cpp", ".hpp")]
 
 
 def format_in_place(top, pretends):
@@ -79,7 +91,8 @@ class Gates:
         settings = [self.base.File(f"#{name}") for name in (".clang-tidy", "boards/.clang-tidy", "tests/.clang-tidy")
                     if (Path(self.top) / name).exists()]
         return [self._per_source(build, "tidy", "TIDY", env, source,
-                                 [tool, "--quiet", source.path, "--", "-std=c11",
+                                 [tool, "--quiet", *_language_checks(source.path), source.path, "--",
+                                  *_language_flags(source.path),
                                   *_target_flags(build.board.cc, build.board.cflags, build.board.clang_target),
                                   *_cpp_flags(env), *(DEEP if source.path.startswith(DEEP_IN) else SHALLOW)],
                                  self._needs(tool, f"clang-tidy-{LLVM}") + settings)
@@ -156,25 +169,31 @@ class Gates:
                                  action(check, f"  NEEDS {build.archive[0].path}"))
 
     def headers(self, build):
-        """Each public header compiles alone, included twice, in strict C11 and in C++."""
+        """Each public header compiles alone, included twice: those of C in strict C11 and in C++11, all of them also
+        inside `extern "C"`; those of C++ in C++17, and all of them in C++20."""
         folder = f"{build.variant.folder}/gates/headers"
-        names = [f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob("*.h"))
-                 if h.name != "opencl.h" or build.config["DYNSEL_HAS_OPENCL"]]
         empty = build.written("gates/headers/empty.c", "typedef int not_an_empty_file;\n")
-        command = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
-                   *_cpp_flags(build.env), "-fsyntax-only", empty[0].path]
-
-        commands = [command, *_as_cpp(build, empty[0].path)]
+        inside = build.written("gates/headers/inside.c", INSIDE)
+        in_c = [build.board.cc, *build.env.subst("$CFLAGS $CCFLAGS").split(), "-pedantic",
+                *_cpp_flags(build.env), "-fsyntax-only"]
+        of_c, of_cpp = ([f"dynsel/{h.name}" for h in sorted((Path(self.top) / "include/dynsel").glob(pattern))
+                         if h.name != "opencl.h" or build.config["DYNSEL_HAS_OPENCL"]] for pattern in ("*.h", "*.hpp"))
+        compiled = [([*c, empty[0].path], name) for name in of_c for c in (in_c, *_as_cpp(build, "c++11"))]
+        compiled += [([*c, empty[0].path], name) for name in of_cpp for c in _with_library(build, "c++17")]
+        compiled += [([*c, inside[0].path], name) for name in of_c if name == EVERYTHING
+                     for c in (in_c, *_as_cpp(build, "c++11"))]
+        compiled += [([*c, empty[0].path], name) for name in of_cpp if name == f"{EVERYTHING}pp"
+                     for c in _with_library(build, "c++20")]
 
         def check(target, source, env):
             said = []
-            for name in names:
-                answer = [line for c in commands for line in _run([*c, "-include", name, "-include", name])]
+            for command, name in compiled:
+                answer = _run([*command, "-include", name, "-include", name] if empty[0].path in command else command)
                 said += answer + [f"<{name}> does not compile alone; include what it uses"] if answer else []
             return finish(target[0].path, said)
 
-        sources = [build.env.File(f"#include/{n}") for n in names]
-        node = build.env.Command(at(f"{folder}/alone.ok"), [*sources, empty, Value(json.dumps(commands))],
+        sources = [build.env.File(f"#include/{n}") for n in of_c + of_cpp]
+        node = build.env.Command(at(f"{folder}/alone.ok"), [*sources, empty, inside, Value(json.dumps(compiled))],
                                  action(check, f"  ALONE {build.variant.name}: each public header"))
         build.env.Depends(node, build.generated)
         return node
@@ -259,13 +278,34 @@ def _target_flags(board_cc, cflags, clang_target):
     return [*clang_target, *(f"-isystem{f}" for f in libc)]
 
 
-def _as_cpp(build, source):
+def _as_cpp(build, standard):
     """The command of the board's C++ compiler, if it is installed."""
-    compiler = re.sub(r"gcc$", "g++", re.sub(r"clang$", "clang++", build.board.cc))
+    compiler = toolchain.cpp_compiler(build.board.cc)
     if compiler == build.board.cc or not shutil.which(compiler):
         return []
-    return [[compiler, "-x", "c++", "-std=c++11", "-pedantic", "-Wall", "-Wextra", "-Wundef", "-Werror",
-             *build.board.cflags, *_cpp_flags(build.env), "-fsyntax-only", source]]
+    return [[compiler, "-x", "c++", f"-std={standard}", "-pedantic", "-Wall", "-Wextra", "-Wundef", "-Werror",
+             *build.board.cflags, *_cpp_flags(build.env), "-fsyntax-only"]]
+
+
+def _with_library(build, standard):
+    """The same if the compiler has the library of C++, which cross compilers often lack."""
+    return [command for command in _as_cpp(build, standard) if _has_cpp_library(command[0], tuple(build.board.cflags))]
+
+
+@lru_cache(maxsize=None)
+def _has_cpp_library(compiler, cflags):
+    asked = "#if !__has_include(<chrono>)\n#error none\n#endif\n"
+    return subprocess.run([compiler, *cflags, "-x", "c++", "-E", "-"], input=asked, text=True, capture_output=True,
+                          check=False).returncode == 0
+
+
+def _language_checks(path):
+    """Options of clang-tidy: C++ omits the names of unused parameters, and its structures have members."""
+    return [f"--checks={IN_CPP}"] if path.endswith(".cpp") else []
+
+
+def _language_flags(path):
+    return toolchain.CPP_FLAGS if path.endswith(".cpp") else ["-std=c11"]
 
 
 def _cpp_flags(env):

@@ -30,7 +30,7 @@ def root_of(prefix, destdir):
 def declare(build, top, prefix, destdir=""):
     """Nodes for every installed file; `scons -c install` removes them."""
     root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=_copy)
-    headers = sorted(p for pattern in ("*.h", "*.def")
+    headers = sorted(p for pattern in ("*.h", "*.hpp", "*.def")
                      for p in (Path(top) / "include/dynsel").glob(pattern))
     packages = [build.written(f"package/{name}", text) for name, text in _packages(build, top).items()]
     pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, prefix))

@@ -14,7 +14,7 @@ TOKEN = re.compile(r"\bCONFIG_([A-Z][A-Z0-9_]*[A-Z0-9])\b(?!\*)")
 PLACEHOLDER = "DYNSEL_X"  # stands for any option in documentation
 NAME = re.compile(r"\b(?:CONFIG_)?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b")
 COLUMNS = 100
-SUFFIXES = {".c", ".h", ".def", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
+SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".def", ".cl", ".py", ".md", ".S", ".ld", ".conf"}
 FOLDERS = ("include", "src", "examples", "tests", "bench", "soak", "tools", "doc", "boards", "configs",
            "site_scons")
 FILES = ("SConstruct", "SConscript", "README.md", "bootstrap")
@@ -56,7 +56,7 @@ def _unknown_names(trees, kconf, texts, prefixes):
 def _ifdefs(texts, prefixes):
     """An option is 0 or 1: #ifdef is true for both."""
     return [f"{path}:{number}: {line.strip()!r}: options are 0 or 1; write #if CONFIG_..."
-            for path, text in texts.items() if path.endswith((".c", ".h"))
+            for path, text in texts.items() if path.endswith((".c", ".h", ".cpp", ".hpp"))
             for number, line in enumerate(text.splitlines(), 1)
             if re.match(rf"\s*#\s*(ifdef|ifndef|if.*\bdefined\b).*\bCONFIG_({'|'.join(prefixes)})", line)]
 
@@ -64,7 +64,7 @@ def _ifdefs(texts, prefixes):
 def _long_lines(texts):
     """clang-format does not wrap comments, which would break the layout of the contracts in headers."""
     return [f"{path}:{number}: {len(line)} columns; wrap it to {COLUMNS}"
-            for path, text in texts.items() if path.endswith((".c", ".h"))
+            for path, text in texts.items() if path.endswith((".c", ".h", ".cpp", ".hpp"))
             for number, line in enumerate(text.splitlines(), 1) if len(line) > COLUMNS]
 
 

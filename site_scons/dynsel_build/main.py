@@ -184,7 +184,7 @@ def _declare(build, session, gates):
     env.SConscript("#simulator/SConscript", exports=exports, must_exist=False)
     env.SConscript("#examples/SConscript", exports=exports)
     env.SConscript("#tools/SConscript", exports=exports, must_exist=False)
-    default = [build.archive, build.generated, _products(build) or list(build.programs.values())]
+    default = [build.archive, build.generated, _products(build) or build.programs_by_default()]
     if session.targets or GetOption("clean"):
         env.SConscript(["#bench/SConscript", "#soak/SConscript", "#tests/SConscript"], exports=exports,
                        must_exist=False)

@@ -21,6 +21,11 @@ WARNINGS = (
     "-Wmissing-prototypes", "-Wstrict-prototypes", "-Werror",
 )
 
+C_ONLY = ("-Wmissing-prototypes", "-Wstrict-prototypes")  # of these
+
+# <dynsel/dynsel.hpp> needs neither exceptions nor run-time types, so what includes it here does without.
+CPP_FLAGS = ("-std=c++17", "-Wpedantic", "-fno-exceptions", "-fno-rtti")
+
 OPTIMIZATION = {
     "DYNSEL_OPTIMIZE_SPEED": ["-O2"],
     "DYNSEL_OPTIMIZE_SIZE": ["-Os"],
@@ -52,10 +57,11 @@ def base_environment(verbose, build):
 
     build: the folder for what is built
     """
-    env = Environment(tools=["cc", "link", "ar", "install"], ENV=shell_environment(), BUILD=build)
+    env = Environment(tools=["cc", "cxx", "link", "ar", "install"], ENV=shell_environment(), BUILD=build)
     env.Decider("content")
     if not verbose:
         env["CCCOMSTR"] = "  CC    $TARGET"
+        env["CXXCOMSTR"] = "  CXX   $TARGET"
         env["LINKCOMSTR"] = "  LINK  $TARGET"
         env["ARCOMSTR"] = "  AR    $TARGET"
     env["RANLIBCOM"] = ""  # ar's flag s makes the index
@@ -71,9 +77,10 @@ def variant_environment(base, variant, config, board):
     gen = at(f"{variant.folder}/gen")
     scripts = ["-Lboards"] if board.bare_metal else []  # where linker scripts find what they include
     return base.Clone(
-        CC=board.cc, LINK=board.cc, AR=board.ar,
-        CFLAGS=["-std=c11"],
-        CCFLAGS=[*WARNINGS, *_optimization(config), "-ffunction-sections", "-fdata-sections",
+        CC=board.cc, CXX=cpp_compiler(board.cc), LINK=board.cc, AR=board.ar,
+        CFLAGS=["-std=c11", *C_ONLY],
+        CXXFLAGS=list(CPP_FLAGS),
+        CCFLAGS=[*(w for w in WARNINGS if w not in C_ONLY), *_optimization(config), "-ffunction-sections", "-fdata-sections",
                  *common, *threads],
         LINKFLAGS=["-Wl,--gc-sections", *common, *threads, *scripts, *board.linkflags, *_counting(config)],
         CPPDEFINES=list(board.cppdefines),
@@ -81,6 +88,16 @@ def variant_environment(base, variant, config, board):
         ARFLAGS=["rcsD"],
         MISSING=[],  # nodes that fail for missing packages
     )
+
+
+def cpp_compiler(cc):
+    """The C++ compiler beside a C compiler."""
+    return re.sub(r"gcc$", "g++", re.sub(r"clang$", "clang++", cc))
+
+
+def cpp_package(cc):
+    """The Debian package that has it; g++ also brings the library that clang++ uses."""
+    return "g++" if cc in ("gcc", "clang") else f"g++-{cc.removesuffix('-gcc')}"
 
 
 def sanitizers(config):
