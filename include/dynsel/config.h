@@ -22,12 +22,13 @@
 #define DYNSEL_CHECKED __attribute__((warn_unused_result))
 
 /**
- * Puts the configuration's tag into the symbol of a function, so that a header and an archive of
+ * Puts the configuration's tag into the symbol of a function, so that headers and a library of
  * different configurations do not link: the linker then reports, for example,
- * `dynsel_policy_init.c1a2b3c4d` as undefined. The functions through which every program must go
- * (the `*_init` functions) carry it.
+ * `dynsel_policy_init.of_headers_c1a2b3c4d.take_library_and_headers_from_one_build` as undefined.
+ * The functions through which every program must go (the `*_init` functions) carry it.
  */
-#define DYNSEL_TAGGED(name) __asm__(name "." DYNSEL_CONFIG_TAG_TEXT)
+#define DYNSEL_TAGGED(name)                                                                        \
+    __asm__(name ".of_headers_" DYNSEL_CONFIG_TAG_TEXT ".take_library_and_headers_from_one_build")
 
 #define DYNSEL_STRINGIZE_(x)   #x
 #define DYNSEL_STRINGIZE(x)    DYNSEL_STRINGIZE_(x)

@@ -6,6 +6,9 @@ Modules that know nothing of SCons, and can be used and tested without it:
     grammar     the lines of a defconfig or fragment
     config      defconfig + fragments -> Configuration, or all errors at once
     header      Configuration -> autoconf.h
+    components  what the SConscripts of src/ declare
+    amalgamation  the library's sources as one C file
+    private_names  names of sources that would clash in it
     explain     why=, diffconfig, unmet dependencies in words
     save        Configuration -> the fewest lines that lead to it
     menu        menuconfig, guiconfig, savedefconfig
@@ -34,6 +37,7 @@ Modules that put nodes into SCons' graph:
     nodes       small nodes that several modules need
     toolchain   environments and flags
     build       component(), program(), test(): the functions of SConscripts
+    one_file    amalgamation, and variants that are compiled from it
     gates       clang-tidy, cppcheck, clang-format and the rest of `scons check`
     install     install
     report      the last lines of a check

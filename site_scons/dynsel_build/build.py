@@ -14,8 +14,8 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import (aspect_list, aspect_texts, aspects, install, link_if_it_fits, opencl_texts, report, runner,
-               toolchain)
+from . import (aspect_list, aspect_texts, aspects, components, install, link_if_it_fits, one_file, opencl_texts, report,
+               runner, toolchain)
 from .cli import config_text
 from .errors import UserMistake
 from .header import autoconf
@@ -43,9 +43,12 @@ class VariantBuild:
         self.library_env = self.env.Clone()
         self.library_env.Append(CPPPATH=[self.env.Dir("#src")],
                                 CCFLAGS=[*self._written_for_size(), "-Wdate-time",
-                                         *self._same_everywhere(), *board.library_cflags])
+                                         *self._same_everywhere(), *board.library_cflags,
+                                         *toolchain.position_independent(config)])
         if config["DYNSEL_COVERAGE"]:
             self.library_env.Append(CCFLAGS=toolchain.COVERAGE)
+        self.side_env = self.env.Clone()
+        self.side_env.Append(CCFLAGS=toolchain.position_independent(config))
         if board.bare_metal:
             self.env.Append(CPPPATH=[self.env.Dir("#boards")])  # programs see board.h
         self.start_env = self.env.Clone()
@@ -58,6 +61,7 @@ class VariantBuild:
         self.shared_env = self.env.Clone()
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
         self.library_objects, self.programs, self.user_libs = [], {}, []
+        self.library_sources = []
         self.tests, self.check_tests = [], []  # of `scons test`; what `scons check` runs beside them
         self.test_programs = []
         self.size = []         # what `scons size` writes
@@ -68,7 +72,7 @@ class VariantBuild:
         self._library_envs = {}
         self.archive = None
         self.side_archives = {}  # name -> nodes
-        self._installed_nodes = None
+        self._installed_nodes = self._amalgamation = self._amalgamated = None
         self.public_headers = self._public_headers()
         self.generated = self.public_headers + self._private_texts()
 
@@ -81,8 +85,10 @@ class VariantBuild:
         """
         if not self._wanted(when):
             return
-        env = self._with_libraries(self.library_env, libs)
-        self.library_objects += [self._object(env, source) for source in sources]
+        self.library_sources += [self.env.File(source) for source in sources]
+        if not self.config["DYNSEL_ONE_FILE"]:
+            env = self._with_libraries(self.library_env, libs)
+            self.library_objects += [self._object(env, source) for source in sources]
         self.user_libs += [lib for lib in libs if lib not in self.user_libs]
 
     def side_archive(self, name, sources, when=()):
@@ -91,7 +97,7 @@ class VariantBuild:
         Sees only the public headers.
         """
         if self._wanted(when):
-            objects = [self._object(self.env, source) for source in sources]
+            objects = [self._object(self.side_env, source) for source in sources]
             self.side_archives[name] = self.env.StaticLibrary(f"#{self.variant.folder}/lib{name}.a", objects)
 
     def shared_object(self, source):
@@ -111,7 +117,7 @@ class VariantBuild:
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
-             alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False):
+             alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False, amalgamated=False):
         """A test program, and one node for each of its runs.
 
         source    a C file (linked with the library and cmocka) or a Python script (unittest)
@@ -127,6 +133,7 @@ class VariantBuild:
         stepped   sources of the library, compiled for this test with tests/stepping in front of src,
                   so that they stop before each atomic operation
         installed it looks at {build}/installed/opt/dynsel, where the variant is installed for it
+        amalgamated  it looks at {build}/amalgamation, which is written for it
         tools     programs that it calls, by the names of their packages
         alone     it is linked with the whole archive and with the compiler's own runtime, nothing else
         long      many seconds; left out in what `scons matrix` makes of the options, and where `scons check`
@@ -154,6 +161,7 @@ class VariantBuild:
         depends += self._build_system() if once else [self.archive, self.generated]
         depends += self._installed() + self._emulator() if installed else []
         depends += self._emulator() if emulated else []
+        depends += self.amalgamated() if amalgamated else []
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
         of_check = of == "build" or once or bool(tools)
@@ -200,8 +208,23 @@ class VariantBuild:
     def make_archive(self):
         """libdynsel.a, after all components are declared."""
         target = f"#{self.variant.folder}/libdynsel.a"
+        if self.config["DYNSEL_ONE_FILE"]:
+            env = self._with_libraries(one_file.environment(self.library_env), self.user_libs)
+            self.library_objects = [self._object(env, self.amalgamation()[0])]
         self.archive = self.library_env.StaticLibrary(target, self.library_objects)
         return self.archive
+
+    def amalgamation(self):
+        """The library's sources as one file, after all components are declared."""
+        if self._amalgamation is None:
+            self._amalgamation = one_file.source(self)
+        return self._amalgamation
+
+    def amalgamated(self):
+        """All files of `scons amalgamation`."""
+        if self._amalgamated is None:
+            self._amalgamated = one_file.declare(self)
+        return self._amalgamated
 
     def compile_commands(self):
         """compile_commands.json of this variant."""
@@ -272,15 +295,7 @@ class VariantBuild:
         return (Path(self.env.Dir("#").abspath) / path).read_text(encoding="utf-8")
 
     def _wanted(self, when):
-        return all(self._holds(s) for s in ([when] if isinstance(when, str) else when))
-
-    def _holds(self, condition):
-        if "|" in condition:
-            return any(self._holds(part) for part in condition.split("|"))
-        symbol, at_least, number = condition.partition(">=")
-        if at_least:
-            return int(self.config[symbol] or 0) >= int(number)  # a number that is switched off is none
-        return not self.config[symbol[1:]] if symbol.startswith("!") else self.config[symbol]
+        return all(components.holds(self.config, s) for s in ([when] if isinstance(when, str) else when))
 
     def _object(self, env, source):
         """The object of a source; several tests may share one."""

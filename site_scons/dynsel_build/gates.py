@@ -206,9 +206,9 @@ class Gates:
     # Implementation
 
     def _sources(self, build):
-        """For a cross compiler only the sources for boards; board native checks the others."""
+        """For a cross compiler only the sources for boards; board native checks the others. Nothing generated."""
         return [(env, source) for env, source in build.compiled()
-                if not build.board.clang_target or source.path.startswith(OF_BOARDS)]
+                if not source.has_builder() and not build.board.clang_target or source.path.startswith(OF_BOARDS)]
 
     def _per_source(self, build, gate, label, env, source, command, needs):
         stem = f"{build.variant.folder}/gates/{gate}/{source.srcnode().path}"

@@ -37,6 +37,7 @@ def autoconf(configuration):
         f'#define DYNSEL_CONFIG_HASH_TEXT "{digest}"',
         f"#define DYNSEL_CONFIG_HASH 0x{digest}u",
         f"#define DYNSEL_CONFIG_TAG c{digest}",
+        f"#define DYNSEL_CONFIG_VARIANT_TEXT {grammar.quote(configuration.variant_name)}",
         "",
         "#endif",
         "",

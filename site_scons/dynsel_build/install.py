@@ -29,9 +29,7 @@ def root_of(prefix, destdir):
 
 def declare(build, top, prefix, destdir=""):
     """Nodes for every installed file; `scons -c install` removes them."""
-    root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=_copy)
-    headers = sorted(p for pattern in ("*.h", "*.def")
-                     for p in (Path(top) / "include/dynsel").glob(pattern))
+    root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=copy)
     packages = [build.written(f"package/{name}", text) for name, text in _packages(build, top).items()]
     pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, prefix))
     return [
@@ -42,8 +40,7 @@ def declare(build, top, prefix, destdir=""):
         env.Install(f"{root}/lib", [build.archive, *build.side_archives.values()]),
         env.Install(f"{root}/lib/pkgconfig", pc),
         env.Install(f"{root}/lib/cmake/dynsel", packages),
-        env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
-        env.Install(f"{root}/include/dynsel", build.public_headers),
+        env.Install(f"{root}/include/dynsel", public_headers(build, top)),
         env.Install(f"{root}/bin", _replay(build, top)),
     ]
 
@@ -58,7 +55,13 @@ def _replay(build, top):
     return [*tool, build.env.File(str(Path(top) / "tools/dynsel-replay-plot"))] if tool else []
 
 
-def _copy(target, source, env):
+def public_headers(build, top):
+    """The interface of a variant: what stands in the tree, and what is generated."""
+    written = sorted(p for pattern in ("*.h", "*.def") for p in (Path(top) / "include/dynsel").glob(pattern))
+    return [*(build.env.File(str(path)) for path in written), *build.public_headers]
+
+
+def copy(target, source, env):
     """Sets permissions independent of the umask."""
     shutil.copy2(source, target)
     os.chmod(target, 0o755 if os.path.basename(os.path.dirname(target)) == "bin" else 0o644)

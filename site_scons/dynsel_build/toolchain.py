@@ -77,6 +77,11 @@ def variant_environment(base, variant, config, board):
     )
 
 
+def position_independent(config):
+    """Flags for the library's own sources: what is linked into a shared object, and not exported from there."""
+    return ["-fPIC", "-fvisibility=hidden"] if config["DYNSEL_PIC"] else []
+
+
 def sanitizers(config):
     """Flags for compiler and linker."""
     return ((SANITIZERS if config["DYNSEL_SANITIZE"] else [])
