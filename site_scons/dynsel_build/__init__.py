@@ -9,6 +9,8 @@ Modules that know nothing of SCons, and can be used and tested without it:
     components  what the SConscripts of src/ declare
     amalgamation  the library's sources as one C file
     private_names  names of sources that would clash in it
+    generated   the texts of generated headers and private files
+    foreign     the configuration of another build system with our menu, and the amalgamation for it
     explain     why=, diffconfig, unmet dependencies in words
     save        Configuration -> the fewest lines that lead to it
     menu        menuconfig, guiconfig, savedefconfig

@@ -14,11 +14,10 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import (aspect_list, aspect_texts, aspects, components, install, link_if_it_fits, one_file, opencl_texts, report,
+from . import (aspect_list, aspects, components, generated, install, link_if_it_fits, one_file, opencl_texts, report,
                runner, toolchain)
 from .cli import config_text
 from .errors import UserMistake
-from .header import autoconf
 from .nodes import action, missing
 
 OPTIMIZED = ("-O2", "-Os")
@@ -271,28 +270,14 @@ class VariantBuild:
 
     def _public_headers(self):
         """The generated public headers."""
-        chosen = self.config.aspects()
-        texts = {"autoconf": autoconf(self.config), "aspect_names": chosen.names_header(),
-                 "aspect_sets": chosen.sets_header(),
-                 "opencl_iterators": opencl_texts.iterators_header(self._text(opencl_texts.ITERATORS))}
-        return [node for name, text in texts.items()
-                for node in self.written(f"gen/dynsel/{name}.h", text)]
+        texts = generated.public_headers(self.env.Dir("#").abspath, self.config)
+        return [node for name, text in texts.items() for node in self.written(f"gen/dynsel/{name}", text)]
 
     def _private_texts(self):
         """The generated private files, and .config."""
-        chosen, everything = self.config.aspects(), self.config.catalogue.targets
-        traits = self._text(aspects.TRAITS)
-        texts = {
-            "gen/generated/targets.inc": aspect_texts.targets_inc(chosen.targets, chosen.aspects),
-            "gen/generated/all_targets.inc": aspect_texts.targets_inc(everything, chosen.aspects),
-            "gen/generated/opencl_prelude.inc":
-                aspect_texts.opencl_prelude(chosen.aspects, chosen.sets, traits),
-            ".config": config_text(self.config),
-        }
-        return [node for name, text in texts.items() for node in self.written(name, text)]
-
-    def _text(self, path):
-        return (Path(self.env.Dir("#").abspath) / path).read_text(encoding="utf-8")
+        texts = generated.private_files(self.env.Dir("#").abspath, self.config)
+        return [*(node for name, text in texts.items() for node in self.written(f"gen/{name}", text)),
+                *self.written(".config", config_text(self.config))]
 
     def _wanted(self, when):
         return all(components.holds(self.config, s) for s in ([when] if isinstance(when, str) else when))

@@ -94,7 +94,8 @@ def _pc(build, prefix):
     flags = " ".join(_flags(build) + threads)
     return (f"prefix={prefix}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n"
             f"board={build.variant.board}\nvariant={build.variant.name}\n"
-            f"configuration={tag(build.config)}\n\n"
+            f"configuration={tag(build.config)}\n"
+            f"pic={'yes' if build.config['DYNSEL_PIC'] else 'no'}\n\n"
             f"Name: dynsel\nDescription: Picks a device for each piece of work, without a heap"
             f" (variant {build.variant.name})\nVersion: {VERSION}\n"
             f"Requires: {' '.join(build.user_libs)}\n"
@@ -110,7 +111,7 @@ def _packages(build, top):
     major, minor, _ = VERSION.split(".")
     values = {
         "VERSION": VERSION, "MAJOR": major, "MINOR": minor,
-        "BOARD": build.variant.board, "VARIANT": build.variant.name,
+        "PIC": "ON" if build.config["DYNSEL_PIC"] else "OFF", "BOARD": build.variant.board, "VARIANT": build.variant.name,
         "FLAGS": ";".join(_flags(build)),
         "DEPENDENCIES": "".join(["include(CMakeFindDependencyMacro)\n", *needed] if needed else []),
         "LIBRARIES": ";".join(target for _, target in packages),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * On a host the interrupts are signals, and a critical section blocks them all. For programs of one
- * thread: to try out a bare-metal program, and for the library's own tests. Weak, because a program may
- * have its own, and the library may be one object.
+ * thread: to try out a bare-metal program, and for the library's own tests. Weak, because a program
+ * may have its own, and the library may be one object.
  */
 #define _GNU_SOURCE /* ppoll() */
 
