@@ -14,9 +14,10 @@ def describe(config):
         cc="clang" if config["DYNSEL_COMPILER_CLANG"] else "gcc",
         limits=limits(config),
         check_on_top=("clang", "sanitize", "tsan"),
-        # tsan is built with Clang, too, and emulated boards run the long tests of groups with interrupts
-        check_short=("clang", "interrupts"),
-        check_beside=("minimal", "full", "interrupts", "tiny", "tiny_in_flight"),
+        # tsan is built with Clang, too, emulated boards run the long tests of groups with interrupts, and one file has
+        # the code of many
+        check_short=("clang", "interrupts", "one_file"),
+        check_beside=("minimal", "full", "interrupts", "one_file", "tiny", "tiny_in_flight"),
     )
 
 

@@ -18,7 +18,7 @@ from . import freestanding, layers, lint, size, targets
 from .nodes import action, finish, missing, missing_line
 
 LLVM = 14  # another major version formats and warns differently
-FORMATTED = ("boards", "include", "src", "examples", "tools", "tests", "bench", "soak")
+FORMATTED = ("boards", "include", "src", "examples", "tools", "tests", "bench", "soak", "zephyr", "esp_idf")
 OF_BOARDS = ("boards/", "src/port/", "tests/boards/", "tests/runner/")
 # Tests and programs run with sanitizers; an analysis through all calls takes six times as long. It has to follow
 # the calls of the runner, which hands va_list on, and those of soak. Where it follows calls, it takes as many steps
