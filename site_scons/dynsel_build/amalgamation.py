@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from . import private_names
+from . import grammar, private_names
 from .errors import UserMistake
 
 _INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
@@ -26,7 +26,7 @@ HEAD = LICENSE + """\
  *
  * Compile it as C11 or later with the folder include/ beside it:
  *
- *     cc -std=c11 -O2 -Iinclude program.c dynsel.c {flags}
+ *     cc -std=c11 -O2 -Iinclude program.c dynsel.c{flags}
  *
  * It is of one configuration, and so are the headers; doc/packaging.md of dynsel describes its use.
  */
@@ -56,8 +56,8 @@ def text(top, generated, sources, variant, tag, flags=""):
     joined = _Joined(Path(top), Path(generated), sources)
     for source in sources:
         joined.add(source)
-    return (HEAD.format(variant=variant, tag=tag, flags=flags) + _features(joined.features)
-            + CHECK.format(variant=variant, tag=tag, digest=tag[1:]) + "".join(joined.parts) + "\n#endif\n")
+    return (HEAD.format(variant=variant, tag=tag, flags=f" {flags}" if flags else "") + _features(joined.features)
+            + CHECK.format(variant=grammar.quote(variant)[1:-1], tag=tag, digest=tag[1:]) + "".join(joined.parts) + "\n#endif\n")
 
 
 def _features(found):

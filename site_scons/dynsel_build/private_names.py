@@ -10,9 +10,9 @@ from collections import Counter
 
 _COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', re.DOTALL)
 _BEGINS = r"^ ?(?:[A-Z_]+ )*"  # macros that stand for attributes
-_STATIC = re.compile(_BEGINS + r"static\b[^;={(]*?\b(\w+)\s*[(\[=;]", re.MULTILINE)
-_POINTER = re.compile(_BEGINS + r"(?:static|typedef)\b[^;={(]*\(\s*(?:[A-Z_]+ )?\*[\s*const]*(\w+)\s*(?:\[[^]]*\]\s*)?\)",
-                      re.MULTILINE)
+_STATIC = re.compile(_BEGINS + r"static\b[^;={(]*?\b(\w+)\s*(?:\((?!\s*(?:[A-Z_]+ )?\*)|[\[=;])", re.MULTILINE)
+_POINTER = re.compile(_BEGINS + r"(?:static|typedef)\b[^;={(]*\(\s*(?:[A-Z_]+ )?\*\s*(?:const\b\s*|\*\s*)*(\w+)"
+                      r"\s*(?:\[[^]]*\]\s*)?\)", re.MULTILINE)
 _NO_NAME = re.compile(r"\b(?:_Alignas|__attribute__)\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|^ *#(?:\\\n|[^\n])*",
                       re.MULTILINE)
 _ENUM = re.compile(r"^(?:typedef )?enum\b[^{;]*\{([^}]*)\}", re.MULTILINE)
