@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`scons amalgamation`, and variants that compile the library as one file."""
 
-import os
 from pathlib import Path
 
 from SCons.Script import Value
 
-from . import amalgamation, install, private_names
+from . import amalgamation, install, private_names, toolchain
 from .header import tag
 from .nodes import action
 
@@ -45,14 +44,12 @@ def declare(build):
     folder = f"#{build.variant.folder}/{FOLDER}"
     return [
         build.amalgamation(),
-        env.Install(folder, [env.File(str(top / "LICENSE"))] if os.path.exists(top / "LICENSE") else []),
+        env.Install(folder, env.File(str(top / "LICENSE"))),
         env.Install(f"{folder}/include/dynsel", install.public_headers(build, top)),
     ]
 
 
 def environment(library_env):
     """Flags for its object: it is compiled as its users do."""
-    from .toolchain import WARNINGS as ours
-
-    kept = [flag for flag in library_env["CCFLAGS"] if flag not in ours]
+    kept = [flag for flag in library_env["CCFLAGS"] if flag not in toolchain.WARNINGS]
     return library_env.Clone(CCFLAGS=[*WARNINGS, *kept])

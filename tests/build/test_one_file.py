@@ -127,6 +127,24 @@ class Sources(unittest.TestCase):
                                   ("DYNSEL_OFF>=1|!DYNSEL_B", True)):
             self.assertEqual(bool(components.holds(config, condition)), wanted, condition)
 
+    def test_the_target_writes_the_folder(self):
+        top = support.library_tree()
+        self.addCleanup(shutil.rmtree, top)
+        folder = top / "build/native+minimal/amalgamation"
+        status, said = support.scons(top, "amalgamation", "CONF=minimal")
+        self.assertEqual(status, 0, said)
+        self.assertEqual({path.name for path in folder.iterdir()}, {"dynsel.c", "include", "LICENSE"})
+        self.assertIn("variant native+minimal, configuration c", (folder / "dynsel.c").read_text("utf-8"))
+        before = support.snapshot(top)
+        self.assertEqual(support.scons(top, "amalgamation", "CONF=minimal")[0], 0)
+        self.assertEqual(support.snapshot(top), before)
+        header = top / "src/policy/policy.h"
+        header.write_text(header.read_text("utf-8") + "/* changed */\n", encoding="utf-8")
+        self.assertEqual(support.scons(top, "amalgamation", "CONF=minimal")[0], 0)
+        self.assertIn("/* changed */", (folder / "dynsel.c").read_text("utf-8"))
+        self.assertEqual(support.scons(top, "-c", "amalgamation", "CONF=minimal")[0], 0)
+        self.assertEqual([path for path in folder.rglob("*") if path.is_file()], [])
+
     def test_sources_are_those_of_the_archive(self):
         """Read without SCons, and with it."""
         top = support.library_tree()
