@@ -13,12 +13,18 @@ from . import grammar, private_names
 from .errors import UserMistake
 
 _INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
+_ANY_INCLUDE = re.compile(r"\s*#\s*include\b")
 _OPENS, _CLOSES = re.compile(r"\s*#\s*if"), re.compile(r"\s*#\s*endif\b")
+_GUARD_DEFINES = re.compile(r"#define \w+_H$")
 _GUARD = re.compile(r"^#ifndef (\w+)\n#define \1\n", re.MULTILINE)
 _FEATURES = re.compile(r"^#define (_[A-Z_]+_SOURCE)\b[^\n]*\n", re.MULTILINE)
 _STRONGER = {"_POSIX_C_SOURCE": "_GNU_SOURCE"}  # glibc's superset
 
 LICENSE = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+
+# Around what private headers declare: shared objects export the interface alone.
+HIDE, SHOW = "#pragma GCC visibility push(hidden)\n", "#pragma GCC visibility pop\n"
+_NOTHING_HIDDEN = re.compile(re.escape(HIDE) + r"(\n*)" + re.escape(SHOW))
 
 HEAD = LICENSE + """\
 /*
@@ -57,7 +63,7 @@ def text(top, generated, sources, variant, tag, flags=""):
     for source in sources:
         joined.add(source)
     return (HEAD.format(variant=variant, tag=tag, flags=f" {flags}" if flags else "") + _features(joined.features)
-            + CHECK.format(variant=grammar.quote(variant)[1:-1], tag=tag, digest=tag[1:]) + "".join(joined.parts) + "\n#endif\n")
+            + CHECK.format(variant=grammar.quote(variant)[1:-1], tag=tag, digest=tag[1:]) + _NOTHING_HIDDEN.sub(r"\1", "".join(joined.parts)) + "\n#endif\n")
 
 
 def _features(found):
@@ -101,17 +107,27 @@ class _Joined:
         depth = -1 if guarded else 0
         for line in _FEATURES.sub("", text).removeprefix(LICENSE).splitlines(keepends=True):
             depth += bool(_OPENS.match(line)) - bool(_CLOSES.match(line))
-            included = _INCLUDE.match(line)
-            if included:
-                self._include(path, included.group(1), conditional or depth > 0)
+            if guarded and depth < 0 and _CLOSES.match(line):
+                self.parts += [SHOW, line]
+            elif _ANY_INCLUDE.match(line):
+                self._include(path, line, conditional or depth > 0, hidden=guarded)
             else:
-                self.parts.append(line)
+                self.parts += [line, HIDE] if guarded and _GUARD_DEFINES.match(line) else [line]
         self.parts.append(f"/* ---- end of {self._name(path)} ---- */\n")
 
-    def _include(self, includer, name, conditional):
-        path = self._find(includer, name)
-        if path not in self._copied:
-            self._copy(path, _read(path), conditional)
+    def _include(self, includer, line, conditional, hidden):
+        """Copies what a line includes, or the line. What it declares is not hidden with a header that includes it."""
+        begin = len(self.parts)
+        private = _INCLUDE.match(line)
+        if not private:
+            self.parts.append(line)
+        else:
+            path = self._find(includer, private.group(1))
+            if path not in self._copied:
+                self._copy(path, _read(path), conditional)
+        if hidden and len(self.parts) > begin:
+            self.parts[begin:begin] = [SHOW]
+            self.parts.append(HIDE)
 
     def _find(self, includer, name):
         for folder in (includer.parent, self.top / "src", self.generated):

@@ -79,6 +79,12 @@ class Amalgamation(unittest.TestCase):
         status, said = self.compiled("-shared", "-Wl,-z,defs", "dynsel.o", *flags(), "-o", "libdynsel.so")
         self.assertEqual((status, said), (0, ""))
         self.works("main.c", "libdynsel.so", LD_LIBRARY_PATH=str(self.folder))
+        listed = subprocess.run(["nm", "-D", "--defined-only", "libdynsel.so"], cwd=self.folder, text=True, check=True,
+                                capture_output=True).stdout
+        exported = {line.split()[-1].split(".")[0] for line in listed.splitlines()}
+        headers = "".join(path.read_text("utf-8") for path in (GIVEN / "include/dynsel").iterdir())
+        self.assertIn("dynsel_submit_and_wait", exported)
+        self.assertEqual({name for name in exported if not re.search(rf"\b{name}\b", headers)}, set())
 
     def test_headers_of_another_configuration_are_refused(self):
         status, said = self.compiled("-c", "dynsel.c", "-o", "no.o", include=self.other_headers())
