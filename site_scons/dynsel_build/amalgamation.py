@@ -62,8 +62,9 @@ def text(top, generated, sources, variant, tag, flags=""):
     joined = _Joined(Path(top), Path(generated), sources)
     for source in sources:
         joined.add(source)
-    return (HEAD.format(variant=variant, tag=tag, flags=f" {flags}" if flags else "") + _features(joined.features)
-            + CHECK.format(variant=grammar.quote(variant)[1:-1], tag=tag, digest=tag[1:]) + _NOTHING_HIDDEN.sub(r"\1", "".join(joined.parts)) + "\n#endif\n")
+    head = HEAD.format(variant=variant, tag=tag, flags=f" {flags}" if flags else "") + _features(joined.features)
+    check = CHECK.format(variant=grammar.quote(variant)[1:-1], tag=tag, digest=tag[1:])
+    return head + check + _NOTHING_HIDDEN.sub(r"\1", "".join(joined.parts)) + "\n#endif\n"
 
 
 def _features(found):
