@@ -34,4 +34,23 @@
 #define DYNSEL_STRINGIZE(x)    DYNSEL_STRINGIZE_(x)
 #define DYNSEL_CONFIG_TAG_TEXT DYNSEL_STRINGIZE(DYNSEL_CONFIG_TAG)
 
+/*
+ * With GCC, objects of two configurations do not link either, even if they call no tagged function:
+ * each defines the same symbol, in a section named after its configuration, of which the linker
+ * keeps one. So it names both configurations in its error, and has nothing to report for equal ones.
+ * The section is empty, and reaches no target. Clang cannot do this with -flto. DYNSEL_ONE_BUILD:
+ * defined by builds that have one configuration only, and a linker that reports each new section.
+ */
+#if defined(__ELF__) && !defined(__clang__) && !defined(DYNSEL_ONE_BUILD)
+#define DYNSEL_ONE_CONFIGURATION "dynsel_headers_and_library_differ.take_both_from_one_build"
+__asm__(".ifndef .Ldynsel_" DYNSEL_CONFIG_TAG_TEXT "\n"
+        ".set .Ldynsel_" DYNSEL_CONFIG_TAG_TEXT ", 1\n"
+        ".pushsection .dynsel.configuration." DYNSEL_CONFIG_TAG_TEXT ",\"G\",%progbits,"
+        "dynsel.configuration." DYNSEL_CONFIG_TAG_TEXT ",comdat\n"
+        ".globl " DYNSEL_ONE_CONFIGURATION "\n"
+        ".hidden " DYNSEL_ONE_CONFIGURATION "\n" DYNSEL_ONE_CONFIGURATION ":\n"
+        ".popsection\n"
+        ".endif\n");
+#endif
+
 #endif

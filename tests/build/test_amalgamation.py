@@ -99,7 +99,9 @@ class Amalgamation(unittest.TestCase):
         self.assertEqual(self.compiled("-c", "main.c", "-o", "other.o", include=self.other_headers()), (0, ""))
         status, said = self.compiled(*BOARD, "other.o", "dynsel.o", *flags(), *LIBRARIES, "-o", "program")
         self.assertNotEqual(status, 0)
-        self.assertIn(f"dynsel_fixed_resource_init.of_headers_c0badc0de.{REMEDY}", said)
+        for text in (f"dynsel_fixed_resource_init.of_headers_c0badc0de.{REMEDY}", f"configuration.{TAG}",
+                     "configuration.c0badc0de", "dynsel_headers_and_library_differ.take_both_from_one_build"):
+            self.assertIn(text, said)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ PROGRAM = """
 int main(void)
 {
     dynsel_fixed_resource_policy policy = {0};
-    return dynsel_fixed_resource_init(&policy, NULL, 0) == DYNSEL_OK ? 0 : 1;
+    return dynsel_fixed_resource_init(&policy, NULL, 0) == DYNSEL_OK
+           && dynsel_policy_deinit(&policy.policy) == DYNSEL_OK ? 0 : 1;
 }
 """
 
@@ -69,6 +70,11 @@ class Link(unittest.TestCase):
         status, said = self.link(other)
         self.assertNotEqual(status, 0)
         self.assertIn("dynsel_fixed_resource_init.of_headers_c0badc0de.take_library_and_headers_from_one_build", said)
+        if has("COMPILER_GCC"):
+            ours = re.search("CONFIG_TAG (c[0-9a-f]{8})", HEADER).group(1)
+            for text in (f"configuration.{ours}", "configuration.c0badc0de",
+                         "dynsel_headers_and_library_differ.take_both_from_one_build"):
+                self.assertIn(text, said)
 
     def keeps(self, program):
         """Whether the program has the OpenCL backend's operations on memory."""

@@ -65,7 +65,8 @@ class System:
 
     def works(self):
         self.cmake()
-        self.run_here("cmake", "--build", "made")
+        said = self.run_here("cmake", "--build", "made")
+        self.assertNotIn("`.dynsel", said)  # the linker of both systems reports sections that their scripts lack
         self.assertIn("40 done, 0 failed", self.run_here("made/program"))
 
     def test_defaults_work(self):
