@@ -15,7 +15,6 @@ from .errors import UserMistake
 _INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 _ANY_INCLUDE = re.compile(r"\s*#\s*include\b")
 _OPENS, _CLOSES = re.compile(r"\s*#\s*if"), re.compile(r"\s*#\s*endif\b")
-_GUARD_DEFINES = re.compile(r"#define \w+_H$")
 _GUARD = re.compile(r"^#ifndef (\w+)\n#define \1\n", re.MULTILINE)
 _FEATURES = re.compile(r"^#define (_[A-Z_]+_SOURCE)\b[^\n]*\n", re.MULTILINE)
 _STRONGER = {"_POSIX_C_SOURCE": "_GNU_SOURCE"}  # glibc's superset
@@ -101,7 +100,8 @@ class _Joined:
     def _copy(self, path, text, conditional):
         for feature in _FEATURES.finditer(text):
             self.features[feature.group(1)] = feature.group()
-        guarded = bool(_GUARD.search(text))
+        guard = _GUARD.search(text)
+        guarded, begins = bool(guard), f"#define {guard.group(1)}\n" if guard else None
         if guarded and not conditional:
             self._copied.add(path)
         self.parts.append(f"\n/* ---- {self._name(path)} ---- */\n")
@@ -113,7 +113,7 @@ class _Joined:
             elif _ANY_INCLUDE.match(line):
                 self._include(path, line, conditional or depth > 0, hidden=guarded)
             else:
-                self.parts += [line, HIDE] if guarded and _GUARD_DEFINES.match(line) else [line]
+                self.parts += [line, HIDE] if line == begins else [line]
         self.parts.append(f"/* ---- end of {self._name(path)} ---- */\n")
 
     def _include(self, includer, line, conditional, hidden):
