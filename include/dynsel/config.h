@@ -35,11 +35,11 @@
 #define DYNSEL_CONFIG_TAG_TEXT DYNSEL_STRINGIZE(DYNSEL_CONFIG_TAG)
 
 /*
- * With GCC, objects of two configurations do not link either, even if they call no tagged function:
- * each defines the same symbol, in a section named after its configuration, of which the linker
- * keeps one. So it names both configurations in its error, and has nothing to report for equal ones.
- * The section is empty, and reaches no target. Clang cannot do this with -flto. DYNSEL_ONE_BUILD:
- * defined by builds that have one configuration only, and a linker that reports each new section.
+ * With GCC, objects of two configurations do not link either, even if they call no tagged
+ * function: each defines the same symbol, in a section named after its configuration. Of equal
+ * sections the linker keeps one; of different ones it names both. The section is empty, and
+ * reaches no target. Clang cannot do this with -flto. DYNSEL_ONE_BUILD: defined by builds with one
+ * configuration, whose linker reports each section that its script lacks.
  */
 #if defined(__ELF__) && !defined(__clang__) && !defined(DYNSEL_ONE_BUILD)
 #define DYNSEL_ONE_CONFIGURATION "dynsel_headers_and_library_differ.take_both_from_one_build"
