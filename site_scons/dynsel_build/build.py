@@ -15,11 +15,10 @@ from pathlib import Path
 
 from SCons.Script import Value
 
-from . import (aspect_list, aspect_texts, aspects, install, link_if_it_fits, opencl_texts, report, runner,
-               toolchain)
+from . import (aspect_list, aspects, components, generated, install, link_if_it_fits, one_file, opencl_texts, report,
+               runner, toolchain)
 from .cli import config_text
 from .errors import UserMistake
-from .header import autoconf
 from .nodes import action, missing
 from .toolchain import FRAMES
 from .trees import at
@@ -45,9 +44,12 @@ class VariantBuild:
         self.library_env = self.env.Clone()
         self.library_env.Append(CPPPATH=[self.env.Dir("#src")],
                                 CCFLAGS=[*self._written_for_size(), "-Wdate-time",
-                                         *self._same_everywhere(), *board.library_cflags])
+                                         *self._same_everywhere(), *board.library_cflags,
+                                         *toolchain.position_independent(config)])
         if config["DYNSEL_COVERAGE"]:
             self.library_env.Append(CCFLAGS=toolchain.COVERAGE)
+        self.side_env = self.env.Clone()
+        self.side_env.Append(CCFLAGS=toolchain.position_independent(config))
         if board.bare_metal:
             boards = [self.env.Dir(at(os.path.join(root, "boards"))) for root in self.trees.roots()]
             self.env.Append(CPPPATH=boards)  # programs see board.h
@@ -61,6 +63,7 @@ class VariantBuild:
         self.shared_env = self.env.Clone()
         self.shared_env.Append(CCFLAGS=["-fPIC"], LINKFLAGS=["-shared"])
         self.library_objects, self.programs, self.user_libs = [], {}, []
+        self.library_sources = []
         self.in_cpp = set()  # names of programs
         self.tests, self.check_tests = [], []  # of `scons test`; what `scons check` runs beside them
         self.test_programs = []
@@ -74,7 +77,7 @@ class VariantBuild:
         self.side_archives = {}  # name -> nodes
         self.product_archives = []  # nodes, in the linker's order
         self.product_objects = {}  # name of a product -> nodes
-        self._installed_nodes = None
+        self._installed_nodes = self._amalgamation = self._amalgamated = None
         self.public_headers = self._public_headers()
         self.generated = self.public_headers + self._private_texts()
 
@@ -87,8 +90,10 @@ class VariantBuild:
         """
         if not self.wanted(when):
             return
-        env = self.with_libraries(self.library_env, libs)
-        self.library_objects += [self.object_of(env, source) for source in sources]
+        self.library_sources += [self.env.File(source) for source in sources]
+        if not self.config["DYNSEL_ONE_FILE"]:
+            env = self.with_libraries(self.library_env, libs)
+            self.library_objects += [self.object_of(env, source) for source in sources]
         self.user_libs += [lib for lib in libs if lib not in self.user_libs]
 
     def side_archive(self, name, sources, when=()):
@@ -97,7 +102,7 @@ class VariantBuild:
         Sees only the public headers.
         """
         if self.wanted(when):
-            objects = [self.object_of(self.env, source) for source in sources]
+            objects = [self.object_of(self.side_env, source) for source in sources]
             self.side_archives[name] = self.env.StaticLibrary(self._at(f"lib{name}.a"), objects)
 
     def shared_object(self, source):
@@ -124,7 +129,8 @@ class VariantBuild:
 
     def test(self, source, when=(), extra=(), libs=("cmocka",), env=None, runs=None, programs=(),
              needs=(), once=False, stepped=(), installed=False, tools=(), long=False,
-             alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False, product=None):
+             alone=False, soak=None, wraps=(), of="library", archives=(), emulated=False, product=None,
+             amalgamated=False):
         """A test program, and one node for each of its runs.
 
         source    a C or C++ file (linked with the library and cmocka) or a Python script (unittest)
@@ -140,6 +146,7 @@ class VariantBuild:
         stepped   sources of the library, compiled for this test with tests/stepping in front of src,
                   so that they stop before each atomic operation
         installed it looks at {build}/installed/opt/dynsel, where the variant is installed for it
+        amalgamated  it looks at {build}/amalgamation, which is written for it
         tools     programs that it calls, by the names of their packages
         alone     it is linked with the whole archive and with the compiler's own runtime, nothing else
         long      many seconds; left out in what `scons matrix` makes of the options, and where `scons check`
@@ -169,6 +176,7 @@ class VariantBuild:
         depends += self._build_system() if once else [self.archive, self.generated]
         depends += self._installed() + self._emulator() if installed else []
         depends += self._emulator() if emulated else []
+        depends += self.amalgamated() if amalgamated else []
         depends += [missing(self.env, tool) for tool in tools if not shutil.which(tool)]
         group = report.Group(f"{folder}/tests/{name}")
         of_check = of == "build" or once or bool(tools) or (not product and bool(self.trees.products))
@@ -215,12 +223,27 @@ class VariantBuild:
     def make_archive(self):
         """libdynsel.a, after all components are declared."""
         target = self._at("libdynsel.a")
+        if self.config["DYNSEL_ONE_FILE"]:
+            env = self.with_libraries(one_file.environment(self.library_env), self.user_libs)
+            self.library_objects = [self.object_of(env, self.amalgamation()[0])]
         self.archive = self.library_env.StaticLibrary(target, self.library_objects)
         return self.archive
 
     def programs_by_default(self):
         """What a plain `scons` builds."""
         return [nodes for name, nodes in self.programs.items() if name not in self.in_cpp or self._has_cpp()]
+
+    def amalgamation(self):
+        """The library's sources as one file, after all components are declared."""
+        if self._amalgamation is None:
+            self._amalgamation = one_file.source(self)
+        return self._amalgamation
+
+    def amalgamated(self):
+        """All files of `scons amalgamation`."""
+        if self._amalgamated is None:
+            self._amalgamated = one_file.declare(self)
+        return self._amalgamated
 
     def compile_commands(self):
         """compile_commands.json of this variant."""
@@ -276,39 +299,17 @@ class VariantBuild:
 
     def _public_headers(self):
         """The generated public headers."""
-        chosen = self.config.aspects()
-        texts = {"autoconf": autoconf(self.config), "aspect_names": chosen.names_header(),
-                 "aspect_sets": chosen.sets_header(),
-                 "opencl_iterators": opencl_texts.iterators_header(self._text(opencl_texts.ITERATORS))}
-        return [node for name, text in texts.items()
-                for node in self.written(f"gen/dynsel/{name}.h", text)]
+        texts = generated.public_headers(self.env.Dir("#").abspath, self.config)
+        return [node for name, text in texts.items() for node in self.written(f"gen/dynsel/{name}", text)]
 
     def _private_texts(self):
         """The generated private files, and .config."""
-        chosen, everything = self.config.aspects(), self.config.catalogue.targets
-        traits = self._text(aspects.TRAITS)
-        texts = {
-            "gen/generated/targets.inc": aspect_texts.targets_inc(chosen.targets, chosen.aspects),
-            "gen/generated/all_targets.inc": aspect_texts.targets_inc(everything, chosen.aspects),
-            "gen/generated/opencl_prelude.inc":
-                aspect_texts.opencl_prelude(chosen.aspects, chosen.sets, traits),
-            ".config": config_text(self.config),
-        }
-        return [node for name, text in texts.items() for node in self.written(name, text)]
-
-    def _text(self, path):
-        return (Path(self.env.Dir("#").abspath) / path).read_text(encoding="utf-8")
+        texts = generated.private_files(self.env.Dir("#").abspath, self.config)
+        return [*(node for name, text in texts.items() for node in self.written(f"gen/{name}", text)),
+                *self.written(".config", config_text(self.config))]
 
     def wanted(self, when):
-        return all(self._holds(s) for s in ([when] if isinstance(when, str) else when))
-
-    def _holds(self, condition):
-        if "|" in condition:
-            return any(self._holds(part) for part in condition.split("|"))
-        symbol, at_least, number = condition.partition(">=")
-        if at_least:
-            return int(self.config[symbol] or 0) >= int(number)  # a number that is switched off is none
-        return not self.config[symbol[1:]] if symbol.startswith("!") else self.config[symbol]
+        return all(components.holds(self.config, s) for s in ([when] if isinstance(when, str) else when))
 
     def object_of(self, env, source):
         """The object of a source; several tests may share one."""

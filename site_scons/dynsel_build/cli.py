@@ -119,6 +119,7 @@ Targets that build
   size            flash, RAM and stack in bytes; fails past the board's limits
   footprint       measure the variants in doc/footprint.md and update its tables
   misra           check MISRA C:2012 in the library; doc/misra.md lists the deviations
+  amalgamation    the library as one C file, with its headers: build/<variant>/amalgamation
   install         archive, headers, tools, files for pkg-config and CMake, into PREFIX
   -c              remove what the same command line builds; alone: the variant's folder
 Targets that configure or check; each must be the only target

@@ -70,6 +70,11 @@ class Configuration:
         """The aspects and targets of this configuration."""
         return aspects.select(self.catalogue, self.is_set)
 
+    def entries(self):
+        """(name, kind, value as text) of each symbol, in the menu's order. kind: bool, text or number."""
+        kinds = {kl.BOOL: "bool", kl.STRING: "text"}
+        return [(name, kinds.get(sym.orig_type, "number"), sym.str_value) for name, sym in self._symbols.items()]
+
     def values(self):
         """Symbol name -> value as text, for comparing configurations."""
         return {name: sym.str_value for name, sym in self._symbols.items()}

@@ -19,7 +19,7 @@ from .nodes import action, finish, missing, missing_line
 from .trees import at
 
 LLVM = 14  # another major version formats and warns differently
-FORMATTED = ("boards", "include", "src", "examples", "tools", "tests", "bench", "soak")
+FORMATTED = ("boards", "include", "src", "examples", "tools", "tests", "bench", "soak", "zephyr", "esp_idf")
 OF_BOARDS = ("boards/", "src/port/", "tests/boards/", "tests/runner/")
 # Tests and programs run with sanitizers; an analysis through all calls takes six times as long. It has to follow
 # the calls of the runner, which hands va_list on, and those of soak. Where it follows calls, it takes as many steps
@@ -226,12 +226,12 @@ class Gates:
     # Implementation
 
     def _sources(self, build):
-        """For a cross compiler only the sources for boards; board native checks the others.
+        """For a cross compiler only the sources for boards; board native checks the others. Nothing generated.
 
         What a product compiles of dynsel's sources again is checked once.
         """
         return [(env, source) for env, source in build.compiled()
-                if (not build.board.clang_target or source.path.startswith(OF_BOARDS))
+                if (not source.has_builder() and not build.board.clang_target or source.path.startswith(OF_BOARDS))
                 and ("OBJECTS" not in env or self.trees.owner(source.srcnode().path))]
 
     def _per_source(self, build, gate, label, env, source, command, needs):

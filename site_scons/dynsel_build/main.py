@@ -212,6 +212,8 @@ def _declare_targets(build, session, gates):
     env.Alias("check", [env.Alias("test"), build.check_tests, build.test_programs, build.size,
                         list(build.outside.values())])
     env.AlwaysBuild(env.Alias("size", build.size, gates.show_size(build)))
+    if "amalgamation" in session.targets:
+        env.Alias("amalgamation", build.amalgamated())
     if "install" in session.targets:
         prefix = session.arguments.get("PREFIX", "/usr/local")
         destdir = session.arguments.get("DESTDIR", "")
@@ -235,7 +237,7 @@ def _matrix_node(build, matrix):
 
 def _check_targets(session):
     """Names the nearest target; SCons itself reports an unknown one late and without a guess."""
-    names = set(default_ans) | set(cli.COMMANDS) | {"install", "bench", "soak", "usecases", *OWN_VARIANTS}
+    names = set(default_ans) | set(cli.COMMANDS) | {"amalgamation", "install", "bench", "soak", "usecases", *OWN_VARIANTS}
     for target in session.targets:
         if target in names:
             continue

@@ -3,7 +3,7 @@
 
 from .errors import UserMistake
 from .products import SCONSCRIPT
-from .toolchain import FRAMES
+from .toolchain import FRAMES, position_independent
 from .trees import at
 
 INCLUDE = "include"
@@ -22,7 +22,8 @@ class ProductBuild:
             env.Prepend(CPPPATH=folders)
             env["OBJECTS"] = f"products/{product.name}/"
         self._component_env = self.env.Clone()
-        self._component_env.Append(CCFLAGS=[FRAMES, *build.board.library_cflags, *self._same_everywhere()])
+        self._component_env.Append(CCFLAGS=[FRAMES, *build.board.library_cflags, *self._same_everywhere(),
+                                            *position_independent(build.config)])
         self._path = at(f"{build.variant.folder}/lib{product.name}.a")
         self.archive = [build.env.File(self._path)]
         self.programs = []

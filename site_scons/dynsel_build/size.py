@@ -315,6 +315,8 @@ def _incomparable(objects, config):
     """The reason why stack is unknown; empty if it is known."""
     if _is_instrumented(config):
         return "instrumented code has other frames and calls"
+    if config.is_set("DYNSEL_ONE_FILE"):
+        return "one object does not tell which calls through pointers stay in a file; the variant of many objects does"
     if objects and not any(os.path.exists(_graph_of(o)) for o in objects):
         return "only GCC writes a call graph"
     return ""

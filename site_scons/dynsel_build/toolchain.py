@@ -100,6 +100,11 @@ def cpp_package(cc):
     return "g++" if cc in ("gcc", "clang") else f"g++-{cc.removesuffix('-gcc')}"
 
 
+def position_independent(config):
+    """Flags for the library's own sources: what is linked into a shared object, and not exported from there."""
+    return ["-fPIC", "-fvisibility=hidden"] if config["DYNSEL_PIC"] else []
+
+
 def sanitizers(config):
     """Flags for compiler and linker."""
     return ((SANITIZERS if config["DYNSEL_SANITIZE"] else [])
