@@ -52,7 +52,7 @@ def declare(base, session, builds):
     build = next(b for b in builds if b.variant.name == variants.DEFAULT_BOARD)
     tools = {name: f"tools/{name}" if Path(session.top, "tools", name).is_file() else build.programs[name][0].abspath
              for name in guide.TOOLS}
-    config = session.load(variants.parse(session.top, REFERENCE))
+    config = session.load(variants.parse(session.trees, REFERENCE))
 
     def make(target, source, env):
         try:

@@ -9,11 +9,12 @@ import re
 import shutil
 from pathlib import Path
 
-from . import toolchain
+from . import install_product, toolchain
 from .errors import UserMistake
 from .header import tag
 from .version import read as read_version
 
+HEADERS = ("*.h", "*.hpp", "*.def")  # of the interface
 TEMPLATES = ("dynselConfig.cmake", "dynselConfigVersion.cmake")
 
 # pkg-config module -> (CMake's package, its target)
@@ -32,9 +33,7 @@ def declare(build, top, prefix, destdir="", pages=None):
 
     pages: the folder with the guide and the man pages, None for an installation without them
     """
-    root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=_copy)
-    headers = sorted(p for pattern in ("*.h", "*.def")
-                     for p in (Path(top) / "include/dynsel").glob(pattern))
+    root, env = root_of(prefix, destdir), build.env.Clone(INSTALL=copy)
     packages = [build.written(f"package/{name}", text) for name, text in _packages(build, top).items()]
     pc = build.written(f"package{prefix}/dynsel.pc", _pc(build, top, prefix))
     return [
@@ -45,9 +44,9 @@ def declare(build, top, prefix, destdir="", pages=None):
         env.Install(f"{root}/lib", [build.archive, *build.side_archives.values()]),
         env.Install(f"{root}/lib/pkgconfig", pc),
         env.Install(f"{root}/lib/cmake/dynsel", packages),
-        env.Install(f"{root}/include/dynsel", [env.File(str(h)) for h in headers]),
-        env.Install(f"{root}/include/dynsel", build.public_headers),
+        env.Install(f"{root}/include/dynsel", public_headers(build, top)),
         env.Install(f"{root}/bin", _replay(build, top)),
+        *install_product.declare(build, env, root, prefix, read_version(top)),
         *_documents(env, top, root, pages),
     ]
 
@@ -75,11 +74,17 @@ def _replay(build, top):
     return [*tool, build.env.File(str(Path(top) / "tools/dynsel-replay-plot"))] if tool else []
 
 
-def _copy(target, source, env):
+def public_headers(build, top):
+    """The interface of a variant: what stands in the tree, and what is generated."""
+    written = [path for pattern in HEADERS for path in sorted((Path(top) / "include/dynsel").glob(pattern))]
+    return [*(build.env.File(str(path)) for path in written), *build.public_headers]
+
+
+def copy(target, source, env):
     """Sets permissions independent of the umask. A folder replaces what is there."""
     if os.path.isdir(source):
         shutil.rmtree(target, ignore_errors=True)
-        shutil.copytree(source, target, copy_function=lambda a, b: _copy(b, a, env))
+        shutil.copytree(source, target, copy_function=lambda a, b: copy(b, a, env))
         for folder, _, _ in os.walk(target):
             os.chmod(folder, 0o755)
         return 0
@@ -114,7 +119,8 @@ def _pc(build, top, prefix):
     flags = " ".join(_flags(build) + threads)
     return (f"prefix={prefix}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include\n"
             f"board={build.variant.board}\nvariant={build.variant.name}\n"
-            f"configuration={tag(build.config)}\n\n"
+            f"configuration={tag(build.config)}\n"
+            f"pic={'yes' if build.config['DYNSEL_PIC'] else 'no'}\n\n"
             f"Name: dynsel\nDescription: Picks a device for each piece of work, without a heap"
             f" (variant {build.variant.name})\nVersion: {read_version(top)}\n"
             f"Requires: {' '.join(build.user_libs)}\n"
@@ -131,7 +137,7 @@ def _packages(build, top):
     major, minor, _ = version.split(".")
     values = {
         "VERSION": version, "MAJOR": major, "MINOR": minor,
-        "BOARD": build.variant.board, "VARIANT": build.variant.name,
+        "PIC": "ON" if build.config["DYNSEL_PIC"] else "OFF", "BOARD": build.variant.board, "VARIANT": build.variant.name,
         "FLAGS": ";".join(_flags(build)),
         "DEPENDENCIES": "".join(["include(CMakeFindDependencyMacro)\n", *needed] if needed else []),
         "LIBRARIES": ";".join(target for _, target in packages),

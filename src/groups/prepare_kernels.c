@@ -11,7 +11,7 @@
 #include "policy/policy.h"
 #include "submission/request.h"
 
-DYNSEL_TAKE_DEFAULT_MEMORY;
+DYNSEL_TAKE_DEFAULT_MEMORY(prepare_kernels);
 
 /* One call of dynsel_kernel_prepare(). */
 typedef struct preparation {

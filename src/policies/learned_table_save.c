@@ -208,7 +208,7 @@ static void put_devices(saving *s)
     }
 }
 
-static dynsel_status sync(const dynsel_learned_store *store)
+static dynsel_status sync_store(const dynsel_learned_store *store)
 {
     return store->sync != NULL ? store->sync(store->context) : DYNSEL_OK;
 }
@@ -223,7 +223,7 @@ static dynsel_status write_head(saving *s, size_t area_at, bool is_valid)
     }
     const dynsel_status status =
         store->write(store->context, area_at, s->writer.bytes, s->head.body_at);
-    return status == DYNSEL_OK ? sync(store) : status;
+    return status == DYNSEL_OK ? sync_store(store) : status;
 }
 
 static dynsel_status write_table(saving *s, size_t area_at)
@@ -244,7 +244,8 @@ static dynsel_status write_table(saving *s, size_t area_at)
     put_kinds(s);
     s->head.body_crc = s->writer.crc;
     dynsel_learned_flush(&s->writer);
-    const dynsel_status status = s->writer.status == DYNSEL_OK ? sync(store) : s->writer.status;
+    const dynsel_status status =
+        s->writer.status == DYNSEL_OK ? sync_store(store) : s->writer.status;
     return status == DYNSEL_OK ? write_head(s, area_at, true) : status;
 }
 

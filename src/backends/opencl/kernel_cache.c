@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "backends/opencl/device_state.h"
-#include "backends/opencl/work_group_trials.h"
 #include "base/fail.h"
 #include "port/likely.h"
 #include "port/lock.h"
@@ -88,15 +87,29 @@ void dynsel_opencl_return_kernel(dynsel_opencl_kernel *taken)
     dynsel_word_store_release(&taken->lock, 0);
 }
 
+#if CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS
+static void forget_trial(const dynsel_opencl_kernel *built)
+{
+    if (built->trials.event != NULL) {
+        (void)clReleaseEvent(built->trials.event);
+    }
+}
+#else
+static void forget_trial(const dynsel_opencl_kernel *built)
+{
+    (void)built;
+}
+#endif
+
 void dynsel_opencl_release_kernels(void)
 {
     const uint32_t known = dynsel_word_load_relaxed(&table.known);
     for (uint32_t i = 0; i < known; i++) {
         for (uint32_t j = 0; j < CONFIG_DYNSEL_OPENCL_MAX_DEVICES; j++) {
-            dynsel_opencl_kernel *const built = &table.kernels[i][j];
+            const dynsel_opencl_kernel *const built = &table.kernels[i][j];
             if ((built->stage == DYNSEL_OPENCL_COMPILED || built->stage == DYNSEL_OPENCL_BUILT) &&
                 !dynsel_opencl_is_lost(&dynsel_opencl_known.entries[j])) {
-                dynsel_opencl_forget_trial(built);
+                forget_trial(built);
                 (void)clReleaseKernel(built->kernel);
                 (void)clReleaseProgram(built->program);
             }

@@ -9,6 +9,7 @@
 #include "backends/opencl/svm_capability.h"
 #include "backends/opencl/timing.h"
 #include "backends/opencl/work_group_trials.h"
+#include "backends/opencl/work_groups.h"
 #include "base/fail.h"
 #include "port/atomic.h"
 #include "port/likely.h"
@@ -207,7 +208,7 @@ static inline dynsel_status enqueue(dynsel_opencl_entry *entry, const dynsel_com
     }
     const size_t *const offset = has_offset ? first : NULL;
     if (launch->local.dimensions == 0 && !DYNSEL_LIKELY(!dynsel_opencl_trial_is_due(built)) &&
-        dynsel_opencl_launch_trial(entry, built, offset, list, done)) {
+        dynsel_opencl_launch_trial(entry, built, offset, list->count, list->events, done)) {
         return DYNSEL_OK;
     }
     const cl_int code =

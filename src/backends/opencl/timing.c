@@ -204,7 +204,7 @@ void dynsel_opencl_start_timed(dynsel_opencl_entry *entry, dynsel_work *work)
     timed_start start = {.entry = entry, .depth = thread->task_depth + 1};
     record_of(work)->is_profiled = false;
     thread->timed_start = dynsel_opencl_has_profiles(entry) ? &start : NULL;
-    dynsel_call(work);
+    dynsel_call_inline(work);
     thread->timed_start = before;
     if (work->error.status == DYNSEL_E_DEVICE) {
         (void)dynsel_opencl_loses(entry, "the task function", work->error.code);

@@ -6,6 +6,7 @@
 #include "backends/opencl/events.h"
 #include "backends/opencl/profiling.h"
 #include "backends/opencl/timing.h"
+#include "backends/opencl/work_groups.h"
 
 enum {
     FIRST = 32,        /* launches of a kernel before its trials */
@@ -43,14 +44,6 @@ static const dynsel_opencl_caps sizes[DYNSEL_MAX_DIMENSIONS][DYNSEL_OPENCL_MOST_
 static const dynsel_opencl_caps *sizes_for(cl_uint dimensions)
 {
     return sizes[dimensions - 1];
-}
-
-dynsel_opencl_caps dynsel_opencl_fastest_caps(const dynsel_opencl_kernel *built)
-{
-    const dynsel_opencl_trials *const trials = &built->trials;
-    return trials->shape.dimensions == built->shape.dimensions
-               ? sizes_for(built->shape.dimensions)[trials->fastest]
-               : (dynsel_opencl_caps){.all = 0};
 }
 
 /* Kernels with local memory are written for a certain size, or depend on it. */
@@ -97,7 +90,10 @@ static void end(dynsel_opencl_kernel *built)
     const uint32_t usual_ns = trials->least_ns[0];
     const bool pays =
         usual_ns != UNKNOWN && trials->least_ns[fastest] <= usual_ns - usual_ns / WORTH_PARTS;
-    trials->fastest = pays ? fastest : 0;
+    if (pays) {
+        built->fastest = sizes_for(trials->shape.dimensions)[fastest];
+        built->measured_dimensions = trials->shape.dimensions;
+    }
     trials->stage = DYNSEL_OPENCL_TRIALS_OVER;
     built->shape.dimensions = 0; /* the next launch chooses anew */
 }
@@ -133,8 +129,8 @@ static bool is_worth_a_trial(const dynsel_opencl_trials *trials, uint8_t index)
             trials->least_ns[index] - least_ns <= least_ns / NEAR_PARTS);
 }
 
-/* From `tried` on: finds the next size to be tried, and writes it to the trials' shape. False: there
- * is none. */
+/* From `tried` on: finds the next size to be tried, and writes it to the trials' shape. False:
+ * there is none. */
 static bool find_next(const dynsel_opencl_entry *entry, dynsel_opencl_kernel *built)
 {
     dynsel_opencl_trials *const trials = &built->trials;
@@ -211,7 +207,7 @@ static bool prepare(dynsel_opencl_entry *entry, dynsel_opencl_kernel *built)
 }
 
 bool dynsel_opencl_launch_trial(dynsel_opencl_entry *entry, dynsel_opencl_kernel *built,
-                                const size_t *first, const dynsel_opencl_wait_list *list,
+                                const size_t *first, cl_uint after_count, const cl_event *after,
                                 cl_event *done)
 {
     dynsel_opencl_trials *const trials = &built->trials;
@@ -225,9 +221,9 @@ bool dynsel_opencl_launch_trial(dynsel_opencl_entry *entry, dynsel_opencl_kernel
         !dynsel_opencl_enter_timing_queue(entry)) {
         return false;
     }
-    const cl_int code = clEnqueueNDRangeKernel(
-        entry->timing.queue, built->kernel, trials->shape.dimensions, first, trials->shape.global,
-        trials->shape.local, list->count, list->events, done);
+    const cl_int code =
+        clEnqueueNDRangeKernel(entry->timing.queue, built->kernel, trials->shape.dimensions, first,
+                               trials->shape.global, trials->shape.local, after_count, after, done);
     if (code != CL_SUCCESS) {
         trials->tried++; /* the launch that follows tells what is wrong */
         return false;
@@ -239,12 +235,4 @@ bool dynsel_opencl_launch_trial(dynsel_opencl_entry *entry, dynsel_opencl_kernel
     }
     dynsel_opencl_leave_timing_queue(entry, *done);
     return true;
-}
-
-void dynsel_opencl_forget_trial(dynsel_opencl_kernel *built)
-{
-    if (built->trials.event != NULL) {
-        (void)clReleaseEvent(built->trials.event);
-        built->trials.event = NULL;
-    }
 }

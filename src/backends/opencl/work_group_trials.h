@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trials of work-group sizes on GPUs whose profiles are true (profiling.h): some launches of a kernel
- * use other sizes than the one that follows from the range, on the queue with profiling, and the
- * fastest stays. Every launch does the program's work, whatever its size.
+ * Trials of work-group sizes on GPUs whose profiles are true (profiling.h): some launches of a
+ * kernel use other sizes than the one that follows from the range, on the queue with profiling, and
+ * the fastest stays. Every launch does the program's work, whatever its size.
  */
 #ifndef DYNSEL_BACKENDS_OPENCL_WORK_GROUP_TRIALS_H
 #define DYNSEL_BACKENDS_OPENCL_WORK_GROUP_TRIALS_H
 
-#include "backends/opencl/kernel_launch.h"
-#include "backends/opencl/work_groups.h"
+#include "backends/opencl/kernel_cache.h"
+#include "port/likely.h"
 
 typedef enum dynsel_opencl_trial_stage {
     DYNSEL_OPENCL_TRIALS_NOT_YET, /* the kernel was not launched yet */
@@ -18,9 +18,6 @@ typedef enum dynsel_opencl_trial_stage {
 } dynsel_opencl_trial_stage;
 
 #if CONFIG_DYNSEL_OPENCL_WORK_GROUP_TRIALS
-
-/* The limits of the fastest size, for ranges of the dimensions that were tried. */
-dynsel_opencl_caps dynsel_opencl_fastest_caps(const dynsel_opencl_kernel *built);
 
 /* Counts the launch of a taken kernel; true: it may be a trial. */
 static inline bool dynsel_opencl_trial_is_due(dynsel_opencl_kernel *built)
@@ -33,24 +30,15 @@ static inline bool dynsel_opencl_trial_is_due(dynsel_opencl_kernel *built)
 }
 
 /*
- * When one is due: launches the taken kernel, whose arguments are set and whose shape is chosen, with
- * a size to be tried. first: the offset; NULL: 0. False: nothing was launched, because nothing is to
- * be tried now, or the driver refused it.
+ * When one is due: launches the taken kernel, whose arguments are set and whose shape is chosen,
+ * with a size to be tried. first: the offset; NULL: 0. after: what the launch waits for. False:
+ * nothing was launched, because nothing is to be tried now, or the driver refused it.
  */
 bool dynsel_opencl_launch_trial(dynsel_opencl_entry *entry, dynsel_opencl_kernel *built,
-                                const size_t *first, const dynsel_opencl_wait_list *list,
+                                const size_t *first, cl_uint after_count, const cl_event *after,
                                 cl_event *done);
 
-/* Before a kernel is released, on a device that is not lost. */
-void dynsel_opencl_forget_trial(dynsel_opencl_kernel *built);
-
 #else
-
-static inline dynsel_opencl_caps dynsel_opencl_fastest_caps(const dynsel_opencl_kernel *built)
-{
-    (void)built;
-    return (dynsel_opencl_caps){.all = 0};
-}
 
 static inline bool dynsel_opencl_trial_is_due(const dynsel_opencl_kernel *built)
 {
@@ -60,21 +48,16 @@ static inline bool dynsel_opencl_trial_is_due(const dynsel_opencl_kernel *built)
 
 static inline bool dynsel_opencl_launch_trial(const dynsel_opencl_entry *entry,
                                               const dynsel_opencl_kernel *built,
-                                              const size_t *first,
-                                              const dynsel_opencl_wait_list *list,
-                                              const cl_event *done)
+                                              const size_t *first, cl_uint after_count,
+                                              const cl_event *after, const cl_event *done)
 {
     (void)entry;
     (void)built;
     (void)first;
-    (void)list;
+    (void)after_count;
+    (void)after;
     (void)done;
     return false;
-}
-
-static inline void dynsel_opencl_forget_trial(const dynsel_opencl_kernel *built)
-{
-    (void)built;
 }
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/opencl/work_groups.h"
 
-#include "backends/opencl/work_group_trials.h"
-
 enum {
     MOST_ITEMS = 64,
     MOST_ITEMS_ON_GPU = 256, /* hide the latency of its memory; more leave less room to others */
@@ -83,7 +81,9 @@ void dynsel_opencl_choose_new_shape(const dynsel_opencl_entry *entry, dynsel_ope
             shape->local[i] = built->demanded[i];
         }
     } else {
-        dynsel_opencl_fit_local(entry, built, shape, dynsel_opencl_fastest_caps(built),
+        const bool is_measured = built->measured_dimensions == shape->dimensions;
+        dynsel_opencl_fit_local(entry, built, shape,
+                                is_measured ? built->fastest : (dynsel_opencl_caps){.all = 0},
                                 shape->local);
     }
 }

@@ -6,14 +6,6 @@
 #include "backends/opencl/kernel_cache.h"
 #include "port/likely.h"
 
-/* The most work-items in a work-group: in dimension 0, in dimension 1, and in all. 0: as many as
- * suit the device. */
-typedef struct dynsel_opencl_caps {
-    uint16_t x;
-    uint16_t y;
-    uint16_t all;
-} dynsel_opencl_caps;
-
 /* Neighbours in OpenCL's dimension 0 run side by side; in dynsel that is the last dimension. */
 void dynsel_opencl_reverse(const dynsel_range *range, uint32_t dimensions, size_t *turned);
 
