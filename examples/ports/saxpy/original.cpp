@@ -26,18 +26,20 @@ int main()
     try {
         ex::dynamic_load_policy policy;
         for (std::size_t b = 0; b < blocks; b++) {
-            sycl::accessor in{xs[b], sycl::read_only};  // placeholders: made before the device is known
+            sycl::accessor in{xs[b],
+                              sycl::read_only}; // placeholders: made before the device is known
             sycl::accessor out{ys[b], sycl::read_write};
             ex::submit(policy, [=](sycl::queue queue) {
                 return queue.submit([=](sycl::handler &handler) {
                     handler.require(in);
                     handler.require(out);
-                    handler.parallel_for(sycl::range{elements}, [=](sycl::id<1> i) { out[i] += 2.0f * in[i]; });
+                    handler.parallel_for(sycl::range{elements},
+                                         [=](sycl::id<1> i) { out[i] += 2.0f * in[i]; });
                 });
             });
         }
         ex::wait(ex::get_submission_group(policy));
-        ys.clear();  // writes the results back
+        ys.clear(); // writes the results back
     } catch (const std::exception &e) {
         std::fprintf(stderr, "saxpy: %s\n", e.what());
         return 1;
