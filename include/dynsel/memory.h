@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include <dynsel/accessor.h>
+#include <dynsel/buffer.h>
 #include <dynsel/kernel.h>
 #include <dynsel/resource.h>
 #include <dynsel/status.h>
@@ -215,6 +216,45 @@ typedef struct dynsel_memory_ops {
     dynsel_status (*unmap_shared)(dynsel_backend *backend, void *own, void *part);
 #endif
 } dynsel_memory_ops;
+
+#if CONFIG_DYNSEL_DEVICE_BUFFERS
+/** What command groups may do with a buffer over memory of the program. */
+typedef enum dynsel_kernel_access {
+    DYNSEL_KERNELS_READ_AND_WRITE,
+    DYNSEL_KERNELS_READ, /**< only DYNSEL_ACCESS_READ */
+    DYNSEL_KERNELS_WRITE /**< only DYNSEL_ACCESS_WRITE and DYNSEL_ACCESS_DISCARD_WRITE */
+} dynsel_kernel_access;
+
+/** Memory on a device that the program allocated. */
+typedef struct dynsel_device_memory {
+    dynsel_backend *backend; /**< with memory operations */
+    void *own;               /**< the resource through which the memory is copied, as in `attach` */
+    /** As after `allocate`, with `native` set and not `shared`. `host`: memory of as many bytes on
+     * the host, or NULL: inside the library. `bytes` is not read. */
+    dynsel_memory memory;
+    dynsel_kernel_access access;
+} dynsel_device_memory;
+
+/**
+ * Makes a buffer whose elements begin and end in memory on a device: for functions of backends such
+ * as dynsel_opencl_buffer_init(), which has the rules for programs.
+ *
+ * At the end, dynsel_buffer_deinit() makes the contents valid in that memory with `bring`, and then
+ * calls `release` for it. A device that has no room for copies never releases it earlier, except
+ * when `is_lost`.
+ *
+ * buffer, element_bytes, range: as of dynsel_buffer_init().
+ * Errors: those of dynsel_buffer_init(); DYNSEL_E_INVALID (`there`, or a member that is needed, is
+ *     NULL; the resource works in the host's memory), DYNSEL_E_BUSY (a buffer over this memory
+ *     exists), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_DOMAINS). Without effect then.
+ * May block: no.
+ * Context: any thread; task functions. Not interrupts.
+ * Cost: two checks of each entry of the table.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_buffer_init_over(dynsel_buffer *buffer,
+                                                     const dynsel_device_memory *there,
+                                                     size_t element_bytes, dynsel_range range);
+#endif
 
 DYNSEL_END_DECLS
 

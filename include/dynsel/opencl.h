@@ -142,6 +142,7 @@
 #include <CL/cl.h>
 
 #include <dynsel/backend.h>
+#include <dynsel/buffer.h>
 
 DYNSEL_BEGIN_DECLS
 
@@ -429,6 +430,54 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_pin_memory(void *memory, size_t bytes
  * Cost: a check of each pinned array, and a call of the driver for each device.
  */
 DYNSEL_CHECKED dynsel_status dynsel_opencl_unpin_memory(void *memory);
+#endif
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_DEVICE_BUFFERS
+/**
+ * Makes a buffer over a memory object of the program. Its contents are valid from the start: work
+ * in the object's context uses the object itself, and other resources get copies, as of every
+ * buffer. dynsel_buffer_deinit() leaves the results in the object; if other resources wrote them,
+ * it copies them there and waits.
+ *
+ * Until then the program must not use the object, except in commands that its own queues run before
+ * dynsel_buffer_init() or after the buffer's end, or that are ordered by events:
+ * dynsel_opencl_depend_on() has command groups wait for the program's commands, and
+ * dynsel_opencl_submission_event() the program's commands for a command group whose resource is in
+ * this context.
+ *
+ * buffer: out; all zero before.
+ * memory: of clCreateBuffer(), in the context of a queue that was adopted with
+ *     dynsel_opencl_adopt(), or in dynsel_opencl_context(). The library retains it until the end of
+ *     the buffer; the program may release its own reference at any time. Of an object made with
+ *     CL_MEM_READ_ONLY, command groups can only have accessors that read; with CL_MEM_WRITE_ONLY,
+ *     only such that write. Host accessors may do both.
+ * data: memory on the host of as many bytes as the elements have, through which the contents move
+ *     to other contexts and host accessors; as of dynsel_buffer_init(), but neither the first nor
+ *     the last contents are there. NULL: memory inside the library,
+ *     CONFIG_DYNSEL_BUFFER_INSIDE_BYTES long. It must not be the object's own memory
+ *     (CL_MEM_USE_HOST_PTR).
+ * element_bytes, range: as of dynsel_buffer_init(); the elements are at the begin of the object,
+ *     the rest of which stays as it is. A range of 0 dimensions: as many elements as the object
+ *     has, in 1 dimension; its bytes must be a multiple of element_bytes then.
+ * Errors: DYNSEL_E_INVALID (NULL; no memory object; a handle that is not all zero; elements that
+ *     are larger than the object, or do not divide it; data within the object's own memory),
+ *     DYNSEL_E_UNSUPPORTED (an image, a pipe, a sub-buffer; an object that the host cannot both
+ *     read and write: CL_MEM_HOST_NO_ACCESS, ..._READ_ONLY, ..._WRITE_ONLY), DYNSEL_E_NO_RESOURCE
+ *     (no open device and no adopted queue has the object's context), DYNSEL_E_BUSY (a buffer over
+ *     this object exists), DYNSEL_E_FULL (CONFIG_DYNSEL_MAX_BUFFERS, CONFIG_DYNSEL_MAX_DOMAINS,
+ *     CONFIG_DYNSEL_BUFFER_INSIDE_BYTES), DYNSEL_E_DEVICE (what an OpenCL call returned),
+ *     DYNSEL_E_CONTEXT (in an interrupt). Without effect then.
+ *
+ *     At the end, dynsel_buffer_deinit() returns DYNSEL_E_DEVICE and leaves the buffer as it is
+ *     where the results could not be copied to the object; where the object's device is lost the
+ *     buffer is gone, and the results are in `data` if they were valid outside of the device.
+ * May block: no.
+ * Context: any thread; task functions.
+ * Cost: six queries of the object; nothing is copied or allocated.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_buffer_init(dynsel_buffer *buffer, cl_mem memory,
+                                                       void *data, size_t element_bytes,
+                                                       dynsel_range range);
 #endif
 
 /**
