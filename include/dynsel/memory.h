@@ -70,7 +70,7 @@ typedef struct dynsel_memory {
 /** The largest `after_count`. */
 enum {
     DYNSEL_MOST_AFTER = CONFIG_DYNSEL_MAX_DEPENDENCIES + 2 * CONFIG_DYNSEL_MAX_REQUIREMENTS +
-                        CONFIG_DYNSEL_MAX_STAGED
+                        CONFIG_DYNSEL_MAX_STAGED + CONFIG_DYNSEL_EXTERNAL_EVENTS
 };
 #endif
 
@@ -217,7 +217,56 @@ typedef struct dynsel_memory_ops {
 #endif
 } dynsel_memory_ops;
 
-#if CONFIG_DYNSEL_DEVICE_BUFFERS
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS > 0
+struct dynsel_external_event;
+struct dynsel_handler;
+
+/** How the library handles events of one kind. The functions never block, and do not call the
+ * library but for dynsel_fail(). Any thread, one at a time for one event. */
+typedef struct dynsel_external_event_ops {
+    /** Takes a reference to event->event. A failure, with details, is that of the submission. */
+    dynsel_status (*take)(struct dynsel_external_event *event);
+
+    /** Looks once: DYNSEL_E_AGAIN (it is not complete, or its state cannot be read now), DYNSEL_OK,
+     * or DYNSEL_E_DEPENDENCY with details (what it stands for failed, or its state can never be
+     * read). */
+    dynsel_status (*poll)(struct dynsel_external_event *event);
+
+    /** Whether a command on the resource can wait for the event itself, among `after`; the failure
+     * of the event must make that of the command DYNSEL_E_DEPENDENCY. NULL: never. Then the command
+     * group is pending until `poll` reports the end. own: as in `launch`. */
+    bool (*joins)(const struct dynsel_external_event *event, dynsel_backend *backend, void *own);
+
+    /** Called once after a successful `take`, when the command group has ended or its submission
+     * fails. */
+    void (*release)(struct dynsel_external_event *event);
+} dynsel_external_event_ops;
+
+/** An event that is not of the library's work. */
+typedef struct dynsel_external_event {
+    const dynsel_external_event_ops *ops; /**< static */
+    dynsel_event event;
+    void *own;       /**< for the operations */
+    uint32_t record; /**< for the operations; 0 at first */
+    bool joined;     /**< the library's own */
+} dynsel_external_event;
+
+/**
+ * Called by a group function: the command group starts after this event, too. For functions of
+ * backends such as dynsel_opencl_depend_on(), which has the rules for programs.
+ *
+ * ops: static.
+ * Errors: as of the functions in <dynsel/command_group.h>; DYNSEL_E_INVALID (operations are
+ *     missing), DYNSEL_E_FULL (CONFIG_DYNSEL_EXTERNAL_EVENTS), and what `take` returns.
+ * May block: no.
+ */
+dynsel_status dynsel_depend_on_external(struct dynsel_handler *handler,
+                                        const dynsel_external_event_ops *ops, dynsel_event event);
+#endif
+#endif
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS && CONFIG_DYNSEL_DEVICE_BUFFERS
 /** What command groups may do with a buffer over memory of the program. */
 typedef enum dynsel_kernel_access {
     DYNSEL_KERNELS_READ_AND_WRITE,

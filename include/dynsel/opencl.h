@@ -142,7 +142,10 @@
 #include <CL/cl.h>
 
 #include <dynsel/backend.h>
-#include <dynsel/buffer.h>
+#include <dynsel/submission.h>
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#include <dynsel/command_group.h>
+#endif
 
 DYNSEL_BEGIN_DECLS
 
@@ -301,6 +304,59 @@ cl_device_id dynsel_opencl_device(const dynsel_resource *where);
 DYNSEL_CHECKED dynsel_status dynsel_opencl_find_timing(const dynsel_resource *where,
                                                        dynsel_opencl_timing *timing,
                                                        const char **reason);
+
+/**
+ * The event of a submission, for the program's own commands: in a wait list of theirs, or in
+ * clWaitForEvents(). It is complete when all of the work is, also where that is several commands.
+ *
+ * The event fails if a command of the work fails. A command group that is only ordered behind
+ * another one by an in-order queue runs although that one failed: then its event is complete, and
+ * dynsel_wait() returns DYNSEL_E_DEPENDENCY. Of work that may be repeated (<dynsel/repeat.h>) it is
+ * the event of the first run.
+ *
+ * submission: of work on a resource of this backend, not waited for or released yet.
+ * event: out, retained: the caller releases it with clReleaseEvent(), before or after it waits for
+ *     the submission. NULL after a failure.
+ * Errors: DYNSEL_E_AGAIN (a command group that waits for its dependencies has no event yet: call
+ *     dynsel_progress() until it is started, or dynsel_wait(); or the driver could not flush the
+ *     queue now; no event), DYNSEL_E_UNSUPPORTED (the work is on the host or on another backend, or
+ *     it left no event: the task function set none, or the work was not started), DYNSEL_E_STALE
+ *     (it was waited for or released), DYNSEL_E_INVALID (NULL, never submitted), DYNSEL_E_DEVICE
+ *     (the device is lost, or clRetainEvent() failed), DYNSEL_E_CONTEXT (in an interrupt).
+ * May block: no, but flushes the device's queue if necessary.
+ * Context: any thread; task functions.
+ * Cost: one clRetainEvent(). Nothing where it is not called.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_submission_event(const dynsel_submission *submission,
+                                                            cl_event *event);
+
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS > 0
+/**
+ * Called by a group function: the command group starts when this event of the program is complete.
+ *
+ * If the event is of the context of the resource that the policy selects, the command waits for it
+ * on the device; so do later commands in the same in-order queue. Otherwise, and for a user event,
+ * which only the program can complete, the command group is pending until then, and the library
+ * polls the event as dynsel_progress() describes: other work on the resource runs before.
+ *
+ * If the event fails, the command group does not run, its buffers keep their contents, and its
+ * submission ends with DYNSEL_E_DEPENDENCY, with the event's status as code. So it does if the
+ * event cannot be polled for as long as dynsel_opencl_options.patience_ms.
+ *
+ * handler: of the running group function.
+ * event: retained until the command group has ended. Its queue is flushed. Each call adds one
+ *     event.
+ * Errors: as of the functions in <dynsel/command_group.h>; DYNSEL_E_INVALID (NULL, no event),
+ *     DYNSEL_E_FULL (CONFIG_DYNSEL_EXTERNAL_EVENTS), DYNSEL_E_DEVICE (what an OpenCL call
+ *     returned).
+ * May block: no.
+ * Cost: three queries of the event, and a flush; one query for each look at the command group until
+ *     it starts. Nothing for command groups without such events.
+ */
+dynsel_status dynsel_opencl_depend_on(dynsel_handler *handler, cl_event event);
+#endif
+#endif
 
 /**
  * Makes a queue of the program usable as a resource: set it as `adapt` in dynsel_options, with

@@ -174,7 +174,7 @@ dynsel_status dynsel_opencl_buffer_init(dynsel_buffer *buffer, cl_mem memory, vo
                            "the memory object works in `data` itself (CL_MEM_USE_HOST_PTR): give "
                            "other memory, or make the buffer over that with dynsel_buffer_init()");
     }
-    dynsel_opencl_entry *const entry = dynsel_opencl_entry_in(read.context);
+    dynsel_opencl_entry *const entry = dynsel_opencl_entry_in(read.context, DYNSEL_OPENCL_OPEN);
     if (entry == NULL) {
         return DYNSEL_FAIL(DYNSEL_E_NO_RESOURCE,
                            "no resource is in the context of the memory object: adopt a queue of "

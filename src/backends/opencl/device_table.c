@@ -32,12 +32,12 @@ dynsel_opencl_entry *dynsel_opencl_entry_of_queue(const void *queue)
     return NULL;
 }
 
-dynsel_opencl_entry *dynsel_opencl_entry_in(cl_context context)
+dynsel_opencl_entry *dynsel_opencl_entry_in(cl_context context, dynsel_opencl_state state)
 {
     const uint32_t known = dynsel_word_load_acquire(&dynsel_opencl_known.known);
     for (uint32_t i = 0; i < known; i++) {
         dynsel_opencl_entry *const entry = &dynsel_opencl_known.entries[i];
-        if (dynsel_word_load_acquire(&entry->state) == DYNSEL_OPENCL_OPEN &&
+        if (dynsel_word_load_acquire(&entry->state) == (uint32_t)state &&
             entry->context == context) {
             return entry;
         }
