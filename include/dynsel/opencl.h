@@ -452,6 +452,60 @@ DYNSEL_CHECKED dynsel_status
 dynsel_opencl_set_kernel_store(const dynsel_opencl_kernel_store *store);
 
 /**
+ * The compiler's log of a kernel on a device, such as its warnings. Builds the kernel if it is not
+ * built there yet. The library keeps no log of a successful build: this asks the driver. A kernel
+ * that was loaded from a binary or from the kernel store has the log that its driver has for it,
+ * which is mostly empty.
+ *
+ * where: a resource of this backend.
+ * kernel: with a form for OpenCL devices.
+ * text, bytes: out, the log as the driver has it, ending in '\0'; dynsel_printable() makes it safe
+ *     for a terminal. NULL only with 0 bytes, to have the log measured.
+ * length: out, of the log in bytes, without the '\0'; 0: it is empty.
+ * Errors: DYNSEL_E_TASK (the kernel does not build: `text` has what is kept of the log,
+ *     CONFIG_DYNSEL_OPENCL_BUILD_LOG_BYTES at most and cut to `bytes`), DYNSEL_E_FULL (`length` + 1
+ *     exceeds `bytes`, so that the text is empty; or CONFIG_DYNSEL_OPENCL_MAX_KERNELS: then
+ *     `length` is 0), DYNSEL_E_INVALID (NULL, not a resource of this backend, a kernel without such
+ *     a form), DYNSEL_E_DEVICE (what an OpenCL call returned), DYNSEL_E_OUT_OF_SERVICE and
+ *     DYNSEL_E_UNSUPPORTED as from dynsel_opencl_queue(), DYNSEL_E_CONTEXT (in an interrupt).
+ * May block: while the kernel is built.
+ * Context: any thread; task functions.
+ * Cost: two calls of the driver after the build. Nothing where it is not called.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_build_log(const dynsel_resource *where,
+                                                     const dynsel_kernel *kernel, char *text,
+                                                     size_t bytes, size_t *length);
+
+/**
+ * Reads OpenCL C from a file into memory of the program, for `source` of a dynsel_kernel.
+ *
+ * path: of a regular file.
+ * text, bytes: the memory; it gets the file and a '\0', and stays with the kernel until
+ *     dynsel_opencl_close(). Empty after a failure.
+ * Errors: DYNSEL_E_INVALID (NULL; the file cannot be opened, for example because it is missing:
+ *     `code` is errno; it is no regular file), DYNSEL_E_FULL (it needs more than `bytes`; the text
+ *     has the number), DYNSEL_E_TASK (it is empty, or has a zero byte as no source has),
+ *     DYNSEL_E_AGAIN (it changed while it was read), DYNSEL_E_DEVICE (it cannot be read: `code` is
+ *     errno), DYNSEL_E_CONTEXT (in an interrupt). The error does not name the path.
+ * May block: as the file system does.
+ * Context: any thread; task functions.
+ * Cost: the file is read once.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_read_source(const char *path, char *text, size_t bytes);
+
+/**
+ * The same for `il` of a dynsel_kernel (SPIR-V), or `data` of a dynsel_kernel_binary: without a
+ * '\0' behind it.
+ *
+ * length: out, of the file, for `il_bytes` or `bytes`; 0 after a failure.
+ * Errors: those of dynsel_opencl_read_source(), but DYNSEL_E_TASK where the file is empty, or
+ *     begins as SPIR-V and does not end as a whole module. Whether another binary is whole, its
+ *     driver finds out: the kernel is then built from its next form.
+ */
+DYNSEL_CHECKED dynsel_status dynsel_opencl_read_binary(const char *path, void *memory, size_t bytes,
+                                                       size_t *length);
+
+/**
  * Has an array of the program pinned (page-locked) on each device for which that makes transfers
  * faster (see "Transfers" above), when a transfer from or to the array is first started there. Then
  * each buffer and each range of a command group that lies within the array moves at full speed from
