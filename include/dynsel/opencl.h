@@ -579,7 +579,8 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_unpin_memory(void *memory);
  *     DYNSEL_E_CONTEXT (in an interrupt). Without effect then.
  *
  *     At the end, dynsel_buffer_deinit() returns DYNSEL_E_DEVICE and leaves the buffer as it is
- *     where the results could not be copied to the object; where the object's device is lost the
+ *     where the results could not be copied to the object (DYNSEL_E_FULL, where its device has no
+ *     memory left for it); where the object's device is lost the
  *     buffer is gone, and the results are in `data` if they were valid outside of the device.
  * May block: no.
  * Context: any thread; task functions.

@@ -121,46 +121,57 @@ static void count(dynsel_buffer_record *record, const dynsel_memory *memory, uin
     }
 }
 
-static dynsel_error fail_lost(void)
+/* Several attempts; a lost device refuses the first, with what lost it. */
+static dynsel_status bring_home(dynsel_buffer_record *record, bool lost, dynsel_error *error)
 {
-    return (dynsel_error){
-        .status = DYNSEL_E_DEVICE,
-        .function = DYNSEL_TEXT("dynsel_buffer_deinit"),
-        .detail = DYNSEL_TEXT("the buffer was ended, but the device with its memory failed: the "
-                              "contents, if they were valid elsewhere, are in the host's memory")};
+    dynsel_copy_record *const copy = dynsel_copy_at(record, record->home);
+    dynsel_backend *const backend = dynsel_domains[record->home - 1].backend;
+    const uint32_t attempts = lost ? 1 : DYNSEL_FETCH_ATTEMPTS;
+    const uint32_t failures_before = dynsel_this_thread()->failure_count;
+    dynsel_status status = DYNSEL_E_AGAIN;
+    dynsel_spinlock_release(&dynsel_memory_lock);
+    for (uint32_t i = 0; i < attempts && status != DYNSEL_OK; i++) {
+        status = bring(backend, copy->own, &copy->memory);
+    }
+    dynsel_spinlock_acquire(&dynsel_memory_lock);
+    *error = dynsel_details_of(status, failures_before);
+    if (status != DYNSEL_OK) {
+        error->status = status == DYNSEL_E_AGAIN ? DYNSEL_E_FULL : DYNSEL_E_DEVICE;
+    }
+    return error->status;
 }
 
 /* No other thread has the record, because it is hidden and no work uses it. */
 dynsel_status dynsel_home_return(dynsel_buffer_record *record, dynsel_error *error)
 {
-    if (dynsel_home_is_lost(record)) {
-        *error = fail_lost();
-        return error->status;
-    }
-    if (record->home == DYNSEL_HOST_DOMAIN || dynsel_is_valid(&record->validity, record->home)) {
+    const bool lost = dynsel_home_is_lost(record);
+    const uint64_t since = dynsel_traced_now();
+    if (!lost &&
+        (record->home == DYNSEL_HOST_DOMAIN || dynsel_is_valid(&record->validity, record->home))) {
         return DYNSEL_OK;
     }
-    dynsel_copy_record *const copy = dynsel_copy_at(record, record->home);
-    dynsel_backend *const backend = dynsel_domains[record->home - 1].backend;
-    const uint8_t pinning = copy->memory.pinning;
-    const uint64_t since = dynsel_traced_now();
-    const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    dynsel_status status = DYNSEL_E_AGAIN;
-    dynsel_spinlock_release(&dynsel_memory_lock);
-    for (uint32_t i = 0; i < DYNSEL_FETCH_ATTEMPTS && status != DYNSEL_OK; i++) {
-        status = bring(backend, copy->own, &copy->memory);
+    if (record->home == DYNSEL_HOST_DOMAIN) {
+        *error = record->copy_out_failure;
+        error->status = DYNSEL_E_DEVICE;
+    } else {
+        const dynsel_memory *const memory = &dynsel_copy_at(record, record->home)->memory;
+        const uint8_t pinning = memory->pinning;
+        if (bring_home(record, lost, error) == DYNSEL_OK) {
+            dynsel_set_valid(&record->validity, record->home, true);
+            count(record, memory, pinning);
+            dynsel_traced_copy(NULL, dynsel_buffer_number(record), record->home, false,
+                               record->bytes, since);
+            return DYNSEL_OK;
+        }
     }
-    dynsel_spinlock_acquire(&dynsel_memory_lock);
-    if (status == DYNSEL_OK) {
-        dynsel_set_valid(&record->validity, record->home, true);
-        count(record, &copy->memory, pinning);
-        dynsel_traced_copy(NULL, dynsel_buffer_number(record), record->home, false, record->bytes,
-                           since);
-        return status;
+    if (error->function == NULL) {
+        error->function = DYNSEL_TEXT("dynsel_buffer_deinit");
     }
-    *error = dynsel_details_of(status, failures_before);
-    error->status = DYNSEL_E_DEVICE;
-    error->detail = DYNSEL_TEXT("the contents are in the host's memory, and could not be copied to "
-                                "the device: end the buffer again");
+    error->detail =
+        dynsel_home_is_lost(record)
+            ? DYNSEL_TEXT("the buffer was ended, but the device with its memory failed: the "
+                          "contents, if they were valid elsewhere, are in the host's memory")
+            : DYNSEL_TEXT("the contents are in the host's memory, and could not be copied to the "
+                          "device: end the buffer again");
     return error->status;
 }

@@ -33,7 +33,7 @@ DYNSEL_RARE static dynsel_status fail_poll(dynsel_external_event *event, cl_int 
     dynsel_word record = {0};
     dynsel_word_store_relaxed(&record, event->record);
     const bool lost = code != CL_OUT_OF_RESOURCES && loses(event, "clGetEventInfo", code);
-    if (!lost && code != CL_INVALID_EVENT && !dynsel_opencl_note_failed_poll(&record)) {
+    if (!lost && !dynsel_opencl_note_failed_poll(&record)) {
         event->record = dynsel_word_load_relaxed(&record);
         return DYNSEL_E_AGAIN;
     }
