@@ -233,6 +233,12 @@ static bool is_opening(fault_function function)
     return function == FAULT_clCreateContext || function == FAULT_clCreateCommandQueue;
 }
 
+/* For memory of the program. */
+static bool is_of_memory_object(fault_function function)
+{
+    return function == FAULT_clGetMemObjectInfo || function == FAULT_clRetainMemObject;
+}
+
 /* Full memory: a code that says so, and any failure to allocate. Transfers to the host and looks
  * allocate nothing. */
 static bool is_full(const fault_point *point)
@@ -244,7 +250,7 @@ static bool is_full(const fault_point *point)
         return true; /* it can be the first use of new memory */
     }
     return point->code == -4 && point->function != FAULT_clEnqueueMapBuffer &&
-           !is_of_look(point->function);
+           !is_of_look(point->function) && !is_of_memory_object(point->function);
 }
 
 /* Alone, a lack of memory is DYNSEL_E_DEVICE only where it can be full memory of the host, where
@@ -272,8 +278,9 @@ bool fault_status_fits(const fault_point *point, dynsel_status status)
         point->function == FAULT_clRetainCommandQueue) {
         return status == DYNSEL_E_INVALID; /* dynsel_opencl_adopt() */
     }
-    if (is_query(point) && point->code == -58 && status == DYNSEL_E_INVALID) {
-        return true; /* no event */
+    if (point->function == FAULT_clGetEventInfo && point->code == -58 &&
+        status == DYNSEL_E_INVALID) {
+        return is_query(point) || point->for_good; /* no event */
     }
     if (status == DYNSEL_E_FULL) {
         return is_full(point);
