@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers over memory objects of the program. */
-#include <dynsel/memory.h>
-#include <dynsel/opencl.h>
+#include "backends/opencl/adopt_memory.h"
 
 #include "backends/opencl/device_memory.h"
 #include "backends/opencl/device_table.h"
 #include "backends/opencl/pinned_memory.h"
 #include "base/fail.h"
-#include "port/context.h"
 
 /* The properties of a memory object. */
 typedef struct object {
@@ -131,63 +128,46 @@ static dynsel_kernel_access access_of(const object *read)
                                                   : DYNSEL_KERNELS_READ_AND_WRITE;
 }
 
-static dynsel_status adopt(dynsel_buffer *buffer, const dynsel_device_memory *there,
-                           size_t element_bytes, dynsel_range range)
-{
-    const cl_mem memory = there->memory.native;
-    const cl_int code = clRetainMemObject(memory);
-    if (code != CL_SUCCESS) {
-        return fail("clRetainMemObject", code);
-    }
-    dynsel_opencl_note_copy();
-    const dynsel_status status = dynsel_buffer_init_over(buffer, there, element_bytes, range);
-    if (status != DYNSEL_OK) {
-        dynsel_memory unused = there->memory;
-        dynsel_opencl_memory.release(there->backend, there->own, &unused);
-    }
-    return status;
-}
-
-dynsel_status dynsel_opencl_buffer_init(dynsel_buffer *buffer, cl_mem memory, void *data,
-                                        size_t element_bytes, dynsel_range range)
+dynsel_status dynsel_opencl_take_memory(cl_mem memory, void *data, size_t element_bytes,
+                                        dynsel_range *range, dynsel_device_memory *taken)
 {
     object read = {.type = 0};
     size_t bytes = 0;
-    if (dynsel_in_interrupt()) {
-        return DYNSEL_E_CONTEXT;
-    }
-    if (memory == NULL) {
-        return DYNSEL_FAIL(DYNSEL_E_INVALID, "the memory object is NULL");
-    }
     dynsel_status status = read_object(memory, &read);
     if (status == DYNSEL_OK) {
         status = check_kind(&read);
     }
     if (status == DYNSEL_OK) {
-        status = fit(&read, element_bytes, &range, &bytes);
+        status = fit(&read, element_bytes, range, &bytes);
     }
     if (status != DYNSEL_OK) {
         return status;
     }
     if (overlap(&read, data, bytes)) {
-        return DYNSEL_FAIL(DYNSEL_E_INVALID,
-                           "the memory object works in `data` itself (CL_MEM_USE_HOST_PTR): give "
-                           "other memory, or make the buffer over that with dynsel_buffer_init()");
+        return refuse(DYNSEL_E_INVALID,
+                      DYNSEL_TEXT("the memory object works in `data` itself (CL_MEM_USE_HOST_PTR): "
+                                  "give other memory, or make the buffer over that with "
+                                  "dynsel_buffer_init()"));
     }
     dynsel_opencl_entry *const entry = dynsel_opencl_entry_in(read.context, DYNSEL_OPENCL_OPEN);
     if (entry == NULL) {
-        return DYNSEL_FAIL(DYNSEL_E_NO_RESOURCE,
-                           "no resource is in the context of the memory object: adopt a queue of "
-                           "it with dynsel_opencl_adopt() first");
+        return refuse(DYNSEL_E_NO_RESOURCE,
+                      DYNSEL_TEXT("no resource is in the context of the memory object: adopt a "
+                                  "queue of it with dynsel_opencl_adopt() first"));
     }
-    dynsel_device_memory there = {
+    const cl_int code = clRetainMemObject(memory);
+    if (code != CL_SUCCESS) {
+        return fail("clRetainMemObject", code);
+    }
+    dynsel_opencl_note_copy();
+    *taken = (dynsel_device_memory){
         .backend = &dynsel_opencl_backend,
         .own = entry,
         .memory = {.native = memory, .host = data, .bytes = bytes},
         .access = access_of(&read),
     };
     if (data != NULL) {
-        dynsel_opencl_may_pin(entry, &there.memory);
+        dynsel_opencl_may_pin(entry, &taken->memory);
     }
-    return adopt(buffer, &there, element_bytes, range);
+    return DYNSEL_OK;
 }

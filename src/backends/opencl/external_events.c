@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events of the program that command groups depend on. */
-#include <dynsel/memory.h>
-#include <dynsel/opencl.h>
+#include "backends/opencl/external_events.h"
 
 #include "backends/opencl/error_codes.h"
 #include "backends/opencl/events.h"
@@ -123,9 +121,5 @@ static dynsel_status take(dynsel_external_event *event)
     return DYNSEL_OK;
 }
 
-dynsel_status dynsel_opencl_depend_on(dynsel_handler *handler, cl_event event)
-{
-    static const dynsel_external_event_ops ops = {
-        .take = take, .poll = poll, .joins = joins, .release = release};
-    return dynsel_depend_on_external(handler, &ops, (dynsel_event){.opencl = event});
-}
+const dynsel_external_event_ops dynsel_opencl_external_events = {
+    .take = take, .poll = poll, .joins = joins, .release = release};
