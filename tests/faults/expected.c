@@ -233,10 +233,11 @@ static bool is_opening(fault_function function)
     return function == FAULT_clCreateContext || function == FAULT_clCreateCommandQueue;
 }
 
-/* For memory of the program. */
-static bool is_of_memory_object(fault_function function)
+/* It allocates nothing, whatever it answers. */
+static bool is_plain_query(fault_function function)
 {
-    return function == FAULT_clGetMemObjectInfo || function == FAULT_clRetainMemObject;
+    return function == FAULT_clGetMemObjectInfo || function == FAULT_clRetainMemObject ||
+           function == FAULT_clGetProgramBuildInfo;
 }
 
 /* Full memory: a code that says so, and any failure to allocate. Transfers to the host and looks
@@ -250,7 +251,7 @@ static bool is_full(const fault_point *point)
         return true; /* it can be the first use of new memory */
     }
     return point->code == -4 && point->function != FAULT_clEnqueueMapBuffer &&
-           !is_of_look(point->function) && !is_of_memory_object(point->function);
+           !is_of_look(point->function) && !is_plain_query(point->function);
 }
 
 /* Alone, a lack of memory is DYNSEL_E_DEVICE only where it can be full memory of the host, where

@@ -32,13 +32,21 @@ static dynsel_status check(const dynsel_kernel *kernel, const place *to)
     return DYNSEL_OK;
 }
 
-static dynsel_status fail(dynsel_opencl_entry *entry, cl_int code)
+/* The query says nothing about the device. */
+static dynsel_status fail(const dynsel_opencl_entry *entry, cl_int code)
 {
-    return dynsel_opencl_fail(entry, "clGetProgramBuildInfo", code);
+    (void)entry; /* without CONFIG_DYNSEL_ERROR_TEXTS */
+    return dynsel_fail(&(const dynsel_error){
+        .status = DYNSEL_E_DEVICE,
+        .code = code,
+        .function = DYNSEL_TEXT("clGetProgramBuildInfo"),
+        .subject = DYNSEL_TEXT(entry->name),
+        .detail = DYNSEL_TEXT(dynsel_opencl_code_name(code)),
+    });
 }
 
 /* Drivers refuse to write a part of the log. */
-static dynsel_status read(dynsel_opencl_entry *entry, cl_program program, const place *to)
+static dynsel_status read(const dynsel_opencl_entry *entry, cl_program program, const place *to)
 {
     size_t needed = 0;
     cl_int code =
