@@ -17,7 +17,7 @@ bool dynsel_home_is_lost(const dynsel_buffer_record *record)
     return ops->is_lost != NULL && ops->is_lost(backend, record->copies[record->home - 1].own);
 }
 
-/* Without the lock: one attempt, which waits for its end. */
+/* Without the lock. Waits for the end. */
 static dynsel_status bring(dynsel_backend *backend, void *own, dynsel_memory *memory)
 {
     const dynsel_resource where = {.backend = backend, .handle = own};
@@ -43,18 +43,14 @@ static void count(dynsel_buffer_record *record, const dynsel_memory *memory, uin
     }
 }
 
-/* Several attempts; a lost device refuses the first, with what lost it. */
-static dynsel_status bring_home(dynsel_buffer_record *record, bool lost, dynsel_error *error)
+/* A lost device refuses it, with what lost it. */
+static dynsel_status bring_home(dynsel_buffer_record *record, dynsel_error *error)
 {
     dynsel_copy_record *const copy = dynsel_copy_at(record, record->home);
     dynsel_backend *const backend = dynsel_domains[record->home - 1].backend;
-    const uint32_t attempts = lost ? 1 : DYNSEL_FETCH_ATTEMPTS;
     const uint32_t failures_before = dynsel_this_thread()->failure_count;
-    dynsel_status status = DYNSEL_E_AGAIN;
     dynsel_spinlock_release(&dynsel_memory_lock);
-    for (uint32_t i = 0; i < attempts && status != DYNSEL_OK; i++) {
-        status = bring(backend, copy->own, &copy->memory);
-    }
+    const dynsel_status status = bring(backend, copy->own, &copy->memory);
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     *error = dynsel_details_of(status, failures_before);
     if (status != DYNSEL_OK) {
@@ -78,7 +74,7 @@ dynsel_status dynsel_home_return(dynsel_buffer_record *record, dynsel_error *err
     } else {
         const dynsel_memory *const memory = &dynsel_copy_at(record, record->home)->memory;
         const uint8_t pinning = memory->pinning;
-        if (bring_home(record, lost, error) == DYNSEL_OK) {
+        if (bring_home(record, error) == DYNSEL_OK) {
             dynsel_set_valid(&record->validity, record->home, true);
             count(record, memory, pinning);
             dynsel_traced_copy(NULL, dynsel_buffer_number(record), record->home, false,

@@ -397,6 +397,28 @@ static void command_group_is_pending_elsewhere(void **state)
     end_with(3 * VALUE);
 }
 
+/* Nothing has to be moved, so only the event keeps it from its start. */
+static void resident_data_do_not_start_it(void **state)
+{
+    (void)state;
+    skip_unless(resource_count > 0 && has_gates);
+    dynsel_submission submission = submit_after(&on_device.policy, NULL);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    cl_event gate = user_event(context);
+    cl_event before = gated(beside, gate);
+    submission = submit_after(&on_device.policy, before);
+    assert_status(DYNSEL_E_TIMEOUT, dynsel_wait_for(&submission, 1000000));
+    open_gate(gate, CL_COMPLETE);
+    assert_status(DYNSEL_OK, dynsel_wait(&submission));
+    release_last(before);
+    gate = user_event(context);
+    before = gate;
+    assert_int_equal(clRetainEvent(before), CL_SUCCESS);
+    must_be_pending(&on_device.policy, before, gate);
+    release_last(before);
+    end_with(3 * VALUE);
+}
+
 static void other_work_runs_before_pending_command_group(void **state)
 {
     dynsel_submission other = {0};
@@ -508,6 +530,7 @@ int main(void)
         WITH_BUFFER(event_comes_after_the_last_command),
         WITH_BUFFER(command_waits_on_the_device_in_its_context),
         WITH_BUFFER(command_group_is_pending_elsewhere),
+        WITH_BUFFER(resident_data_do_not_start_it),
         WITH_BUFFER(other_work_runs_before_pending_command_group),
         WITH_BUFFER(complete_event_is_no_obstacle),
         WITH_BUFFER(failed_event_fails_command_group_and_its_dependents),
