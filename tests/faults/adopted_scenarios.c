@@ -263,6 +263,20 @@ static void play_chain(void)
     fault_suspend(false);
 }
 
+/* A command in another queue never begins if it waits for one that was not flushed. */
+static void play_flush(void)
+{
+    dynsel_submission work;
+    const uint32_t flushes = fault_calls(FAULT_clFlush);
+    if (submit_after(&home, copied, NULL, &work)) {
+        const cl_event done = event_of(&work);
+        fault_must(done == NULL || fault_calls(FAULT_clFlush) != flushes,
+                   "an event is given out that was not flushed");
+        release_event(done);
+        (void)fault_saw(dynsel_wait(&work));
+    }
+}
+
 static void play_events(void)
 {
     if (!begin()) {
@@ -274,6 +288,7 @@ static void play_events(void)
         if (fault_saw(
                 dynsel_buffer_init(&over, staging + 1, sizeof(uint32_t), DYNSEL_RANGE(WORDS)))) {
             play_chain();
+            play_flush();
             end_plain(&over);
         }
         end_plain(&copied);

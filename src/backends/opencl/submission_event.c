@@ -24,13 +24,21 @@ static dynsel_status refuse(uint32_t word)
     }
 }
 
+/* A command in another queue never begins if it waits for one that is not flushed. The poll flushes
+ * again, and gives the device up if that fails for too long. */
+static bool is_flushed(dynsel_opencl_entry *entry, cl_event event)
+{
+    return dynsel_opencl_is_lost(entry) || dynsel_word_load_relaxed(&entry->unflushed) == 0 ||
+           dynsel_opencl_flush(entry) || dynsel_opencl_poll(entry, event) != DYNSEL_E_AGAIN;
+}
+
 static dynsel_status retain(dynsel_opencl_entry *entry, cl_event event)
 {
+    const bool flushed = is_flushed(entry, event);
     if (dynsel_opencl_is_lost(entry)) {
         return dynsel_opencl_fail_lost(entry);
     }
-    /* a command in another queue never begins if it waits for one that is not flushed */
-    if (dynsel_word_load_relaxed(&entry->unflushed) != 0 && !dynsel_opencl_flush(entry)) {
+    if (!flushed) {
         return DYNSEL_FAIL_IN(NAME, DYNSEL_E_AGAIN, "the queue cannot be flushed now: try again",
                               0);
     }
