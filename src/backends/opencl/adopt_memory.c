@@ -45,8 +45,8 @@ static dynsel_status read_object(cl_mem memory, object *read)
         {CL_MEM_FLAGS, &read->flags, sizeof(read->flags)},
         {CL_MEM_SIZE, &read->bytes, sizeof(read->bytes)},
         {CL_MEM_HOST_PTR, &read->host, sizeof(read->host)},
-        {CL_MEM_CONTEXT, &read->context, sizeof(read->context)},
-        {CL_MEM_ASSOCIATED_MEMOBJECT, &read->parent, sizeof(read->parent)},
+        {CL_MEM_CONTEXT, &read->context, sizeof(cl_context)},
+        {CL_MEM_ASSOCIATED_MEMOBJECT, &read->parent, sizeof(cl_mem)},
     };
     for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
         const cl_int code =
