@@ -337,8 +337,10 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_submission_event(const dynsel_submiss
  *
  * If the event is of the context of the resource that the policy selects, the command waits for it
  * on the device; so do later commands in the same in-order queue. Otherwise, and for a user event,
- * which only the program can complete, the command group is pending until then, and the library
- * polls the event as dynsel_progress() describes: other work on the resource runs before.
+ * which only the program can complete, the command group is pending until then, and each call that
+ * makes progress polls the event once: other work on the resource runs before. A repeatable command
+ * group (dynsel_set_repeatable()) is always pending. A time limit counts from the start, so also
+ * while the device waits.
  *
  * If the event fails, the command group does not run, its buffers keep their contents, and its
  * submission ends with DYNSEL_E_DEPENDENCY, with the event's status as code. So it does if the
@@ -550,7 +552,7 @@ DYNSEL_CHECKED dynsel_status dynsel_opencl_unpin_memory(void *memory);
  * it copies them there and waits.
  *
  * Until then the program must not use the object, except in commands that its own queues run before
- * dynsel_buffer_init() or after the buffer's end, or that are ordered by events:
+ * dynsel_opencl_buffer_init() or after the buffer's end, or that are ordered by events:
  * dynsel_opencl_depend_on() has command groups wait for the program's commands, and
  * dynsel_opencl_submission_event() the program's commands for a command group whose resource is in
  * this context.
