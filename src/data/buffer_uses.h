@@ -126,6 +126,11 @@ typedef struct dynsel_uses {
     dynsel_kept_blocks blocks; /* one for each buffer that it reads and writes */
 #endif
 
+#if CONFIG_DYNSEL_EXTERNAL_EVENTS > 0
+    uint32_t external_count;
+    dynsel_external_event external[CONFIG_DYNSEL_EXTERNAL_EVENTS];
+#endif
+
     /* Tokens of work whose event the command waits for. */
     uint32_t after[CONFIG_DYNSEL_MAX_DEPENDENCIES + CONFIG_DYNSEL_MAX_REQUIREMENTS];
     dynsel_use each[CONFIG_DYNSEL_MAX_REQUIREMENTS];
