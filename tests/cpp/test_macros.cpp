@@ -34,6 +34,10 @@ static void declarations_have_the_linkage_of_c(void **)
     assert_string_equal(DYNSEL_STRINGIZE(DYNSEL_CONFIG_TAG), DYNSEL_CONFIG_TAG_TEXT);
     assert_int_equal(DYNSEL_CONFIG_HASH_TEXT[0], DYNSEL_CONFIG_TAG_TEXT[1]);
     assert_true(DYNSEL_CONFIG_HASH != 0);
+    assert_true(std::strlen(DYNSEL_CONFIG_VARIANT_TEXT) != 0);
+#ifdef DYNSEL_ONE_CONFIGURATION
+    assert_non_null(std::strstr(DYNSEL_ONE_CONFIGURATION, "take_both_from_one_build"));
+#endif
 }
 
 /* Tasks, statuses and reports. */
