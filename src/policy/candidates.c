@@ -65,7 +65,7 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
                                            const dynsel_task *task)
 {
     dynsel_reason reason = DYNSEL_REASON_ONLY_CANDIDATE;
-    for (uint32_t i = 0; !CONFIG_DYNSEL_ONLY_FORMS_DECIDE && i < policy->count; i++) {
+    for (uint32_t i = 0; !CONFIG_DYNSEL_ONLY_FORMS_DECIDE && i < dynsel_policy_count(policy); i++) {
         const dynsel_reason other =
             i != index ? reason_against(policy, i, task) : DYNSEL_REASON_ONLY_CANDIDATE;
         reason = other > reason ? other : reason;
@@ -75,13 +75,14 @@ dynsel_reason dynsel_policy_reason_of_only(const dynsel_policy *policy, uint32_t
 
 dynsel_status dynsel_policy_refuse(const dynsel_policy *policy, const dynsel_task *task)
 {
-    return dynsel_policy_refuse_task(policy, 0, policy->count, task);
+    return dynsel_policy_refuse_task(policy, 0, dynsel_policy_count(policy), task);
 }
 
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
 bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dynsel_task *task)
 {
-    DYNSEL_ASSERT(dynsel_policy_is_usable(policy) && index < policy->count && task != NULL);
+    DYNSEL_ASSERT(dynsel_policy_is_usable(policy) && index < dynsel_policy_count(policy) &&
+                  task != NULL);
     return dynsel_is_candidate(policy, index, task);
 }
 #endif
