@@ -9,17 +9,20 @@
  *
  * Indexes are stable: a resource keeps its place in dynsel_get_resources() after it was removed,
  * and no other resource gets it. The same resource (backend, handle, and what `adapt` makes of it)
- * comes back to its place, with its statistics and with what the policy learned of it. So selections,
- * submissions, statistics and traces name the same resource for as long as the policy lives, and a
- * policy may have CONFIG_DYNSEL_MAX_RESOURCES different resources in its life.
+ * comes back to its place, with its statistics and with what the policy learned of it. So
+ * selections, submissions, statistics and traces name the same resource as long as the policy
+ * lives, and a policy may have CONFIG_DYNSEL_MAX_RESOURCES different resources in its life.
  *
  * The object behind a handle stays the program's, and has to exist until the policy is
- * deinitialized, also after the removal: other threads may be in the middle of a call that looks at
- * it (its name, its memory domain, whether it is lost). No work is started, polled or waited for
- * there any more, so the device itself may be turned off.
+ * deinitialized and the buffers that its work used are ended, also after the removal: other threads
+ * may be in the middle of a call that looks at it (its name, its memory domain, whether it is
+ * lost). No work is started, polled or waited for there any more, so the device may be turned off.
  *
- * The hook `resource_changed` of dynsel_options hears of a removal, and of a resource that was added
- * or comes back: DYNSEL_RESOURCE_REMOVED is the state before.
+ * Work that the program runs itself on a selection (dynsel_report()) is not waited for, and may be
+ * reported after the removal.
+ *
+ * The hook `resource_changed` of dynsel_options hears of a removal, and of a resource that was
+ * added or comes back: DYNSEL_RESOURCE_REMOVED is the state before.
  *
  * A policy of the program's takes part if it has the operation `add_resource`, see
  * dynsel_policy_ops.

@@ -4,7 +4,7 @@
  * is what a host accessor does, which waits for its turn among the command groups of other policies
  * that use the buffer.
  */
-#include "groups/evacuate.h"
+#include "submission/evacuation.h"
 
 #include <dynsel/host_accessor.h>
 
@@ -100,7 +100,7 @@ static void free_memory(uint32_t domain)
     }
 }
 
-dynsel_status dynsel_evacuate(const dynsel_policy *policy, uint32_t index, uint64_t deadline_ns)
+static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index, uint64_t deadline_ns)
 {
     const uint32_t domain = domain_of(policy, index);
     if (domain == DYNSEL_HOST_DOMAIN) {
@@ -118,3 +118,6 @@ dynsel_status dynsel_evacuate(const dynsel_policy *policy, uint32_t index, uint6
     free_memory(domain);
     return DYNSEL_OK;
 }
+
+dynsel_status (*const dynsel_evacuation)(const dynsel_policy *policy, uint32_t index,
+                                         uint64_t deadline_ns) = evacuate;

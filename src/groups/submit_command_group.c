@@ -13,7 +13,6 @@
 #include "data/readback_time.h"
 #include "data/staging.h"
 #include "groups/choose_resource.h"
-#include "groups/evacuate.h"
 #include "groups/order.h"
 #include "groups/pointer_access.h"
 #include "groups/recording.h"
@@ -83,9 +82,6 @@ static void register_operations(void)
         .run_again = dynsel_group_run_again,
         .failed_alone = dynsel_group_failed_alone,
         .is_apart = dynsel_group_is_apart,
-#endif
-#if CONFIG_DYNSEL_RESOURCE_SETS
-        .evacuate = dynsel_evacuate,
 #endif
         .leave = leave
     };

@@ -38,16 +38,6 @@ void dynsel_pending_leave(const dynsel_policy *policy)
     }
 }
 
-#if CONFIG_DYNSEL_RESOURCE_SETS
-dynsel_status dynsel_pending_evacuate(const dynsel_policy *policy, uint32_t index,
-                                      uint64_t deadline_ns)
-{
-    return dynsel_word_load_acquire(&registered) != 0
-               ? dynsel_pending_operations->evacuate(policy, index, deadline_ns)
-               : DYNSEL_OK;
-}
-#endif
-
 void dynsel_pending_progress_now(void)
 {
     if (dynsel_this_thread()->task_depth == 0) {

@@ -54,13 +54,6 @@ typedef struct dynsel_pending_ops {
     /* A policy without work in flight is being deinitialized. */
     void (*leave)(const dynsel_policy *policy);
 
-#if CONFIG_DYNSEL_RESOURCE_SETS
-    /* A resource without work leaves its policy: copies the data that only its memory has to the
-     * host, and frees that memory, unless another resource of the policy has the same. A failure
-     * can be tried again. May block. */
-    dynsel_status (*evacuate)(const dynsel_policy *policy, uint32_t index, uint64_t deadline_ns);
-#endif
-
     /* The stage of a slot with `watchers` has changed visibly; the slot may be in use again. Locks
      * as for `ended`. */
     void (*moved)(struct dynsel_slot *slot);
@@ -99,12 +92,6 @@ DYNSEL_RARE void dynsel_pending_tell_watchers(struct dynsel_slot *slot);
 /* Calls dynsel_pending_ops.leave. */
 void dynsel_pending_leave(const dynsel_policy *policy);
 
-#if CONFIG_DYNSEL_RESOURCE_SETS
-/* Calls dynsel_pending_ops.evacuate. */
-dynsel_status dynsel_pending_evacuate(const dynsel_policy *policy, uint32_t index,
-                                      uint64_t deadline_ns);
-#endif
-
 #else
 
 static inline void dynsel_pending_progress(void)
@@ -127,15 +114,6 @@ static inline void dynsel_pending_tell_end(struct dynsel_slot *slot)
 static inline void dynsel_pending_leave(const dynsel_policy *policy)
 {
     (void)policy;
-}
-
-static inline dynsel_status dynsel_pending_evacuate(const dynsel_policy *policy, uint32_t index,
-                                                    uint64_t deadline_ns)
-{
-    (void)policy;
-    (void)index;
-    (void)deadline_ns;
-    return DYNSEL_OK;
 }
 
 #endif

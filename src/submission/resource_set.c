@@ -6,6 +6,7 @@
 #include "policy/policy.h"
 #include "policy/resource_set.h"
 #include "port/pause.h"
+#include "submission/evacuation.h"
 #include "submission/pending_ops.h"
 #include "submission/queue.h"
 #include "submission/request.h"
@@ -133,6 +134,18 @@ static dynsel_status close_when_free(dynsel_policy *policy, uint32_t index, uint
     return DYNSEL_OK;
 }
 
+static dynsel_status evacuate(const dynsel_policy *policy, uint32_t index, uint64_t deadline_ns)
+{
+#if CONFIG_DYNSEL_COMMAND_GROUPS
+    return dynsel_evacuation(policy, index, deadline_ns);
+#else
+    (void)policy;
+    (void)index;
+    (void)deadline_ns;
+    return DYNSEL_OK;
+#endif
+}
+
 static dynsel_status remove_at(dynsel_policy *policy, size_t index, uint64_t deadline_ns,
                                const char *function)
 {
@@ -144,7 +157,7 @@ static dynsel_status remove_at(dynsel_policy *policy, size_t index, uint64_t dea
     if (status != DYNSEL_OK) {
         return status;
     }
-    status = dynsel_pending_evacuate(policy, (uint32_t)index, deadline_ns);
+    status = evacuate(policy, (uint32_t)index, deadline_ns);
     if (status != DYNSEL_OK) {
         dynsel_occupancy_open(&policy->queues[index]);
         return status;

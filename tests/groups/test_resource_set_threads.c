@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads submit tasks and command groups while another one changes the set of resources: each piece
- * of work runs once, and only on a resource that the policy has. */
+/* Threads submit tasks and command groups while another one changes the set of resources: each
+ * piece of work runs once, and only on a resource that the policy has. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <pthread.h>
