@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices with memory of their own come and go while command groups use buffers: what only the
  * memory of a device had is at the host when the device has left, and nothing is lost. */
+#define _POSIX_C_SOURCE 200809L
+
 #include <dynsel/dynsel.h>
 
+#include <pthread.h>
 #include <string.h>
 
 #include "data/buffers.h"
@@ -168,6 +171,83 @@ static void waiting_group_goes_elsewhere(void **state)
     end();
 }
 
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
+static dynsel_status increment(const dynsel_launch *launch)
+{
+    *(int32_t *)dynsel_launch_data(launch, 0) += 1;
+    return DYNSEL_OK;
+}
+
+/* Devices have no form of it. */
+static const dynsel_kernel for_host = {.name = "for_host", .function = increment};
+
+static dynsel_status increment_first(dynsel_handler *handler, void *args)
+{
+    dynsel_accessor accessor = {.name = "first"};
+    (void)dynsel_get_access(handler, *(const dynsel_buffer *)args, DYNSEL_ACCESS_READ_WRITE,
+                            DYNSEL_MEMORY_GLOBAL, &accessor);
+    (void)dynsel_set_arg_accessor(handler, 0, &accessor);
+    return dynsel_single_task(handler, &for_host);
+}
+
+/* Another thread adds the device between the library's look at the resources and the choice. */
+static void *add_device(void *status)
+{
+    const dynsel_resource device = simulated_resource(&sim, 0);
+    *(dynsel_status *)status = dynsel_policy_add_resource(policy, &device, NULL);
+    return NULL;
+}
+
+static unsigned choices;
+
+static dynsel_status choose_last(dynsel_policy *base, const dynsel_task *task,
+                                 dynsel_selection *selection)
+{
+    if (choices++ == 0) {
+        dynsel_status status = DYNSEL_E_UNSUPPORTED;
+        pthread_t other;
+        assert_int_equal(0, pthread_create(&other, NULL, add_device, &status));
+        assert_int_equal(0, pthread_join(other, NULL));
+        assert_status(DYNSEL_OK, status);
+    }
+    size_t count = 0;
+    (void)dynsel_get_resources(base, &count);
+    while (count > 0 && !dynsel_policy_may_use(base, (uint32_t)count - 1, task)) {
+        count--;
+    }
+    selection->index = (uint32_t)count - 1;
+    return count > 0 ? DYNSEL_OK : dynsel_policy_refuse(base, task);
+}
+
+static dynsel_status take_any(dynsel_policy *base, uint32_t index)
+{
+    (void)base;
+    (void)index;
+    return DYNSEL_OK;
+}
+
+static void resource_that_comes_during_a_choice_is_looked_at(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {
+        .name = "last", .try_select = choose_last, .add_resource = take_any};
+    int32_t data[ELEMENTS] = {41};
+    const dynsel_resource host = {.backend = &dynsel_inline_backend};
+    const dynsel_options options = {.resources = &host, .count = 1, .may_change = true};
+    choices = 0;
+    simulated_lacks = &for_host;
+    assert_status(DYNSEL_OK, dynsel_policy_init(policy, &ops, &options));
+    dynsel_buffer buffer = new_buffer(data);
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_command_group_and_wait(policy, increment_first, &buffer));
+    assert_int_equal(2, choices);
+    assert_status(DYNSEL_OK, dynsel_buffer_deinit(&buffer));
+    assert_int_equal(42, data[0]);
+    simulated_lacks = NULL;
+    end();
+}
+#endif
+
 static void play_job(test_random *random)
 {
     const uint32_t a = test_random_below(random, BUFFERS);
@@ -312,6 +392,9 @@ int main(void)
         TEST(failed_copy_can_be_tried_again),
         TEST(open_accessor_is_in_nobodys_way),
         TEST(waiting_group_goes_elsewhere),
+#if CONFIG_DYNSEL_CUSTOM_POLICIES
+        TEST(resource_that_comes_during_a_choice_is_looked_at),
+#endif
         TEST(random_course_gives_the_results_of_a_plain_program),
     };
     seed = test_seed();

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#if CONFIG_DYNSEL_LEARNED_TABLES
+#include "policies/learned_memory.h"
+#endif
 #include "test.h"
 
 #define US UINT64_C(1000)
@@ -42,8 +45,9 @@ static int set_up(void **state)
     (void)memset(devices, 0, sizeof devices);
     (void)memset(&any, 0, sizeof any);
     for (unsigned i = 0; i < DEVICES; i++) {
+        static const char *const names[DEVICES] = {"slow", "other", "fast"};
         devices[i] = (dynsel_simulated_device){
-            .submit_ns = 2 * US, .latency_ns = 5 * US, .compile_ns = 500 * US};
+            .name = names[i], .submit_ns = 2 * US, .latency_ns = 5 * US, .compile_ns = 500 * US};
     }
     return 0;
 }
@@ -143,12 +147,43 @@ static void earliest_finish_follows_with_many_in_flight(void **state)
     fast_device_comes_goes_and_comes_back(32);
 }
 
+#if CONFIG_DYNSEL_LEARNED_TABLES
+/* A table has devices that were removed, and tells of one that is added later. */
+static void learned_table_serves_devices_that_come_later(void **state)
+{
+    (void)state;
+    dynsel_resource resources[2];
+    const dynsel_options options = two_slow(resources);
+    dynsel_learned_report report;
+    unsigned fast = 0;
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&any.earliest_finish, &options));
+    add_fast();
+    (void)time_of(PIECES, 1, &fast);
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, FAST, 0));
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_save(&any.earliest_finish, &store, NULL));
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(policy));
+    (void)memset(&any, 0, sizeof any);
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&any.earliest_finish, &options));
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_load(&any.earliest_finish, &store, &report));
+    assert_int_equal(2, report.devices);
+    (void)time_of(KINDS, 1, &fast);
+    add_fast();
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_load(&any.earliest_finish, &store, &report));
+    assert_int_equal(3, report.devices);
+    (void)time_of(100, 1, &fast);
+    assert_int_equal(100, fast);
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(auto_tune_follows),
         TEST(earliest_finish_follows),
         TEST(earliest_finish_follows_with_many_in_flight),
+#if CONFIG_DYNSEL_LEARNED_TABLES
+        TEST(learned_table_serves_devices_that_come_later),
+#endif
     };
     return cmocka_run_group_tests_name("resource_set", tests, NULL, NULL);
 }
