@@ -96,7 +96,7 @@ static dynsel_finish_set find_candidates(const dynsel_policy *policy, uint32_t c
                                          const dynsel_task *task)
 {
     if (dynsel_all_are_candidates(policy, task)) {
-        return UINT64_MAX >> (64 - count);
+        return UINT64_MAX >> ((64 - count) & 63); /* there is at least one */
     }
     dynsel_finish_set found = 0;
     for (uint32_t i = 0; i < count; i++) {

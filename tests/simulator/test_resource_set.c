@@ -147,6 +147,27 @@ static void earliest_finish_follows_with_many_in_flight(void **state)
     fast_device_comes_goes_and_comes_back(32);
 }
 
+/* What is assumed of a device does not depend on when it came. */
+static void added_device_begins_as_the_first_ones(void **state)
+{
+    (void)state;
+    static dynsel_earliest_finish_policy from_the_start;
+    devices[FAST].kind = DYNSEL_SIMULATED_CALLER;
+    dynsel_resource resources[DEVICES] = {at(SLOW), at(OTHER), at(FAST)};
+    dynsel_options options = {.resources = resources, .count = DEVICES, .may_change = true};
+    (void)memset(&from_the_start, 0, sizeof from_the_start);
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&from_the_start, &options));
+    options.count = DEVICES - 1;
+    assert_status(DYNSEL_OK, dynsel_earliest_finish_init(&any.earliest_finish, &options));
+    add_fast();
+    const dynsel_earliest_finish_policy *const changed = &any.earliest_finish;
+    assert_memory_equal(from_the_start.states, changed->states, sizeof changed->states);
+    assert_memory_equal(from_the_start.speeds, changed->speeds, sizeof changed->speeds);
+    assert_memory_equal(from_the_start.blocking, changed->blocking, sizeof changed->blocking);
+    assert_int_not_equal(0, changed->blocking[0].value);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&from_the_start.policy));
+}
+
 #if CONFIG_DYNSEL_LEARNED_TABLES
 /* A table has devices that were removed, and tells of one that is added later. */
 static void learned_table_serves_devices_that_come_later(void **state)
@@ -181,6 +202,7 @@ int main(void)
         TEST(auto_tune_follows),
         TEST(earliest_finish_follows),
         TEST(earliest_finish_follows_with_many_in_flight),
+        TEST(added_device_begins_as_the_first_ones),
 #if CONFIG_DYNSEL_LEARNED_TABLES
         TEST(learned_table_serves_devices_that_come_later),
 #endif
