@@ -25,7 +25,6 @@ typedef struct sight {
     dynsel_auto_tune_policy *policy;
     dynsel_tuned_task *entry;
     const dynsel_task *task;
-    uint32_t count; /* of the policy's resources */
     uint32_t candidates;
     uint32_t any;    /* the last candidate */
     uint32_t turn;   /* whose turn it is */
@@ -97,7 +96,7 @@ static void forgive_runs(dynsel_tuned_task *entry, uint32_t index)
 static dynsel_tuned_time lowest_of_others(const sight *s, uint32_t index, bool only_candidates)
 {
     dynsel_tuned_time low = DYNSEL_TUNED_UNKNOWN;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         if (i != index && (!only_candidates || is_candidate(s, i))) {
             low = dynsel_lower(low, estimate(s, i));
         }
@@ -152,7 +151,7 @@ static void look(sight *s)
     s->best = DYNSEL_TUNED_NO_RESOURCE;
     s->is_waiting = false;
     reset_incumbent(s);
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         if (is_candidate(s, i)) {
             look_at(s, i, &least);
         }
@@ -182,7 +181,7 @@ static uint64_t sum_of(uint64_t a, uint64_t b)
 static uint64_t spent(const sight *s, dynsel_tuned_time best_time)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         const dynsel_tuned_resource *times = &s->entry->resources[i];
         const dynsel_tuned_time price = dynsel_tuned_price(times);
         if (price != DYNSEL_TUNED_UNKNOWN && price > best_time) {
@@ -223,7 +222,7 @@ static bool may_try(const sight *s, uint32_t index, dynsel_tuned_time best_time)
 /* The resource that gets a trial run instead of the best, if any. */
 static uint32_t find_trial(const sight *s, dynsel_tuned_time best_time)
 {
-    const uint32_t count = s->count;
+    const uint32_t count = dynsel_policy_count(&s->policy->policy);
     for (uint32_t k = 1; DYNSEL_TUNED_EXPLORES && k <= count; k++) {
         const uint32_t index = (s->entry->explored + k) % count;
         if (may_try(s, index, best_time)) {
@@ -329,10 +328,8 @@ uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const 
     uint32_t index = 0;
     uint32_t least = UINT32_MAX;
     *candidates = 0;
-    const uint32_t count = dynsel_policy_count(&policy->policy);
-    for (uint32_t k = 0; k < count; k++) {
-        const uint32_t past = first + k >= count ? count : 0;
-        const uint32_t i = first + k - past;
+    uint32_t i = first;
+    for (uint32_t k = 0; k < dynsel_policy_count(&policy->policy); k++) {
         if (dynsel_is_candidate(&policy->policy, i, task)) {
             const uint32_t load = dynsel_word_load_relaxed(&policy->loads[i]);
             if (load < least) {
@@ -341,6 +338,7 @@ uint32_t dynsel_tuned_least_loaded(const dynsel_auto_tune_policy *policy, const 
             }
             (*candidates)++;
         }
+        i = i + 1 < dynsel_policy_count(&policy->policy) ? i + 1 : 0;
     }
     return index;
 }
@@ -354,7 +352,7 @@ static uint32_t assumed_fastest(const sight *s)
 {
     uint32_t found = s->any;
     uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         if (!is_candidate(s, i)) {
             continue;
         }
@@ -404,7 +402,7 @@ static void choose_only(sight *s, dynsel_selection *selection)
     selection->index = s->any;
     selection->reason = (uint8_t)dynsel_policy_reason_of_only(&s->policy->policy, s->any, s->task);
     selection->wants = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(&s->policy->policy); i++) {
         const dynsel_backend *backend = s->policy->policy.resources[i].backend;
         if (i != s->any && dynsel_function_for(s->task, backend) != NULL) {
             return;
@@ -419,10 +417,7 @@ static void choose_only(sight *s, dynsel_selection *selection)
 dynsel_status dynsel_tuned_choose(dynsel_auto_tune_policy *policy, dynsel_tuned_task *entry,
                                   const dynsel_task *task, dynsel_selection *selection)
 {
-    sight s = {.policy = policy,
-               .entry = entry,
-               .task = task,
-               .count = dynsel_policy_count(&policy->policy)};
+    sight s = {.policy = policy, .entry = entry, .task = task};
     look(&s);
     if (s.turn == DYNSEL_TUNED_NO_RESOURCE && dynsel_tuned_is_over(policy, entry)) {
         const uint32_t round = dynsel_tuned_round(dynsel_word_load_relaxed(&entry->word));

@@ -132,6 +132,48 @@ static void failed_copy_can_be_tried_again(void **state)
     end();
 }
 
+static dynsel_status during_the_copy[2];
+
+static dynsel_status do_nothing(const dynsel_resource *where, void *args, dynsel_event *done)
+{
+    (void)where;
+    (void)args;
+    (void)done;
+    return DYNSEL_OK;
+}
+
+/* A program that takes the removal back while data are copied comes too late. */
+static void come_too_late(unsigned device, simulated_kind kind)
+{
+    dynsel_selection selection = {.policy = policy, .index = 0};
+    if (device == 0 && kind == SIMULATED_FETCH) {
+        sim.taking_place = NULL;
+        during_the_copy[0] = dynsel_resource_reinstate(policy, 0);
+        during_the_copy[1] =
+            dynsel_try_submit_selection(&selection, &DYNSEL_TASK(do_nothing, NULL), NULL);
+    }
+}
+
+static void no_work_comes_while_data_are_copied(void **state)
+{
+    (void)state;
+    int32_t data[ELEMENTS] = {0};
+    begin(3, false);
+    dynsel_buffer buffer = new_buffer(data);
+    const job set = set_all(buffer, 5);
+    assert_status(DYNSEL_OK, run_job_with(policy, &set));
+    sim.taking_place = come_too_late;
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(policy, 0, FOREVER_NS));
+    assert_null(sim.taking_place);
+    assert_status(DYNSEL_OK, during_the_copy[0]);
+    assert_status(DYNSEL_E_OUT_OF_SERVICE, during_the_copy[1]);
+    dynsel_resource_state seen = DYNSEL_RESOURCE_LOST;
+    assert_status(DYNSEL_OK, dynsel_resource_get_state(policy, 0, &seen));
+    assert_int_equal(DYNSEL_RESOURCE_REMOVED, seen);
+    end_buffer(&buffer, data, 5, 1);
+    end();
+}
+
 /* An open host accessor of the program has the newest data, and others wait for it. */
 static void open_accessor_is_in_nobodys_way(void **state)
 {
@@ -390,6 +432,7 @@ int main(void)
         TEST(removed_device_leaves_its_results_at_the_host),
         TEST(only_what_would_be_lost_is_copied),
         TEST(failed_copy_can_be_tried_again),
+        TEST(no_work_comes_while_data_are_copied),
         TEST(open_accessor_is_in_nobodys_way),
         TEST(waiting_group_goes_elsewhere),
 #if CONFIG_DYNSEL_CUSTOM_POLICIES
