@@ -51,7 +51,9 @@ typedef enum dynsel_default_set {
 typedef struct dynsel_data_outlook {
     uint64_t bytes_in[CONFIG_DYNSEL_MAX_RESOURCES]; /**< to copy to each resource for the start, as
                                                          far as it is known now */
-    uint32_t resources;                             /**< how many entries of `bytes_in` there are */
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    uint32_t resources; /**< how many entries of `bytes_in` there are */
+#endif
     uint64_t ready_ns;   /**< when the work that it depends on is predicted to end, on the clock of
                               dynsel_now_ns(); 0: it depends on none, or nobody predicted it */
     uint32_t ready_on;   /**< the resource of that work, of the policy that chose it; UINT32_MAX:

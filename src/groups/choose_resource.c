@@ -18,14 +18,22 @@ typedef struct look {
     dynsel_task_form forms[CONFIG_DYNSEL_MAX_RESOURCES + 1]; /* excluded backends */
     uint32_t excluded[DYNSEL_EXCLUDED_WORDS];
     dynsel_data_outlook data;
-    uint32_t resources;  /* how many the policy had */
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    uint32_t resources; /* how many the policy had */
+#endif
     bool without_ranges; /* a backend is excluded only because of the ranges */
 } look;
 
 /* Nobody looked whether the chosen resource can run the group: it was added meanwhile. */
 static inline bool came_meanwhile(const look *seen, const dynsel_slot *slot)
 {
-    return CONFIG_DYNSEL_RESOURCE_SETS && slot->selection.index >= seen->resources;
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    return slot->selection.index >= seen->resources;
+#else
+    (void)seen;
+    (void)slot;
+    return false;
+#endif
 }
 
 static bool has_form(const dynsel_backend *backend, const dynsel_command *command)
@@ -99,8 +107,11 @@ static inline void find_forms(look *seen, const dynsel_handler *group, const dyn
     const dynsel_backend *last = NULL;
     size_t count = 0;
     seen->without_ranges = false;
-    seen->resources = dynsel_policy_count(policy);
-    for (uint32_t i = 0; i < seen->resources; i++) {
+    const uint32_t resources = dynsel_policy_count(policy);
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    seen->resources = resources;
+#endif
+    for (uint32_t i = 0; i < resources; i++) {
         const dynsel_backend *backend = policy->resources[i].backend;
         if (backend != last && !can_run(seen, group, backend)) {
             seen->forms[count++] = (dynsel_task_form){.backend = backend, .function = NULL};

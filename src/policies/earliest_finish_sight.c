@@ -7,7 +7,9 @@ enum { MOST_USES_AHEAD = 64 };
 static void begin_with_data(dynsel_finish_sight *s, const dynsel_data_outlook *data)
 {
     const uint32_t further = data->uses_ahead > 1 ? data->uses_ahead - 1 : 0;
+#if CONFIG_DYNSEL_RESOURCE_SETS
     s->count = data->resources; /* of others nothing is known */
+#endif
     s->bytes_in = data->bytes_in;
     s->uses_ahead = further < MOST_USES_AHEAD ? further : MOST_USES_AHEAD;
     s->ready_ns = data->ready_ns > s->now_ns

@@ -23,10 +23,15 @@ static dynsel_policy *const policy = &any.policy;
 static dynsel_resource_change heard;
 static unsigned changes;
 
+static bool second_served; /* when the first was removed */
+
 static void hear(const dynsel_resource_change *change)
 {
     heard = *change;
     changes++;
+    if (change->index == 0 && change->after == DYNSEL_RESOURCE_REMOVED) {
+        second_served = dynsel_resource_in_service(change->policy, 1) == DYNSEL_OK;
+    }
 }
 
 static dynsel_options options_of(const dynsel_resource *resources, size_t count)
@@ -320,6 +325,7 @@ static void mistakes_change_nothing(void **state)
     assert_status(DYNSEL_E_NO_RESOURCE, remove_now(0));
     assert_error_says("add another one");
     assert_status(DYNSEL_E_INVALID, dynsel_resource_reinstate(policy, 1));
+    assert_error_says("was removed");
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_retire(policy, 1));
     assert_status(DYNSEL_E_OUT_OF_SERVICE, dynsel_resource_drain(policy, 1));
     assert_int_equal(77, index);
@@ -444,6 +450,7 @@ static void new_set_keeps_adds_and_removes(void **state)
     for (unsigned i = 0; i < MANUAL_QUEUES; i++) {
         assert_int_equal(i == 0 ? 0 : 1, atomic_load(&manual.queues[i].attached));
     }
+    assert_true(second_served);
     assert_status(DYNSEL_OK, set_to((const unsigned[]){0}, 1, 0));
     assert_int_equal(1, queues_of(3));
     assert_status(DYNSEL_OK, set_to((const unsigned[]){0}, 1, 0));
@@ -451,6 +458,10 @@ static void new_set_keeps_adds_and_removes(void **state)
     size_t count = 0;
     (void)dynsel_get_resources(policy, &count);
     assert_int_equal(4, count);
+    /* none that is to go gets work while another one is removed */
+    assert_status(DYNSEL_OK, set_to((const unsigned[]){0, 1}, 2, 0));
+    assert_status(DYNSEL_OK, set_to((const unsigned[]){2}, 1, 0));
+    assert_false(second_served);
 }
 
 static void set_whose_member_fails_changes_nothing(void **state)
