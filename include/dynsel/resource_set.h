@@ -17,6 +17,8 @@
  * deinitialized and the buffers that its work used are ended, also after the removal: other threads
  * may be in the middle of a call that looks at it (its name, its memory domain, whether it is
  * lost). No work is started, polled or waited for there any more, so the device may be turned off.
+ * dynsel_opencl_close() and dynsel_threads_stop() end the objects of their resources: call them
+ * after the end of the policy, because later ones may have the same addresses.
  *
  * Work that the program runs itself on a selection (dynsel_report()) is not waited for, and may be
  * reported after the removal.
@@ -86,7 +88,7 @@ DYNSEL_CHECKED dynsel_status dynsel_policy_add_resource(dynsel_policy *policy,
  *     released; their number is in the error text; or data were not at the host in time),
  *     DYNSEL_E_FULL (no slot was free for the copy), DYNSEL_E_DEVICE (a copy failed): the resource
  *     drains or is out of service then. Call again to go on, dynsel_resource_reinstate() to keep
- *     it, or dynsel_resource_give_up() where its work does not end.
+ *     it, or dynsel_resource_give_up() where its work does not end, or copies fail for good.
  * May block: yes, up to the time, and for the copies.
  * Context: any thread. A thread that holds submissions of the resource waits in vain for itself.
  * Cost: linear in the resources, and with command groups in CONFIG_DYNSEL_MAX_BUFFERS.
