@@ -51,6 +51,11 @@ bool dynsel_health_change(dynsel_policy *policy, uint32_t index, uint32_t *seen,
     if (!dynsel_word_swap(&policy->queues[index].health, seen, wanted)) {
         return false;
     }
+#if CONFIG_DYNSEL_RESOURCE_SETS
+    if (before != after) {
+        (void)dynsel_word_add_synchronized(&policy->state_changes, 1);
+    }
+#endif
     const bool is_impaired = after != DYNSEL_RESOURCE_IN_SERVICE;
     if (is_impaired != (before != DYNSEL_RESOURCE_IN_SERVICE)) {
         (void)dynsel_word_add_relaxed(&policy->impaired, is_impaired ? 1 : (uint32_t)-1);

@@ -28,9 +28,14 @@ static dynsel_resource resources[WORKERS + 1]; /* the last is the host, in the c
 static atomic_uint mistakes, left, changes;
 static atomic_int attached[WORKERS], running[WORKERS];
 
-static void expect(bool condition)
+#define expect(condition) expect_at((condition), #condition)
+
+static void expect_at(bool condition, const char *text)
 {
-    atomic_fetch_add(&mistakes, condition ? 0 : 1);
+    if (!condition && atomic_fetch_add(&mistakes, 1) == 0) {
+        print_error("not so: %s; the last error is %s\n", text,
+                    dynsel_status_name(dynsel_last_error()->status));
+    }
 }
 
 static unsigned number_of(const void *worker)

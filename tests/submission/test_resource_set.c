@@ -590,6 +590,46 @@ static void custom_policy_hears_and_may_refuse(void **state)
     assert_status(DYNSEL_OK, dynsel_policy_deinit(&own.policy));
 }
 
+static unsigned choices;
+
+/* Looks at the two resources one after the other; between the looks the set is replaced, the first
+ * time. */
+static dynsel_status choose_while_the_set_changes(dynsel_policy *base, const dynsel_task *task,
+                                                  dynsel_selection *selection)
+{
+    const dynsel_resource first = manual_resource(&manual, 0);
+    const dynsel_options options = {.resources = &first, .count = 1};
+    if (dynsel_policy_may_use(base, 0, task)) {
+        selection->index = 0;
+        return DYNSEL_OK;
+    }
+    if (choices++ == 0) {
+        assert_status(DYNSEL_OK, dynsel_policy_set_resources(base, &options, 0));
+    }
+    selection->index = 1;
+    return dynsel_policy_may_use(base, 1, task) ? DYNSEL_OK : dynsel_policy_refuse(base, task);
+}
+
+static void submit_during_a_replacement_finds_the_new_resource(void **state)
+{
+    (void)state;
+    static const dynsel_policy_ops ops = {.name = "slow to look",
+                                          .try_select = choose_while_the_set_changes,
+                                          .add_resource = take_two};
+    const dynsel_resource resources[] = {manual_resource(&manual, 0), manual_resource(&manual, 1)};
+    const dynsel_options options = options_of(resources, 2);
+    own = (picky){.added = 0};
+    choices = 0;
+    assert_status(DYNSEL_OK, dynsel_policy_init(&own.policy, &ops, &options));
+    assert_status(DYNSEL_OK, dynsel_policy_remove_resource(&own.policy, 0, 0));
+    const dynsel_resource *where = NULL;
+    assert_status(DYNSEL_OK,
+                  dynsel_submit_and_wait(&own.policy, &DYNSEL_TASK(run_and_tell, (void *)&where)));
+    assert_ptr_equal(&manual.queues[0], where->handle);
+    assert_int_equal(1, choices);
+    assert_status(DYNSEL_OK, dynsel_policy_deinit(&own.policy));
+}
+
 #if CONFIG_DYNSEL_BACKEND_INLINE
 /* Work in the caller takes slots from the beginning, so that what comes later can. */
 static void policy_of_the_host_gets_a_device(void **state)
@@ -638,6 +678,7 @@ int main(void)
         TEST(resource_that_drains_stays_if_the_new_set_has_it),
         TEST(selection_of_removed_resource_is_refused),
         TEST(custom_policy_hears_and_may_refuse),
+        TEST(submit_during_a_replacement_finds_the_new_resource),
 #if CONFIG_DYNSEL_BACKEND_INLINE
         TEST(policy_of_the_host_gets_a_device),
 #endif
