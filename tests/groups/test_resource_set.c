@@ -441,5 +441,5 @@ int main(void)
         TEST(random_course_gives_the_results_of_a_plain_program),
     };
     seed = test_seed();
-    return cmocka_run_group_tests_name("resource_set", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,5 +240,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_runs_once_on_resources_that_are_there)};
-    return cmocka_run_group_tests_name("resource_set_threads", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,5 +207,5 @@ int main(void)
         TEST(learned_table_serves_devices_that_come_later),
 #endif
     };
-    return cmocka_run_group_tests_name("resource_set", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

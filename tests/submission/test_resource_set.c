@@ -683,5 +683,5 @@ int main(void)
         TEST(policy_of_the_host_gets_a_device),
 #endif
     };
-    return cmocka_run_group_tests_name("resource_set", tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
