@@ -376,7 +376,7 @@ bool dynsel_policy_may_use(const dynsel_policy *policy, uint32_t index, const dy
  * policy, task: not NULL, initialized.
  * Returns: DYNSEL_E_OUT_OF_SERVICE when a suitable resource is out of service, DYNSEL_E_ASPECT when
  *     a resource lacks only aspects (the text names the first missing one), else
- *     DYNSEL_E_UNSUPPORTED; DYNSEL_E_AGAIN when one is on probation and taken, or has come meanwhile.
+ *     DYNSEL_E_UNSUPPORTED; DYNSEL_E_AGAIN when one is on probation and taken, or came meanwhile.
  * Context: any thread.
  * Cost: linear in the resources.
  */
