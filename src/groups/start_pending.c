@@ -136,7 +136,7 @@ DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
 bool dynsel_group_start(dynsel_handler *group)
 {
     dynsel_slot *slot = dynsel_slot_of(group);
-    const uint32_t resources = slot->selection.policy->count;
+    const uint32_t resources = dynsel_policy_count(slot->selection.policy);
     for (uint32_t refused = 0;; refused++) {
         const uint32_t failures_before = dynsel_this_thread()->failure_count;
         const dynsel_status status = dynsel_pending_start(slot);

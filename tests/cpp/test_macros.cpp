@@ -25,7 +25,8 @@ int tagged(void)
     return 5;
 }
 
-extern "C" int by_its_symbol(void) __asm__("tagged." DYNSEL_CONFIG_TAG_TEXT);
+extern "C" int by_its_symbol(void) __asm__("tagged.of_headers_" DYNSEL_CONFIG_TAG_TEXT
+                                           ".take_library_and_headers_from_one_build");
 
 static void declarations_have_the_linkage_of_c(void **)
 {
