@@ -46,7 +46,7 @@ static dynsel_status fail(const dynsel_opencl_entry *entry, cl_int code)
 }
 
 /* Drivers refuse to write a part of the log. */
-static dynsel_status read(const dynsel_opencl_entry *entry, cl_program program, const place *to)
+static dynsel_status read_log(const dynsel_opencl_entry *entry, cl_program program, const place *to)
 {
     size_t needed = 0;
     cl_int code =
@@ -92,7 +92,7 @@ static dynsel_status build_and_read(dynsel_opencl_entry *entry, const dynsel_ker
         return status;
     }
     status = dynsel_opencl_build(entry, kernel, taken);
-    status = status == DYNSEL_OK ? read(entry, taken->program, to) : copy_kept(to, status);
+    status = status == DYNSEL_OK ? read_log(entry, taken->program, to) : copy_kept(to, status);
     dynsel_opencl_return_kernel(taken);
     return status;
 }
