@@ -382,7 +382,7 @@ class VariantBuild:
     def _linker_files(self):
         """The linker scripts, and what they include, as nodes."""
         scripts = self._linker_scripts()
-        texts = "\n".join(self._text(script) for script in scripts)
+        texts = "\n".join((Path(self.trees.top) / script).read_text(encoding="utf-8") for script in scripts)
         included = [f"boards/{name}" for name in re.findall(r"^INCLUDE (\S+)", texts, re.MULTILINE)]
         return [self.env.File(at(path)) for path in [*scripts, *included]]
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends a buffer: copies the results to the host's memory, and frees the copies. */
+/* Ends a buffer: copies the results to its home, and frees the copies. */
 #include <dynsel/submission.h>
 
 #include "base/fail.h"
@@ -7,6 +7,7 @@
 #include "data/buffers.h"
 #include "data/coherence.h"
 #include "data/evict.h"
+#include "data/home.h"
 #include "data/readback_time.h"
 #include "data/validity.h"
 #include "groups/failures.h"
@@ -63,7 +64,7 @@ static dynsel_error copy_out(dynsel_buffer_record *record)
     last_use.each[0] = (dynsel_use){
         .record = record,
         .token = dynsel_word_load_relaxed(&record->token),
-        .reads = true,
+        .reads = dynsel_home_needs_host(record),
     };
     dynsel_outlook outlook = dynsel_coherence_look(&last_use, &error);
     for (uint32_t round = 0; outlook.status == DYNSEL_E_AGAIN; round++) {
@@ -108,7 +109,7 @@ static bool tell_if_held(const dynsel_buffer_record *record, uint32_t token, dyn
     return false;
 }
 
-/* True: the contents are in the host's memory, or lost. False: they could not be copied, and the
+/* True: the contents are in the buffer's home, or lost. False: they could not be copied, and the
  * buffer is as before. held: out, as tell_if_held(). */
 static bool finish_contents(dynsel_buffer_record *record, dynsel_buffer handle, dynsel_error *error,
                             bool *held)
@@ -117,8 +118,9 @@ static bool finish_contents(dynsel_buffer_record *record, dynsel_buffer handle, 
     dynsel_spinlock_acquire(&dynsel_memory_lock);
     *error = copy_out(record);
     const bool lost = dynsel_failure_at_end(record, error);
-    const bool ends = lost || error->status == DYNSEL_OK ||
-                      dynsel_first_valid_copy(&record->validity) == DYNSEL_HOST_DOMAIN;
+    const bool ends =
+        lost || (error->status == DYNSEL_OK && dynsel_home_return(record, error) == DYNSEL_OK) ||
+        !dynsel_is_valid_anywhere(&record->validity) || dynsel_home_is_lost(record);
     *held = ends && tell_if_held(record, handle.token, error);
     if (!ends) {
         dynsel_word_store_release(&record->token, handle.token);

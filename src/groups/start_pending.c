@@ -8,6 +8,7 @@
 #include "data/coherence.h"
 #include "data/coherence_commit.h"
 #include "data/domains.h"
+#include "data/external_events.h"
 #include "data/readback_time.h"
 #include "data/staging.h"
 #include "groups/choose_resource.h"
@@ -18,20 +19,31 @@
 #include "port/likely.h"
 #include "submission/pending.h"
 
-/* If data are lost the group fails, and ends after its dependencies. */
+/* An event or data that it needs are lost: the group fails, and ends after its dependencies. */
+static dynsel_status fail_look(dynsel_handler *group)
+{
+    group->uses->will_fail = true;
+    dynsel_watch_changed(group); /* groups that wait behind it for staging memory */
+    return dynsel_order_look(group);
+}
+
 dynsel_status dynsel_group_look_at_data(dynsel_handler *group, dynsel_buffer_record **copy_out)
 {
     group->waits_for = 0;
     group->uses->wants_staging = false;
+    if (!DYNSEL_LIKELY(!dynsel_external_events_exist(group->uses))) {
+        const dynsel_status status = dynsel_external_events_look(group->uses, &group->error);
+        if (status != DYNSEL_OK) {
+            return status == DYNSEL_E_AGAIN ? status : fail_look(group);
+        }
+    }
     const dynsel_outlook outlook = dynsel_coherence_look(group->uses, &group->error);
     dynsel_watch_looked_at(group->uses);
     *copy_out = outlook.copy_out;
     if (DYNSEL_LIKELY(outlook.status == DYNSEL_OK || outlook.status == DYNSEL_E_AGAIN)) {
         return outlook.status;
     }
-    group->uses->will_fail = true;
-    dynsel_watch_changed(group); /* groups that wait behind it for staging memory */
-    return dynsel_order_look(group);
+    return fail_look(group);
 }
 
 dynsel_status dynsel_group_look(dynsel_handler *group, dynsel_buffer_record **copy_out)
@@ -124,7 +136,7 @@ DYNSEL_RARE static void hold(dynsel_handler *group, const dynsel_error *failure)
 bool dynsel_group_start(dynsel_handler *group)
 {
     dynsel_slot *slot = dynsel_slot_of(group);
-    const uint32_t resources = slot->selection.policy->count;
+    const uint32_t resources = dynsel_policy_count(slot->selection.policy);
     for (uint32_t refused = 0;; refused++) {
         const uint32_t failures_before = dynsel_this_thread()->failure_count;
         const dynsel_status status = dynsel_pending_start(slot);

@@ -14,7 +14,7 @@
 
 static void reap_policy(dynsel_policy *policy)
 {
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         dynsel_queue_reap(&policy->queues[i], NULL);
     }
 }
@@ -33,7 +33,7 @@ void dynsel_in_flight_look_at(dynsel_policy *policy)
         return;
     }
     if (policy->ops->predicts_ends) {
-        for (uint32_t i = 0; i < policy->count; i++) {
+        for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
             dynsel_queue_look(&policy->queues[i], policy->resources[i].backend);
         }
         return;
@@ -94,7 +94,7 @@ enum {
 /* Reaps the own policy first, and all policies only if that frees no slot. */
 static dynsel_slot *claim_after_reaping(dynsel_policy *policy)
 {
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         dynsel_queue_reap_many(&policy->queues[i], ASKED_PART, WAITED_PART);
     }
     dynsel_slot *slot = dynsel_slot_claim(policy);
@@ -129,7 +129,7 @@ static dynsel_status may_wait_for_slot(const dynsel_request *request)
 static dynsel_queue *only_busy_queue(dynsel_policy *policy)
 {
     dynsel_queue *busy = NULL;
-    for (uint32_t i = 0; i < policy->count; i++) {
+    for (uint32_t i = 0; i < dynsel_policy_count(policy); i++) {
         if (!dynsel_queue_is_empty(&policy->queues[i])) {
             if (busy != NULL) {
                 return NULL;

@@ -25,7 +25,8 @@ int tagged(void)
     return 5;
 }
 
-extern "C" int by_its_symbol(void) __asm__("tagged." DYNSEL_CONFIG_TAG_TEXT);
+extern "C" int by_its_symbol(void) __asm__("tagged.of_headers_" DYNSEL_CONFIG_TAG_TEXT
+                                           ".take_library_and_headers_from_one_build");
 
 static void declarations_have_the_linkage_of_c(void **)
 {
@@ -34,6 +35,10 @@ static void declarations_have_the_linkage_of_c(void **)
     assert_string_equal(DYNSEL_STRINGIZE(DYNSEL_CONFIG_TAG), DYNSEL_CONFIG_TAG_TEXT);
     assert_int_equal(DYNSEL_CONFIG_HASH_TEXT[0], DYNSEL_CONFIG_TAG_TEXT[1]);
     assert_true(DYNSEL_CONFIG_HASH != 0);
+    assert_true(std::strlen(DYNSEL_CONFIG_VARIANT_TEXT) != 0);
+#ifdef DYNSEL_ONE_CONFIGURATION
+    assert_non_null(std::strstr(DYNSEL_ONE_CONFIGURATION, "take_both_from_one_build"));
+#endif
 }
 
 /* Tasks, statuses and reports. */

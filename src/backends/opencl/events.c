@@ -17,9 +17,7 @@ enum {
     PATIENCE_MS = 1000
 };
 
-/* Returns true after enough failures in enough time. Of two threads that call it at once, one may
- * not be counted. */
-static bool note_failed_poll(dynsel_word *record)
+bool dynsel_opencl_note_failed_poll(dynsel_word *record)
 {
     const uint32_t chosen_ms = dynsel_opencl_known.options.patience_ms;
     const uint32_t seen = dynsel_word_load_relaxed(record);
@@ -43,7 +41,7 @@ DYNSEL_RARE static dynsel_status fail_poll(dynsel_opencl_entry *entry, dynsel_wo
                                            const char *function, cl_int code)
 {
     if (!loses(entry, function, code)) {
-        if (!note_failed_poll(record)) {
+        if (!dynsel_opencl_note_failed_poll(record)) {
             return DYNSEL_E_AGAIN;
         }
         dynsel_opencl_lose(entry, function, code);

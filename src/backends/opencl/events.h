@@ -43,6 +43,10 @@ static inline void dynsel_opencl_flush_in_time(dynsel_opencl_entry *entry)
     }
 }
 
+/* record: of successive failures, zero before the first one. Returns true after enough failures in
+ * enough time. Of two threads that call it at once, one may not be counted. */
+bool dynsel_opencl_note_failed_poll(dynsel_word *record);
+
 /* Polls once. DYNSEL_E_AGAIN: the command is running, or its state is unknown; else the result of
  * the command, or the loss of the device. */
 dynsel_status dynsel_opencl_poll(dynsel_opencl_entry *entry, cl_event event);
