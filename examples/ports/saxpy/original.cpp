@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// y = a * x + y, block after block, on whichever device has the least to do: SYCL 2020 with oneDPL's dynamic selection.
-// port.c is the same program with dynsel. The project's tests cannot compile this one: they have no SYCL compiler.
+// y = a * x + y, block after block, on whichever device has the least to do: SYCL 2020 with
+// oneDPL's dynamic selection. port.c is the same program with dynsel. The project's tests cannot
+// compile this one: they have no SYCL compiler.
 #include <cstdio>
 #include <oneapi/dpl/dynamic_selection>
 #include <sycl/sycl.hpp>
